@@ -1,0 +1,56 @@
+import type { AvroRecord } from './avro.ts';
+import { envelope, payment } from './fields.ts';
+
+const namespace = 'pesewa.collections';
+
+const origin = [
+  { name: 'rail', type: 'string' },
+  { name: 'initiatedAt', type: 'long', doc: 'milliseconds since the epoch' },
+  { name: 'webhookUrl', type: ['null', 'string'], default: null, doc: "null means the merchant's own address" },
+] as const;
+
+/** The events of a collection's life (design 4). */
+export const collectionEvents = [
+  {
+    type: 'record',
+    namespace,
+    name: 'CollectionInitiated',
+    doc: 'A collection is recorded; the rail is yet to be asked.',
+    fields: [
+      ...envelope,
+      ...payment,
+      { name: 'amount', type: 'long', doc: 'asked, minor units' },
+      { name: 'country', type: 'string', doc: 'two letters' },
+      { name: 'operatorCode', type: 'string' },
+      { name: 'rail', type: 'string' },
+    ],
+  },
+  {
+    type: 'record',
+    namespace,
+    name: 'CollectionCompletionRequested',
+    doc: 'The merchant asked to complete the collection; the rail is yet to answer.',
+    fields: [...envelope, ...payment, { name: 'rail', type: 'string' }, { name: 'attempt', type: 'int' }],
+  },
+  {
+    type: 'record',
+    namespace,
+    name: 'CollectionCompleted',
+    doc: 'The customer paid.',
+    fields: [
+      ...envelope,
+      ...payment,
+      { name: 'amountReceived', type: 'long', doc: 'minor units' },
+      { name: 'fee', type: 'long', doc: 'our fee, minor units' },
+      { name: 'railFee', type: 'long', doc: "the rail's own fee, minor units" },
+      ...origin,
+    ],
+  },
+  {
+    type: 'record',
+    namespace,
+    name: 'CollectionFailed',
+    doc: 'The customer did not pay, and will not.',
+    fields: [...envelope, ...payment, { name: 'failureReason', type: 'string' }, ...origin],
+  },
+] as const satisfies readonly AvroRecord[];

@@ -1,0 +1,98 @@
+import type { AvroRecord } from './avro.ts';
+import { envelope } from './fields.ts';
+
+/** What the reconciler found (design 7). */
+export const reconciliationEvents = [
+  {
+    type: 'record',
+    namespace: 'pesewa.reconciliation',
+    name: 'StuckSettled',
+    doc: 'A payment whose callback never came was settled by a poll.',
+    fields: [...envelope, { name: 'reference', type: 'string' }, { name: 'polls', type: 'int' }, { name: 'status', type: 'string' }],
+  },
+  {
+    type: 'record',
+    namespace: 'pesewa.reconciliation',
+    name: 'BreakOpened',
+    doc: 'A discrepancy for people to look at; it changes no state by itself.',
+    fields: [
+      ...envelope,
+      { name: 'breakId', type: 'string' },
+      { name: 'kind', type: 'string' },
+      { name: 'reference', type: 'string' },
+      { name: 'currency', type: ['null', 'string'], default: null },
+      { name: 'amount', type: ['null', 'long'], default: null, doc: 'signed, minor units' },
+    ],
+  },
+  {
+    type: 'record',
+    namespace: 'pesewa.reconciliation',
+    name: 'BreakResolved',
+    doc: 'A discrepancy is explained or mended.',
+    fields: [...envelope, { name: 'breakId', type: 'string' }, { name: 'resolution', type: 'string' }],
+  },
+  {
+    type: 'record',
+    namespace: 'pesewa.reconciliation',
+    name: 'DriftMeasured',
+    doc: "The rail's wallet minus our float, as of one moment; in range when what is in flight explains it.",
+    fields: [
+      ...envelope,
+      { name: 'rail', type: 'string' },
+      { name: 'currency', type: 'string' },
+      { name: 'railBalance', type: 'long' },
+      { name: 'float', type: 'long' },
+      { name: 'drift', type: 'long', doc: 'signed, minor units' },
+      { name: 'withinRange', type: 'boolean' },
+    ],
+  },
+] as const satisfies readonly AvroRecord[];
+
+/** What became of webhooks to merchants (design 8). */
+export const webhookEvents = [
+  {
+    type: 'record',
+    namespace: 'pesewa.webhooks',
+    name: 'WebhookDelivered',
+    doc: "The merchant's endpoint answered 2xx.",
+    fields: [
+      ...envelope,
+      { name: 'deliveryId', type: 'string' },
+      { name: 'merchantId', type: 'string' },
+      { name: 'reference', type: 'string' },
+      { name: 'attempts', type: 'int' },
+    ],
+  },
+  {
+    type: 'record',
+    namespace: 'pesewa.webhooks',
+    name: 'WebhookExhausted',
+    doc: 'Every attempt failed; the delivery waits for an operator to resend it.',
+    fields: [
+      ...envelope,
+      { name: 'deliveryId', type: 'string' },
+      { name: 'merchantId', type: 'string' },
+      { name: 'reference', type: 'string' },
+      { name: 'attempts', type: 'int' },
+    ],
+  },
+] as const satisfies readonly AvroRecord[];
+
+/** A message that can't be processed, kept with its reason; its own bytes are in the source topic. */
+export const parkedEvents = [
+  {
+    type: 'record',
+    namespace: 'pesewa.messaging',
+    name: 'MessageParked',
+    doc: 'A message that a consumer group could not process; topic, partition and offset tell where it lies.',
+    fields: [
+      ...envelope,
+      { name: 'consumerGroup', type: 'string' },
+      { name: 'topic', type: 'string' },
+      { name: 'partition', type: 'int' },
+      { name: 'offset', type: 'long' },
+      { name: 'reason', type: 'string' },
+      { name: 'eventType', type: 'string' },
+    ],
+  },
+] as const satisfies readonly AvroRecord[];

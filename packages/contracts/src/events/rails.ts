@@ -1,0 +1,49 @@
+import type { AvroRecord } from './avro.ts';
+import { envelope } from './fields.ts';
+
+const namespace = 'pesewa.rails';
+
+const subject = [
+  { name: 'rail', type: 'string' },
+  { name: 'reference', type: 'string', doc: 'our transaction reference' },
+] as const;
+
+/** Hints and facts about payments, from rails (design 2). */
+export const railNotices = [
+  {
+    type: 'record',
+    namespace,
+    name: 'CallbackReceived',
+    doc: 'A hint: what an unproven callback claims. It moves nothing; it makes a poll due.',
+    fields: [
+      ...envelope,
+      ...subject,
+      { name: 'kind', type: { type: 'enum', name: 'CallbackKind', symbols: ['payout', 'collection'] } },
+      { name: 'claimedStatus', type: 'string' },
+      { name: 'claimedAmount', type: ['null', 'string'], default: null, doc: 'decimal text, as the callback wrote it' },
+      { name: 'claimedFee', type: ['null', 'string'], default: null, doc: 'decimal text, as the callback wrote it' },
+      { name: 'claimedReason', type: ['null', 'string'], default: null },
+      { name: 'digest', type: 'string', doc: 'SHA-256 of the raw body, hex' },
+    ],
+  },
+  {
+    type: 'record',
+    namespace,
+    name: 'RailStatusObserved',
+    doc: 'A fact: what the rail itself answered to a poll. Owners act on it.',
+    fields: [
+      ...envelope,
+      ...subject,
+      { name: 'kind', type: { type: 'enum', name: 'PaymentKind', symbols: ['payout', 'collection'] } },
+      {
+        name: 'status',
+        type: { type: 'enum', name: 'RailStatus', symbols: ['completed', 'failed', 'reversed', 'notFound'] },
+      },
+      { name: 'amount', type: ['null', 'long'], default: null, doc: 'minor units, where the rail tells' },
+      { name: 'fee', type: ['null', 'long'], default: null, doc: "the rail's own fee, minor units, where it is known" },
+      { name: 'reason', type: ['null', 'string'], default: null },
+      { name: 'source', type: { type: 'enum', name: 'FactSource', symbols: ['poll', 'provenCallback', 'submission'] } },
+      { name: 'polledAt', type: 'long', doc: 'when the rail was asked, milliseconds since the epoch' },
+    ],
+  },
+] as const satisfies readonly AvroRecord[];

@@ -1,0 +1,63 @@
+import { type AvroPayload, type AvroRecord, type FullName, fullName } from './avro.ts';
+import { collectionEvents } from './collections.ts';
+import { ledgerCommands, ledgerEvents, walletEvents } from './ledger.ts';
+import { parkedEvents, reconciliationEvents, webhookEvents } from './operations.ts';
+import { payoutEvents } from './payouts.ts';
+import { railNotices } from './rails.ts';
+
+/** A topic: what it carries, how it is keyed and kept. The partition count is fixed for life. */
+export interface Topic {
+  readonly name: string;
+  readonly key: string;
+  readonly partitions: number;
+  readonly cleanup: 'delete' | 'compact';
+  readonly retentionDays: number;
+  readonly events: readonly AvroRecord[];
+}
+
+const walletKey = 'wallet (`merchantId:currency`)';
+const PARTITIONS = 8;
+
+/** Every topic between services (design 2). */
+export const topics = {
+  payouts: { name: 'payouts.events.v1', key: walletKey, partitions: PARTITIONS, cleanup: 'delete', retentionDays: 14, events: payoutEvents },
+  collections: { name: 'collections.events.v1', key: walletKey, partitions: PARTITIONS, cleanup: 'delete', retentionDays: 14, events: collectionEvents },
+  ledgerCommands: { name: 'ledger.commands.v1', key: walletKey, partitions: PARTITIONS, cleanup: 'delete', retentionDays: 14, events: ledgerCommands },
+  ledger: { name: 'ledger.events.v1', key: walletKey, partitions: PARTITIONS, cleanup: 'delete', retentionDays: 90, events: ledgerEvents },
+  wallets: { name: 'wallets.balances.v1', key: walletKey, partitions: PARTITIONS, cleanup: 'compact', retentionDays: 14, events: walletEvents },
+  railNotices: { name: 'rails.notices.v1', key: 'our transaction reference', partitions: PARTITIONS, cleanup: 'delete', retentionDays: 14, events: railNotices },
+  reconciliation: { name: 'reconciliation.events.v1', key: 'subject', partitions: 2, cleanup: 'delete', retentionDays: 90, events: reconciliationEvents },
+  webhooks: { name: 'webhooks.events.v1', key: '`merchantId`', partitions: 2, cleanup: 'delete', retentionDays: 14, events: webhookEvents },
+} as const satisfies Record<string, Topic>;
+
+/** The name of a topic in {@link topics}. */
+export type TopicName = keyof typeof topics;
+
+/** The topic that a consumer group parks messages in (design 2). */
+export function parkedTopic(group: string): Topic {
+  return { name: `${group}.parked.v1`, key: 'as the original', partitions: 1, cleanup: 'delete', retentionDays: 90, events: parkedEvents };
+}
+
+type SchemaOf<Name extends TopicName> = (typeof topics)[Name]['events'][number];
+
+type EventOf<Schema> = Schema extends AvroRecord
+  ? { readonly type: FullName<Schema>; readonly payload: AvroPayload<Schema> }
+  : never;
+
+/** Every event of a topic as `{ type, payload }`, told apart by its full record name. */
+export type TopicEvent<Name extends TopicName> = EventOf<SchemaOf<Name>>;
+
+/** Every schema literal of every topic, with the topic it travels on. */
+export function allSchemas(): readonly { readonly topic: Topic; readonly schema: AvroRecord }[] {
+  return Object.values(topics).flatMap((topic) => topic.events.map((schema) => ({ topic, schema })));
+}
+
+/** The registry subject of a record on a topic: `<topic>-<full record name>` (design 2). */
+export function subjectOf(topicName: string, schema: AvroRecord): string {
+  return `${topicName}-${fullName(schema)}`;
+}
+
+/** The key of everything that moves one wallet's money (design 2). */
+export function walletKeyOf(merchantId: string, currency: string): string {
+  return `${merchantId}:${currency}`;
+}

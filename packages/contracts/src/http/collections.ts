@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { numberText, wholeNumber } from '../json.ts';
+import { line, optionalLine, reference } from '../text.ts';
+
+const requestHeader = z.object(
+  { clientId: optionalLine(100), requestType: line(40) },
+  { error: (issue) => (issue.input === undefined ? 'is required' : 'must be an object') },
+);
+
+/** A collection as a merchant submits it, and as we submit it upstream (contract 2.8). */
+export const payinRequest = z.object(
+  {
+    requestHeader,
+    customerName: optionalLine(140),
+    customerEmail: optionalLine(254),
+    customerNumber: line(20),
+    transactionReference: reference,
+    transactionDescription: optionalLine(140),
+    transactionAmount: numberText,
+    transactionCurrency: line(3),
+    transactionCountry: line(2),
+    transactionType: optionalLine(1),
+    successUrl: optionalLine(2048),
+    errorUrl: optionalLine(2048),
+    cancelUrl: optionalLine(2048),
+    operatorCode: line(10),
+    webhookUrl: optionalLine(2048),
+  },
+  { error: 'the body must be an object' },
+);
+
+/** A payin request, read. */
+export type PayinRequest = z.output<typeof payinRequest>;
+
+/** The completion of a collection: the payin's body, with the customer's OTP where the flow asks for it (contract 4.8). */
+export const completePayinRequest = payinRequest.extend({
+  otpCode: z.preprocess(
+    (value) => (value === null || value === '' ? undefined : value),
+    z
+      .string({ error: 'must be a string' })
+      .regex(/^\d{4,6}$/, { error: 'must have 4 to 6 digits' })
+      .optional(),
+  ),
+});
+
+/** A complete-payin request, read. */
+export type CompletePayinRequest = z.output<typeof completePayinRequest>;
+
+/** The status check of a collection (contract 2.10). */
+export const checkStatusRequest = z.object({
+  requestHeader,
+  transactionReference: reference,
+  transactionCountry: z.string().regex(/^[A-Z]{2}$/, { error: 'must be a two-letter country code' }),
+});
+
+/** The answer of payin and complete-payin (contract 2.9). */
+export const payinResponse = z.object({
+  responseDetails: z.object({
+    responseCode: z.enum(['09', '06']),
+    responseMessage: z.enum(['PENDING', 'FAILED']),
+    statusDescription: z.string().optional(),
+    failedReason: z.string().optional(),
+  }),
+  transactionReference: z.string(),
+  otpIsRequired: z.boolean(),
+  lengthOfOtp: wholeNumber,
+  paymentCompletionRequired: z.boolean(),
+  paymentCompletionUrl: z.string(),
+  redirectionRequired: z.boolean(),
+  redirectionUrl: z.string(),
+});
+
+/** A payin answer, read. */
+export type PayinResponse = z.output<typeof payinResponse>;
+
+/** The answer of check-status (contract 2.10). */
+export const checkStatusResponse = z.object({
+  serverResponse: z.object({
+    responseDetails: z.object({ responseMessage: z.string(), responseCode: z.string() }),
+  }),
+});
+
+/** What check-status answers for each state (design 9). */
+export const checkStatusCodes = {
+  pending: { responseCode: '09', responseMessage: 'PENDING' },
+  completed: { responseCode: '00', responseMessage: 'COMPLETED' },
+  failed: { responseCode: '06', responseMessage: 'FAILED' },
+  notFound: { responseCode: '25', responseMessage: 'NOT FOUND' },
+} as const;
+
+/** The four-field body of a refused status check (contract 4.9). */
+export const checkStatusError = z.object({
+  timestamp: z.string(),
+  status: wholeNumber,
+  error: z.string(),
+  path: z.string(),
+});
+
+/** Every failedReason of the collection API with its HTTP status (contract 7, design 9). */
+export const collectionRefusals = {
+  'DUPLICATE REFERENCE': 200,
+  'INCORRECT SECURITY MODULE': 200,
+  'INVALID AMOUNT': 200,
+  'OPERATOR NOT AVAILABLE': 200,
+  'INCORRECT OTP': 200,
+  'OTP EXPIRED': 200,
+  'OTP ATTEMPTS EXCEEDED': 200,
+  'COLLECTION CLOSED': 200,
+  'COMPLETION NOT REQUIRED': 200,
+  'REQUEST MISMATCH': 200,
+  'UNKNOWN REFERENCE': 200,
+  'INVALID REQUEST': 400,
+  UNAUTHORIZED: 401,
+  'TOO MANY REQUESTS': 429,
+  'SERVICE UNAVAILABLE': 503,
+  'INTERNAL ERROR': 500,
+} as const;
+
+/** Why the collection API refuses. */
+export type CollectionRefusal = keyof typeof collectionRefusals;
+
+/** The body of a collection webhook (contract 6.2). */
+export const collectionWebhook = z.object({
+  transaction_reference: z.string(),
+  transaction_status: z.enum(['Funds Received', 'Transaction Failed']),
+  transaction_fee: numberText,
+  amount_received: numberText,
+  initiated_date: z.string().regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+  current_status_date: z.string().regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+  received_from: z.looseObject({}),
+  merchant_reference: z.string(),
+  status: z.enum(['COMPLETED', 'FAILED']),
+  channel: z.literal('MOBILE_MONEY'),
+  currency_code: z.string(),
+  failure_reason: z.string().optional(),
+});

@@ -1,0 +1,57 @@
+import { isLosslessNumber, type LosslessNumber, parse } from 'lossless-json';
+import { z } from 'zod';
+
+declare global {
+  interface JSON {
+    /** Puts a number's own text into JSON (ES2026, in Node 22 and later). */
+    rawJSON(text: string): number;
+  }
+}
+
+/** The deepest nesting of any body we read; a deeper one is an attack on the stack. */
+export const JSON_DEPTH_MAX = 32;
+
+/** A text that is no JSON, is nested too deeply, or names one key twice with different values. */
+export class JsonError extends Error {
+  override readonly name = 'JsonError';
+}
+
+/** Reads JSON and keeps each number's own text, so that no amount passes through a float. */
+export function parseJson(text: string): unknown {
+  if (exceedsDepth(text)) throw new JsonError(`JSON nested deeper than ${JSON_DEPTH_MAX} levels`);
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new JsonError('malformed JSON', { cause: error });
+  }
+}
+
+function exceedsDepth(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index];
+    if (inString) {
+      if (character === '\\') index += 1;
+      else if (character === '"') inString = false;
+    } else if (character === '"') inString = true;
+    else if (character === '{' || character === '[') {
+      depth += 1;
+      if (depth > JSON_DEPTH_MAX) return true;
+    } else if (character === '}' || character === ']') depth -= 1;
+  }
+  return false;
+}
+
+/** A JSON number, handed on as its own text. */
+export const numberText = z
+  .custom<LosslessNumber>(isLosslessNumber, { error: 'must be a number' })
+  .transform((number) => number.value);
+
+/** A JSON number that is a small whole one. */
+export const wholeNumber = numberText.pipe(z.string().regex(/^\d{1,9}$/, { error: 'must be a whole number' }));
+
+/** Puts an exact decimal text into a body as a JSON number. */
+export function jsonNumber(decimal: string): number {
+  return JSON.rawJSON(decimal);
+}

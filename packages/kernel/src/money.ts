@@ -1,0 +1,54 @@
+import { currencyExponent } from './currency.ts';
+import { accept, refuse, type Result } from './result.ts';
+
+/** An exact amount: whole minor units of one currency. */
+export interface Money {
+  readonly minor: bigint;
+  readonly currency: string;
+}
+
+/** Why a decimal text is no amount. */
+export type AmountRefusal = 'amount.malformed' | 'amount.too_fine' | 'amount.too_large';
+
+/** The largest amount of minor units that every consumer of our topics reads exactly (2^53 − 1). */
+export const MINOR_UNITS_MAX = 9_007_199_254_740_991n;
+
+const DECIMAL = /^(-?)(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,3}))?$/;
+const SCALE_MAX = 60;
+
+/**
+ * Reads a JSON number's own text as an amount, judged by its value: `20`, `20.00` and `2e1` are one.
+ *
+ * Anything finer than the currency's minor unit is refused rather than rounded (design 9).
+ */
+export function parseAmount(text: string, currency: string): Result<Money, AmountRefusal> {
+  const match = DECIMAL.exec(text);
+  if (!match) return refuse('amount.malformed');
+  const [, sign = '', whole = '', fraction = '', power = '0'] = match;
+  const digits = BigInt(whole + fraction);
+  if (digits === 0n) return accept({ minor: 0n, currency });
+  const shift = Number(power) - fraction.length + currencyExponent(currency);
+  if (shift > SCALE_MAX) return refuse('amount.too_large');
+  if (shift < -SCALE_MAX * 2) return refuse('amount.too_fine');
+  const minor = scale(digits, shift);
+  if (minor === undefined) return refuse('amount.too_fine');
+  if (minor > MINOR_UNITS_MAX) return refuse('amount.too_large');
+  return accept({ minor: sign === '-' ? -minor : minor, currency });
+}
+
+/** Multiplies by a power of ten, or gives nothing where digits would be lost. */
+function scale(digits: bigint, shift: number): bigint | undefined {
+  if (shift >= 0) return digits * 10n ** BigInt(shift);
+  const divisor = 10n ** BigInt(-shift);
+  return digits % divisor === 0n ? digits / divisor : undefined;
+}
+
+/** Writes an amount as its shortest plain decimal text: 10050 minor units of KES are `100.5`. */
+export function formatAmount(minor: bigint, currency: string): string {
+  const exponent = currencyExponent(currency);
+  const sign = minor < 0n ? '-' : '';
+  const digits = (minor < 0n ? -minor : minor).toString().padStart(exponent + 1, '0');
+  const whole = digits.slice(0, digits.length - exponent);
+  const fraction = digits.slice(digits.length - exponent).replace(/0+$/, '');
+  return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`;
+}

@@ -1,0 +1,92 @@
+import type { Clock, Ids } from '@pesewa/kernel';
+import type { Logger } from '@pesewa/runtime';
+import type { Collection, Document, Filter, WithId } from 'mongodb';
+import { type Loop, startLoop } from './loop.ts';
+
+/** The fields that claimable records share. */
+export interface Claimable {
+  readonly _id: string;
+  /** When the record is next due; moving it forward is the lease. Absent once nothing is left to do. */
+  readonly dueAt?: Date;
+  /** The token of the latest claim; what a worker finishes must still carry it. */
+  readonly claim?: string;
+}
+
+/**
+ * Claims due records in batches and works on them outside any transaction, at most `concurrencyMax` at once.
+ *
+ * A dead worker's records come back by themselves when the lease runs out; a worker that wakes up late finds its claim
+ * replaced (research/kafka-mongo 4). The intent is committed by the claim itself, before any call to the outside.
+ */
+export function startClaimLoop<Record extends Claimable>(options: {
+  readonly name: string;
+  readonly collection: Collection<Record>;
+  /** Which records are open to claiming; served by an index that ends in `dueAt`. */
+  readonly open: Filter<Record>;
+  /** Further aggregation `$set` fields that the claim writes, such as the next state. */
+  readonly mark?: Document;
+  readonly leaseMs: number;
+  /** The longest that one piece of work may take; the lease must outlast it. */
+  readonly workTimeoutMs: number;
+  readonly batchMax: number;
+  readonly concurrencyMax: number;
+  readonly pauseMs: number;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly work: (record: WithId<Record>, claim: string) => Promise<void>;
+}): Loop {
+  if (options.leaseMs < options.workTimeoutMs * 1.5) {
+    throw new RangeError(`${options.name}: a lease of ${options.leaseMs} ms does not outlast work of ${options.workTimeoutMs} ms`);
+  }
+  const working = new Set<Promise<void>>();
+
+  async function claim(limit: number): Promise<{ token: string; records: readonly WithId<Record>[] }> {
+    const now = new Date(options.clock.nowMs());
+    const due = { ...options.open, dueAt: { $lte: now } } as Filter<Record>;
+    const found = await options.collection.find(due).project<{ _id: string }>({ _id: 1 }).sort({ dueAt: 1 }).limit(limit).toArray();
+    const token = options.ids.next('cm');
+    if (found.length === 0) return { token, records: [] };
+    const ids = { $in: found.map(({ _id }) => _id) };
+    await options.collection.updateMany({ ...due, _id: ids } as Filter<Record>, [
+      { $set: { ...options.mark, claim: token, dueAt: { $add: ['$$NOW', options.leaseMs] } } },
+    ]);
+    const records = await options.collection.find({ _id: ids, claim: token } as Filter<Record>).toArray();
+    return { token, records };
+  }
+
+  const loop = startLoop({
+    name: options.name,
+    pauseMs: options.pauseMs,
+    clock: options.clock,
+    logger: options.logger,
+    round: async () => {
+      const room = Math.min(options.batchMax, options.concurrencyMax - working.size);
+      if (room <= 0) {
+        await Promise.race(working);
+        return true;
+      }
+      const { token, records } = await claim(room);
+      for (const record of records) begin(record, token);
+      return records.length === room;
+    },
+  });
+
+  function begin(record: WithId<Record>, token: string): void {
+    const work = options
+      .work(record, token)
+      .catch((error: unknown) => {
+        options.logger.error({ err: error, loop: options.name, record: record._id }, 'work failed; it is due again after its lease');
+      })
+      .finally(() => working.delete(work));
+    working.add(work);
+  }
+
+  return {
+    wake: loop.wake,
+    [Symbol.asyncDispose]: async () => {
+      await loop[Symbol.asyncDispose]();
+      await Promise.all(working);
+    },
+  };
+}

@@ -1,0 +1,170 @@
+import { topics } from '@pesewa/contracts';
+import type { Health } from '@pesewa/runtime';
+import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import { FencedError } from './offsets.ts';
+import { createPartitionWorker, isTransient, OffsetGapError, type PartitionDeps, type PartitionWorker } from './partition.ts';
+import type { TopicHandler } from './received.ts';
+
+const SESSION_TIMEOUT_MS = 30_000;
+const RETRY_DELAY_MS = { first: 100, last: 5_000 } as const;
+const CHUNKS_UNSENT_MAX = 4;
+
+/** The running consumer of a service. */
+export interface RunningConsumer extends AsyncDisposable {}
+
+/** Options of {@link runConsumer}. */
+export interface ConsumerOptions extends PartitionDeps {
+  readonly kafka: Kafka;
+  readonly handlers: readonly TopicHandler[];
+  readonly chunkMessagesMax: number;
+  readonly health: Health;
+  readonly abort: (error: Error) => void;
+  readonly applied: (topic: string, messages: number) => void;
+}
+
+/**
+ * Consumes a service's topics: chunks in one transaction each, offsets in MongoDB, parking for what can't be applied.
+ *
+ * The settings answer the defects of kafkajs 2.2.4 (research/kafka-mongo 1.2): a crash that kafkajs would not mend
+ * ends the process.
+ */
+export async function runConsumer(options: ConsumerOptions): Promise<RunningConsumer> {
+  const byTopic = new Map(options.handlers.map((handler) => [options.topicPrefix + topics[handler.topic].name, handler]));
+  const workers = new Map<string, PartitionWorker>();
+  const consumer = options.kafka.consumer({
+    groupId: options.topicPrefix + options.group,
+    allowAutoTopicCreation: false,
+    sessionTimeout: SESSION_TIMEOUT_MS,
+    heartbeatInterval: 3_000,
+    rebalanceTimeout: 60_000,
+    minBytes: 1,
+    maxBytes: 4_194_304,
+    maxBytesPerPartition: 262_144,
+    maxWaitTimeInMs: 100,
+    readUncommitted: false,
+    metadataMaxAge: 60_000,
+    retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 20 },
+  });
+  watch(consumer, options, () => workers.clear());
+  await consumer.connect();
+  await consumer.subscribe({ topics: [...byTopic.keys()], fromBeginning: true });
+  await consumer.run({
+    autoCommit: true,
+    eachBatchAutoResolve: false,
+    partitionsConsumedConcurrently: 8,
+    eachBatch: async (payload) => {
+      const handler = byTopic.get(payload.batch.topic);
+      if (!handler) throw new Error(`no handler for ${payload.batch.topic}`);
+      await consumeBatch(options, workers, handler, payload);
+    },
+  });
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await consumer.stop();
+      await consumer.disconnect();
+    },
+  };
+}
+
+function watch(consumer: Consumer, options: ConsumerOptions, rejoined: () => void): void {
+  let joined = false;
+  let lastSignOfLifeMs = options.clock.nowMs();
+  const alive = () => {
+    lastSignOfLifeMs = options.clock.nowMs();
+  };
+  consumer.on(consumer.events.GROUP_JOIN, () => {
+    joined = true;
+    rejoined();
+    alive();
+  });
+  consumer.on(consumer.events.FETCH, alive);
+  consumer.on(consumer.events.END_BATCH_PROCESS, alive);
+  consumer.on(consumer.events.CRASH, ({ payload }) => {
+    joined = false;
+    if (!payload.restart) options.abort(payload.error);
+  });
+  options.health.addReadiness(`consumer ${options.group}`, () => {
+    if (!joined) throw new Error('not joined its group');
+  });
+  options.health.addLiveness(`consumer ${options.group}`, () => {
+    if (joined && options.clock.nowMs() - lastSignOfLifeMs > 2 * SESSION_TIMEOUT_MS) throw new Error('stalled');
+  });
+}
+
+async function consumeBatch(
+  options: ConsumerOptions,
+  workers: Map<string, PartitionWorker>,
+  handler: TopicHandler,
+  payload: EachBatchPayload,
+): Promise<void> {
+  const { batch, heartbeat } = payload;
+  await heartbeat();
+  const [first] = batch.messages;
+  if (!first) return;
+  const id = `${batch.topic}/${batch.partition}`;
+  let worker = workers.get(id);
+  if (!worker) {
+    worker = createPartitionWorker(options, handler, batch.partition);
+    await persist(options, payload, () => workerTakesOver(worker, first.offset));
+    workers.set(id, worker);
+  }
+  refuseGap(handler, worker, first.offset, id);
+  const unsent: Promise<void>[] = [];
+  for (let start = 0; start < batch.messages.length && payload.isRunning() && !payload.isStale(); ) {
+    const slice = batch.messages.slice(start, start + options.chunkMessagesMax);
+    const next = worker.next() ?? 0n;
+    const chunk = slice.filter((message) => BigInt(message.offset) >= next);
+    start += slice.length;
+    if (chunk.length > 0) {
+      const { sent } = await persist(options, payload, () => applyOrReload(worker, workers, id, chunk));
+      options.applied(batch.topic, chunk.length);
+      unsent.push(sent);
+      if (unsent.length >= CHUNKS_UNSENT_MAX) await unsent.shift();
+    }
+    const last = slice.at(-1);
+    if (last) payload.resolveOffset(last.offset);
+    await heartbeat();
+  }
+  await Promise.all(unsent);
+}
+
+async function workerTakesOver(worker: PartitionWorker | undefined, first: string): Promise<void> {
+  await worker?.takeOver(BigInt(first));
+}
+
+/** A fenced worker is forgotten, so that the next batch loads the offset and the outbox anew. */
+async function applyOrReload(
+  worker: PartitionWorker,
+  workers: Map<string, PartitionWorker>,
+  id: string,
+  chunk: Parameters<PartitionWorker['apply']>[0],
+): Promise<{ readonly sent: Promise<void> }> {
+  try {
+    return await worker.apply(chunk);
+  } catch (error) {
+    if (error instanceof FencedError) workers.delete(id);
+    throw error;
+  }
+}
+
+function refuseGap(handler: TopicHandler, worker: PartitionWorker, first: string, id: string): void {
+  const next = worker.next();
+  if (next === undefined || topics[handler.topic].cleanup === 'compact' || BigInt(first) <= next) return;
+  throw new OffsetGapError(`${id}: Kafka starts at ${first}, but ${next} was to come next; messages are lost`);
+}
+
+/** Retries a transient fault in place for as long as the partition is ours, with a heartbeat between the tries. */
+async function persist<Value>(options: ConsumerOptions, payload: EachBatchPayload, work: () => Promise<Value>): Promise<Value> {
+  let delayMs: number = RETRY_DELAY_MS.first;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isTransient(error) || !payload.isRunning()) throw error;
+      options.logger.warn({ err: error, topic: payload.batch.topic, partition: payload.batch.partition }, 'retrying in place');
+      await options.clock.sleep(delayMs);
+      delayMs = Math.min(delayMs * 2, RETRY_DELAY_MS.last);
+      await payload.heartbeat();
+    }
+  }
+}

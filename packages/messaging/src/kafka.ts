@@ -1,0 +1,102 @@
+import { createRequire } from 'node:module';
+import { parkedTopic, type Topic, topics } from '@pesewa/contracts';
+import type { Logger } from '@pesewa/runtime';
+import { Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
+
+interface RequestQueue {
+  readonly pending: readonly unknown[];
+}
+
+let patched = false;
+
+/**
+ * Stops kafkajs 2.2.4 from re-arming a 1 ms timer for ever on an idle connection, which costs 5 % of a core and
+ * warns of negative timeouts on Node 24 (tulios/kafkajs#1751; research/kafka-mongo D5).
+ */
+function patchIdleTimer(): void {
+  if (patched) return;
+  patched = true;
+  const queue = createRequire(import.meta.url)('kafkajs/src/network/requestQueue') as {
+    readonly prototype: { scheduleCheckPendingRequests: (this: RequestQueue) => void };
+  };
+  const original = queue.prototype.scheduleCheckPendingRequests;
+  queue.prototype.scheduleCheckPendingRequests = function scheduleCheckPendingRequests() {
+    if (this.pending.length > 0) original.call(this);
+  };
+}
+
+const levels = { [logLevel.ERROR]: 'error', [logLevel.WARN]: 'warn' } as const;
+
+/** A Kafka client of its own; consumers must not share one (research/kafka-mongo D16). */
+export function createKafka(options: {
+  readonly brokers: readonly string[];
+  readonly clientId: string;
+  readonly logger: Logger;
+}): Kafka {
+  patchIdleTimer();
+  return new Kafka({
+    clientId: options.clientId,
+    brokers: [...options.brokers],
+    connectionTimeout: 10_000,
+    requestTimeout: 30_000,
+    retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 20 },
+    logLevel: logLevel.WARN,
+    logCreator:
+      () =>
+      ({ level, log, namespace }) => {
+        const write = level === logLevel.ERROR ? levels[logLevel.ERROR] : levels[logLevel.WARN];
+        options.logger[write]({ kafka: namespace, reason: log['error'], group: log['groupId'] }, log.message);
+      },
+  });
+}
+
+/**
+ * A producer for single-flight use: not idempotent, because kafkajs's idempotent producer can acknowledge a message
+ * that was never written (research/kafka-mongo D1); duplicates are dropped by consumers. It never gives up.
+ */
+export function createProducer(kafka: Kafka): Producer {
+  return kafka.producer({
+    allowAutoTopicCreation: false,
+    idempotent: false,
+    maxInFlightRequests: 1,
+    createPartitioner: Partitioners.DefaultPartitioner,
+    retry: { initialRetryTime: 100, maxRetryTime: 5_000, retries: Number.MAX_SAFE_INTEGER },
+  });
+}
+
+const DAY_MS = 86_400_000;
+
+/** Creates the topics that don't exist yet; replication and min ISR follow the number of brokers, at most 3 and 2. */
+export async function createTopics(options: {
+  readonly kafka: Kafka;
+  readonly topicPrefix: string;
+  readonly consumerGroups: readonly string[];
+}): Promise<readonly string[]> {
+  const admin = options.kafka.admin();
+  await admin.connect();
+  try {
+    const { brokers } = await admin.describeCluster();
+    const replicas = Math.min(3, brokers.length);
+    const existing = new Set(await admin.listTopics());
+    const wanted: Topic[] = [...Object.values(topics), ...options.consumerGroups.map(parkedTopic)];
+    const missing = wanted.filter((topic) => !existing.has(options.topicPrefix + topic.name));
+    if (missing.length > 0) {
+      await admin.createTopics({
+        waitForLeaders: true,
+        topics: missing.map((topic) => ({
+          topic: options.topicPrefix + topic.name,
+          numPartitions: topic.partitions,
+          replicationFactor: replicas,
+          configEntries: [
+            { name: 'cleanup.policy', value: topic.cleanup },
+            { name: 'retention.ms', value: String(topic.retentionDays * DAY_MS) },
+            { name: 'min.insync.replicas', value: String(Math.max(1, replicas - 1)) },
+          ],
+        })),
+      });
+    }
+    return missing.map((topic) => options.topicPrefix + topic.name);
+  } finally {
+    await admin.disconnect();
+  }
+}

@@ -1,0 +1,69 @@
+import type { CrashPoint } from '@pesewa/runtime';
+import type { Collection, MongoClient } from 'mongodb';
+import type { Codec } from './codec.ts';
+import { transactionOptions } from './mongo.ts';
+import { type Bundle, bundleId, type EncodedMessage, encodeEvent, type Transaction } from './outbox.ts';
+import type { Relay } from './relay.ts';
+
+/** Where a bundle comes from and where it stands in that source's order. */
+export interface BundleOrigin {
+  readonly source: string;
+  readonly sequence: number;
+}
+
+/** What a committed transaction gave, and when its events have reached Kafka. */
+export interface Committed<Value> {
+  readonly value: Value;
+  readonly sent: Promise<void>;
+}
+
+/** Runs work in one majority transaction whose events go out if, and only if, it commits. */
+export type Transact = <Value>(
+  name: string,
+  origin: BundleOrigin,
+  work: (transaction: Transaction) => Promise<Value>,
+) => Promise<Committed<Value>>;
+
+/**
+ * Builds {@link Transact}. The work may run more than once (a conflict reruns it), so it must do nothing but read and
+ * write MongoDB through the session; never a call to the outside.
+ */
+export function createTransact(options: {
+  readonly client: MongoClient;
+  readonly outbox: Collection<Bundle>;
+  readonly relay: Relay;
+  readonly codec: Codec;
+  readonly topicPrefix: string;
+  readonly now: () => Date;
+  readonly crashPoint: CrashPoint;
+}): Transact {
+  return async (name, origin, work) => {
+    let messages: EncodedMessage[] = [];
+    let actions: (() => void)[] = [];
+    let bundle: Bundle | undefined;
+    const value = await options.client.withSession((session) =>
+      session.withTransaction(async () => {
+        messages = [];
+        actions = [];
+        const result = await work({
+          session,
+          emit: (event) => void messages.push(encodeEvent(options.codec, options.topicPrefix, event)),
+          afterCommit: (action) => void actions.push(action),
+        });
+        bundle = undefined;
+        if (messages.length > 0) {
+          bundle = { _id: bundleId(origin.source, origin.sequence), messages, createdAt: options.now() };
+          await options.outbox.insertOne(bundle, { session });
+        }
+        options.crashPoint(`${name}.before-commit`);
+        return result;
+      }, transactionOptions),
+    );
+    options.crashPoint(`${name}.after-commit`);
+    for (const action of actions) action();
+    const sent = bundle === undefined ? Promise.resolve() : options.relay.send(bundle);
+    // Whoever needs to know awaits `sent`; for everyone else the sweeper stands behind a failed send.
+    sent.catch(() => undefined);
+    return { value, sent };
+  };
+}

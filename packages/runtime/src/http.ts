@@ -1,0 +1,127 @@
+import type { Server } from 'node:http';
+import { createAdaptorServer } from '@hono/node-server';
+import type { Context, Env, Hono } from 'hono';
+import type { StatusCode } from 'hono/utils/http-status';
+import type { Logger } from './logger.ts';
+
+/** A listening HTTP server; disposing of it finishes what is in flight, within a bound. */
+export interface HttpServer extends AsyncDisposable {
+  readonly port: number;
+}
+
+const limits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 15_000,
+  keepAliveTimeoutMs: 65_000,
+  checkingIntervalMs: 5_000,
+  headerBytesMax: 16_384,
+  drainTimeoutMs: 10_000,
+  connectionsMax: 10_000,
+} as const;
+
+/** Listens with bounds on headers, time and connections; port 0 takes a free one. */
+export async function serveHttp<E extends Env>(options: {
+  readonly app: Hono<E>;
+  readonly host: string;
+  readonly port: number;
+}): Promise<HttpServer> {
+  // The adaptor types its answer for HTTP/2 as well; without options it is a plain HTTP/1.1 server.
+  const server = createAdaptorServer({
+    fetch: options.app.fetch,
+    serverOptions: {
+      maxHeaderSize: limits.headerBytesMax,
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      keepAliveTimeout: limits.keepAliveTimeoutMs,
+      connectionsCheckingInterval: limits.checkingIntervalMs,
+    },
+  }) as Server;
+  server.maxConnections = limits.connectionsMax;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : options.port;
+  return { port, [Symbol.asyncDispose]: () => drain(server) };
+}
+
+async function drain(server: Server): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), limits.drainTimeoutMs);
+    server.close(() => {
+      clearTimeout(cut);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+/** Why a body was not read. */
+export type BodyRefusal = 'body.too_large' | 'body.not_json' | 'body.not_utf8';
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Reads the text of a JSON request within a bound; a larger body is refused, not buffered. */
+export async function readJsonText(
+  context: Context,
+  bytesMax: number,
+): Promise<{ readonly ok: true; readonly text: string } | { readonly ok: false; readonly refusal: BodyRefusal }> {
+  const type = context.req.header('content-type') ?? '';
+  if (!/^application\/json(?:\s*;\s*charset=utf-8)?$/i.test(type)) return { ok: false, refusal: 'body.not_json' };
+  const bytes = await readBytes(context, bytesMax);
+  if (bytes === undefined) return { ok: false, refusal: 'body.too_large' };
+  try {
+    return { ok: true, text: utf8.decode(bytes) };
+  } catch {
+    return { ok: false, refusal: 'body.not_utf8' };
+  }
+}
+
+/** Reads the bytes of a request's body, or nothing where they exceed the bound. */
+export async function readBytes(context: Context, bytesMax: number): Promise<Uint8Array | undefined> {
+  const declared = context.req.header('content-length');
+  if (declared !== undefined) {
+    if (Number(declared) > bytesMax) return undefined;
+    return new Uint8Array(await context.req.arrayBuffer());
+  }
+  const stream = context.req.raw.body;
+  if (stream === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    length += chunk.byteLength;
+    if (length > bytesMax) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Adds the headers of every answer, and turns breakage into the API's own fixed answer, logged once. */
+export function hardenApp<E extends Env>(
+  app: Hono<E>,
+  options: {
+    readonly logger: Logger;
+    readonly broken: (context: Context) => Response;
+    readonly notFound: (context: Context) => Response;
+  },
+): void {
+  app.use(async (context, next) => {
+    await next();
+    context.header('cache-control', 'no-store');
+    context.header('x-content-type-options', 'nosniff');
+  });
+  app.onError((error, context) => {
+    options.logger.error({ err: error, route: context.req.routePath }, 'request failed');
+    return options.broken(context);
+  });
+  app.notFound(options.notFound);
+}
+
+/** Answers JSON whose numbers may carry their own text (see `jsonNumber` of the contracts). */
+export function answerJson(context: Context, status: StatusCode, body: unknown): Response {
+  return context.newResponse(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json; charset=UTF-8' },
+  });
+}

@@ -1,0 +1,102 @@
+import { type Clock, createIds, type Ids, type Random, systemClock, systemRandom } from '@pesewa/kernel';
+import closeWithGrace from 'close-with-grace';
+import type { Hono } from 'hono';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { z } from 'zod';
+import { ConfigError, parseConfig, type serviceSettings } from './config.ts';
+import { type CrashPoint, createCrashPoints } from './crash-points.ts';
+import { createHealth, type Health } from './health.ts';
+import { serveHttp } from './http.ts';
+import { createLogger, type Logger } from './logger.ts';
+import { createOperationsApp, mountOperator } from './operations.ts';
+
+/** What a composition root is given: everything of the process that others must not reach for themselves. */
+export interface ServiceScope<Config> {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Registry;
+  readonly health: Health;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly crashPoint: CrashPoint;
+  /** The operator routes of this service (behind the token). */
+  readonly operator: Hono;
+  /** Registers a resource to be closed, in the reverse order of opening. */
+  readonly open: <Resource extends AsyncDisposable>(resource: Resource | Promise<Resource>) => Promise<Resource>;
+  /** Ends the process for good: breakage that a restart mends better than we do. */
+  readonly abort: (error: Error) => void;
+}
+
+const CLOSE_TIMEOUT_MS = 25_000;
+
+/**
+ * Runs one service: configuration, logging, the operations port, then `compose`; closes in reverse on a signal.
+ *
+ * A configuration problem ends with exit code 2 and every problem listed; breakage at start or later with 1.
+ */
+export async function runService<Schema extends z.ZodType<z.output<typeof serviceSettings>>>(
+  name: string,
+  schema: Schema,
+  environment: Readonly<Record<string, string | undefined>>,
+  compose: (scope: ServiceScope<z.output<Schema>>) => Promise<void>,
+): Promise<void> {
+  const config = readConfig(name, schema, environment);
+  const logger = createLogger({ name, level: config.LOG_LEVEL });
+  const resources = new AsyncDisposableStack();
+  const health = createHealth();
+  const metrics = new Registry();
+  collectDefaultMetrics({ register: metrics });
+  closeWithGrace({ delay: CLOSE_TIMEOUT_MS, logger: false }, async ({ signal, err }) => {
+    health.setServing(false);
+    if (err) logger.fatal({ err }, 'unexpected error, closing');
+    else logger.info({ signal }, 'closing');
+    await resources.disposeAsync();
+  });
+  const abort = (error: Error) => {
+    logger.fatal({ err: error }, 'cannot go on, ending the process');
+    process.exit(1);
+  };
+  try {
+    const operations = createOperationsApp({ health, metrics });
+    await compose({
+      config,
+      logger,
+      metrics,
+      health,
+      clock: systemClock,
+      random: systemRandom,
+      ids: createIds(systemClock, systemRandom),
+      crashPoint: createCrashPoints(config.CRASH_AT),
+      operator: operations.operator,
+      open: async (resource) => resources.use(await resource),
+      abort,
+    });
+    mountOperator(operations, config.OPERATOR_TOKEN);
+    resources.use(await serveHttp({ app: operations.app, host: config.HOST, port: config.OPERATIONS_PORT }));
+    health.setServing(true);
+    logger.info({ port: config.PORT, operationsPort: config.OPERATIONS_PORT }, 'ready');
+  } catch (error) {
+    logger.fatal({ err: error }, 'could not start');
+    await resources.disposeAsync();
+    process.exit(1);
+  }
+}
+
+function readConfig<Schema extends z.ZodType<z.output<typeof serviceSettings>>>(
+  name: string,
+  schema: Schema,
+  environment: Readonly<Record<string, string | undefined>>,
+): z.output<Schema> {
+  try {
+    const config = parseConfig(schema, environment);
+    if (config.NODE_ENV === 'production' && config.CRASH_AT !== undefined) {
+      throw new ConfigError('CRASH_AT is for tests: unset it in production');
+    }
+    return config;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${name}: ${error.message}\n`);
+    process.exit(2);
+  }
+}

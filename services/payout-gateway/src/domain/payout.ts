@@ -1,0 +1,175 @@
+import type { PayoutStatus } from '@pesewa/contracts';
+import { accept, type Decider, type Result, refuse, unreachable } from '@pesewa/kernel';
+
+/** The inner steps of an INITIALIZED payout, never shown outside (design 4). */
+export type PayoutStep = 'accepted' | 'held' | 'submitting' | 'submitted' | 'unknown' | 'ended';
+
+/** The part of a payout that changes in its life. */
+export interface PayoutState {
+  readonly status: PayoutStatus;
+  readonly step: PayoutStep;
+  /** Grows by one with every event. */
+  readonly version: bigint;
+  /** How often the rail was asked to pay, always with the same reference. */
+  readonly attempts: number;
+  /** When the newest attempt was committed, in milliseconds since the epoch; null before the first. */
+  readonly attemptedAtMs: number | null;
+  /** When a held payout is to be submitted; null while nothing is to be done. */
+  readonly dueAtMs: number | null;
+  /** The rail's own fee in minor units; known at the end. */
+  readonly railFee: bigint;
+  readonly statusReason: string | null;
+}
+
+/** What the rail made of an attempt (design 6). */
+export type AttemptOutcome =
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'completed'; readonly fee: bigint }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'notSent'; readonly retryAtMs: number };
+
+/** A fact from the rail (design 6). */
+export interface PayoutFact {
+  readonly status: 'completed' | 'failed' | 'reversed' | 'notFound';
+  readonly railFee: bigint;
+  readonly reason: string;
+  readonly polledAtMs: number;
+}
+
+/** What can be asked of a payout. */
+export type PayoutCommand =
+  | { readonly kind: 'confirmHold'; readonly nowMs: number }
+  | { readonly kind: 'refuseHold'; readonly reason: string }
+  | { readonly kind: 'recordAttempt'; readonly attempt: number; readonly outcome: AttemptOutcome }
+  | { readonly kind: 'observe'; readonly fact: PayoutFact; readonly resubmitGraceMs: number };
+
+/** What happened to a payout. */
+export type PayoutHappening =
+  | { readonly kind: 'held'; readonly dueAtMs: number }
+  | { readonly kind: 'submitted'; readonly answer: 'accepted' | 'unknown' }
+  | { readonly kind: 'requeued'; readonly dueAtMs: number }
+  | { readonly kind: 'completed'; readonly railFee: bigint; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'reversed'; readonly reason: string };
+
+/** Why a command changes nothing. */
+export type PayoutRefusal =
+  | 'payout.already_there'
+  | 'payout.stale_attempt'
+  | 'payout.not_attempted'
+  | 'payout.grace_not_over'
+  | 'payout.contradiction';
+
+const initial: PayoutState = {
+  status: 'INITIALIZED',
+  step: 'accepted',
+  version: 1n,
+  attempts: 0,
+  attemptedAtMs: null,
+  dueAtMs: null,
+  railFee: 0n,
+  statusReason: null,
+};
+
+function decide(command: PayoutCommand, state: PayoutState): Result<readonly PayoutHappening[], PayoutRefusal> {
+  switch (command.kind) {
+    case 'confirmHold':
+      if (state.step !== 'accepted') return refuse('payout.already_there');
+      return accept([{ kind: 'held', dueAtMs: command.nowMs }]);
+    case 'refuseHold':
+      if (state.step !== 'accepted') return refuse('payout.already_there');
+      return accept([{ kind: 'failed', reason: command.reason }]);
+    case 'recordAttempt':
+      return decideAttempt(command.outcome, command.attempt, state);
+    case 'observe':
+      return decideFact(command.fact, command.resubmitGraceMs, state);
+    default:
+      return unreachable(command);
+  }
+}
+
+function decideAttempt(
+  outcome: AttemptOutcome,
+  attempt: number,
+  state: PayoutState,
+): Result<readonly PayoutHappening[], PayoutRefusal> {
+  if (state.step !== 'submitting' || state.attempts !== attempt) return refuse('payout.stale_attempt');
+  switch (outcome.kind) {
+    case 'accepted':
+    case 'unknown':
+      return accept([{ kind: 'submitted', answer: outcome.kind }]);
+    case 'completed':
+      return accept([{ kind: 'completed', railFee: outcome.fee, reason: 'Successful' }]);
+    case 'failed':
+      return accept([{ kind: 'failed', reason: outcome.reason }]);
+    case 'notSent':
+      return accept([{ kind: 'requeued', dueAtMs: outcome.retryAtMs }]);
+    default:
+      return unreachable(outcome);
+  }
+}
+
+function decideFact(
+  fact: PayoutFact,
+  resubmitGraceMs: number,
+  state: PayoutState,
+): Result<readonly PayoutHappening[], PayoutRefusal> {
+  if (state.status !== 'INITIALIZED') return decideAfterTheEnd(fact, state);
+  if (state.attemptedAtMs === null) return refuse('payout.not_attempted');
+  switch (fact.status) {
+    case 'completed':
+      return accept([{ kind: 'completed', railFee: fact.railFee, reason: fact.reason }]);
+    case 'failed':
+      return accept([{ kind: 'failed', reason: fact.reason }]);
+    case 'reversed':
+      return accept([
+        { kind: 'completed', railFee: fact.railFee, reason: 'Successful' },
+        { kind: 'reversed', reason: fact.reason },
+      ]);
+    case 'notFound':
+      // The rail may still be busy with an attempt: only after the grace time does its "not found" hold (design 4.3).
+      if (fact.polledAtMs - state.attemptedAtMs < resubmitGraceMs) return refuse('payout.grace_not_over');
+      if (state.step === 'held') return refuse('payout.already_there');
+      return accept([{ kind: 'requeued', dueAtMs: fact.polledAtMs }]);
+    default:
+      return unreachable(fact.status);
+  }
+}
+
+/** After the end only COMPLETED → REVERSED moves anything (design 4.5). */
+function decideAfterTheEnd(fact: PayoutFact, state: PayoutState): Result<readonly PayoutHappening[], PayoutRefusal> {
+  if (fact.status === 'reversed' && state.status === 'COMPLETED') return accept([{ kind: 'reversed', reason: fact.reason }]);
+  return refuse(fact.status.toUpperCase() === state.status ? 'payout.already_there' : 'payout.contradiction');
+}
+
+function evolve(state: PayoutState, happening: PayoutHappening): PayoutState {
+  const next = { ...state, version: state.version + 1n };
+  switch (happening.kind) {
+    case 'held':
+      return { ...next, step: 'held', dueAtMs: happening.dueAtMs };
+    case 'submitted':
+      return { ...next, step: happening.answer === 'accepted' ? 'submitted' : 'unknown', dueAtMs: null };
+    case 'requeued':
+      return { ...next, step: 'held', dueAtMs: happening.dueAtMs };
+    case 'completed':
+      return { ...ended(next, happening.reason), status: 'COMPLETED', railFee: happening.railFee };
+    case 'failed':
+      return { ...ended(next, happening.reason), status: 'FAILED' };
+    case 'reversed':
+      return { ...ended(next, happening.reason), status: 'REVERSED' };
+    default:
+      return unreachable(happening);
+  }
+}
+
+function ended(state: PayoutState, reason: string): PayoutState {
+  return { ...state, step: 'ended', dueAtMs: null, statusReason: reason };
+}
+
+/** The life of a payout: INITIALIZED → COMPLETED | FAILED, and COMPLETED → REVERSED (design 4). */
+export const payoutDecider: Decider<PayoutState, PayoutCommand, PayoutHappening, PayoutRefusal> = {
+  initial,
+  decide,
+  evolve,
+};

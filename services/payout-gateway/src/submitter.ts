@@ -1,0 +1,100 @@
+import type { Clock, Ids } from '@pesewa/kernel';
+import { type Loop, type Messaging, startClaimLoop } from '@pesewa/messaging';
+import type { RailConnector, SubmissionResult } from '@pesewa/rails';
+import type { CrashPoint, Logger } from '@pesewa/runtime';
+import type { AttemptOutcome } from './domain/payout.ts';
+import type { PayoutOrderCommand, Payouts } from './payouts.ts';
+import { fromDocument, type Payout, type PayoutStore } from './store.ts';
+
+/** The longest that one call to a rail may take, deadline and margin. */
+const CALL_TIMEOUT_MS = 20_000;
+const LEASE_MS = 45_000;
+
+/**
+ * Submits held payouts to their rails, outside any transaction.
+ *
+ * The claim commits the attempt before the call. A crash in between leaves the payout `submitting`, which nobody claims
+ * again: the reconciler's lookup decides what became of it (design 4.3).
+ */
+export function startSubmitter(deps: {
+  readonly store: PayoutStore;
+  readonly payouts: Payouts;
+  readonly messaging: Messaging;
+  readonly rail: (name: string) => RailConnector | undefined;
+  readonly concurrencyMax: number;
+  readonly pauseMs: number;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly crashPoint: CrashPoint;
+}): Loop {
+  const outcomes = deps.messaging.groupCommit<PayoutOrderCommand, void>('payouts.outcome', async (commands, transaction) => {
+    await deps.payouts.apply(commands, transaction);
+    return commands.map(() => undefined);
+  });
+
+  return startClaimLoop({
+    name: 'payout submitter',
+    collection: deps.store.collection,
+    open: { step: 'held' },
+    mark: {
+      step: 'submitting',
+      attempts: { $add: ['$attempts', 1] },
+      version: { $add: ['$version', 1n] },
+      attemptedAt: '$$NOW',
+    },
+    leaseMs: LEASE_MS,
+    workTimeoutMs: CALL_TIMEOUT_MS,
+    batchMax: 100,
+    concurrencyMax: deps.concurrencyMax,
+    pauseMs: deps.pauseMs,
+    clock: deps.clock,
+    ids: deps.ids,
+    logger: deps.logger,
+    work: async (document) => {
+      const payout = fromDocument(document);
+      const rail = deps.rail(payout.rail);
+      deps.crashPoint('payouts.submit.before-call');
+      const result: SubmissionResult = rail
+        ? await rail.submitPayout(orderFor(payout))
+        : { kind: 'notSent', why: 'the rail is not configured', retryAfterMs: LEASE_MS };
+      deps.crashPoint('payouts.submit.after-call');
+      if (result.kind === 'unknown' || result.kind === 'notSent') {
+        deps.logger.warn({ reference: payout.reference, rail: payout.rail, result: result.kind, why: result.why }, 'no clear answer from the rail');
+      }
+      const outcome = outcomeOf(result, deps.clock.nowMs());
+      await outcomes.submit({
+        reference: payout.reference,
+        causationId: null,
+        command: { kind: 'recordAttempt', attempt: payout.attempts, outcome },
+      });
+    },
+  });
+}
+
+function outcomeOf(result: SubmissionResult, nowMs: number): AttemptOutcome {
+  switch (result.kind) {
+    case 'notSent':
+      return { kind: 'notSent', retryAtMs: nowMs + result.retryAfterMs };
+    case 'completed':
+      return { kind: 'completed', fee: result.fee ?? 0n };
+    case 'unknown':
+      return { kind: 'unknown' };
+    default:
+      return result;
+  }
+}
+
+function orderFor(payout: Payout) {
+  const { order } = payout;
+  return {
+    reference: payout.reference,
+    country: order.country,
+    currency: order.amount.currency,
+    channel: order.channel,
+    transactionType: order.transactionType,
+    amount: order.amount.minor,
+    beneficiary: order.beneficiary,
+    sender: order.sender,
+  };
+}
