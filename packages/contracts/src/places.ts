@@ -4,14 +4,20 @@ import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
 
 countries.registerLocale(english);
 
+const plain = (name: string): string => name.trim().normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+
+/** Every spelling that names a country, to its three-letter code; made once, since a look-up is on the hot path. */
+const bySpelling: ReadonlyMap<string, string> = new Map(
+  Object.entries(countries.getNames('en', { select: 'all' })).flatMap(([twoLetters, names]) => {
+    const code = countries.alpha2ToAlpha3(twoLetters);
+    if (code === undefined) return [];
+    return [twoLetters, code, ...[names].flat()].map((spelling) => [plain(spelling), code] as const);
+  }),
+);
+
 /** A country by its English name, two- or three-letter code, as its three-letter code; else nothing (design 9). */
 export function countryCode(text: string): string | undefined {
-  const name = text.trim();
-  const upper = name.toUpperCase();
-  if (/^[A-Z]{3}$/.test(upper) && countries.isValid(upper)) return upper;
-  const twoLetters =
-    /^[A-Z]{2}$/.test(upper) && countries.isValid(upper) ? upper : countries.getSimpleAlpha2Code(name, 'en');
-  return twoLetters === undefined ? undefined : countries.alpha2ToAlpha3(twoLetters);
+  return bySpelling.get(plain(text));
 }
 
 /** The two-letter code of a three-letter one, as the collection API writes countries. */

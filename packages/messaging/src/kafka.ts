@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
 import { parkedTopic, type Topic, topics } from '@pesewa/contracts';
-import type { Logger } from '@pesewa/runtime';
 import { Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
 
 interface RequestQueue {
@@ -25,13 +24,14 @@ function patchIdleTimer(): void {
   };
 }
 
-const levels = { [logLevel.ERROR]: 'error', [logLevel.WARN]: 'warn' } as const;
+/** Where a Kafka client's own warnings and errors go. */
+export type KafkaLog = (level: 'warn' | 'error', message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 /** A Kafka client of its own; consumers must not share one (research/kafka-mongo D16). */
 export function createKafka(options: {
   readonly brokers: readonly string[];
   readonly clientId: string;
-  readonly logger: Logger;
+  readonly log: KafkaLog;
 }): Kafka {
   patchIdleTimer();
   return new Kafka({
@@ -43,10 +43,12 @@ export function createKafka(options: {
     logLevel: logLevel.WARN,
     logCreator:
       () =>
-      ({ level, log, namespace }) => {
-        const write = level === logLevel.ERROR ? levels[logLevel.ERROR] : levels[logLevel.WARN];
-        options.logger[write]({ kafka: namespace, reason: log['error'], group: log['groupId'] }, log.message);
-      },
+      ({ level, log, namespace }) =>
+        options.log(level === logLevel.ERROR ? 'error' : 'warn', log.message, {
+          kafka: namespace,
+          reason: log['error'],
+          group: log['groupId'],
+        }),
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import { isDuplicateKey } from './mongo.ts';
 
 /** A right that one process at a time holds, for as long as it renews it. */
 export interface Lease {
@@ -12,23 +13,31 @@ export function leasesOf(db: Db): Collection<Lease> {
   return db.collection<Lease>('leases');
 }
 
-const DUPLICATE_KEY = 11_000;
-
 /** Takes or renews a lease by the server's clock; false while another owner's has not run out. */
 export async function takeLease(
   leases: Collection<Lease>,
   wish: { readonly name: string; readonly owner: string; readonly durationMs: number },
 ): Promise<boolean> {
+  const free = { $or: [{ $eq: ['$owner', wish.owner] }, { $lt: [{ $ifNull: ['$until', new Date(0)] }, '$$NOW'] }] };
   try {
-    const taken = await leases.updateOne(
-      { _id: wish.name, $or: [{ owner: wish.owner }, { $expr: { $lt: ['$until', '$$NOW'] } }] },
-      [{ $set: { owner: wish.owner, until: { $add: ['$$NOW', wish.durationMs] } } }],
-      { upsert: true },
+    const lease = await leases.findOneAndUpdate(
+      { _id: wish.name },
+      [
+        { $set: { free } },
+        {
+          $set: {
+            owner: { $cond: ['$free', wish.owner, '$owner'] },
+            until: { $cond: ['$free', { $add: ['$$NOW', wish.durationMs] }, '$until'] },
+          },
+        },
+        { $unset: 'free' },
+      ],
+      { upsert: true, returnDocument: 'after' },
     );
-    return taken.matchedCount + taken.upsertedCount > 0;
+    return lease?.owner === wish.owner;
   } catch (error) {
-    // The document exists and is another's: the upsert ran into its _id.
-    if (error instanceof Error && 'code' in error && error.code === DUPLICATE_KEY) return false;
+    // Two upserts of a new lease met: the other one has it.
+    if (isDuplicateKey(error)) return false;
     throw error;
   }
 }

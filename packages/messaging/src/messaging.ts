@@ -67,7 +67,12 @@ export async function openMessaging(
     topicPrefix,
     produces: [...options.produces.map((name) => topics[name]), parkedTopic(options.service)],
   });
-  const kafka = () => createKafka({ brokers: config.KAFKA_BROKERS, clientId: owner, logger });
+  const kafka = () =>
+    createKafka({
+      brokers: config.KAFKA_BROKERS,
+      clientId: owner,
+      log: (level, message, fields) => logger[level](fields, message),
+    });
   const outbox = outboxOf(db);
   const relay = await scope.open(openRelay({ kafka: kafka(), outbox, logger, crashPoint }));
   await scope.open(startSweeper({ outbox, leases: leasesOf(db), relay, owner, clock, logger }));

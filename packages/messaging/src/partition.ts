@@ -67,6 +67,7 @@ export function createPartitionWorker(deps: PartitionDeps, handler: TopicHandler
         if (events.length > 0) {
           await handler.handle(events, {
             session,
+            partition,
             emit: (event) => void messages.push(encodeEvent(deps.codec, deps.topicPrefix, event)),
             afterCommit: (action) => void actions.push(action),
             park: (eventId, reason) => void parkedIds.set(eventId, reason),

@@ -15,6 +15,8 @@ export type Received<Event> = Event & {
 
 /** The transaction of a chunk: besides emitting, a handler may park an event that it can never apply. */
 export interface ChunkTransaction extends Transaction {
+  /** The partition that the chunk comes from: with the topic, the one writer of whatever is kept per partition. */
+  readonly partition: number;
   /** Puts the event aside with its reason; the chunk goes on without it. */
   readonly park: (eventId: string, reason: string) => void;
 }

@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { CliError } from './errors.ts';
+
+/** Everything a command may need an address of; what is missing is complained about only where it is needed. */
+export interface Addresses {
+  readonly mongodbUrl: string | undefined;
+  readonly ledgerUrl: string | undefined;
+  readonly reconcilerUrl: string | undefined;
+  readonly operatorToken: string | undefined;
+  readonly kafkaBrokers: string | undefined;
+  readonly schemaRegistryUrl: string | undefined;
+}
+
+/** An address that can be missing. */
+export type AddressName = keyof Addresses;
+
+/** Where each address is looked for: the option, then the variable, then the run file of a running stack. */
+export const addressSources: Readonly<Record<AddressName, { readonly option: string; readonly variable: string; readonly what: string }>> = {
+  mongodbUrl: { option: '--mongodb-url', variable: 'MONGODB_URL', what: 'MongoDB' },
+  ledgerUrl: { option: '--ledger-url', variable: 'LEDGER_URL', what: "the ledger's operations API" },
+  reconcilerUrl: { option: '--reconciler-url', variable: 'RECONCILER_URL', what: "the reconciler's operations API" },
+  operatorToken: { option: '--operator-token', variable: 'OPERATOR_TOKEN', what: 'the operator token' },
+  kafkaBrokers: { option: '--kafka-brokers', variable: 'KAFKA_BROKERS', what: 'Kafka' },
+  schemaRegistryUrl: { option: '--schema-registry-url', variable: 'SCHEMA_REGISTRY_URL', what: 'the schema registry' },
+};
+
+const runFile = z.object({
+  mongodbUrl: z.string(),
+  operations: z.object({ ledger: z.string(), reconciler: z.string() }),
+  operatorToken: z.string(),
+  kafkaBrokers: z.array(z.string()),
+  schemaRegistryUrl: z.string(),
+});
+
+const defaultRunFile = join(import.meta.dirname, '..', '..', '..', '.pesewa', 'run.json');
+
+/** The environment of this process; read nowhere else. */
+export const environment = process.env;
+
+/** Who asks, as the ledger records it: `PESEWA_OPERATOR`, else the login name. */
+export function operatorName(env: NodeJS.ProcessEnv): string {
+  return present(env['PESEWA_OPERATOR']) ?? present(env['USER']) ?? 'operator';
+}
+
+/** Resolves every address; an option wins over a variable, a variable over the run file (design 12). */
+export async function resolveAddresses(
+  options: Partial<Record<AddressName, string>> & { readonly runFile?: string },
+  env: NodeJS.ProcessEnv,
+): Promise<Addresses> {
+  const running = await readRunFile(options.runFile);
+  const pick = (name: AddressName): string | undefined =>
+    present(options[name]) ?? present(env[addressSources[name].variable]) ?? running?.[name];
+  return {
+    mongodbUrl: pick('mongodbUrl'),
+    ledgerUrl: pick('ledgerUrl'),
+    reconcilerUrl: pick('reconcilerUrl'),
+    operatorToken: pick('operatorToken'),
+    kafkaBrokers: pick('kafkaBrokers'),
+    schemaRegistryUrl: pick('schemaRegistryUrl'),
+  };
+}
+
+/** The address, or a refusal that says how to give it. */
+export function requireAddress(addresses: Addresses, name: AddressName): string {
+  const address = addresses[name];
+  if (address !== undefined) return address;
+  const { option, variable, what } = addressSources[name];
+  throw new CliError(`no address of ${what}: run npm start, or give ${option} or ${variable}`);
+}
+
+async function readRunFile(path: string | undefined): Promise<Addresses | undefined> {
+  const text = await readFile(path ?? defaultRunFile, 'utf8').catch(() => undefined);
+  if (text === undefined) {
+    if (path === undefined) return undefined;
+    throw new CliError(`--run-file: there is no ${path}: start a stack, or leave the option out`);
+  }
+  const parsed = runFile.safeParse(parse(text));
+  if (!parsed.success) throw new CliError('the run file is malformed: stop the stack and start it again');
+  const { operations, kafkaBrokers, ...rest } = parsed.data;
+  return {
+    ...rest,
+    ledgerUrl: operations.ledger,
+    reconcilerUrl: operations.reconciler,
+    kafkaBrokers: kafkaBrokers.join(','),
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function present(value: string | undefined): string | undefined {
+  return value === undefined || value.trim() === '' ? undefined : value.trim();
+}

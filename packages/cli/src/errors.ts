@@ -1,0 +1,10 @@
+/** A command that can't be carried out: one line that names the field or address and the remedy. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+}
+
+/** The one-line text of whatever was thrown. */
+export function messageOf(thrown: unknown): string {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return text.split('\n', 1)[0] ?? text;
+}

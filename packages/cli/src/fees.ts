@@ -1,0 +1,50 @@
+import { type FeeSchedule, parseAmount } from '@pesewa/kernel';
+import { CliError } from './errors.ts';
+
+const PERCENT = /^(\d{1,3})(?:\.(\d{1,2}))?%?$/;
+const BASIS_POINTS_MAX = 10_000n;
+
+/** How a fee is written on the command line, for help texts. */
+export const feeForm = '1.5% or percent=1.5,fixed=0.50,min=0.10,max=100';
+
+/**
+ * Reads a fee: a percentage alone, or `percent`, `fixed`, `min` and `max` by commas, amounts in the currency's major unit.
+ * `field` names the option in the refusal.
+ */
+export function readFee(field: string, text: string, currency: string): FeeSchedule {
+  const parts = new Map<string, string>();
+  for (const part of text.split(',')) {
+    const [name = '', value] = part.includes('=') ? part.split('=', 2) : ['percent', part];
+    if (!['percent', 'fixed', 'min', 'max'].includes(name.trim()) || value === undefined || parts.has(name.trim())) {
+      throw new CliError(`${field}: ${part.trim()} is no part of a fee: write ${feeForm}`);
+    }
+    parts.set(name.trim(), value.trim());
+  }
+  const amount = (name: string): bigint | undefined => {
+    const value = parts.get(name);
+    return value === undefined ? undefined : readMinor(`${field} ${name}`, value, currency);
+  };
+  const maximumMinor = amount('max');
+  return {
+    basisPoints: readBasisPoints(field, parts.get('percent') ?? '0'),
+    fixedMinor: amount('fixed') ?? 0n,
+    minimumMinor: amount('min') ?? 0n,
+    ...(maximumMinor !== undefined && { maximumMinor }),
+  };
+}
+
+/** Reads an amount in major units as minor units; zero is allowed, less is not. */
+export function readMinor(field: string, text: string, currency: string): bigint {
+  const amount = parseAmount(text, currency);
+  if (amount.ok && amount.value.minor >= 0n) return amount.value.minor;
+  throw new CliError(`${field}: ${text} is no amount: write a decimal number no finer than ${currency} allows`);
+}
+
+function readBasisPoints(field: string, text: string): bigint {
+  const match = PERCENT.exec(text);
+  const points = match && BigInt(`${match[1]}${(match[2] ?? '').padEnd(2, '0')}`);
+  if (points === null || points > BASIS_POINTS_MAX) {
+    throw new CliError(`${field}: ${text} is no percentage: write 0 to 100 with at most two decimals`);
+  }
+  return points;
+}

@@ -1,0 +1,3 @@
+export { CliError } from './errors.ts';
+export type { CliPorts, OpenedDirectory } from './ports.ts';
+export { runProgram } from './program.ts';

@@ -1,0 +1,35 @@
+import { jsonNumber } from '@pesewa/contracts';
+import picocolors from 'picocolors';
+
+/** A cell of a table; nothing is shown as a dash. */
+export type Cell = string | number | null | undefined;
+
+/** Prints rows as columns of equal width with a heading; no rows print as one line saying so. */
+export function formatTable(
+  heading: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  options: { readonly colours: boolean; readonly empty: string },
+): string {
+  if (rows.length === 0) return `${options.empty}\n`;
+  const texts = rows.map((row) => heading.map((_, column) => cellText(row[column])));
+  const widths = heading.map((title, column) =>
+    Math.max(title.length, ...texts.map((row) => (row[column] ?? '').length)),
+  );
+  const lineOf = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+  const { bold } = picocolors.createColors(options.colours);
+  return [bold(lineOf(heading)), ...texts.map(lineOf)].map((line) => `${line}\n`).join('');
+}
+
+/** Prints any value as JSON; whole numbers keep every digit. */
+export function formatJson(value: unknown): string {
+  const exact = (_key: string, part: unknown): unknown => (typeof part === 'bigint' ? jsonNumber(part.toString()) : part);
+  return `${JSON.stringify(value, exact, 2)}\n`;
+}
+
+function cellText(cell: Cell): string {
+  return cell === null || cell === undefined || cell === '' ? '-' : String(cell);
+}

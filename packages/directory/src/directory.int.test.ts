@@ -1,0 +1,125 @@
+import { type Db, MongoClient } from 'mongodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createDirectory, createDirectoryAdmin, hashPublicKey } from './index.ts';
+
+const url = process.env['MONGODB_URL'];
+if (url === undefined) throw new Error('MONGODB_URL is missing: run this through the test runner');
+const client = new MongoClient(url, { useBigInt64: true });
+const clock = { now: Date.UTC(2026, 0, 2), nowMs: () => clock.now };
+let db: Db;
+
+const schedule = { fixedMinor: 0n, basisPoints: 100n, minimumMinor: 0n };
+const kes = {
+  currency: 'KES',
+  country: 'KEN',
+  payoutFee: { ...schedule, maximumMinor: 9_007_199_254_740_991n },
+  collectionFee: schedule,
+};
+const demo = { id: 'demo', name: 'Demo', wallets: [kes], limits: { requestsPerSecond: 50 } };
+const header = (publicKey: string) => Buffer.from(publicKey).toString('base64');
+
+beforeAll(async () => {
+  await client.connect();
+  db = client.db(`directory-test-${process.pid}`);
+});
+
+beforeEach(async () => {
+  await db.dropDatabase();
+  await createDirectoryAdmin(db).ensureIndexes();
+});
+
+afterAll(async () => {
+  await db.dropDatabase();
+  await client.close();
+});
+
+describe('the directory on a real database', () => {
+  it('identifies a merchant by the key it was created with, amounts exact', async () => {
+    const created = await createDirectoryAdmin(db, { clock }).createMerchant(demo);
+    if (!created.ok) throw new Error(created.refusal.message);
+    const merchant = await createDirectory({ db, clock }).identify(header(created.value.publicKey));
+    expect(merchant).toEqual({
+      id: 'demo',
+      name: 'Demo',
+      status: 'active',
+      keyHashes: [hashPublicKey(created.value.publicKey)],
+      wallets: [kes],
+      webhooks: { payoutsUrl: null, collectionsUrl: null, secrets: [created.value.webhookSecret] },
+      limits: { requestsPerSecond: 50 },
+      createdAt: new Date(clock.now),
+    });
+  });
+
+  it('refuses a taken id, a taken key and a malformed merchant', async () => {
+    const admin = createDirectoryAdmin(db);
+    const publicKey = 'public-key-of-demo';
+    await admin.createMerchant({ ...demo, publicKey });
+    const again = (change: object) => admin.createMerchant({ ...demo, publicKey, id: 'other', ...change });
+    expect(await again({ id: 'demo', publicKey: 'public-key-of-other' })).toMatchObject({
+      refusal: { code: 'merchant.exists' },
+    });
+    expect(await again({})).toMatchObject({ refusal: { code: 'key.taken' } });
+    expect(await again({ publicKey: 'short' })).toMatchObject({ refusal: { code: 'key.malformed' } });
+    expect(await again({ name: '' })).toMatchObject({ refusal: { code: 'merchant.malformed' } });
+    expect(await admin.list()).toHaveLength(1);
+  });
+
+  it('adds and removes keys, but never the last', async () => {
+    const admin = createDirectoryAdmin(db);
+    const directory = createDirectory({ db, clock, ttlMs: 0 });
+    await admin.createMerchant({ ...demo, publicKey: 'public-key-number-1' });
+    await admin.createMerchant({ ...demo, id: 'rival', publicKey: 'public-key-of-rival' });
+    expect(await admin.addKey('demo', 'public-key-of-rival')).toMatchObject({
+      refusal: { code: 'key.taken' },
+    });
+    expect(await admin.addKey('demo', 'public-key-number-2')).toMatchObject({ ok: true });
+    expect(await admin.addKey('nobody')).toMatchObject({ refusal: { code: 'merchant.unknown' } });
+    expect(await admin.removeKey('demo', hashPublicKey('public-key-number-1'))).toMatchObject({ ok: true });
+    expect(await directory.identify(header('public-key-number-1'))).toBeUndefined();
+    expect(await directory.identify(header('public-key-number-2'))).toMatchObject({ id: 'demo' });
+    expect(await admin.removeKey('demo', hashPublicKey('public-key-number-2'))).toMatchObject({
+      refusal: { code: 'key.unknown' },
+    });
+  });
+
+  it('adds a wallet, and replaces the one of the same currency', async () => {
+    const admin = createDirectoryAdmin(db);
+    await admin.createMerchant(demo);
+    const ghs = { ...kes, currency: 'GHS', country: 'GHA' };
+    const cheaper = { ...kes, payoutFee: { ...schedule, basisPoints: 1n } };
+    await admin.setWallet('demo', ghs);
+    await admin.setWallet('demo', cheaper);
+    const merchant = await createDirectory({ db, clock }).find('demo');
+    expect(merchant?.wallets).toEqual([cheaper, ghs]);
+    expect(await admin.setWallet('nobody', ghs)).toMatchObject({ refusal: { code: 'merchant.unknown' } });
+    expect(await admin.setWallet('demo', { ...ghs, currency: 'ZZZ' })).toMatchObject({
+      refusal: { code: 'merchant.malformed' },
+    });
+  });
+
+  it('sets addresses, and rotates the secret with the old one kept', async () => {
+    const admin = createDirectoryAdmin(db);
+    const created = await admin.createMerchant(demo);
+    if (!created.ok) throw new Error(created.refusal.message);
+    await admin.setWebhooks('demo', { payoutsUrl: 'https://shop.example/p', collectionsUrl: null });
+    const first = await admin.rotateWebhookSecret('demo');
+    const second = await admin.rotateWebhookSecret('demo');
+    if (!first.ok || !second.ok) throw new Error('not rotated');
+    const merchant = await createDirectory({ db, clock }).find('demo');
+    expect(merchant?.webhooks).toEqual({
+      payoutsUrl: 'https://shop.example/p',
+      collectionsUrl: null,
+      secrets: [second.value.webhookSecret, first.value.webhookSecret],
+    });
+  });
+
+  it('still finds a suspended merchant', async () => {
+    const admin = createDirectoryAdmin(db);
+    const directory = createDirectory({ db, clock, ttlMs: 0 });
+    await admin.createMerchant(demo);
+    await admin.suspend('demo');
+    expect(await directory.find('demo')).toMatchObject({ status: 'suspended' });
+    await admin.resume('demo');
+    expect(await directory.find('demo')).toMatchObject({ status: 'active' });
+  });
+});

@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import { createDirectoryOver } from './directory.ts';
+import { createPublicKey, hashOfHeader, hashPublicKey, publicKeyPattern } from './keys.ts';
+import { type Merchant, readMerchant } from './merchant.ts';
+
+const PUBLIC_KEY = 'demo-public-key_0001';
+const header = (publicKey: string) => Buffer.from(publicKey).toString('base64');
+const schedule = { fixedMinor: 0n, basisPoints: 150n, minimumMinor: 100n };
+const document = {
+  _id: 'demo',
+  name: 'Demo',
+  status: 'active',
+  keyHashes: [hashPublicKey(PUBLIC_KEY)],
+  wallets: [{ currency: 'KES', country: 'KEN', payoutFee: schedule, collectionFee: schedule }],
+  webhooks: {
+    payoutsUrl: 'https://shop.example/p',
+    collectionsUrl: null,
+    secrets: [`whsec_${'A'.repeat(43)}=`],
+  },
+  limits: { requestsPerSecond: 50 },
+  createdAt: new Date(0),
+};
+
+function createFixture(ttlMs?: number) {
+  const clock = { now: 1_000_000, nowMs: () => clock.now };
+  const known = new Map<string, Merchant>([[hashPublicKey(PUBLIC_KEY), readMerchant(document)]]);
+  const asked: string[] = [];
+  let failure: Error | undefined;
+  const directory = createDirectoryOver({
+    clock,
+    ttlMs,
+    loader: {
+      byKeyHash: async (keyHash) => {
+        asked.push(keyHash);
+        if (failure) throw failure;
+        return known.get(keyHash);
+      },
+      byId: async (id) => {
+        asked.push(id);
+        return [...known.values()].find((merchant) => merchant.id === id);
+      },
+    },
+  });
+  return { clock, known, asked, directory, failWith: (error?: Error) => void (failure = error) };
+}
+
+describe('the key header is strict Base64 (contract 5)', () => {
+  it('gives the SHA-256 of the key', () => {
+    expect(hashOfHeader(header('abc'))).toBe(
+      'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    );
+  });
+
+  it.each([
+    ['empty', ''],
+    ['without padding', header(PUBLIC_KEY).replace(/=+$/, '')],
+    ['the plain key', PUBLIC_KEY],
+    ['URL-safe letters', '-_-_'],
+    ['spaces around', ` ${header(PUBLIC_KEY)}`],
+    ['a line break inside', `${header(PUBLIC_KEY).slice(0, 4)}\n${header(PUBLIC_KEY).slice(4)}`],
+    ['stray bits in the last letter', 'YR=='],
+    ['too long', header('k'.repeat(400))],
+  ])('refuses %s', (_, value) => {
+    expect(hashOfHeader(value)).toBeUndefined();
+  });
+
+  it('and new keys are of the form that it carries', () => {
+    const key = createPublicKey({ bytes: (length) => new Uint8Array(length).fill(255) });
+    expect(key).toMatch(publicKeyPattern);
+    expect(hashOfHeader(header(key))).toBe(hashPublicKey(key));
+  });
+});
+
+describe('identifying', () => {
+  it('finds the merchant by its key and by its id', async () => {
+    const { directory } = createFixture();
+    expect(await directory.identify(header(PUBLIC_KEY))).toMatchObject({ id: 'demo', status: 'active' });
+    expect(await directory.find('demo')).toMatchObject({ id: 'demo' });
+    expect(await directory.find('nobody')).toBeUndefined();
+  });
+
+  it('asks once while the answer is fresh, and again after its time', async () => {
+    const { directory, clock, asked } = createFixture(5_000);
+    await directory.identify(header(PUBLIC_KEY));
+    clock.now += 4_999;
+    await directory.identify(header(PUBLIC_KEY));
+    expect(asked).toHaveLength(1);
+    clock.now += 1;
+    await directory.identify(header(PUBLIC_KEY));
+    expect(asked).toHaveLength(2);
+  });
+
+  it('hands out one and the same promise on a hit', async () => {
+    const { directory } = createFixture();
+    await directory.identify(header(PUBLIC_KEY));
+    expect(directory.identify(header(PUBLIC_KEY))).toBe(directory.identify(header(PUBLIC_KEY)));
+  });
+
+  it('asks once for callers that come together', async () => {
+    const { directory, asked } = createFixture();
+    const all = await Promise.all(Array.from({ length: 20 }, () => directory.identify(header(PUBLIC_KEY))));
+    expect(new Set(all.map((merchant) => merchant?.id))).toEqual(new Set(['demo']));
+    expect(asked).toHaveLength(1);
+  });
+
+  it('remembers for a second that a key is unknown', async () => {
+    const { directory, clock, asked, known } = createFixture();
+    const key = 'another-public-key';
+    expect(await directory.identify(header(key))).toBeUndefined();
+    known.set(hashPublicKey(key), readMerchant({ ...document, _id: 'late' }));
+    clock.now += 999;
+    expect(await directory.identify(header(key))).toBeUndefined();
+    expect(asked).toHaveLength(1);
+    clock.now += 1;
+    expect(await directory.identify(header(key))).toMatchObject({ id: 'late' });
+  });
+
+  it('asks nobody for what is no key', async () => {
+    const { directory, asked } = createFixture();
+    expect(await directory.identify('not base64!')).toBeUndefined();
+    expect(await directory.identify('A'.repeat(100_000))).toBeUndefined();
+    expect(asked).toHaveLength(0);
+  });
+
+  it('keeps known merchants through a flood of unknown keys', async () => {
+    const { directory, asked } = createFixture();
+    await directory.identify(header(PUBLIC_KEY));
+    for (let index = 0; index < 10_500; index += 1) await directory.identify(header(`unknown-key-${index}`));
+    const before = asked.length;
+    await directory.identify(header(PUBLIC_KEY));
+    expect(asked).toHaveLength(before);
+    await directory.identify(header('unknown-key-0'));
+    expect(asked).toHaveLength(before + 1);
+  });
+
+  it('does not remember a failure', async () => {
+    const { directory, failWith } = createFixture();
+    failWith(new Error('no primary'));
+    await expect(directory.identify(header(PUBLIC_KEY))).rejects.toThrow('no primary');
+    failWith();
+    expect(await directory.identify(header(PUBLIC_KEY))).toMatchObject({ id: 'demo' });
+  });
+});
+
+describe('reading a stored merchant', () => {
+  it('takes whole numbers typed by hand as minor units', () => {
+    const typed = { fixedMinor: 0, basisPoints: 150, minimumMinor: 100 };
+    const merchant = readMerchant({ ...document, wallets: [{ ...document.wallets[0], payoutFee: typed }] });
+    expect(merchant.wallets[0]?.payoutFee).toEqual(schedule);
+  });
+
+  it.each([
+    ['a float', { ...document, limits: { requestsPerSecond: 1, perPayoutMaxMinor: { KES: 0.5 } } }, 'limits'],
+    ['one currency twice', { ...document, wallets: [document.wallets[0], document.wallets[0]] }, 'wallets'],
+    ['an unknown country', { ...document, wallets: [{ ...document.wallets[0], country: 'XXX' }] }, 'country'],
+    ['no key', { ...document, keyHashes: [] }, 'keyHashes'],
+    [
+      'a strange address',
+      { ...document, webhooks: { ...document.webhooks, payoutsUrl: 'ftp://x' } },
+      'payoutsUrl',
+    ],
+  ])('refuses %s, naming the field and no value', (_, stored, field) => {
+    expect(() => readMerchant(stored)).toThrow(new RegExp(`malformed at: .*${field}`));
+    expect(() => readMerchant(stored)).not.toThrow(/whsec_|ftp/);
+  });
+});

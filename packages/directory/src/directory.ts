@@ -1,0 +1,72 @@
+import type { Clock } from '@pesewa/kernel';
+import type { Db } from 'mongodb';
+import { createCache } from './cache.ts';
+import { HEADER_LENGTH_MAX, hashOfHeader } from './keys.ts';
+import { type Merchant, type MerchantDocument, readMerchant } from './merchant.ts';
+
+/** Merchants' settings, read with a short cache; a change is seen everywhere after the cache's time. */
+export interface Directory {
+  /**
+   * The merchant of a key header's value (contract 5), suspended ones included; nothing for an unknown key.
+   *
+   * Rejects where the database can't answer.
+   */
+  readonly identify: (headerValue: string) => Promise<Merchant | undefined>;
+  readonly find: (merchantId: string) => Promise<Merchant | undefined>;
+}
+
+/** Where merchants are read from. */
+export interface MerchantLoader {
+  readonly byKeyHash: (keyHash: string) => Promise<Merchant | undefined>;
+  readonly byId: (merchantId: string) => Promise<Merchant | undefined>;
+}
+
+const TTL_MS = 5_000;
+const ABSENT_TTL_MS = 1_000;
+const SIZE_MAX = 10_000;
+const nobody = Promise.resolve(undefined);
+
+/** The collection of the `directory` database that holds the merchants. */
+export const MERCHANTS = 'merchants';
+
+/** Opens the directory over the database `directory`, of a client with `useBigInt64: true`. */
+export function createDirectory(options: {
+  readonly db: Db;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly ttlMs?: number | undefined;
+}): Directory {
+  const merchants = options.db.collection<MerchantDocument>(MERCHANTS);
+  const load = async (filter: { readonly keyHashes: string } | { readonly _id: string }) => {
+    const document = await merchants.findOne(filter);
+    return document === null ? undefined : readMerchant(document);
+  };
+  const loader: MerchantLoader = {
+    byKeyHash: (keyHashes) => load({ keyHashes }),
+    byId: (_id) => load({ _id }),
+  };
+  return createDirectoryOver({ loader, clock: options.clock, ttlMs: options.ttlMs });
+}
+
+/** Builds the directory over any loader. */
+export function createDirectoryOver(options: {
+  readonly loader: MerchantLoader;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly ttlMs?: number | undefined;
+}): Directory {
+  const { loader, clock } = options;
+  const ttlMs = options.ttlMs ?? TTL_MS;
+  const bounds = { clock, ttlMs, absentTtlMs: Math.min(ttlMs, ABSENT_TTL_MS), sizeMax: SIZE_MAX };
+  const byHeader = createCache<Merchant>({
+    ...bounds,
+    load: async (headerValue) => {
+      const keyHash = hashOfHeader(headerValue);
+      return keyHash === undefined ? undefined : loader.byKeyHash(keyHash);
+    },
+  });
+  const byId = createCache<Merchant>({ ...bounds, load: loader.byId });
+  return {
+    // An overlong value is no key, and must not take room in the cache.
+    identify: (headerValue) => (headerValue.length > HEADER_LENGTH_MAX ? nobody : byHeader.get(headerValue)),
+    find: byId.get,
+  };
+}

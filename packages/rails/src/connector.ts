@@ -1,0 +1,211 @@
+import type { channels } from '@pesewa/contracts';
+import type { FeeSchedule, Money, Result } from '@pesewa/kernel';
+
+/** The two directions in which a rail moves money. */
+export type RailKind = 'payout' | 'collection';
+
+/** The channel of a payout (contract 2.2). */
+export type PayoutChannel = (typeof channels)[number];
+
+/** Nobody knows what the rail did: the reference stays as it is and the lookup decides (design 4.3). */
+export interface Unknown {
+  readonly kind: 'unknown';
+  /** For logs and breaks; carries no personal data. */
+  readonly why: string;
+}
+
+/** The request certainly had no effect: send the same one again, not before the time given. */
+export interface NotSent {
+  readonly kind: 'notSent';
+  readonly why: string;
+  readonly retryAfterMs: number;
+}
+
+/** What a submission came to; only `completed` and `failed` are facts (design 6). */
+export type SubmissionResult =
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'completed'; readonly fee?: bigint }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | Unknown
+  | NotSent;
+
+/** What a rail says of a payment when asked; `unknown` is no answer, and so no ground to act on. */
+export type Observation =
+  | { readonly kind: 'pending' }
+  | {
+      readonly kind: 'completed';
+      /** Minor units, or null where the rail doesn't tell (contract 2.10). */
+      readonly amount: bigint | null;
+      /** The rail's own fee in minor units, or null where the rail doesn't tell. */
+      readonly fee: bigint | null;
+      readonly reason: string | null;
+    }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | {
+      readonly kind: 'reversed';
+      readonly amount: bigint | null;
+      readonly fee: bigint | null;
+      readonly reason: string;
+    }
+  | { readonly kind: 'notFound' }
+  | Unknown;
+
+/** What the initiation of a collection came to; the address is empty but for link flows. */
+export type InitiationResult =
+  | { readonly kind: 'accepted'; readonly redirectionUrl: string }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | Unknown
+  | NotSent;
+
+/** What the completion of a collection came to; a refusal (`INCORRECT OTP`) does not by itself end the collection. */
+export type CompletionResult =
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | Unknown
+  | NotSent;
+
+/** A payout as it goes out (contract 2.2); the reference is ours, the amount in minor units of the currency. */
+export interface PayoutOrder {
+  readonly reference: string;
+  /** Three letters. */
+  readonly country: string;
+  readonly currency: string;
+  readonly channel: PayoutChannel;
+  readonly transactionType?: string | undefined;
+  readonly amount: bigint;
+  readonly beneficiary: {
+    readonly accountName: string;
+    readonly accountNumber: string;
+    readonly bankCode: string;
+    readonly phoneNumber?: string | undefined;
+    readonly accountType?: string | undefined;
+    readonly identificationType?: string | undefined;
+    readonly identificationNumber?: string | undefined;
+    readonly nationalIdNumber?: string | undefined;
+    readonly narration?: string | undefined;
+  };
+  readonly sender: {
+    readonly name: string;
+    readonly email: string;
+    readonly phoneNumber?: string | undefined;
+    readonly countryCode?: string | undefined;
+    readonly currencyCode?: string | undefined;
+  };
+}
+
+/** A collection as it goes out (contract 2.8); the reference is ours, the amount in minor units of the currency. */
+export interface CollectionOrder {
+  readonly reference: string;
+  /** Two or three letters; it travels as two (contract 2.8). */
+  readonly country: string;
+  readonly currency: string;
+  readonly operatorCode: string;
+  readonly transactionType?: string | undefined;
+  readonly amount: bigint;
+  readonly customerNumber: string;
+  readonly customerName?: string | undefined;
+  readonly customerEmail?: string | undefined;
+  readonly description?: string | undefined;
+  readonly successUrl?: string | undefined;
+  readonly errorUrl?: string | undefined;
+  readonly cancelUrl?: string | undefined;
+}
+
+/** What a callback claims, read but not believed (design 6). */
+export interface RailCallback {
+  /** The reference that we sent. */
+  readonly reference: string;
+  readonly claimedStatus: string;
+  /** Decimal text, as the callback wrote it. */
+  readonly claimedAmount: string | null;
+  readonly claimedFee: string | null;
+  readonly claimedReason: string | null;
+}
+
+/** A bank or operator that payouts can be sent to (contract 2.6). */
+export interface Processor {
+  readonly code: string;
+  readonly name: string;
+  readonly shortName: string;
+  readonly sortCode: string;
+  readonly avatar: string;
+  readonly currency: string;
+  readonly country: string;
+  readonly active: boolean;
+  readonly blockTransaction: boolean;
+}
+
+/** A rail's answer to a question that moves no money, or none. */
+export type Answer<Value> = { readonly kind: 'answered'; readonly value: Value } | Unknown;
+
+/** The account that a name enquiry asks for (contract 4.6). */
+export interface NameQuery {
+  readonly accountNumber: string;
+  readonly bankCode: string;
+  readonly currency: string;
+  readonly country: string;
+}
+
+/** The holder of an account (contract 2.7). */
+export interface AccountName {
+  readonly accountName: string;
+  readonly accountNumber: string;
+  readonly bankCode: string;
+  readonly sessionId: string;
+}
+
+/** Where a rail's payouts can go; the country has three letters. */
+export interface PayoutRoute {
+  readonly country: string;
+  readonly currency: string;
+  readonly channels: readonly PayoutChannel[];
+}
+
+/** What a rail can do, as data. */
+export interface RailCapabilities {
+  readonly payouts: readonly PayoutRoute[];
+  /** The operators whose collections go through this rail (contract 2.8). */
+  readonly operatorCodes: readonly string[];
+  /** Whether a callback can be more than a hint (design 6). */
+  readonly callbacks: 'hint' | 'proven';
+  /** The rail's own fees, which are costs to us. */
+  readonly fees: { readonly payout: FeeSchedule; readonly collection: FeeSchedule };
+  /** The longest that any one call takes, waiting for its turn included; a lease must be longer. */
+  readonly callDeadlineMs: number;
+}
+
+/** One rail, whoever is behind it. Nothing here throws for what the rail does or fails to do. */
+export interface RailConnector {
+  readonly name: string;
+  readonly capabilities: RailCapabilities;
+  readonly submitPayout: (order: PayoutOrder) => Promise<SubmissionResult>;
+  readonly lookUpPayout: (query: {
+    readonly reference: string;
+    readonly currency: string;
+  }) => Promise<Observation>;
+  readonly initiateCollection: (order: CollectionOrder) => Promise<InitiationResult>;
+  readonly completeCollection: (
+    order: CollectionOrder & { readonly otpCode?: string | undefined },
+  ) => Promise<CompletionResult>;
+  readonly checkCollection: (query: {
+    readonly reference: string;
+    readonly country: string;
+    readonly currency: string;
+  }) => Promise<Observation>;
+  readonly balances: () => Promise<
+    { readonly kind: 'answered'; readonly wallets: readonly Money[] } | Unknown
+  >;
+  /** The processors of a country, three letters. */
+  readonly processors: (country: string) => Promise<Answer<readonly Processor[]>>;
+  /** The holder of an account; null where the rail says that there is none. */
+  readonly enquireName: (query: NameQuery) => Promise<Answer<AccountName | null>>;
+  readonly translateCallback: (
+    kind: RailKind,
+    bodyText: string,
+  ) => Result<RailCallback, 'callback.malformed'>;
+  /** Whether a callback is a fact: the rail is configured as proven and its signature verifies (design 6). */
+  readonly provesCallback: (
+    headers: Readonly<Record<string, string | undefined>>,
+    bodyText: string,
+  ) => boolean;
+}

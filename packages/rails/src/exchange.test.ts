@@ -1,0 +1,177 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { systemClock } from '@pesewa/kernel';
+import { describe, expect, it, vi } from 'vitest';
+import { ANSWER_BYTES_MAX, createHttpExchange } from './exchange.ts';
+import { leastSettings, payout } from './fixture.ts';
+import { openRails, railSettings } from './index.ts';
+
+const accepted = JSON.stringify({
+  isSuccessful: true,
+  responseCode: '09',
+  responseMessage: 'submitted',
+  responseData: {
+    transactionStatus: 'INITIALIZED',
+    merchantReference: 'po-1',
+    transactionReference: 'UP-1',
+    amount: 100.5,
+    feeAmount: 0.5,
+  },
+});
+
+/** A rail on a real socket, reached through a real client. */
+async function withRail<Value>(
+  listener: RequestListener,
+  use: (rail: {
+    readonly submit: () => Promise<unknown>;
+    readonly served: () => number;
+    readonly close: () => Promise<void>;
+  }) => Promise<Value>,
+  settings: object = {},
+): Promise<Value> {
+  let served = 0;
+  const server = createServer((request, response) => {
+    served += 1;
+    listener(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  const rail = { ...leastSettings, transferUrl: url, collectionsUrl: url, timeoutMs: 300, ...settings };
+  const rails = openRails(railSettings.parse(JSON.stringify([rail])), { clock: systemClock });
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  try {
+    const submit = () => rails.all[0]?.submitPayout(payout) ?? Promise.reject(new Error('no rail'));
+    return await use({ submit, served: () => served, close });
+  } finally {
+    await close();
+    await rails[Symbol.asyncDispose]();
+  }
+}
+
+const answer =
+  (status: number, body: string | Buffer, headers: Record<string, string> = {}): RequestListener =>
+  (request, response) => {
+    request.resume().on('end', () => response.writeHead(status, headers).end(body));
+  };
+
+describe('a rail on a real network', () => {
+  it('is understood, over one kept connection', async () => {
+    const sockets = new Set<unknown>();
+    await withRail(
+      (request, response) => {
+        sockets.add(request.socket);
+        answer(200, accepted)(request, response);
+      },
+      async ({ submit }) => {
+        expect(await submit()).toEqual({ kind: 'accepted' });
+        expect(await submit()).toEqual({ kind: 'accepted' });
+      },
+      { concurrencyMax: 1 },
+    );
+    expect(sockets.size).toBe(1);
+  });
+
+  const half: RequestListener = (_request, response) => {
+    response.writeHead(200, { 'content-length': '1000' }).write(accepted.slice(0, 20));
+  };
+  it.each<[string, RequestListener, object]>([
+    ['no answer', () => undefined, { kind: 'unknown', why: 'timeout' }],
+    ['an answer that never ends', half, { kind: 'unknown', why: 'timeout' }],
+    [
+      'a reset',
+      (request) => void request.socket.resetAndDestroy(),
+      { kind: 'unknown', why: expect.stringMatching(/ECONNRESET|UND_ERR_SOCKET/) as string },
+    ],
+    [
+      'a reset after the request',
+      (request) => void request.resume().on('end', () => request.socket.resetAndDestroy()),
+      { kind: 'unknown' },
+    ],
+    [
+      'an end within the answer',
+      (request, response) => {
+        half(request, response);
+        response.socket?.end();
+      },
+      { kind: 'unknown' },
+    ],
+    ['no HTTP', (request) => void request.socket.end('220 smtp ready\r\n'), { kind: 'unknown' }],
+    ['garbage', answer(200, '\u0000garbage'), { kind: 'unknown', why: 'HTTP 200: malformed JSON' }],
+    [
+      'bytes that are no text',
+      answer(200, Buffer.from([0x22, 0xff, 0x22])),
+      { kind: 'unknown', why: 'answer not UTF-8' },
+    ],
+    [
+      'a huge body',
+      answer(200, `"${'x'.repeat(ANSWER_BYTES_MAX)}"`),
+      { kind: 'unknown', why: 'answer too large' },
+    ],
+    ['a redirect', answer(307, '', { location: '/elsewhere' }), { kind: 'unknown', why: 'HTTP 307' }],
+    [
+      'a busy rail',
+      answer(429, '', { 'retry-after': '3' }),
+      { kind: 'notSent', why: 'HTTP 429', retryAfterMs: 3_000 },
+    ],
+    [
+      'an answer after a hint',
+      (request, response) => {
+        response.writeEarlyHints({ link: '</x>; rel=preload' });
+        answer(200, accepted)(request, response);
+      },
+      { kind: 'accepted' },
+    ],
+  ])('%s, asked exactly once', async (_, listener, result) => {
+    await withRail(listener, async ({ submit, served }) => {
+      expect(await submit()).toMatchObject(result);
+      expect(served()).toBe(1);
+    });
+  });
+
+  it('knows that nothing left where nobody listens', async () => {
+    await withRail(answer(200, accepted), async ({ submit, close }) => {
+      await close();
+      expect(await submit()).toEqual({ kind: 'notSent', why: 'ECONNREFUSED', retryAfterMs: 1_000 });
+    });
+  });
+
+  it('knows that nothing left where the name is unknown', async () => {
+    await withRail(
+      answer(200, accepted),
+      async ({ submit }) => expect(await submit()).toMatchObject({ kind: 'notSent' }),
+      { transferUrl: 'http://rail.invalid' },
+    );
+  });
+
+  it('never sends what was given up while it waited for a connection', async () => {
+    const paths: string[] = [];
+    const held: (() => void)[] = [];
+    const server = createServer((request, response) => {
+      paths.push(request.url ?? '');
+      if (request.url === '/first') held.push(() => response.end('one'));
+      else response.end('other');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const network = createHttpExchange({ connectionsMax: 1, connectTimeoutMs: 5_000 });
+    const ask = (path: string, timeoutMs: number) =>
+      network.exchange({ method: 'GET', url: `http://127.0.0.1:${port}${path}`, headers: {}, timeoutMs });
+    try {
+      const first = ask('/first', 5_000);
+      await expect(ask('/second', 50)).rejects.toMatchObject({ message: 'timeout', sent: false });
+      await vi.waitFor(() => expect(held).toHaveLength(1));
+      held[0]?.();
+      expect(await first).toMatchObject({ status: 200, bodyText: 'one' });
+      expect(await ask('/third', 5_000)).toMatchObject({ bodyText: 'other' });
+      expect(paths).toEqual(['/first', '/third']);
+    } finally {
+      await network[Symbol.asyncDispose]();
+      server.close();
+    }
+  });
+});

@@ -1,0 +1,161 @@
+import { Agent, type Dispatcher } from 'undici';
+
+/** One HTTP request to a rail; redirects are answers, never followed. */
+export interface ExchangeRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** One deadline over connecting, sending and reading to the last byte. */
+  readonly timeoutMs: number;
+}
+
+/** An answer read to its end. */
+export interface ExchangeResponse {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly bodyText: string;
+}
+
+/** The port to the network: resolves with any complete answer, rejects with an {@link ExchangeError}. */
+export type Exchange = (request: ExchangeRequest) => Promise<ExchangeResponse>;
+
+/** An exchange without an answer; `sent` tells whether any of the request may have left. */
+export class ExchangeError extends Error {
+  override readonly name = 'ExchangeError';
+  readonly sent: boolean;
+
+  constructor(message: string, sent: boolean) {
+    super(message);
+    this.sent = sent;
+  }
+}
+
+/** An {@link Exchange} that owns connections. */
+export interface HttpExchange extends AsyncDisposable {
+  readonly exchange: Exchange;
+}
+
+/** The largest answer that is read; a larger one counts as garbage. */
+export const ANSWER_BYTES_MAX = 65_536;
+
+const KEEP_ALIVE_TIMEOUT_MS = 4_000;
+const HEADER_BYTES_MAX = 16_384;
+
+/** Opens kept-alive connections over HTTP/1.1, at most so many per origin. */
+export function createHttpExchange(options: {
+  readonly connectionsMax: number;
+  readonly connectTimeoutMs: number;
+}): HttpExchange {
+  const agent = new Agent({
+    connections: options.connectionsMax,
+    pipelining: 1,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    maxHeaderSize: HEADER_BYTES_MAX,
+    // HTTP/2 moves requests between streams and sessions, which blurs whether one was sent.
+    allowH2: false,
+    connect: { timeout: options.connectTimeoutMs },
+  });
+  return {
+    exchange: (request) => exchangeOver(agent, request),
+    [Symbol.asyncDispose]: () => agent.close(),
+  };
+}
+
+function exchangeOver(agent: Agent, request: ExchangeRequest): Promise<ExchangeResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<ExchangeResponse>();
+  const exchange = createHandler({ resolve, reject }, request.timeoutMs);
+  const url = new URL(request.url);
+  try {
+    agent.dispatch(
+      {
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method: request.method,
+        headers: { ...request.headers },
+        body: request.body ?? null,
+      },
+      exchange.handler,
+    );
+  } catch (error) {
+    exchange.fail(describe(error));
+  }
+  return promise;
+}
+
+interface Settlement {
+  readonly resolve: (response: ExchangeResponse) => void;
+  readonly reject: (error: ExchangeError) => void;
+}
+
+/**
+ * Follows one request through undici.
+ *
+ * `onRequestStart` is called right before the first byte is written: whatever goes wrong earlier
+ * (the queue, name resolution, connecting) has certainly not reached the rail.
+ */
+function createHandler(settlement: Settlement, timeoutMs: number) {
+  let controller: Dispatcher.DispatchController | undefined;
+  let settled = false;
+  let status = 0;
+  let retryAfter: string | undefined;
+  let length = 0;
+  const chunks: Buffer[] = [];
+
+  const finish = (settle: () => void) => {
+    if (settled) return;
+    settled = true;
+    clearTimeout(timer);
+    settle();
+  };
+  const fail = (why: string) =>
+    finish(() => {
+      settlement.reject(new ExchangeError(why, controller !== undefined));
+      controller?.abort(new ExchangeError(why, true));
+    });
+  const timer = setTimeout(() => fail('timeout'), timeoutMs);
+
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart: (started) => {
+      // A request that was given up, or that undici would write a second time, must not go out.
+      if (settled || controller !== undefined) started.abort(new ExchangeError('given up', false));
+      else controller = started;
+    },
+    onResponseStart: (_controller, statusCode, headers) => {
+      if (statusCode < 200) return;
+      status = statusCode;
+      const header = headers['retry-after'];
+      retryAfter = Array.isArray(header) ? header[0] : header;
+    },
+    onResponseData: (_controller, chunk) => {
+      length += chunk.byteLength;
+      if (length > ANSWER_BYTES_MAX) fail('answer too large');
+      else chunks.push(chunk);
+    },
+    onResponseEnd: () =>
+      finish(() => {
+        const bodyText = readUtf8(Buffer.concat(chunks));
+        if (bodyText === undefined) settlement.reject(new ExchangeError('answer not UTF-8', true));
+        else settlement.resolve({ status, retryAfter, bodyText });
+      }),
+    onResponseError: (_controller, error) => fail(describe(error)),
+  };
+  return { handler, fail };
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function readUtf8(bytes: Buffer): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The code alone: messages may name addresses. */
+function describe(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return describe(error.errors[0]);
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
+  return error instanceof Error ? error.name : 'network failure';
+}

@@ -1,0 +1,69 @@
+import type { Exchange, ExchangeRequest } from './exchange.ts';
+import { openRails } from './rails.ts';
+import { railSettings } from './settings.ts';
+
+/** The least that a rail needs to be configured. */
+export const leastSettings = {
+  name: 'upstream',
+  connector: 'upstream',
+  transferUrl: 'http://rail.test/transfer/',
+  collectionsUrl: 'http://rail.test/collect',
+  publicKey: 'pesewa-at-upstream',
+};
+
+/** A moment at which the tests' clock stands until it is moved. */
+export const START_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+/** A clock that moves only when told, or when someone sleeps on it. */
+export function createTestClock() {
+  const clock = {
+    now: START_MS,
+    nowMs: () => clock.now,
+    sleep: async (durationMs: number) => void (clock.now += durationMs),
+  };
+  return clock;
+}
+
+/** One rail over a scripted network, with every request that it made. */
+export function createRailFixture(exchange: Exchange, settings: object = {}) {
+  const requests: ExchangeRequest[] = [];
+  const clock = createTestClock();
+  const rails = openRails(railSettings.parse(JSON.stringify([{ ...leastSettings, ...settings }])), {
+    clock,
+    exchange: (request) => {
+      requests.push(request);
+      return exchange(request);
+    },
+  });
+  const [rail] = rails.all;
+  if (rail === undefined) throw new Error('no rail was opened');
+  return { rail, requests, clock };
+}
+
+/** A network that answers everything alike; an object is sent as JSON. */
+export function answering(status: number, body: unknown, retryAfter?: string): Exchange {
+  const bodyText = typeof body === 'string' ? body : JSON.stringify(body);
+  return async () => ({ status, retryAfter, bodyText });
+}
+
+/** A payout with every optional field left out. */
+export const payout = {
+  reference: 'po-1',
+  country: 'KEN',
+  currency: 'KES',
+  channel: 'Mobile Money',
+  amount: 10_050n,
+  beneficiary: { accountName: 'A. Name', accountNumber: '254700000000', bankCode: 'MPESA' },
+  sender: { name: 'Demo', email: 'demo@example.com' },
+} as const;
+
+/** A collection with every optional field left out. */
+export const collection = {
+  reference: 'co-1',
+  country: 'GHA',
+  currency: 'GHS',
+  operatorCode: 'GHMTN',
+  transactionType: '2',
+  amount: 10_050n,
+  customerNumber: '233200000000',
+} as const;

@@ -1,0 +1,130 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ExchangeError, type ExchangeResponse } from './exchange.ts';
+import { answering, createRailFixture, createTestClock, payout } from './fixture.ts';
+import { createTokenBucket } from './token-bucket.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+const query = { reference: 'po-1', currency: 'KES' };
+const notFound = {
+  status: 400,
+  retryAfter: undefined,
+  bodyText: '{"isSuccessful":false,"responseCode":"25","responseMessage":"no"}',
+};
+
+describe('the circuit breaker', () => {
+  it.each([
+    ['resets', () => Promise.reject(new ExchangeError('ECONNRESET', true))],
+    ['refused connections', () => Promise.reject(new ExchangeError('ECONNREFUSED', false))],
+    ['server errors', answering(503, '')],
+  ])('opens after consecutive %s; then payouts wait and lookups know nothing', async (_, exchange) => {
+    const { rail, requests } = createRailFixture(exchange, { breakerFailures: 3, breakerOpenMs: 7_000 });
+    for (let attempt = 0; attempt < 3; attempt += 1) await rail.lookUpPayout(query);
+    expect(await rail.submitPayout(payout)).toEqual({
+      kind: 'notSent',
+      why: 'circuit open',
+      retryAfterMs: 7_000,
+    });
+    expect(await rail.lookUpPayout(query)).toEqual({ kind: 'unknown', why: 'not asked: circuit open' });
+    expect(requests).toHaveLength(3);
+  });
+
+  it('stays closed over refusals: they are answers', async () => {
+    const { rail, requests } = createRailFixture(answering(429, ''), { breakerFailures: 2 });
+    for (let attempt = 0; attempt < 5; attempt += 1) await rail.submitPayout(payout);
+    expect(requests).toHaveLength(5);
+  });
+
+  it('tries again after its time, and closes on an answer', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    let healthy = false;
+    const { rail, requests } = createRailFixture(
+      async () => {
+        if (!healthy) throw new ExchangeError('timeout', true);
+        return notFound;
+      },
+      { breakerFailures: 1, breakerOpenMs: 1_000 },
+    );
+    await rail.lookUpPayout(query);
+    healthy = true;
+    expect(await rail.lookUpPayout(query)).toMatchObject({ kind: 'unknown' });
+    vi.setSystemTime(Date.now() + 1_000);
+    expect(await rail.lookUpPayout(query)).toEqual({ kind: 'notFound' });
+    expect(await rail.lookUpPayout(query)).toEqual({ kind: 'notFound' });
+    expect(requests).toHaveLength(3);
+  });
+});
+
+describe('the concurrency limit', () => {
+  it('lets as many wait as run, and refuses more unsent', async () => {
+    const open: ((response: ExchangeResponse) => void)[] = [];
+    const { rail, requests, clock } = createRailFixture(() => new Promise((resolve) => open.push(resolve)), {
+      concurrencyMax: 1,
+    });
+    const running = rail.lookUpPayout(query);
+    const waiting = rail.lookUpPayout(query);
+    expect(await rail.submitPayout(payout)).toEqual({
+      kind: 'notSent',
+      why: 'concurrency limit of the rail',
+      retryAfterMs: 1_000,
+    });
+    clock.now += 1_000;
+    open[0]?.(notFound);
+    expect(await running).toEqual({ kind: 'notFound' });
+    await vi.waitFor(() => expect(requests).toHaveLength(2));
+    open[1]?.(notFound);
+    expect(await waiting).toEqual({ kind: 'notFound' });
+  });
+
+  it('does not send what waited too long', async () => {
+    const open: ((response: ExchangeResponse) => void)[] = [];
+    const { rail, requests, clock } = createRailFixture(() => new Promise((resolve) => open.push(resolve)), {
+      concurrencyMax: 1,
+    });
+    const running = rail.lookUpPayout(query);
+    const waiting = rail.submitPayout(payout);
+    await vi.waitFor(() => expect(requests).toHaveLength(1));
+    clock.now += 1_001;
+    open[0]?.(notFound);
+    await running;
+    expect(await waiting).toMatchObject({ kind: 'notSent', why: 'waited too long for its turn' });
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('the rate limit', () => {
+  it('gives a burst of a second, then turns, then refusals with the time to wait', () => {
+    const clock = createTestClock();
+    const bucket = createTokenBucket({ clock, perSecondMax: 10, waitMsMax: 200 });
+    const waits = Array.from({ length: 14 }, () => bucket.take());
+    expect(waits.slice(0, 10).every(({ granted, waitMs }) => granted && waitMs === 0)).toBe(true);
+    expect(waits.slice(10)).toEqual([
+      { granted: true, waitMs: 100 },
+      { granted: true, waitMs: 200 },
+      { granted: false, waitMs: 300 },
+      { granted: false, waitMs: 300 },
+    ]);
+    clock.now += 300;
+    expect(bucket.take()).toEqual({ granted: true, waitMs: 0 });
+    clock.now -= 10_000;
+    expect(bucket.take()).toEqual({ granted: true, waitMs: 100 });
+    clock.now += 60_000;
+    expect(Array.from({ length: 11 }, () => bucket.take().waitMs)).toEqual([
+      ...Array<number>(10).fill(0),
+      100,
+    ]);
+  });
+
+  it('makes a payout wait, unsent', async () => {
+    const { rail, requests, clock } = createRailFixture(answering(200, ''), { requestsPerSecondMax: 1 });
+    clock.sleep = async () => undefined;
+    await rail.submitPayout(payout);
+    await rail.submitPayout(payout);
+    expect(await rail.submitPayout(payout)).toEqual({
+      kind: 'notSent',
+      why: 'rate limit of the rail',
+      retryAfterMs: 2_000,
+    });
+    expect(requests).toHaveLength(2);
+  });
+});

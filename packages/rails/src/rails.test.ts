@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { answering, createTestClock, leastSettings } from './fixture.ts';
+import { openRails, railSettings } from './index.ts';
+
+const read = (rails: unknown) => railSettings.safeParse(JSON.stringify(rails));
+const problems = (rails: unknown) =>
+  (read(rails).error?.issues ?? []).map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+
+describe('the settings of the rails', () => {
+  it('need no more than where the rail is and who we are', () => {
+    const [rail] = railSettings.parse(JSON.stringify([leastSettings]));
+    expect(rail).toMatchObject({
+      transferUrl: 'http://rail.test/transfer',
+      timeoutMs: 10_000,
+      callbacks: 'hint',
+      payoutFee: { fixedMinor: 0n, basisPoints: 50n, minimumMinor: 0n },
+      collectionFee: { fixedMinor: 0n, basisPoints: 100n, minimumMinor: 0n },
+    });
+  });
+
+  it('take a fee as basis points or as a schedule', () => {
+    const payoutFee = { basisPoints: 25, fixedMinor: 5, maximumMinor: 500 };
+    const [rail] = railSettings.parse(JSON.stringify([{ ...leastSettings, payoutFee, collectionFee: 75 }]));
+    expect(rail?.payoutFee).toEqual({
+      basisPoints: 25n,
+      fixedMinor: 5n,
+      minimumMinor: 0n,
+      maximumMinor: 500n,
+    });
+    expect(rail?.collectionFee).toEqual({ basisPoints: 75n, fixedMinor: 0n, minimumMinor: 0n });
+  });
+
+  it('tell every problem at once', () => {
+    const wrong = {
+      ...leastSettings,
+      name: 'Upstream',
+      transferUrl: 'ftp://rail.test',
+      timeoutMs: 0.5,
+      surprise: true,
+      payouts: [{ country: 'KE', currency: 'ZZZ' }],
+      operatorCodes: ['NOPE'],
+    };
+    expect(problems([wrong]).map((problem) => problem.split(':')[0])).toEqual(
+      expect.arrayContaining([
+        '0.name',
+        '0.transferUrl',
+        '0.timeoutMs',
+        '0.payouts.0.country',
+        '0.payouts.0.currency',
+        '0.operatorCodes.0',
+        '0',
+      ]),
+    );
+  });
+
+  it.each([
+    ['no JSON', '[', 'must be JSON'],
+    ['no rail', '[]', 'at least one'],
+    ['one name twice', JSON.stringify([leastSettings, leastSettings]), 'twice'],
+    ['proof without a secret', JSON.stringify([{ ...leastSettings, callbacks: 'proven' }]), 'proven'],
+  ])('refuse %s', (_, text, message) => {
+    expect(railSettings.safeParse(text).error?.issues[0]?.message).toContain(message);
+  });
+});
+
+describe('routing', () => {
+  const first = {
+    ...leastSettings,
+    name: 'first',
+    payouts: [{ country: 'KEN', currency: 'KES', channels: ['Mobile Money'] }],
+    operatorCodes: ['KESAF'],
+  };
+  const second = { ...leastSettings, name: 'second' };
+  const rails = openRails(railSettings.parse(JSON.stringify([first, second])), {
+    clock: createTestClock(),
+    exchange: answering(200, ''),
+  });
+
+  it.each([
+    ['KEN', 'KES', 'Mobile Money', 'first'],
+    ['KEN', 'KES', 'Bank Transfer', 'second'],
+    ['GHA', 'GHS', 'Mobile Money', 'second'],
+    ['GHA', 'KES', 'Mobile Money', undefined],
+    ['FRA', 'EUR', 'Bank Transfer', undefined],
+  ] as const)('a payout to %s in %s by %s goes through %s', (country, currency, channel, name) => {
+    expect(rails.routePayout({ country, currency, channel })?.name).toBe(name);
+  });
+
+  it.each([
+    ['KESAF', 'first'],
+    ['GHMTN', 'second'],
+    ['NOPE', undefined],
+  ])('a collection by %s goes through %s', (operatorCode, name) => {
+    expect(rails.routeCollection({ operatorCode })?.name).toBe(name);
+  });
+
+  it('finds a rail by its name', () => {
+    expect(rails.all.map(({ name }) => name)).toEqual(['first', 'second']);
+    expect(rails.get('second')?.name).toBe('second');
+    expect(rails.get('third')).toBeUndefined();
+  });
+});

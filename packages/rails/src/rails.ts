@@ -1,0 +1,65 @@
+import type { Clock } from '@pesewa/kernel';
+import type { Logger } from '@pesewa/runtime';
+import type { PayoutChannel, RailConnector } from './connector.ts';
+import { createHttpExchange, type Exchange } from './exchange.ts';
+import { createGuard } from './guard.ts';
+import type { RailSettings } from './settings.ts';
+import { createUpstream } from './upstream/upstream.ts';
+
+/** The configured rails and the way to them; disposing of them closes their connections. */
+export interface Rails extends AsyncDisposable {
+  readonly get: (name: string) => RailConnector | undefined;
+  readonly all: readonly RailConnector[];
+  /** The rail for a payout; the country has three letters. */
+  readonly routePayout: (payout: {
+    readonly country: string;
+    readonly currency: string;
+    readonly channel: PayoutChannel;
+  }) => RailConnector | undefined;
+  readonly routeCollection: (collection: { readonly operatorCode: string }) => RailConnector | undefined;
+}
+
+/** Opens every configured rail, each with its own limits and connections. */
+export function openRails(
+  settings: readonly RailSettings[],
+  dependencies: {
+    readonly clock: Clock;
+    readonly logger?: Pick<Logger, 'warn' | 'info'> | undefined;
+    /** The network; undici unless told otherwise. */
+    readonly exchange?: Exchange | undefined;
+  },
+): Rails {
+  const resources = new AsyncDisposableStack();
+  const all = settings.map((rail) => {
+    const exchange = dependencies.exchange ?? resources.use(openNetwork(rail)).exchange;
+    const guard = createGuard({
+      settings: rail,
+      clock: dependencies.clock,
+      exchange,
+      logger: dependencies.logger,
+    });
+    return createUpstream({ settings: rail, guard, clock: dependencies.clock });
+  });
+  const byName = new Map(all.map((rail) => [rail.name, rail]));
+  return {
+    all,
+    get: (name) => byName.get(name),
+    routePayout: ({ country, currency, channel }) =>
+      all.find(({ capabilities }) =>
+        capabilities.payouts.some(
+          (route) =>
+            route.country === country && route.currency === currency && route.channels.includes(channel),
+        ),
+      ),
+    routeCollection: ({ operatorCode }) =>
+      all.find(({ capabilities }) => capabilities.operatorCodes.includes(operatorCode)),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+function openNetwork(settings: RailSettings) {
+  return createHttpExchange({
+    connectionsMax: settings.concurrencyMax,
+    connectTimeoutMs: settings.timeoutMs,
+  });
+}

@@ -1,0 +1,112 @@
+import { channels, countryCode, operators } from '@pesewa/contracts';
+import { isCurrency } from '@pesewa/kernel';
+import { z } from 'zod';
+import type { PayoutRoute } from './connector.ts';
+
+const httpUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+  .transform((url) => url.replace(/\/+$/, ''));
+
+const minorUnits = z.int().min(0).transform(BigInt);
+
+/** Basis points alone (50 is 0.5 %), or a whole schedule in minor units. */
+const feeSchedule = z.union([
+  z
+    .int()
+    .min(0)
+    .max(10_000)
+    .transform((basisPoints) => ({ fixedMinor: 0n, basisPoints: BigInt(basisPoints), minimumMinor: 0n })),
+  z.strictObject({
+    fixedMinor: minorUnits.default(0n),
+    basisPoints: z.int().min(0).max(10_000).transform(BigInt),
+    minimumMinor: minorUnits.default(0n),
+    maximumMinor: minorUnits.optional(),
+  }),
+]);
+
+const payoutRoute = z.strictObject({
+  country: z.string().refine((code) => /^[A-Z]{3}$/.test(code) && countryCode(code) === code, {
+    error: 'must be a three-letter country code',
+  }),
+  currency: z.string().refine(isCurrency, { error: 'must be an ISO 4217 currency' }),
+  channels: z
+    .array(z.enum(channels))
+    .min(1)
+    .default([...channels]),
+});
+
+const operatorCode = z.string().refine((code) => operators.some((operator) => operator.code === code), {
+  error: 'must be an operator code of the contract',
+});
+
+const everyChannel = (country: string, currency: string): PayoutRoute => ({ country, currency, channels });
+
+const defaultRoutes: readonly PayoutRoute[] = [
+  everyChannel('GMB', 'GMD'),
+  everyChannel('GHA', 'GHS'),
+  everyChannel('CIV', 'XOF'),
+  everyChannel('KEN', 'KES'),
+  everyChannel('CMR', 'XAF'),
+  everyChannel('NGA', 'NGN'),
+  everyChannel('ZAF', 'ZAR'),
+  everyChannel('EGY', 'EGP'),
+];
+
+const rail = z
+  .strictObject({
+    /** Travels in callback addresses and on topics. */
+    name: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, { error: 'must be lower-case letters, digits, hyphens' }),
+    connector: z.literal('upstream'),
+    transferUrl: httpUrl,
+    collectionsUrl: httpUrl,
+    publicKey: z.string().regex(/^[\x21-\x7e]{1,256}$/, { error: 'must be printable ASCII' }),
+    timeoutMs: z.int().min(100).max(120_000).default(10_000),
+    concurrencyMax: z.int().min(1).max(1_000).default(64),
+    requestsPerSecondMax: z.int().min(1).max(100_000).default(500),
+    breakerFailures: z.int().min(1).max(1_000).default(10),
+    breakerOpenMs: z.int().min(100).max(600_000).default(5_000),
+    payoutFee: feeSchedule.default({ fixedMinor: 0n, basisPoints: 50n, minimumMinor: 0n }),
+    collectionFee: feeSchedule.default({ fixedMinor: 0n, basisPoints: 100n, minimumMinor: 0n }),
+    callbacks: z.enum(['hint', 'proven']).default('hint'),
+    callbackSecrets: z
+      .array(z.string().regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, { error: 'must be a whsec_ secret' }))
+      .default([]),
+    payouts: z
+      .array(payoutRoute)
+      .default(defaultRoutes.map((route) => ({ ...route, channels: [...channels] }))),
+    operatorCodes: z.array(operatorCode).default(operators.map((operator) => operator.code)),
+  })
+  .refine((settings) => settings.callbacks === 'hint' || settings.callbackSecrets.length > 0, {
+    path: ['callbackSecrets'],
+    error: 'is required where callbacks are proven',
+  });
+
+/** The settings of one rail. */
+export type RailSettings = z.output<typeof rail>;
+
+/**
+ * Reads the variable `RAILS`: JSON text of an array of rails, at least one, each named once.
+ *
+ * Required are name, connector, transferUrl, collectionsUrl and publicKey. Where two rails serve one route,
+ * the first one takes it.
+ */
+export const railSettings = z
+  .string()
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      context.addIssue({ code: 'custom', message: 'must be JSON' });
+      return z.NEVER;
+    }
+  })
+  .pipe(
+    z
+      .array(rail)
+      .min(1, { error: 'needs at least one rail' })
+      .refine((rails) => new Set(rails.map(({ name }) => name)).size === rails.length, {
+        error: 'names a rail twice',
+      }),
+  );

@@ -1,0 +1,69 @@
+import { JsonError, parseJson } from '@pesewa/contracts';
+import type { Clock } from '@pesewa/kernel';
+import type { NotSent, Unknown } from '../connector.ts';
+import type { ExchangeResponse } from '../exchange.ts';
+import type { Guard } from '../guard.ts';
+import type { RailSettings } from '../settings.ts';
+import { BUSY_RETRY_MS, notSent, REFUSED_KEY_RETRY_MS, unknown } from './outcomes.ts';
+
+/** A request of the contract, before addresses and deadlines. */
+export interface Call {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Numbers may carry their own text (`jsonNumber`). */
+  readonly body?: unknown;
+}
+
+/** JSON that the rail answered, not yet judged. */
+export interface Answered {
+  readonly kind: 'answered';
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Calls the upstream; what an answer's status alone decides is decided here. */
+export type CallUpstream = (call: Call) => Promise<Answered | Unknown | NotSent>;
+
+const RETRY_AFTER_MIN_MS = 100;
+const RETRY_AFTER_MAX_MS = 600_000;
+
+/** Builds the way to an upstream through its guard. */
+export function createCall(dependencies: {
+  readonly guard: Guard;
+  readonly settings: Pick<RailSettings, 'timeoutMs'>;
+  readonly clock: Pick<Clock, 'nowMs'>;
+}): CallUpstream {
+  return async ({ method, url, headers, body }) => {
+    const guarded = await dependencies.guard({
+      method,
+      url,
+      headers: { accept: 'application/json', ...headers },
+      timeoutMs: dependencies.settings.timeoutMs,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return guarded.kind === 'answered' ? judge(guarded.response, dependencies.clock.nowMs()) : guarded;
+  };
+}
+
+function judge(response: ExchangeResponse, nowMs: number): Answered | Unknown | NotSent {
+  const { status } = response;
+  const why = `HTTP ${status}`;
+  if (status === 429) return notSent(why, readRetryAfterMs(response.retryAfter, nowMs));
+  if (status === 401 || status === 403) return notSent(why, REFUSED_KEY_RETRY_MS);
+  if (status >= 500 || (status >= 300 && status < 400)) return unknown(why);
+  try {
+    return { kind: 'answered', status, body: parseJson(response.bodyText) };
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    return unknown(`${why}: malformed JSON`);
+  }
+}
+
+/** Reads a Retry-After header, seconds or a date (RFC 9110 10.2.3), within bounds. */
+function readRetryAfterMs(header: string | undefined, nowMs: number): number {
+  if (header === undefined) return BUSY_RETRY_MS;
+  const askedMs = /^\d{1,9}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - nowMs;
+  if (Number.isNaN(askedMs)) return BUSY_RETRY_MS;
+  return Math.min(RETRY_AFTER_MAX_MS, Math.max(RETRY_AFTER_MIN_MS, askedMs));
+}

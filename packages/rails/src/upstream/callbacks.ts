@@ -1,0 +1,74 @@
+import { collectionWebhook, JsonError, parseJson, payoutRecord, referencePattern } from '@pesewa/contracts';
+import { accept, type Result, refuse } from '@pesewa/kernel';
+import { z } from 'zod';
+import type { RailCallback, RailKind } from '../connector.ts';
+import { reasonLine } from './text.ts';
+
+const AMOUNT_LENGTH_MAX = 40;
+
+/** What a hint needs; the rest of the body is kept by whoever stores it, not judged. */
+const payoutClaim = z.object({
+  data: payoutRecord.pick({
+    transactionStatus: true,
+    merchantReference: true,
+    amount: true,
+    feeAmount: true,
+    statusReason: true,
+  }),
+});
+
+const collectionClaim = collectionWebhook.pick({
+  merchant_reference: true,
+  status: true,
+  amount_received: true,
+  transaction_fee: true,
+  failure_reason: true,
+});
+
+/** Reads the body of a callback (contract 6.1, 6.2) into what it claims. */
+export function translateCallback(
+  kind: RailKind,
+  bodyText: string,
+): Result<RailCallback, 'callback.malformed'> {
+  const claim = kind === 'payout' ? readPayout(bodyText) : readCollection(bodyText);
+  const usable =
+    claim !== undefined &&
+    referencePattern.test(claim.reference) &&
+    (claim.claimedAmount ?? '').length <= AMOUNT_LENGTH_MAX &&
+    (claim.claimedFee ?? '').length <= AMOUNT_LENGTH_MAX;
+  return usable ? accept(claim) : refuse('callback.malformed');
+}
+
+function readPayout(bodyText: string): RailCallback | undefined {
+  const claim = payoutClaim.safeParse(readJson(bodyText));
+  if (!claim.success) return undefined;
+  const { data } = claim.data;
+  return {
+    reference: data.merchantReference,
+    claimedStatus: data.transactionStatus,
+    claimedAmount: data.amount,
+    claimedFee: data.feeAmount,
+    claimedReason: reasonLine(data.statusReason) ?? null,
+  };
+}
+
+function readCollection(bodyText: string): RailCallback | undefined {
+  const claim = collectionClaim.safeParse(readJson(bodyText));
+  if (!claim.success) return undefined;
+  return {
+    reference: claim.data.merchant_reference,
+    claimedStatus: claim.data.status,
+    claimedAmount: claim.data.amount_received,
+    claimedFee: claim.data.transaction_fee,
+    claimedReason: reasonLine(claim.data.failure_reason) ?? null,
+  };
+}
+
+function readJson(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    return undefined;
+  }
+}

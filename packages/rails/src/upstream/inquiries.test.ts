@@ -1,0 +1,157 @@
+import { signWebhook } from '@pesewa/signatures';
+import { describe, expect, it } from 'vitest';
+import { answering, createRailFixture, START_MS } from '../fixture.ts';
+
+const answered = (responseData: unknown, change: object = {}) => ({
+  isSuccessful: true,
+  responseCode: '00',
+  responseMessage: 'ok',
+  responseData,
+  ...change,
+});
+const unknown = { kind: 'unknown', why: expect.any(String) as string };
+
+describe('balances (contract 4.4)', () => {
+  const wallet = (balance: string, currencyCode: string) =>
+    `{"balance":${balance},"countryCode":"KEN","countryAvatar":"","currencyCode":"${currencyCode}","currencyHtml":""}`;
+  const list = (...wallets: string[]) =>
+    `{"isSuccessful":true,"responseCode":"00","responseMessage":"ok","responseData":[${wallets.join(',')}]}`;
+
+  it.each([
+    [
+      'exact and signed',
+      200,
+      list(wallet('90071992547409.91', 'KES'), wallet('-5', 'XOF')),
+      {
+        kind: 'answered',
+        wallets: [
+          { minor: 9_007_199_254_740_991n, currency: 'KES' },
+          { minor: -5n, currency: 'XOF' },
+        ],
+      },
+    ],
+    ['no wallet', 200, list(), { kind: 'answered', wallets: [] }],
+    ['an unknown currency', 200, list(wallet('1', 'ZZZ')), unknown],
+    ['a balance too fine', 200, list(wallet('0.5', 'XOF')), unknown],
+    ['a balance in quotes', 200, list(wallet('"1"', 'KES')), unknown],
+    ['refused', 200, answered([], { isSuccessful: false }), unknown],
+    ['HTTP 500', 500, list(), unknown],
+  ])('%s', async (_, status, body, result) => {
+    const { rail, requests } = createRailFixture(answering(status, body));
+    expect(await rail.balances()).toEqual(result);
+    expect(requests).toMatchObject([
+      { method: 'POST', url: 'http://rail.test/transfer/api/v1/wallets/balance' },
+    ]);
+    expect(requests[0]).not.toHaveProperty('body');
+  });
+});
+
+describe('processors and names (contract 4.5, 4.6)', () => {
+  const processor = {
+    code: 'MPESA',
+    name: 'M-Pesa',
+    shortName: 'mpesa',
+    sortCode: '1',
+    avatar: '#fff',
+    currency: 'KES',
+    country: 'KEN',
+    active: true,
+    blockTransaction: false,
+  };
+  const account = { accountName: 'A. Name', accountNumber: '1', bankCode: 'MPESA', sessionId: 's' };
+  const query = { accountNumber: '1', bankCode: 'MPESA', currency: 'KES', country: 'KEN' };
+
+  it('lists processors', async () => {
+    const { rail, requests } = createRailFixture(answering(200, answered([processor])));
+    expect(await rail.processors('KEN')).toEqual({ kind: 'answered', value: [processor] });
+    expect(requests[0]?.url).toBe('http://rail.test/transfer/api/v1/banks?country=KEN');
+  });
+
+  it.each([
+    [
+      'found, without a code',
+      200,
+      { isSuccessful: true, responseMessage: 'ok', responseData: account },
+      { kind: 'answered', value: account },
+    ],
+    [
+      'no account',
+      400,
+      { isSuccessful: false, responseCode: '25', responseMessage: 'no' },
+      { kind: 'answered', value: null },
+    ],
+    ['another refusal', 422, { isSuccessful: false, responseCode: '61', responseMessage: 'no' }, unknown],
+    ['garbage', 200, '{', unknown],
+  ])('%s', async (_, status, body, result) => {
+    const { rail } = createRailFixture(answering(status, body));
+    expect(await rail.enquireName(query)).toEqual(result);
+  });
+});
+
+describe('callbacks (contract 6)', () => {
+  const { rail } = createRailFixture(answering(200, ''));
+  const payoutBody =
+    '{"data":{"transactionStatus":"COMPLETED","merchantReference":"po-1","transactionReference":"UP-1","amount":100.50,"feeAmount":0.5,"valueAmount":101,"statusReason":"Successful"}}';
+  const collectionBody =
+    '{"transaction_reference":"UP-2","transaction_status":"Transaction Failed","transaction_fee":0,"amount_received":0.00,"received_from":{},"merchant_reference":"co-1","status":"FAILED","channel":"MOBILE_MONEY","currency_code":"GHS","failure_reason":"EXPIRED"}';
+
+  it('keeps the claimed amounts as they were written', () => {
+    expect(rail.translateCallback('payout', payoutBody)).toEqual({
+      ok: true,
+      value: {
+        reference: 'po-1',
+        claimedStatus: 'COMPLETED',
+        claimedAmount: '100.50',
+        claimedFee: '0.5',
+        claimedReason: 'Successful',
+      },
+    });
+    expect(rail.translateCallback('collection', collectionBody)).toEqual({
+      ok: true,
+      value: {
+        reference: 'co-1',
+        claimedStatus: 'FAILED',
+        claimedAmount: '0.00',
+        claimedFee: '0',
+        claimedReason: 'EXPIRED',
+      },
+    });
+  });
+
+  it.each([
+    ['no JSON', 'payout', '{'],
+    ['the other kind', 'collection', payoutBody],
+    ['a strange reference', 'payout', payoutBody.replace('po-1', '../po')],
+    ['a strange status', 'payout', payoutBody.replace('COMPLETED', 'DONE')],
+    ['an endless amount', 'payout', payoutBody.replace('100.50', '1'.repeat(41))],
+    ['no fee', 'collection', collectionBody.replace('"transaction_fee":0,', '')],
+  ] as const)('refuses %s', (_, kind, body) => {
+    expect(rail.translateCallback(kind, body)).toEqual({ ok: false, refusal: 'callback.malformed' });
+  });
+
+  const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+  const signed = {
+    ...signWebhook({ id: 'cb-1', timestamp: START_MS / 1000, body: payoutBody, secrets: [secret] }),
+  };
+  it.each([
+    [
+      'a signature, where the rail is proven',
+      { callbacks: 'proven', callbackSecrets: [secret] },
+      signed,
+      payoutBody,
+      true,
+    ],
+    ['a signature, where the rail is not', { callbackSecrets: [secret] }, signed, payoutBody, false],
+    [
+      'a signature over another body',
+      { callbacks: 'proven', callbackSecrets: [secret] },
+      signed,
+      `${payoutBody} `,
+      false,
+    ],
+    ['no signature', { callbacks: 'proven', callbackSecrets: [secret] }, {}, payoutBody, false],
+  ])('judges %s', (_, settings, headers, body, proven) => {
+    const fixture = createRailFixture(answering(200, ''), settings);
+    expect(fixture.rail.provesCallback(headers, body)).toBe(proven);
+  });
+});

@@ -1,0 +1,83 @@
+import { payoutCodes, walletRecord } from '@pesewa/contracts';
+import { isCurrency, type Money, parseAmount } from '@pesewa/kernel';
+import { z } from 'zod';
+import type { AccountName, Answer, Processor, Unknown } from '../connector.ts';
+import type { Answered } from './call.ts';
+import { malformed, unknown } from './outcomes.ts';
+import { readEnvelope } from './payouts.ts';
+
+const wallets = z.array(walletRecord.pick({ balance: true, currencyCode: true })).max(500);
+
+const processorList = z
+  .array(
+    z.object({
+      code: z.string(),
+      name: z.string(),
+      shortName: z.string(),
+      sortCode: z.string(),
+      avatar: z.string(),
+      currency: z.string(),
+      country: z.string(),
+      active: z.boolean(),
+      blockTransaction: z.boolean(),
+    }),
+  )
+  .max(5_000);
+
+const accountName = z.object({
+  accountName: z.string(),
+  accountNumber: z.string(),
+  bankCode: z.string(),
+  sessionId: z.string(),
+});
+
+/** The codes by which a name enquiry says that there is no such account or processor (design 9). */
+const noAccountCodes: ReadonlySet<string | undefined> = new Set([
+  payoutCodes.notFound.code,
+  payoutCodes.noRoute.code,
+  payoutCodes.malformed.code,
+]);
+
+/** Reads the answer to the balance operation (contract 4.4). */
+export function readBalances(
+  answer: Answered,
+): { readonly kind: 'answered'; readonly wallets: readonly Money[] } | Unknown {
+  const data = readData(answer, wallets);
+  if (data.kind === 'unknown') return data;
+  const read: Money[] = [];
+  for (const wallet of data.value) {
+    if (!isCurrency(wallet.currencyCode)) return unknown('a wallet of no known currency');
+    const balance = parseAmount(wallet.balance, wallet.currencyCode);
+    if (!balance.ok) return unknown('a wallet with an impossible balance');
+    read.push(balance.value);
+  }
+  return { kind: 'answered', wallets: read };
+}
+
+/** Reads the list of processors (contract 4.5). */
+export function readProcessors(answer: Answered): Answer<readonly Processor[]> {
+  return readData(answer, processorList);
+}
+
+/** Reads the answer to a name enquiry (contract 4.6), whose success has no responseCode. */
+export function readAccountName(answer: Answered): Answer<AccountName | null> {
+  const envelope = readEnvelope(answer);
+  if ('kind' in envelope) return envelope;
+  if (!envelope.isSuccessful) {
+    return noAccountCodes.has(envelope.responseCode)
+      ? { kind: 'answered', value: null }
+      : unknown('the name enquiry was refused');
+  }
+  const parsed = accountName.safeParse(envelope.responseData);
+  return parsed.success ? { kind: 'answered', value: parsed.data } : malformed(answer, parsed.error);
+}
+
+function readData<Schema extends z.ZodType>(answer: Answered, schema: Schema): Answer<z.output<Schema>> {
+  const envelope = readEnvelope(answer);
+  if ('kind' in envelope) return envelope;
+  if (!envelope.isSuccessful || envelope.responseCode !== payoutCodes.answered.code || answer.status >= 300) {
+    return unknown(`refused with HTTP ${answer.status}`);
+  }
+  const parsed = schema.safeParse(envelope.responseData);
+  return parsed.success ? { kind: 'answered', value: parsed.data } : malformed(answer, parsed.error);
+}

@@ -1,0 +1,212 @@
+import { parseJson } from '@pesewa/contracts';
+import { describe, expect, it } from 'vitest';
+import { ExchangeError } from '../exchange.ts';
+import { answering, createRailFixture, payout, START_MS } from '../fixture.ts';
+
+const record = {
+  transactionStatus: 'INITIALIZED',
+  merchantReference: 'po-1',
+  transactionReference: 'UP-1',
+  amount: 100.5,
+  feeAmount: 0.5,
+};
+const envelope = (change: object, data: object | undefined = record) => ({
+  isSuccessful: true,
+  responseCode: '09',
+  responseMessage: 'submitted',
+  responseData: data,
+  ...change,
+});
+const accepted = (change: object) => envelope({}, { ...record, ...change });
+const refused = (responseCode: string | undefined, responseMessage = 'no') => ({
+  isSuccessful: false,
+  responseCode,
+  responseMessage,
+});
+const unknown = { kind: 'unknown', why: expect.any(String) as string };
+
+describe('submitting a payout (contract 4.1)', () => {
+  it('sends the contract’s request, its amount exact', async () => {
+    const { rail, requests } = createRailFixture(answering(200, envelope({})));
+    await rail.submitPayout({ ...payout, amount: 9_007_199_254_740_991n, transactionType: '2' });
+    const [request] = requests;
+    expect(request).toMatchObject({
+      method: 'POST',
+      url: 'http://rail.test/transfer/api/v1/transactions/transfer/single',
+      headers: { 'content-type': 'application/json', 'x-api-key': 'cGVzZXdhLWF0LXVwc3RyZWFt' },
+      timeoutMs: 10_000,
+    });
+    expect(request?.body).toContain('"amount":90071992547409.91}');
+    expect(parseJson(request?.body ?? '')).toMatchObject({
+      transactionReference: 'po-1',
+      country: 'KEN',
+      channel: 'Mobile Money',
+      transactionType: '2',
+      beneficiary: { accountNumber: '254700000000', bankCode: 'MPESA' },
+    });
+  });
+
+  it.each([
+    ['09 initialized', 200, envelope({}), { kind: 'accepted' }],
+    [
+      'the amount in another spelling',
+      200,
+      JSON.stringify(envelope({})).replace('100.5', '1.0050e2'),
+      { kind: 'accepted' },
+    ],
+    [
+      '09 completed already',
+      200,
+      accepted({ transactionStatus: 'COMPLETED' }),
+      { kind: 'completed', fee: 50n },
+    ],
+    [
+      '09 failed already',
+      200,
+      accepted({ transactionStatus: 'FAILED', statusReason: 'no account' }),
+      { kind: 'failed', reason: 'no account' },
+    ],
+    [
+      '09 failed, no reason',
+      200,
+      accepted({ transactionStatus: 'FAILED' }),
+      { kind: 'failed', reason: 'failed at the rail' },
+    ],
+    ['09 reversed', 200, accepted({ transactionStatus: 'REVERSED' }), unknown],
+    ['09 for another payout', 200, accepted({ merchantReference: 'po-2' }), unknown],
+    ['09 over another amount', 200, accepted({ amount: 100.51 }), unknown],
+    ['09 over an impossible amount', 200, accepted({ amount: 100.501 }), unknown],
+    ['09 over a negative fee', 200, accepted({ feeAmount: -1 }), unknown],
+    ['09 with an unknown status', 200, accepted({ transactionStatus: 'PENDING' }), unknown],
+    ['09 without a record', 200, { ...envelope({}), responseData: undefined }, unknown],
+    ['00 instead of 09', 200, envelope({ responseCode: '00' }), unknown],
+    ['another shape', 200, { ok: true }, unknown],
+    ['no JSON', 200, '<html>', unknown],
+    ['nothing', 200, '', unknown],
+    ['09 with HTTP 400', 400, envelope({}), unknown],
+    ['30', 400, refused('30', 'currency is required'), { kind: 'failed', reason: 'currency is required' }],
+    ['13', 400, refused('13'), { kind: 'failed', reason: 'no' }],
+    ['51', 422, refused('51'), { kind: 'failed', reason: 'no' }],
+    ['61', 422, refused('61'), { kind: 'failed', reason: 'no' }],
+    ['92', 422, refused('92', ''), { kind: 'failed', reason: 'refused with code 92' }],
+    ['51 with HTTP 200', 200, refused('51'), { kind: 'failed', reason: 'no' }],
+    ['a long reason', 400, refused('30', 'x'.repeat(500)), { kind: 'failed', reason: 'x'.repeat(140) }],
+    ['a reason of two lines', 400, refused('30', ' a\r\nb '), { kind: 'failed', reason: 'a b' }],
+    ['94', 409, refused('94'), { kind: 'unknown', why: 'duplicate: look it up' }],
+    ['25', 400, refused('25'), unknown],
+    ['an unheard code', 422, refused('42'), unknown],
+    ['no code', 400, refused(undefined), unknown],
+    [
+      '65 with HTTP 200',
+      200,
+      refused('65'),
+      { kind: 'notSent', why: 'refused with code 65', retryAfterMs: 1_000 },
+    ],
+    [
+      '63 with HTTP 200',
+      200,
+      refused('63'),
+      { kind: 'notSent', why: 'refused with code 63', retryAfterMs: 30_000 },
+    ],
+    ['HTTP 401', 401, refused('63'), { kind: 'notSent', why: 'HTTP 401', retryAfterMs: 30_000 }],
+    ['HTTP 403', 403, '<html>', { kind: 'notSent', why: 'HTTP 403', retryAfterMs: 30_000 }],
+    ['HTTP 429', 429, '', { kind: 'notSent', why: 'HTTP 429', retryAfterMs: 1_000 }],
+    ['HTTP 404 of a proxy', 404, '<html>', unknown],
+    ['HTTP 302', 302, envelope({}), { kind: 'unknown', why: 'HTTP 302' }],
+    ['HTTP 500', 500, envelope({}), { kind: 'unknown', why: 'HTTP 500' }],
+    ['HTTP 500 with a refusal', 500, refused('51'), { kind: 'unknown', why: 'HTTP 500' }],
+    ['91 and HTTP 503', 503, refused('91'), { kind: 'unknown', why: 'HTTP 503' }],
+  ])('%s', async (_, status, body, result) => {
+    const { rail } = createRailFixture(answering(status, body));
+    expect(await rail.submitPayout(payout)).toEqual(result);
+  });
+
+  it.each([
+    ['7', 7_000],
+    ['0', 100],
+    ['999999', 600_000],
+    [new Date(START_MS + 5_000).toUTCString(), 5_000],
+    [new Date(START_MS - 5_000).toUTCString(), 100],
+    ['soon', 1_000],
+  ])('keeps Retry-After %s within bounds', async (header, retryAfterMs) => {
+    const { rail } = createRailFixture(answering(429, '', header));
+    expect(await rail.submitPayout(payout)).toMatchObject({ kind: 'notSent', retryAfterMs });
+  });
+
+  it.each([
+    [
+      'not sent',
+      new ExchangeError('ECONNREFUSED', false),
+      { kind: 'notSent', why: 'ECONNREFUSED', retryAfterMs: 1_000 },
+    ],
+    ['sent', new ExchangeError('ECONNRESET', true), { kind: 'unknown', why: 'ECONNRESET' }],
+    ['who knows', new TypeError('a defect with 254700000000'), { kind: 'unknown', why: 'network failure' }],
+  ])('a broken exchange, %s', async (_, error, result) => {
+    const { rail } = createRailFixture(() => Promise.reject(error));
+    expect(await rail.submitPayout(payout)).toEqual(result);
+  });
+});
+
+describe('looking a payout up (contract 4.3)', () => {
+  const query = { reference: 'po-1', currency: 'KES' };
+  const found = (change: object) =>
+    envelope({ responseCode: '00' }, { ...record, valueAmount: 101, ...change });
+
+  it('asks for our reference', async () => {
+    const { rail, requests } = createRailFixture(answering(200, found({})));
+    await rail.lookUpPayout({ ...query, reference: 'a:b' });
+    expect(requests).toMatchObject([
+      { method: 'GET', url: 'http://rail.test/transfer/api/v1/transactions/a%3Ab/query' },
+    ]);
+    expect(requests[0]).not.toHaveProperty('body');
+  });
+
+  it.each([
+    ['initialized', 200, found({}), { kind: 'pending' }],
+    [
+      'completed',
+      200,
+      found({ transactionStatus: 'COMPLETED', statusReason: 'Successful' }),
+      { kind: 'completed', amount: 10_050n, fee: 50n, reason: 'Successful' },
+    ],
+    [
+      'completed over another amount',
+      200,
+      found({ transactionStatus: 'COMPLETED', amount: 1, statusReason: null }),
+      { kind: 'completed', amount: 100n, fee: 50n, reason: null },
+    ],
+    [
+      'failed',
+      200,
+      found({ transactionStatus: 'FAILED', statusReason: 'closed' }),
+      { kind: 'failed', reason: 'closed' },
+    ],
+    [
+      'reversed',
+      200,
+      found({ transactionStatus: 'REVERSED' }),
+      { kind: 'reversed', amount: 10_050n, fee: 50n, reason: 'reversed at the rail' },
+    ],
+    ['25 and 400', 400, refused('25'), { kind: 'notFound' }],
+    ['25 and 200', 200, refused('25'), { kind: 'notFound' }],
+    ['25 and 404', 404, refused('25'), { kind: 'notFound' }],
+    ['25 and 500', 500, refused('25'), unknown],
+    ['a successful 25', 200, envelope({ responseCode: '25' }), unknown],
+    ['another refusal', 400, refused('30'), unknown],
+    ['another payout', 200, found({ merchantReference: 'po-2' }), unknown],
+    ['09 instead of 00', 200, envelope({}), unknown],
+    ['an amount too fine', 200, found({ amount: 0.001 }), unknown],
+    ['HTTP 404 without an envelope', 404, '{}', unknown],
+    ['HTTP 401', 401, '', unknown],
+    ['HTTP 429', 429, '', unknown],
+    ['no JSON', 200, 'oops', unknown],
+  ])('%s', async (_, status, body, observation) => {
+    const { rail } = createRailFixture(answering(status, body));
+    expect(await rail.lookUpPayout(query)).toEqual(observation);
+  });
+
+  it('takes a request that never left for no answer', async () => {
+    const { rail } = createRailFixture(() => Promise.reject(new ExchangeError('ECONNREFUSED', false)));
+    expect(await rail.lookUpPayout(query)).toEqual({ kind: 'unknown', why: 'not asked: ECONNREFUSED' });
+  });
+});

@@ -1,0 +1,132 @@
+import { jsonNumber, type PayoutRecord, payoutCodes, payoutEnvelope, payoutRecord } from '@pesewa/contracts';
+import { formatAmount, parseAmount, unreachable } from '@pesewa/kernel';
+import type { z } from 'zod';
+import type { Observation, PayoutOrder, SubmissionResult, Unknown } from '../connector.ts';
+import type { Answered } from './call.ts';
+import { BUSY_RETRY_MS, malformed, notSent, REFUSED_KEY_RETRY_MS, unknown } from './outcomes.ts';
+import { reasonLine } from './text.ts';
+
+/** The codes after which a payout has certainly not been executed and never will be (design 9). */
+const definitiveCodes: ReadonlySet<string | undefined> = new Set([
+  payoutCodes.malformed.code,
+  payoutCodes.invalidAmount.code,
+  payoutCodes.insufficientFunds.code,
+  payoutCodes.overLimit.code,
+  payoutCodes.noRoute.code,
+]);
+
+/** The body of a single payout (contract 2.2); the amount is an exact JSON number. */
+export function payoutBody(order: PayoutOrder): unknown {
+  return {
+    transactionReference: order.reference,
+    country: order.country,
+    currency: order.currency,
+    channel: order.channel,
+    transactionType: order.transactionType,
+    beneficiary: { ...order.beneficiary, amount: jsonNumber(formatAmount(order.amount, order.currency)) },
+    sender: order.sender,
+  };
+}
+
+/** Reads the envelope of contract 2.1. */
+export function readEnvelope(answer: Answered): z.output<typeof payoutEnvelope> | Unknown {
+  const envelope = payoutEnvelope.safeParse(answer.body);
+  return envelope.success ? envelope.data : malformed(answer, envelope.error);
+}
+
+/** Reads the answer to a submission (contract 4.1); only what names this very payout is believed. */
+export function readSubmission(answer: Answered, order: PayoutOrder): SubmissionResult {
+  const envelope = readEnvelope(answer);
+  if ('kind' in envelope) return envelope;
+  if (!envelope.isSuccessful) return readRefusal(envelope.responseCode, envelope.responseMessage);
+  if (answer.status >= 300 || envelope.responseCode !== payoutCodes.accepted.code) {
+    return unknown(`accepted with HTTP ${answer.status} and an unexpected code`);
+  }
+  const record = readRecord(answer, envelope.responseData, order);
+  if ('kind' in record) return record;
+  if (record.amount !== order.amount) return unknown('the answer names another amount');
+  switch (record.status) {
+    case 'INITIALIZED':
+      return { kind: 'accepted' };
+    case 'COMPLETED':
+      return { kind: 'completed', fee: record.fee };
+    case 'FAILED':
+      return { kind: 'failed', reason: record.reason ?? 'failed at the rail' };
+    case 'REVERSED':
+      return unknown('reversed already: look it up');
+    default:
+      return unreachable(record.status);
+  }
+}
+
+function readRefusal(code: string | undefined, message: string): SubmissionResult {
+  if (code === payoutCodes.duplicate.code) return unknown('duplicate: look it up');
+  if (code === payoutCodes.tooManyRequests.code) return notSent('refused with code 65', BUSY_RETRY_MS);
+  if (code === payoutCodes.unauthenticated.code || code === payoutCodes.notPermitted.code) {
+    return notSent(`refused with code ${code}`, REFUSED_KEY_RETRY_MS);
+  }
+  if (definitiveCodes.has(code)) {
+    return { kind: 'failed', reason: reasonLine(message) ?? `refused with code ${code}` };
+  }
+  return unknown('refused with a code that decides nothing');
+}
+
+/** Reads the answer to a lookup (contract 4.3). */
+export function readLookup(
+  answer: Answered,
+  query: { readonly reference: string; readonly currency: string },
+): Observation {
+  const envelope = readEnvelope(answer);
+  if ('kind' in envelope) return envelope;
+  if (!envelope.isSuccessful) {
+    return envelope.responseCode === payoutCodes.notFound.code
+      ? { kind: 'notFound' }
+      : unknown('the lookup was refused');
+  }
+  if (answer.status >= 300 || envelope.responseCode !== payoutCodes.answered.code) {
+    return unknown(`answered with HTTP ${answer.status} and an unexpected code`);
+  }
+  const record = readRecord(answer, envelope.responseData, query);
+  if ('kind' in record) return record;
+  const { amount, fee, reason } = record;
+  switch (record.status) {
+    case 'INITIALIZED':
+      return { kind: 'pending' };
+    case 'COMPLETED':
+      return { kind: 'completed', amount, fee, reason: reason ?? null };
+    case 'FAILED':
+      return { kind: 'failed', reason: reason ?? 'failed at the rail' };
+    case 'REVERSED':
+      return { kind: 'reversed', amount, fee, reason: reason ?? 'reversed at the rail' };
+    default:
+      return unreachable(record.status);
+  }
+}
+
+interface ReadRecord {
+  readonly status: PayoutRecord['transactionStatus'];
+  readonly amount: bigint;
+  readonly fee: bigint;
+  readonly reason: string | undefined;
+}
+
+function readRecord(
+  answer: Answered,
+  data: unknown,
+  asked: { readonly reference: string; readonly currency: string },
+): ReadRecord | Unknown {
+  const record = payoutRecord.safeParse(data);
+  if (!record.success) return malformed(answer, record.error);
+  if (record.data.merchantReference !== asked.reference) return unknown('the answer names another payout');
+  const amount = parseAmount(record.data.amount, asked.currency);
+  const fee = parseAmount(record.data.feeAmount, asked.currency);
+  if (!amount.ok || !fee.ok || amount.value.minor < 0n || fee.value.minor < 0n) {
+    return unknown('the answer names an impossible amount');
+  }
+  return {
+    status: record.data.transactionStatus,
+    amount: amount.value.minor,
+    fee: fee.value.minor,
+    reason: reasonLine(record.data.statusReason),
+  };
+}

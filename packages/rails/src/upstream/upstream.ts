@@ -1,0 +1,121 @@
+import type { Clock } from '@pesewa/kernel';
+import { verifyWebhook } from '@pesewa/signatures';
+import type { NotSent, RailConnector, Unknown } from '../connector.ts';
+import { callDeadlineMs, type Guard } from '../guard.ts';
+import type { RailSettings } from '../settings.ts';
+import { type CallUpstream, createCall } from './call.ts';
+import { translateCallback } from './callbacks.ts';
+import { checkBody, collectionRequest, readCheck, readCompletion, readInitiation } from './collections.ts';
+import { readAccountName, readBalances, readProcessors } from './inquiries.ts';
+import { payoutBody, readLookup, readSubmission } from './payouts.ts';
+import { base64 } from './text.ts';
+
+const CALLBACK_TOLERANCE_SECONDS = 300;
+const json = { 'content-type': 'application/json' };
+
+/** The connector for an aggregator that speaks the contract: we are its client. */
+export function createUpstream(dependencies: {
+  readonly settings: RailSettings;
+  readonly guard: Guard;
+  readonly clock: Clock;
+}): RailConnector {
+  const { settings, clock } = dependencies;
+  const call = createCall(dependencies);
+  return {
+    name: settings.name,
+    capabilities: {
+      payouts: settings.payouts,
+      operatorCodes: settings.operatorCodes,
+      callbacks: settings.callbacks,
+      fees: { payout: settings.payoutFee, collection: settings.collectionFee },
+      callDeadlineMs: callDeadlineMs(settings),
+    },
+    ...payoutOperations(settings, call),
+    ...collectionOperations(settings, call),
+    translateCallback,
+    provesCallback: (headers, body) =>
+      settings.callbacks === 'proven' &&
+      verifyWebhook({
+        headers,
+        body,
+        secrets: settings.callbackSecrets,
+        nowMs: clock.nowMs(),
+        toleranceSeconds: CALLBACK_TOLERANCE_SECONDS,
+      }).ok,
+  };
+}
+
+type PayoutOperations = Pick<
+  RailConnector,
+  'submitPayout' | 'lookUpPayout' | 'balances' | 'processors' | 'enquireName'
+>;
+
+/** The payout side of the contract (4.1, 4.3 to 4.6). */
+function payoutOperations(settings: RailSettings, call: CallUpstream): PayoutOperations {
+  const base = `${settings.transferUrl}/api/v1`;
+  const headers = { 'x-api-key': base64(settings.publicKey) };
+  const get = (path: string) => call({ method: 'GET', url: `${base}${path}`, headers });
+  const post = (path: string, body: unknown) =>
+    call({ method: 'POST', url: `${base}${path}`, headers: { ...headers, ...json }, body });
+  return {
+    submitPayout: async (order) => {
+      const answer = await post('/transactions/transfer/single', payoutBody(order));
+      return answer.kind === 'answered' ? readSubmission(answer, order) : answer;
+    },
+    lookUpPayout: async (query) => {
+      const answer = await get(`/transactions/${encodeURIComponent(query.reference)}/query`);
+      return answer.kind === 'answered' ? readLookup(answer, query) : unanswered(answer);
+    },
+    balances: async () => {
+      const answer = await call({ method: 'POST', url: `${base}/wallets/balance`, headers });
+      return answer.kind === 'answered' ? readBalances(answer) : unanswered(answer);
+    },
+    processors: async (country) => {
+      const answer = await get(`/banks?country=${encodeURIComponent(country)}`);
+      return answer.kind === 'answered' ? readProcessors(answer) : unanswered(answer);
+    },
+    enquireName: async (query) => {
+      const answer = await post('/transactions/name-enquiry', query);
+      return answer.kind === 'answered' ? readAccountName(answer) : unanswered(answer);
+    },
+  };
+}
+
+type CollectionOperations = Pick<
+  RailConnector,
+  'initiateCollection' | 'completeCollection' | 'checkCollection'
+>;
+
+/** The collection side of the contract (4.7 to 4.9). */
+function collectionOperations(settings: RailSettings, call: CallUpstream): CollectionOperations {
+  const base = `${settings.collectionsUrl}/collection/v1`;
+  const headers = { ...json, 'x-app': 'api', 'x-business': base64(settings.publicKey) };
+  const post = (path: string, securityModule: string, body: unknown) =>
+    call({
+      method: 'POST',
+      url: `${base}${path}`,
+      headers: { ...headers, 'x-module': securityModule },
+      body,
+    });
+  return {
+    initiateCollection: async (order) => {
+      const { securityModule, body } = collectionRequest(order);
+      const answer = await post('/payin', securityModule, body);
+      return answer.kind === 'answered' ? readInitiation(answer) : answer;
+    },
+    completeCollection: async (order) => {
+      const { securityModule, body } = collectionRequest(order);
+      const answer = await post('/complete-payin', securityModule, body);
+      return answer.kind === 'answered' ? readCompletion(answer) : answer;
+    },
+    checkCollection: async ({ reference, country }) => {
+      const answer = await post('/check-status', base64(reference), checkBody(reference, country));
+      return answer.kind === 'answered' ? readCheck(answer) : unanswered(answer);
+    },
+  };
+}
+
+/** A question that was not asked is as good as one without an answer. */
+function unanswered(outcome: Unknown | NotSent): Unknown {
+  return outcome.kind === 'unknown' ? outcome : { kind: 'unknown', why: `not asked: ${outcome.why}` };
+}

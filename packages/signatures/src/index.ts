@@ -1,0 +1,7 @@
+export {
+  createWebhookSecret,
+  type SignatureRefusal,
+  signWebhook,
+  verifyWebhook,
+  type WebhookHeaders,
+} from './webhooks.ts';

@@ -1,0 +1,121 @@
+import { checkStatusResponse, payinResponse, payoutEnvelope, payoutRecord, requestTypeOf } from '@pesewa/contracts';
+import { z } from 'zod';
+import { type Answer, exchange, postJson } from './http.ts';
+
+/** A payout in a few words; the rest is filled in. */
+export interface PayoutWish {
+  readonly reference: string;
+  /** Decimal text, written into the body as a JSON number. */
+  readonly amount: string;
+  readonly currency?: string;
+  readonly country?: string;
+  /** Its last four digits choose the simulator's behaviour (design 6). */
+  readonly accountNumber: string;
+}
+
+/** A collection in a few words; the rest is filled in. */
+export interface CollectionWish {
+  readonly reference: string;
+  readonly amount: string;
+  readonly operatorCode: string;
+  readonly currency: string;
+  readonly country: 'GM' | 'GH' | 'CI' | 'KE';
+  readonly customerNumber: string;
+}
+
+const submission = payoutEnvelope.extend({ responseData: payoutRecord.optional() });
+
+/** A payout API answer, read by its schema. */
+export type PayoutAnswer = z.output<typeof submission> & { readonly httpStatus: number };
+
+/** A merchant's side of the two APIs. */
+export interface MerchantClient {
+  readonly requestPayout: (wish: PayoutWish) => Promise<PayoutAnswer>;
+  readonly lookUpPayout: (reference: string) => Promise<PayoutAnswer>;
+  readonly initiateCollection: (wish: CollectionWish) => Promise<z.output<typeof payinResponse>>;
+  readonly completeCollection: (wish: CollectionWish, otpCode?: string) => Promise<z.output<typeof payinResponse>>;
+  readonly checkCollection: (wish: CollectionWish) => Promise<{ readonly responseCode: string; readonly responseMessage: string }>;
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** The body of a payout wish. */
+export function payoutBody(wish: PayoutWish): string {
+  const body = {
+    transactionReference: wish.reference,
+    country: wish.country ?? 'Nigeria',
+    currency: wish.currency ?? 'NGN',
+    channel: 'Bank Transfer',
+    beneficiary: {
+      accountName: 'Ama Mensah',
+      accountNumber: wish.accountNumber,
+      bankCode: '000013',
+      amount: JSON.rawJSON(wish.amount),
+      narration: 'Thank you',
+    },
+    sender: { name: 'Demo Merchant', phoneNumber: '', email: 'payouts@example.com' },
+  };
+  return JSON.stringify(body);
+}
+
+/** The body of a collection wish, with the customer's OTP where one is given. */
+export function collectionBody(wish: CollectionWish, otpCode?: string): string {
+  const needsType = wish.country === 'GH' || wish.country === 'KE';
+  return JSON.stringify({
+    requestHeader: { clientId: '', requestType: requestTypeOf(wish.country) },
+    customerName: 'Kofi Boateng',
+    customerEmail: 'kofi@example.com',
+    customerNumber: wish.customerNumber,
+    transactionReference: wish.reference,
+    transactionDescription: 'An order',
+    transactionAmount: JSON.rawJSON(wish.amount),
+    transactionCurrency: wish.currency,
+    transactionCountry: wish.country,
+    ...(needsType && { transactionType: '1' }),
+    successUrl: '',
+    errorUrl: '',
+    cancelUrl: '',
+    operatorCode: wish.operatorCode,
+    webhookUrl: '',
+    ...(otpCode !== undefined && { otpCode }),
+  });
+}
+
+/** Builds a merchant's client; every answer is parsed with its contract schema. */
+export function createMerchantClient(options: {
+  readonly transferUrl: string;
+  readonly collectionsUrl: string;
+  readonly publicKey: string;
+}): MerchantClient {
+  const { transferUrl, collectionsUrl } = options;
+  const key = base64(options.publicKey);
+  const asPayout = (answer: Answer): PayoutAnswer => ({ ...submission.parse(answer.body), httpStatus: answer.status });
+  const collectionHeaders = (module: string) => ({ 'x-business': key, 'x-app': 'api', 'x-module': base64(module) });
+  const payinModule = (wish: CollectionWish) => `${wish.amount}${wish.reference}${wish.customerNumber}`;
+  const collect = async (path: string, wish: CollectionWish, otpCode?: string) => {
+    const headers = collectionHeaders(payinModule(wish));
+    const answer = await postJson(`${collectionsUrl}/collection/v1/${path}`, collectionBody(wish, otpCode), headers);
+    return payinResponse.parse(answer.body);
+  };
+  return {
+    requestPayout: async (wish) =>
+      asPayout(await postJson(`${transferUrl}/api/v1/transactions/transfer/single`, payoutBody(wish), { 'x-api-key': key })),
+    lookUpPayout: async (reference) =>
+      asPayout(
+        await exchange(`${transferUrl}/api/v1/transactions/${encodeURIComponent(reference)}/query`, {
+          headers: { 'x-api-key': key },
+        }),
+      ),
+    initiateCollection: (wish) => collect('payin', wish),
+    completeCollection: (wish, otpCode) => collect('complete-payin', wish, otpCode),
+    checkCollection: async (wish) => {
+      const body = JSON.stringify({
+        requestHeader: { clientId: '', requestType: `${wish.country}-Collections` },
+        transactionReference: wish.reference,
+        transactionCountry: wish.country,
+      });
+      const answer = await postJson(`${collectionsUrl}/collection/v1/check-status`, body, collectionHeaders(wish.reference));
+      return checkStatusResponse.parse(answer.body).serverResponse.responseDetails;
+    },
+  };
+}

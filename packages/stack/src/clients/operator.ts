@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { waitUntil } from '../infrastructure/wait.ts';
+import { type Answer, exchange, postJson } from './http.ts';
+
+/** A wallet as the ledger shows it to operators; amounts are decimal text. */
+export const walletView = z.object({
+  merchantId: z.string(),
+  currency: z.string(),
+  available: z.string(),
+  held: z.string(),
+});
+
+/** A drift as the reconciler measured it; amounts are decimal text, the drift signed. */
+export const driftView = z.object({
+  rail: z.string(),
+  currency: z.string(),
+  railBalance: z.string(),
+  float: z.string(),
+  drift: z.string(),
+  withinRange: z.boolean(),
+});
+
+const page = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item), next: z.string().nullable() });
+const anyItem = z.record(z.string(), z.unknown());
+
+/** The operator's side of a running stack. */
+export interface OperatorClient {
+  readonly fundWallet: (order: FundWallet) => Promise<string>;
+  readonly fundFloat: (order: FundFloat) => Promise<string>;
+  /** Resolves once the ledger has applied the commands. */
+  readonly untilApplied: (commandIds: readonly string[]) => Promise<void>;
+  readonly wallet: (merchantId: string, currency: string) => Promise<z.output<typeof walletView>>;
+  readonly entries: (reference: string) => Promise<readonly Record<string, unknown>[]>;
+  readonly drift: () => Promise<readonly z.output<typeof driftView>[]>;
+  /** Compares the rails' wallets with our floats now. */
+  readonly compare: () => Promise<void>;
+  readonly breaks: (reference: string) => Promise<readonly Record<string, unknown>[]>;
+  readonly timeline: (reference: string) => Promise<readonly Record<string, unknown>[]>;
+  readonly deliveries: (reference: string) => Promise<readonly Record<string, unknown>[]>;
+}
+
+interface FundWallet {
+  readonly commandId: string;
+  readonly merchantId: string;
+  readonly currency: string;
+  readonly amount: string;
+}
+
+interface FundFloat {
+  readonly commandId: string;
+  readonly rail: string;
+  readonly currency: string;
+  readonly amount: string;
+}
+
+const APPLIED_TIMEOUT_MS = 30_000;
+
+/** Builds an operator client over the operations addresses of the services. */
+export function createOperatorClient(options: {
+  readonly operations: Readonly<Record<'ledger' | 'reconciler' | 'webhook-dispatcher', string>>;
+  readonly token: string;
+}): OperatorClient {
+  const { operations } = options;
+  const headers = { authorization: `Bearer ${options.token}` };
+  const get = async (url: string): Promise<unknown> => expectOk(await exchange(url, { headers }), url).body;
+  const list = async (url: string) => page(anyItem).parse(await get(url)).items;
+  const command = async (path: string, order: { readonly commandId: string }): Promise<string> => {
+    const url = `${operations.ledger}${path}`;
+    expectOk(await postJson(url, JSON.stringify({ ...order, requestedBy: 'seed' }), headers), url);
+    return order.commandId;
+  };
+  const query = (reference: string) => `reference=${encodeURIComponent(reference)}`;
+  return {
+    fundWallet: (order) => command('/commands/fund', order),
+    fundFloat: (order) => command('/commands/fund-float', order),
+    untilApplied: async (commandIds) => {
+      await waitUntil('the ledger', APPLIED_TIMEOUT_MS, async () => {
+        for (const id of commandIds) {
+          const { status } = z.object({ status: z.string() }).parse(await get(`${operations.ledger}/commands/${id}`));
+          if (status !== 'applied') throw new Error(`the command ${id} is ${status}`);
+        }
+      });
+    },
+    wallet: async (merchantId, currency) => walletView.parse(await get(`${operations.ledger}/accounts/${merchantId}/${currency}`)),
+    entries: (reference) => list(`${operations.ledger}/entries?${query(reference)}`),
+    drift: async () => page(driftView).parse(await get(`${operations.reconciler}/drift`)).items,
+    compare: async () => {
+      const url = `${operations.reconciler}/compare`;
+      expectOk(await postJson(url, '{}', headers), url);
+    },
+    breaks: (reference) => list(`${operations.reconciler}/breaks?${query(reference)}`),
+    timeline: (reference) => list(`${operations.reconciler}/timeline?${query(reference)}`),
+    deliveries: (reference) => list(`${operations['webhook-dispatcher']}/deliveries?${query(reference)}`),
+  };
+}
+
+function expectOk(answer: Answer, url: string): Answer {
+  if (answer.status >= 200 && answer.status < 300) return answer;
+  throw new Error(`${url} answered ${answer.status}: ${answer.text.slice(0, 300)}`);
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { exchange } from './http.ts';
+
+const journalView = z.object({
+  entries: z.array(
+    z.object({
+      at: z.string(),
+      kind: z.enum(['request', 'execution', 'callback', 'reversal']),
+      operation: z.enum(['payout', 'payin', 'complete', 'lookup', 'check']),
+      reference: z.string(),
+      amount: z.string().nullish(),
+      currency: z.string().nullish(),
+      outcome: z.string(),
+    }),
+  ),
+});
+
+const receivedView = z.object({
+  webhooks: z.array(
+    z.object({ at: z.string(), path: z.string(), headers: z.record(z.string(), z.unknown()), body: z.string() }),
+  ),
+});
+
+const walletsView = z.object({ wallets: z.array(z.object({ currency: z.string(), balance: z.string() })) });
+
+/** What the simulator really did with a reference. */
+export type JournalEntry = z.output<typeof journalView>['entries'][number];
+
+/** A webhook as it reached the merchant's endpoint. */
+export type ReceivedWebhook = z.output<typeof receivedView>['webhooks'][number];
+
+/** The faults that the simulator can be told to show; null puts the default back. */
+export interface Faults {
+  readonly callbacks?: boolean | null;
+  readonly outage?: boolean | null;
+  readonly latencyMs?: number | null;
+  readonly merchantEndpoint?: { readonly status: number; readonly times: number } | null;
+}
+
+/** The control side of the provider simulator (design 12). */
+export interface SimulatorClient {
+  readonly journal: (reference: string) => Promise<readonly JournalEntry[]>;
+  readonly received: (merchantId: string, reference: string) => Promise<readonly ReceivedWebhook[]>;
+  readonly wallets: () => Promise<readonly { readonly currency: string; readonly balance: string }[]>;
+  readonly setWallet: (currency: string, balance: string) => Promise<void>;
+  readonly setFaults: (faults: Faults) => Promise<void>;
+}
+
+/** Builds a client of the simulator's control API. */
+export function createSimulatorClient(baseUrl: string): SimulatorClient {
+  const get = async (path: string): Promise<unknown> => (await exchange(`${baseUrl}${path}`)).body;
+  const put = async (path: string, body: unknown): Promise<void> => {
+    const answer = await exchange(`${baseUrl}${path}`, {
+      method: 'PUT',
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    });
+    if (answer.status !== 200) throw new Error(`the simulator answered ${answer.status}: ${answer.text}`);
+  };
+  return {
+    journal: async (reference) =>
+      journalView.parse(await get(`/control/journal?reference=${encodeURIComponent(reference)}`)).entries,
+    received: async (merchantId, reference) => {
+      const query = new URLSearchParams({ merchant: merchantId, reference });
+      return receivedView.parse(await get(`/control/received?${query}`)).webhooks;
+    },
+    wallets: async () => walletsView.parse(await get('/control/wallets')).wallets,
+    setWallet: (currency, balance) => put('/control/wallets', { wallets: [{ currency, balance }] }),
+    setFaults: (faults) => put('/control/faults', faults),
+  };
+}

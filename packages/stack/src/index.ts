@@ -1,0 +1,34 @@
+export {
+  type Child,
+  type ChildExit,
+  type ChildOptions,
+  createSupervisor,
+  type Supervisor,
+} from './infrastructure/children.ts';
+export type { Addresses } from './infrastructure/environment.ts';
+export { messageOf, StackError } from './infrastructure/errors.ts';
+export { type HeldPort, holdPort, holdPorts } from './infrastructure/ports.ts';
+export {
+  type Infrastructure,
+  type InfrastructureOptions,
+  openInfrastructure,
+  type Provider,
+} from './infrastructure/resolve.ts';
+export { waitForDaemon, waitUntil } from './infrastructure/wait.ts';
+export { exchange, postJson } from './clients/http.ts';
+export {
+  type CollectionWish,
+  collectionBody,
+  createMerchantClient,
+  type MerchantClient,
+  type PayoutWish,
+  payoutBody,
+} from './clients/merchant.ts';
+export type { OperatorClient } from './clients/operator.ts';
+export type { SimulatorClient } from './clients/simulator.ts';
+export { type ServiceName, serviceNames } from './services/catalog.ts';
+export { createRunFileWriter, type RunFile } from './services/run-file.ts';
+export type { SeededMerchant } from './services/seed.ts';
+export { openStack, type Stack, type StackOptions } from './services/stack.ts';
+export { tellStory } from './story/story.ts';
+export { openService, type SingleService } from './services/single.ts';

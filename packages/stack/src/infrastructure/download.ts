@@ -1,0 +1,112 @@
+import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ensureFreeSpace, freeBytesToDownload } from './disk.ts';
+import { systemCode } from './errors.ts';
+import { lock } from './lock.ts';
+import { cacheDefect, writeManifest } from './manifest.ts';
+import type { ToolContext } from './tools.ts';
+
+/** Something the local daemons need that is downloaded once and kept. */
+export interface Artifact {
+  /** The folder below the cache, as in `kafka-4.3.1`. */
+  readonly key: string;
+  /** What the user reads, as in `Kafka 4.3.1`. */
+  readonly title: string;
+  readonly version: string;
+  /** Puts what is to be kept into `directory`; `scratch` is thrown away afterwards. */
+  fetch(directory: string, scratch: string): Promise<void>;
+}
+
+/** Where downloads are kept, and who is told of them. */
+export interface Cache extends ToolContext {
+  readonly directory: string;
+  readonly log: (line: string) => void;
+}
+
+const progressEveryMs = 2_000;
+
+/** Sum of all file sizes below a directory, in bytes; files that vanish meanwhile count nothing. */
+export async function sizeBelow(directory: string): Promise<number> {
+  try {
+    const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile());
+    const sizes = await Promise.all(
+      files.map((file) =>
+        stat(join(file.parentPath, file.name)).then(
+          (stats) => stats.size,
+          () => 0,
+        ),
+      ),
+    );
+    return sizes.reduce((sum, size) => sum + size, 0);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return 0;
+    throw error;
+  }
+}
+
+/** One line of progress: what, how much is on disk so far, how long it has taken. */
+export function progressLine(title: string, bytes: number, elapsedMs: number): string {
+  return `fetching ${title}: ${Math.round(bytes / 1_000_000)} MB on disk, ${Math.round(elapsedMs / 1000)} s`;
+}
+
+function reportProgress(title: string, directory: string, log: (line: string) => void): () => number {
+  const startedAt = performance.now();
+  const timer = setInterval(() => {
+    sizeBelow(directory).then(
+      (bytes) => log(progressLine(title, bytes, performance.now() - startedAt)),
+      () => undefined,
+    );
+  }, progressEveryMs);
+  return () => {
+    clearInterval(timer);
+    return performance.now() - startedAt;
+  };
+}
+
+async function download(cache: Cache, artifact: Artifact, target: string): Promise<void> {
+  await ensureFreeSpace(cache.directory, freeBytesToDownload);
+  const workspace = await mkdtemp(join(cache.directory, '.fetching-'));
+  cache.supervisor.removeOnClose(workspace);
+  cache.log(`fetching ${artifact.title}`);
+  const finishProgress = reportProgress(artifact.title, workspace, cache.log);
+  try {
+    const kept = join(workspace, 'kept');
+    const scratch = join(workspace, 'scratch');
+    await Promise.all([mkdir(kept), mkdir(scratch)]);
+    await artifact.fetch(kept, scratch);
+    await writeManifest(kept, artifact.version);
+    await rm(target, { recursive: true, force: true });
+    await rename(kept, target);
+    const seconds = (finishProgress() / 1000).toFixed(1);
+    cache.log(
+      `fetched ${artifact.title}: ${Math.round((await sizeBelow(target)) / 1_000_000)} MB, ${seconds} s`,
+    );
+  } finally {
+    finishProgress();
+    await rm(workspace, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+    cache.supervisor.keep(workspace);
+  }
+}
+
+/**
+ * Answers the folder that holds the artifact, downloading it first where it is missing or damaged.
+ * Runs in parallel wait for one another; a download cut short leaves nothing behind.
+ */
+export async function ensureCached(cache: Cache, artifact: Artifact): Promise<string> {
+  const target = join(cache.directory, artifact.key);
+  if ((await cacheDefect(target, artifact.version)) === undefined) return target;
+  const held = await lock(join(cache.directory, `${artifact.key}.lock`), (pid) =>
+    cache.log(`waiting for ${artifact.title}: run ${pid} is fetching it`),
+  );
+  try {
+    const defect = await cacheDefect(target, artifact.version);
+    if (defect === undefined) return target;
+    const found = await stat(target).catch(() => undefined);
+    if (found !== undefined) cache.log(`${artifact.title} in the cache is not usable: ${defect}`);
+    await download(cache, artifact, target);
+    return target;
+  } finally {
+    await held.release();
+  }
+}

@@ -1,0 +1,135 @@
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Supervisor } from './children.ts';
+import { ensureFreeSpace, freeBytesToStart } from './disk.ts';
+import type { Cache } from './download.ts';
+import type { Addresses } from './environment.ts';
+import { StackError } from './errors.ts';
+import { ensureJava, type Java } from './java.ts';
+import { ensureKafka, startKafka } from './kafka.ts';
+import { processLives, tryLock } from './lock.ts';
+import { type Daemon, ensureMongod, startMongod } from './mongod.ts';
+import { ensureRegistry, startRegistry } from './registry.ts';
+
+/** What the local provider needs: where the repository is, who reads the progress, who keeps the children. */
+export interface LocalOptions {
+  readonly root: string;
+  readonly log: (line: string) => void;
+  readonly env: NodeJS.ProcessEnv;
+  readonly fresh: boolean;
+  /** Closed with the daemons, or by the caller where none could be had. */
+  readonly supervisor: Supervisor;
+}
+
+/** The three local daemons, all answering. */
+export interface LocalDaemons {
+  readonly env: Addresses;
+  readonly pids: Readonly<Record<string, number>>;
+  /** Stops all three, none of which needs the others to stop; then lets go of the data. */
+  stop(): Promise<void>;
+}
+
+const leftBehindAfterMs = 24 * 60 * 60 * 1000;
+
+/** Removes data folders of runs that lost their watchdog too, as when the machine went down. */
+async function removeLeftBehind(temporary: string): Promise<void> {
+  for (const name of await readdir(temporary)) {
+    const path = join(temporary, name);
+    const stats = await stat(path).catch(() => undefined);
+    const owner = Number(/^run-(\d+)-/.exec(name)?.[1] ?? 0);
+    if (owner > 0 && processLives(owner)) continue;
+    if (stats !== undefined && Date.now() - stats.mtimeMs > leftBehindAfterMs) {
+      await rm(path, { recursive: true, force: true });
+    }
+  }
+}
+
+async function openData(options: LocalOptions): Promise<{ directory: string; release(): Promise<void> }> {
+  const { root, fresh, supervisor } = options;
+  if (fresh) {
+    // Beside the cache, not in the system's temporary folder: that is often memory, on which durability is free.
+    const temporary = join(root, '.pesewa', 'temporary');
+    await mkdir(temporary, { recursive: true });
+    await removeLeftBehind(temporary);
+    const directory = await mkdtemp(join(temporary, `run-${process.pid}-`));
+    supervisor.removeOnClose(directory);
+    return { directory, release: () => Promise.resolve() };
+  }
+  const directory = join(root, '.pesewa', 'data');
+  const lock = await tryLock(`${directory}.lock`);
+  if (typeof lock === 'number') {
+    throw new StackError(`run ${lock} uses the data in .pesewa/data: stop it first`);
+  }
+  await mkdir(directory, { recursive: true });
+  return { directory, release: lock.release };
+}
+
+function refuseForeignSystem(platform: NodeJS.Platform): void {
+  if (platform === 'linux') return;
+  throw new StackError(
+    'no Docker engine answers, and without one the daemons come for Linux only: start Docker, ' +
+      'or set MONGODB_URL, KAFKA_BROKERS and SCHEMA_REGISTRY_URL',
+  );
+}
+
+async function startAll(options: LocalOptions, directory: string): Promise<[Daemon, Daemon, Daemon]> {
+  const { supervisor, fresh, log } = options;
+  const tools: Cache = {
+    directory: join(options.root, '.pesewa', 'cache'),
+    log,
+    env: options.env,
+    supervisor,
+  };
+  const java = ensureJava(tools);
+  const withJava = java.then(
+    (found: Java): Cache =>
+      found.home === undefined ? tools : { ...tools, env: { ...options.env, JAVA_HOME: found.home } },
+  );
+  const home = (name: string): { dataDirectory: string; fresh: boolean } => ({
+    dataDirectory: join(directory, name),
+    fresh,
+  });
+  const mongod = ensureMongod(tools).then((command) => startMongod(supervisor, command, home('mongodb')));
+  const kafka = withJava.then(async (cache) => {
+    const installation = await ensureKafka(cache, await java);
+    return startKafka(supervisor, await java, installation, home('kafka'));
+  });
+  const registry = withJava.then(async (cache) => {
+    const installation = await ensureRegistry(cache);
+    return startRegistry(supervisor, await java, installation, home('registry'));
+  });
+  const all = [mongod, kafka, registry] as const;
+  try {
+    return await Promise.all(all);
+  } catch (error) {
+    // The first failure is the one to tell; the others end because their children are taken away.
+    await supervisor.close();
+    await Promise.allSettled(all);
+    throw error;
+  }
+}
+
+/** Starts MongoDB, Kafka and the schema registry as processes of this machine, fetching what is not cached. */
+export async function openLocal(options: LocalOptions): Promise<LocalDaemons> {
+  refuseForeignSystem(process.platform);
+  await ensureFreeSpace(join(options.root, '.pesewa'), freeBytesToStart);
+  const data = await openData(options);
+  try {
+    const daemons = await startAll(options, data.directory);
+    const [mongod, kafka, registry] = daemons;
+    return {
+      env: { MONGODB_URL: mongod.url, KAFKA_BROKERS: kafka.url, SCHEMA_REGISTRY_URL: registry.url },
+      pids: { mongodb: mongod.child.pid, kafka: kafka.child.pid, registry: registry.child.pid },
+      async stop() {
+        const recording = daemons.some((daemon) => daemon.recording && daemon.child.running());
+        if (recording) options.log('saving what makes the next start twice as fast');
+        await Promise.all(daemons.map((daemon) => daemon.child.stop()));
+        await options.supervisor.close();
+        await data.release();
+      },
+    };
+  } catch (error) {
+    await data.release();
+    throw error;
+  }
+}

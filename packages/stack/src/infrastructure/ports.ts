@@ -1,0 +1,74 @@
+import { randomInt } from 'node:crypto';
+import { createServer, type Server } from 'node:net';
+import { StackError, systemCode } from './errors.ts';
+
+/** A port nobody else can take until `release`, which the owner calls just before its daemon binds it. */
+export interface HeldPort {
+  readonly port: number;
+  release(): Promise<void>;
+}
+
+const loopback = '127.0.0.1';
+
+// Below the range the kernel hands to outgoing connections (32768 and up), so that none of these can
+// slip into the moment between `release` and the daemon's own bind.
+const lowestPort = 20_000;
+const highestPort = 32_000;
+const attemptsBelowEphemeral = 50;
+
+function listen(port: number): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => socket.destroy());
+    server.once('error', reject);
+    server.listen({ port, host: loopback, exclusive: true }, () => {
+      server.unref();
+      resolve(server);
+    });
+  });
+}
+
+function held(server: Server): HeldPort {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new StackError('a held port has no address');
+  return {
+    port: address.port,
+    release: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+async function holdFreePort(): Promise<HeldPort> {
+  for (let attempt = 0; attempt < attemptsBelowEphemeral; attempt += 1) {
+    try {
+      return held(await listen(randomInt(lowestPort, highestPort)));
+    } catch (error) {
+      if (systemCode(error) !== 'EADDRINUSE' && systemCode(error) !== 'EACCES') throw error;
+    }
+  }
+  return held(await listen(0));
+}
+
+/** Holds `count` different free loopback ports. */
+export async function holdPorts(count: number): Promise<HeldPort[]> {
+  const ports: HeldPort[] = [];
+  for (let index = 0; index < count; index += 1) ports.push(await holdFreePort());
+  return ports;
+}
+
+/**
+ * Holds one wanted loopback port.
+ * `setting` names what the user can set to move it, as in `PAYOUT_GATEWAY_PORT`.
+ * Rejects with a one-line StackError where the port is taken.
+ */
+export async function holdPort(port: number, setting = 'another port'): Promise<HeldPort> {
+  try {
+    return held(await listen(port));
+  } catch (error) {
+    if (systemCode(error) === 'EADDRINUSE') {
+      throw new StackError(`port ${port} is taken: stop what listens there or set ${setting}`);
+    }
+    if (systemCode(error) === 'EACCES') {
+      throw new StackError(`port ${port} needs more rights than this user has: set ${setting}`);
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,108 @@
+import { connect } from 'node:net';
+import { MongoClient } from 'mongodb';
+
+const connectTimeoutMs = 2_000;
+
+/** What a MongoDB server says of itself. */
+export interface MongoState {
+  /** The replica set's name, or undefined for a server that is in none. */
+  readonly replicaSet: string | undefined;
+  /** True for a router of a sharded cluster, whose shards are replica sets. */
+  readonly sharded: boolean;
+  readonly primary: boolean;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Opens a client for a short errand and closes it whatever happens. */
+export async function withMongo<T>(url: string, errand: (client: MongoClient) => Promise<T>): Promise<T> {
+  const client = new MongoClient(url, {
+    serverSelectionTimeoutMS: connectTimeoutMs,
+    connectTimeoutMS: connectTimeoutMs,
+    monitorCommands: false,
+  });
+  try {
+    return await errand(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Asks a MongoDB server, or the set behind the address, for its state. Rejects where none answers. */
+export function probeMongo(url: string): Promise<MongoState> {
+  return withMongo(url, async (client) => {
+    const hello = await client.db('admin').command({ hello: 1 });
+    return {
+      replicaSet: textOf(hello['setName']),
+      sharded: hello['msg'] === 'isdbgrid',
+      primary: hello['isWritablePrimary'] === true,
+    };
+  });
+}
+
+const metadataRequest = ((): Buffer => {
+  const clientId = Buffer.from('pesewa');
+  const body = Buffer.alloc(10 + clientId.length + 4);
+  body.writeInt16BE(3, 0); // api: metadata
+  body.writeInt16BE(1, 2); // version 1, understood by every broker up to 4.x
+  body.writeInt32BE(1, 4); // correlation
+  body.writeInt16BE(clientId.length, 8);
+  clientId.copy(body, 10);
+  body.writeInt32BE(0, 10 + clientId.length); // no topics, only brokers
+  const framed = Buffer.alloc(4 + body.length);
+  framed.writeInt32BE(body.length, 0);
+  body.copy(framed, 4);
+  return framed;
+})();
+
+const brokerCountAt = 8;
+
+/**
+ * Asks one Kafka broker (`host:port`) how many brokers its cluster has.
+ * By hand rather than through a client: a broker that still starts accepts connections and knows of no broker,
+ * and asking every few milliseconds should cost nothing.
+ */
+export function probeKafka(address: string): Promise<number> {
+  const separator = address.lastIndexOf(':');
+  const host = address.slice(0, separator).replaceAll(/[[\]]/g, '');
+  const port = Number(address.slice(separator + 1));
+  if (separator < 1 || !Number.isInteger(port) || port < 1 || port > 65_535) {
+    return Promise.reject(new Error(`${address} is no host:port`));
+  }
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port });
+    let received = Buffer.alloc(0);
+    const finish = (act: () => void): void => {
+      socket.destroy();
+      act();
+    };
+    socket.setTimeout(connectTimeoutMs, () => finish(() => reject(new Error('no answer in time'))));
+    socket.once('error', (error) => finish(() => reject(error)));
+    socket.once('close', () => reject(new Error('the connection was closed')));
+    socket.once('connect', () => socket.write(metadataRequest));
+    socket.on('data', (chunk) => {
+      received = Buffer.concat([received, chunk]);
+      if (received.length < brokerCountAt + 4) return;
+      const brokers = received.readInt32BE(brokerCountAt);
+      finish(() => resolve(brokers));
+    });
+  });
+}
+
+/** Asks a schema registry (its Confluent-compatible base) for its subjects. Rejects where it gives no list. */
+export async function probeRegistry(url: string): Promise<void> {
+  const address = new URL(`${url.replace(/\/+$/, '')}/subjects`);
+  const headers = new Headers();
+  if (address.username !== '') {
+    const login = `${decodeURIComponent(address.username)}:${decodeURIComponent(address.password)}`;
+    headers.set('authorization', `Basic ${Buffer.from(login).toString('base64')}`);
+    address.username = '';
+    address.password = '';
+  }
+  const response = await fetch(address, { headers, signal: AbortSignal.timeout(connectTimeoutMs) });
+  if (!response.ok) throw new Error(`it answers ${response.status}`);
+  const subjects: unknown = await response.json();
+  if (!Array.isArray(subjects)) throw new Error('it answers no list of subjects');
+}

@@ -1,0 +1,77 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Supervisor } from './children.ts';
+import { openClassArchive } from './class-archive.ts';
+import { type Cache, ensureCached } from './download.ts';
+import { StackError } from './errors.ts';
+import type { Java } from './java.ts';
+import type { Daemon, DaemonHome } from './mongod.ts';
+import { holdPorts } from './ports.ts';
+import { probeRegistry } from './probes.ts';
+import { fetchArtifact, runTool, tellingLine } from './tools.ts';
+import { waitForDaemon } from './wait.ts';
+
+const version = '3.0.9';
+const startTimeoutMs = 60_000;
+
+/** The path of the registry's Confluent-compatible interface. */
+export const registryPath = '/apis/ccompat/v7';
+
+/** Fetches the registry where it is not cached, and answers the folder. */
+export function ensureRegistry(cache: Cache): Promise<string> {
+  const name = 'apicurio-registry-app';
+  return ensureCached(cache, {
+    key: `apicurio-registry-${version}`,
+    title: `Apicurio Registry ${version}`,
+    version,
+    async fetch(kept, scratch) {
+      const repository = join(scratch, 'repository');
+      await fetchArtifact(cache, `io.apicurio:${name}:${version}:tar.gz:all`, scratch, repository);
+      const archive = join(repository, 'io', 'apicurio', name, version, `${name}-${version}-all.tar.gz`);
+      const args = ['-xzf', archive, '-C', kept];
+      const run = await runTool(cache.supervisor, { command: 'tar', args, env: cache.env });
+      if (run?.code !== 0)
+        throw new StackError(`the registry could not be unpacked: ${tellingLine(run?.lines ?? [])}`);
+      await rm(archive);
+    },
+  });
+}
+
+/** The arguments of `java` for a registry in memory (fresh) or in a file beside Kafka's data. */
+export function registryArguments(port: number, installation: string, home: DaemonHome): string[] {
+  const args = ['-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
+  args.push('-Dquarkus.http.host=127.0.0.1', `-Dquarkus.http.port=${port}`, '-Dquarkus.log.level=WARN');
+  // Schema ids are in every message: where Kafka's data outlives the run, they must as well.
+  if (!home.fresh)
+    args.push(`-Dapicurio.datasource.url=jdbc:h2:file:${join(home.dataDirectory, 'registry')}`);
+  args.push('-jar', join(installation, `apicurio-registry-app-${version}-runner.jar`));
+  return args;
+}
+
+/** Starts the registry and waits until it lists its subjects. */
+export async function startRegistry(
+  supervisor: Supervisor,
+  java: Java,
+  installation: string,
+  home: DaemonHome,
+): Promise<Daemon> {
+  await mkdir(home.dataDirectory, { recursive: true });
+  const logFile = join(home.dataDirectory, 'registry.log');
+  const archive = await openClassArchive(installation, java);
+  const [held] = await holdPorts(1);
+  if (held === undefined) throw new StackError('no free port for the schema registry');
+  await held.release();
+  const child = await supervisor.spawnChild({
+    name: 'Apicurio Registry',
+    command: java.command,
+    args: [...archive.args, ...registryArguments(held.port, installation, home)],
+    cwd: home.dataDirectory,
+    logFile,
+    stopSignal: home.fresh && !archive.recording ? 'SIGKILL' : 'SIGTERM',
+    stopGraceMs: 15_000,
+  });
+  archive.keepAfter(child);
+  const url = `http://127.0.0.1:${held.port}${registryPath}`;
+  await waitForDaemon(child, logFile, startTimeoutMs, () => probeRegistry(url));
+  return { child, url, recording: archive.recording };
+}

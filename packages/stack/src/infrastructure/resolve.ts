@@ -1,0 +1,121 @@
+import { createSupervisor, type Supervisor } from './children.ts';
+import { dockerAnswers } from './docker-engine.ts';
+import { type Addresses, addressesIn, checkAddresses } from './environment.ts';
+import { StackError } from './errors.ts';
+import { openLocal } from './local.ts';
+
+/** Where the infrastructure comes from (design 10). */
+export type Provider = 'environment' | 'docker' | 'local';
+
+/** MongoDB, Kafka and the schema registry, all answering. Closing stops what was started for it. */
+export interface Infrastructure extends AsyncDisposable {
+  readonly provider: Provider;
+  readonly env: Addresses;
+  /** Process ids of local daemons by name: mongodb, kafka, registry; empty with other providers. */
+  readonly pids: Readonly<Record<string, number>>;
+}
+
+/** How infrastructure is to be had. */
+export interface InfrastructureOptions {
+  /** The repository's root; downloads are kept below its `.pesewa/`. */
+  readonly root: string;
+  readonly log: (line: string) => void;
+  /** This process's own where absent. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Skips the choice. */
+  readonly provider?: Provider;
+  /** New and empty data, gone after close (the default); false keeps it under `.pesewa/data`. */
+  readonly fresh?: boolean;
+  /** Keeper of the daemons where the caller has one; its close ends them too. */
+  readonly supervisor?: Supervisor;
+}
+
+/** What the choice of a provider depends on. */
+export interface Choice {
+  readonly wanted: Provider | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  readonly dockerAnswers: () => Promise<boolean>;
+}
+
+/**
+ * Chooses the provider in the order of design 10: addresses in the environment, a Docker engine, local daemons.
+ * `PESEWA_INFRASTRUCTURE` set to `local` passes over Docker, set to `docker` insists on it.
+ */
+export async function chooseProvider(choice: Choice): Promise<Provider> {
+  const { wanted, env } = choice;
+  if (wanted !== undefined) return wanted;
+  if (addressesIn(env) !== undefined) return 'environment';
+  const setting = env['PESEWA_INFRASTRUCTURE'] ?? '';
+  if (setting === 'local') return 'local';
+  if (setting !== '' && setting !== 'docker') {
+    throw new StackError(`PESEWA_INFRASTRUCTURE is ${setting}: set it to local or docker, or unset it`);
+  }
+  if (await choice.dockerAnswers()) return 'docker';
+  if (setting === 'docker') {
+    throw new StackError('no Docker engine answers: start Docker, or unset PESEWA_INFRASTRUCTURE');
+  }
+  return 'local';
+}
+
+function requiredAddresses(env: NodeJS.ProcessEnv): Addresses {
+  const addresses = addressesIn(env);
+  if (addresses !== undefined) return addresses;
+  throw new StackError('no addresses given: set MONGODB_URL, KAFKA_BROKERS and SCHEMA_REGISTRY_URL');
+}
+
+async function openEnvironment(env: NodeJS.ProcessEnv): Promise<Infrastructure> {
+  const addresses = requiredAddresses(env);
+  await checkAddresses(addresses);
+  return {
+    provider: 'environment',
+    env: addresses,
+    pids: {},
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+async function openDockerProvider(
+  options: InfrastructureOptions,
+  env: NodeJS.ProcessEnv,
+): Promise<Infrastructure> {
+  // Loaded only where it is needed: the client library is a second's work.
+  const { openDocker } = await import('./docker.ts');
+  const containers = await openDocker({ log: options.log, env, fresh: options.fresh ?? true });
+  return { provider: 'docker', env: containers.env, pids: {}, [Symbol.asyncDispose]: containers.close };
+}
+
+async function openLocalProvider(
+  options: InfrastructureOptions,
+  env: NodeJS.ProcessEnv,
+): Promise<Infrastructure> {
+  const { root, log, fresh = true } = options;
+  const supervisor = options.supervisor?.scope() ?? createSupervisor();
+  try {
+    const daemons = await openLocal({ root, log, env, fresh, supervisor });
+    return {
+      provider: 'local',
+      env: daemons.env,
+      pids: daemons.pids,
+      [Symbol.asyncDispose]: daemons.stop,
+    };
+  } catch (error) {
+    await supervisor.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens MongoDB, Kafka and the schema registry, all real, from wherever they can be had (design 10).
+ * Rejects with a one-line StackError that says what is wrong and what to do; then nothing is left running.
+ */
+export async function openInfrastructure(options: InfrastructureOptions): Promise<Infrastructure> {
+  const env = options.env ?? process.env;
+  const provider = await chooseProvider({
+    wanted: options.provider,
+    env,
+    dockerAnswers: () => dockerAnswers(env),
+  });
+  if (provider === 'environment') return openEnvironment(env);
+  if (provider === 'docker') return openDockerProvider(options, env);
+  return openLocalProvider(options, env);
+}

@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Child } from './children.ts';
+import { messageOf, StackError } from './errors.ts';
+
+const pollMs = 40;
+
+/** Tries again until `attempt` resolves; after `timeoutMs` rejects with a StackError that ends in its last refusal. */
+export async function waitUntil<Value>(
+  what: string,
+  timeoutMs: number,
+  attempt: () => Promise<Value>,
+): Promise<Value> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (performance.now() >= deadline) {
+        throw new StackError(
+          `${what} did not answer within ${Math.round(timeoutMs / 1000)} s (${messageOf(error)})`,
+        );
+      }
+    }
+    await delay(pollMs);
+  }
+}
+
+const causes: readonly (readonly [RegExp, string])[] = [
+  [/address already in use|port already bound|EADDRINUSE/i, 'its port was taken meanwhile: start again'],
+  [/no space left/i, 'the disk is full: free some space and start again'],
+  [
+    /OutOfMemoryError|cannot allocate memory|insufficient memory/i,
+    'no memory left: close something and start again',
+  ],
+  [/UnsupportedClassVersionError/, 'the Java found is too old: install Java 17 or newer'],
+];
+
+/** The one line that says why a daemon stopped while starting, from the end of its log. */
+export function startFailure(name: string, how: string, log: string): string {
+  const known = causes.find(([pattern]) => pattern.test(log));
+  if (known !== undefined) return `${name} stopped while starting: ${known[1]}`;
+  const lines = log.split('\n').filter((line) => line.trim() !== '');
+  const telling = lines.findLast((line) => /error|fatal|exception/i.test(line)) ?? lines.at(-1);
+  return `${name} stopped while starting (${how}): ${(telling ?? 'its log is empty').trim().slice(0, 300)}`;
+}
+
+/** Waits until a daemon answers; rejects at once, with a line from its log, where it ends instead. */
+export async function waitForDaemon(
+  daemon: Child,
+  logFile: string,
+  timeoutMs: number,
+  attempt: () => Promise<void>,
+): Promise<void> {
+  const ended = daemon.exited.then(async (exit): Promise<never> => {
+    const log = await readFile(logFile, 'utf8').catch(() => '');
+    const how = exit.signal === null ? `exit code ${exit.code ?? -1}` : exit.signal;
+    throw new StackError(startFailure(daemon.name, how, log.slice(-20_000)));
+  });
+  const answered = waitUntil(daemon.name, timeoutMs, async () => {
+    if (!daemon.running()) return;
+    await attempt();
+  });
+  // Whichever loses must not become an unhandled rejection.
+  ended.catch(() => undefined);
+  answered.catch(() => undefined);
+  await Promise.race([ended, answered]);
+  if (!daemon.running()) await ended;
+}

@@ -1,0 +1,105 @@
+import { createDirectoryAdmin, type NewMerchant } from '@pesewa/directory';
+import type { FeeSchedule } from '@pesewa/kernel';
+import { openDatabase } from '@pesewa/messaging';
+import type { OperatorClient } from '../clients/operator.ts';
+import type { SimulatorClient } from '../clients/simulator.ts';
+import { StackError } from '../infrastructure/errors.ts';
+
+/** A merchant that the stack is seeded with. */
+export interface SeededMerchant {
+  readonly id: string;
+  readonly publicKey: string;
+  readonly webhookSecret: string;
+}
+
+/** The eight currencies of the demonstration, with the country of each wallet (design 12). */
+export const demoWallets = [
+  { currency: 'GMD', country: 'GMB' },
+  { currency: 'GHS', country: 'GHA' },
+  { currency: 'XOF', country: 'CIV' },
+  { currency: 'KES', country: 'KEN' },
+  { currency: 'XAF', country: 'CMR' },
+  { currency: 'NGN', country: 'NGA' },
+  { currency: 'ZAR', country: 'ZAF' },
+  { currency: 'EGP', country: 'EGY' },
+] as const;
+
+interface Profile {
+  readonly id: string;
+  readonly name: string;
+  readonly payoutFee: FeeSchedule;
+  readonly collectionFee: FeeSchedule;
+  readonly requestsPerSecond: number;
+  /** What each wallet holds at the start, as decimal text in major units. */
+  readonly funding: string;
+}
+
+const profiles: readonly Profile[] = [
+  {
+    id: 'demo',
+    name: 'Demo Merchant',
+    payoutFee: { fixedMinor: 0n, basisPoints: 100n, minimumMinor: 1n },
+    collectionFee: { fixedMinor: 0n, basisPoints: 150n, minimumMinor: 1n },
+    requestsPerSecond: 1_000_000,
+    funding: '1000000',
+  },
+  {
+    id: 'rival',
+    name: 'Rival Merchant',
+    payoutFee: { fixedMinor: 50n, basisPoints: 200n, minimumMinor: 100n, maximumMinor: 10_000n },
+    collectionFee: { fixedMinor: 0n, basisPoints: 250n, minimumMinor: 1n },
+    requestsPerSecond: 50,
+    funding: '1000',
+  },
+];
+
+/** Seeds merchants, wallets and floats; a second time changes nothing but the merchants' secrets. */
+export async function seed(options: {
+  readonly mongodbUrl: string;
+  readonly simulatorUrl: string;
+  readonly simulator: SimulatorClient;
+  readonly operator: OperatorClient;
+}): Promise<readonly SeededMerchant[]> {
+  const merchants = await seedDirectory(options.mongodbUrl, options.simulatorUrl);
+  const commands: Promise<string>[] = [];
+  for (const { currency, balance } of await options.simulator.wallets()) {
+    const id = `seed-float-${currency}`;
+    commands.push(options.operator.fundFloat({ commandId: id, rail: 'upstream', currency, amount: balance }));
+  }
+  for (const { id: merchantId, funding } of profiles) {
+    for (const { currency } of demoWallets) {
+      const id = `seed-${merchantId}-${currency}`;
+      commands.push(options.operator.fundWallet({ commandId: id, merchantId, currency, amount: funding }));
+    }
+  }
+  await options.operator.untilApplied(await Promise.all(commands));
+  return merchants;
+}
+
+/** Writes the merchants of the demonstration into the directory. */
+export async function seedDirectory(mongodbUrl: string, simulatorUrl: string): Promise<readonly SeededMerchant[]> {
+  await using database = await openDatabase({ url: mongodbUrl, database: 'directory', appName: 'pesewa-seed' });
+  const admin = createDirectoryAdmin(database.db);
+  await admin.ensureIndexes();
+  const seeded: SeededMerchant[] = [];
+  for (const profile of profiles) {
+    await database.db.collection<{ _id: string }>('merchants').deleteOne({ _id: profile.id });
+    const created = await admin.createMerchant(merchantOf(profile, simulatorUrl));
+    if (!created.ok) throw new StackError(`cannot seed the merchant ${profile.id}: ${created.refusal.message}`);
+    seeded.push({ id: profile.id, ...created.value });
+  }
+  return seeded;
+}
+
+function merchantOf(profile: Profile, simulatorUrl: string): NewMerchant {
+  const { payoutFee, collectionFee } = profile;
+  return {
+    id: profile.id,
+    name: profile.name,
+    publicKey: `${profile.id}-public-key-for-development`,
+    wallets: demoWallets.map((wallet) => ({ ...wallet, payoutFee, collectionFee })),
+    payoutsUrl: `${simulatorUrl}/merchant/${profile.id}/payouts`,
+    collectionsUrl: `${simulatorUrl}/merchant/${profile.id}/collections`,
+    limits: { requestsPerSecond: profile.requestsPerSecond },
+  };
+}

@@ -1,0 +1,82 @@
+import type { Addresses } from '../infrastructure/environment.ts';
+import type { ServiceName } from './catalog.ts';
+
+/** Where a service listens. */
+export interface ServicePorts {
+  readonly port: number;
+  readonly operationsPort: number;
+}
+
+/** What the services of one stack share. */
+export interface StackSettings {
+  readonly addresses: Addresses;
+  readonly ports: Readonly<Record<ServiceName, ServicePorts>>;
+  readonly operatorToken: string;
+  /** The directory of the simulator's journal. */
+  readonly dataDirectory: string;
+  readonly logLevel: string;
+}
+
+/** How our connector identifies itself to the simulator. */
+const RAIL_PUBLIC_KEY = 'pesewa-hub-development-key';
+
+const url = (ports: ServicePorts): string => `http://127.0.0.1:${ports.port}`;
+
+/** The address of a service's public API. */
+export function publicUrl(settings: Pick<StackSettings, 'ports'>, name: ServiceName): string {
+  return url(settings.ports[name]);
+}
+
+/** The address of a service's operations API. */
+export function operationsUrl(settings: Pick<StackSettings, 'ports'>, name: ServiceName): string {
+  return `http://127.0.0.1:${settings.ports[name].operationsPort}`;
+}
+
+/** The environment of one service; quick where production is patient, so that a story can be told (design 12). */
+export function serviceEnvironment(settings: StackSettings, name: ServiceName): Record<string, string> {
+  const simulator = publicUrl(settings, 'provider-simulator');
+  const ingress = publicUrl(settings, 'webhook-ingress');
+  const { port, operationsPort } = settings.ports[name];
+  const common = {
+    PORT: String(port),
+    OPERATIONS_PORT: String(operationsPort),
+    OPERATOR_TOKEN: settings.operatorToken,
+    LOG_LEVEL: settings.logLevel,
+    ...settings.addresses,
+  };
+  const rails = {
+    RAILS: JSON.stringify([
+      {
+        name: 'upstream',
+        connector: 'upstream',
+        transferUrl: simulator,
+        collectionsUrl: simulator,
+        publicKey: RAIL_PUBLIC_KEY,
+        requestsPerSecondMax: 5_000,
+        timeoutMs: 4_000,
+      },
+    ]),
+  };
+  const own: Readonly<Record<ServiceName, Record<string, string>>> = {
+    'payout-gateway': { ...rails, RESUBMIT_GRACE_MS: '8000' },
+    'collection-gateway': { ...rails, RESUBMIT_GRACE_MS: '8000' },
+    'webhook-ingress': rails,
+    reconciler: {
+      ...rails,
+      FIRST_POLL_AFTER_MS: '2000',
+      POLL_BASE_MS: '1000',
+      POLL_CAP_MS: '10000',
+      CALLBACK_SETTLE_MS: '5000',
+      COMPARISON_CRON: '*/15 * * * * *',
+    },
+    ledger: {},
+    'webhook-dispatcher': { WEBHOOK_ALLOWED_ORIGINS: simulator },
+    'provider-simulator': {
+      CLIENT_PUBLIC_KEY: RAIL_PUBLIC_KEY,
+      CALLBACK_PAYOUTS_URL: `${ingress}/rails/upstream/payouts`,
+      CALLBACK_COLLECTIONS_URL: `${ingress}/rails/upstream/collections`,
+      JOURNAL_FILE: `${settings.dataDirectory}/simulator-journal.jsonl`,
+    },
+  };
+  return { ...common, ...own[name] };
+}

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Supervisor } from '../infrastructure/children.ts';
+import { holdPorts } from '../infrastructure/ports.ts';
+import type { Infrastructure } from '../infrastructure/resolve.ts';
+import { type ServiceName, serviceNames } from './catalog.ts';
+import { prepareTopics } from './prepare.ts';
+import { seedDirectory } from './seed.ts';
+import { operationsUrl, publicUrl, type ServicePorts, serviceEnvironment, type StackSettings } from './settings.ts';
+import { keepService } from './supervise.ts';
+
+/** One service running alone, for a benchmark of it. */
+export interface SingleService extends AsyncDisposable {
+  readonly url: string;
+  readonly operationsUrl: string;
+  readonly operatorToken: string;
+  readonly publicKey: string;
+}
+
+/** Starts one service against the infrastructure; the services it would call are not there. */
+export async function openService(options: {
+  readonly name: ServiceName;
+  readonly root: string;
+  readonly infrastructure: Infrastructure;
+  readonly supervisor: Supervisor;
+  readonly log: (line: string) => void;
+  readonly environment?: Readonly<Record<string, string>>;
+}): Promise<SingleService> {
+  const held = await holdPorts(2 * serviceNames.length);
+  const ports = Object.fromEntries(
+    serviceNames.map((name, index) => [
+      name,
+      { port: held[2 * index]?.port ?? 0, operationsPort: held[2 * index + 1]?.port ?? 0 } satisfies ServicePorts,
+    ]),
+  ) as Record<ServiceName, ServicePorts>;
+  const settings: StackSettings = {
+    addresses: options.infrastructure.env,
+    ports,
+    operatorToken: randomBytes(24).toString('base64url'),
+    dataDirectory: join(options.root, '.pesewa', 'temporary'),
+    logLevel: 'warn',
+  };
+  await prepareTopics(options.infrastructure.env, options.log);
+  const [demo] = await seedDirectory(options.infrastructure.env.MONGODB_URL, publicUrl(settings, 'provider-simulator'));
+  await Promise.all(held.map((port) => port.release()));
+  const kept = await keepService({
+    name: options.name,
+    supervisor: options.supervisor,
+    root: options.root,
+    environment: { ...serviceEnvironment(settings, options.name), ...options.environment },
+    operationsUrl: operationsUrl(settings, options.name),
+    logFile: join('.pesewa', 'logs', `bench-${options.name}.log`),
+    log: options.log,
+    started: () => undefined,
+  });
+  await kept.ready();
+  return {
+    url: publicUrl(settings, options.name),
+    operationsUrl: operationsUrl(settings, options.name),
+    operatorToken: settings.operatorToken,
+    publicKey: demo?.publicKey ?? '',
+    [Symbol.asyncDispose]: kept.stop,
+  };
+}

@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createOperatorClient, type OperatorClient } from '../clients/operator.ts';
+import { createSimulatorClient, type SimulatorClient } from '../clients/simulator.ts';
+import { createSupervisor } from '../infrastructure/children.ts';
+import { type HeldPort, holdPort, holdPorts } from '../infrastructure/ports.ts';
+import type { Infrastructure } from '../infrastructure/resolve.ts';
+import { catalog, type ServiceName, serviceNames } from './catalog.ts';
+import { prepareTopics } from './prepare.ts';
+import type { RunFile } from './run-file.ts';
+import { type SeededMerchant, seed } from './seed.ts';
+import { operationsUrl, publicUrl, type ServicePorts, serviceEnvironment, type StackSettings } from './settings.ts';
+import { type KeptService, keepService } from './supervise.ts';
+
+/** All seven services running against real infrastructure, seeded. Closing stops them in reverse order. */
+export interface Stack extends AsyncDisposable {
+  readonly merchants: readonly SeededMerchant[];
+  readonly simulator: SimulatorClient;
+  readonly operator: OperatorClient;
+  readonly service: (name: ServiceName) => KeptService;
+  readonly url: (name: ServiceName) => string;
+  /** What the run file of this stack holds now. */
+  readonly runFile: () => RunFile;
+}
+
+/** How a stack is to be opened. */
+export interface StackOptions {
+  readonly root: string;
+  /** Opened once the ports are ours, closed after the services. */
+  readonly infrastructure: () => Promise<Infrastructure>;
+  readonly log: (line: string) => void;
+  /** The ports of design 1, or free ones. */
+  readonly ports: 'fixed' | 'free';
+  readonly logLevel?: string;
+  /** Where logs go, below the root. */
+  readonly logDirectory: string;
+  /** Further variables of single services, for tests. */
+  readonly environment?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
+  /** Called when a service has got a new process id. */
+  readonly changed?: () => void;
+}
+
+/** Starts the services side by side, waits until each is ready, and seeds the demonstration. */
+export async function openStack(options: StackOptions): Promise<Stack> {
+  const closers = new AsyncDisposableStack();
+  try {
+    const held = await holdServicePorts(options.ports);
+    const { env: addresses } = closers.use(await options.infrastructure());
+    const dataDirectory = await mkdtemp(join(tmpdir(), 'pesewa-data-'));
+    closers.defer(() => rm(dataDirectory, { recursive: true, force: true }));
+    const supervisor = closers.use(createSupervisor());
+    supervisor.removeOnClose(dataDirectory);
+    const settings: StackSettings = {
+      addresses,
+      ports: held.ports,
+      operatorToken: randomBytes(24).toString('base64url'),
+      dataDirectory,
+      logLevel: options.logLevel ?? 'info',
+    };
+    await mkdir(join(options.root, options.logDirectory), { recursive: true });
+    await prepareTopics(addresses, options.log);
+    await Promise.all(held.holders.map((holder) => holder.release()));
+    const pids: Partial<Record<ServiceName, number>> = {};
+    const services = new Map<ServiceName, KeptService>();
+    for (const name of serviceNames) {
+      const kept = await keepService({
+        name,
+        supervisor,
+        root: options.root,
+        environment: { ...serviceEnvironment(settings, name), ...options.environment?.[name] },
+        operationsUrl: operationsUrl(settings, name),
+        logFile: join(options.logDirectory, `${name}.log`),
+        log: options.log,
+        started: (pid) => {
+          pids[name] = pid;
+          options.changed?.();
+        },
+      });
+      services.set(name, kept);
+      closers.defer(kept.stop);
+    }
+    const service = (name: ServiceName): KeptService => {
+      const kept = services.get(name);
+      if (!kept) throw new RangeError(`no such service: ${name}`);
+      return kept;
+    };
+    await Promise.all(serviceNames.map((name) => service(name).ready()));
+    options.log('all seven services are ready');
+    const simulator = createSimulatorClient(publicUrl(settings, 'provider-simulator'));
+    const operator = createOperatorClient({
+      token: settings.operatorToken,
+      operations: {
+        ledger: operationsUrl(settings, 'ledger'),
+        reconciler: operationsUrl(settings, 'reconciler'),
+        'webhook-dispatcher': operationsUrl(settings, 'webhook-dispatcher'),
+      },
+    });
+    const mongodbUrl = addresses.MONGODB_URL;
+    const merchants = await seed({ mongodbUrl, simulatorUrl: publicUrl(settings, 'provider-simulator'), simulator, operator });
+    const resources = closers.move();
+    return {
+      merchants,
+      simulator,
+      operator,
+      service,
+      url: (name) => publicUrl(settings, name),
+      runFile: () => describeRun(settings, merchants, pids),
+      [Symbol.asyncDispose]: () => resources.disposeAsync(),
+    };
+  } catch (error) {
+    await closers.disposeAsync();
+    throw error;
+  }
+}
+
+async function holdServicePorts(
+  choice: 'fixed' | 'free',
+): Promise<{ readonly ports: Readonly<Record<ServiceName, ServicePorts>>; readonly holders: readonly HeldPort[] }> {
+  const holders: HeldPort[] = [];
+  const ports: Partial<Record<ServiceName, ServicePorts>> = {};
+  try {
+    for (const { name, port } of catalog) {
+      const pair =
+        choice === 'free' ? await holdPorts(2) : [await holdPort(port, 'PESEWA_PORTS=free'), await holdPort(port + 1, 'PESEWA_PORTS=free')];
+      holders.push(...pair);
+      const [first, second] = pair;
+      if (first && second) ports[name] = { port: first.port, operationsPort: second.port };
+    }
+  } catch (error) {
+    await Promise.all(holders.map((holder) => holder.release()));
+    throw error;
+  }
+  return { ports: ports as Record<ServiceName, ServicePorts>, holders };
+}
+
+function describeRun(
+  settings: StackSettings,
+  merchants: readonly SeededMerchant[],
+  pids: Partial<Record<ServiceName, number>>,
+): RunFile {
+  return {
+    transferUrl: publicUrl(settings, 'payout-gateway'),
+    collectionsUrl: publicUrl(settings, 'collection-gateway'),
+    ingressUrl: publicUrl(settings, 'webhook-ingress'),
+    simulatorUrl: publicUrl(settings, 'provider-simulator'),
+    operations: Object.fromEntries(serviceNames.map((name) => [name, operationsUrl(settings, name)])),
+    operatorToken: settings.operatorToken,
+    rails: ['upstream'],
+    mongodbUrl: settings.addresses.MONGODB_URL,
+    kafkaBrokers: settings.addresses.KAFKA_BROKERS.split(','),
+    schemaRegistryUrl: settings.addresses.SCHEMA_REGISTRY_URL,
+    pids: { ...pids },
+    merchants,
+  };
+}

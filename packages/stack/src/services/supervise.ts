@@ -1,0 +1,91 @@
+import type { Child, Supervisor } from '../infrastructure/children.ts';
+import { waitUntil } from '../infrastructure/wait.ts';
+import type { ServiceName } from './catalog.ts';
+
+/** A service process that is kept alive: one that dies is started again with back-off. */
+export interface KeptService {
+  readonly name: ServiceName;
+  readonly pid: () => number;
+  /** Resolves once it answers on `/readyz`. */
+  readonly ready: () => Promise<void>;
+  /** Ends the process and starts it again at once, with further variables where given. */
+  readonly restart: (extra?: Readonly<Record<string, string>>) => Promise<void>;
+  /** Ends it for good. */
+  readonly stop: () => Promise<void>;
+}
+
+const BACKOFF_MS = { first: 300, last: 10_000 } as const;
+const STABLE_MS = 20_000;
+const READY_TIMEOUT_MS = 60_000;
+
+/** Starts a service and keeps it. */
+export async function keepService(options: {
+  readonly name: ServiceName;
+  readonly supervisor: Supervisor;
+  readonly root: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly operationsUrl: string;
+  readonly logFile: string;
+  readonly log: (line: string) => void;
+  /** Called with every new process id. */
+  readonly started: (pid: number) => void;
+}): Promise<KeptService> {
+  let child: Child;
+  let stopping = false;
+  let expected = false;
+  let delayMs: number = BACKOFF_MS.first;
+  let next: Promise<void> = Promise.resolve();
+
+  async function start(extra: Readonly<Record<string, string>>): Promise<void> {
+    const startedAtMs = Date.now();
+    const launched = await options.supervisor.spawnChild({
+      name: options.name,
+      command: process.execPath,
+      args: [`services/${options.name}/src/main.ts`],
+      cwd: options.root,
+      env: { PATH: process.env['PATH'], ...options.environment, ...extra },
+      logFile: options.logFile,
+      stopGraceMs: 30_000,
+    });
+    child = launched;
+    options.started(launched.pid);
+    void launched.exited.then(({ code, signal }) => {
+      if (stopping || expected) return;
+      if (Date.now() - startedAtMs > STABLE_MS) delayMs = BACKOFF_MS.first;
+      const how = signal ?? `code ${code}`;
+      options.log(`${options.name} died (${how}); starting it again in ${delayMs / 1000} s — see ${options.logFile}`);
+      next = pauseThenStart();
+    });
+  }
+
+  async function pauseThenStart(): Promise<void> {
+    const pauseMs = delayMs;
+    delayMs = Math.min(delayMs * 2, BACKOFF_MS.last);
+    await new Promise((resolve) => {
+      setTimeout(resolve, pauseMs);
+    });
+    if (!stopping) await start({}).catch((error: unknown) => options.log(`${options.name}: ${String(error)}`));
+  }
+
+  await start({});
+  return {
+    name: options.name,
+    pid: () => child.pid,
+    ready: () =>
+      waitUntil(`${options.name} (see ${options.logFile})`, READY_TIMEOUT_MS, async () => {
+        const answer = await fetch(`${options.operationsUrl}/readyz`);
+        if (!answer.ok) throw new Error(await answer.text());
+      }),
+    restart: async (extra = {}) => {
+      await next;
+      expected = true;
+      await child.stop();
+      expected = false;
+      await start(extra);
+    },
+    stop: async () => {
+      stopping = true;
+      await child.stop();
+    },
+  };
+}

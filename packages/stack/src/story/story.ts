@@ -1,0 +1,126 @@
+import type { CollectionWish, MerchantClient, PayoutAnswer, PayoutWish } from '../clients/merchant.ts';
+import { waitUntil } from '../infrastructure/wait.ts';
+import type { Stack } from '../services/stack.ts';
+
+/** What a story is told with. */
+export interface StoryDeps {
+  readonly stack: Pick<Stack, 'simulator' | 'operator'>;
+  readonly merchant: MerchantClient;
+  readonly merchantId: string;
+  /** Makes references unique among runs. */
+  readonly run: string;
+  readonly tell: (line: string) => void;
+}
+
+const PATIENCE_MS = 90_000;
+
+/** Tells the four short stories of the demonstration, each step printed once it is true (design 12). */
+export async function tellStory(deps: StoryDeps): Promise<void> {
+  await payoutCompletes(deps);
+  await collectionByOtpCompletes(deps);
+  await lostCallbackIsSettled(deps);
+  await walletsAgree(deps);
+}
+
+async function payoutCompletes(deps: StoryDeps): Promise<void> {
+  const wish = { reference: `story-payout-${deps.run}`, amount: '2500.00', accountNumber: '0123459999' };
+  deps.tell('1. A payout that completes');
+  const accepted = await submit(deps, wish);
+  deps.tell(`   ✓ accepted with ${accepted.responseCode}: 2,500 NGN and a fee of ${accepted.responseData?.feeAmount} NGN are to be held`);
+  const reference = accepted.responseData?.transactionReference ?? '';
+  await hasEntry(deps, reference, 'hold');
+  deps.tell('   ✓ the ledger holds amount and fee');
+  await hasStatus(deps, wish.reference, 'COMPLETED');
+  deps.tell('   ✓ the rail paid, its callback was checked with the rail, the payout is COMPLETED');
+  await hasEntry(deps, reference, 'capture');
+  await hasWebhook(deps, wish.reference, 'COMPLETED');
+  deps.tell('   ✓ the hold is captured and the merchant has its signed webhook');
+}
+
+async function collectionByOtpCompletes(deps: StoryDeps): Promise<void> {
+  const wish: CollectionWish = {
+    reference: `story-collection-${deps.run}`,
+    amount: '150.00',
+    operatorCode: 'GMQMO',
+    currency: 'GMD',
+    country: 'GM',
+    customerNumber: '2203459999',
+  };
+  deps.tell('2. A collection by OTP');
+  const initiated = await persist('the collection gateway', async () => {
+    const answer = await deps.merchant.initiateCollection(wish);
+    // After an answer that never came the reference is taken: by us, so the collection goes on.
+    const known = answer.responseDetails.failedReason === 'DUPLICATE REFERENCE';
+    if (answer.responseDetails.responseCode !== '09' && !known) throw new Error(JSON.stringify(answer));
+    return answer;
+  });
+  deps.tell(`   ✓ initiated with ${initiated.responseDetails.responseCode}: the customer gets an OTP of 6 digits`);
+  await persist('the collection gateway', async () => {
+    const answer = await deps.merchant.completeCollection(wish, '123456');
+    const ended = answer.responseDetails.failedReason === 'COLLECTION CLOSED';
+    if (answer.responseDetails.responseCode !== '09' && !ended) throw new Error(JSON.stringify(answer));
+  });
+  deps.tell('   ✓ the OTP is passed on to the operator');
+  await persist('the collection', async () => {
+    const { responseMessage } = await deps.merchant.checkCollection(wish);
+    if (responseMessage !== 'COMPLETED') throw new Error(`it is ${responseMessage}`);
+  });
+  await hasWebhook(deps, wish.reference, 'COMPLETED');
+  deps.tell('   ✓ the customer paid: COMPLETED, credited less our fee, webhook delivered');
+}
+
+async function lostCallbackIsSettled(deps: StoryDeps): Promise<void> {
+  const wish = { reference: `story-lost-${deps.run}`, amount: '800.00', accountNumber: '0123450002' };
+  deps.tell('3. A payout whose callback never comes');
+  await submit(deps, wish);
+  deps.tell('   ✓ accepted; the rail pays and stays silent');
+  await hasStatus(deps, wish.reference, 'COMPLETED');
+  await hasWebhook(deps, wish.reference, 'COMPLETED');
+  deps.tell('   ✓ the reconciler asked the rail and settled it: COMPLETED, webhook delivered');
+}
+
+async function walletsAgree(deps: StoryDeps): Promise<void> {
+  deps.tell("4. The rail's wallets against our float");
+  const measured = await persist('the wallet comparison', async () => {
+    await deps.stack.operator.compare();
+    const drifts = await deps.stack.operator.drift();
+    const off = drifts.filter(({ drift }) => drift !== '0');
+    if (drifts.length === 0 || off.length > 0) throw new Error(off.map(({ currency, drift }) => `${currency} ${drift}`).join(', '));
+    return drifts;
+  });
+  deps.tell(`   ✓ drift 0 in ${measured.map(({ currency }) => currency).join(' ')}`);
+}
+
+/** Keeps trying what is safe to repeat, until it is true; a service that just died is back within the patience. */
+function persist<Value>(what: string, attempt: () => Promise<Value>): Promise<Value> {
+  return waitUntil(what, PATIENCE_MS, attempt);
+}
+
+function submit(deps: StoryDeps, wish: PayoutWish): Promise<PayoutAnswer> {
+  return persist('the payout gateway', async () => {
+    const answer = await deps.merchant.requestPayout(wish);
+    if (answer.responseCode !== '09') throw new Error(`${answer.responseCode} ${answer.responseMessage}`);
+    return answer;
+  });
+}
+
+async function hasStatus(deps: StoryDeps, reference: string, status: string): Promise<void> {
+  await persist(`the payout ${reference}`, async () => {
+    const { responseData } = await deps.merchant.lookUpPayout(reference);
+    if (responseData?.transactionStatus !== status) throw new Error(`it is ${responseData?.transactionStatus}`);
+  });
+}
+
+async function hasEntry(deps: StoryDeps, reference: string, kind: string): Promise<void> {
+  await persist(`the ledger's ${kind}`, async () => {
+    const entries = await deps.stack.operator.entries(reference);
+    if (!entries.some((entry) => entry['kind'] === kind)) throw new Error('no such entry yet');
+  });
+}
+
+async function hasWebhook(deps: StoryDeps, reference: string, status: string): Promise<void> {
+  await persist(`the webhook of ${reference}`, async () => {
+    const webhooks = await deps.stack.simulator.received(deps.merchantId, reference);
+    if (!webhooks.some(({ body }) => body.includes(`"${status}"`))) throw new Error('none received yet');
+  });
+}

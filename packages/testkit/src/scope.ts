@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
+import { createKafka, createTopics, registerSchemas } from '@pesewa/messaging';
+import { createHealth, createLogger, type ServiceScope } from '@pesewa/runtime';
+import { Hono } from 'hono';
+import { Registry } from 'prom-client';
+
+/** What openMessaging needs to know, with names of this test's own. */
+export interface TestConfig {
+  readonly MONGODB_URL: string;
+  readonly KAFKA_BROKERS: readonly string[];
+  readonly SCHEMA_REGISTRY_URL: string;
+  readonly DATABASE_PREFIX: string;
+  readonly TOPIC_PREFIX: string;
+}
+
+/** A service's scope without its process: closes what it opened, and remembers why it was told to abort. */
+export interface TestScope extends ServiceScope<TestConfig>, AsyncDisposable {
+  readonly aborted: Promise<Error>;
+}
+
+/** The daemons that the test runner brought up. */
+function required(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is not set: run these tests by npm run test:int`);
+  return value;
+}
+
+/** Names of their own for one test file: its databases and topics, which exist when this resolves. */
+export async function prepareTestNames(consumerGroups: readonly string[]): Promise<TestConfig> {
+  const prefix = `t${randomBytes(4).toString('hex')}`;
+  const config: TestConfig = {
+    MONGODB_URL: required('MONGODB_URL'),
+    KAFKA_BROKERS: required('KAFKA_BROKERS').split(','),
+    SCHEMA_REGISTRY_URL: required('SCHEMA_REGISTRY_URL'),
+    DATABASE_PREFIX: `${prefix}_`,
+    TOPIC_PREFIX: `${prefix}.`,
+  };
+  const kafka = createTestKafka(config);
+  const names = { topicPrefix: config.TOPIC_PREFIX, consumerGroups };
+  await Promise.all([
+    createTopics({ kafka, ...names }),
+    registerSchemas({ registryUrl: config.SCHEMA_REGISTRY_URL, ...names }),
+  ]);
+  return config;
+}
+
+/** A Kafka client for a test's own producing and reading. */
+export function createTestKafka(config: Pick<TestConfig, 'KAFKA_BROKERS'>) {
+  return createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'test', log: () => undefined });
+}
+
+/** Opens a scope for one instance of a service under test. */
+export function openTestScope(config: TestConfig, overrides: Partial<ServiceScope<TestConfig>> = {}): TestScope {
+  const resources = new AsyncDisposableStack();
+  const abort = Promise.withResolvers<Error>();
+  return {
+    config,
+    logger: createLogger({ name: 'test', level: process.env['TEST_LOG_LEVEL'] ?? 'silent' }),
+    metrics: new Registry(),
+    health: createHealth(),
+    clock: systemClock,
+    random: systemRandom,
+    ids: createIds(systemClock, systemRandom),
+    crashPoint: () => undefined,
+    operator: new Hono(),
+    open: async (resource) => resources.use(await resource),
+    abort: abort.resolve,
+    aborted: abort.promise,
+    ...overrides,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}

@@ -1,0 +1,55 @@
+import { type TopicName, topics } from '@pesewa/contracts';
+import { openCodec } from '@pesewa/messaging';
+import { createTestKafka, type TestConfig } from './scope.ts';
+
+/** A message of a topic, decoded. */
+export interface ReadMessage {
+  readonly partition: number;
+  readonly offset: bigint;
+  readonly key: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly type: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** A topic read to its end. */
+export type TopicReader = (topic: string) => Promise<readonly ReadMessage[]>;
+
+/** Reads whole topics from their beginning to where they end now, without leaving a trace in any group. */
+export async function createTopicReader(config: TestConfig): Promise<TopicReader> {
+  const codec = await openCodec({ registryUrl: config.SCHEMA_REGISTRY_URL, topicPrefix: config.TOPIC_PREFIX, produces: [] });
+  return async (topic) => {
+    const kafka = createTestKafka(config);
+    const admin = kafka.admin();
+    await admin.connect();
+    const ends = await admin.fetchTopicOffsets(topic);
+    const awaited = new Map(ends.filter(({ low, high }) => low !== high).map(({ partition, high }) => [partition, BigInt(high)]));
+    const read: ReadMessage[] = [];
+    if (awaited.size > 0) {
+      const consumer = kafka.consumer({ groupId: `reader-${crypto.randomUUID()}`, maxWaitTimeInMs: 100 });
+      const done = Promise.withResolvers<void>();
+      await consumer.connect();
+      await consumer.subscribe({ topics: [topic], fromBeginning: true });
+      await consumer.run({
+        autoCommit: false,
+        eachMessage: async ({ partition, message }) => {
+          const { type, payload } = await codec.decode(message.value ?? Buffer.alloc(0));
+          const headers = Object.fromEntries(Object.entries(message.headers ?? {}).map(([name, value]) => [name, String(value)]));
+          const offset = BigInt(message.offset);
+          read.push({ partition, offset, key: String(message.key), headers, type, payload: payload as ReadMessage['payload'] });
+          if (offset + 1n >= (awaited.get(partition) ?? 0n)) awaited.delete(partition);
+          if (awaited.size === 0) done.resolve();
+        },
+      });
+      await done.promise;
+      await consumer.disconnect();
+    }
+    await admin.disconnect();
+    return read;
+  };
+}
+
+/** The full name of a topic under a test's prefix. */
+export function topicNameOf(config: TestConfig, name: TopicName): string {
+  return config.TOPIC_PREFIX + topics[name].name;
+}

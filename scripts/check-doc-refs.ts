@@ -1,0 +1,114 @@
+// Fails on a document that cites a path, package or command which does not exist. Prints one line per dead reference.
+// It checks the working directory, so that the tests can show it firing elsewhere.
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { listSourceFiles } from './source-files.ts';
+
+/** First segments that make a quoted text a path of this repository. */
+const topDirectories = new Set(['.ci', 'deploy', 'docs', 'packages', 'scripts', 'services', 'test']);
+
+/** Commands of pnpm itself, which need no script. */
+const pnpmCommands = new Set([
+  'add',
+  'audit',
+  'config',
+  'deploy',
+  'dlx',
+  'exec',
+  'fetch',
+  'install',
+  'list',
+  'outdated',
+  'remove',
+  'update',
+  'why',
+]);
+
+interface Names {
+  readonly scripts: ReadonlySet<string>;
+  readonly packages: ReadonlySet<string>;
+}
+
+const readJson = (file: string): { name?: string; scripts?: Record<string, string> } =>
+  // Manifests of this repository; a wrong shape shows as a missing script.
+  JSON.parse(readFileSync(file, 'utf8')) as { name?: string; scripts?: Record<string, string> };
+
+const readNames = (root: string, files: readonly string[]): Names => {
+  const manifests = files.filter((file) => path.posix.basename(file) === 'package.json');
+  const rootManifest = existsSync(path.join(root, 'package.json'))
+    ? readJson(path.join(root, 'package.json'))
+    : {};
+  return {
+    scripts: new Set(Object.keys(rootManifest.scripts ?? {})),
+    packages: new Set(manifests.map((file) => readJson(path.join(root, file)).name ?? '')),
+  };
+};
+
+const isThere = (root: string, reference: string): boolean =>
+  /[*{]/.test(reference)
+    ? globSync(reference, { cwd: root }).length > 0
+    : existsSync(path.join(root, reference));
+
+/** Complains about a quoted text that looks like a path or package of the repository and is neither. */
+const deadQuote = (root: string, names: Names, quote: string): string | undefined => {
+  const reference = quote.replace(/(?:#.*|:\d+(?:-\d+)?)$/, '').replace(/^\.\//, '');
+  const packageName = /^@pesewa\/[\w-]+/.exec(reference)?.[0];
+  if (packageName !== undefined)
+    return names.packages.has(packageName) ? undefined : `no package ${packageName}`;
+  const [first = '', ...rest] = reference.split('/');
+  const isRootDocument = rest.length === 0 && /^[A-Z][A-Z_]+\.md$/.test(reference);
+  const isPath = rest.length > 0 && topDirectories.has(first) && /^[\w./@*{},-]+$/.test(reference);
+  if (!isRootDocument && !isPath) return undefined;
+  return isThere(root, reference) ? undefined : `no file ${reference}`;
+};
+
+const deadLink = (root: string, document: string, target: string): string | undefined => {
+  if (/^(?:[a-z]+:|#)/i.test(target)) return undefined;
+  const reference = decodeURIComponent(target.replace(/#.*$/, ''));
+  const file = path.posix.join(path.posix.dirname(document), reference);
+  return existsSync(path.join(root, file)) ? undefined : `no file ${file}`;
+};
+
+const deadCommands = (names: Names, code: string): readonly string[] => {
+  const npm = [...code.matchAll(/\bnpm (?:run (?:-s |--silent )?([\w:-]+)|(start|test)\b)/g)];
+  const pnpm = [...code.matchAll(/\bpnpm (run )?([a-z][\w:-]*)/g)];
+  return [
+    ...npm.map((match) => match[1] ?? match[2] ?? ''),
+    ...pnpm.flatMap(([, run, name = '']) => (run === undefined && pnpmCommands.has(name) ? [] : [name])),
+  ]
+    .filter((name) => !names.scripts.has(name))
+    .map((name) => `no script ${name} in package.json`);
+};
+
+const checkDocument = (root: string, names: Names, document: string): readonly string[] => {
+  let fenced = false;
+  return readFileSync(path.join(root, document), 'utf8')
+    .split('\n')
+    .flatMap((line, index) => {
+      const isFence = /^\s*(?:```|~~~)/.test(line);
+      if (isFence) fenced = !fenced;
+      const quotes = fenced || isFence ? [] : [...line.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '');
+      const links = fenced
+        ? []
+        : [...line.matchAll(/\]\(<?([^)\s>]+)>?[^)]*\)/g)].map((match) => match[1] ?? '');
+      const code = fenced ? [line] : quotes;
+      const dead = [
+        ...quotes.map((quote) => deadQuote(root, names, quote)),
+        ...links.map((target) => deadLink(root, document, target)),
+        ...code.flatMap((text) => deadCommands(names, text)),
+      ];
+      return dead.filter((text) => text !== undefined).map((text) => `${document}:${index + 1}: ${text}`);
+    });
+};
+
+const isDocument = (file: string): boolean =>
+  /^(?:README|ARCHITECTURE|CONTRIBUTING)\.md$/.test(file) ||
+  /^(?:docs|deploy)\/.*\.md$/.test(file) ||
+  /^(?:packages|services|test)\/.*README\.md$/.test(file);
+
+const root = process.cwd();
+const files = listSourceFiles(root);
+const names = readNames(root, files);
+const dead = files.filter(isDocument).flatMap((document) => checkDocument(root, names, document));
+process.stdout.write(dead.map((line) => `${line}\n`).join(''));
+process.exitCode = dead.length === 0 ? 0 : 1;

@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+
+/** Root of the repository, absolute. */
+export const repositoryRoot = path.resolve(import.meta.dirname, '..');
+
+/** What a finished command left: its exit code (143 after a signal, 127 when it did not start) and its output. */
+export interface CommandResult {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** How to run a command: where, with what extra environment, and whether its output is shown instead of kept. */
+export interface CommandOptions {
+  readonly directory?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly show?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+const killGraceMs = 10_000;
+
+/** Runs a program to its end; never rejects. An abort sends SIGTERM, and SIGKILL ten seconds later. */
+export const runCommand = (
+  command: string,
+  commandArguments: readonly string[],
+  { directory = repositoryRoot, environment = {}, show = false, signal }: CommandOptions = {},
+): Promise<CommandResult> =>
+  new Promise((resolve) => {
+    const child = spawn(command, commandArguments, {
+      cwd: directory,
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', show ? 'inherit' : 'pipe', show ? 'inherit' : 'pipe'],
+    });
+    let output = '';
+    const collect = (chunk: Buffer): void => {
+      output += chunk.toString();
+    };
+    child.stdout?.on('data', collect);
+    child.stderr?.on('data', collect);
+    let killer: NodeJS.Timeout | undefined;
+    const abort = (): void => {
+      child.kill('SIGTERM');
+      killer = setTimeout(() => child.kill('SIGKILL'), killGraceMs);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    if (signal?.aborted === true) abort();
+    const finish = (result: CommandResult): void => {
+      clearTimeout(killer);
+      signal?.removeEventListener('abort', abort);
+      resolve(result);
+    };
+    child.on('error', (error) =>
+      finish({ code: 127, output: `${command} did not start: ${error.message}\n` }),
+    );
+    child.on('close', (code) => finish({ code: code ?? 143, output }));
+  });
+
+/** Path of a tool that the workspace root installs, such as `biome`. */
+export const toolPath = (name: string): string => path.join(repositoryRoot, 'node_modules', '.bin', name);

@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import {
+  createMerchantClient,
+  createRunFileWriter,
+  messageOf,
+  openInfrastructure,
+  openStack,
+  type Stack,
+  StackError,
+  tellStory,
+} from '@pesewa/stack';
+
+const root = join(import.meta.dirname, '..');
+
+const help = `npm start [-- options]
+
+Brings MongoDB, Kafka and a schema registry up, starts all seven services, seeds the merchants demo and rival,
+tells a short story of money moving, and stays up until Ctrl-C.
+
+  --once      stop after the story; exit code 0 if it ended well
+  --no-demo   skip the story
+  --help      show this
+
+  PESEWA_PORTS=free             take free ports instead of 4010 to 4071
+  PESEWA_INFRASTRUCTURE=local   use local daemons even where a Docker engine answers
+  MONGODB_URL, KAFKA_BROKERS, SCHEMA_REGISTRY_URL   use infrastructure of your own (all three)
+`;
+
+const say = (line: string): void => console.log(line);
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    allowNegative: true,
+    options: { once: { type: 'boolean', default: false }, demo: { type: 'boolean', default: true }, help: { type: 'boolean', default: false } },
+  });
+  if (values.help) {
+    say(help);
+    return 0;
+  }
+  const interrupted = Promise.withResolvers<NodeJS.Signals>();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupted.resolve(signal));
+  const runFile = createRunFileWriter(join(root, '.pesewa', 'run.json'));
+  await runFile.remove();
+  let stack: Stack | undefined;
+  const opening = openStack({
+    root,
+    log: say,
+    ports: process.env['PESEWA_PORTS'] === 'free' ? 'free' : 'fixed',
+    logDirectory: join('.pesewa', 'logs'),
+    infrastructure: () => openInfrastructure({ root, log: say }),
+    changed: () => {
+      if (stack) void runFile.write(stack.runFile());
+    },
+  });
+  const first = await Promise.race([opening, interrupted.promise]);
+  await using opened = typeof first === 'string' ? await opening : first;
+  if (typeof first === 'string') return 130;
+  stack = opened;
+  await runFile.write(opened.runFile());
+  try {
+    if (values.demo) await Promise.race([tell(opened), interrupted.promise]);
+    if (values.once) return 0;
+    describe(opened);
+    await interrupted.promise;
+    say('stopping …');
+    return 0;
+  } finally {
+    stack = undefined;
+    await runFile.remove();
+  }
+}
+
+async function tell(stack: Stack): Promise<void> {
+  const { transferUrl, collectionsUrl, merchants } = stack.runFile();
+  const [demo] = merchants;
+  if (!demo) throw new StackError('the merchant demo is missing: start again');
+  const merchant = createMerchantClient({ transferUrl, collectionsUrl, publicKey: demo.publicKey });
+  await tellStory({ stack, merchant, merchantId: demo.id, run: randomBytes(4).toString('hex'), tell: say });
+  say('Every pesewa accounted for.');
+}
+
+function describe(stack: Stack): void {
+  const { transferUrl, collectionsUrl, simulatorUrl, operations, mongodbUrl, kafkaBrokers, schemaRegistryUrl } = stack.runFile();
+  say(`
+Payout API       ${transferUrl}/api/v1
+Collection API   ${collectionsUrl}/collection/v1
+Simulator        ${simulatorUrl}/control/journal?reference=…
+Operations       ${operations['ledger']}/metrics and the like; token and all addresses in .pesewa/run.json
+MongoDB          ${mongodbUrl}
+Kafka            ${kafkaBrokers.join(',')}
+Schema registry  ${schemaRegistryUrl}
+Logs             .pesewa/logs/
+
+Ctrl-C stops everything.`);
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    console.error(error instanceof StackError ? `pesewa: ${error.message}` : `pesewa: ${messageOf(error)}`);
+    process.exit(1);
+  },
+);

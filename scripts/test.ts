@@ -1,0 +1,92 @@
+// Runs the tests: all, or only `unit`, `int` or `scenarios`. Without an argument the guards of `verify` come first.
+// The last line on stdout is always `N passed, N failed`, each guard and each test counting as one.
+import { repositoryRoot } from './command.ts';
+import { guards, runGuards } from './guards.ts';
+import { runTests, type TestProject } from './tests.ts';
+
+type Part = 'verify' | 'unit' | 'int' | 'scenarios';
+
+const total = { passed: 0, failed: 0 };
+const stopping = new AbortController();
+
+const print = (text: string): void => {
+  process.stdout.write(text);
+};
+
+const add = ({ passed, failed }: { passed: number; failed: number }): void => {
+  total.passed += passed;
+  total.failed += failed;
+};
+
+/** Counts a step that broke down as one failure and says why. */
+const breakDown = (error: unknown): void => {
+  add({ passed: 0, failed: 1 });
+  print(`✗ ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+};
+
+const showTests = async (
+  project: TestProject,
+  environment: Readonly<Record<string, string>>,
+): Promise<void> => {
+  if (stopping.signal.aborted) return;
+  print(`\n── ${project} ──\n`);
+  const colours: Readonly<Record<string, string>> = process.stdout.isTTY ? {} : { NO_COLOR: '1' };
+  const run = await runTests(project, {
+    environment: { ...environment, ...colours },
+    show: true,
+    signal: stopping.signal,
+  });
+  print(run.output);
+  add(run);
+};
+
+/** Brings the infrastructure up once for all given projects and takes it down after the last. */
+const testWithInfrastructure = async (projects: readonly TestProject[]): Promise<void> => {
+  // Loaded late, so that the guards can report a broken stack package instead of dying with it.
+  const { openInfrastructure } = await import('@pesewa/stack');
+  await using infrastructure = await openInfrastructure({
+    root: repositoryRoot,
+    log: (line: string) => print(`${line}\n`),
+  });
+  print(`infrastructure: ${infrastructure.provider}\n`);
+  for (const project of projects) await showTests(project, { ...infrastructure.env });
+};
+
+const selectParts = (wanted: readonly string[]): readonly Part[] => {
+  if (wanted.length === 0) return ['verify', 'int', 'scenarios'];
+  return wanted.map((name) => {
+    if (name === 'unit' || name === 'int' || name === 'scenarios') return name;
+    throw new Error(`unknown tests "${name}": say unit, int, scenarios or nothing for all.`);
+  });
+};
+
+const runAll = async (parts: readonly Part[]): Promise<void> => {
+  if (parts.includes('verify')) add(await runGuards(guards, print, { signal: stopping.signal }));
+  if (parts.includes('unit')) await showTests('unit', {});
+  const projects = parts.filter((part) => part === 'int' || part === 'scenarios');
+  if (projects.length > 0 && !stopping.signal.aborted) await testWithInfrastructure(projects);
+};
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    if (stopping.signal.aborted) return;
+    stopping.abort();
+    breakDown(`stopped by ${signal}`);
+  });
+}
+process.on('uncaughtException', (error) => {
+  breakDown(error);
+  process.exit(1);
+});
+process.on('exit', () => {
+  process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;
+  print(`${total.passed} passed, ${total.failed} failed\n`);
+});
+
+try {
+  await runAll(selectParts(process.argv.slice(2)));
+} catch (error) {
+  breakDown(error);
+}
+// A handle that something forgot to close must not keep a finished run alive.
+process.exit();

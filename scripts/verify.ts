@@ -1,0 +1,23 @@
+// Every check that needs no infrastructure: one line each, then what the failed ones said.
+// Arguments name some of the guards; `--in <directory>` points them at another tree, as the architecture tests do.
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { repositoryRoot } from './command.ts';
+import { guards, runGuards } from './guards.ts';
+
+const print = (text: string): void => {
+  process.stdout.write(text);
+};
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { in: { type: 'string' } } });
+const unknown = positionals.find((name) => guards.every((guard) => guard.name !== name));
+if (unknown === undefined) {
+  const selected = guards.filter((guard) => positionals.length === 0 || positionals.includes(guard.name));
+  const { failed } = await runGuards(selected, print, {
+    directory: path.resolve(values.in ?? repositoryRoot),
+  });
+  process.exitCode = failed === 0 ? 0 : 1;
+} else {
+  print(`no guard "${unknown}": there are ${guards.map((guard) => guard.name).join(', ')}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { openThrowawayRepository } from './throwaway-repository.ts';
+
+/** Runs a guard on the violations of the same name and returns what it said, having seen it fail. */
+const failureOf = async (guard: string): Promise<string> => {
+  await using repository = await openThrowawayRepository(guard);
+  const { passed, output } = await repository.runGuard(guard);
+  expect(passed, output).toBe(false);
+  return output;
+};
+
+/** Lines of the form `file:line: advice` or `file: advice`, as `file:line` or `file`, sorted. */
+const places = (output: string): readonly string[] =>
+  output
+    .split('\n')
+    .flatMap((line) => /^([\w./-]+\.\w+(?::\d+)?): /.exec(line)?.[1] ?? [])
+    .map((place) => place.replace('services/example/src/', ''))
+    .sort();
+
+describe('each guard fires', () => {
+  it('format: quotes, semicolons and unsorted imports', async () => {
+    const output = await failureOf('format');
+    expect(output).toMatch(/src\/quotes\.ts format/);
+    expect(output).toMatch(/src\/imports\.ts:1:1 assist\/source\/organizeImports/);
+    expect(output).toContain('Found 2 errors.');
+  });
+
+  it('types: a wrong type', async () => {
+    const output = await failureOf('types');
+    expect(output).toContain('src/wrong-type.ts(1,14): error TS2322');
+    expect(output).not.toContain('src/clean.ts');
+  });
+
+  it('boundaries: a service needing a service, a kernel needing more than nothing, ways around the manifest', async () => {
+    const output = (await failureOf('boundaries'))
+      .replaceAll(/\s*\n\s*\|\s*/g, ' ')
+      .replaceAll('@pesewa/ ', '@pesewa/');
+    expect(output).toContain(
+      'Package `@pesewa/two` found with tag listed in denylist for `@pesewa/one`: `service`',
+    );
+    expect(output).toContain(
+      'Package `@pesewa/foundation` found with tag listed in denylist for `@pesewa/kernel`',
+    );
+    expect(output).toContain('import `../../two/src/inside.ts` leaves the package');
+    expect(output).toContain('cannot import package `undeclared-package` because it is not a dependency');
+    expect(output).toContain('4 issues found');
+  });
+
+  it('dead-code: a file, a dependency and an export that nobody uses', async () => {
+    const output = await failureOf('dead-code');
+    expect(output).toMatch(/Unused files \(1\)\nservices\/example\/src\/orphan\.ts/);
+    expect(output).toMatch(/Unused dependencies \(1\)\nzod/);
+    expect(output).toMatch(/Unused exports \(1\)\nneverUsed/);
+  });
+
+  it('versions: two versions of one dependency', async () => {
+    expect(await failureOf('versions')).toContain('Dependency zod has multiple versions');
+  });
+
+  it('tidy: each house rule, and nothing else', async () => {
+    expect(places(await failureOf('tidy'))).toEqual([
+      'class.ts:1',
+      'conditional.test.ts:8',
+      'float.ts:1',
+      'index.ts',
+      'left-out.test.ts:3',
+      'left-out.test.ts:4',
+      'left-out.test.ts:5',
+      'long.test.ts',
+      'long.ts',
+      'machine-path.ts:1',
+      'machine-path.ts:3',
+      'main.ts',
+      'reminder.ts:1',
+      'sleep.test.ts:1',
+      'sleep.test.ts:4',
+    ]);
+  });
+
+  it('references: dead paths, links, packages and commands, and no living one', async () => {
+    expect(places(await failureOf('references'))).toEqual([
+      'README.md:10',
+      'README.md:11',
+      'README.md:14',
+      'README.md:15',
+      'README.md:6',
+      'README.md:7',
+      'README.md:8',
+      'README.md:9',
+      'docs/alive.md:1',
+    ]);
+  });
+});

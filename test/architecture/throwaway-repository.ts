@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { cp, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+
+const repositoryRoot = path.resolve(import.meta.dirname, '../..');
+const configurationFiles = [
+  '.oxlintrc.json',
+  'biome.json',
+  'knip.json',
+  'tsconfig.base.json',
+  'tsconfig.json',
+  'turbo.json',
+];
+const rootManifest = {
+  name: 'violations',
+  version: '0.1.0',
+  private: true,
+  type: 'module',
+  packageManager: 'pnpm@12.21.0',
+};
+
+/** What a guard said: whether it passed, and its output. */
+export interface Verdict {
+  readonly passed: boolean;
+  readonly output: string;
+}
+
+/** A temporary copy of one tree of violations under the repository's real configuration. */
+export interface ThrowawayRepository extends AsyncDisposable {
+  /** Runs one guard on the copy, exactly as `verify` runs it on the repository. */
+  readonly runGuard: (guard: string) => Promise<Verdict>;
+}
+
+const runVerify = (guard: string, directory: string): Promise<Verdict> =>
+  new Promise((resolve, reject) => {
+    const script = path.join(repositoryRoot, 'scripts', 'verify.ts');
+    const child = spawn(process.execPath, [script, '--in', directory, guard], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ passed: code === 0, output }));
+  });
+
+/** Copies `violations/<name>` to a temporary directory and adds the configuration and the installed tools. */
+export const openThrowawayRepository = async (name: string): Promise<ThrowawayRepository> => {
+  const directory = await mkdtemp(path.join(os.tmpdir(), `pesewa-${name}-`));
+  const source = path.join(import.meta.dirname, 'violations', name);
+  await cp(source, directory, { recursive: true });
+  for (const file of configurationFiles)
+    await cp(path.join(repositoryRoot, file), path.join(directory, file));
+  if (!(await readdir(source)).includes('package.json')) {
+    await writeFile(path.join(directory, 'package.json'), `${JSON.stringify(rootManifest, null, 2)}\n`);
+  }
+  await symlink(path.join(repositoryRoot, 'node_modules'), path.join(directory, 'node_modules'));
+  return {
+    runGuard: (guard) => runVerify(guard, directory),
+    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+  };
+};

@@ -1,0 +1,1 @@
+export const foundation = 1;

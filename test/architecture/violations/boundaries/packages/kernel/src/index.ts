@@ -1,0 +1,3 @@
+import { foundation } from '@pesewa/foundation';
+
+export const kernel = foundation;

@@ -1,0 +1,2 @@
+export const used = 'used';
+export const neverUsed = 'never used';

@@ -1,0 +1,3 @@
+export const read = async (value: number): Promise<void> => {
+  await value;
+};

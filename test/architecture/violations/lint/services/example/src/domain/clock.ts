@@ -1,0 +1,1 @@
+export const isDue = (atMs: number): boolean => Date.now() >= atMs;

@@ -1,0 +1,1 @@
+export const call = (url: string): Promise<Response> => fetch(url);

@@ -1,0 +1,3 @@
+import type { Db } from 'mongodb';
+
+export type Store = Db;

@@ -1,0 +1,1 @@
+export const pid = (): number => process.pid;

@@ -1,0 +1,3 @@
+export const later = (action: () => void): void => {
+  setTimeout(action, 1);
+};

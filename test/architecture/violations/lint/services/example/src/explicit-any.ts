@@ -1,0 +1,1 @@
+export const size = (value: any): number => (value === undefined ? 0 : 1);

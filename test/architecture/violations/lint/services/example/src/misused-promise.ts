@@ -1,0 +1,3 @@
+const isPaid = async (): Promise<boolean> => true;
+
+export const describePayment = (): string => (isPaid() ? 'paid' : 'open');

@@ -1,0 +1,1 @@
+export const first = (items: readonly string[]): string => items[0]!;

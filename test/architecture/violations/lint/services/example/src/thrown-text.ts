@@ -1,0 +1,3 @@
+export const refuse = (): never => {
+  throw 'no';
+};

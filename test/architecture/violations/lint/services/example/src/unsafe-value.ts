@@ -1,0 +1,1 @@
+export const parseAmount = (text: string): string => JSON.parse(text).amount;

@@ -1,0 +1,2 @@
+export class Manager {}
+export class RefusedError extends Error {}

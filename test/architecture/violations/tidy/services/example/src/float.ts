@@ -1,0 +1,1 @@
+export const amount = (text: string): string => Number.parseFloat(text).toFixed(2);

@@ -1,0 +1,3 @@
+export const home = '/home/somebody/pesewa';
+export const url = 'https://example.com/work/home/somebody/';
+export const scratch = '/tmp/pesewa';

@@ -1,0 +1,2 @@
+// TODO: finish this.
+export const unfinished = true;

@@ -1,0 +1,1 @@
+export const amount: bigint = 1n;

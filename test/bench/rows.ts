@@ -1,0 +1,43 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** One measured figure, with the floor it is compared with in the same run. */
+export interface Row {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly floor: number | null;
+  readonly ratio: number | null;
+  readonly detail: string;
+}
+
+/** A row whose value is judged against a floor. */
+export function against(row: Omit<Row, 'ratio' | 'floor'> & { readonly floor: number }): Row {
+  return { ...row, ratio: Math.round((row.value / row.floor) * 100) / 100 };
+}
+
+/** The middle value of an odd number of rounds. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
+}
+
+const number = (value: number | null): string => (value === null ? '–' : Math.round(value).toLocaleString('en'));
+
+/** Prints the rows as a table and writes them where tools find them. */
+export async function report(rows: readonly Row[], path: string): Promise<void> {
+  const header = ['name', 'value', 'unit', 'floor', 'ratio', 'detail'];
+  const cells = rows.map((row) => [
+    row.name,
+    number(row.value),
+    row.unit,
+    number(row.floor),
+    row.ratio === null ? '–' : `${row.ratio.toFixed(2)} ×`,
+    row.detail,
+  ]);
+  const widths = header.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)));
+  for (const row of [header, ...cells]) {
+    console.log(row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd());
+  }
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, `${JSON.stringify({ rows }, null, 2)}\n`);
+}

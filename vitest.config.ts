@@ -1,0 +1,48 @@
+import { defineConfig } from 'vitest/config';
+
+const never = ['**/node_modules/**', 'test/architecture/violations/**'];
+
+/** Projects by what they need: nothing (`unit`), the guards' tools (`architecture`), real daemons (the others). */
+export default defineConfig({
+  test: {
+    allowOnly: false,
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['{packages,services}/*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
+          exclude: [...never, '**/*.int.test.ts'],
+        },
+      },
+      {
+        test: {
+          name: 'architecture',
+          include: ['test/architecture/*.test.ts'],
+          exclude: never,
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          name: 'int',
+          include: ['{packages,services,test}/**/*.int.test.ts'],
+          exclude: never,
+          maxWorkers: 2,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'scenarios',
+          include: ['test/scenarios/**/*.test.ts'],
+          exclude: [...never, '**/*.int.test.ts'],
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
