@@ -17,13 +17,23 @@ export interface Addresses {
 export type AddressName = keyof Addresses;
 
 /** Where each address is looked for: the option, then the variable, then the run file of a running stack. */
-export const addressSources: Readonly<Record<AddressName, { readonly option: string; readonly variable: string; readonly what: string }>> = {
+export const addressSources: Readonly<
+  Record<AddressName, { readonly option: string; readonly variable: string; readonly what: string }>
+> = {
   mongodbUrl: { option: '--mongodb-url', variable: 'MONGODB_URL', what: 'MongoDB' },
   ledgerUrl: { option: '--ledger-url', variable: 'LEDGER_URL', what: "the ledger's operations API" },
-  reconcilerUrl: { option: '--reconciler-url', variable: 'RECONCILER_URL', what: "the reconciler's operations API" },
+  reconcilerUrl: {
+    option: '--reconciler-url',
+    variable: 'RECONCILER_URL',
+    what: "the reconciler's operations API",
+  },
   operatorToken: { option: '--operator-token', variable: 'OPERATOR_TOKEN', what: 'the operator token' },
   kafkaBrokers: { option: '--kafka-brokers', variable: 'KAFKA_BROKERS', what: 'Kafka' },
-  schemaRegistryUrl: { option: '--schema-registry-url', variable: 'SCHEMA_REGISTRY_URL', what: 'the schema registry' },
+  schemaRegistryUrl: {
+    option: '--schema-registry-url',
+    variable: 'SCHEMA_REGISTRY_URL',
+    what: 'the schema registry',
+  },
 };
 
 const runFile = z.object({
@@ -67,7 +77,7 @@ export function requireAddress(addresses: Addresses, name: AddressName): string 
   const address = addresses[name];
   if (address !== undefined) return address;
   const { option, variable, what } = addressSources[name];
-  throw new CliError(`no address of ${what}: run npm start, or give ${option} or ${variable}`);
+  throw new CliError(`${option}: where ${what} is isn't known: run npm start, or set ${variable}`);
 }
 
 async function readRunFile(path: string | undefined): Promise<Addresses | undefined> {

@@ -15,7 +15,11 @@ export function readFee(field: string, text: string, currency: string): FeeSched
   const parts = new Map<string, string>();
   for (const part of text.split(',')) {
     const [name = '', value] = part.includes('=') ? part.split('=', 2) : ['percent', part];
-    if (!['percent', 'fixed', 'min', 'max'].includes(name.trim()) || value === undefined || parts.has(name.trim())) {
+    if (
+      !['percent', 'fixed', 'min', 'max'].includes(name.trim()) ||
+      value === undefined ||
+      parts.has(name.trim())
+    ) {
       throw new CliError(`${field}: ${part.trim()} is no part of a fee: write ${feeForm}`);
     }
     parts.set(name.trim(), value.trim());
@@ -37,7 +41,9 @@ export function readFee(field: string, text: string, currency: string): FeeSched
 export function readMinor(field: string, text: string, currency: string): bigint {
   const amount = parseAmount(text, currency);
   if (amount.ok && amount.value.minor >= 0n) return amount.value.minor;
-  throw new CliError(`${field}: ${text} is no amount: write a decimal number no finer than ${currency} allows`);
+  throw new CliError(
+    `${field}: ${text} is no amount: write a decimal number no finer than ${currency} allows`,
+  );
 }
 
 function readBasisPoints(field: string, text: string): bigint {

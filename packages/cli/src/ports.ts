@@ -31,7 +31,11 @@ export interface CliPorts {
   readonly openDirectory: (mongodbUrl: string) => Promise<OpenedDirectory>;
   readonly exchange: OperationsExchange;
   readonly prepare: (
-    addresses: { readonly MONGODB_URL: string; readonly KAFKA_BROKERS: string; readonly SCHEMA_REGISTRY_URL: string },
+    addresses: {
+      readonly MONGODB_URL: string;
+      readonly KAFKA_BROKERS: string;
+      readonly SCHEMA_REGISTRY_URL: string;
+    },
     log: (line: string) => void,
   ) => Promise<void>;
   readonly clock: Clock;

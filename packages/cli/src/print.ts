@@ -26,7 +26,8 @@ export function formatTable(
 
 /** Prints any value as JSON; whole numbers keep every digit. */
 export function formatJson(value: unknown): string {
-  const exact = (_key: string, part: unknown): unknown => (typeof part === 'bigint' ? jsonNumber(part.toString()) : part);
+  const exact = (_key: string, part: unknown): unknown =>
+    typeof part === 'bigint' ? jsonNumber(part.toString()) : part;
   return `${JSON.stringify(value, exact, 2)}\n`;
 }
 

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parkedTopic, type Topic, topics } from '@pesewa/contracts';
-import { Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
+import { type Admin, Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
 
 interface RequestQueue {
   readonly pending: readonly unknown[];
@@ -84,7 +85,7 @@ export async function createTopics(options: {
     const missing = wanted.filter((topic) => !existing.has(options.topicPrefix + topic.name));
     if (missing.length > 0) {
       await admin.createTopics({
-        waitForLeaders: true,
+        waitForLeaders: false,
         topics: missing.map((topic) => ({
           topic: options.topicPrefix + topic.name,
           numPartitions: topic.partitions,
@@ -96,9 +97,27 @@ export async function createTopics(options: {
           ],
         })),
       });
+      await untilLed(admin, missing.map((topic) => options.topicPrefix + topic.name));
     }
     return missing.map((topic) => options.topicPrefix + topic.name);
   } finally {
     await admin.disconnect();
+  }
+}
+
+const LEADER_TRIES_MAX = 100;
+const LEADER_PAUSE_MS = 100;
+
+/** Waits until every partition has a leader; kafkajs's own wait gives up at the first broker that lags behind. */
+async function untilLed(admin: Admin, topicNames: readonly string[]): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const { topics: described } = await admin.fetchTopicMetadata({ topics: [...topicNames] });
+      if (described.every(({ partitions }) => partitions.length > 0 && partitions.every(({ leader }) => leader >= 0))) return;
+    } catch (error) {
+      if (tries >= LEADER_TRIES_MAX) throw error;
+    }
+    if (tries >= LEADER_TRIES_MAX) throw new Error('new topics have no leader yet');
+    await delay(LEADER_PAUSE_MS);
   }
 }

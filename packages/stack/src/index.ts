@@ -27,6 +27,7 @@ export {
 export type { OperatorClient } from './clients/operator.ts';
 export type { SimulatorClient } from './clients/simulator.ts';
 export { type ServiceName, serviceNames } from './services/catalog.ts';
+export { prepareTopics } from './services/prepare.ts';
 export { createRunFileWriter, type RunFile } from './services/run-file.ts';
 export type { SeededMerchant } from './services/seed.ts';
 export { openStack, type Stack, type StackOptions } from './services/stack.ts';

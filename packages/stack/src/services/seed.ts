@@ -56,11 +56,12 @@ const profiles: readonly Profile[] = [
 /** Seeds merchants, wallets and floats; a second time changes nothing but the merchants' secrets. */
 export async function seed(options: {
   readonly mongodbUrl: string;
+  readonly databasePrefix: string;
   readonly simulatorUrl: string;
   readonly simulator: SimulatorClient;
   readonly operator: OperatorClient;
 }): Promise<readonly SeededMerchant[]> {
-  const merchants = await seedDirectory(options.mongodbUrl, options.simulatorUrl);
+  const merchants = await seedDirectory(options);
   const commands: Promise<string>[] = [];
   for (const { currency, balance } of await options.simulator.wallets()) {
     const id = `seed-float-${currency}`;
@@ -77,14 +78,22 @@ export async function seed(options: {
 }
 
 /** Writes the merchants of the demonstration into the directory. */
-export async function seedDirectory(mongodbUrl: string, simulatorUrl: string): Promise<readonly SeededMerchant[]> {
-  await using database = await openDatabase({ url: mongodbUrl, database: 'directory', appName: 'pesewa-seed' });
+export async function seedDirectory(options: {
+  readonly mongodbUrl: string;
+  readonly databasePrefix: string;
+  readonly simulatorUrl: string;
+}): Promise<readonly SeededMerchant[]> {
+  await using database = await openDatabase({
+    url: options.mongodbUrl,
+    database: `${options.databasePrefix}directory`,
+    appName: 'pesewa-seed',
+  });
   const admin = createDirectoryAdmin(database.db);
   await admin.ensureIndexes();
   const seeded: SeededMerchant[] = [];
   for (const profile of profiles) {
     await database.db.collection<{ _id: string }>('merchants').deleteOne({ _id: profile.id });
-    const created = await admin.createMerchant(merchantOf(profile, simulatorUrl));
+    const created = await admin.createMerchant(merchantOf(profile, options.simulatorUrl));
     if (!created.ok) throw new StackError(`cannot seed the merchant ${profile.id}: ${created.refusal.message}`);
     seeded.push({ id: profile.id, ...created.value });
   }

@@ -15,6 +15,8 @@ export interface StackSettings {
   /** The directory of the simulator's journal. */
   readonly dataDirectory: string;
   readonly logLevel: string;
+  /** Put before databases, topics and consumer groups; empty for the names of design 1 and 2. */
+  readonly prefix: string;
 }
 
 /** How our connector identifies itself to the simulator. */
@@ -32,6 +34,16 @@ export function operationsUrl(settings: Pick<StackSettings, 'ports'>, name: Serv
   return `http://127.0.0.1:${settings.ports[name].operationsPort}`;
 }
 
+/** What a prefix puts before database names. */
+export function databasePrefix(prefix: string): string {
+  return prefix === '' ? '' : `${prefix}_`;
+}
+
+/** What a prefix puts before topics and consumer groups. */
+export function topicPrefix(prefix: string): string {
+  return prefix === '' ? '' : `${prefix}.`;
+}
+
 /** The environment of one service; quick where production is patient, so that a story can be told (design 12). */
 export function serviceEnvironment(settings: StackSettings, name: ServiceName): Record<string, string> {
   const simulator = publicUrl(settings, 'provider-simulator');
@@ -43,6 +55,8 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
     OPERATOR_TOKEN: settings.operatorToken,
     LOG_LEVEL: settings.logLevel,
     ...settings.addresses,
+    DATABASE_PREFIX: databasePrefix(settings.prefix),
+    TOPIC_PREFIX: topicPrefix(settings.prefix),
   };
   const rails = {
     RAILS: JSON.stringify([
@@ -73,6 +87,7 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
     'webhook-dispatcher': { WEBHOOK_ALLOWED_ORIGINS: simulator },
     'provider-simulator': {
       CLIENT_PUBLIC_KEY: RAIL_PUBLIC_KEY,
+      PUBLIC_URL: simulator,
       CALLBACK_PAYOUTS_URL: `${ingress}/rails/upstream/payouts`,
       CALLBACK_COLLECTIONS_URL: `${ingress}/rails/upstream/collections`,
       JOURNAL_FILE: `${settings.dataDirectory}/simulator-journal.jsonl`,

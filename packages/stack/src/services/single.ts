@@ -39,9 +39,14 @@ export async function openService(options: {
     operatorToken: randomBytes(24).toString('base64url'),
     dataDirectory: join(options.root, '.pesewa', 'temporary'),
     logLevel: 'warn',
+    prefix: '',
   };
-  await prepareTopics(options.infrastructure.env, options.log);
-  const [demo] = await seedDirectory(options.infrastructure.env.MONGODB_URL, publicUrl(settings, 'provider-simulator'));
+  await prepareTopics({ addresses: options.infrastructure.env, topicPrefix: '', log: options.log });
+  const [demo] = await seedDirectory({
+    mongodbUrl: options.infrastructure.env.MONGODB_URL,
+    databasePrefix: '',
+    simulatorUrl: publicUrl(settings, 'provider-simulator'),
+  });
   await Promise.all(held.map((port) => port.release()));
   const kept = await keepService({
     name: options.name,

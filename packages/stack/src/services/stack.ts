@@ -11,7 +11,15 @@ import { catalog, type ServiceName, serviceNames } from './catalog.ts';
 import { prepareTopics } from './prepare.ts';
 import type { RunFile } from './run-file.ts';
 import { type SeededMerchant, seed } from './seed.ts';
-import { operationsUrl, publicUrl, type ServicePorts, serviceEnvironment, type StackSettings } from './settings.ts';
+import {
+  databasePrefix,
+  operationsUrl,
+  publicUrl,
+  type ServicePorts,
+  serviceEnvironment,
+  type StackSettings,
+  topicPrefix,
+} from './settings.ts';
 import { type KeptService, keepService } from './supervise.ts';
 
 /** All seven services running against real infrastructure, seeded. Closing stops them in reverse order. */
@@ -34,6 +42,8 @@ export interface StackOptions {
   /** The ports of design 1, or free ones. */
   readonly ports: 'fixed' | 'free';
   readonly logLevel?: string;
+  /** Put before databases, topics and consumer groups, so that stacks can share infrastructure. */
+  readonly prefix?: string;
   /** Where logs go, below the root. */
   readonly logDirectory: string;
   /** Further variables of single services, for tests. */
@@ -58,9 +68,10 @@ export async function openStack(options: StackOptions): Promise<Stack> {
       operatorToken: randomBytes(24).toString('base64url'),
       dataDirectory,
       logLevel: options.logLevel ?? 'info',
+      prefix: options.prefix ?? '',
     };
     await mkdir(join(options.root, options.logDirectory), { recursive: true });
-    await prepareTopics(addresses, options.log);
+    await prepareTopics({ addresses, topicPrefix: topicPrefix(settings.prefix), log: options.log });
     await Promise.all(held.holders.map((holder) => holder.release()));
     const pids: Partial<Record<ServiceName, number>> = {};
     const services = new Map<ServiceName, KeptService>();
@@ -97,8 +108,13 @@ export async function openStack(options: StackOptions): Promise<Stack> {
         'webhook-dispatcher': operationsUrl(settings, 'webhook-dispatcher'),
       },
     });
-    const mongodbUrl = addresses.MONGODB_URL;
-    const merchants = await seed({ mongodbUrl, simulatorUrl: publicUrl(settings, 'provider-simulator'), simulator, operator });
+    const merchants = await seed({
+      mongodbUrl: addresses.MONGODB_URL,
+      databasePrefix: databasePrefix(settings.prefix),
+      simulatorUrl: publicUrl(settings, 'provider-simulator'),
+      simulator,
+      operator,
+    });
     const resources = closers.move();
     return {
       merchants,

@@ -1,0 +1,195 @@
+import type { Merchant, NewMerchant } from '@pesewa/directory';
+import type { Command } from 'commander';
+import { collect, readCount, readCountry, readCurrency, readPair } from '../arguments.ts';
+import { accepted, findMerchant, openContext } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { feeForm, readFee, readMinor } from '../fees.ts';
+import type { CliPorts } from '../ports.ts';
+import { formatJson, formatTable } from '../print.ts';
+
+interface CreateOptions {
+  readonly name: string;
+  readonly wallet?: readonly string[];
+  readonly payoutFee: string;
+  readonly collectionFee: string;
+  readonly payoutsUrl?: string;
+  readonly collectionsUrl?: string;
+  readonly requestsPerSecond: string;
+  readonly payoutMax?: readonly string[];
+  readonly publicKey?: string;
+}
+
+interface WebhookOptions {
+  readonly payoutsUrl?: string;
+  readonly collectionsUrl?: string;
+  readonly rotateSecret?: boolean;
+}
+
+const DEFAULT_FEE = '1%';
+
+/** Adds `merchants …`: the merchants of the directory and their settings. */
+export function addMerchantCommands(program: Command, ports: CliPorts): void {
+  const merchants = program.command('merchants').description('merchants and their settings');
+  merchants
+    .command('list')
+    .description('every merchant of the directory, without secrets')
+    .option('--json', 'print JSON')
+    .action(async (options: { readonly json?: boolean }, command: Command) => {
+      const { withDirectory } = await openContext(ports, command);
+      const found = await withDirectory((admin) => admin.list());
+      ports.print(options.json ? formatJson(found.map(shown)) : table(found, ports.colours));
+    });
+  merchants
+    .command('create')
+    .description('creates a merchant and prints its public key and webhook secret')
+    .argument('<merchant>', 'its id: 2 to 32 of a-z, 0-9, -')
+    .requiredOption('--name <name>', 'its name')
+    .option('--wallet <currency:country>', 'a wallet, as GHS:GHA; may be given several times', collect)
+    .option('--payout-fee <fee>', `price of a payout: ${feeForm}`, DEFAULT_FEE)
+    .option('--collection-fee <fee>', `price of a collection: ${feeForm}`, DEFAULT_FEE)
+    .option('--payouts-url <url>', 'address of its payout webhooks')
+    .option('--collections-url <url>', 'address of its collection webhooks, where a request names none')
+    .option('--requests-per-second <count>', 'how many requests it may send', '100')
+    .option('--payout-max <currency:amount>', 'largest single payout; may be given several times', collect)
+    .option('--public-key <key>', 'its public key; one is made without')
+    .action(async (id: string, options: CreateOptions, command: Command) => {
+      const merchant = newMerchant(id, options);
+      const { withDirectory } = await openContext(ports, command);
+      const created = await withDirectory(async (admin) => {
+        await admin.ensureIndexes();
+        return accepted(await admin.createMerchant(merchant));
+      });
+      ports.print(
+        `created ${id}\npublic key      ${created.publicKey}\nwebhook secret  ${created.webhookSecret}\n`,
+      );
+    });
+  addStatusCommands(merchants, ports);
+  addSettingCommands(merchants, ports);
+}
+
+function addStatusCommands(merchants: Command, ports: CliPorts): void {
+  for (const [name, done, description] of [
+    ['suspend', 'suspended', 'refuses everything the merchant asks from now on; what is under way goes on'],
+    ['resume', 'resumed', 'lets a suspended merchant go on'],
+  ] as const) {
+    merchants
+      .command(name)
+      .description(description)
+      .argument('<merchant>', 'its id')
+      .action(async (id: string, _options: unknown, command: Command) => {
+        const { withDirectory } = await openContext(ports, command);
+        await withDirectory(async (admin) => accepted(await admin[name](id)));
+        ports.print(`${done} ${id}: seen everywhere within five seconds\n`);
+      });
+  }
+}
+
+function addSettingCommands(merchants: Command, ports: CliPorts): void {
+  merchants
+    .command('set-wallet')
+    .description('adds a wallet, or changes the prices of the one in that currency')
+    .argument('<merchant>', 'its id')
+    .argument('<currency>', 'ISO 4217 code')
+    .argument('<country>', 'name or ISO 3166 code')
+    .option('--payout-fee <fee>', `price of a payout: ${feeForm}`, DEFAULT_FEE)
+    .option('--collection-fee <fee>', `price of a collection: ${feeForm}`, DEFAULT_FEE)
+    .action(
+      async (
+        id: string,
+        currencyText: string,
+        country: string,
+        fees: { readonly payoutFee: string; readonly collectionFee: string },
+        command: Command,
+      ) => {
+        const wallet = walletOf(currencyText, country, fees);
+        const { withDirectory } = await openContext(ports, command);
+        await withDirectory(async (admin) => accepted(await admin.setWallet(id, wallet)));
+        ports.print(`set the ${wallet.currency} wallet of ${id}\n`);
+      },
+    );
+  merchants
+    .command('set-webhooks')
+    .description('changes where webhooks go; what is not given stays')
+    .argument('<merchant>', 'its id')
+    .option('--payouts-url <url>', 'address of payout webhooks, or none')
+    .option('--collections-url <url>', 'address of collection webhooks, or none')
+    .option('--rotate-secret', 'make a new secret; the one before it goes on signing beside it')
+    .action(async (id: string, options: WebhookOptions, command: Command) => {
+      if (!options.payoutsUrl && !options.collectionsUrl && !options.rotateSecret) {
+        throw new CliError('nothing to set: give --payouts-url, --collections-url or --rotate-secret');
+      }
+      const { withDirectory } = await openContext(ports, command);
+      const secret = await withDirectory(async (admin) => {
+        const { webhooks } = await findMerchant(admin, id);
+        const payoutsUrl = urlOr(options.payoutsUrl, webhooks.payoutsUrl);
+        const collectionsUrl = urlOr(options.collectionsUrl, webhooks.collectionsUrl);
+        accepted(await admin.setWebhooks(id, { payoutsUrl, collectionsUrl }));
+        return options.rotateSecret ? accepted(await admin.rotateWebhookSecret(id)).webhookSecret : undefined;
+      });
+      ports.print(`set the webhooks of ${id}\n${secret === undefined ? '' : `webhook secret  ${secret}\n`}`);
+    });
+}
+
+function newMerchant(id: string, options: CreateOptions): NewMerchant {
+  const maxima = (options.payoutMax ?? []).map((text) => {
+    const [currencyText, amount] = readPair('--payout-max', text, 'currency:amount, such as GHS:5000');
+    const currency = readCurrency('--payout-max', currencyText);
+    return [currency, readMinor('--payout-max', amount, currency)] as const;
+  });
+  return {
+    id,
+    name: options.name,
+    publicKey: options.publicKey,
+    wallets: (options.wallet ?? []).map((text) => {
+      const [currency, country] = readPair('--wallet', text, 'currency:country, such as GHS:GHA');
+      return walletOf(currency, country, options);
+    }),
+    payoutsUrl: options.payoutsUrl,
+    collectionsUrl: options.collectionsUrl,
+    limits: {
+      requestsPerSecond: readCount('--requests-per-second', options.requestsPerSecond),
+      ...(maxima.length > 0 && { perPayoutMaxMinor: Object.fromEntries(maxima) }),
+    },
+  };
+}
+
+function walletOf(
+  currencyText: string,
+  country: string,
+  fees: { readonly payoutFee: string; readonly collectionFee: string },
+): NewMerchant['wallets'][number] {
+  const currency = readCurrency('currency', currencyText);
+  return {
+    currency,
+    country: readCountry('country', country),
+    payoutFee: readFee('--payout-fee', fees.payoutFee, currency),
+    collectionFee: readFee('--collection-fee', fees.collectionFee, currency),
+  };
+}
+
+function urlOr(given: string | undefined, present: string | null): string | null {
+  if (given === undefined) return present;
+  return given === 'none' ? null : given;
+}
+
+function table(merchants: readonly Merchant[], colours: boolean): string {
+  return formatTable(
+    ['MERCHANT', 'NAME', 'STATUS', 'WALLETS', 'KEYS', 'REQUESTS/S', 'PAYOUT WEBHOOKS'],
+    merchants.map((merchant) => [
+      merchant.id,
+      merchant.name,
+      merchant.status,
+      merchant.wallets.map(({ currency }) => currency).join(' '),
+      merchant.keyHashes.length,
+      merchant.limits.requestsPerSecond,
+      merchant.webhooks.payoutsUrl,
+    ]),
+    { colours, empty: 'no merchants: create one with merchants create' },
+  );
+}
+
+/** A merchant as it is printed: its webhook secrets stay where they are. */
+function shown(merchant: Merchant) {
+  const { payoutsUrl, collectionsUrl, secrets } = merchant.webhooks;
+  return { ...merchant, webhooks: { payoutsUrl, collectionsUrl, secrets: secrets.length } };
+}

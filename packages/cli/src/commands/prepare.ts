@@ -1,0 +1,26 @@
+import type { Command } from 'commander';
+import { requireAddress } from '../config.ts';
+import { openContext } from '../context.ts';
+import type { CliPorts } from '../ports.ts';
+
+/** Adds `prepare`: what must exist before the first service starts. */
+export function addPrepareCommand(program: Command, ports: CliPorts): void {
+  program
+    .command('prepare')
+    .description(
+      'creates the missing topics, registers the schemas and indexes the directory; repeating it is safe',
+    )
+    .action(async (_options: unknown, command: Command) => {
+      const { addresses, withDirectory } = await openContext(ports, command);
+      await ports.prepare(
+        {
+          MONGODB_URL: requireAddress(addresses, 'mongodbUrl'),
+          KAFKA_BROKERS: requireAddress(addresses, 'kafkaBrokers'),
+          SCHEMA_REGISTRY_URL: requireAddress(addresses, 'schemaRegistryUrl'),
+        },
+        (line) => ports.print(`${line}\n`),
+      );
+      await withDirectory((admin) => admin.ensureIndexes());
+      ports.print('the directory is indexed\n');
+    });
+}

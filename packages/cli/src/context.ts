@@ -1,0 +1,48 @@
+import type { Merchant } from '@pesewa/directory';
+import type { Result } from '@pesewa/kernel';
+import type { Command } from 'commander';
+import { type Addresses, type AddressName, requireAddress, resolveAddresses } from './config.ts';
+import { CliError } from './errors.ts';
+import { createOperations, type Operations } from './operations.ts';
+import type { CliPorts, OpenedDirectory } from './ports.ts';
+
+/** The options that every command understands. */
+export type GlobalOptions = Partial<Record<AddressName, string>> & { readonly runFile?: string };
+
+/** What a command is carried out with: the ports, and the addresses of this call. */
+export interface CommandContext {
+  readonly ports: CliPorts;
+  readonly addresses: Addresses;
+  readonly operations: Operations;
+  /** Opens the directory, does the work, and closes it whatever happens. */
+  readonly withDirectory: <Value>(
+    work: (admin: OpenedDirectory['admin']) => Promise<Value>,
+  ) => Promise<Value>;
+}
+
+/** Resolves the addresses of one call and builds its context. */
+export async function openContext(ports: CliPorts, command: Command): Promise<CommandContext> {
+  const addresses = await resolveAddresses(command.optsWithGlobals<GlobalOptions>(), ports.environment);
+  return {
+    ports,
+    addresses,
+    operations: createOperations(ports, addresses),
+    withDirectory: async (work) => {
+      await using directory = await ports.openDirectory(requireAddress(addresses, 'mongodbUrl'));
+      return await work(directory.admin);
+    },
+  };
+}
+
+/** The value of an accepted change; a refusal becomes one line. */
+export function accepted<Value>(result: Result<Value, { readonly message: string }>): Value {
+  if (result.ok) return result.value;
+  throw new CliError(result.refusal.message);
+}
+
+/** The merchant of an id, or a refusal that says where to look. */
+export async function findMerchant(admin: OpenedDirectory['admin'], id: string): Promise<Merchant> {
+  const merchant = (await admin.list()).find((candidate) => candidate.id === id);
+  if (merchant) return merchant;
+  throw new CliError(`merchant: there is no ${id}: see merchants list`);
+}

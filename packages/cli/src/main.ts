@@ -1,0 +1,42 @@
+import { createDirectoryAdmin } from '@pesewa/directory';
+import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
+import { openDatabase } from '@pesewa/messaging';
+import { environment } from './config.ts';
+import { CliError } from './errors.ts';
+import { exchangeHttp } from './http.ts';
+import { runProgram } from './program.ts';
+
+const prefix = environment['DATABASE_PREFIX'] ?? '';
+
+process.exitCode = await runProgram(
+  {
+    environment,
+    print: (text) => void process.stdout.write(text),
+    complain: (text) => void process.stderr.write(text),
+    colours: process.stdout.isTTY && environment['NO_COLOR'] === undefined,
+    openDirectory: async (url) => {
+      const database = await openDatabase({
+        url,
+        database: `${prefix}directory`,
+        appName: 'pesewa-cli',
+      }).catch(() => {
+        throw new CliError(
+          'MongoDB does not answer as a replica set: check --mongodb-url, or start the stack',
+        );
+      });
+      return {
+        admin: createDirectoryAdmin(database.db),
+        [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+      };
+    },
+    exchange: exchangeHttp,
+    prepare: async (addresses, log) => {
+      // Loaded where it is needed: the stack brings much that no other command uses.
+      const { prepareTopics } = await import('@pesewa/stack');
+      await prepareTopics({ addresses, topicPrefix: environment['TOPIC_PREFIX'] ?? '', log });
+    },
+    clock: systemClock,
+    ids: createIds(systemClock, systemRandom),
+  },
+  process.argv.slice(2),
+);

@@ -1,0 +1,54 @@
+import { Command, CommanderError, Option } from 'commander';
+import { addFundCommands } from './commands/fund.ts';
+import { addKeyCommands } from './commands/keys.ts';
+import { addMerchantCommands } from './commands/merchants.ts';
+import { addPrepareCommand } from './commands/prepare.ts';
+import { addShowCommands } from './commands/show.ts';
+import { addressSources } from './config.ts';
+import { messageOf } from './errors.ts';
+import type { CliPorts } from './ports.ts';
+
+/** Runs one call of `pesewa` and resolves with its exit code: 0, or 1 after one line on stderr. */
+export async function runProgram(ports: CliPorts, callArguments: readonly string[]): Promise<number> {
+  try {
+    await createProgram(ports).parseAsync([...callArguments], { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
+    ports.complain(`pesewa: ${messageOf(error)}\n`);
+    return 1;
+  }
+}
+
+function createProgram(ports: CliPorts): Command {
+  const program = new Command('pesewa')
+    .description(
+      'Operates a Pesewa installation. Addresses come from options, else variables, else a running npm start.',
+    )
+    .exitOverride()
+    .configureOutput({
+      writeOut: ports.print,
+      writeErr: ports.complain,
+      outputError: (text, write) =>
+        write(
+          `pesewa: ${text
+            .replace(/^error: /, '')
+            .trim()
+            .replaceAll('\n', ' ')}: see --help\n`,
+        ),
+    });
+  for (const { option, variable, what } of Object.values(addressSources)) {
+    const value = option.endsWith('-url') ? 'url' : option === '--operator-token' ? 'token' : 'list';
+    program.addOption(new Option(`${option} <${value}>`, `${what}; else ${variable}`));
+  }
+  program.option(
+    '--run-file <file>',
+    'run file of a running stack (default: .pesewa/run.json of this checkout)',
+  );
+  addMerchantCommands(program, ports);
+  addKeyCommands(program, ports);
+  addFundCommands(program, ports);
+  addShowCommands(program, ports);
+  addPrepareCommand(program, ports);
+  return program;
+}

@@ -1,0 +1,74 @@
+// Writes the generated documents: `docs/events.md` from the contracts, and each service's configuration table from its
+// `config.ts`. With `--check` nothing is written: each file that differs is named, and the exit code is 1.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { repositoryRoot } from './command.ts';
+import { renderConfiguration, replaceConfiguration } from './docs/configuration.ts';
+import { renderEvents } from './docs/events.ts';
+import { loadSettings, serviceNames } from './docs/services.ts';
+
+interface Generated {
+  readonly file: string;
+  /** The whole file as it is to be, or why it can't be made. */
+  readonly content:
+    | { readonly ok: true; readonly text: string }
+    | { readonly ok: false; readonly why: string };
+}
+
+const read = (file: string): string | undefined => {
+  const absolute = path.join(repositoryRoot, file);
+  return existsSync(absolute) ? readFileSync(absolute, 'utf8') : undefined;
+};
+
+const generateReadme = async (service: string): Promise<Generated> => {
+  const file = `services/${service}/README.md`;
+  const present = read(file);
+  if (present === undefined)
+    return { file, content: { ok: false, why: 'is missing: every service has one' } };
+  const settings = await loadSettings(service);
+  if (settings === undefined) {
+    return {
+      file,
+      content: { ok: false, why: 'has no source: config.ts of the service exports no settings' },
+    };
+  }
+  const text = replaceConfiguration(present, renderConfiguration(settings));
+  if (text === undefined) {
+    return {
+      file,
+      content: {
+        ok: false,
+        why: 'lacks the lines <!-- configuration:begin --> and <!-- configuration:end -->',
+      },
+    };
+  }
+  return { file, content: { ok: true, text } };
+};
+
+const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+const generated: readonly Generated[] = [
+  { file: 'docs/events.md', content: { ok: true, text: renderEvents() } },
+  ...(await Promise.all(serviceNames().map(generateReadme))),
+];
+
+let complaints = 0;
+const complain = (file: string, why: string): void => {
+  complaints += 1;
+  process.stdout.write(`${file} ${why}\n`);
+};
+
+for (const { file, content } of generated) {
+  if (!content.ok) {
+    complain(file, content.why);
+  } else if (read(file) !== content.text) {
+    if (values.check) {
+      complain(file, 'differs from what it is generated from: run npm run docs');
+    } else {
+      mkdirSync(path.dirname(path.join(repositoryRoot, file)), { recursive: true });
+      writeFileSync(path.join(repositoryRoot, file), content.text);
+      process.stdout.write(`${file} written\n`);
+    }
+  }
+}
+process.exitCode = complaints === 0 ? 0 : 1;

@@ -1,0 +1,185 @@
+import {
+  type CollectionRefusal,
+  type CompletePayinRequest,
+  type CompletionFlow,
+  completionFlow,
+  countryCode,
+  currencyCode,
+  type FieldProblem,
+  findOperator,
+  type Operator,
+  operators,
+  type PayinRequest,
+  requestTypeOf,
+} from '@pesewa/contracts';
+import { type AmountRefusal, accept, type Money, parseAmount, type Result, refuse } from '@pesewa/kernel';
+
+/** What a merchant says of a collection besides its amount, normalised. */
+export interface CollectionContent {
+  readonly merchantReference: string;
+  /** Two letters. */
+  readonly country: string;
+  readonly currency: string;
+  readonly operatorCode: string;
+  readonly transactionType: string | undefined;
+  readonly customerNumber: string;
+  readonly customerName: string | undefined;
+  readonly customerEmail: string | undefined;
+  readonly description: string | undefined;
+  readonly successUrl: string | undefined;
+  readonly errorUrl: string | undefined;
+  readonly cancelUrl: string | undefined;
+  /** Where the outcome is reported; undefined means the merchant's own address. */
+  readonly webhookUrl: string | undefined;
+}
+
+/** A well-formed request; its amount is judged later than its form (design 9). */
+export interface CollectionForm {
+  readonly content: CollectionContent;
+  /** The amount's own text in the body. */
+  readonly amountText: string;
+  readonly amount: Result<Money, AmountRefusal>;
+}
+
+/** A collection as a merchant ordered it, with the way its customer completes it. */
+export interface CollectionOrder extends Omit<CollectionContent, 'currency'> {
+  readonly amount: Money;
+  readonly flow: CompletionFlow;
+}
+
+const AMOUNT_STEP_MINOR: Readonly<Partial<Record<Operator['country'], bigint>>> = { CI: 5n };
+const TYPED_COUNTRIES: ReadonlySet<string> = new Set(['GH', 'KE']);
+
+/** Judges the form beyond what each field alone can tell, by the rules of its country (contract 2.8, design 9). */
+export function readForm(request: PayinRequest): Result<CollectionForm, FieldProblem> {
+  const country = request.transactionCountry.toUpperCase();
+  if (country.length !== 2 || countryCode(country) === undefined) {
+    return refuse({ path: 'transactionCountry', message: 'must be a two-letter country code' });
+  }
+  const currency = currencyCode(request.transactionCurrency);
+  if (currency === undefined)
+    return refuse({ path: 'transactionCurrency', message: 'must be an ISO 4217 code' });
+  const problem =
+    requestTypeProblem(request, country) ??
+    transactionTypeProblem(request, country) ??
+    webhookProblem(request);
+  if (problem) return refuse(problem);
+  return accept({
+    amountText: request.transactionAmount,
+    amount: parseAmount(request.transactionAmount, currency),
+    content: {
+      merchantReference: request.transactionReference,
+      country,
+      currency,
+      operatorCode: request.operatorCode,
+      transactionType: request.transactionType,
+      customerNumber: request.customerNumber,
+      customerName: request.customerName,
+      customerEmail: request.customerEmail,
+      description: request.transactionDescription,
+      successUrl: request.successUrl,
+      errorUrl: request.errorUrl,
+      cancelUrl: request.cancelUrl,
+      webhookUrl: request.webhookUrl,
+    },
+  });
+}
+
+function requestTypeProblem({ requestHeader }: PayinRequest, country: string): FieldProblem | undefined {
+  const served = operators.find((operator) => operator.country === country);
+  if (!served || requestHeader.requestType === requestTypeOf(served.country)) return undefined;
+  return {
+    path: 'requestHeader.requestType',
+    message: `must be ${requestTypeOf(served.country)} in ${country}`,
+  };
+}
+
+function transactionTypeProblem(
+  { transactionType }: PayinRequest,
+  country: string,
+): FieldProblem | undefined {
+  const path = 'transactionType';
+  if (transactionType === undefined)
+    return TYPED_COUNTRIES.has(country) ? { path, message: `is required in ${country}` } : undefined;
+  return transactionType === '1' || transactionType === '2' ? undefined : { path, message: 'must be 1 or 2' };
+}
+
+function webhookProblem({ webhookUrl }: PayinRequest): FieldProblem | undefined {
+  if (webhookUrl === undefined) return undefined;
+  const url = URL.parse(webhookUrl);
+  const usable = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  return usable
+    ? undefined
+    : { path: 'webhookUrl', message: 'must be an http or https address without credentials' };
+}
+
+/** The form of a completion: its OTP has the digits that the operator's flow asks for (contract 8). */
+export function otpProblem(request: CompletePayinRequest): FieldProblem | undefined {
+  const operator = findOperator(request.operatorCode);
+  const flow = operator && completionFlow(operator, request.transactionType);
+  if (flow?.kind !== 'otp' || request.otpCode?.length === flow.otpLength) return undefined;
+  const message = request.otpCode === undefined ? 'is required' : `must have ${flow.otpLength} digits`;
+  return { path: 'otpCode', message };
+}
+
+/** The texts whose Base64 is a right X-module: the amount as it was written, or as its shortest plain decimal (design 9). */
+export function securityTexts({ content, amountText }: CollectionForm): readonly string[] {
+  const rest = `${content.merchantReference}${content.customerNumber}`;
+  return [...new Set([amountText, plainDecimal(amountText)])].map((amount) => `${amount}${rest}`);
+}
+
+/** The shortest plain decimal of a JSON number's text, as many JSON writers print it: `1e2` is `100`, `100.50` is `100.5`. */
+function plainDecimal(text: string): string {
+  const match = /^(-?)(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,2}))?$/.exec(text);
+  if (!match) return text;
+  const [, sign = '', whole = '', fraction = '', power = '0'] = match;
+  const point = whole.length + Number(power);
+  const digits = `${whole}${fraction}`.padEnd(point, '0');
+  const left = point > 0 ? digits.slice(0, point).replace(/^0+(?=\d)/, '') : '0';
+  const right = (point > 0 ? digits.slice(point) : digits.padStart(digits.length - point, '0')).replace(
+    /0+$/,
+    '',
+  );
+  const plain = right === '' ? left : `${left}.${right}`;
+  return plain === '0' ? plain : `${sign}${plain}`;
+}
+
+/** The operator that an order names, where it works in the order's country and currency (design 9). */
+export function readOperator({ content }: CollectionForm): Result<Operator, 'OPERATOR NOT AVAILABLE'> {
+  const operator = findOperator(content.operatorCode);
+  const fits = operator?.country === content.country && operator.currency === content.currency;
+  return operator && fits ? accept(operator) : refuse('OPERATOR NOT AVAILABLE');
+}
+
+/** An order whose amount can be collected: above zero, no finer than the currency, by the country's step (contract 8). */
+export function readOrder(
+  { content, amount }: CollectionForm,
+  operator: Operator,
+): Result<CollectionOrder, CollectionRefusal> {
+  if (!amount.ok || amount.value.minor <= 0n) return refuse('INVALID AMOUNT');
+  if (amount.value.minor % (AMOUNT_STEP_MINOR[operator.country] ?? 1n) !== 0n)
+    return refuse('INVALID AMOUNT');
+  const { currency: _currency, ...rest } = content;
+  return accept({ ...rest, amount: amount.value, flow: completionFlow(operator, content.transactionType) });
+}
+
+/** Whether a completion names the very collection that was initiated, whatever its spelling (contract 4.8). */
+export function isSameContent({ content, amount }: CollectionForm, order: CollectionOrder): boolean {
+  if (!amount.ok) return false;
+  const { amount: ordered, flow: _flow, ...rest } = order;
+  return canonical(content, amount.value) === canonical({ ...rest, currency: ordered.currency }, ordered);
+}
+
+function canonical(content: CollectionContent, amount: Money): string {
+  return JSON.stringify([
+    [content.merchantReference, content.country, content.currency, amount.minor.toString()],
+    [content.operatorCode, content.transactionType ?? ''],
+    [
+      content.customerNumber,
+      content.customerName ?? '',
+      content.customerEmail ?? '',
+      content.description ?? '',
+    ],
+    [content.successUrl ?? '', content.errorUrl ?? '', content.cancelUrl ?? '', content.webhookUrl ?? ''],
+  ]);
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { openGateway, payinBody } from './fixtures/gateway.ts';
+
+async function initiatedGateway() {
+  const gateway = openGateway();
+  await gateway.send({ path: 'payin', body: payinBody() });
+  const [collection] = gateway.stored.values();
+  if (!collection) throw new Error('nothing is stored');
+  return { gateway, reference: collection.reference, stored: () => [...gateway.stored.values()][0] };
+}
+
+describe('facts', () => {
+  it('complete a collection once, with the asked amount, our fee and the scheduled fee of the rail', async () => {
+    const { gateway, reference, stored } = await initiatedGateway();
+    await gateway.observe({ reference, status: 'completed' });
+    await gateway.observe({ reference, status: 'completed' });
+    await gateway.observe({ reference, status: 'failed' });
+    expect(stored()?.status).toBe('COMPLETED');
+    expect(gateway.emitted.slice(1)).toMatchObject([
+      {
+        topic: 'collections',
+        key: 'demo:GMD',
+        version: 3n,
+        causationId: 'ev-fact',
+        type: 'pesewa.collections.CollectionCompleted',
+        payload: {
+          occurredAt: BigInt(Date.UTC(2025, 0, 15, 12)),
+          reference,
+          merchantReference: 'order-1',
+          merchantId: 'demo',
+          currency: 'GMD',
+          rail: 'upstream',
+          amountReceived: 10_000n,
+          fee: 150n,
+          railFee: 100n,
+          initiatedAt: BigInt(Date.UTC(2025, 0, 15, 12)),
+          webhookUrl: 'https://merchant.example/hook',
+        },
+      },
+    ]);
+  });
+
+  it('with another amount leave it pending', async () => {
+    const { gateway, reference, stored } = await initiatedGateway();
+    await gateway.observe({ reference, status: 'completed', amount: 9_900n });
+    expect(stored()?.status).toBe('PENDING');
+    expect(gateway.emitted).toHaveLength(1);
+  });
+
+  it('fail a collection with their reason', async () => {
+    const { gateway, reference } = await initiatedGateway();
+    await gateway.observe({ reference, status: 'failed', reason: 'EXPIRED' });
+    expect(gateway.emitted[1]).toMatchObject({
+      type: 'pesewa.collections.CollectionFailed',
+      payload: { failureReason: 'EXPIRED' },
+    });
+  });
+
+  it('about payouts and about others change nothing', async () => {
+    const { gateway, reference, stored } = await initiatedGateway();
+    await gateway.observe({ reference, kind: 'payout', status: 'failed' });
+    await gateway.observe({ reference: 'co-other', status: 'failed' });
+    expect([stored()?.status, gateway.emitted.length]).toEqual(['PENDING', 1]);
+  });
+
+  it('of "not found" queue an unclear one a grace time after its attempt, and wake the initiator', async () => {
+    const gateway = openGateway();
+    gateway.rail.script.initiation = { kind: 'unknown', why: 'connection reset' };
+    await gateway.send({ path: 'payin', body: payinBody() });
+    const stored = () => [...gateway.stored.values()][0];
+    const reference = stored()?.reference;
+    await gateway.observe({ reference, status: 'notFound' });
+    expect(stored()?.step).toBe('unknown');
+    gateway.advance(30_000);
+    await gateway.observe({ reference, status: 'notFound' });
+    expect(stored()?.step).toBe('queued');
+    expect(gateway.wakes.count).toBe(2);
+  });
+});

@@ -1,0 +1,129 @@
+import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
+import { type Loop, startClaimLoop } from '@pesewa/messaging';
+import type { InitiationResult, RailConnector } from '@pesewa/rails';
+import type { CrashPoint, Logger } from '@pesewa/runtime';
+import type { Applied, Collections } from './collections.ts';
+import type { InitiationOutcome } from './domain/collection.ts';
+import { type Collection, type CollectionStore, fromDocument } from './store.ts';
+
+/** The longest that one call to a rail may take, deadline and margin. */
+const CALL_TIMEOUT_MS = 20_000;
+const LEASE_MS = 45_000;
+const UNCONFIGURED_RETRY_MS = 30_000;
+
+/** What an initiation came to: the collection as it stands, and the payment link where the rail gave one. */
+export interface Initiated {
+  readonly collection: Collection;
+  readonly redirectionUrl: string;
+}
+
+/** Asks a rail to initiate a collection whose attempt is committed, and commits the outcome. */
+export type Initiate = (collection: Collection) => Promise<Initiated>;
+
+interface InitiatorDeps {
+  readonly collections: Pick<Collections, 'recordOutcome'>;
+  readonly rail: (name: string) => RailConnector | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly crashPoint: CrashPoint;
+}
+
+/** Builds {@link Initiate}; it stands outside any transaction (design 3). */
+export function createInitiate(deps: InitiatorDeps): Initiate {
+  const { collections, logger, crashPoint } = deps;
+  return async (collection) => {
+    const { reference, attempts, rail: railName } = collection;
+    const rail = deps.rail(railName);
+    crashPoint('collections.initiate.before-call');
+    const result: InitiationResult = rail
+      ? await rail.initiateCollection(railOrder(collection))
+      : { kind: 'notSent', why: 'the rail is not configured', retryAfterMs: UNCONFIGURED_RETRY_MS };
+    crashPoint('collections.initiate.after-call');
+    if (result.kind === 'unknown' || result.kind === 'notSent') {
+      logger.warn(
+        { reference, rail: railName, result: result.kind, why: result.why },
+        'no clear answer from the rail',
+      );
+    }
+    const outcome = outcomeOf(result, deps.clock.nowMs());
+    const applied: Applied | undefined = await collections.recordOutcome({
+      reference,
+      causationId: null,
+      command: { kind: 'recordInitiation', attempt: attempts, outcome },
+    });
+    return {
+      collection: applied?.collection ?? collection,
+      redirectionUrl: result.kind === 'accepted' ? result.redirectionUrl : '',
+    };
+  };
+}
+
+/**
+ * Initiates queued collections again with the same reference: those that were certainly not sent, or not found.
+ *
+ * The claim commits the attempt before the call. A crash in between leaves the collection `initiating`, which nobody
+ * claims again: the reconciler's status check decides what became of it (design 4.3).
+ */
+export function startInitiator(
+  deps: InitiatorDeps & {
+    readonly store: CollectionStore;
+    readonly initiate: Initiate;
+    readonly ids: Ids;
+    readonly concurrencyMax: number;
+    readonly pauseMs: number;
+  },
+): Loop {
+  return startClaimLoop({
+    name: 'collection initiator',
+    collection: deps.store.collection,
+    open: { step: 'queued' },
+    mark: {
+      step: 'initiating',
+      attempts: { $add: ['$attempts', 1] },
+      version: { $add: ['$version', 1n] },
+      attemptedAt: '$$NOW',
+    },
+    leaseMs: LEASE_MS,
+    workTimeoutMs: CALL_TIMEOUT_MS,
+    batchMax: 100,
+    concurrencyMax: deps.concurrencyMax,
+    pauseMs: deps.pauseMs,
+    clock: deps.clock,
+    ids: deps.ids,
+    logger: deps.logger,
+    work: async (document) => void (await deps.initiate(fromDocument(document))),
+  });
+}
+
+function outcomeOf(result: InitiationResult, nowMs: number): InitiationOutcome {
+  switch (result.kind) {
+    case 'notSent':
+      return { kind: 'notSent', retryAtMs: nowMs + result.retryAfterMs };
+    case 'failed':
+      return { kind: 'failed', reason: result.reason.toUpperCase() };
+    case 'accepted':
+    case 'unknown':
+      return { kind: result.kind };
+    default:
+      return unreachable(result);
+  }
+}
+
+/** A collection as its rail gets it, at initiation and at completion. */
+export function railOrder({ reference, order }: Collection) {
+  return {
+    reference,
+    country: order.country,
+    currency: order.amount.currency,
+    operatorCode: order.operatorCode,
+    transactionType: order.transactionType,
+    amount: order.amount.minor,
+    customerNumber: order.customerNumber,
+    customerName: order.customerName,
+    customerEmail: order.customerEmail,
+    description: order.description,
+    successUrl: order.successUrl,
+    errorUrl: order.errorUrl,
+    cancelUrl: order.cancelUrl,
+  };
+}

@@ -1,0 +1,35 @@
+import type { Clock } from '@pesewa/kernel';
+import type { Logger } from '@pesewa/runtime';
+
+/** Waits for work as long as an answer may wait; the work itself goes on. Disposing of it awaits what is under way. */
+export interface Patience extends AsyncDisposable {
+  /** The work's value, or nothing where it takes too long or breaks: its outcome is then unclear. */
+  readonly within: <Value>(work: Promise<Value>) => Promise<Value | undefined>;
+}
+
+/** Builds {@link Patience} with one deadline for all work. */
+export function createPatience(deps: {
+  readonly deadlineMs: number;
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly logger: Pick<Logger, 'error'>;
+}): Patience {
+  const working = new Set<Promise<unknown>>();
+  return {
+    within: async (work) => {
+      const settled = work.catch((error: unknown) => {
+        deps.logger.error({ err: error }, 'the outcome of a call to a rail could not be recorded');
+        return undefined;
+      });
+      working.add(settled);
+      void settled.finally(() => working.delete(settled));
+      const waiting = new AbortController();
+      const tooLong = deps.clock.sleep(deps.deadlineMs, waiting.signal).then(() => undefined);
+      try {
+        return await Promise.race([settled, tooLong]);
+      } finally {
+        waiting.abort();
+      }
+    },
+    [Symbol.asyncDispose]: async () => void (await Promise.all(working)),
+  };
+}

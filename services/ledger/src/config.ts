@@ -1,0 +1,19 @@
+import { messagingSettings, serviceSettings, wholeNumberSetting } from '@pesewa/runtime';
+import { z } from 'zod';
+
+/** The settings of the ledger. */
+export const settings = serviceSettings.extend(messagingSettings.shape).extend({
+  PORT: serviceSettings.shape.PORT.default(4050).describe('not opened: the ledger serves operators only'),
+  OPERATIONS_PORT: serviceSettings.shape.OPERATIONS_PORT.default(4051),
+  REFUND_FEE: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true')
+    .describe('whether a reversed payout gives the merchant our fee back'),
+  CHUNK_MESSAGES_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
+    .default(250)
+    .describe('messages that share one transaction'),
+});
+
+/** The environment of this process; read nowhere else. */
+export const environment = process.env;

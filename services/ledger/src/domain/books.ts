@@ -1,0 +1,169 @@
+import { walletKeyOf } from '@pesewa/contracts';
+import { isWalletAccount } from './accounts.ts';
+
+/** What an entry is about (design 5). */
+export type EntryKind =
+  | 'hold'
+  | 'capture'
+  | 'fee'
+  | 'release'
+  | 'railCost'
+  | 'collect'
+  | 'refund'
+  | 'refundFee'
+  | 'fund'
+  | 'fundFloat';
+
+/** One posting with both its legs; written once, never changed. */
+export interface Entry {
+  /** `<reference>/<kind>`: derived from the cause, so it can exist once. */
+  readonly id: string;
+  readonly kind: EntryKind;
+  readonly debit: string;
+  readonly credit: string;
+  /** Minor units, above zero. */
+  readonly amount: bigint;
+  readonly currency: string;
+  /** Our payment reference, or the command's id. */
+  readonly reference: string;
+  readonly causationId: string;
+  /** The wallet it touches and that wallet's sequence afterwards; absent where it touches none. */
+  readonly touched?: { readonly wallet: string; readonly sequence: bigint };
+}
+
+/** The money of one merchant in one currency, in minor units. */
+export interface Wallet {
+  readonly merchantId: string;
+  readonly currency: string;
+  readonly available: bigint;
+  readonly held: bigint;
+  /** Grows by one with every entry that touches the wallet. */
+  readonly sequence: bigint;
+}
+
+/** The money set aside for one payout, and what became of it. */
+export interface Hold {
+  readonly reference: string;
+  readonly merchantId: string;
+  readonly currency: string;
+  readonly amount: bigint;
+  readonly fee: bigint;
+  readonly rail: string;
+  readonly status: 'open' | 'captured' | 'released' | 'refunded' | 'refused';
+}
+
+/** What is stored of everything that a chunk of instructions speaks of. */
+export interface Snapshot {
+  /** By `merchantId:currency`. */
+  readonly wallets: ReadonlyMap<string, Wallet>;
+  /** By reference. */
+  readonly holds: ReadonlyMap<string, Hold>;
+  /** Ids of entries that exist. */
+  readonly entryIds: ReadonlySet<string>;
+}
+
+/** What a chunk adds to an account that many share. */
+export interface AccountDelta {
+  readonly debits: bigint;
+  readonly credits: bigint;
+}
+
+/** A wallet that changed: its state afterwards and the event behind its newest entry. */
+export interface WalletChange {
+  readonly isNew: boolean;
+  readonly after: Wallet;
+  readonly causationId: string;
+}
+
+/** A hold that changed. */
+export interface HoldChange {
+  readonly isNew: boolean;
+  readonly after: Hold;
+}
+
+/** All that a chunk changes, ready to be written. */
+export interface Folded {
+  readonly entries: readonly Entry[];
+  readonly wallets: ReadonlyMap<string, WalletChange>;
+  readonly holds: ReadonlyMap<string, HoldChange>;
+  readonly accountDeltas: ReadonlyMap<string, AccountDelta>;
+}
+
+type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
+
+/** The working state of one fold. */
+export interface Books {
+  readonly holdOf: (reference: string) => Hold | undefined;
+  readonly saveHold: (hold: Hold) => void;
+  readonly knows: (entryId: string) => boolean;
+  /** A wallet as it stands now, empty where none is stored yet. */
+  readonly wallet: (of: { merchantId: string; currency: string }) => { walletKey: string; wallet: Wallet };
+  /** Adds an entry and moves its money; nothing for an amount of zero. */
+  readonly move: (
+    cause: { readonly reference: string; readonly currency: string; readonly causationId: string },
+    kind: EntryKind,
+    debit: string,
+    credit: string,
+    amount: bigint,
+    touch?: { readonly wallet: Wallet; readonly available: bigint; readonly held: bigint },
+  ) => void;
+  readonly close: () => Folded;
+}
+
+/** Opens the books over a snapshot, which stays as it is. */
+export function openBooks(snapshot: Snapshot): Books {
+  const wallets = new Map<string, Mutable<Wallet>>();
+  const changed = new Map<string, WalletChange>();
+  const holds = new Map<string, HoldChange>();
+  const entries: Entry[] = [];
+  const written = new Set<string>();
+  const deltas = new Map<string, Mutable<AccountDelta>>();
+
+  function addToAccount(account: string, side: 'debits' | 'credits', amount: bigint): void {
+    if (isWalletAccount(account)) return;
+    let delta = deltas.get(account);
+    if (!delta) {
+      delta = { debits: 0n, credits: 0n };
+      deltas.set(account, delta);
+    }
+    delta[side] += amount;
+  }
+
+  function touchWallet(wallet: Wallet, change: { available: bigint; held: bigint }, causationId: string) {
+    const key = walletKeyOf(wallet.merchantId, wallet.currency);
+    const own = wallets.get(key);
+    if (!own) throw new Error('a wallet was moved that the books did not open');
+    own.available += change.available;
+    own.held += change.held;
+    own.sequence += 1n;
+    if (own.available < 0n || own.held < 0n) throw new RangeError('a wallet would fall below zero');
+    changed.set(key, { isNew: !snapshot.wallets.has(key), after: own, causationId });
+    return { wallet: key, sequence: own.sequence };
+  }
+
+  return {
+    holdOf: (reference) => holds.get(reference)?.after ?? snapshot.holds.get(reference),
+    saveHold: (hold) => void holds.set(hold.reference, { isNew: !snapshot.holds.has(hold.reference), after: hold }),
+    knows: (entryId) => written.has(entryId) || snapshot.entryIds.has(entryId),
+    wallet: ({ merchantId, currency }) => {
+      const walletKey = walletKeyOf(merchantId, currency);
+      let wallet = wallets.get(walletKey);
+      if (!wallet) {
+        const empty = { merchantId, currency, available: 0n, held: 0n, sequence: 0n };
+        wallet = { ...(snapshot.wallets.get(walletKey) ?? empty) };
+        wallets.set(walletKey, wallet);
+      }
+      return { walletKey, wallet };
+    },
+    move: ({ reference, currency, causationId }, kind, debit, credit, amount, touch) => {
+      if (amount === 0n) return;
+      const id = `${reference}/${kind}`;
+      const touched = touch && touchWallet(touch.wallet, touch, causationId);
+      addToAccount(debit, 'debits', amount);
+      addToAccount(credit, 'credits', amount);
+      written.add(id);
+      entries.push({ id, kind, debit, credit, amount, currency, reference, causationId, ...(touched && { touched }) });
+    },
+    close: () => ({ entries, wallets: changed, holds, accountDeltas: deltas }),
+  };
+}

@@ -1,0 +1,96 @@
+import { specify } from '@pesewa/testkit';
+import { describe, it } from 'vitest';
+import { type PayoutFact, type PayoutHappening, type PayoutState, payoutDecider } from './payout.ts';
+
+const payout = specify(payoutDecider);
+const held: PayoutHappening = { kind: 'held', dueAtMs: 1_000 };
+const submitted: PayoutHappening = { kind: 'submitted', answer: 'accepted' };
+const completed: PayoutHappening = { kind: 'completed', railFee: 5n, reason: 'Successful' };
+const failed: PayoutHappening = { kind: 'failed', reason: 'Account closed' };
+
+/** What the claim makes of a held payout: an attempt that is committed before the call. */
+const submitting: PayoutState = {
+  ...payoutDecider.initial,
+  step: 'submitting',
+  version: 3n,
+  attempts: 1,
+  attemptedAtMs: 2_000,
+  dueAtMs: 47_000,
+};
+
+const fact = (status: PayoutFact['status'], polledAtMs = 3_000) =>
+  ({
+    kind: 'observe',
+    resubmitGraceMs: 30_000,
+    fact: { status, railFee: 5n, reason: status === 'completed' ? 'Successful' : 'Account closed', polledAtMs },
+  }) as const;
+
+describe('holds', () => {
+  it('a placed hold makes the payout due', () => {
+    payout.given().when({ kind: 'confirmHold', nowMs: 1_000 }).emits(held);
+  });
+  it('a refused hold fails it: nothing was sent', () => {
+    payout.given().when({ kind: 'refuseHold', reason: 'Insufficient funds' }).emits({ kind: 'failed', reason: 'Insufficient funds' });
+  });
+  it('a hold told twice changes nothing', () => {
+    payout.given(held).when({ kind: 'confirmHold', nowMs: 9_000 }).isRefused('payout.already_there');
+  });
+});
+
+describe('attempts', () => {
+  const record = (outcome: Parameters<typeof payoutDecider.decide>[0] & { kind: 'recordAttempt' }) => outcome;
+  it('an accepted one waits for a fact', () => {
+    payout
+      .givenState(submitting)
+      .when(record({ kind: 'recordAttempt', attempt: 1, outcome: { kind: 'accepted' } }))
+      .emits(submitted);
+  });
+  it('an unclear answer is neither success nor failure (design 4.3)', () => {
+    const decision = payout.givenState(submitting).when(record({ kind: 'recordAttempt', attempt: 1, outcome: { kind: 'unknown' } }));
+    decision.emits({ kind: 'submitted', answer: 'unknown' });
+    decision.leadsTo({ status: 'INITIALIZED', step: 'unknown', dueAtMs: null });
+  });
+  it('one that never left is tried again later', () => {
+    payout
+      .givenState(submitting)
+      .when(record({ kind: 'recordAttempt', attempt: 1, outcome: { kind: 'notSent', retryAtMs: 9_000 } }))
+      .emits({ kind: 'requeued', dueAtMs: 9_000 });
+  });
+  it('the answer to an older attempt is ignored', () => {
+    payout
+      .givenState({ ...submitting, attempts: 2 })
+      .when(record({ kind: 'recordAttempt', attempt: 1, outcome: { kind: 'failed', reason: 'late' } }))
+      .isRefused('payout.stale_attempt');
+  });
+});
+
+describe('facts (design 4)', () => {
+  it.each([
+    ['completed', completed],
+    ['failed', failed],
+  ] as const)('%s ends the payout', (status, happening) => {
+    payout.givenState(submitting).when(fact(status)).emits(happening);
+  });
+  it('not found within the grace time proves nothing (rule 3)', () => {
+    payout.givenState(submitting).when(fact('notFound', 31_999)).isRefused('payout.grace_not_over');
+  });
+  it('not found after the grace time makes it due again, with the same reference (rule 3)', () => {
+    payout.givenState(submitting).when(fact('notFound', 32_000)).emits({ kind: 'requeued', dueAtMs: 32_000 });
+  });
+  it('not found before any attempt is no news', () => {
+    payout.given(held).when(fact('notFound', 90_000)).isRefused('payout.not_attempted');
+  });
+  it('a reversal follows completion only (rule 5)', () => {
+    payout.given(held, submitted, completed).when(fact('reversed')).emits({ kind: 'reversed', reason: 'Account closed' });
+    payout.given(held, submitted, failed).when(fact('reversed')).isRefused('payout.contradiction');
+  });
+  it.each(['failed', 'notFound'] as const)('%s against COMPLETED is a contradiction and moves nothing (rule 5)', (status) => {
+    payout.given(held, submitted, completed).when(fact(status)).isRefused('payout.contradiction');
+  });
+  it('completed against FAILED is a contradiction and moves nothing (rule 5)', () => {
+    payout.given(held, submitted, failed).when(fact('completed')).isRefused('payout.contradiction');
+  });
+  it('the same fact twice is no news', () => {
+    payout.given(held, submitted, completed).when(fact('completed')).isRefused('payout.already_there');
+  });
+});

@@ -1,0 +1,64 @@
+import { unreachable } from '@pesewa/kernel';
+import {
+  absentPayment,
+  evolve,
+  type Payment,
+  type PaymentEvent,
+  type PaymentKind,
+  walletMove,
+} from './domain/payment.ts';
+import type { JournalEffect } from './journal.ts';
+import type { Wallets } from './wallets.ts';
+
+/** A payment that was taken on. */
+export type KnownPayment = Exclude<Payment, { status: 'ABSENT' }>;
+
+/** The payments in memory, by reference; folded from events, and rebuilt from the journal's. */
+export interface Book {
+  readonly get: (kind: PaymentKind, reference: string) => Payment;
+  /** By the client's reference, else by the simulator's own. */
+  readonly find: (kind: PaymentKind, reference: string) => KnownPayment | undefined;
+  readonly apply: (kind: PaymentKind, reference: string, event: PaymentEvent) => void;
+  /** Takes an effect of the journal back in. */
+  readonly restore: (effect: JournalEffect) => void;
+  readonly all: () => Iterable<readonly [PaymentKind, string, Payment]>;
+}
+
+/** Builds an empty book whose events move the wallets. */
+export function createBook(wallets: Wallets): Book {
+  const byReference = { payout: new Map<string, Payment>(), collection: new Map<string, Payment>() };
+  const byOwnReference = new Map<string, string>();
+  const get = (kind: PaymentKind, reference: string): Payment =>
+    byReference[kind].get(reference) ?? absentPayment;
+  const apply = (kind: PaymentKind, reference: string, event: PaymentEvent) => {
+    const payment = evolve(get(kind, reference), event);
+    byReference[kind].set(reference, payment);
+    if (payment.status === 'ABSENT') return;
+    if (event.type === 'accepted') byOwnReference.set(event.terms.ownReference, reference);
+    const moved = walletMove(payment.terms, event);
+    if (moved !== 0n) wallets.move(payment.terms.amount.currency, moved);
+  };
+  const find = (kind: PaymentKind, reference: string): KnownPayment | undefined => {
+    const payment = byReference[kind].get(reference);
+    if (payment && payment.status !== 'ABSENT') return payment;
+    const referenceGiven = byOwnReference.get(reference);
+    if (referenceGiven === undefined) return undefined;
+    const own = get(kind, referenceGiven);
+    return own.status === 'ABSENT' ? undefined : own;
+  };
+  const restore = (effect: JournalEffect) => {
+    switch (effect.type) {
+      case 'payment':
+        return apply(effect.kind, effect.reference, effect.event);
+      case 'wallet':
+        return wallets.set(effect.currency, effect.minor);
+      default:
+        return unreachable(effect);
+    }
+  };
+  const all = function* (): Generator<[PaymentKind, string, Payment]> {
+    for (const [reference, payment] of byReference.payout) yield ['payout', reference, payment];
+    for (const [reference, payment] of byReference.collection) yield ['collection', reference, payment];
+  };
+  return { get, find, apply, restore, all };
+}

@@ -1,0 +1,289 @@
+import {
+  type CollectionRefusal,
+  type CompletePayinRequest,
+  checkStatusCodes,
+  checkStatusRequest,
+  collectionRefusals,
+  completePayinRequest,
+  completionFlow,
+  currencyCode,
+  findOperator,
+} from '@pesewa/contracts';
+import {
+  accept,
+  type Clock,
+  feeFor,
+  formatAmount,
+  type Ids,
+  type Money,
+  parseAmount,
+  type Result,
+  refuse,
+} from '@pesewa/kernel';
+import { answerJson } from '@pesewa/runtime';
+import { type Context, Hono } from 'hono';
+import type { KnownPayment } from './book.ts';
+import type { Terms } from './domain/payment.ts';
+import { type PaymentRefusal, reasons } from './domain/rules.ts';
+import { lastFourDigits, scriptOf } from './domain/script.ts';
+import type { Journal, JournalEntry } from './journal.ts';
+import { readJsonBody } from './json-body.ts';
+import type { Done, Payments } from './payments.ts';
+import type { Scenarios } from './scenarios.ts';
+import { type AnswerAs, isBase64Of, resetConnection, type Wire } from './wire.ts';
+
+/** What the collection API of the simulated upstream works with. */
+export interface CollectionRoutesDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly payments: Payments;
+  readonly scenarios: Scenarios;
+  readonly journal: Journal;
+  readonly answerAs: AnswerAs;
+  readonly clientPublicKey: string;
+  /** Where callbacks go that name no webhookUrl of their own. */
+  readonly callbackUrl: string;
+  /** The simulator's own address, for payment links. */
+  readonly publicUrl: string;
+}
+
+const IVORY_COAST_STEP_MINOR = 5n;
+
+/** The simulator's own fee of a collection: 1 % (design 6). */
+const collectionFee = { fixedMinor: 0n, basisPoints: 100n, minimumMinor: 0n };
+
+const refusalNames = {
+  'payment.duplicate': 'DUPLICATE REFERENCE',
+  'payment.unknown': 'UNKNOWN REFERENCE',
+  'payment.closed': 'COLLECTION CLOSED',
+  'completion.not_required': 'COMPLETION NOT REQUIRED',
+  'otp.missing': 'INVALID REQUEST',
+  'otp.expired': 'OTP EXPIRED',
+  'otp.exceeded': 'OTP ATTEMPTS EXCEEDED',
+} as const satisfies Record<PaymentRefusal, CollectionRefusal>;
+
+/** The collection API that the simulated upstream serves (contract 4.7 to 4.9). */
+export function createCollectionRoutes(deps: CollectionRoutesDeps): Hono<Wire> {
+  const app = new Hono<Wire>();
+  app.post('/payin', (context) => initiate(context, deps));
+  app.post('/complete-payin', (context) => complete(context, deps));
+  app.post('/check-status', (context) => checkStatus(context, deps));
+  return app;
+}
+
+type ReadRequest = { readonly body: CompletePayinRequest; readonly amount: Money };
+
+async function initiate(context: Context<Wire>, deps: CollectionRoutesDeps): Promise<Response> {
+  const read = await readRequest(context, deps);
+  if (!read.ok) return read.refusal;
+  const { body, amount } = read.value;
+  const reference = body.transactionReference;
+  const refuseWith = (reason: CollectionRefusal) => {
+    deps.journal.noteRequest(deps.clock.nowMs(), noteOf('payin', reference, amount, reason));
+    return refusal(context, reason, reference);
+  };
+  const known = await deps.payments.find('collection', reference);
+  if (known?.terms.reference === reference) return refuseWith('DUPLICATE REFERENCE');
+  const terms = termsOf(body, amount, deps);
+  if (terms === undefined) return refuseWith('OPERATOR NOT AVAILABLE');
+  if (amount.minor <= 0n || (amount.currency === 'XOF' && amount.minor % IVORY_COAST_STEP_MINOR !== 0n)) {
+    return refuseWith('INVALID AMOUNT');
+  }
+  const done = await deps.payments.request('collection', reference, { type: 'submit', terms });
+  if (!done.ok) return refuseWith(refusalNames[done.refusal]);
+  return answerPayin(context, done.value, deps);
+}
+
+async function answerPayin(
+  context: Context<Wire>,
+  done: Done,
+  deps: CollectionRoutesDeps,
+): Promise<Response> {
+  const { events, payment } = done;
+  const [first] = events;
+  if (first?.type === 'attemptRefused' && first.how === 'tooManyRequests') {
+    context.header('retry-after', '1');
+    return refusal(context, 'TOO MANY REQUESTS', '');
+  }
+  if (payment.status === 'ABSENT') return resetConnection(context);
+  const { digits, reference, ownReference } = payment.terms;
+  const { answer } = scriptOf(digits);
+  const awaitsCustomer = payment.status === 'PENDING' && payment.awaitsCompletion;
+  // No callback can precede an answer that the customer's part depends on.
+  return deps.answerAs(context, answer === 'afterCallback' && awaitsCustomer ? 'normal' : answer, {
+    normal: () => answerJson(context, 200, pendingAnswer(payment, deps.publicUrl)),
+    serverError: () => refusal(context, 'INTERNAL ERROR', ownReference),
+    callbackTried: () => deps.payments.callbackTried('collection', reference),
+  });
+}
+
+async function complete(context: Context<Wire>, deps: CollectionRoutesDeps): Promise<Response> {
+  const read = await readRequest(context, deps);
+  if (!read.ok) return read.refusal;
+  const { body, amount } = read.value;
+  const reference = body.transactionReference;
+  const known = await deps.payments.find('collection', reference);
+  const asked = known?.terms.amount;
+  if (asked && (asked.minor !== amount.minor || asked.currency !== amount.currency)) {
+    return refusal(context, 'REQUEST MISMATCH', known.terms.ownReference);
+  }
+  const request = { type: 'complete', otp: body.otpCode } as const;
+  const done = await deps.payments.request('collection', known?.terms.reference ?? reference, request);
+  const ownReference = known?.terms.ownReference ?? reference;
+  if (!done.ok) {
+    const reason = refusalNames[done.refusal];
+    deps.journal.noteRequest(deps.clock.nowMs(), noteOf('complete', reference, amount, reason));
+    const detail = done.refusal === 'otp.missing' ? 'otpCode is required' : undefined;
+    return refusal(context, reason, ownReference, detail);
+  }
+  const { events, payment } = done.value;
+  const failed = events.find((event) => event.type === 'executed' && event.outcome === 'FAILED');
+  if (failed?.type === 'executed') {
+    if (failed.reason === reasons.otpExceeded) return refusal(context, 'OTP ATTEMPTS EXCEEDED', ownReference);
+    if (failed.reason === reasons.otpExpired) return refusal(context, 'OTP EXPIRED', ownReference);
+  }
+  if (events.some((event) => event.type === 'otpRefused'))
+    return refusal(context, 'INCORRECT OTP', ownReference);
+  if (payment.status === 'ABSENT') return refusal(context, 'UNKNOWN REFERENCE', reference);
+  return answerJson(context, 200, answerBody('09', 'PENDING', ownReference));
+}
+
+/** Authentication, form and security module, in this order (design 9). */
+async function readRequest(
+  context: Context<Wire>,
+  deps: CollectionRoutesDeps,
+): Promise<Result<ReadRequest, Response>> {
+  if (!isKnownClient(context, deps)) return refuse(refusal(context, 'UNAUTHORIZED', ''));
+  const body = await readJsonBody(context, completePayinRequest);
+  if (!body.ok) return refuse(refusal(context, 'INVALID REQUEST', '', body.refusal));
+  const { transactionReference: reference, transactionAmount, customerNumber } = body.value;
+  const currency = currencyCode(body.value.transactionCurrency);
+  if (currency === undefined) {
+    const problem = 'transactionCurrency must be an ISO 4217 code';
+    return refuse(refusal(context, 'INVALID REQUEST', reference, problem));
+  }
+  const amount = parseAmount(transactionAmount, currency);
+  const texts = amount.ok
+    ? [transactionAmount, formatAmount(amount.value.minor, currency)]
+    : [transactionAmount];
+  const module = context.req.header('x-module');
+  if (!texts.some((text) => isBase64Of(module, `${text}${reference}${customerNumber}`))) {
+    return refuse(refusal(context, 'INCORRECT SECURITY MODULE', reference));
+  }
+  if (!amount.ok) return refuse(refusal(context, 'INVALID AMOUNT', reference));
+  return accept({ body: body.value, amount: amount.value });
+}
+
+async function checkStatus(context: Context<Wire>, deps: CollectionRoutesDeps): Promise<Response> {
+  const rejected = () =>
+    answerJson(context, 400, {
+      timestamp: new Date(deps.clock.nowMs()).toISOString(),
+      status: 400,
+      error: 'Bad Request',
+      path: '/collection/v1/check-status',
+    });
+  if (!isKnownClient(context, deps)) return rejected();
+  const body = await readJsonBody(context, checkStatusRequest);
+  if (!body.ok) return rejected();
+  const { transactionReference: reference } = body.value;
+  if (!isBase64Of(context.req.header('x-module'), reference)) return rejected();
+  const found = await deps.payments.find('collection', reference);
+  const details = checkStatusCodes[statusOf(found, deps.clock.nowMs())];
+  const entry = noteOf(
+    'check',
+    found?.terms.reference ?? reference,
+    found?.terms.amount,
+    details.responseMessage,
+  );
+  deps.journal.noteRequest(deps.clock.nowMs(), entry);
+  return answerJson(context, 200, { serverResponse: { responseDetails: details } });
+}
+
+function statusOf(found: KnownPayment | undefined, nowMs: number): keyof typeof checkStatusCodes {
+  if (!found || nowMs < found.acceptedAtMs + scriptOf(found.terms.digits).deniedMs) return 'notFound';
+  if (found.status === 'PENDING') return 'pending';
+  return found.status === 'FAILED' ? 'failed' : 'completed';
+}
+
+function isKnownClient(context: Context, { clientPublicKey }: CollectionRoutesDeps): boolean {
+  return (
+    isBase64Of(context.req.header('x-business'), clientPublicKey) && context.req.header('x-app') === 'api'
+  );
+}
+
+function termsOf(body: CompletePayinRequest, amount: Money, deps: CollectionRoutesDeps): Terms | undefined {
+  const operator = findOperator(body.operatorCode);
+  if (operator?.country !== body.transactionCountry || operator.currency !== amount.currency)
+    return undefined;
+  return {
+    kind: 'collection',
+    reference: body.transactionReference,
+    ownReference: `u${deps.ids.next('co')}`,
+    amount,
+    feeMinor: feeFor(collectionFee, amount.minor),
+    digits: deps.scenarios.resolve(lastFourDigits(body.customerNumber)),
+    callbackUrl: body.webhookUrl ?? deps.callbackUrl,
+    flow: completionFlow(operator, body.transactionType),
+  };
+}
+
+function noteOf(
+  operation: JournalEntry['operation'],
+  reference: string,
+  amount: Money | undefined,
+  outcome: string,
+): Omit<JournalEntry, 'at' | 'kind'> {
+  const text = amount ? formatAmount(amount.minor, amount.currency) : '';
+  return {
+    operation,
+    reference,
+    amount: text,
+    currency: amount?.currency ?? '',
+    outcome,
+  };
+}
+
+/** The answer to an accepted payin, as the operator's flow goes on (contract 2.9, design 9). */
+function pendingAnswer({ terms }: KnownPayment, publicUrl: string) {
+  const { flow, ownReference } = terms;
+  const answer = answerBody('09', 'PENDING', ownReference);
+  if (flow?.kind === 'link') {
+    const link = `${publicUrl}/pay/${ownReference}`;
+    return { ...answer, paymentCompletionUrl: link, redirectionRequired: true, redirectionUrl: link };
+  }
+  if (flow?.kind !== 'otp' && flow?.kind !== 'stkThenComplete') return answer;
+  return {
+    ...answer,
+    otpIsRequired: flow.kind === 'otp',
+    lengthOfOtp: flow.kind === 'otp' ? flow.otpLength : 0,
+    paymentCompletionRequired: true,
+    paymentCompletionUrl: '/collection/v1/complete-payin',
+  };
+}
+
+function refusal(
+  context: Context,
+  reason: CollectionRefusal,
+  reference: string,
+  description?: string,
+): Response {
+  const body = answerBody('06', 'FAILED', reference);
+  const details = { ...body.responseDetails, failedReason: reason };
+  return answerJson(context, collectionRefusals[reason], {
+    ...body,
+    responseDetails: description === undefined ? details : { ...details, statusDescription: description },
+  });
+}
+
+function answerBody(responseCode: '09' | '06', responseMessage: 'PENDING' | 'FAILED', reference: string) {
+  return {
+    responseDetails: { responseCode, responseMessage },
+    transactionReference: reference,
+    otpIsRequired: false,
+    lengthOfOtp: 0,
+    paymentCompletionRequired: false,
+    paymentCompletionUrl: '',
+    redirectionRequired: false,
+    redirectionUrl: '',
+  };
+}

@@ -1,0 +1,60 @@
+import type { Logger } from '@pesewa/runtime';
+import { Webhook } from 'standardwebhooks';
+import { Agent, request } from 'undici';
+import { callbackBody } from './bodies.ts';
+import type { Faults } from './faults.ts';
+import type { SendCallback } from './payments.ts';
+
+/** Carries callbacks to the client over kept-alive connections. */
+export interface Courier extends AsyncDisposable {
+  readonly send: SendCallback;
+}
+
+const CONNECTIONS_MAX = 64;
+
+/** Builds a courier; with a secret (`whsec_…`) its callbacks are signed after Standard Webhooks, else they are not. */
+export function createCourier(options: {
+  readonly faults: Faults;
+  readonly logger: Logger;
+  readonly timeoutMs: number;
+  readonly nowMs: () => number;
+  readonly signingSecret: string | undefined;
+}): Courier {
+  const { faults, logger, timeoutMs, nowMs } = options;
+  const agent = new Agent({ connections: CONNECTIONS_MAX });
+  const signer = options.signingSecret === undefined ? undefined : new Webhook(options.signingSecret);
+  const sign = (id: string, body: string): Record<string, string> => {
+    if (signer === undefined) return {};
+    const sentAt = new Date(nowMs());
+    const timestamp = Math.floor(sentAt.getTime() / 1_000).toString();
+    return {
+      'webhook-id': id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': signer.sign(id, sentAt, body),
+    };
+  };
+  return {
+    send: async (payment, claim) => {
+      if (!faults.current().callbacks) return 'suppressed';
+      const body = callbackBody(payment, claim);
+      const { ownReference, callbackUrl } = payment.terms;
+      try {
+        const answer = await request(callbackUrl, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...sign(`${ownReference}:${claim.status}`, body) },
+          body,
+          dispatcher: agent,
+          signal: AbortSignal.timeout(timeoutMs),
+        });
+        await answer.body.dump();
+        if (answer.statusCode >= 200 && answer.statusCode < 300) return 'delivered';
+        logger.debug({ reference: ownReference, status: answer.statusCode }, 'a callback was refused');
+      } catch (error) {
+        const code = error instanceof Error && 'code' in error ? error.code : undefined;
+        logger.debug({ reference: ownReference, code }, 'a callback did not arrive');
+      }
+      return 'refused';
+    },
+    [Symbol.asyncDispose]: () => agent.close(),
+  };
+}

@@ -1,0 +1,185 @@
+import type { CompletionFlow } from '@pesewa/contracts';
+import type { Money } from '@pesewa/kernel';
+import { type CallbackClaim, scriptOf } from './script.ts';
+
+/** The two directions of money. */
+export type PaymentKind = 'payout' | 'collection';
+
+/** What was asked for; no names and no numbers but the last four digits. */
+export interface Terms {
+  readonly kind: PaymentKind;
+  /** The reference that the client sent. */
+  readonly reference: string;
+  /** The simulator's own reference. */
+  readonly ownReference: string;
+  readonly amount: Money;
+  readonly feeMinor: bigint;
+  /** The four digits that choose the script, overrides already applied. */
+  readonly digits: string;
+  readonly callbackUrl: string;
+  /** How the customer takes part; absent for payouts. */
+  readonly flow?: CompletionFlow | undefined;
+}
+
+/** The ends of a payment. */
+export type Outcome = 'COMPLETED' | 'FAILED';
+
+/** How far the callbacks of an ended payment have come: steps done, and tries of the current one. */
+export interface CallbackProgress {
+  readonly done: number;
+  readonly attempts: number;
+  readonly attemptedAtMs: number;
+}
+
+interface Known {
+  readonly terms: Terms;
+  readonly acceptedAtMs: number;
+  /** When nothing more was awaited from the client: acceptance, or the completion of a collection. */
+  readonly startedAtMs: number;
+}
+
+/** A payment that was never taken on; refused attempts leave it so. */
+export interface AbsentPayment {
+  readonly status: 'ABSENT';
+  readonly attempts: number;
+}
+
+/** A payment without an end yet. */
+export interface PendingPayment extends Known {
+  readonly status: 'PENDING';
+  readonly awaitsCompletion: boolean;
+  readonly wrongOtps: number;
+}
+
+/** A payment that has ended; a reversal keeps the end it reverses. */
+export interface EndedPayment extends Known {
+  readonly status: Outcome | 'REVERSED';
+  readonly outcome: Outcome;
+  readonly reason: string;
+  readonly endedAtMs: number;
+  readonly reversedAtMs: number | undefined;
+  readonly callbacks: CallbackProgress;
+}
+
+/** A simulated payment's state. */
+export type Payment = AbsentPayment | PendingPayment | EndedPayment;
+
+/** What happened to a payment; the journal keeps these, and the state is folded from them. */
+export type PaymentEvent =
+  | { readonly type: 'attemptRefused'; readonly how: 'reset' | 'tooManyRequests'; readonly atMs: number }
+  | { readonly type: 'accepted'; readonly terms: Terms; readonly atMs: number }
+  | { readonly type: 'otpRefused'; readonly atMs: number }
+  | { readonly type: 'completionRequested'; readonly atMs: number }
+  | { readonly type: 'executed'; readonly outcome: Outcome; readonly reason: string; readonly atMs: number }
+  | { readonly type: 'reversed'; readonly atMs: number }
+  | CallbackTried;
+
+/** One try of a callback, with what it claimed; `final` ends the step, delivered or not. */
+export interface CallbackTried {
+  readonly type: 'callbackTried';
+  readonly claim: Claim;
+  readonly result: 'delivered' | 'refused' | 'suppressed';
+  readonly final: boolean;
+  readonly atMs: number;
+}
+
+/** What a callback says. */
+export interface Claim {
+  readonly status: Outcome | 'REVERSED';
+  readonly amountMinor: bigint;
+}
+
+/** Before anything happened. */
+export const absentPayment: AbsentPayment = { status: 'ABSENT', attempts: 0 };
+
+const noCallbacks: CallbackProgress = { done: 0, attempts: 0, attemptedAtMs: 0 };
+
+/** What an event makes of a payment; an event that does not fit the state is breakage. */
+export function evolve(payment: Payment, event: PaymentEvent): Payment {
+  switch (payment.status) {
+    case 'ABSENT':
+      return evolveAbsent(payment, event);
+    case 'PENDING':
+      return evolvePending(payment, event);
+    case 'COMPLETED':
+    case 'FAILED':
+    case 'REVERSED':
+      return evolveEnded(payment, event);
+  }
+}
+
+function evolveAbsent(payment: AbsentPayment, event: PaymentEvent): Payment {
+  if (event.type === 'attemptRefused') return { ...payment, attempts: payment.attempts + 1 };
+  if (event.type !== 'accepted') return misfit(payment, event);
+  const { terms, atMs } = event;
+  const awaitsCompletion = terms.flow?.kind === 'otp' || terms.flow?.kind === 'stkThenComplete';
+  return { status: 'PENDING', terms, acceptedAtMs: atMs, startedAtMs: atMs, awaitsCompletion, wrongOtps: 0 };
+}
+
+function evolvePending(payment: PendingPayment, event: PaymentEvent): Payment {
+  const { terms, acceptedAtMs, startedAtMs } = payment;
+  switch (event.type) {
+    case 'otpRefused':
+      return { ...payment, wrongOtps: payment.wrongOtps + 1 };
+    case 'completionRequested':
+      return { ...payment, awaitsCompletion: false, startedAtMs: event.atMs };
+    case 'executed':
+      return {
+        status: event.outcome,
+        terms,
+        acceptedAtMs,
+        startedAtMs,
+        outcome: event.outcome,
+        reason: event.reason,
+        endedAtMs: event.atMs,
+        reversedAtMs: undefined,
+        callbacks: noCallbacks,
+      };
+    case 'attemptRefused':
+    case 'accepted':
+    case 'reversed':
+    case 'callbackTried':
+      return misfit(payment, event);
+  }
+}
+
+function evolveEnded(payment: EndedPayment, event: PaymentEvent): Payment {
+  if (event.type === 'reversed') return { ...payment, status: 'REVERSED', reversedAtMs: event.atMs };
+  if (event.type !== 'callbackTried') return misfit(payment, event);
+  const { done, attempts } = payment.callbacks;
+  const callbacks = event.final
+    ? { done: done + 1, attempts: 0, attemptedAtMs: event.atMs }
+    : { done, attempts: attempts + 1, attemptedAtMs: event.atMs };
+  return { ...payment, callbacks };
+}
+
+function misfit(payment: Payment, event: PaymentEvent): never {
+  throw new TypeError(`${event.type} does not fit a payment that is ${payment.status}`);
+}
+
+/** How an event moves the wallet of the payment's currency, in minor units (design 6). */
+export function walletMove(terms: Terms, event: PaymentEvent): bigint {
+  const { amount, feeMinor, kind } = terms;
+  if (event.type === 'reversed') return amount.minor;
+  if (event.type !== 'executed' || event.outcome !== 'COMPLETED') return 0n;
+  return kind === 'payout' ? -(amount.minor + feeMinor) : amount.minor - feeMinor;
+}
+
+const OTHER_AMOUNT_DIFFERENCE_MINOR = 100n;
+
+/** The callbacks of an ended payment, in order: those of its script, then the one of its reversal. */
+export function claimsOf(payment: EndedPayment): readonly Claim[] {
+  const amountMinor = payment.terms.amount.minor;
+  const claim = (kind: CallbackClaim): Claim => {
+    switch (kind) {
+      case 'truth':
+        return { status: payment.outcome, amountMinor };
+      case 'opposite':
+        return { status: payment.outcome === 'COMPLETED' ? 'FAILED' : 'COMPLETED', amountMinor };
+      case 'otherAmount':
+        return { status: payment.outcome, amountMinor: amountMinor + OTHER_AMOUNT_DIFFERENCE_MINOR };
+    }
+  };
+  const claims = scriptOf(payment.terms.digits).callbacks.map(claim);
+  return payment.reversedAtMs === undefined ? claims : [...claims, { status: 'REVERSED', amountMinor }];
+}

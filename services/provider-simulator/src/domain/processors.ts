@@ -1,0 +1,88 @@
+/** A bank or mobile money operator that payouts go to (contract 2.6). */
+export interface Processor {
+  readonly code: string;
+  readonly name: string;
+  readonly shortName: string;
+  /** Three letters. */
+  readonly country: string;
+  readonly currency: string;
+}
+
+type Row = readonly [code: string, shortName: string, name: string];
+
+const inCountry = (country: string, currency: string, rows: readonly Row[]): readonly Processor[] =>
+  rows.map(([code, shortName, name]) => ({ code, shortName, name, country, currency }));
+
+/** Every processor of the simulated upstream; each serves every channel of its country and currency (design 9). */
+export const processors: readonly Processor[] = [
+  ...inCountry('NGA', 'NGN', [
+    ['044', 'Access', 'Access Bank'],
+    ['011', 'FirstBank', 'First Bank of Nigeria'],
+    ['058', 'GTBank', 'Guaranty Trust Bank'],
+    ['033', 'UBA', 'United Bank for Africa'],
+    ['057', 'Zenith', 'Zenith Bank'],
+    ['999992', 'OPay', 'OPay Digital Services'],
+    ['999991', 'PalmPay', 'PalmPay'],
+  ]),
+  ...inCountry('KEN', 'KES', [
+    ['01', 'KCB', 'KCB Bank Kenya'],
+    ['03', 'Absa', 'Absa Bank Kenya'],
+    ['11', 'Co-op', 'Co-operative Bank of Kenya'],
+    ['68', 'Equity', 'Equity Bank Kenya'],
+    ['KESAF', 'M-Pesa', 'Safaricom M-Pesa'],
+    ['KEATL', 'Airtel', 'Airtel Money Kenya'],
+  ]),
+  ...inCountry('GHA', 'GHS', [
+    ['300303', 'Absa', 'Absa Bank Ghana'],
+    ['300304', 'GCB', 'GCB Bank'],
+    ['300312', 'Ecobank', 'Ecobank Ghana'],
+    ['GHMTN', 'MTN', 'MTN Mobile Money Ghana'],
+    ['GHATL', 'AirtelTigo', 'AirtelTigo Money'],
+    ['GHVOD', 'Telecel', 'Telecel Cash'],
+  ]),
+  ...inCountry('GMB', 'GMD', [
+    ['GMTRB', 'Trust', 'Trust Bank Gambia'],
+    ['GMECO', 'Ecobank', 'Ecobank Gambia'],
+    ['GMWAV', 'Wave', 'Wave Gambia'],
+    ['GMAFR', 'Afrimoney', 'Afrimoney Gambia'],
+    ['GMQMO', 'QMoney', 'QMoney Gambia'],
+  ]),
+  ...inCountry('CIV', 'XOF', [
+    ['CI008', 'SGCI', "Societe Generale Cote d'Ivoire"],
+    ['CI059', 'Ecobank', "Ecobank Cote d'Ivoire"],
+    ['CIWAV', 'Wave', "Wave Cote d'Ivoire"],
+    ['CIORA', 'Orange', "Orange Money Cote d'Ivoire"],
+    ['CIMTN', 'MTN', "MTN Mobile Money Cote d'Ivoire"],
+    ['CIMOO', 'Moov', "Moov Money Cote d'Ivoire"],
+  ]),
+  ...inCountry('CMR', 'XAF', [
+    ['CM10005', 'Afriland', 'Afriland First Bank'],
+    ['CM10029', 'Ecobank', 'Ecobank Cameroun'],
+    ['CMMTN', 'MTN', 'MTN Mobile Money Cameroun'],
+    ['CMORA', 'Orange', 'Orange Money Cameroun'],
+  ]),
+  ...inCountry('ZAF', 'ZAR', [
+    ['632005', 'Absa', 'Absa Bank'],
+    ['250655', 'FNB', 'First National Bank'],
+    ['198765', 'Nedbank', 'Nedbank'],
+    ['051001', 'Standard', 'Standard Bank of South Africa'],
+    ['470010', 'Capitec', 'Capitec Bank'],
+  ]),
+  ...inCountry('EGY', 'EGP', [
+    ['0002', 'Misr', 'Banque Misr'],
+    ['0003', 'NBE', 'National Bank of Egypt'],
+    ['0010', 'CIB', 'Commercial International Bank'],
+    ['EGVOD', 'Vodafone', 'Vodafone Cash Egypt'],
+    ['EGORA', 'Orange', 'Orange Cash Egypt'],
+  ]),
+];
+
+/** The processors of a country, by its three letters. */
+export function processorsIn(country: string): readonly Processor[] {
+  return processors.filter((processor) => processor.country === country);
+}
+
+/** A processor by country and code, or nothing. */
+export function findProcessor(country: string, code: string): Processor | undefined {
+  return processors.find((processor) => processor.country === country && processor.code === code);
+}

@@ -1,0 +1,65 @@
+/** What a callback claims: what happened, the opposite end, or what happened with another amount. */
+export type CallbackClaim = 'truth' | 'opposite' | 'otherAmount';
+
+/** How the answer to a submission comes about, after the payment was taken on. */
+export type AnswerBehaviour = 'normal' | 'serverError' | 'reset' | 'never' | 'malformed' | 'afterCallback';
+
+/** How the simulator treats one payment, as data: a new behaviour is a new row of {@link scripts}. */
+export interface Script {
+  /** Attempts that are turned away without effect before one is taken on. */
+  readonly refusedAttempts: { readonly times: number; readonly how: 'reset' | 'tooManyRequests' };
+  readonly outcome: 'COMPLETED' | 'FAILED' | 'never';
+  /** Pending for so long before the outcome. */
+  readonly pendingMs: number;
+  readonly answer: AnswerBehaviour;
+  /** The callbacks once it has ended, in order. */
+  readonly callbacks: readonly CallbackClaim[];
+  /** Lookups deny the payment for so long after it was taken on. */
+  readonly deniedMs: number;
+  /** A completed payout is reversed so long after its end. */
+  readonly reversedAfterMs: number | undefined;
+}
+
+/** What every payment does whose last four digits are not magic: it succeeds, with one callback. */
+export const ordinaryScript: Script = {
+  refusedAttempts: { times: 0, how: 'reset' },
+  outcome: 'COMPLETED',
+  pendingMs: 0,
+  answer: 'normal',
+  callbacks: ['truth'],
+  deniedMs: 0,
+  reversedAfterMs: undefined,
+};
+
+const but = (difference: Partial<Script>): Script => ({ ...ordinaryScript, ...difference });
+
+/** The magic numbers: the last four digits of an account or customer number (design 6). */
+export const scripts: ReadonlyMap<string, Script> = new Map([
+  ['0001', but({ outcome: 'FAILED' })],
+  ['0002', but({ callbacks: [] })],
+  ['0003', but({ outcome: 'FAILED', callbacks: [] })],
+  ['0004', but({ answer: 'serverError' })],
+  ['0005', but({ answer: 'reset' })],
+  ['0006', but({ refusedAttempts: { times: 1, how: 'reset' } })],
+  ['0007', but({ answer: 'never' })],
+  ['0008', but({ pendingMs: 10_000, callbacks: [] })],
+  ['0009', but({ callbacks: ['truth', 'truth', 'truth'] })],
+  ['0010', but({ answer: 'afterCallback' })],
+  ['0011', but({ callbacks: ['truth', 'opposite'] })],
+  ['0012', but({ callbacks: ['otherAmount'] })],
+  ['0013', but({ deniedMs: 5_000 })],
+  ['0014', but({ reversedAfterMs: 2_000 })],
+  ['0015', but({ refusedAttempts: { times: 2, how: 'tooManyRequests' } })],
+  ['0016', but({ answer: 'malformed' })],
+  ['0017', but({ outcome: 'never', callbacks: [] })],
+]);
+
+/** The script of four digits; the ordinary one where they are not magic. */
+export function scriptOf(digits: string): Script {
+  return scripts.get(digits) ?? ordinaryScript;
+}
+
+/** The last four digits of an account or customer number, whatever signs stand between them. */
+export function lastFourDigits(number: string): string {
+  return number.replace(/\D/g, '').slice(-4);
+}

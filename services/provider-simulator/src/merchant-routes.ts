@@ -1,0 +1,32 @@
+import type { Clock } from '@pesewa/kernel';
+import { readBytes } from '@pesewa/runtime';
+import { Hono } from 'hono';
+import type { StatusCode } from 'hono/utils/http-status';
+import type { Faults } from './faults.ts';
+import type { ReceivedWebhooks } from './received.ts';
+import type { Wire } from './wire.ts';
+
+const BODY_BYTES_MAX = 65_536;
+
+/** The merchants' endpoint: records every webhook that reaches it, refused ones too, before it answers. */
+export function createMerchantRoutes(deps: {
+  readonly clock: Clock;
+  readonly faults: Faults;
+  readonly received: ReceivedWebhooks;
+}): Hono<Wire> {
+  const app = new Hono<Wire>();
+  app.post('/:merchantId/:kind{payouts|collections}', async (context) => {
+    const bytes = await readBytes(context, BODY_BYTES_MAX);
+    if (bytes === undefined) return context.text('too large', 413);
+    await deps.received.record(context.req.param('merchantId'), {
+      at: new Date(deps.clock.nowMs()).toISOString(),
+      path: context.req.path,
+      headers: context.req.header(),
+      body: new TextDecoder().decode(bytes),
+    });
+    const refusal = deps.faults.takeMerchantRefusal();
+    // The fault's schema keeps the number within 200 to 599.
+    return refusal === undefined ? context.text('ok') : context.body(null, refusal as StatusCode);
+  });
+  return app;
+}

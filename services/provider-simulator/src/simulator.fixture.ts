@@ -1,0 +1,155 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Clock, createIds, systemClock, systemRandom } from '@pesewa/kernel';
+import { createLogger, parseConfig, serveHttp } from '@pesewa/runtime';
+import { Hono } from 'hono';
+import { configSchema } from './config.ts';
+import { openSimulator } from './simulator.ts';
+
+const KEY = Buffer.from('hub-public-key').toString('base64');
+const DEADLINE_MS = 5_000;
+const LOOK_EVERY_MS = 5;
+const QUICK_MS = '20';
+
+/** Waits for a condition with a deadline, and gives what it found. */
+export async function eventually<Value>(
+  look: () => Value | undefined | Promise<Value | undefined>,
+): Promise<Value> {
+  const endMs = systemClock.nowMs() + DEADLINE_MS;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (systemClock.nowMs() > endMs) throw new Error('the condition did not come true in time');
+    await systemClock.sleep(LOOK_EVERY_MS);
+  }
+}
+
+/** A simulator on files of its own, with a client that receives its callbacks; time can be set forward. */
+export async function startSimulator(settings: Readonly<Record<string, string>> = {}) {
+  await using opened = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'simulator-'));
+  opened.defer(() => rm(directory, { recursive: true }));
+  const callbacks: string[] = [];
+  const client = new Hono().post('/:kind', async (context) => {
+    callbacks.push(await context.req.text());
+    return context.text('ok');
+  });
+  const { port } = opened.use(await serveHttp({ app: client, host: '127.0.0.1', port: 0 }));
+  const config = parseConfig(configSchema, {
+    OPERATOR_TOKEN: '0123456789abcdef',
+    CALLBACK_DELAY_MS: QUICK_MS,
+    CUSTOMER_DELAY_MS: QUICK_MS,
+    CALLBACK_PAYOUTS_URL: `http://127.0.0.1:${port}/payouts`,
+    CALLBACK_COLLECTIONS_URL: `http://127.0.0.1:${port}/collections`,
+    JOURNAL_FILE: join(directory, 'journal.jsonl'),
+    ...settings,
+  });
+  let aheadMs = 0;
+  const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
+  const ids = createIds(clock, systemRandom);
+  const logger = createLogger({ name: 'provider-simulator', level: 'silent' });
+  const open = () =>
+    openSimulator({
+      config,
+      clock,
+      ids,
+      logger,
+      onBroken: (error) => {
+        throw error;
+      },
+    });
+  let simulator = await open();
+  opened.defer(() => simulator[Symbol.asyncDispose]());
+  const resources = opened.move();
+  const request = async (path: string, init?: RequestInit) => simulator.app.request(path, init, {});
+  return {
+    callbacks,
+    request,
+    app: () => simulator.app,
+    releaseHeld: () => simulator.releaseHeld(),
+    setForward: (durationMs: number) => {
+      aheadMs += durationMs;
+    },
+    restart: async () => {
+      await simulator[Symbol.asyncDispose]();
+      simulator = await open();
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+/** A request of the control API, read. */
+export async function control(
+  { request }: { readonly request: (path: string, init?: RequestInit) => Promise<Response> },
+  method: 'GET' | 'PUT' | 'DELETE',
+  path: string,
+  body?: object,
+): Promise<{ readonly status: number; readonly body: unknown }> {
+  const headers = { 'content-type': 'application/json' };
+  const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+  const answer = await request(`/control/${path}`, init);
+  return { status: answer.status, body: await answer.json() };
+}
+
+/** A single payout to an account that ends with the digits. */
+export function payoutRequest(reference: string, digits: string, key = KEY) {
+  const beneficiary = { accountName: 'A', accountNumber: `77${digits}`, bankCode: '68', amount: 100.5 };
+  const body = {
+    transactionReference: reference,
+    country: 'Kenya',
+    currency: 'KES',
+    channel: 'Bank Transfer',
+    beneficiary,
+    sender: { name: 'S', email: 's@example.com' },
+  };
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+  return { method: 'POST', headers, body: JSON.stringify(body) } as const;
+}
+
+/** The path of single payouts. */
+export const singlePayout = '/api/v1/transactions/transfer/single';
+
+/** The headers of a payout request without a body. */
+export const payoutHeaders = { 'x-api-key': KEY };
+
+/** A payin or complete-payin of 100 of an operator's currency, by a customer whose number ends with the digits. */
+export function payinRequest(
+  reference: string,
+  operator: { readonly code: string; readonly country: string; readonly currency: string },
+  extra: Readonly<Record<string, unknown>> = {},
+  digits = '4321',
+): RequestInit {
+  const body = {
+    requestHeader: { clientId: '', requestType: operator.country === 'GM' ? 'B' : 'Collections' },
+    customerNumber: `77${digits}`,
+    transactionReference: reference,
+    transactionAmount: 100,
+    transactionCurrency: operator.currency,
+    transactionCountry: operator.country,
+    transactionType: '1',
+    operatorCode: operator.code,
+    ...extra,
+  };
+  return collectionRequest(`100${reference}77${digits}`, body);
+}
+
+/** A status check of a collection. */
+export function checkRequest(reference: string): RequestInit {
+  const requestHeader = { clientId: '', requestType: 'GH-Collections' };
+  return collectionRequest(reference, {
+    requestHeader,
+    transactionReference: reference,
+    transactionCountry: 'GH',
+  });
+}
+
+function collectionRequest(securityModule: string, body: object): RequestInit {
+  const headers = {
+    'x-module': Buffer.from(securityModule).toString('base64'),
+    'x-business': KEY,
+    'x-app': 'api',
+    'content-type': 'application/json',
+  };
+  return { method: 'POST', headers, body: JSON.stringify(body) };
+}

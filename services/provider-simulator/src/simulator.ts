@@ -1,0 +1,98 @@
+import type { Clock, Ids } from '@pesewa/kernel';
+import type { Logger } from '@pesewa/runtime';
+import type { Hono } from 'hono';
+import { createApp } from './app.ts';
+import { createBook } from './book.ts';
+import type { Config } from './config.ts';
+import { createCourier } from './courier.ts';
+import { createPaymentRules } from './domain/rules.ts';
+import { createFaults } from './faults.ts';
+import { openJournal } from './journal.ts';
+import { createPayments } from './payments.ts';
+import { openReceivedWebhooks } from './received.ts';
+import { createScenarios } from './scenarios.ts';
+import { createScheduler } from './scheduler.ts';
+import { createWallets } from './wallets.ts';
+import { createAnswerAs, type Wire } from './wire.ts';
+
+/** A simulator at work; disposing of it leaves what is pending to the next start. */
+export interface Simulator extends AsyncDisposable {
+  readonly app: Hono<Wire>;
+  /** Cuts the connections whose answers never come; to be called before the server drains. */
+  readonly releaseHeld: () => void;
+}
+
+interface SimulatorDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  /** Told when a file can no longer be written: the process must not go on. */
+  readonly onBroken: (error: Error) => void;
+}
+
+/** Opens the files, rebuilds the state from the journal, and goes on with what was pending. */
+export async function openSimulator(deps: SimulatorDeps): Promise<Simulator> {
+  const { config, clock, ids, logger, onBroken } = deps;
+  await using opened = new AsyncDisposableStack();
+  const closing = new AbortController();
+  const wallets = createWallets(config.WALLETS);
+  const book = createBook(wallets);
+  const faults = createFaults();
+  const scenarios = createScenarios();
+  const received = opened.use(await openReceivedWebhooks({ path: config.RECEIVED_FILE, onBroken }));
+  const journal = opened.use(
+    await openJournal({ path: config.JOURNAL_FILE, restore: book.restore, onBroken }),
+  );
+  const courier = opened.use(
+    createCourier({
+      faults,
+      logger,
+      timeoutMs: config.CALLBACK_TIMEOUT_MS,
+      nowMs: clock.nowMs,
+      signingSecret: config.CALLBACK_SIGNING_SECRET,
+    }),
+  );
+  const scheduler = opened.use(createScheduler(clock));
+  const rules = createPaymentRules(timingOf(config));
+  const payments = createPayments({
+    book,
+    clock,
+    journal,
+    rules,
+    scheduler,
+    wallets,
+    sendCallback: courier.send,
+  });
+  payments.resume();
+  const app = createApp({
+    clock,
+    faults,
+    ids,
+    journal,
+    logger,
+    payments,
+    received,
+    scenarios,
+    wallets,
+    answerAs: createAnswerAs({ clock, holdMs: config.ANSWER_HOLD_MS, closing: closing.signal }),
+    clientPublicKey: config.CLIENT_PUBLIC_KEY,
+    callbackUrls: { payouts: config.CALLBACK_PAYOUTS_URL, collections: config.CALLBACK_COLLECTIONS_URL },
+    publicUrl: config.PUBLIC_URL.replace(/\/$/, ''),
+  });
+  const resources = opened.move();
+  return {
+    app,
+    releaseHeld: () => closing.abort(),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+function timingOf(config: Config) {
+  return {
+    callbackDelayMs: config.CALLBACK_DELAY_MS,
+    customerDelayMs: config.CUSTOMER_DELAY_MS,
+    completionWindowMs: config.COMPLETION_WINDOW_MS,
+    callbackAttemptsMax: config.CALLBACK_ATTEMPTS_MAX,
+  };
+}

@@ -1,0 +1,79 @@
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '@pesewa/kernel';
+import type { Context, MiddlewareHandler } from 'hono';
+import type { AnswerBehaviour } from './domain/script.ts';
+import type { Faults } from './faults.ts';
+
+/** What the HTTP server hands over beside the request; nothing in tests without a port. */
+export interface Wire {
+  readonly Bindings: { readonly incoming?: IncomingMessage };
+}
+
+/** Cuts the client's connection with a TCP reset instead of answering. */
+export function resetConnection(context: Context<Wire>): Response {
+  context.env.incoming?.socket.resetAndDestroy();
+  return new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
+}
+
+/** Answers as a script says, after the payment was taken on. */
+export type AnswerAs = (
+  context: Context<Wire>,
+  behaviour: AnswerBehaviour,
+  answers: {
+    readonly normal: () => Response;
+    readonly serverError: () => Response;
+    /** Resolves once a callback of the payment was tried. */
+    readonly callbackTried: () => Promise<void>;
+  },
+) => Promise<Response>;
+
+const CALLBACK_WAIT_MS = 3_000;
+
+/** Builds the misbehaving answers; one that never comes holds its connection for a bounded time. */
+export function createAnswerAs(deps: {
+  readonly clock: Clock;
+  readonly holdMs: number;
+  readonly closing: AbortSignal;
+}): AnswerAs {
+  const { clock, holdMs, closing } = deps;
+  return async (context, behaviour, answers) => {
+    switch (behaviour) {
+      case 'normal':
+        return answers.normal();
+      case 'serverError':
+        return answers.serverError();
+      case 'reset':
+        return resetConnection(context);
+      case 'never':
+        await clock.sleep(holdMs, closing);
+        return resetConnection(context);
+      case 'malformed':
+        return context.body('{"isSuccessful":true,"responseData":{', 200, {
+          'content-type': 'application/json',
+        });
+      case 'afterCallback':
+        await Promise.race([answers.callbackTried(), clock.sleep(CALLBACK_WAIT_MS, closing)]);
+        return answers.normal();
+    }
+  };
+}
+
+/** Lets the faults of design 12 work on the upstream endpoints: an outage resets, latency delays the answer. */
+export function createFaultGate(deps: {
+  readonly clock: Clock;
+  readonly faults: Faults;
+}): MiddlewareHandler<Wire> {
+  return async (context, next) => {
+    const { outage, latencyMs } = deps.faults.current();
+    if (outage) return resetConnection(context);
+    await next();
+    if (latencyMs > 0) await deps.clock.sleep(latencyMs);
+    return undefined;
+  };
+}
+
+/** Whether a header carries the Base64 of a text. */
+export function isBase64Of(header: string | undefined, text: string): boolean {
+  if (header === undefined || !/^[A-Za-z0-9+/]+={0,2}$/.test(header)) return false;
+  return Buffer.from(header, 'base64').toString('utf8') === text;
+}

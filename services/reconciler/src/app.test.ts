@@ -1,0 +1,77 @@
+import { createLogger } from '@pesewa/runtime';
+import { Hono } from 'hono';
+import { describe, expect, it } from 'vitest';
+import { addOperatorRoutes } from './app.ts';
+import { awaited } from './domain/tracked.ts';
+
+const at = new Date(Date.UTC(2026, 0, 2));
+const run = {
+  ...{ _id: 'rn-1', at, rail: 'upstream', currency: 'KES', railBalance: 99_950n, float: 100_000n },
+  ...{ lower: 100_000n, upper: 100_000n, drift: -50n, withinRange: false, candidates: ['po-1'] },
+};
+const found = {
+  ...{ _id: 'po-1/callback.denied', kind: 'callback.denied', reference: 'po-1', status: 'open' as const },
+  ...{ currency: 'KES', amount: -12_345n, detail: 'a callback claims COMPLETED', openedAt: at },
+};
+
+function operator(): Hono {
+  const app = new Hono();
+  addOperatorRoutes(app, {
+    breaks: { list: async ({ reference }) => ({ items: reference === 'po-1' ? [found] : [], next: null }) },
+    wallets: { latestRuns: async () => [run], listRuns: async () => ({ items: [run], next: 'rn-1' }) },
+    store: {
+      load: async ([reference]) => new Map(reference === 'po-1' ? [['po-1', awaited('po-1', 0)]] : []),
+    },
+    comparison: { run: async () => [run] },
+    logger: createLogger({ name: 'test', level: 'silent' }),
+  });
+  return app;
+}
+
+const get = async (path: string, init?: RequestInit) => {
+  const response = await operator().request(path, init);
+  return { status: response.status, body: (await response.json()) as unknown };
+};
+
+describe('the operator routes', () => {
+  it('lists the breaks of a reference, amounts as signed decimal text', async () => {
+    expect(await get('/breaks?reference=po-1')).toMatchObject({
+      status: 200,
+      body: {
+        items: [{ id: 'po-1/callback.denied', amount: '-123.45', currency: 'KES', status: 'open' }],
+        next: null,
+      },
+    });
+    expect(await get('/breaks?reference=po-2')).toEqual({ status: 200, body: { items: [], next: null } });
+  });
+
+  it.each([
+    ['/drift', undefined, null],
+    ['/runs', undefined, 'rn-1'],
+    ['/compare', { method: 'POST' }, null],
+  ])('answers %s with runs', async (path, init, next) => {
+    const { body } = await get(path, init);
+    expect(body).toMatchObject({
+      items: [
+        {
+          rail: 'upstream',
+          currency: 'KES',
+          railBalance: '999.5',
+          float: '1000',
+          drift: '-0.5',
+          withinRange: false,
+        },
+      ],
+      next,
+    });
+  });
+
+  it('refuses what it does not understand, and does not know every reference', async () => {
+    expect(await get('/breaks?limit=0')).toMatchObject({ status: 400, body: { code: 'malformed' } });
+    expect(await get('/timeline?reference=po-2')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    expect(await get('/timeline?reference=po-1')).toMatchObject({
+      status: 200,
+      body: { status: 'awaited', items: [] },
+    });
+  });
+});

@@ -1,0 +1,132 @@
+import { formatAmount } from '@pesewa/kernel';
+import { answerJson, type Logger } from '@pesewa/runtime';
+import type { Context, Hono } from 'hono';
+import { z } from 'zod';
+import type { BreakDocument, BreakStore } from './breaks.ts';
+import type { Comparison } from './comparison.ts';
+import type { Tracked } from './domain/tracked.ts';
+import type { WorkingStore } from './store.ts';
+import type { RunDocument, WalletStore } from './wallets.ts';
+
+const LIMIT = { default: 50, most: 200 } as const;
+
+const listQuery = z.object({
+  reference: z.string().max(120).optional(),
+  status: z.enum(['open', 'resolved']).optional(),
+  rail: z.string().max(40).optional(),
+  currency: z.string().max(3).optional(),
+  cursor: z.string().max(240).optional(),
+  limit: z.coerce.number().int().min(1).max(LIMIT.most).default(LIMIT.default),
+});
+
+/** Adds the reconciler's operator routes (design 1): breaks, drift, runs, timeline, and a comparison on demand. */
+export function addOperatorRoutes(
+  operator: Hono,
+  deps: {
+    readonly breaks: Pick<BreakStore, 'list'>;
+    readonly wallets: Pick<WalletStore, 'latestRuns' | 'listRuns'>;
+    readonly store: Pick<WorkingStore, 'load'>;
+    readonly comparison: Comparison;
+    readonly logger: Logger;
+  },
+): void {
+  operator.onError((error, context) => {
+    deps.logger.error({ err: error, route: context.req.routePath }, 'request failed');
+    return answerJson(context, 500, { code: 'broken', message: 'something broke on our side' });
+  });
+  operator.get('/breaks', async (context) => {
+    const query = listQuery.safeParse(context.req.query());
+    if (!query.success) return malformed(context, query.error);
+    const page = await deps.breaks.list(query.data);
+    return answerJson(context, 200, { items: page.items.map(viewBreak), next: page.next });
+  });
+  operator.get('/drift', async (context) => {
+    const runs = await deps.wallets.latestRuns();
+    return answerJson(context, 200, { items: runs.map(viewRun), next: null });
+  });
+  operator.get('/runs', async (context) => {
+    const query = listQuery.safeParse(context.req.query());
+    if (!query.success) return malformed(context, query.error);
+    const page = await deps.wallets.listRuns(query.data);
+    return answerJson(context, 200, { items: page.items.map(viewRun), next: page.next });
+  });
+  operator.post('/compare', async (context) => {
+    const runs = await deps.comparison.run();
+    return answerJson(context, 200, { items: runs.map(viewRun), next: null });
+  });
+  operator.get('/timeline', async (context) => {
+    const reference = context.req.query('reference') ?? '';
+    const tracked = (await deps.store.load([reference])).get(reference);
+    if (!tracked)
+      return answerJson(context, 404, {
+        code: 'not_found',
+        message: 'no payment with this reference is known here',
+      });
+    return answerJson(context, 200, viewTimeline(tracked));
+  });
+}
+
+function malformed(context: Context, error: z.ZodError): Response {
+  const fields = error.issues.map(({ path }) => path.join('.')).join(', ');
+  return answerJson(context, 400, { code: 'malformed', message: `not understood: ${fields}` });
+}
+
+function time(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+function viewBreak(document: BreakDocument) {
+  const { amount, currency } = document;
+  return {
+    id: document._id,
+    kind: document.kind,
+    reference: document.reference,
+    status: document.status,
+    currency,
+    amount: amount === null || currency === null ? null : formatAmount(amount, currency),
+    detail: document.detail,
+    openedAt: document.openedAt.toISOString(),
+    resolvedAt: document.resolvedAt?.toISOString() ?? null,
+    resolution: document.resolution ?? null,
+  };
+}
+
+function viewRun({ _id, at, rail, currency, withinRange, candidates, ...amounts }: RunDocument) {
+  const text = (minor: bigint) => formatAmount(minor, currency);
+  return {
+    id: _id,
+    at: at.toISOString(),
+    rail,
+    currency,
+    railBalance: text(amounts.railBalance),
+    float: text(amounts.float),
+    drift: text(amounts.drift),
+    lower: text(amounts.lower),
+    upper: text(amounts.upper),
+    withinRange,
+    candidates,
+  };
+}
+
+function viewTimeline(tracked: Tracked) {
+  const { terms } = tracked;
+  return {
+    reference: tracked.reference,
+    kind: terms?.kind ?? null,
+    rail: terms?.rail ?? null,
+    merchantId: terms?.merchantId ?? null,
+    currency: terms?.currency ?? null,
+    amount: terms === null ? null : formatAmount(terms.amount, terms.currency),
+    status: tracked.status,
+    polls: tracked.polls,
+    nextPollAt: tracked.dueAtMs === null ? null : time(tracked.dueAtMs),
+    items: tracked.history.map(({ what, detail, atMs, lastAtMs, times }) => ({
+      at: time(atMs),
+      what,
+      detail,
+      times,
+      lastAt: time(lastAtMs),
+    })),
+    next: null,
+  };
+}

@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { awaited, type Claim, type Terms, type Tracked } from './tracked.ts';
+import { judge, type RailAnswer } from './verdict.ts';
+
+const SETTLE_MS = 60_000;
+const payout: Terms = {
+  kind: 'payout',
+  rail: 'upstream',
+  merchantId: 'demo',
+  currency: 'KES',
+  country: 'KEN',
+  amount: 10_000n,
+  railFee: 50n,
+};
+const collection: Terms = { ...payout, kind: 'collection' };
+const paid: RailAnswer = { kind: 'completed', amount: 10_000n, fee: 50n, reason: null };
+const checked: RailAnswer = { kind: 'completed', amount: null, fee: null, reason: null };
+const failed: RailAnswer = { kind: 'failed', reason: 'Declined' };
+const back: RailAnswer = { kind: 'reversed', amount: 10_000n, fee: 50n, reason: 'Reversed' };
+const says = (status: string, amount: string | null = '100.00', fee: string | null = '0.5'): Claim => ({
+  ...{ status, amount, fee, reason: null },
+  atMs: 0,
+});
+
+function poll(given: {
+  readonly terms?: Terms;
+  readonly status?: Tracked['status'];
+  readonly callbacks?: readonly Claim[];
+  readonly breaks?: readonly string[];
+  readonly polls?: number;
+  readonly answer: RailAnswer;
+  readonly polledAtMs?: number;
+}) {
+  const terms = given.terms ?? payout;
+  const { answer, polledAtMs = 1_000, status = 'open', callbacks = [], breaks = [], polls = 0 } = given;
+  const tracked: Tracked = { ...awaited('po-1', 0), terms, status, callbacks, breaks, polls };
+  const verdict = judge({ tracked, terms, answer, polledAtMs, settleMs: SETTLE_MS, pollsBeforeBreak: 20 });
+  return {
+    fact: verdict.fact?.status ?? null,
+    breaks: verdict.findings.map(({ kind }) => kind),
+    settling: verdict.settling,
+  };
+}
+const nothing = { fact: null, breaks: [], settling: false };
+
+describe('a payout under poll', () => {
+  it.each<[string, Parameters<typeof poll>[0], Partial<ReturnType<typeof poll>>]>([
+    ['pending: nothing', { answer: { kind: 'pending' } }, {}],
+    ['no answer: nothing', { answer: { kind: 'unknown' } }, {}],
+    ['not found: a fact for the owner', { answer: { kind: 'notFound' } }, { fact: 'notFound' }],
+    ['completed without a callback', { answer: paid }, { fact: 'completed' }],
+    ['completed as claimed', { answer: paid, callbacks: [says('COMPLETED')] }, { fact: 'completed' }],
+    ['failed as claimed', { answer: failed, callbacks: [says('FAILED')] }, { fact: 'failed' }],
+    [
+      'reversed after a claim of completion',
+      { answer: back, callbacks: [says('COMPLETED')] },
+      { fact: 'reversed' },
+    ],
+    ['another amount paid', { answer: { ...paid, amount: 9_000n } }, { breaks: ['payout.amount_differs'] }],
+    [
+      'another amount claimed: the lookup stands',
+      { answer: paid, callbacks: [says('COMPLETED', '101')] },
+      { fact: 'completed', breaks: ['callback.amount_differs'] },
+    ],
+    [
+      'another end claimed: the lookup stands',
+      { answer: paid, callbacks: [says('COMPLETED'), says('FAILED')] },
+      { fact: 'completed', breaks: ['callback.denied'] },
+    ],
+    [
+      'a claim, no end yet',
+      { answer: { kind: 'pending' }, callbacks: [says('COMPLETED')] },
+      { settling: true },
+    ],
+    [
+      'a claim, no end after the settle time',
+      { answer: { kind: 'pending' }, callbacks: [says('COMPLETED')], polledAtMs: SETTLE_MS },
+      { breaks: ['callback.denied'] },
+    ],
+    [
+      'a claim the rail has never heard of',
+      { answer: { kind: 'notFound' }, callbacks: [says('COMPLETED')], polledAtMs: SETTLE_MS },
+      { fact: 'notFound', breaks: ['callback.denied'] },
+    ],
+    [
+      'a claim, no answer: nobody is denied',
+      { answer: { kind: 'unknown' }, callbacks: [says('COMPLETED')], polledAtMs: SETTLE_MS },
+      { settling: true },
+    ],
+    [
+      'a break that was opened before',
+      {
+        answer: { kind: 'pending' },
+        callbacks: [says('FAILED')],
+        polledAtMs: SETTLE_MS,
+        breaks: ['callback.denied'],
+      },
+      {},
+    ],
+    ['many polls without an end', { answer: { kind: 'pending' }, polls: 19 }, { breaks: ['payment.stuck'] }],
+    ['one poll fewer', { answer: { kind: 'pending' }, polls: 18 }, {}],
+  ])('%s', (_name, given, expected) => {
+    expect(poll(given)).toEqual({ ...nothing, ...expected });
+  });
+});
+
+describe('an ended payout under poll', () => {
+  it.each<[string, Parameters<typeof poll>[0], Partial<ReturnType<typeof poll>>]>([
+    [
+      'the end that is known is no news',
+      { status: 'completed', answer: paid, callbacks: [says('COMPLETED')] },
+      {},
+    ],
+    [
+      'a reversal is',
+      { status: 'completed', answer: back, callbacks: [says('REVERSED')] },
+      { fact: 'reversed' },
+    ],
+    ['a reversal that is known is not', { status: 'reversed', answer: back }, {}],
+    [
+      'a lookup that lags behind the reversal',
+      { status: 'reversed', answer: paid, callbacks: [says('REVERSED')] },
+      {},
+    ],
+    [
+      'a claim of reversal may yet come true',
+      { status: 'completed', answer: paid, callbacks: [says('REVERSED')] },
+      { settling: true },
+    ],
+    [
+      'a claim of reversal that does not',
+      { status: 'completed', answer: paid, callbacks: [says('REVERSED')], polledAtMs: SETTLE_MS },
+      { breaks: ['callback.denied'] },
+    ],
+    [
+      'a forged failure moves nothing',
+      { status: 'completed', answer: paid, callbacks: [says('FAILED')] },
+      { breaks: ['callback.denied'] },
+    ],
+    [
+      'the rail contradicts the owner: one break',
+      { status: 'completed', answer: failed, callbacks: [says('COMPLETED')] },
+      { breaks: ['payment.contradiction'] },
+    ],
+    ['paid, yet failed here', { status: 'failed', answer: paid }, { breaks: ['payment.contradiction'] }],
+    ['not found after a refused hold', { status: 'failed', answer: { kind: 'notFound' } }, {}],
+  ])('%s', (_name, given, expected) => {
+    expect(poll(given)).toEqual({ ...nothing, ...expected });
+  });
+});
+
+describe('a collection under poll', () => {
+  const factOf = (callbacks: readonly Claim[]) => {
+    const tracked: Tracked = { ...awaited('co-1', 0), terms: collection, status: 'open', callbacks };
+    const given = { tracked, terms: collection, answer: checked, polledAtMs: 1_000 };
+    return judge({ ...given, settleMs: SETTLE_MS, pollsBeforeBreak: 20 }).fact;
+  };
+
+  it('takes amount and fee from a callback that names the amount asked', () => {
+    expect(factOf([says('COMPLETED', '100', '1.00')])).toMatchObject({ amount: 10_000n, fee: 100n });
+  });
+
+  it('knows neither without a callback', () => {
+    expect(factOf([])).toMatchObject({ status: 'completed', amount: null, fee: null });
+  });
+
+  it('does not believe a fee above the amount', () => {
+    expect(factOf([says('COMPLETED', '100', '101')])).toMatchObject({ amount: 10_000n, fee: null });
+  });
+
+  it.each(['99.99', '100.001', 'a hundred'])('waits for people where the callback claims %s', (amount) => {
+    const callbacks = [says('COMPLETED', amount)];
+    expect(poll({ terms: collection, answer: checked, callbacks })).toEqual({
+      ...nothing,
+      breaks: ['collection.amount_differs'],
+    });
+  });
+
+  it('fails whatever amount a callback claims', () => {
+    const callbacks = [says('FAILED', '0', '0')];
+    expect(poll({ terms: collection, answer: failed, callbacks })).toEqual({ ...nothing, fact: 'failed' });
+  });
+});

@@ -1,0 +1,215 @@
+import type { TopicEvent } from '@pesewa/contracts';
+import { type Clock, feeFor, unreachable } from '@pesewa/kernel';
+import { handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
+import type { RailConnector } from '@pesewa/rails';
+import type { EndStatus, PaymentKind, Sighting, Terms } from './domain/tracked.ts';
+import type { WorkingStore } from './store.ts';
+import type { FloatMove, WalletStore } from './wallets.ts';
+import type { Seen, WorkingSet } from './working-set.ts';
+
+/** What a rail is expected to charge us for a payment, in minor units. */
+export type RailFee = (rail: string, kind: PaymentKind, amount: bigint) => bigint;
+
+/** What rails charge by their own schedules; nothing where a rail is not configured. */
+export function expectedFees(
+  rail: (name: string) => Pick<RailConnector, 'capabilities'> | undefined,
+): RailFee {
+  return (name, kind, amount) => {
+    const fees = rail(name)?.capabilities.fees[kind];
+    return fees ? feeFor(fees, amount) : 0n;
+  };
+}
+
+interface HandlerDeps {
+  readonly workingSet: WorkingSet;
+  readonly store: WorkingStore;
+  readonly wallets: WalletStore;
+  readonly railFee: RailFee;
+  readonly clock: Clock;
+}
+
+/** What the reconciler makes of the topics it consumes: its working set, its hints, its floats. */
+export function createHandlers(deps: HandlerDeps): readonly TopicHandler[] {
+  return [payoutHandler(deps), collectionHandler(deps), hintHandler(deps), ledgerHandler(deps)];
+}
+
+const ENDS = {
+  'pesewa.payouts.PayoutCompleted': 'completed',
+  'pesewa.payouts.PayoutFailed': 'failed',
+  'pesewa.payouts.PayoutReversed': 'reversed',
+  'pesewa.collections.CollectionCompleted': 'completed',
+  'pesewa.collections.CollectionFailed': 'failed',
+} as const satisfies Record<string, EndStatus>;
+
+function nameOf(type: string): string {
+  return type.slice(type.lastIndexOf('.') + 1);
+}
+
+function common(event: {
+  readonly type: string;
+  readonly version: bigint;
+  readonly payload: { readonly occurredAt: bigint };
+}) {
+  return { name: nameOf(event.type), version: event.version, atMs: Number(event.payload.occurredAt) };
+}
+
+function payoutHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
+  const sightingOf = (event: Received<TopicEvent<'payouts'>>): Sighting => {
+    if (event.type === 'pesewa.payouts.PayoutSubmitted') return { kind: 'asked', ...common(event) };
+    const { rail, merchantId, currency, amount } = event.payload;
+    const country = event.type === 'pesewa.payouts.PayoutAccepted' ? event.payload.country : null;
+    const terms: Terms = {
+      kind: 'payout',
+      rail,
+      merchantId,
+      currency,
+      country,
+      amount,
+      railFee: railFee(rail, 'payout', amount),
+    };
+    if (event.type === 'pesewa.payouts.PayoutAccepted') return { kind: 'opened', ...common(event), terms };
+    return { kind: 'ended', ...common(event), status: ENDS[event.type], terms };
+  };
+  return handleTopic(
+    'payouts',
+    [
+      'pesewa.payouts.PayoutAccepted',
+      'pesewa.payouts.PayoutSubmitted',
+      'pesewa.payouts.PayoutCompleted',
+      'pesewa.payouts.PayoutFailed',
+      'pesewa.payouts.PayoutReversed',
+    ],
+    (events, transaction) =>
+      workingSet.apply(
+        events.map((event) => ({
+          reference: event.payload.reference,
+          eventId: event.eventId,
+          sighting: sightingOf(event),
+        })),
+        transaction,
+      ),
+  );
+}
+
+function collectionHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
+  const sightingOf = (event: Received<TopicEvent<'collections'>>): Sighting => {
+    if (event.type === 'pesewa.collections.CollectionCompletionRequested')
+      return { kind: 'asked', ...common(event) };
+    const { rail, merchantId, currency } = event.payload;
+    const opened = event.type === 'pesewa.collections.CollectionInitiated';
+    const country = opened ? event.payload.country : null;
+    const amount = opened
+      ? event.payload.amount
+      : 'amountReceived' in event.payload
+        ? event.payload.amountReceived
+        : 0n;
+    const fee = railFee(rail, 'collection', amount);
+    const terms: Terms = { kind: 'collection', rail, merchantId, currency, country, amount, railFee: fee };
+    if (opened) return { kind: 'opened', ...common(event), terms };
+    return { kind: 'ended', ...common(event), status: ENDS[event.type], terms };
+  };
+  return handleTopic(
+    'collections',
+    [
+      'pesewa.collections.CollectionInitiated',
+      'pesewa.collections.CollectionCompletionRequested',
+      'pesewa.collections.CollectionCompleted',
+      'pesewa.collections.CollectionFailed',
+    ],
+    (events, transaction) =>
+      workingSet.apply(
+        events.map((event) => ({
+          reference: event.payload.reference,
+          eventId: event.eventId,
+          sighting: sightingOf(event),
+        })),
+        transaction,
+      ),
+  );
+}
+
+/** A callback moves nothing; it makes its payment's poll due (design 6). */
+function hintHandler({ workingSet, store, clock }: HandlerDeps): TopicHandler {
+  return handleTopic('railNotices', ['pesewa.rails.CallbackReceived'], async (events, transaction) => {
+    const fresh = await takeNew(store, events, transaction.session, clock);
+    const seen = fresh.map(
+      ({ eventId, payload }): Seen => ({
+        reference: payload.reference,
+        eventId,
+        sighting: {
+          kind: 'hinted',
+          claim: {
+            status: payload.claimedStatus,
+            amount: payload.claimedAmount,
+            fee: payload.claimedFee,
+            reason: payload.claimedReason,
+            atMs: Number(payload.occurredAt),
+          },
+        },
+      }),
+    );
+    await workingSet.apply(seen, transaction);
+  });
+}
+
+type FloatEvent = Received<Extract<TopicEvent<'ledger'>, { readonly payload: { readonly rail: string } }>>;
+
+function ledgerHandler({ workingSet, store, wallets, clock }: HandlerDeps): TopicHandler {
+  return handleTopic(
+    'ledger',
+    [
+      'pesewa.ledger.HoldCaptured',
+      'pesewa.ledger.CollectionCredited',
+      'pesewa.ledger.PayoutRefunded',
+      'pesewa.ledger.FloatFunded',
+    ],
+    async (events, transaction) => {
+      const fresh = await takeNew(store, events, transaction.session, clock);
+      await wallets.move(fresh.map(moveOf), transaction.session);
+      await workingSet.apply(fresh.flatMap(postingOf), transaction);
+    },
+  );
+}
+
+/** How an entry of the ledger moves our float (design 5). */
+function moveOf(event: FloatEvent): FloatMove {
+  const { rail, currency } = event.payload;
+  const move = { rail, currency, bucket: event.key, funding: false };
+  switch (event.type) {
+    case 'pesewa.ledger.HoldCaptured':
+      return { ...move, minor: -event.payload.amount - event.payload.railCost };
+    case 'pesewa.ledger.CollectionCredited':
+      return { ...move, minor: event.payload.amountReceived - event.payload.railCost };
+    case 'pesewa.ledger.PayoutRefunded':
+      return { ...move, minor: event.payload.amount };
+    case 'pesewa.ledger.FloatFunded':
+      return { ...move, minor: event.payload.amount, funding: true };
+    default:
+      return unreachable(event);
+  }
+}
+
+function postingOf(event: FloatEvent): readonly Seen[] {
+  if (event.type === 'pesewa.ledger.FloatFunded') return [];
+  const posting = event.type === 'pesewa.ledger.PayoutRefunded' ? 'refund' : 'capture';
+  const { name, atMs } = common(event);
+  return [
+    {
+      reference: event.payload.reference,
+      eventId: event.eventId,
+      sighting: { kind: 'posted', name, posting, atMs },
+    },
+  ];
+}
+
+/** Drops events that were applied before, and repeats within the chunk. */
+async function takeNew<Event extends { readonly eventId: string }>(
+  store: WorkingStore,
+  events: readonly Event[],
+  session: Parameters<WorkingStore['takeNew']>[1],
+  clock: Clock,
+): Promise<readonly Event[]> {
+  const byId = new Map(events.map((event) => [event.eventId, event]));
+  const fresh = await store.takeNew([...byId.keys()], session, new Date(clock.nowMs()));
+  return [...byId.values()].filter(({ eventId }) => fresh.has(eventId));
+}

@@ -1,0 +1,165 @@
+import type { Clock, Ids, Random } from '@pesewa/kernel';
+import { type Loop, type Messaging, startClaimLoop, type Transaction } from '@pesewa/messaging';
+import type { Observation, RailConnector } from '@pesewa/rails';
+import type { CrashPoint, Logger } from '@pesewa/runtime';
+import type { BreakDocument, BreakStore } from './breaks.ts';
+import { type PollSchedule, pauseBeforePoll } from './domain/schedule.ts';
+import { remember, type Terms, type Tracked } from './domain/tracked.ts';
+import { judge, type Verdict } from './domain/verdict.ts';
+import type { ReconcilerEvents } from './events.ts';
+import { fromDocument, type WorkingStore } from './store.ts';
+
+interface PollOutcome {
+  readonly reference: string;
+  readonly claim: string;
+  readonly observation: Observation;
+  readonly polledAtMs: number;
+}
+
+/** What polling needs. */
+export interface PollerDeps {
+  readonly store: WorkingStore;
+  readonly breaks: BreakStore;
+  readonly events: ReconcilerEvents;
+  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  readonly rail: (name: string) => Pick<RailConnector, 'lookUpPayout' | 'checkCollection'> | undefined;
+  readonly schedule: PollSchedule;
+  readonly pollsBeforeBreak: number;
+  /** The longest that one call to any rail may take. */
+  readonly callDeadlineMs: number;
+  readonly concurrencyMax: number;
+  readonly pauseMs: number;
+  readonly polled: (rail: string, result: string) => void;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly crashPoint: CrashPoint;
+}
+
+const LEASE_FACTOR = 2;
+const MARGIN_MS = 5_000;
+
+/**
+ * Asks rails about due payments, outside any transaction, and commits what they said (design 7).
+ *
+ * A crash between the call and the commit loses nothing: the payment is due again after its lease.
+ */
+export function startPoller(deps: PollerDeps): Loop {
+  const outcomes = deps.messaging.groupCommit<PollOutcome, void>('reconciler.poll', (polls, transaction) =>
+    commitPolls(deps, polls, transaction),
+  );
+  const workTimeoutMs = deps.callDeadlineMs + MARGIN_MS;
+  return startClaimLoop({
+    name: 'reconciler poller',
+    collection: deps.store.collection,
+    open: { watch: true },
+    leaseMs: workTimeoutMs * LEASE_FACTOR,
+    workTimeoutMs,
+    batchMax: 200,
+    concurrencyMax: deps.concurrencyMax,
+    pauseMs: deps.pauseMs,
+    clock: deps.clock,
+    ids: deps.ids,
+    logger: deps.logger,
+    work: async (document, claim) => {
+      const { reference, terms } = fromDocument(document);
+      if (terms === null) return;
+      const polledAtMs = deps.clock.nowMs();
+      deps.crashPoint('reconciler.poll.before-call');
+      const observation = await ask(deps, reference, terms);
+      deps.crashPoint('reconciler.poll.after-call');
+      deps.polled(terms.rail, observation.kind);
+      if (observation.kind === 'unknown') {
+        deps.logger.warn({ reference, rail: terms.rail, why: observation.why }, 'a poll got no answer');
+      }
+      await outcomes.submit({ reference, claim, observation, polledAtMs });
+    },
+  });
+}
+
+async function ask(deps: PollerDeps, reference: string, terms: Terms): Promise<Observation> {
+  const rail = deps.rail(terms.rail);
+  if (!rail) return { kind: 'unknown', why: 'the rail is not configured' };
+  const { currency, country } = terms;
+  if (terms.kind === 'payout') return rail.lookUpPayout({ reference, currency });
+  if (country === null) return { kind: 'unknown', why: 'the country of the collection is not known here' };
+  return rail.checkCollection({ reference, country, currency });
+}
+
+async function commitPolls(
+  deps: PollerDeps,
+  polls: readonly PollOutcome[],
+  transaction: Transaction,
+): Promise<readonly undefined[]> {
+  const loaded = new Map(
+    await deps.store.load(
+      polls.map(({ reference }) => reference),
+      transaction.session,
+    ),
+  );
+  const opened: BreakDocument[] = [];
+  for (const poll of polls) {
+    const tracked = loaded.get(poll.reference);
+    const terms = tracked?.terms;
+    if (!tracked || !terms) continue;
+    const { settleMs } = deps.schedule;
+    const { observation: answer, polledAtMs } = poll;
+    const verdict = judge({
+      tracked,
+      terms,
+      answer,
+      polledAtMs,
+      settleMs,
+      pollsBeforeBreak: deps.pollsBeforeBreak,
+    });
+    if (verdict.fact) transaction.emit(deps.events.observed(tracked, terms, verdict.fact, polledAtMs));
+    opened.push(...breaksOf(tracked, terms, verdict, deps.clock.nowMs()));
+    loaded.set(poll.reference, afterPoll(deps, tracked, poll, verdict));
+  }
+  await deps.store.save([...loaded.values()], transaction.session);
+  await deps.breaks.open(opened, transaction.session);
+  for (const document of opened) transaction.emit(deps.events.breakOpened(document));
+  return polls.map(() => undefined);
+}
+
+function breaksOf(tracked: Tracked, terms: Terms, verdict: Verdict, nowMs: number): readonly BreakDocument[] {
+  return verdict.findings.map(({ kind, amount, detail }) => ({
+    _id: `${tracked.reference}/${kind}`,
+    kind,
+    reference: tracked.reference,
+    status: 'open',
+    currency: terms.currency,
+    amount,
+    detail,
+    openedAt: new Date(nowMs),
+  }));
+}
+
+function afterPoll(deps: PollerDeps, tracked: Tracked, poll: PollOutcome, verdict: Verdict): Tracked {
+  const nowMs = deps.clock.nowMs();
+  const pauseMs = pauseBeforePoll(
+    deps.schedule,
+    { pollsInRound: tracked.pollsInRound, settling: verdict.settling },
+    deps.random.fraction(),
+  );
+  let history = remember(tracked.history, {
+    what: 'poll',
+    detail: poll.observation.kind,
+    atMs: poll.polledAtMs,
+  });
+  if (verdict.fact) history = remember(history, { what: 'fact', detail: verdict.fact.status, atMs: nowMs });
+  for (const { kind } of verdict.findings)
+    history = remember(history, { what: 'break', detail: kind, atMs: nowMs });
+  // Whoever replaced our claim (a hint, the owner's event) has also said when to ask again.
+  const ours = tracked.claim === poll.claim;
+  const goesOn = tracked.status === 'open' || verdict.settling;
+  return {
+    ...tracked,
+    polls: tracked.polls + 1,
+    pollsInRound: tracked.pollsInRound + 1,
+    breaks: [...tracked.breaks, ...verdict.findings.map(({ kind }) => kind)],
+    history,
+    ...(ours && { claim: null, dueAtMs: goesOn ? nowMs + pauseMs : null }),
+  };
+}

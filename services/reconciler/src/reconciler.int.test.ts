@@ -1,0 +1,456 @@
+import { type TopicEvent, topics, walletKeyOf } from '@pesewa/contracts';
+import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
+import {
+  createKafka,
+  createTopics,
+  handleTopic,
+  type Messaging,
+  type OutgoingEvent,
+  openMessaging,
+  registerSchemas,
+} from '@pesewa/messaging';
+import { type Observation, openRails } from '@pesewa/rails';
+import {
+  createHealth,
+  createLogger,
+  createOperationsApp,
+  parseConfig,
+  type ServiceScope,
+} from '@pesewa/runtime';
+import { waitUntil } from '@pesewa/stack';
+import type { Hono } from 'hono';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { composeReconciler } from './compose.ts';
+import { settings } from './config.ts';
+import type { PollDocument } from './store.ts';
+
+type Config = z.output<typeof settings>;
+
+const DEADLINE_MS = 15_000;
+const SETTLE_MS = 700;
+const rail = {
+  name: 'upstream',
+  connector: 'upstream',
+  transferUrl: 'http://127.0.0.1:1',
+  collectionsUrl: 'http://127.0.0.1:1',
+};
+const prefix = `rec${process.pid}`;
+const config: Config = parseConfig(settings, {
+  ...process.env,
+  OPERATOR_TOKEN: 'a token of these tests',
+  RAILS: JSON.stringify([{ ...rail, publicKey: 'pk' }]),
+  DATABASE_PREFIX: `${prefix}_`,
+  TOPIC_PREFIX: `${prefix}.`,
+  FIRST_POLL_AFTER_MS: '50',
+  POLL_BASE_MS: '100',
+  POLL_CAP_MS: '400',
+  POLL_PAUSE_MS: '50',
+  CALLBACK_SETTLE_MS: String(SETTLE_MS),
+  COMPARISON_INTERVAL: '0 0 1 1 *',
+  COMPARISON_SETTLE_MS: '50',
+});
+const logger = createLogger({ name: 'test', level: process.env['LOG_LEVEL'] ?? 'silent' });
+const kafkaLog: Parameters<typeof createKafka>[0]['log'] = (level, message, fields) =>
+  logger[level](fields, message);
+const ids = createIds(systemClock, systemRandom);
+
+/** The rail as the tests direct it: what it says of each reference, and what it was asked. */
+const answers = new Map<string, Observation>();
+const asked: string[] = [];
+let railBalance = 0n;
+const answer = async ({ reference }: { readonly reference: string }): Promise<Observation> => {
+  asked.push(reference);
+  return answers.get(reference) ?? { kind: 'pending' };
+};
+const rails = (() => {
+  const [real] = openRails(config.RAILS, { clock: systemClock }).all;
+  if (!real) throw new Error('no rail');
+  const fake = {
+    ...real,
+    lookUpPayout: answer,
+    checkCollection: answer,
+    balances: async () => ({ kind: 'answered' as const, wallets: [{ minor: railBalance, currency: 'GHS' }] }),
+  };
+  return { all: [fake], get: (name: string) => (name === fake.name ? fake : undefined) };
+})();
+
+interface Running {
+  readonly scope: ServiceScope<Config>;
+  readonly operator: Hono;
+  readonly close: () => Promise<void>;
+}
+
+function openScope(): Running {
+  const resources = new AsyncDisposableStack();
+  const health = createHealth();
+  const metrics = new Registry();
+  const { operator } = createOperationsApp({ health, metrics });
+  const scope: ServiceScope<Config> = {
+    ...{ config, logger, metrics, health, ids, operator, clock: systemClock, random: systemRandom },
+    crashPoint: () => undefined,
+    open: async (resource) => resources.use(await resource),
+    abort: (error) => {
+      throw error;
+    },
+  };
+  return { scope, operator, close: () => resources.disposeAsync() };
+}
+
+async function startReconciler(): Promise<Running> {
+  const running = openScope();
+  await composeReconciler(running.scope, rails);
+  return running;
+}
+
+/** Everyone else: publishes what the owners would, and keeps what the reconciler says. */
+const heard: { readonly type: string; readonly payload: Record<string, unknown> }[] = [];
+const others = openScope();
+let messaging: Messaging;
+let publishing: { readonly submit: (events: readonly OutgoingEvent[]) => Promise<void> };
+let reconciler: Running;
+
+const about = (reference: string, type?: string) =>
+  heard.filter(
+    ({ payload, ...event }) =>
+      payload['reference'] === reference && (type === undefined || event.type.endsWith(`.${type}`)),
+  );
+const until = (what: string, met: () => boolean | Promise<boolean>) =>
+  waitUntil(what, DEADLINE_MS, async () => {
+    if (!(await met())) throw new Error('not yet');
+  });
+const envelope = () => ({ eventId: ids.next('ev'), occurredAt: BigInt(Date.now()) });
+const payment = (reference: string) => ({
+  ...envelope(),
+  ...{
+    reference,
+    merchantReference: `M-${reference}`,
+    merchantId: 'demo',
+    currency: 'KES',
+    rail: 'upstream',
+  },
+});
+const amounts = { amount: 10_000n, fee: 100n };
+const address = { key: walletKeyOf('demo', 'KES'), causationId: null };
+
+function accepted(reference: string): OutgoingEvent {
+  const order = { country: 'KEN', channel: 'BANK', bankCode: '01', batchReference: null };
+  const payload = { ...payment(reference), ...amounts, ...order };
+  return { topic: 'payouts', ...address, version: 1n, type: 'pesewa.payouts.PayoutAccepted', payload };
+}
+
+function completed(reference: string, version = 5n): OutgoingEvent {
+  const payload = { ...payment(reference), ...amounts, railFee: 50n, statusReason: 'Successful' };
+  return { topic: 'payouts', ...address, version, type: 'pesewa.payouts.PayoutCompleted', payload };
+}
+
+function initiated(reference: string): OutgoingEvent {
+  const payload = { ...payment(reference), amount: 10_000n, country: 'KE', operatorCode: 'MPESA' };
+  return {
+    topic: 'collections',
+    ...address,
+    version: 1n,
+    type: 'pesewa.collections.CollectionInitiated',
+    payload,
+  };
+}
+
+function failed(reference: string): OutgoingEvent {
+  const origin = { initiatedAt: 1n, webhookUrl: null, failureReason: 'FAILED' };
+  const payload = { ...payment(reference), ...origin };
+  return {
+    topic: 'collections',
+    ...address,
+    version: 5n,
+    type: 'pesewa.collections.CollectionFailed',
+    payload,
+  };
+}
+
+function callback(
+  reference: string,
+  status: string,
+  amount = '100',
+  kind: 'payout' | 'collection' = 'payout',
+): OutgoingEvent {
+  const claim = {
+    claimedStatus: status,
+    claimedAmount: amount,
+    claimedFee: '0.5',
+    claimedReason: null,
+    digest: 'd',
+  };
+  const payload = { ...envelope(), rail: 'upstream', reference, kind, ...claim };
+  return {
+    topic: 'railNotices',
+    key: reference,
+    causationId: null,
+    version: 0n,
+    type: 'pesewa.rails.CallbackReceived',
+    payload,
+  };
+}
+
+type LedgerEvent = Extract<
+  TopicEvent<'ledger'>,
+  { type: 'pesewa.ledger.HoldCaptured' | 'pesewa.ledger.FloatFunded' }
+>;
+const ledger = (event: LedgerEvent): OutgoingEvent => ({
+  topic: 'ledger',
+  ...address,
+  version: 1n,
+  ...event,
+});
+
+const publish = (...events: readonly OutgoingEvent[]) => publishing.submit(events);
+const operator = async (path: string, init?: RequestInit) => {
+  const response = await reconciler.operator.request(path, init);
+  return (await response.json()) as { readonly items: readonly Record<string, unknown>[] };
+};
+const breaksOf = async (reference: string) =>
+  (await operator(`/breaks?reference=${reference}`)).items.map(({ kind }) => kind);
+const polls = () => messaging.database('reconciler').collection<PollDocument>('polls');
+const rowOf = async (reference: string) => polls().findOne({ _id: reference });
+
+beforeAll(async () => {
+  const consumerGroups = ['reconciler', 'observer'];
+  const shared = { topicPrefix: config.TOPIC_PREFIX, consumerGroups };
+  const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'setup', log: kafkaLog });
+  await Promise.all([
+    createTopics({ ...shared, kafka }),
+    registerSchemas({ ...shared, registryUrl: config.SCHEMA_REGISTRY_URL }),
+  ]);
+  messaging = await openMessaging(others.scope, {
+    ...{ service: 'observer', database: 'observer' },
+    produces: ['payouts', 'collections', 'railNotices', 'ledger'],
+  });
+  publishing = messaging.groupCommit<readonly OutgoingEvent[], void>(
+    'test.publish',
+    async (groups, { emit }) => {
+      for (const event of groups.flat()) emit(event);
+      return groups.map(() => undefined);
+    },
+  );
+  const hear = async (events: readonly { readonly type: string; readonly payload: object }[]) =>
+    void heard.push(...events.map(({ type, payload }) => ({ type, payload: { ...payload } })));
+  reconciler = await startReconciler();
+  await messaging.consume([
+    handleTopic('railNotices', ['pesewa.rails.RailStatusObserved'], hear),
+    handleTopic(
+      'reconciliation',
+      [
+        'pesewa.reconciliation.StuckSettled',
+        'pesewa.reconciliation.BreakOpened',
+        'pesewa.reconciliation.BreakResolved',
+        'pesewa.reconciliation.DriftMeasured',
+      ],
+      hear,
+    ),
+  ]);
+});
+
+afterAll(async () => {
+  await reconciler.close();
+  await messaging.database('reconciler').dropDatabase();
+  await messaging.db.dropDatabase();
+  await others.close();
+});
+
+describe('the reconciler on real daemons', () => {
+  it('settles a payout whose callback never comes', async () => {
+    const reference = ids.next('po');
+    answers.set(reference, { kind: 'completed', amount: 10_000n, fee: 50n, reason: 'Successful' });
+    await publish(accepted(reference));
+    await until('the fact', () => about(reference, 'RailStatusObserved').length > 0);
+    const [fact] = about(reference, 'RailStatusObserved');
+    expect(fact?.payload).toMatchObject({
+      status: 'completed',
+      amount: 10_000n,
+      fee: 50n,
+      source: 'poll',
+      kind: 'payout',
+    });
+    await publish(completed(reference));
+    await until('the end', () => about(reference, 'StuckSettled').length > 0);
+    expect(await rowOf(reference)).toMatchObject({ status: 'completed' });
+    expect(await rowOf(reference)).not.toHaveProperty('open');
+    expect(await breaksOf(reference)).toEqual([]);
+  });
+
+  it('asks at once after a hint, even one that comes before the payment itself', async () => {
+    const reference = ids.next('po');
+    answers.set(reference, { kind: 'failed', reason: 'Declined' });
+    await publish(callback(reference, 'FAILED'));
+    await until('the hint', async () => (await rowOf(reference)) !== null);
+    expect(asked).not.toContain(reference);
+    await publish(accepted(reference));
+    await until('the fact', () => about(reference, 'RailStatusObserved').length > 0);
+    expect(about(reference, 'RailStatusObserved')[0]?.payload).toMatchObject({
+      status: 'failed',
+      reason: 'Declined',
+    });
+  });
+
+  it('passes a reversal on after the end, once', async () => {
+    const reference = ids.next('po');
+    answers.set(reference, { kind: 'reversed', amount: 10_000n, fee: 50n, reason: 'Reversed' });
+    await publish(accepted(reference), completed(reference));
+    await until('the end', async () => (await rowOf(reference))?.status === 'completed');
+    await publish(callback(reference, 'REVERSED'));
+    await until('the fact', () =>
+      about(reference, 'RailStatusObserved').some(({ payload }) => payload['status'] === 'reversed'),
+    );
+    expect(await breaksOf(reference)).toEqual([]);
+  });
+
+  it('opens one break for forged callbacks and moves nothing', async () => {
+    const [open, ended] = [ids.next('po'), ids.next('po')];
+    answers.set(ended, { kind: 'completed', amount: 10_000n, fee: 50n, reason: null });
+    await publish(accepted(open), accepted(ended), completed(ended));
+    await until(
+      'the payouts',
+      async () => (await polls().countDocuments({ _id: { $in: [open, ended] } })) === 2,
+    );
+    const before = about(ended, 'RailStatusObserved').length;
+    await publish(callback(open, 'COMPLETED'), callback(ended, 'FAILED'), callback(ended, 'FAILED', '7'));
+    await until('the breaks', () =>
+      [open, ended].every((reference) => about(reference, 'BreakOpened').length > 0),
+    );
+    const polled = (await rowOf(open))?.polls ?? 0;
+    await until('more polls', async () => ((await rowOf(open))?.polls ?? 0) > polled + 2);
+    expect(await breaksOf(open)).toEqual(['callback.denied']);
+    expect(await breaksOf(ended)).toEqual(['callback.denied']);
+    expect(about(open, 'BreakOpened')).toHaveLength(1);
+    expect(about(open, 'RailStatusObserved')).toEqual([]);
+    expect(about(ended, 'RailStatusObserved')).toHaveLength(before);
+  });
+
+  it('keeps a collection pending whose callback claims another amount', async () => {
+    const [right, wrong] = [ids.next('co'), ids.next('co')];
+    for (const reference of [right, wrong])
+      answers.set(reference, { kind: 'completed', amount: null, fee: null, reason: null });
+    await publish(
+      callback(right, 'COMPLETED', '100.00', 'collection'),
+      callback(wrong, 'COMPLETED', '101', 'collection'),
+    );
+    await until(
+      'the hints',
+      async () => (await polls().countDocuments({ _id: { $in: [right, wrong] } })) === 2,
+    );
+    await publish(initiated(right), initiated(wrong));
+    await until('a fact and a break', () => about(right).length > 0 && about(wrong).length > 0);
+    expect(about(right)[0]?.payload).toMatchObject({ status: 'completed', amount: 10_000n, fee: 50n });
+    expect(about(wrong).map(({ type }) => type)).toEqual(['pesewa.reconciliation.BreakOpened']);
+    expect(about(wrong)[0]?.payload).toMatchObject({ kind: 'collection.amount_differs', amount: 100n });
+  });
+
+  it('measures the drift of a wallet, and closes its break once it is back in range', async () => {
+    const reference = ids.next('po');
+    const wallet = { merchantId: 'demo', currency: 'GHS', rail: 'upstream' };
+    await publish(
+      ledger({
+        type: 'pesewa.ledger.FloatFunded',
+        payload: { ...envelope(), rail: 'upstream', currency: 'GHS', amount: 1_000_000n },
+      }),
+      ledger({
+        type: 'pesewa.ledger.HoldCaptured',
+        payload: { ...envelope(), ...wallet, reference, ...amounts, railCost: 50n },
+      }),
+    );
+    await until('the posting', async () => (await rowOf(reference))?.posted === true);
+    railBalance = 989_900n;
+    expect((await operator('/compare', { method: 'POST' })).items).toMatchObject([
+      {
+        rail: 'upstream',
+        currency: 'GHS',
+        railBalance: '9899',
+        float: '9899.5',
+        drift: '-0.5',
+        withinRange: false,
+      },
+    ]);
+    await operator('/compare', { method: 'POST' });
+    expect(await breaksOf('upstream:GHS')).toEqual(['wallet.drift']);
+    railBalance = 989_950n;
+    await operator('/compare', { method: 'POST' });
+    expect((await operator('/drift')).items).toMatchObject([{ drift: '0', withinRange: true }]);
+    expect((await operator('/breaks?reference=upstream:GHS')).items).toMatchObject([{ status: 'resolved' }]);
+    await until('the events', () => heard.some(({ type }) => type.endsWith('.BreakResolved')));
+  });
+
+  it('changes nothing and asks nobody when every topic is replayed', async () => {
+    const database = messaging.database('reconciler');
+    const state = async () => ({
+      polls: await polls().find().sort({ _id: 1 }).toArray(),
+      breaks: await database.collection('breaks').find().sort({ _id: 1 }).toArray(),
+      floats: await database.collection('floats').find().sort({ _id: 1 }).toArray(),
+    });
+    for (const { _id, terms } of await polls().find({ open: true }).toArray()) {
+      await publish(terms?.kind === 'collection' ? failed(_id) : completed(_id));
+    }
+    await until(
+      'an end of every poll',
+      async () => (await polls().countDocuments({ $or: [{ open: true }, { watch: true }] })) === 0,
+    );
+    await reconciler.close();
+    const [before, calls] = [await state(), asked.length];
+    expect(before.polls.length).toBeGreaterThan(5);
+    expect(before.breaks.length).toBeGreaterThan(2);
+    await replay();
+    reconciler = await startReconciler();
+    await untilApplied();
+    expect(await state()).toEqual(before);
+    expect(asked).toHaveLength(calls);
+  });
+});
+
+const consumed = ['payouts', 'collections', 'railNotices', 'ledger'] as const;
+const topicOf = (name: (typeof consumed)[number]) => config.TOPIC_PREFIX + topics[name].name;
+const offsets = () =>
+  messaging.database('reconciler').collection<{ _id: string; next: bigint }>('consumer_offsets');
+
+async function withAdmin<Value>(
+  work: (admin: ReturnType<ReturnType<typeof createKafka>['admin']>) => Promise<Value>,
+): Promise<Value> {
+  const admin = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'admin', log: kafkaLog }).admin();
+  await admin.connect();
+  try {
+    return await work(admin);
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+/** Puts the group back to the start of every topic. */
+async function replay(): Promise<void> {
+  await offsets().deleteMany({});
+  await withAdmin(async (admin) => {
+    for (const name of consumed) {
+      await admin.resetOffsets({
+        groupId: `${config.TOPIC_PREFIX}reconciler`,
+        topic: topicOf(name),
+        earliest: true,
+      });
+    }
+  });
+}
+
+/** Waits until every message of every topic is applied. */
+async function untilApplied(): Promise<void> {
+  const ends = await withAdmin((admin) =>
+    Promise.all(consumed.map((name) => admin.fetchTopicOffsets(topicOf(name)))),
+  );
+  const wanted = ends.flatMap((partitions, index) =>
+    partitions
+      .filter(({ high }) => high !== '0')
+      .map(({ partition, high }) => ({
+        id: `reconciler/${topicOf(consumed[index] ?? 'ledger')}/${partition}`,
+        high: BigInt(high),
+      })),
+  );
+  await until('the replay', async () => {
+    const found = new Map((await offsets().find().toArray()).map(({ _id, next }) => [_id, next]));
+    return wanted.every(({ id, high }) => (found.get(id) ?? 0n) >= high);
+  });
+}

@@ -1,0 +1,165 @@
+import type { Claimable } from '@pesewa/messaging';
+import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
+import {
+  type Claim,
+  type HistoryEntry,
+  inFlight,
+  type Terms,
+  type Tracked,
+  type TrackedStatus,
+} from './domain/tracked.ts';
+
+/** A payment of the working set as MongoDB holds it; `_id` is our reference. */
+export interface PollDocument extends Claimable {
+  readonly terms?: Terms;
+  readonly status: TrackedStatus;
+  /** Set while the owner has not ended the payment. */
+  readonly open?: true;
+  /** Set while there is something to ask the rail: what the claim loop looks for. */
+  readonly watch?: true;
+  readonly version: bigint;
+  readonly openedAt: Date;
+  readonly polls: number;
+  readonly pollsInRound: number;
+  readonly callbacks: readonly (Omit<Claim, 'atMs'> & { readonly at: Date })[];
+  readonly breaks: readonly string[];
+  readonly posted: boolean;
+  readonly refunded: boolean;
+  /** Set while the rail's wallet and our float may differ by the payment. */
+  readonly inFlight?: true;
+  readonly mayDebit: bigint;
+  readonly mayCredit: bigint;
+  /** A callback for a reference that nobody opens is forgotten after this time. */
+  readonly strayUntil?: Date;
+  readonly history: readonly (Omit<HistoryEntry, 'atMs' | 'lastAtMs'> & {
+    readonly at: Date;
+    readonly lastAt: Date;
+  })[];
+}
+
+/** An event without a version of its own that has been applied: its id, so that a replay finds it. */
+interface InboxDocument {
+  readonly _id: string;
+  readonly at: Date;
+}
+
+/** The working set of this service's database. */
+export interface WorkingStore {
+  readonly collection: Collection<PollDocument>;
+  readonly load: (
+    references: readonly string[],
+    session?: ClientSession,
+  ) => Promise<ReadonlyMap<string, Tracked>>;
+  /** Writes whole documents that were read in the same transaction; a conflict aborts it. */
+  readonly save: (payments: readonly Tracked[], session: ClientSession) => Promise<void>;
+  /** Remembers event ids, and gives those that are new. */
+  readonly takeNew: (
+    eventIds: readonly string[],
+    session: ClientSession,
+    now: Date,
+  ) => Promise<ReadonlySet<string>>;
+  readonly countOpen: () => Promise<Readonly<Record<'payout' | 'collection', number>>>;
+}
+
+const DAY_S = 86_400;
+const STRAY_MS = DAY_S * 1_000;
+/** Longer than any topic is kept that events without a version come from. */
+const INBOX_DAYS = 100;
+
+/** Opens the working set and makes sure of its indexes. */
+export async function openWorkingStore(db: Db): Promise<WorkingStore> {
+  const collection = db.collection<PollDocument>('polls');
+  const inbox = db.collection<InboxDocument>('inbox');
+  await Promise.all([
+    collection.createIndexes([
+      { key: { dueAt: 1 }, partialFilterExpression: { watch: true } },
+      { key: { 'terms.kind': 1 }, partialFilterExpression: { open: true } },
+      {
+        key: { 'terms.rail': 1, 'terms.currency': 1, openedAt: 1 },
+        partialFilterExpression: { inFlight: true },
+      },
+      { key: { strayUntil: 1 }, expireAfterSeconds: 0 },
+    ]),
+    inbox.createIndex({ at: 1 }, { expireAfterSeconds: INBOX_DAYS * DAY_S }),
+  ]);
+  return {
+    collection,
+    load: async (references, session) => {
+      const filter = { _id: { $in: [...new Set(references)] } };
+      const found = await collection.find(filter, { ...(session && { session }) }).toArray();
+      return new Map(found.map((document) => [document._id, fromDocument(document)]));
+    },
+    save: async (payments, session) => {
+      if (payments.length === 0) return;
+      await collection.bulkWrite(payments.map(toReplacement), { session, ordered: false });
+    },
+    takeNew: async (eventIds, session, now) => {
+      const known = await inbox.find({ _id: { $in: [...eventIds] } }, { session }).toArray();
+      const fresh = new Set(eventIds);
+      for (const { _id } of known) fresh.delete(_id);
+      if (fresh.size > 0)
+        await inbox.insertMany(
+          [...fresh].map((_id) => ({ _id, at: now })),
+          { session },
+        );
+      return fresh;
+    },
+    countOpen: async () => {
+      const count = (kind: 'payout' | 'collection') =>
+        collection.countDocuments({ open: true, 'terms.kind': kind });
+      const [payout, open] = await Promise.all([count('payout'), count('collection')]);
+      return { payout, collection: open };
+    },
+  };
+}
+
+function toReplacement(tracked: Tracked): AnyBulkWriteOperation<PollDocument> {
+  const { _id, ...replacement } = toDocument(tracked);
+  return { replaceOne: { filter: { _id }, replacement, upsert: true } };
+}
+
+function toDocument(tracked: Tracked): PollDocument {
+  const { reference, terms, dueAtMs, claim, openedAtMs, callbacks, history, ...rest } = tracked;
+  const moves = inFlight(tracked);
+  return {
+    _id: reference,
+    ...rest,
+    ...(terms === null ? { strayUntil: new Date(openedAtMs + STRAY_MS) } : { terms }),
+    ...(tracked.status === 'open' && { open: true }),
+    ...(dueAtMs !== null && { watch: true, dueAt: new Date(dueAtMs) }),
+    ...(claim !== null && { claim }),
+    openedAt: new Date(openedAtMs),
+    ...((moves.mayDebit !== 0n || moves.mayCredit !== 0n) && { inFlight: true }),
+    ...moves,
+    callbacks: callbacks.map(({ atMs, ...callback }) => ({ ...callback, at: new Date(atMs) })),
+    history: history.map(({ atMs, lastAtMs, ...entry }) => ({
+      ...entry,
+      at: new Date(atMs),
+      lastAt: new Date(lastAtMs),
+    })),
+  };
+}
+
+/** Reads a payment as MongoDB holds it. */
+export function fromDocument(document: PollDocument): Tracked {
+  return {
+    reference: document._id,
+    terms: document.terms ?? null,
+    status: document.status,
+    version: document.version,
+    openedAtMs: document.openedAt.getTime(),
+    dueAtMs: document.dueAt?.getTime() ?? null,
+    claim: document.claim ?? null,
+    polls: document.polls,
+    pollsInRound: document.pollsInRound,
+    callbacks: document.callbacks.map(({ at, ...callback }) => ({ ...callback, atMs: at.getTime() })),
+    breaks: document.breaks,
+    posted: document.posted,
+    refunded: document.refunded,
+    history: document.history.map(({ at, lastAt, ...entry }) => ({
+      ...entry,
+      atMs: at.getTime(),
+      lastAtMs: lastAt.getTime(),
+    })),
+  };
+}

@@ -1,0 +1,96 @@
+import { lookup as resolve } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { accept, type Result, refuse } from '@pesewa/kernel';
+import ipaddr from 'ipaddr.js';
+
+/** Why an address gets no webhook; names the rule, never the address. */
+export type AddressRefusal =
+  | 'address.malformed'
+  | 'address.not_https'
+  | 'address.port'
+  | 'address.credentials'
+  | 'address.not_public';
+
+/** An address that may be called; `listed` ones are in WEBHOOK_ALLOWED_ORIGINS and skip the checks at connect. */
+export interface JudgedAddress {
+  readonly url: URL;
+  readonly listed: boolean;
+}
+
+const URL_LENGTH_MAX = 2_048;
+/** A URL parser drops some of these in silence, and reads a backslash as a slash: what we judge must be what was written. */
+const AMBIGUOUS = /[\u0000-\u0020\\\u007f]/;
+const INNER_NAMES =
+  /(?:^|\.)(?:localhost|local|internal|svc|cluster|localdomain|home|lan|corp|intranet|onion)$|\.cluster\.local$|\.arpa$/;
+
+/**
+ * Judges a merchant's address before anything is sent (design 8, research/reliability 6.6): https on port 443 to a
+ * public name or address, or an origin that the operator listed exactly.
+ */
+export function judgeAddress(
+  text: string,
+  allowedOrigins: ReadonlySet<string>,
+): Result<JudgedAddress, AddressRefusal> {
+  if (text.length > URL_LENGTH_MAX || AMBIGUOUS.test(text) || !URL.canParse(text))
+    return refuse('address.malformed');
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') return refuse('address.credentials');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return refuse('address.not_https');
+  if (allowedOrigins.has(url.origin)) return accept({ url, listed: true });
+  if (url.protocol !== 'https:') return refuse('address.not_https');
+  // A parser leaves out the scheme's own port.
+  if (url.port !== '') return refuse('address.port');
+  return isPublicHost(url.hostname) ? accept({ url, listed: false }) : refuse('address.not_public');
+}
+
+/** Whether a URL's host may lie on the public internet: judged as the parser wrote it, literal or name. */
+export function isPublicHost(hostname: string): boolean {
+  const host = hostname
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
+  if (ipaddr.isValid(host)) return isPublicAddress(host);
+  return host.includes('.') && !INNER_NAMES.test(host);
+}
+
+const globalUnicast = ipaddr.IPv6.parse('2000::');
+const GLOBAL_UNICAST_BITS = 3;
+
+/**
+ * Whether an IP address is a public one: unicast by the registries' ranges, once an IPv4 address mapped into IPv6 is
+ * unwrapped; the other ways to wrap one (NAT64, 6to4, Teredo, compatible) are refused as a whole.
+ */
+export function isPublicAddress(text: string): boolean {
+  if (!ipaddr.isValid(text)) return false;
+  const address = ipaddr.process(text);
+  if (address.range() !== 'unicast') return false;
+  return address.kind() === 'ipv4' || address.match(globalUnicast, GLOBAL_UNICAST_BITS);
+}
+
+/** A connection that was not made, because it would have left the public internet. */
+export class AddressRefusedError extends Error {
+  override readonly name = 'AddressRefusedError';
+}
+
+/**
+ * Resolves names for connections and gives only public addresses: one that isn't refuses the name as a whole.
+ *
+ * What was checked is what is connected to, so a name that changes in between gains nothing.
+ */
+export function createGuardedLookup(resolveName: typeof resolve = resolve): LookupFunction {
+  return (hostname, options, callback) => {
+    resolveName(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) {
+        callback(error, '', 0);
+        return;
+      }
+      const [first] = addresses;
+      if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address))) {
+        callback(new AddressRefusedError('the name leads to an address that is not public'), '', 0);
+        return;
+      }
+      if (options.all === true) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
+}

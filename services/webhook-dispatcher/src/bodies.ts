@@ -1,0 +1,63 @@
+import { jsonNumber, type TopicEvent } from '@pesewa/contracts';
+import { formatAmount } from '@pesewa/kernel';
+
+/** The events of payouts that merchants are told of. */
+export type EndedPayout = Extract<
+  TopicEvent<'payouts'>,
+  { readonly type: `pesewa.payouts.Payout${'Completed' | 'Failed' | 'Reversed'}` }
+>;
+
+/** The events of collections that merchants are told of. */
+export type EndedCollection = Extract<
+  TopicEvent<'collections'>,
+  { readonly type: `pesewa.collections.Collection${'Completed' | 'Failed'}` }
+>;
+
+const payoutStatuses = {
+  'pesewa.payouts.PayoutCompleted': 'COMPLETED',
+  'pesewa.payouts.PayoutFailed': 'FAILED',
+  'pesewa.payouts.PayoutReversed': 'REVERSED',
+} as const;
+
+/** The body of a payout's webhook, as it is stored, signed and sent (contract 6.1); the value is amount and fee (design 5). */
+export function payoutBody({ type, payload }: EndedPayout): string {
+  const money = (minor: bigint) => jsonNumber(formatAmount(minor, payload.currency));
+  return JSON.stringify({
+    data: {
+      transactionStatus: payoutStatuses[type],
+      merchantReference: payload.merchantReference,
+      transactionReference: payload.reference,
+      amount: money(payload.amount),
+      feeAmount: money(payload.fee),
+      valueAmount: money(payload.amount + payload.fee),
+      statusReason: payload.statusReason,
+    },
+  });
+}
+
+/** The body of a collection's webhook (contract 6.2); a failed one received nothing and costs nothing (design 9). */
+export function collectionBody(event: EndedCollection): string {
+  const { payload } = event;
+  const completed = event.type === 'pesewa.collections.CollectionCompleted' ? event.payload : undefined;
+  const failed = event.type === 'pesewa.collections.CollectionFailed' ? event.payload : undefined;
+  const money = (minor: bigint) => jsonNumber(formatAmount(minor, payload.currency));
+  return JSON.stringify({
+    transaction_reference: payload.reference,
+    transaction_status: completed ? 'Funds Received' : 'Transaction Failed',
+    transaction_fee: money(completed?.fee ?? 0n),
+    amount_received: money(completed?.amountReceived ?? 0n),
+    initiated_date: dateTime(payload.initiatedAt),
+    current_status_date: dateTime(payload.occurredAt),
+    received_from: {},
+    merchant_reference: payload.merchantReference,
+    status: completed ? 'COMPLETED' : 'FAILED',
+    channel: 'MOBILE_MONEY',
+    currency_code: payload.currency,
+    ...(failed && { failure_reason: failed.failureReason }),
+  });
+}
+
+/** `YYYY-MM-DD HH:MM:SS` in UTC (contract 6.2, design 9). */
+function dateTime(epochMs: bigint): string {
+  return new Date(Number(epochMs)).toISOString().slice(0, 19).replace('T', ' ');
+}

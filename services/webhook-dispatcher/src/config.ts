@@ -1,0 +1,62 @@
+import { durationMsSetting, messagingSettings, serviceSettings, wholeNumberSetting } from '@pesewa/runtime';
+import { z } from 'zod';
+import { retryDelaysMs } from './domain/delivery.ts';
+
+const list = (text: string) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
+const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
+  error: 'must be exact origins, such as http://127.0.0.1:4070',
+});
+
+const delayMs = z
+  .string()
+  .regex(/^\d{1,9}$/, { error: 'must be whole milliseconds' })
+  .transform(Number);
+
+/** The settings of webhook-dispatcher. */
+export const settings = serviceSettings
+  .extend(messagingSettings.shape)
+  .extend({
+    PORT: serviceSettings.shape.PORT.default(4060).describe('kept for a public API; there is none'),
+    OPERATIONS_PORT: serviceSettings.shape.OPERATIONS_PORT.default(4061),
+    WEBHOOK_ALLOWED_ORIGINS: z
+      .string()
+      .transform(list)
+      .pipe(z.array(origin))
+      .transform((origins): ReadonlySet<string> => new Set(origins))
+      .default(new Set())
+      .describe('origins that skip the address check, by commas; refused in production'),
+    RETRY_DELAYS_MS: z
+      .string()
+      .transform(list)
+      .pipe(z.array(delayMs).min(1))
+      .default([...retryDelaysMs])
+      .describe('pauses after the first, second, … failed attempt, by commas'),
+    DELIVERY_DEADLINE_MS: wholeNumberSetting({ min: 100, max: 60_000 })
+      .default(10_000)
+      .describe('one deadline over a whole attempt'),
+    DELIVERY_CONCURRENCY_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
+      .default(128)
+      .describe('attempts at once in this process'),
+    DELIVERY_CONCURRENCY_PER_ENDPOINT_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
+      .default(16)
+      .describe('attempts at once per merchant and origin'),
+    DELIVERY_PAUSE_MS: durationMsSetting
+      .default(500)
+      .describe('pause between looks for due deliveries when nothing wakes us'),
+  })
+  .refine(
+    ({ NODE_ENV, WEBHOOK_ALLOWED_ORIGINS }) =>
+      NODE_ENV !== 'production' || WEBHOOK_ALLOWED_ORIGINS.size === 0,
+    {
+      path: ['WEBHOOK_ALLOWED_ORIGINS'],
+      error: 'is for development and tests: unset it in production',
+    },
+  );
+
+/** The environment of this process; read nowhere else. */
+export const environment = process.env;

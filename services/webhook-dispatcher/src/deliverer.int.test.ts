@@ -1,0 +1,333 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { Merchant } from '@pesewa/directory';
+import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
+import { type Messaging, type OutgoingEvent, openDatabase, type Transaction } from '@pesewa/messaging';
+import { createLogger } from '@pesewa/runtime';
+import { createWebhookSecret, verifyWebhook } from '@pesewa/signatures';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { createDeliveries, type Deliveries } from './deliveries.ts';
+import { startDeliverer } from './deliverer.ts';
+import { createDeliveryEvents } from './events.ts';
+import { createLanes } from './lanes.ts';
+import { openSender } from './sender.ts';
+import { type DeliveryStore, type NewDelivery, openDeliveryStore } from './store.ts';
+
+const clock = systemClock;
+const ids = createIds(systemClock, systemRandom);
+const logger = createLogger({ name: 'test', level: 'silent' });
+const secrets = [createWebhookSecret(systemRandom), createWebhookSecret(systemRandom)];
+const DEADLINE_MS = 400;
+
+type Database = Awaited<ReturnType<typeof openDatabase>>;
+type Answer = (response: ServerResponse) => void;
+interface Seen {
+  readonly path: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+let database: Database;
+let store: DeliveryStore;
+let endpoint: Awaited<ReturnType<typeof openEndpoint>>;
+let dispatcher: Awaited<ReturnType<typeof openDispatcher>>;
+
+beforeAll(async () => {
+  const url = process.env['MONGODB_URL'] ?? '';
+  database = await openDatabase({ url, database: `test-${randomUUID()}`, appName: 'test' });
+  store = await openDeliveryStore(database.db);
+});
+afterAll(async () => {
+  await database.db.dropDatabase();
+  await database[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  endpoint = await openEndpoint();
+  dispatcher = await openDispatcher();
+});
+afterEach(async () => {
+  await dispatcher.resources.disposeAsync();
+  await endpoint.close();
+  await Promise.all(['deliveries', 'attempts'].map((name) => database.db.collection(name).deleteMany({})));
+});
+
+/** A merchant's endpoint that answers from a list; the last answer repeats. */
+async function openEndpoint() {
+  const seen: Seen[] = [];
+  let answers: readonly Answer[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (chunk: string) => {
+      body += chunk;
+    });
+    request.on('end', () => {
+      const answer = answers[Math.min(seen.length, answers.length - 1)];
+      seen.push({ path: request.url, headers: request.headers, body });
+      answer?.(response);
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const origin = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  return {
+    origin,
+    seen,
+    answering: (...list: readonly Answer[]) => {
+      answers = list;
+    },
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => {
+        server.close(resolve);
+      });
+    },
+  };
+}
+
+const status = (code: number, headers: Record<string, string> = {}): Answer => {
+  return (response) => void response.writeHead(code, headers).end();
+};
+
+/** Group commit as one transaction per item, and the events that were committed. */
+function createTransactions() {
+  const committed: OutgoingEvent[] = [];
+  const inTransaction = async <Value>(work: (transaction: Transaction) => Promise<Value>): Promise<Value> => {
+    let events: OutgoingEvent[] = [];
+    let actions: (() => void)[] = [];
+    const value = await database.client.withSession((session) =>
+      session.withTransaction(() => {
+        events = [];
+        actions = [];
+        return work({
+          session,
+          emit: (event) => void events.push(event),
+          afterCommit: (action) => void actions.push(action),
+        });
+      }),
+    );
+    committed.push(...events);
+    for (const action of actions) action();
+    return value;
+  };
+  const groupCommit: Messaging['groupCommit'] = (_name, apply) => ({
+    submit: async (item) => {
+      const [outcome] = await inTransaction((transaction) => apply([item], transaction, false));
+      if (outcome === undefined) throw new Error('an outcome is missing');
+      return outcome;
+    },
+  });
+  return { committed, inTransaction, groupCommit };
+}
+
+async function openDispatcher() {
+  const resources = new AsyncDisposableStack();
+  const transactions = createTransactions();
+  const allowedOrigins = new Set([endpoint.origin]);
+  const merchants: Record<string, Pick<Merchant, 'id' | 'webhooks'>> = {
+    demo: {
+      id: 'demo',
+      webhooks: {
+        payoutsUrl: `${endpoint.origin}/payouts`,
+        collectionsUrl: `${endpoint.origin}/collections`,
+        secrets,
+      },
+    },
+    silent: { id: 'silent', webhooks: { payoutsUrl: null, collectionsUrl: null, secrets } },
+    inner: {
+      id: 'inner',
+      webhooks: { payoutsUrl: 'https://169.254.169.254/latest', collectionsUrl: null, secrets },
+    },
+  };
+  const deliveries: Deliveries = createDeliveries({
+    store,
+    clock,
+    messaging: { groupCommit: transactions.groupCommit },
+    events: createDeliveryEvents({ ids, clock }),
+    becameDue: () => deliverer.wake(),
+  });
+  const sender = resources.use(
+    openSender({ allowedOrigins, deadlineMs: DEADLINE_MS, connectionsPerOriginMax: 8, clock }),
+  );
+  const deliverer = resources.use(
+    startDeliverer({
+      ...{ store, deliveries, sender, clock, ids, logger, random: systemRandom, crashPoint: () => undefined },
+      directory: { find: async (id) => merchants[id] as Merchant | undefined },
+      lanes: createLanes({ concurrencyMax: 2 }),
+      ...{ delaysMs: [20, 20], deadlineMs: DEADLINE_MS, concurrencyMax: 16, pauseMs: 20 },
+    }),
+  );
+  const bear = (...born: readonly NewDelivery[]) =>
+    transactions.inTransaction((transaction) => deliveries.bear(born, transaction));
+  return { resources, deliveries, bear, events: transactions.committed };
+}
+
+const owed = (changes: Partial<NewDelivery> = {}): NewDelivery => ({
+  ...{
+    _id: 'po-1-completed',
+    merchantId: 'demo',
+    reference: 'po-1',
+    merchantReference: 'M-1',
+    kind: 'payout-completed',
+  },
+  ...{ body: '{"data":{"amount":20.50}}', webhookUrl: null, causationId: 'ev-1', bornAtMs: clock.nowMs() },
+  ...changes,
+});
+
+async function ended(id = 'po-1-completed') {
+  return vi.waitFor(
+    async () => {
+      const delivery = await store.collection.findOne({ _id: id });
+      if (delivery === null || delivery.state === 'pending') throw new Error(`${id} has not ended`);
+      return delivery;
+    },
+    { timeout: 10_000, interval: 20 },
+  );
+}
+
+test('a webhook is delivered once, signed over the stored bytes by every secret', async () => {
+  endpoint.answering(status(200));
+  await dispatcher.bear(owed(), owed());
+  await dispatcher.bear(owed({ body: '{"another":true}' }));
+  expect(await ended()).toMatchObject({ state: 'delivered', attempts: 1, lastStatus: 200 });
+  expect(endpoint.seen).toHaveLength(1);
+  const [call] = endpoint.seen;
+  expect(call).toMatchObject({ path: '/payouts', body: owed().body });
+  expect(call?.headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': 'po-1-completed' });
+  const headers = call?.headers as Record<string, string>;
+  for (const secret of secrets) {
+    const proof = {
+      headers,
+      body: call?.body ?? '',
+      secrets: [secret],
+      nowMs: clock.nowMs(),
+      toleranceSeconds: 10,
+    };
+    expect(verifyWebhook(proof)).toMatchObject({ ok: true });
+  }
+  expect(dispatcher.events).toMatchObject([
+    {
+      ...{ topic: 'webhooks', key: 'demo', causationId: 'ev-1', type: 'pesewa.webhooks.WebhookDelivered' },
+      payload: { deliveryId: 'po-1-completed', merchantId: 'demo', reference: 'po-1', attempts: 1 },
+    },
+  ]);
+});
+
+test('500, then 200: tried again with the same id and body', async () => {
+  endpoint.answering(status(500), status(200));
+  await dispatcher.bear(owed());
+  expect(await ended()).toMatchObject({ state: 'delivered', attempts: 2, lastStatus: 200 });
+  expect(endpoint.seen.map(({ headers, body }) => [headers['webhook-id'], body])).toEqual([
+    ['po-1-completed', owed().body],
+    ['po-1-completed', owed().body],
+  ]);
+  expect(await store.listAttempts('po-1-completed', 10)).toMatchObject([{ status: 500 }, { status: 200 }]);
+});
+
+test('a redirect is not followed and counts as a failure; in the end the delivery is exhausted', async () => {
+  endpoint.answering(status(302, { location: '/elsewhere' }));
+  await dispatcher.bear(owed({ _id: 'po-2-failed' }));
+  expect(await ended('po-2-failed')).toMatchObject({
+    state: 'exhausted',
+    attempts: 3,
+    lastStatus: 302,
+    reason: 'every attempt failed',
+  });
+  expect(endpoint.seen.map(({ path }) => path)).toEqual(['/payouts', '/payouts', '/payouts']);
+  expect(dispatcher.events).toMatchObject([
+    { type: 'pesewa.webhooks.WebhookExhausted', payload: { attempts: 3 } },
+  ]);
+});
+
+test('an exhausted delivery is resent with the same id, on a schedule from its start', async () => {
+  endpoint.answering(status(410), status(500), status(204));
+  await dispatcher.bear(owed({ _id: 'po-3-completed' }));
+  expect(await ended('po-3-completed')).toMatchObject({ state: 'exhausted', attempts: 1 });
+  expect(await dispatcher.deliveries.resend('po-3-completed')).toBe(true);
+  expect(await ended('po-3-completed')).toMatchObject({ state: 'delivered', attempts: 3, roundAttempts: 2 });
+  expect(new Set(endpoint.seen.map(({ headers }) => headers['webhook-id']))).toEqual(
+    new Set(['po-3-completed']),
+  );
+  expect(await dispatcher.deliveries.resend('po-4-completed')).toBe(false);
+});
+
+test('a body that never ends is cut, and its 2xx counts', async () => {
+  endpoint.answering((response) => void response.writeHead(200).write('slow'));
+  await dispatcher.bear(owed({ _id: 'po-5-completed' }));
+  expect(await ended('po-5-completed')).toMatchObject({ state: 'delivered', attempts: 1 });
+});
+
+test('a collection goes to its own address, or to the merchant’s', async () => {
+  endpoint.answering(status(200));
+  const kind = 'collection-completed';
+  await dispatcher.bear(
+    owed({ _id: 'co-1-completed', kind, webhookUrl: `${endpoint.origin}/own` }),
+    owed({ _id: 'co-2-completed', kind }),
+  );
+  await ended('co-1-completed');
+  await ended('co-2-completed');
+  expect(endpoint.seen.map(({ path }) => path).toSorted()).toEqual(['/collections', '/own']);
+});
+
+test('no address discards, an inner address exhausts, and neither is called', async () => {
+  await dispatcher.bear(
+    owed({ _id: 'po-6-completed', merchantId: 'silent' }),
+    owed({ _id: 'po-7-completed', merchantId: 'inner' }),
+  );
+  expect(await ended('po-6-completed')).toMatchObject({ state: 'discarded', attempts: 0 });
+  expect(await ended('po-7-completed')).toMatchObject({
+    state: 'exhausted',
+    attempts: 1,
+    lastError: 'refused',
+    reason: 'address refused',
+  });
+  expect(endpoint.seen).toEqual([]);
+});
+
+test('a lane takes so many at once; those turned away spend no attempt', async () => {
+  const waiting: ServerResponse[] = [];
+  endpoint.answering((response) => void waiting.push(response));
+  const born = Array.from({ length: 5 }, (_, index) => owed({ _id: `po-lane${index}-completed` }));
+  await dispatcher.bear(...born);
+  let most = 0;
+  await vi.waitFor(
+    () => {
+      most = Math.max(most, waiting.length);
+      for (const response of waiting.splice(0)) response.writeHead(200).end();
+      if (endpoint.seen.length < born.length) throw new Error('not all have come');
+    },
+    { timeout: 10_000, interval: 50 },
+  );
+  expect(most).toBeLessThanOrEqual(2);
+  for (const { _id } of born) expect(await ended(_id)).toMatchObject({ state: 'delivered', attempts: 1 });
+});
+
+test('a claim that was replaced settles nothing', async () => {
+  await store.collection.insertOne({
+    ...{
+      _id: 'po-8-completed',
+      merchantId: 'demo',
+      reference: 'po-8',
+      merchantReference: 'M-8',
+      kind: 'payout-completed',
+    },
+    ...{
+      body: '{}',
+      webhookUrl: null,
+      causationId: 'ev-8',
+      bornAt: new Date(),
+      state: 'pending',
+      attempts: 0,
+      roundAttempts: 0,
+    },
+    claim: 'newer',
+  });
+  const late = { id: 'po-8-completed', claim: 'older', state: 'delivered' } as const;
+  expect(await dispatcher.deliveries.settle(late)).toBe(false);
+  expect(await store.collection.findOne({ _id: 'po-8-completed' })).toMatchObject({
+    state: 'pending',
+    claim: 'newer',
+  });
+  expect(dispatcher.events).toEqual([]);
+});

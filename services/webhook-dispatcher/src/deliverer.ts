@@ -1,0 +1,136 @@
+import type { Directory, Merchant } from '@pesewa/directory';
+import type { Clock, Ids, Random } from '@pesewa/kernel';
+import { type Loop, startClaimLoop } from '@pesewa/messaging';
+import type { CrashPoint, Logger } from '@pesewa/runtime';
+import { signWebhook } from '@pesewa/signatures';
+import type { Deliveries, Settlement } from './deliveries.ts';
+import { type AttemptResult, decideNext, type NextStep } from './domain/delivery.ts';
+import type { Lanes } from './lanes.ts';
+import type { Sender } from './sender.ts';
+import type { DeliveryDocument, DeliveryStore } from './store.ts';
+
+/** What committing an outcome may take beyond the deadline of the attempt. */
+const COMMIT_TIMEOUT_MS = 10_000;
+
+/** What the deliverer works with. */
+export interface DelivererDeps {
+  readonly store: DeliveryStore;
+  readonly deliveries: Pick<Deliveries, 'settle'>;
+  readonly directory: Pick<Directory, 'find'>;
+  readonly sender: Sender;
+  readonly lanes: Lanes;
+  readonly delaysMs: readonly number[];
+  readonly deadlineMs: number;
+  readonly concurrencyMax: number;
+  readonly pauseMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly crashPoint: CrashPoint;
+}
+
+/**
+ * Delivers due webhooks, outside any transaction. A crash between the call and its outcome sends the webhook again
+ * once the lease has run out, with the same id and body: merchants deduplicate by reference (contract 6.3).
+ */
+export function startDeliverer(deps: DelivererDeps): Loop {
+  const workTimeoutMs = deps.deadlineMs + COMMIT_TIMEOUT_MS;
+  return startClaimLoop({
+    name: 'webhook deliverer',
+    collection: deps.store.collection,
+    open: { state: 'pending' },
+    leaseMs: workTimeoutMs * 2,
+    workTimeoutMs,
+    batchMax: 100,
+    concurrencyMax: deps.concurrencyMax,
+    pauseMs: deps.pauseMs,
+    clock: deps.clock,
+    ids: deps.ids,
+    logger: deps.logger,
+    work: (delivery, claim) => deliver(deps, delivery, claim),
+  });
+}
+
+async function deliver(deps: DelivererDeps, delivery: DeliveryDocument, claim: string): Promise<void> {
+  const merchant = await deps.directory.find(delivery.merchantId);
+  const url = merchant && addressOf(delivery, merchant);
+  if (!merchant || url === undefined) {
+    const reason = merchant ? 'the merchant has no address for it' : 'the merchant is unknown';
+    await settle(deps, { id: delivery._id, claim, state: 'discarded', reason });
+    return;
+  }
+  const entry = deps.lanes.enter(`${merchant.id} ${URL.canParse(url) ? new URL(url).origin : ''}`);
+  if (!entry.entered) {
+    await deps.store.giveBack(delivery._id, claim, deps.clock.nowMs() + entry.waitMs);
+    return;
+  }
+  const atMs = deps.clock.nowMs();
+  let result: AttemptResult;
+  try {
+    deps.crashPoint('webhooks.deliver.before-call');
+    result = await deps.sender.send({
+      url,
+      headers: headersFor(delivery, merchant, atMs),
+      body: delivery.body,
+    });
+    deps.crashPoint('webhooks.deliver.after-call');
+  } finally {
+    entry.leave();
+  }
+  const nowMs = deps.clock.nowMs();
+  const step = decideNext({
+    result,
+    attemptsBefore: delivery.roundAttempts,
+    delaysMs: deps.delaysMs,
+    nowMs,
+    chance: deps.random.fraction(),
+  });
+  if (step.kind === 'exhausted') {
+    deps.logger.warn({ delivery: delivery._id, reason: step.reason, result }, 'a webhook is given up');
+  }
+  await settle(deps, {
+    id: delivery._id,
+    claim,
+    ...changeOf(step),
+    attempt: {
+      atMs,
+      durationMs: Math.max(0, nowMs - atMs),
+      ...(result.kind === 'answered' ? { status: result.status } : { error: result.error }),
+    },
+  });
+}
+
+async function settle(deps: DelivererDeps, settlement: Settlement): Promise<void> {
+  const settled = await deps.deliveries.settle(settlement);
+  if (!settled)
+    deps.logger.info({ delivery: settlement.id }, 'the claim was replaced: this outcome does not count');
+}
+
+function changeOf(step: NextStep): Pick<Settlement, 'state' | 'dueAtMs' | 'reason'> {
+  switch (step.kind) {
+    case 'retry':
+      return { state: 'pending', dueAtMs: step.dueAtMs };
+    case 'exhausted':
+      return { state: 'exhausted', reason: step.reason };
+    default:
+      return { state: 'delivered' };
+  }
+}
+
+/** A collection's own address first, then the merchant's (design 9). */
+function addressOf(delivery: DeliveryDocument, merchant: Merchant): string | undefined {
+  const { payoutsUrl, collectionsUrl } = merchant.webhooks;
+  const own = delivery.kind.startsWith('payout') ? payoutsUrl : collectionsUrl;
+  return delivery.webhookUrl ?? own ?? undefined;
+}
+
+function headersFor(delivery: DeliveryDocument, merchant: Merchant, nowMs: number) {
+  const signed = signWebhook({
+    id: delivery._id,
+    timestamp: new Date(nowMs),
+    body: delivery.body,
+    secrets: merchant.webhooks.secrets,
+  });
+  return { 'content-type': 'application/json', 'user-agent': 'Pesewa-Webhooks/1', ...signed };
+}

@@ -1,0 +1,75 @@
+import { unreachable } from '@pesewa/kernel';
+
+/** What a webhook tells of: a payment and how it ended. */
+export type DeliveryKind =
+  | 'payout-completed'
+  | 'payout-failed'
+  | 'payout-reversed'
+  | 'collection-completed'
+  | 'collection-failed';
+
+/** `exhausted`: given up, until an operator resends it. `discarded`: the merchant has no address for it. */
+export type DeliveryState = 'pending' | 'delivered' | 'exhausted' | 'discarded';
+
+/** Why an attempt brought no answer; `refused` is our own refusal of the address (design 8). */
+export type AttemptError = 'refused' | 'timeout' | 'dns' | 'connect' | 'tls' | 'reset' | 'malformed';
+
+/** What came of one attempt; `retryAfterMs` is what the endpoint asked for, counted from the answer. */
+export type AttemptResult =
+  | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs: number | null }
+  | { readonly kind: 'failed'; readonly error: AttemptError };
+
+/** What becomes of a delivery after an attempt. */
+export type NextStep =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'retry'; readonly dueAtMs: number }
+  | { readonly kind: 'exhausted'; readonly reason: string };
+
+/** The pauses after the first, second, … attempt: about three days in all (design 8). */
+export const retryDelaysMs: readonly number[] = [
+  5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000,
+  86_400_000,
+];
+
+const JITTER = 0.2;
+const RETRY_AFTER_MS_MAX = 86_400_000;
+const GONE = 410;
+
+/** Decides what follows an attempt; `attemptsBefore` counts those since the delivery was born or last resent. */
+export function decideNext(attempt: {
+  readonly result: AttemptResult;
+  readonly attemptsBefore: number;
+  readonly delaysMs: readonly number[];
+  readonly nowMs: number;
+  /** Chance in [0, 1): spreads retries by a fifth to either side. */
+  readonly chance: number;
+}): NextStep {
+  const { result } = attempt;
+  switch (result.kind) {
+    case 'answered':
+      if (result.status >= 200 && result.status < 300) return { kind: 'delivered' };
+      if (result.status === GONE) return { kind: 'exhausted', reason: 'the endpoint is gone (410)' };
+      return retryOrGiveUp(attempt, result.retryAfterMs ?? 0);
+    case 'failed':
+      if (result.error === 'refused') return { kind: 'exhausted', reason: 'address refused' };
+      return retryOrGiveUp(attempt, 0);
+    default:
+      return unreachable(result);
+  }
+}
+
+function retryOrGiveUp(
+  attempt: {
+    readonly attemptsBefore: number;
+    readonly delaysMs: readonly number[];
+    readonly nowMs: number;
+    readonly chance: number;
+  },
+  askedMs: number,
+): NextStep {
+  const delayMs = attempt.delaysMs[attempt.attemptsBefore];
+  if (delayMs === undefined) return { kind: 'exhausted', reason: 'every attempt failed' };
+  const jittered = Math.round(delayMs * (1 - JITTER + 2 * JITTER * attempt.chance));
+  const asked = Math.min(Math.max(askedMs, 0), RETRY_AFTER_MS_MAX);
+  return { kind: 'retry', dueAtMs: attempt.nowMs + Math.max(jittered, asked) };
+}

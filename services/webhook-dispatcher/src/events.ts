@@ -1,0 +1,34 @@
+import type { Clock, Ids } from '@pesewa/kernel';
+import type { OutgoingEvent } from '@pesewa/messaging';
+import type { DeliveryChange } from './store.ts';
+
+/** What turns the ends of deliveries into events of webhooks.events. */
+export interface DeliveryEvents {
+  /** The event of a change, or nothing where it is ours alone. */
+  readonly happened: (change: DeliveryChange) => OutgoingEvent | undefined;
+}
+
+/** Builds {@link DeliveryEvents}. */
+export function createDeliveryEvents(deps: { readonly ids: Ids; readonly clock: Clock }): DeliveryEvents {
+  return {
+    happened: ({ delivery, state, attempt }) => {
+      if (state !== 'delivered' && state !== 'exhausted') return undefined;
+      const attempts = delivery.attempts + (attempt === undefined ? 0 : 1);
+      return {
+        topic: 'webhooks',
+        key: delivery.merchantId,
+        version: BigInt(attempts),
+        causationId: delivery.causationId,
+        type: state === 'delivered' ? 'pesewa.webhooks.WebhookDelivered' : 'pesewa.webhooks.WebhookExhausted',
+        payload: {
+          eventId: deps.ids.next('ev'),
+          occurredAt: BigInt(deps.clock.nowMs()),
+          deliveryId: delivery._id,
+          merchantId: delivery.merchantId,
+          reference: delivery.reference,
+          attempts,
+        },
+      };
+    },
+  };
+}

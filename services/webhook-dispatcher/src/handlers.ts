@@ -1,0 +1,73 @@
+import type { Clock } from '@pesewa/kernel';
+import { handleTopic, type TopicHandler } from '@pesewa/messaging';
+import { collectionBody, payoutBody } from './bodies.ts';
+import type { Deliveries } from './deliveries.ts';
+import type { DeliveryKind } from './domain/delivery.ts';
+import type { NewDelivery } from './store.ts';
+
+const payoutKinds = {
+  'pesewa.payouts.PayoutCompleted': 'payout-completed',
+  'pesewa.payouts.PayoutFailed': 'payout-failed',
+  'pesewa.payouts.PayoutReversed': 'payout-reversed',
+} as const;
+
+const collectionKinds = {
+  'pesewa.collections.CollectionCompleted': 'collection-completed',
+  'pesewa.collections.CollectionFailed': 'collection-failed',
+} as const;
+
+/** What the dispatcher makes of the topics it consumes: each end of a payment owes its merchant one webhook (design 8). */
+export function createHandlers(deps: {
+  readonly deliveries: Deliveries;
+  readonly clock: Clock;
+}): readonly TopicHandler[] {
+  const payouts = handleTopic(
+    'payouts',
+    ['pesewa.payouts.PayoutCompleted', 'pesewa.payouts.PayoutFailed', 'pesewa.payouts.PayoutReversed'],
+    async (events, transaction) => {
+      const bornAtMs = deps.clock.nowMs();
+      const deliveries = events.map(
+        (event): NewDelivery => ({
+          ...owed(event, payoutKinds[event.type]),
+          body: payoutBody(event),
+          webhookUrl: null,
+          bornAtMs,
+        }),
+      );
+      await deps.deliveries.bear(deliveries, transaction);
+    },
+  );
+  const collections = handleTopic(
+    'collections',
+    ['pesewa.collections.CollectionCompleted', 'pesewa.collections.CollectionFailed'],
+    async (events, transaction) => {
+      const bornAtMs = deps.clock.nowMs();
+      const deliveries = events.map(
+        (event): NewDelivery => ({
+          ...owed(event, collectionKinds[event.type]),
+          body: collectionBody(event),
+          webhookUrl: event.payload.webhookUrl,
+          bornAtMs,
+        }),
+      );
+      await deps.deliveries.bear(deliveries, transaction);
+    },
+  );
+  return [payouts, collections];
+}
+
+interface PaymentEvent {
+  readonly eventId: string;
+  readonly payload: {
+    readonly reference: string;
+    readonly merchantReference: string;
+    readonly merchantId: string;
+  };
+}
+
+/** The id has no dot, which Standard Webhooks puts between the parts that are signed. */
+function owed({ eventId, payload }: PaymentEvent, kind: DeliveryKind) {
+  const { reference, merchantReference, merchantId } = payload;
+  const end = kind.slice(kind.indexOf('-') + 1);
+  return { _id: `${reference}-${end}`, reference, merchantReference, merchantId, kind, causationId: eventId };
+}

@@ -1,0 +1,47 @@
+import { createDirectory } from '@pesewa/directory';
+import { openMessaging } from '@pesewa/messaging';
+import { runService } from '@pesewa/runtime';
+import { environment, settings } from './config.ts';
+import { createDeliveries, type Deliveries } from './deliveries.ts';
+import { startDeliverer } from './deliverer.ts';
+import { createDeliveryEvents } from './events.ts';
+import { createHandlers } from './handlers.ts';
+import { createLanes } from './lanes.ts';
+import { addOperatorRoutes } from './operator.ts';
+import { openSender } from './sender.ts';
+import { openDeliveryStore } from './store.ts';
+
+await runService('webhook-dispatcher', settings, environment, async (scope) => {
+  const { config, logger, clock, random, ids, crashPoint } = scope;
+  const messaging = await openMessaging(scope, {
+    service: 'webhook-dispatcher',
+    database: 'webhooks',
+    produces: ['webhooks'],
+  });
+  const store = await openDeliveryStore(messaging.db);
+  const sender = await scope.open(
+    openSender({
+      allowedOrigins: config.WEBHOOK_ALLOWED_ORIGINS,
+      deadlineMs: config.DELIVERY_DEADLINE_MS,
+      connectionsPerOriginMax: config.DELIVERY_CONCURRENCY_MAX,
+      clock,
+    }),
+  );
+  const deliveries: Deliveries = createDeliveries({
+    ...{ store, messaging, clock, events: createDeliveryEvents({ ids, clock }) },
+    becameDue: () => deliverer.wake(),
+  });
+  const deliverer = await scope.open(
+    startDeliverer({
+      ...{ store, sender, clock, random, ids, logger, crashPoint, deliveries },
+      directory: createDirectory({ db: messaging.database('directory'), clock }),
+      lanes: createLanes({ concurrencyMax: config.DELIVERY_CONCURRENCY_PER_ENDPOINT_MAX }),
+      delaysMs: config.RETRY_DELAYS_MS,
+      deadlineMs: config.DELIVERY_DEADLINE_MS,
+      concurrencyMax: config.DELIVERY_CONCURRENCY_MAX,
+      pauseMs: config.DELIVERY_PAUSE_MS,
+    }),
+  );
+  await messaging.consume(createHandlers({ deliveries, clock }));
+  addOperatorRoutes(scope.operator, { deliveries, store });
+});

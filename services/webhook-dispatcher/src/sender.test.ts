@@ -1,0 +1,166 @@
+import type { lookup } from 'node:dns';
+import { createServer, type RequestListener } from 'node:http';
+import { systemClock } from '@pesewa/kernel';
+import { afterEach, expect, test } from 'vitest';
+import { openSender, readRetryAfter } from './sender.ts';
+
+const resources = new Set<AsyncDisposable>();
+afterEach(async () => {
+  for (const resource of resources) await resource[Symbol.asyncDispose]();
+  resources.clear();
+});
+
+/** An endpoint, and a sender that may call it. */
+async function open(listener: RequestListener, deadlineMs = 2_000) {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const origin = `http://127.0.0.1:${port}`;
+  const sender = openSender({
+    allowedOrigins: new Set([origin]),
+    deadlineMs,
+    connectionsPerOriginMax: 4,
+    clock: systemClock,
+  });
+  resources.add(sender);
+  resources.add({
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => {
+        server.close(resolve);
+      });
+    },
+  });
+  return {
+    origin,
+    send: (path: string) => sender.send({ url: `${origin}${path}`, headers: { 'x-test': '1' }, body: '{}' }),
+  };
+}
+
+test('posts the body with its headers', async () => {
+  const seen: unknown[] = [];
+  const endpoint = await open((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (chunk: string) => {
+      body += chunk;
+    });
+    request.on('end', () => {
+      seen.push([request.method, request.url, request.headers['x-test'], body]);
+      response.writeHead(204).end();
+    });
+  });
+  expect(await endpoint.send('/hooks?a=b')).toEqual({ kind: 'answered', status: 204, retryAfterMs: null });
+  expect(seen).toEqual([['POST', '/hooks?a=b', '1', '{}']]);
+});
+
+test('a redirect is an answer, not followed', async () => {
+  const paths: (string | undefined)[] = [];
+  const endpoint = await open((request, response) => {
+    paths.push(request.url);
+    response.writeHead(307, { location: '/elsewhere' }).end();
+  });
+  expect(await endpoint.send('/')).toMatchObject({ status: 307 });
+  expect(paths).toEqual(['/']);
+});
+
+test('Retry-After is read', async () => {
+  const endpoint = await open((_request, response) => response.writeHead(503, { 'retry-after': '7' }).end());
+  expect(await endpoint.send('/')).toEqual({ kind: 'answered', status: 503, retryAfterMs: 7_000 });
+  expect(readRetryAfter('Thu, 01 Jan 1970 00:01:00 GMT', 1_000)).toBe(59_000);
+  expect(readRetryAfter('Thu, 01 Jan 1970 00:00:00 GMT', 1_000)).toBe(0);
+  expect(readRetryAfter('soon', 1_000)).toBeNull();
+});
+
+test('no answer within the deadline is a timeout', async () => {
+  const endpoint = await open(() => undefined, 200);
+  expect(await endpoint.send('/')).toEqual({ kind: 'failed', error: 'timeout' });
+});
+
+test('a body without end is cut at the deadline', async () => {
+  const closed = Promise.withResolvers<void>();
+  const endpoint = await open((_request, response) => {
+    response.on('close', closed.resolve);
+    response.writeHead(200).write('slow');
+  }, 300);
+  expect(await endpoint.send('/')).toMatchObject({ status: 200 });
+  await closed.promise;
+});
+
+test('a body beyond the cap is cut', async () => {
+  let written = 0;
+  const closed = Promise.withResolvers<void>();
+  const endpoint = await open((_request, response) => {
+    const chunk = 'a'.repeat(16_384);
+    let isOpen = true;
+    const more = () => {
+      while (isOpen && response.write(chunk)) written += chunk.length;
+    };
+    response.on('drain', more);
+    response.on('close', () => {
+      isOpen = false;
+      closed.resolve();
+    });
+    response.writeHead(200);
+    more();
+  }, 30_000);
+  expect(await endpoint.send('/')).toMatchObject({ status: 200 });
+  await closed.promise;
+  expect(written).toBeLessThan(50_000_000);
+});
+
+test('a reset connection and a closed port are told apart', async () => {
+  const endpoint = await open((request) => request.socket.destroy());
+  expect(await endpoint.send('/')).toEqual({ kind: 'failed', error: 'reset' });
+  const closedPort = 'http://127.0.0.1:1';
+  const sender = openSender({
+    allowedOrigins: new Set([closedPort]),
+    deadlineMs: 500,
+    connectionsPerOriginMax: 1,
+    clock: systemClock,
+  });
+  resources.add(sender);
+  expect(await sender.send({ url: closedPort, headers: {}, body: '{}' })).toEqual({
+    kind: 'failed',
+    error: 'connect',
+  });
+});
+
+test('an address that is not allowed is never called', async () => {
+  let calls = 0;
+  const endpoint = await open((_request, response) => {
+    calls += 1;
+    response.end();
+  });
+  const sender = openSender({
+    allowedOrigins: new Set(),
+    deadlineMs: 500,
+    connectionsPerOriginMax: 1,
+    clock: systemClock,
+  });
+  resources.add(sender);
+  const refused = { kind: 'failed', error: 'refused' };
+  expect(await sender.send({ url: endpoint.origin, headers: {}, body: '{}' })).toEqual(refused);
+  expect(
+    await sender.send({ url: endpoint.origin.replace('http:', 'https:'), headers: {}, body: '{}' }),
+  ).toEqual(refused);
+  expect(calls).toBe(0);
+});
+
+test('a public name that resolves to an inner address is refused at connect', async () => {
+  const names: string[] = [];
+  const resolveName = ((name: string, _options: unknown, callback: (error: null, found: unknown) => void) => {
+    names.push(name);
+    callback(null, [{ address: '127.0.0.1', family: 4 }]);
+  }) as unknown as typeof lookup;
+  const sender = openSender({
+    ...{ allowedOrigins: new Set<string>(), deadlineMs: 500, connectionsPerOriginMax: 1, clock: systemClock },
+    resolveName,
+  });
+  resources.add(sender);
+  const sent = await sender.send({ url: 'https://merchant.example.com/', headers: {}, body: '{}' });
+  expect(sent).toEqual({ kind: 'failed', error: 'refused' });
+  expect(names).toEqual(['merchant.example.com']);
+});

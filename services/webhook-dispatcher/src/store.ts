@@ -1,0 +1,200 @@
+import type { Claimable } from '@pesewa/messaging';
+import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
+import type { AttemptError, DeliveryKind, DeliveryState } from './domain/delivery.ts';
+
+/** A webhook that a merchant is owed; `_id` follows from the payment and its end, so each is born once (design 3). */
+export interface DeliveryDocument extends Claimable {
+  readonly merchantId: string;
+  /** Ours. */
+  readonly reference: string;
+  readonly merchantReference: string;
+  readonly kind: DeliveryKind;
+  /** The exact text, built once: what is signed and sent on every attempt. */
+  readonly body: string;
+  /** The address that the collection's request gave; null means the merchant's own at the time of sending. */
+  readonly webhookUrl: string | null;
+  /** The event behind it. */
+  readonly causationId: string;
+  readonly bornAt: Date;
+  readonly state: DeliveryState;
+  /** All attempts ever. */
+  readonly attempts: number;
+  /** Attempts since it was born or last resent: where it stands in the schedule. */
+  readonly roundAttempts: number;
+  readonly lastStatus?: number;
+  readonly lastError?: AttemptError;
+  /** Why it is exhausted or discarded. */
+  readonly reason?: string;
+}
+
+/** What a delivery is born with. */
+export type NewDelivery = Pick<
+  DeliveryDocument,
+  '_id' | 'merchantId' | 'reference' | 'merchantReference' | 'kind' | 'body' | 'webhookUrl' | 'causationId'
+> & { readonly bornAtMs: number };
+
+/** One attempt of a delivery, for the record; never a body. */
+export interface AttemptDocument {
+  /** The delivery's id and the attempt's number. */
+  readonly _id: string;
+  readonly deliveryId: string;
+  readonly at: Date;
+  readonly status?: number;
+  readonly error?: AttemptError;
+  readonly durationMs: number;
+}
+
+/** A claimed delivery's new state. */
+export interface DeliveryChange {
+  readonly delivery: DeliveryDocument;
+  readonly state: DeliveryState;
+  /** When it is due again; absent once it has ended. */
+  readonly dueAtMs?: number;
+  readonly reason?: string;
+  /** Absent where nothing was sent. */
+  readonly attempt?: {
+    readonly atMs: number;
+    readonly durationMs: number;
+    readonly status?: number;
+    readonly error?: AttemptError;
+  };
+}
+
+/** Which deliveries to list, and from where on. */
+export interface DeliveryQuery {
+  /** Ours or the merchant's. */
+  readonly reference?: string;
+  readonly state?: DeliveryState;
+  readonly after?: string;
+  readonly limit: number;
+}
+
+/** The deliveries of this service's database. */
+export interface DeliveryStore {
+  readonly collection: Collection<DeliveryDocument>;
+  /** Inserts what isn't there yet; tells how many were new. */
+  readonly insert: (deliveries: readonly NewDelivery[], session: ClientSession) => Promise<number>;
+  /** The deliveries that still carry the claim they were taken with. */
+  readonly findClaimed: (
+    claims: readonly { readonly id: string; readonly claim: string }[],
+    session: ClientSession,
+  ) => Promise<readonly DeliveryDocument[]>;
+  readonly save: (changes: readonly DeliveryChange[], session: ClientSession) => Promise<void>;
+  /** Puts a claimed delivery back without having tried. */
+  readonly giveBack: (id: string, claim: string, dueAtMs: number) => Promise<void>;
+  /** Makes a delivery due from the start of its schedule; false where there is none. */
+  readonly renew: (id: string, dueAtMs: number) => Promise<boolean>;
+  readonly list: (query: DeliveryQuery) => Promise<readonly DeliveryDocument[]>;
+  readonly listAttempts: (deliveryId: string, limit: number) => Promise<readonly AttemptDocument[]>;
+}
+
+/** Opens the store and makes sure of its indexes. */
+export async function openDeliveryStore(db: Db): Promise<DeliveryStore> {
+  const deliveries = db.collection<DeliveryDocument>('deliveries');
+  const attempts = db.collection<AttemptDocument>('attempts');
+  await deliveries.createIndexes([
+    { key: { dueAt: 1 }, partialFilterExpression: { state: 'pending' } },
+    { key: { reference: 1, _id: 1 } },
+    { key: { merchantReference: 1, _id: 1 } },
+    { key: { state: 1, _id: 1 } },
+  ]);
+  await attempts.createIndexes([{ key: { deliveryId: 1, at: 1 } }]);
+  return {
+    collection: deliveries,
+    insert: async (born, session) => {
+      if (born.length === 0) return 0;
+      const written = await deliveries.bulkWrite(born.map(toInsert), { session, ordered: false });
+      return written.upsertedCount;
+    },
+    findClaimed: (claims, session) =>
+      deliveries
+        .find({ $or: claims.map(({ id, claim }) => ({ _id: id, claim })), state: 'pending' }, { session })
+        .toArray(),
+    save: async (changes, session) => {
+      if (changes.length === 0) return;
+      await deliveries.bulkWrite(changes.map(toUpdate), { session, ordered: false });
+      const tried = changes.flatMap(toAttempt);
+      if (tried.length > 0) await attempts.insertMany(tried, { session });
+    },
+    giveBack: async (id, claim, dueAtMs) => {
+      await deliveries.updateOne(
+        { _id: id, claim },
+        { $set: { dueAt: new Date(dueAtMs) }, $unset: { claim: true } },
+      );
+    },
+    renew: async (id, dueAtMs) => {
+      const renewed = await deliveries.updateOne(
+        { _id: id },
+        {
+          $set: { state: 'pending', dueAt: new Date(dueAtMs), roundAttempts: 0 },
+          // Whoever is on it right now loses the claim: what it brings home no longer counts.
+          $unset: { claim: true, reason: true },
+        },
+      );
+      return renewed.matchedCount > 0;
+    },
+    list: ({ reference, state, after, limit }) =>
+      deliveries
+        .find({
+          ...(reference !== undefined && { $or: [{ reference }, { merchantReference: reference }] }),
+          ...(state !== undefined && { state }),
+          ...(after !== undefined && { _id: { $gt: after } }),
+        })
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray(),
+    listAttempts: (deliveryId, limit) => attempts.find({ deliveryId }).sort({ at: 1 }).limit(limit).toArray(),
+  };
+}
+
+function toInsert({ _id, bornAtMs, ...born }: NewDelivery): AnyBulkWriteOperation<DeliveryDocument> {
+  const bornAt = new Date(bornAtMs);
+  const $setOnInsert = {
+    ...born,
+    bornAt,
+    dueAt: bornAt,
+    state: 'pending' as const,
+    attempts: 0,
+    roundAttempts: 0,
+  };
+  return { updateOne: { filter: { _id }, update: { $setOnInsert }, upsert: true } };
+}
+
+function toUpdate({
+  delivery,
+  state,
+  dueAtMs,
+  reason,
+  attempt,
+}: DeliveryChange): AnyBulkWriteOperation<DeliveryDocument> {
+  const tried = attempt === undefined ? 0 : 1;
+  return {
+    updateOne: {
+      filter: { _id: delivery._id },
+      update: {
+        $set: {
+          state,
+          attempts: delivery.attempts + tried,
+          roundAttempts: delivery.roundAttempts + tried,
+          ...(dueAtMs !== undefined && { dueAt: new Date(dueAtMs) }),
+          ...(reason !== undefined && { reason }),
+          ...(attempt?.status !== undefined && { lastStatus: attempt.status }),
+          ...(attempt?.error !== undefined && { lastError: attempt.error }),
+        },
+        $unset: {
+          claim: true,
+          ...(dueAtMs === undefined && { dueAt: true }),
+          ...(attempt !== undefined && attempt.status === undefined && { lastStatus: true }),
+          ...(attempt !== undefined && attempt.error === undefined && { lastError: true }),
+        },
+      },
+    },
+  };
+}
+
+function toAttempt({ delivery, attempt }: DeliveryChange): readonly AttemptDocument[] {
+  if (attempt === undefined) return [];
+  const { atMs, ...rest } = attempt;
+  const number = delivery.attempts + 1;
+  return [{ _id: `${delivery._id}#${number}`, deliveryId: delivery._id, at: new Date(atMs), ...rest }];
+}

@@ -1,0 +1,34 @@
+import type { Clock, Ids } from '@pesewa/kernel';
+import type { OutgoingEvent } from '@pesewa/messaging';
+import type { Callback } from './domain/callback.ts';
+
+/** What turns callbacks into events of rails.notices. */
+export interface CallbackEvents {
+  readonly received: (callback: Callback) => OutgoingEvent;
+}
+
+/** Builds {@link CallbackEvents}. */
+export function createCallbackEvents(deps: { readonly ids: Ids; readonly clock: Clock }): CallbackEvents {
+  return {
+    received: ({ rail, kind, claim, digest }) => ({
+      topic: 'railNotices',
+      key: claim.reference,
+      // A callback knows nothing of the payment's version.
+      version: 0n,
+      causationId: null,
+      type: 'pesewa.rails.CallbackReceived',
+      payload: {
+        eventId: deps.ids.next('ev'),
+        occurredAt: BigInt(deps.clock.nowMs()),
+        rail,
+        reference: claim.reference,
+        kind,
+        claimedStatus: claim.status,
+        claimedAmount: claim.amount,
+        claimedFee: claim.fee,
+        claimedReason: claim.reason,
+        digest,
+      },
+    }),
+  };
+}

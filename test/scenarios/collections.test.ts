@@ -1,0 +1,163 @@
+import { collectionWebhook, parseJson, payinResponse } from '@pesewa/contracts';
+import { type CollectionWish, collectionBody, postJson } from '@pesewa/stack';
+import { eventually } from '@pesewa/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openScenario, type Scenario } from './scenario.ts';
+
+let scenario: Scenario;
+
+beforeAll(async () => {
+  scenario = await openScenario('collections');
+});
+
+afterAll(async () => {
+  await scenario[Symbol.asyncDispose]();
+});
+
+const otp = (label: string, digits: string): CollectionWish => ({
+  reference: scenario.reference(label),
+  amount: '100.50',
+  operatorCode: 'GMQMO',
+  currency: 'GMD',
+  country: 'GM',
+  customerNumber: `220345${digits}`,
+});
+
+const stk = (label: string, digits: string): CollectionWish => ({
+  reference: scenario.reference(label),
+  amount: '1500',
+  operatorCode: 'CIMTN',
+  currency: 'XOF',
+  country: 'CI',
+  customerNumber: `225070${digits}`,
+});
+
+async function becomes(wish: CollectionWish, responseMessage: string): Promise<void> {
+  await eventually(async () => expect((await scenario.demo.checkCollection(wish)).responseMessage).toBe(responseMessage), 60_000);
+}
+
+/** The collection webhooks that the merchant received, read by the contract. */
+async function webhooks(wish: CollectionWish) {
+  const received = await scenario.stack.simulator.received(scenario.merchantId, wish.reference);
+  return received.map(({ body }) => collectionWebhook.parse(parseJson(body)));
+}
+
+async function isCreditedOnce(wish: CollectionWish): Promise<void> {
+  await becomes(wish, 'COMPLETED');
+  const [webhook] = await eventually(async () => {
+    const list = await webhooks(wish);
+    expect(list).toHaveLength(1);
+    return list;
+  });
+  expect(webhook).toMatchObject({ status: 'COMPLETED', transaction_status: 'Funds Received', merchant_reference: wish.reference });
+  const kinds = await eventually(async () => {
+    const found = await scenario.entryKinds(webhook?.transaction_reference ?? '');
+    expect(found).toHaveLength(3);
+    return found;
+  });
+  expect(kinds).toEqual(['collect', 'fee', 'railCost']);
+}
+
+describe('OTP collection (GMQMO, contract 2.8)', () => {
+  it('asks for six digits, takes the right ones, completes and credits received less fee (L11)', async () => {
+    const wish = otp('otp', '9999');
+    const before = await scenario.stack.operator.wallet('demo', 'GMD');
+    const initiated = await scenario.demo.initiateCollection(wish);
+    expect(initiated).toMatchObject({
+      responseDetails: { responseCode: '09', responseMessage: 'PENDING' },
+      otpIsRequired: true,
+      lengthOfOtp: '6',
+      paymentCompletionRequired: true,
+      redirectionRequired: false,
+      redirectionUrl: '',
+    });
+    const wrong = await scenario.demo.completeCollection(wish, '654321');
+    expect(wrong.responseDetails).toMatchObject({ responseCode: '06', failedReason: 'INCORRECT OTP' });
+    const completed = await scenario.demo.completeCollection(wish, '123456');
+    expect(completed.responseDetails.responseCode).toBe('09');
+    await isCreditedOnce(wish);
+    const [webhook] = await webhooks(wish);
+    expect(webhook).toMatchObject({ amount_received: '100.5', transaction_fee: '1.51', currency_code: 'GMD' });
+    await eventually(async () => {
+      const after = await scenario.stack.operator.wallet('demo', 'GMD');
+      expect(Math.round((Number(after.available) - Number(before.available)) * 100)).toBe(9_899);
+    });
+  });
+});
+
+describe('STK collection (CIMTN)', () => {
+  it('completes without a further call', async () => {
+    const wish = stk('stk', '9999');
+    const initiated = await scenario.demo.initiateCollection(wish);
+    expect(initiated).toMatchObject({ otpIsRequired: false, lengthOfOtp: '0', paymentCompletionRequired: false, paymentCompletionUrl: '' });
+    await isCreditedOnce(wish);
+  });
+
+  it('fails, credits nothing, and says so once (0001)', async () => {
+    const wish = stk('fails', '0001');
+    await scenario.demo.initiateCollection(wish);
+    await becomes(wish, 'FAILED');
+    const [webhook] = await eventually(async () => {
+      const list = await webhooks(wish);
+      expect(list).toHaveLength(1);
+      return list;
+    });
+    expect(webhook).toMatchObject({ status: 'FAILED', transaction_status: 'Transaction Failed', amount_received: '0', transaction_fee: '0' });
+    expect(await scenario.entryKinds(webhook?.transaction_reference ?? '')).toEqual([]);
+  });
+
+  it.each([
+    ['a lost callback', '0002'],
+    ['HTTP 500 after the execution', '0004'],
+    ['a reset after the execution', '0005'],
+    ['a reset before the execution', '0006'],
+  ])('%s is settled (%s)', async (_what, digits) => {
+    const wish = stk(`settled-${digits}`, digits);
+    const initiated = await scenario.demo.initiateCollection(wish);
+    expect(initiated.responseDetails.responseCode).toBe('09');
+    await isCreditedOnce(wish);
+  });
+
+  it('a forged callback moves nothing (design 6)', async () => {
+    const wish = stk('forged', '0017');
+    const { transactionReference } = await scenario.demo.initiateCollection(wish);
+    const forged = {
+      transaction_reference: 'forged',
+      transaction_status: 'Funds Received',
+      transaction_fee: 15,
+      amount_received: 1500,
+      initiated_date: '2026-01-01 00:00:00',
+      current_status_date: '2026-01-01 00:00:01',
+      received_from: {},
+      merchant_reference: transactionReference,
+      status: 'COMPLETED',
+      channel: 'MOBILE_MONEY',
+      currency_code: 'XOF',
+    };
+    const { ingressUrl } = scenario.stack.runFile();
+    expect((await postJson(`${ingressUrl}/rails/upstream/collections`, JSON.stringify(forged))).status).toBe(200);
+    await eventually(async () => expect(await scenario.stack.operator.breaks(transactionReference)).toHaveLength(1));
+    await becomes(wish, 'PENDING');
+    expect(await scenario.entryKinds(transactionReference)).toEqual([]);
+    expect(await webhooks(wish)).toEqual([]);
+  });
+});
+
+describe('refusals (contract 7)', () => {
+  it('a reference used before is DUPLICATE REFERENCE', async () => {
+    const wish = stk('twice', '9999');
+    await scenario.demo.initiateCollection(wish);
+    const again = await scenario.demo.initiateCollection(wish);
+    expect(again.responseDetails).toMatchObject({ responseCode: '06', responseMessage: 'FAILED', failedReason: 'DUPLICATE REFERENCE' });
+  });
+
+  it('a wrong X-module leaves nothing behind: the same reference may be used afterwards', async () => {
+    const wish = stk('module', '9999');
+    const { collectionsUrl, merchants } = scenario.stack.runFile();
+    const key = Buffer.from(merchants[0]?.publicKey ?? '').toString('base64');
+    const headers = { 'x-business': key, 'x-app': 'api', 'x-module': Buffer.from('something else').toString('base64') };
+    const answer = await postJson(`${collectionsUrl}/collection/v1/payin`, collectionBody(wish), headers);
+    expect(payinResponse.parse(answer.body).responseDetails).toMatchObject({ responseCode: '06', failedReason: 'INCORRECT SECURITY MODULE' });
+    expect((await scenario.demo.initiateCollection(wish)).responseDetails.responseCode).toBe('09');
+  });
+});

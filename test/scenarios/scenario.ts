@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { payoutWebhook, parseJson } from '@pesewa/contracts';
+import {
+  createMerchantClient,
+  type MerchantClient,
+  openInfrastructure,
+  openStack,
+  type ServiceName,
+  type Stack,
+} from '@pesewa/stack';
+import { eventually } from '@pesewa/testkit';
+import { expect } from 'vitest';
+
+/** All seven services as processes, with the merchant `demo` and the verbs that tests are told with. */
+export interface Scenario extends AsyncDisposable {
+  readonly stack: Stack;
+  readonly demo: MerchantClient;
+  readonly merchantId: string;
+  /** A merchant's reference of this test's own. */
+  readonly reference: (name: string) => string;
+  /** Waits until the payout has the status; gives our own reference. */
+  readonly payoutBecomes: (reference: string, status: string) => Promise<string>;
+  /** The kinds of a payment's ledger entries, in alphabetical order. */
+  readonly entryKinds: (ourReference: string) => Promise<readonly string[]>;
+  /** How often the rail really executed the payment. */
+  readonly executions: (ourReference: string) => Promise<number>;
+  /** The statuses of the webhooks that the merchant received for a payout, in order. */
+  readonly webhookStatuses: (reference: string) => Promise<readonly string[]>;
+}
+
+const root = join(import.meta.dirname, '..', '..');
+
+/** Opens a stack of its own on the infrastructure of the test run; `environment` adds to single services. */
+export async function openScenario(
+  name: string,
+  environment: Partial<Record<ServiceName, Readonly<Record<string, string>>>> = {},
+): Promise<Scenario> {
+  const run = randomBytes(3).toString('hex');
+  const stack = await openStack({
+    root,
+    infrastructure: () => openInfrastructure({ root, log: () => undefined }),
+    log: () => undefined,
+    ports: 'free',
+    prefix: `${name}-${run}`,
+    logDirectory: join('.pesewa', 'logs', name),
+    environment,
+  });
+  const { transferUrl, collectionsUrl } = stack.runFile();
+  const [merchant] = stack.merchants;
+  if (!merchant) throw new Error('the stack has no merchant');
+  const demo = createMerchantClient({ transferUrl, collectionsUrl, publicKey: merchant.publicKey });
+  return {
+    stack,
+    demo,
+    merchantId: merchant.id,
+    reference: (label) => `${label}-${run}`,
+    payoutBecomes: (reference, status) =>
+      eventually(async () => {
+        const { responseData } = await demo.lookUpPayout(reference);
+        expect(responseData?.transactionStatus).toBe(status);
+        return responseData?.transactionReference ?? '';
+      }, 60_000),
+    entryKinds: async (reference) => (await stack.operator.entries(reference)).map((entry) => String(entry['kind'])).toSorted(),
+    executions: async (reference) => {
+      const journal = await stack.simulator.journal(reference);
+      return journal.filter(({ kind, outcome }) => kind === 'execution' && outcome === 'COMPLETED').length;
+    },
+    webhookStatuses: async (reference) => {
+      const received = await stack.simulator.received(merchant.id, reference);
+      return received.map(({ body }) => payoutWebhook.parse(parseJson(body)).data.transactionStatus);
+    },
+    [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
+  };
+}
