@@ -28,7 +28,7 @@ const meaningOf = (setting: Setting): string => {
 
 const textOf = (value: unknown): string => {
   if (value instanceof Set || Array.isArray(value)) return [...value].map(textOf).join(',');
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 };
 
 const defaultOf = (setting: Setting): string => {

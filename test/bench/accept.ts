@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { exchange, type Infrastructure, openService, payoutBody, type Supervisor, waitUntil } from '@pesewa/stack';
+import { exchange, holdPorts, openService, payoutBody, waitUntil } from '@pesewa/stack';
+import type { BenchOptions } from './bench.ts';
 import { type Load, postLoad } from './load.ts';
 import { against, median, type Row } from './rows.ts';
 
@@ -8,12 +9,7 @@ const ROUNDS = 3;
 const SECONDS = 5;
 
 /** Accepts per second of the real payout gateway against a bare Hono server with one majority insert per request. */
-export async function benchAccept(options: {
-  readonly root: string;
-  readonly infrastructure: Infrastructure;
-  readonly supervisor: Supervisor;
-  readonly log: (line: string) => void;
-}): Promise<readonly Row[]> {
+export async function benchAccept(options: BenchOptions): Promise<readonly Row[]> {
   await using gateway = await openService({ ...options, name: 'payout-gateway' });
   const floorUrl = await openFloor(options);
   const run = randomBytes(3).toString('hex');
@@ -53,12 +49,11 @@ export async function benchAccept(options: {
   ];
 }
 
-async function openFloor(options: {
-  readonly root: string;
-  readonly infrastructure: Infrastructure;
-  readonly supervisor: Supervisor;
-}): Promise<string> {
-  const port = 24_017;
+async function openFloor(options: BenchOptions): Promise<string> {
+  const [held] = await holdPorts(1);
+  if (!held) throw new Error('no free port');
+  const { port } = held;
+  await held.release();
   await options.supervisor.spawnChild({
     name: 'floor-server',
     command: process.execPath,

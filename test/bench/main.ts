@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import { createSupervisor, openInfrastructure } from '@pesewa/stack';
 import { benchAccept } from './accept.ts';
+import type { Bench } from './bench.ts';
+import { benchLedger } from './ledger.ts';
 import { type Row, report } from './rows.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const log = (line: string): void => console.log(line);
 
-const benches: Readonly<Record<string, typeof benchAccept>> = { accept: benchAccept };
+const benches: Readonly<Record<string, Bench>> = { accept: benchAccept, ledger: benchLedger };
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in benches));

@@ -33,9 +33,9 @@ describe('killed at a named point and started again: nothing lost, nothing twice
   it.each(crashes)('%s at %s', async (service, point) => {
     const kept = scenario.stack.service(service);
     await kept.restart({ CRASH_AT: point });
-    await kept.ready();
     const doomed = kept.pid();
-    const wish = { reference: scenario.reference(point), amount: '100', accountNumber: '0123459999' };
+    await kept.ready();
+    const wish = { reference: scenario.reference(`${service}.${point}`), amount: '100', accountNumber: '0123459999' };
     // An answer that never came is sent again, unchanged, as a merchant would.
     await eventually(async () => expect((await scenario.demo.requestPayout(wish)).responseCode).toBe('09'), 60_000);
     await eventually(() => expect(kept.pid()).not.toBe(doomed), 60_000);

@@ -5,7 +5,6 @@ import { FencedError } from './offsets.ts';
 import { createPartitionWorker, isTransient, OffsetGapError, type PartitionDeps, type PartitionWorker } from './partition.ts';
 import type { TopicHandler } from './received.ts';
 
-const SESSION_TIMEOUT_MS = 30_000;
 const RETRY_DELAY_MS = { first: 100, last: 5_000 } as const;
 const CHUNKS_UNSENT_MAX = 4;
 
@@ -17,6 +16,7 @@ export interface ConsumerOptions extends PartitionDeps {
   readonly kafka: Kafka;
   readonly handlers: readonly TopicHandler[];
   readonly chunkMessagesMax: number;
+  readonly sessionTimeoutMs: number;
   readonly health: Health;
   readonly abort: (error: Error) => void;
   readonly applied: (topic: string, messages: number) => void;
@@ -34,8 +34,8 @@ export async function runConsumer(options: ConsumerOptions): Promise<RunningCons
   const consumer = options.kafka.consumer({
     groupId: options.topicPrefix + options.group,
     allowAutoTopicCreation: false,
-    sessionTimeout: SESSION_TIMEOUT_MS,
-    heartbeatInterval: 3_000,
+    sessionTimeout: options.sessionTimeoutMs,
+    heartbeatInterval: options.sessionTimeoutMs / 10,
     rebalanceTimeout: 60_000,
     minBytes: 1,
     maxBytes: 4_194_304,
@@ -87,7 +87,7 @@ function watch(consumer: Consumer, options: ConsumerOptions, rejoined: () => voi
     if (!joined) throw new Error('not joined its group');
   });
   options.health.addLiveness(`consumer ${options.group}`, () => {
-    if (joined && options.clock.nowMs() - lastSignOfLifeMs > 2 * SESSION_TIMEOUT_MS) throw new Error('stalled');
+    if (joined && options.clock.nowMs() - lastSignOfLifeMs > 2 * options.sessionTimeoutMs) throw new Error('stalled');
   });
 }
 

@@ -2,6 +2,11 @@ import { isDuplicateKey } from './mongo.ts';
 import type { Transaction } from './outbox.ts';
 import type { Transact } from './transact.ts';
 
+/** The item's transaction is not known to be committed in time; it may be, so the same item must be submitted again. */
+export class CommitTimeoutError extends Error {
+  override readonly name = 'CommitTimeoutError';
+}
+
 /** Lets concurrent work share transactions: durability is cheap when shared (design 3, facts). */
 export interface GroupCommit<Item, Outcome> {
   /** Resolves once the item's transaction is majority-committed; rejects when it is not known to be. */
@@ -25,6 +30,7 @@ interface Waiting<Item, Outcome> {
 }
 
 const CAREFUL_RERUNS_MAX = 5;
+const ANSWER_TIMEOUT_MS = 10_000;
 
 /** Builds a {@link GroupCommit}: at most `groupsMax` transactions in flight, each of up to `itemsMax` items. */
 export function createGroupCommit<Item, Outcome>(options: {
@@ -89,6 +95,9 @@ export function createGroupCommit<Item, Outcome>(options: {
   return {
     submit: (item) => {
       const done = Promise.withResolvers<Outcome>();
+      const late = setTimeout(() => done.reject(new CommitTimeoutError('not committed in time')), ANSWER_TIMEOUT_MS);
+      const settled = () => clearTimeout(late);
+      done.promise.then(settled, settled);
       waiting.push({ item, done });
       // One turn of the event loop later, so that requests that arrived together share the first transaction too.
       if (waiting.length === 1) setImmediate(pump);

@@ -39,6 +39,7 @@ interface MessagingConfig {
   readonly SCHEMA_REGISTRY_URL: string;
   readonly DATABASE_PREFIX: string;
   readonly TOPIC_PREFIX: string;
+  readonly CONSUMER_SESSION_TIMEOUT_MS: number;
 }
 
 const CHUNK_MESSAGES_MAX = 250;
@@ -102,6 +103,7 @@ export async function openMessaging(
         runConsumer({
           ...{ client, offsets: offsetsOf(db), outbox, relay, codec, owner, topicPrefix, clock, ids, logger, crashPoint },
           ...{ health, abort: scope.abort, handlers, kafka: kafka(), group: options.service },
+          sessionTimeoutMs: config.CONSUMER_SESSION_TIMEOUT_MS,
           chunkMessagesMax: options.chunkMessagesMax ?? CHUNK_MESSAGES_MAX,
           parked: (topic) => counters.inc({ topic, outcome: 'parked' }),
           applied: (topic, messages) => counters.inc({ topic, outcome: 'applied' }, messages),

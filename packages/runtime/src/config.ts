@@ -45,4 +45,7 @@ export const messagingSettings = z.object({
   SCHEMA_REGISTRY_URL: z.url().describe('base of the Confluent-compatible schema registry API'),
   DATABASE_PREFIX: z.string().regex(/^[a-z0-9_-]{0,24}$/).default('').describe('put before every database name'),
   TOPIC_PREFIX: z.string().regex(/^[a-z0-9._-]{0,40}$/).default('').describe('put before every topic and consumer group'),
+  CONSUMER_SESSION_TIMEOUT_MS: wholeNumberSetting({ min: 6_000, max: 300_000 })
+    .default(30_000)
+    .describe("after how long a consumer that went silent loses its partitions"),
 });

@@ -12,6 +12,7 @@ export interface TestConfig {
   readonly SCHEMA_REGISTRY_URL: string;
   readonly DATABASE_PREFIX: string;
   readonly TOPIC_PREFIX: string;
+  readonly CONSUMER_SESSION_TIMEOUT_MS: number;
 }
 
 /** A service's scope without its process: closes what it opened, and remembers why it was told to abort. */
@@ -35,6 +36,7 @@ export async function prepareTestNames(consumerGroups: readonly string[]): Promi
     SCHEMA_REGISTRY_URL: required('SCHEMA_REGISTRY_URL'),
     DATABASE_PREFIX: `${prefix}_`,
     TOPIC_PREFIX: `${prefix}.`,
+    CONSUMER_SESSION_TIMEOUT_MS: 6_000,
   };
   const kafka = createTestKafka(config);
   const names = { topicPrefix: config.TOPIC_PREFIX, consumerGroups };

@@ -1,4 +1,12 @@
-import { describeProblem, firstProblem, JsonError, line, parseJson, reference, walletKeyOf } from '@pesewa/contracts';
+import {
+  describeProblem,
+  firstProblem,
+  JsonError,
+  line,
+  parseJson,
+  reference,
+  walletKeyOf,
+} from '@pesewa/contracts';
 import { formatAmount, isCurrency, type Money, parseAmount } from '@pesewa/kernel';
 import { answerJson, hardenApp, type Logger, readJsonText } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
@@ -52,7 +60,8 @@ export function createApp(deps: {
 
   app.get('/entries', async (context) => {
     const wanted = reference.safeParse(context.req.query('reference'));
-    if (!wanted.success) return refused(context, 400, 'invalid', `reference ${firstProblem(wanted.error).message}`);
+    if (!wanted.success)
+      return refused(context, 400, 'invalid', `reference ${firstProblem(wanted.error).message}`);
     const cursor = context.req.query('cursor') ?? '';
     if (cursor !== '' && !cursor.startsWith(`${wanted.data}/`)) {
       return refused(context, 400, 'invalid', 'cursor must be the next of an earlier page');
@@ -92,15 +101,20 @@ export function createApp(deps: {
   return app;
 }
 
-type Body<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly answer: Response };
+type Body<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly answer: Response };
 
 async function readFunding<Value>(context: Context, schema: z.ZodType<Value>): Promise<Body<Value>> {
-  const invalid = (message: string) => ({ ok: false, answer: refused(context, 400, 'invalid', message) }) as const;
+  const invalid = (message: string) =>
+    ({ ok: false, answer: refused(context, 400, 'invalid', message) }) as const;
   const body = await readJsonText(context, BODY_BYTES_MAX);
   if (!body.ok) return invalid(bodyProblems[body.refusal]);
   try {
     const parsed = schema.safeParse(parseJson(body.text));
-    return parsed.success ? { ok: true, value: parsed.data } : invalid(describeProblem(firstProblem(parsed.error)));
+    return parsed.success
+      ? { ok: true, value: parsed.data }
+      : invalid(describeProblem(firstProblem(parsed.error)));
   } catch (error) {
     if (error instanceof JsonError) return invalid('the body must be well-formed JSON, each key once');
     throw error;
@@ -125,7 +139,10 @@ async function take(
     const message = `amount must be a positive decimal text, no finer than ${body.currency} allows`;
     return refused(context, 400, 'invalid', message);
   }
-  const taken = await commands.submit({ kind, target, amount, requestedBy: body.requestedBy }, body.commandId);
+  const taken = await commands.submit(
+    { kind, target, amount, requestedBy: body.requestedBy },
+    body.commandId,
+  );
   if (!taken.ok) return refused(context, 409, 'duplicate', 'commandId was used before for another command');
   return answerJson(context, 202, { commandId: taken.value });
 }

@@ -29,7 +29,10 @@ interface CommandDocument {
 /** The orders of operators: taken here, applied when their event comes back from its topic. */
 export interface Commands {
   /** Takes a command once; the same again is the same, other content under its id is refused. */
-  readonly submit: (command: Omit<FundCommand, 'commandId'>, commandId?: string) => Promise<Result<string, 'command.differs'>>;
+  readonly submit: (
+    command: Omit<FundCommand, 'commandId'>,
+    commandId?: string,
+  ) => Promise<Result<string, 'command.differs'>>;
   readonly status: (commandId: string) => Promise<'applied' | 'pending' | undefined>;
 }
 
@@ -42,25 +45,34 @@ export function createCommands(deps: {
   readonly clock: Clock;
 }): Commands {
   const collection = deps.db.collection<CommandDocument>('commands');
-  const taking = deps.messaging.groupCommit<CommandDocument, CommandDocument>('ledger.command', async (wanted, transaction, careful) => {
-    const taken = careful ? await findTaken(collection, wanted, transaction.session) : new Map<string, CommandDocument>();
-    const fresh: CommandDocument[] = [];
-    for (const command of wanted) {
-      if (taken.has(command._id)) continue;
-      taken.set(command._id, command);
-      fresh.push(command);
-    }
-    if (fresh.length > 0) await collection.insertMany(fresh, { session: transaction.session });
-    for (const command of fresh) transaction.emit(eventOf(command));
-    return wanted.map((command) => taken.get(command._id) ?? command);
-  });
+  const taking = deps.messaging.groupCommit<CommandDocument, CommandDocument>(
+    'ledger.command',
+    async (wanted, transaction, careful) => {
+      const taken = careful
+        ? await findTaken(collection, wanted, transaction.session)
+        : new Map<string, CommandDocument>();
+      const fresh: CommandDocument[] = [];
+      for (const command of wanted) {
+        if (taken.has(command._id)) continue;
+        taken.set(command._id, command);
+        fresh.push(command);
+      }
+      if (fresh.length > 0) await collection.insertMany(fresh, { session: transaction.session });
+      for (const command of fresh) transaction.emit(eventOf(command));
+      return wanted.map((command) => taken.get(command._id) ?? command);
+    },
+  );
   return {
     submit: async ({ kind, target, amount, requestedBy }, commandId) => {
       const _id = commandId ?? deps.ids.next('cm');
       const at = new Date(deps.clock.nowMs());
       const { minor, currency } = amount;
       const taken = await taking.submit({ _id, kind, target, currency, amount: minor, requestedBy, at });
-      const same = taken.kind === kind && taken.target === target && taken.currency === currency && taken.amount === minor;
+      const same =
+        taken.kind === kind &&
+        taken.target === target &&
+        taken.currency === currency &&
+        taken.amount === minor;
       return same ? accept(taken._id) : refuse('command.differs');
     },
     status: async (commandId) => {
@@ -83,7 +95,12 @@ async function findTaken(
 function eventOf(command: CommandDocument): OutgoingEvent {
   const { _id, target, currency, amount, requestedBy, at } = command;
   const payload = { eventId: _id, occurredAt: BigInt(at.getTime()), requestedBy, amount, currency };
-  const address = { topic: 'ledgerCommands', key: walletKeyOf(target, currency), version: 0n, causationId: null } as const;
+  const address = {
+    topic: 'ledgerCommands',
+    key: walletKeyOf(target, currency),
+    version: 0n,
+    causationId: null,
+  } as const;
   return command.kind === 'fund'
     ? { ...address, type: 'pesewa.ledger.FundWallet', payload: { ...payload, merchantId: target } }
     : { ...address, type: 'pesewa.ledger.FundFloat', payload: { ...payload, rail: target } };

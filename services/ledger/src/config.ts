@@ -11,7 +11,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .transform((text) => text === 'true')
     .describe('whether a reversed payout gives the merchant our fee back'),
   CHUNK_MESSAGES_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
-    .default(250)
+    .default(500)
     .describe('messages that share one transaction'),
 });
 

@@ -12,7 +12,11 @@ export interface Postings {
    * Applies a chunk within its transaction: reads what it speaks of, folds, writes, emits.
    * `topic` and the transaction's partition name the one writer of the shared accounts' buckets.
    */
-  readonly post: (instructions: readonly Instruction[], topic: string, transaction: ChunkTransaction) => Promise<void>;
+  readonly post: (
+    instructions: readonly Instruction[],
+    topic: string,
+    transaction: ChunkTransaction,
+  ) => Promise<void>;
 }
 
 /** Builds {@link Postings}. */
@@ -33,7 +37,8 @@ export function createPostings(deps: {
       for (const [index, outcome] of folded.outcomes.entries()) {
         if (outcome.kind === 'posted') transaction.emit(events.happened(outcome.happening));
         const causationId = instructions[index]?.causationId;
-        if (outcome.kind === 'parked' && causationId !== undefined) transaction.park(causationId, outcome.reason);
+        if (outcome.kind === 'parked' && causationId !== undefined)
+          transaction.park(causationId, outcome.reason);
       }
       for (const change of folded.wallets.values()) transaction.emit(events.balanceChanged(change));
     },
@@ -45,7 +50,8 @@ function wishOf(instructions: readonly Instruction[]) {
   const holds = new Set<string>();
   const entryIds = new Set<string>();
   for (const instruction of instructions) {
-    if (instruction.kind !== 'fundFloat') wallets.add(walletKeyOf(instruction.merchantId, instruction.currency));
+    if (instruction.kind !== 'fundFloat')
+      wallets.add(walletKeyOf(instruction.merchantId, instruction.currency));
     if (instruction.kind === 'collect' || instruction.kind === 'fund' || instruction.kind === 'fundFloat') {
       entryIds.add(firstEntryId(instruction));
     } else {

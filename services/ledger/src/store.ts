@@ -1,7 +1,14 @@
 import { walletKeyOf } from '@pesewa/contracts';
-import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
-import type { Entry, Folded, Hold, Snapshot, Wallet } from './domain/books.ts';
+import {
+  type ClientSession,
+  type Collection,
+  type Db,
+  type Document,
+  MongoServerError,
+  type WithId,
+} from 'mongodb';
 import { floatPrefix } from './domain/accounts.ts';
+import type { Entry, Folded, Hold, Snapshot, Wallet } from './domain/books.ts';
 import { createCollections } from './schema.ts';
 
 /** An entry as MongoDB holds it; `_id` is its reference and kind. */
@@ -48,13 +55,23 @@ export interface Wish {
 /** The money of this service's database. */
 export interface LedgerStore {
   readonly read: (wish: Wish, session: ClientSession) => Promise<Snapshot>;
-  readonly write: (folded: Folded, mark: { bucket: string; at: Date }, session: ClientSession) => Promise<void>;
+  readonly write: (
+    folded: Folded,
+    mark: { bucket: string; at: Date },
+    session: ClientSession,
+  ) => Promise<void>;
   readonly findWallet: (walletKey: string) => Promise<Wallet | undefined>;
   /** The entries of a reference after the id of an earlier one, by id. */
-  readonly findEntries: (reference: string, afterId: string, limit: number) => Promise<readonly EntryDocument[]>;
+  readonly findEntries: (
+    reference: string,
+    afterId: string,
+    limit: number,
+  ) => Promise<readonly EntryDocument[]>;
   readonly hasEntry: (id: string) => Promise<boolean>;
   readonly findFloats: () => Promise<readonly FloatBalance[]>;
 }
+
+const names = { entries: 'entries', wallets: 'wallets', holds: 'holds', buckets: 'accounts' } as const;
 
 interface Collections {
   readonly entries: Collection<EntryDocument>;
@@ -67,15 +84,15 @@ interface Collections {
 export async function openLedgerStore(db: Db): Promise<LedgerStore> {
   await createCollections(db);
   const collections: Collections = {
-    entries: db.collection<EntryDocument>('entries'),
-    wallets: db.collection<WalletDocument>('wallets'),
-    holds: db.collection<HoldDocument>('holds'),
-    buckets: db.collection<BucketDocument>('accounts'),
+    entries: db.collection<EntryDocument>(names.entries),
+    wallets: db.collection<WalletDocument>(names.wallets),
+    holds: db.collection<HoldDocument>(names.holds),
+    buckets: db.collection<BucketDocument>(names.buckets),
   };
   const { entries, wallets, buckets } = collections;
   return {
     read: (wish, session) => read(collections, wish, session),
-    write: (folded, mark, session) => write(collections, folded, mark, session),
+    write: (folded, mark, session) => write(db, folded, mark, session),
     findWallet: async (walletKey) => {
       const found = await wallets.findOne({ _id: walletKey });
       return found ? toWallet(found) : undefined;
@@ -111,7 +128,10 @@ async function read(collections: Collections, wish: Wish, session: ClientSession
     wish.entryIds.length === 0
       ? []
       : await entries
-          .find({ _id: { $in: [...wish.entryIds] } }, { session, projection: { _id: 1 }, batchSize: wish.entryIds.length })
+          .find(
+            { _id: { $in: [...wish.entryIds] } },
+            { session, projection: { _id: 1 }, batchSize: wish.entryIds.length },
+          )
           .toArray();
   return {
     wallets: new Map(foundWallets.map((document) => [document._id, toWallet(document)])),
@@ -120,42 +140,90 @@ async function read(collections: Collections, wish: Wish, session: ClientSession
   };
 }
 
-async function findAll<Document extends { readonly _id: string }>(
-  collection: Collection<Document>,
+function findAll<Schema extends { readonly _id: string }>(
+  collection: Collection<Schema>,
   ids: readonly string[],
   session: ClientSession,
-) {
-  if (ids.length === 0) return [];
+): Promise<WithId<Schema>[]> {
+  if (ids.length === 0) return Promise.resolve([]);
   const filter: object = { _id: { $in: ids } };
-  return await collection.find(filter, { session, batchSize: ids.length + 1 }).toArray();
+  return collection.find(filter, { session, batchSize: ids.length + 1 }).toArray();
 }
 
 async function write(
-  collections: Collections,
+  db: Db,
   folded: Folded,
   mark: { readonly bucket: string; readonly at: Date },
   session: ClientSession,
 ): Promise<void> {
-  const { entries, wallets, holds, buckets } = collections;
-  if (folded.entries.length > 0) {
-    const documents = folded.entries.map((entry) => toEntryDocument(entry, mark.at));
-    await entries.insertMany(documents, { session, ordered: false });
-  }
-  const walletWrites = [...folded.wallets.values()].map(toWalletWrite);
-  if (walletWrites.length > 0) await wallets.bulkWrite(walletWrites, { session, ordered: false });
+  const writer = (name: keyof typeof names): Writer => ({
+    name: names[name],
+    run: (command, inSession) => db.command(command, { session: inSession }),
+  });
+  const wallets = writer('wallets');
+  const holds = writer('holds');
+  const entries = folded.entries.map((entry) => toEntryDocument(entry, mark.at));
+  await insertAll(writer('entries'), entries, session);
+  const changes = [...folded.wallets.values()];
+  const newWallets = changes.filter(({ isNew }) => isNew).map(({ after }) => toWalletDocument(after));
+  await insertAll(wallets, newWallets, session);
+  await updateAll(wallets, changes.filter(({ isNew }) => !isNew).map(toWalletUpdate), session);
   const changedHolds = [...folded.holds.values()];
   const newHolds = changedHolds.filter(({ isNew }) => isNew).map(({ after }) => toHoldDocument(after));
-  if (newHolds.length > 0) await holds.insertMany(newHolds, { session, ordered: false });
-  const holdWrites = changedHolds.filter(({ isNew }) => !isNew).map(({ after }) => toHoldWrite(after));
-  if (holdWrites.length > 0) await holds.bulkWrite(holdWrites, { session, ordered: false });
-  const bucketWrites = [...folded.accountDeltas].map(([account, { debits, credits }]) => ({
-    updateOne: {
-      filter: { _id: `${account}#${mark.bucket}` },
-      update: { $inc: { debits, credits }, $setOnInsert: { account } },
-      upsert: true,
-    },
+  await insertAll(holds, newHolds, session);
+  await updateAll(holds, changedHolds.filter(({ isNew }) => !isNew).map(toHoldUpdate), session);
+  const additions = [...folded.accountDeltas].map(([account, { debits, credits }]) => ({
+    q: { _id: `${account}#${mark.bucket}` },
+    u: { $inc: { debits, credits }, $setOnInsert: { account } },
+    upsert: true,
   }));
-  if (bucketWrites.length > 0) await buckets.bulkWrite(bucketWrites, { session, ordered: false });
+  await updateAll(writer('buckets'), additions, session);
+}
+
+interface Update {
+  readonly q: { readonly _id: string };
+  readonly u: object;
+  readonly upsert?: boolean;
+}
+
+/** Runs write commands on one collection. */
+interface Writer {
+  readonly name: string;
+  readonly run: (command: Document, session: ClientSession) => Promise<WriteReply>;
+}
+
+interface WriteReply {
+  readonly n?: number;
+  readonly writeErrors?: readonly Document[];
+}
+
+/**
+ * Inserts with the server's own command: the driver's bulk API measures every document before it writes it, which
+ * costs a quarter of the time.
+ */
+async function insertAll(
+  writer: Writer,
+  documents: readonly object[],
+  session: ClientSession,
+): Promise<void> {
+  if (documents.length === 0) return;
+  refuseErrors(
+    await writer.run({ insert: writer.name, documents, ordered: false }, session),
+    documents.length,
+  );
+}
+
+/** Updates with the server's own command, one document by its id each. */
+async function updateAll(writer: Writer, updates: readonly Update[], session: ClientSession): Promise<void> {
+  if (updates.length === 0) return;
+  refuseErrors(await writer.run({ update: writer.name, updates, ordered: false }, session), updates.length);
+}
+
+/** A write that fails alone is told in an answer that is fine otherwise. */
+function refuseErrors(reply: WriteReply, expected: number): void {
+  const [first] = reply.writeErrors ?? [];
+  if (first) throw new MongoServerError(first);
+  if (Number(reply.n) !== expected) throw new Error('a document was not there to be written');
 }
 
 function toEntryDocument({ id, touched, ...entry }: Entry, at: Date): EntryDocument {
@@ -163,19 +231,22 @@ function toEntryDocument({ id, touched, ...entry }: Entry, at: Date): EntryDocum
   return { _id: id, ...entry, wallet: touched.wallet, walletSequence: touched.sequence, at };
 }
 
-function toWalletWrite(change: { readonly isNew: boolean; readonly after: Wallet }): AnyBulkWriteOperation<WalletDocument> {
-  const { merchantId, currency, available, held, sequence } = change.after;
-  const _id = walletKeyOf(merchantId, currency);
-  if (change.isNew) return { insertOne: { document: { _id, merchantId, currency, available, held, sequence } } };
-  return { updateOne: { filter: { _id }, update: { $set: { available, held, sequence } } } };
+function toWalletDocument(wallet: Wallet): WalletDocument {
+  return { _id: walletKeyOf(wallet.merchantId, wallet.currency), ...wallet };
+}
+
+function toWalletUpdate({ after }: { readonly after: Wallet }): Update {
+  const { merchantId, currency, available, held, sequence } = after;
+  return { q: { _id: walletKeyOf(merchantId, currency) }, u: { $set: { available, held, sequence } } };
 }
 
 function toHoldDocument({ reference, ...hold }: Hold): HoldDocument {
   return { _id: reference, ...hold };
 }
 
-function toHoldWrite({ reference, status, rail }: Hold): AnyBulkWriteOperation<HoldDocument> {
-  return { updateOne: { filter: { _id: reference }, update: { $set: { status, rail } } } };
+function toHoldUpdate({ after }: { readonly after: Hold }): Update {
+  const { reference, status, rail } = after;
+  return { q: { _id: reference }, u: { $set: { status, rail } } };
 }
 
 function toWallet({ merchantId, currency, available, held, sequence }: WalletDocument): Wallet {

@@ -6,12 +6,27 @@ import { awaited } from './domain/tracked.ts';
 
 const at = new Date(Date.UTC(2026, 0, 2));
 const run = {
-  ...{ _id: 'rn-1', at, rail: 'upstream', currency: 'KES', railBalance: 99_950n, float: 100_000n },
-  ...{ lower: 100_000n, upper: 100_000n, drift: -50n, withinRange: false, candidates: ['po-1'] },
+  _id: 'rn-1',
+  at,
+  rail: 'upstream',
+  currency: 'KES',
+  railBalance: 99_950n,
+  float: 100_000n,
+  lower: 100_000n,
+  upper: 100_000n,
+  drift: -50n,
+  withinRange: false,
+  candidates: ['po-1'],
 };
 const found = {
-  ...{ _id: 'po-1/callback.denied', kind: 'callback.denied', reference: 'po-1', status: 'open' as const },
-  ...{ currency: 'KES', amount: -12_345n, detail: 'a callback claims COMPLETED', openedAt: at },
+  _id: 'po-1/callback.denied',
+  kind: 'callback.denied',
+  reference: 'po-1',
+  status: 'open' as const,
+  currency: 'KES',
+  amount: -12_345n,
+  detail: 'a callback claims COMPLETED',
+  openedAt: at,
 };
 
 function operator(): Hono {
@@ -30,7 +45,7 @@ function operator(): Hono {
 
 const get = async (path: string, init?: RequestInit) => {
   const response = await operator().request(path, init);
-  return { status: response.status, body: (await response.json()) as unknown };
+  return { status: response.status, body: await response.json() };
 };
 
 describe('the operator routes', () => {

@@ -1,5 +1,5 @@
-import { type TopicEvent, topics, walletKeyOf } from '@pesewa/contracts';
-import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
+import { topics } from '@pesewa/contracts';
+import { systemClock, systemRandom } from '@pesewa/kernel';
 import {
   createKafka,
   createTopics,
@@ -24,6 +24,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { composeReconciler } from './compose.ts';
 import { settings } from './config.ts';
+import {
+  accepted,
+  amounts,
+  callback,
+  completed,
+  envelope,
+  failed,
+  ids,
+  initiated,
+  ledger,
+} from './fixtures/owners.ts';
 import type { PollDocument } from './store.ts';
 
 type Config = z.output<typeof settings>;
@@ -54,7 +65,6 @@ const config: Config = parseConfig(settings, {
 const logger = createLogger({ name: 'test', level: process.env['LOG_LEVEL'] ?? 'silent' });
 const kafkaLog: Parameters<typeof createKafka>[0]['log'] = (level, message, fields) =>
   logger[level](fields, message);
-const ids = createIds(systemClock, systemRandom);
 
 /** The rail as the tests direct it: what it says of each reference, and what it was asked. */
 const answers = new Map<string, Observation>();
@@ -88,7 +98,14 @@ function openScope(): Running {
   const metrics = new Registry();
   const { operator } = createOperationsApp({ health, metrics });
   const scope: ServiceScope<Config> = {
-    ...{ config, logger, metrics, health, ids, operator, clock: systemClock, random: systemRandom },
+    config,
+    logger,
+    metrics,
+    health,
+    ids,
+    operator,
+    clock: systemClock,
+    random: systemRandom,
     crashPoint: () => undefined,
     open: async (resource) => resources.use(await resource),
     abort: (error) => {
@@ -120,89 +137,6 @@ const until = (what: string, met: () => boolean | Promise<boolean>) =>
   waitUntil(what, DEADLINE_MS, async () => {
     if (!(await met())) throw new Error('not yet');
   });
-const envelope = () => ({ eventId: ids.next('ev'), occurredAt: BigInt(Date.now()) });
-const payment = (reference: string) => ({
-  ...envelope(),
-  ...{
-    reference,
-    merchantReference: `M-${reference}`,
-    merchantId: 'demo',
-    currency: 'KES',
-    rail: 'upstream',
-  },
-});
-const amounts = { amount: 10_000n, fee: 100n };
-const address = { key: walletKeyOf('demo', 'KES'), causationId: null };
-
-function accepted(reference: string): OutgoingEvent {
-  const order = { country: 'KEN', channel: 'BANK', bankCode: '01', batchReference: null };
-  const payload = { ...payment(reference), ...amounts, ...order };
-  return { topic: 'payouts', ...address, version: 1n, type: 'pesewa.payouts.PayoutAccepted', payload };
-}
-
-function completed(reference: string, version = 5n): OutgoingEvent {
-  const payload = { ...payment(reference), ...amounts, railFee: 50n, statusReason: 'Successful' };
-  return { topic: 'payouts', ...address, version, type: 'pesewa.payouts.PayoutCompleted', payload };
-}
-
-function initiated(reference: string): OutgoingEvent {
-  const payload = { ...payment(reference), amount: 10_000n, country: 'KE', operatorCode: 'MPESA' };
-  return {
-    topic: 'collections',
-    ...address,
-    version: 1n,
-    type: 'pesewa.collections.CollectionInitiated',
-    payload,
-  };
-}
-
-function failed(reference: string): OutgoingEvent {
-  const origin = { initiatedAt: 1n, webhookUrl: null, failureReason: 'FAILED' };
-  const payload = { ...payment(reference), ...origin };
-  return {
-    topic: 'collections',
-    ...address,
-    version: 5n,
-    type: 'pesewa.collections.CollectionFailed',
-    payload,
-  };
-}
-
-function callback(
-  reference: string,
-  status: string,
-  amount = '100',
-  kind: 'payout' | 'collection' = 'payout',
-): OutgoingEvent {
-  const claim = {
-    claimedStatus: status,
-    claimedAmount: amount,
-    claimedFee: '0.5',
-    claimedReason: null,
-    digest: 'd',
-  };
-  const payload = { ...envelope(), rail: 'upstream', reference, kind, ...claim };
-  return {
-    topic: 'railNotices',
-    key: reference,
-    causationId: null,
-    version: 0n,
-    type: 'pesewa.rails.CallbackReceived',
-    payload,
-  };
-}
-
-type LedgerEvent = Extract<
-  TopicEvent<'ledger'>,
-  { type: 'pesewa.ledger.HoldCaptured' | 'pesewa.ledger.FloatFunded' }
->;
-const ledger = (event: LedgerEvent): OutgoingEvent => ({
-  topic: 'ledger',
-  ...address,
-  version: 1n,
-  ...event,
-});
-
 const publish = (...events: readonly OutgoingEvent[]) => publishing.submit(events);
 const operator = async (path: string, init?: RequestInit) => {
   const response = await reconciler.operator.request(path, init);
@@ -222,7 +156,8 @@ beforeAll(async () => {
     registerSchemas({ ...shared, registryUrl: config.SCHEMA_REGISTRY_URL }),
   ]);
   messaging = await openMessaging(others.scope, {
-    ...{ service: 'observer', database: 'observer' },
+    service: 'observer',
+    database: 'observer',
     produces: ['payouts', 'collections', 'railNotices', 'ledger'],
   });
   publishing = messaging.groupCommit<readonly OutgoingEvent[], void>(
@@ -425,15 +360,7 @@ async function withAdmin<Value>(
 /** Puts the group back to the start of every topic. */
 async function replay(): Promise<void> {
   await offsets().deleteMany({});
-  await withAdmin(async (admin) => {
-    for (const name of consumed) {
-      await admin.resetOffsets({
-        groupId: `${config.TOPIC_PREFIX}reconciler`,
-        topic: topicOf(name),
-        earliest: true,
-      });
-    }
-  });
+  await withAdmin((admin) => admin.deleteGroups([`${config.TOPIC_PREFIX}reconciler`]));
 }
 
 /** Waits until every message of every topic is applied. */

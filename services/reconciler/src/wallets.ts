@@ -120,6 +120,7 @@ export async function openWalletStore(db: Db): Promise<WalletStore> {
       const found = await polls
         .aggregate<InFlight & { _id: string }>([
           { $match: { inFlight: true, 'terms.rail': rail } },
+          { $sort: { 'terms.currency': 1, openedAt: 1 } },
           SUM_IN_FLIGHT,
         ])
         .toArray();

@@ -40,11 +40,11 @@ export const settings = serviceSettings
       .default(10_000)
       .describe('one deadline over a whole attempt'),
     DELIVERY_CONCURRENCY_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
-      .default(128)
-      .describe('attempts at once in this process'),
+      .default(512)
+      .describe('deliveries in hand at once in this process, waiting ones included'),
     DELIVERY_CONCURRENCY_PER_ENDPOINT_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
       .default(16)
-      .describe('attempts at once per merchant and origin'),
+      .describe('attempts at once per merchant and endpoint'),
     DELIVERY_PAUSE_MS: durationMsSetting
       .default(500)
       .describe('pause between looks for due deliveries when nothing wakes us'),

@@ -6,8 +6,8 @@ import { type Messaging, type OutgoingEvent, openDatabase, type Transaction } fr
 import { createLogger } from '@pesewa/runtime';
 import { createWebhookSecret, verifyWebhook } from '@pesewa/signatures';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { startDeliverer } from './deliverer.ts';
+import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { createDeliveryEvents } from './events.ts';
 import { createLanes } from './lanes.ts';
 import { openSender } from './sender.ts';
@@ -152,10 +152,20 @@ async function openDispatcher() {
   );
   const deliverer = resources.use(
     startDeliverer({
-      ...{ store, deliveries, sender, clock, ids, logger, random: systemRandom, crashPoint: () => undefined },
+      store,
+      deliveries,
+      sender,
+      clock,
+      ids,
+      logger,
+      random: systemRandom,
+      crashPoint: () => undefined,
       directory: { find: async (id) => merchants[id] as Merchant | undefined },
-      lanes: createLanes({ concurrencyMax: 2 }),
-      ...{ delaysMs: [20, 20], deadlineMs: DEADLINE_MS, concurrencyMax: 16, pauseMs: 20 },
+      lanes: createLanes({ concurrencyMax: 2, freed: () => deliverer.wake() }),
+      delaysMs: [20, 20],
+      deadlineMs: DEADLINE_MS,
+      concurrencyMax: 16,
+      pauseMs: 20,
     }),
   );
   const bear = (...born: readonly NewDelivery[]) =>
@@ -164,14 +174,16 @@ async function openDispatcher() {
 }
 
 const owed = (changes: Partial<NewDelivery> = {}): NewDelivery => ({
-  ...{
-    _id: 'po-1-completed',
-    merchantId: 'demo',
-    reference: 'po-1',
-    merchantReference: 'M-1',
-    kind: 'payout-completed',
-  },
-  ...{ body: '{"data":{"amount":20.50}}', webhookUrl: null, causationId: 'ev-1', bornAtMs: clock.nowMs() },
+  _id: 'po-1-completed',
+  merchantId: 'demo',
+  reference: 'po-1',
+  merchantReference: 'M-1',
+  kind: 'payout-completed',
+  body: '{"data":{"amount":20.50}}',
+  webhookUrl: null,
+  lane: 'demo payouts',
+  causationId: 'ev-1',
+  bornAtMs: clock.nowMs(),
   ...changes,
 });
 
@@ -206,9 +218,13 @@ test('a webhook is delivered once, signed over the stored bytes by every secret'
     };
     expect(verifyWebhook(proof)).toMatchObject({ ok: true });
   }
+  await vi.waitFor(() => expect(dispatcher.events).toHaveLength(1));
   expect(dispatcher.events).toMatchObject([
     {
-      ...{ topic: 'webhooks', key: 'demo', causationId: 'ev-1', type: 'pesewa.webhooks.WebhookDelivered' },
+      topic: 'webhooks',
+      key: 'demo',
+      causationId: 'ev-1',
+      type: 'pesewa.webhooks.WebhookDelivered',
       payload: { deliveryId: 'po-1-completed', merchantId: 'demo', reference: 'po-1', attempts: 1 },
     },
   ]);
@@ -235,6 +251,7 @@ test('a redirect is not followed and counts as a failure; in the end the deliver
     reason: 'every attempt failed',
   });
   expect(endpoint.seen.map(({ path }) => path)).toEqual(['/payouts', '/payouts', '/payouts']);
+  await vi.waitFor(() => expect(dispatcher.events).toHaveLength(1));
   expect(dispatcher.events).toMatchObject([
     { type: 'pesewa.webhooks.WebhookExhausted', payload: { attempts: 3 } },
   ]);
@@ -267,7 +284,7 @@ test('a collection goes to its own address, or to the merchant’s', async () =>
   );
   await ended('co-1-completed');
   await ended('co-2-completed');
-  expect(endpoint.seen.map(({ path }) => path).toSorted()).toEqual(['/collections', '/own']);
+  expect(new Set(endpoint.seen.map(({ path }) => path))).toEqual(new Set(['/collections', '/own']));
 });
 
 test('no address discards, an inner address exhausts, and neither is called', async () => {
@@ -288,7 +305,7 @@ test('no address discards, an inner address exhausts, and neither is called', as
 test('a lane takes so many at once; those turned away spend no attempt', async () => {
   const waiting: ServerResponse[] = [];
   endpoint.answering((response) => void waiting.push(response));
-  const born = Array.from({ length: 5 }, (_, index) => owed({ _id: `po-lane${index}-completed` }));
+  const born = Array.from({ length: 12 }, (_, index) => owed({ _id: `po-lane${index}-completed` }));
   await dispatcher.bear(...born);
   let most = 0;
   await vi.waitFor(
@@ -305,22 +322,19 @@ test('a lane takes so many at once; those turned away spend no attempt', async (
 
 test('a claim that was replaced settles nothing', async () => {
   await store.collection.insertOne({
-    ...{
-      _id: 'po-8-completed',
-      merchantId: 'demo',
-      reference: 'po-8',
-      merchantReference: 'M-8',
-      kind: 'payout-completed',
-    },
-    ...{
-      body: '{}',
-      webhookUrl: null,
-      causationId: 'ev-8',
-      bornAt: new Date(),
-      state: 'pending',
-      attempts: 0,
-      roundAttempts: 0,
-    },
+    _id: 'po-8-completed',
+    merchantId: 'demo',
+    reference: 'po-8',
+    merchantReference: 'M-8',
+    kind: 'payout-completed',
+    body: '{}',
+    webhookUrl: null,
+    lane: 'demo payouts',
+    causationId: 'ev-8',
+    bornAt: new Date(),
+    state: 'pending',
+    attempts: 0,
+    roundAttempts: 0,
     claim: 'newer',
   });
   const late = { id: 'po-8-completed', claim: 'older', state: 'delivered' } as const;

@@ -1,5 +1,5 @@
 import type { Directory, Merchant } from '@pesewa/directory';
-import type { Clock, Ids, Random } from '@pesewa/kernel';
+import { type Clock, type Ids, type Random, unreachable } from '@pesewa/kernel';
 import { type Loop, startClaimLoop } from '@pesewa/messaging';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
 import { signWebhook } from '@pesewa/signatures';
@@ -11,6 +11,10 @@ import type { DeliveryDocument, DeliveryStore } from './store.ts';
 
 /** What committing an outcome may take beyond the deadline of the attempt. */
 const COMMIT_TIMEOUT_MS = 10_000;
+/** A lane's line is twice its width, so nobody waits longer in it than two deadlines. */
+const LINE_ROUNDS_MAX = 2;
+/** When a delivery whose lane had no place is looked at again. */
+const GIVE_BACK_MS = 1_000;
 
 /** What the deliverer works with. */
 export interface DelivererDeps {
@@ -35,14 +39,20 @@ export interface DelivererDeps {
  * once the lease has run out, with the same id and body: merchants deduplicate by reference (contract 6.3).
  */
 export function startDeliverer(deps: DelivererDeps): Loop {
-  const workTimeoutMs = deps.deadlineMs + COMMIT_TIMEOUT_MS;
+  const workTimeoutMs = deps.deadlineMs * (1 + LINE_ROUNDS_MAX) + COMMIT_TIMEOUT_MS;
   return startClaimLoop({
     name: 'webhook deliverer',
     collection: deps.store.collection,
-    open: { state: 'pending' },
-    leaseMs: workTimeoutMs * 2,
+    // The loop reads this anew in every round: what a full lane has no place for stays where it is.
+    open: {
+      state: 'pending',
+      get lane() {
+        return { $nin: deps.lanes.full() };
+      },
+    },
+    leaseMs: workTimeoutMs * 1.5,
     workTimeoutMs,
-    batchMax: 100,
+    batchMax: 32,
     concurrencyMax: deps.concurrencyMax,
     pauseMs: deps.pauseMs,
     clock: deps.clock,
@@ -60,9 +70,9 @@ async function deliver(deps: DelivererDeps, delivery: DeliveryDocument, claim: s
     await settle(deps, { id: delivery._id, claim, state: 'discarded', reason });
     return;
   }
-  const entry = deps.lanes.enter(`${merchant.id} ${URL.canParse(url) ? new URL(url).origin : ''}`);
-  if (!entry.entered) {
-    await deps.store.giveBack(delivery._id, claim, deps.clock.nowMs() + entry.waitMs);
+  const leave = await deps.lanes.enter(delivery.lane);
+  if (!leave) {
+    await deps.store.giveBack(delivery._id, claim, deps.clock.nowMs() + GIVE_BACK_MS);
     return;
   }
   const atMs = deps.clock.nowMs();
@@ -76,7 +86,7 @@ async function deliver(deps: DelivererDeps, delivery: DeliveryDocument, claim: s
     });
     deps.crashPoint('webhooks.deliver.after-call');
   } finally {
-    entry.leave();
+    leave();
   }
   const nowMs = deps.clock.nowMs();
   const step = decideNext({
@@ -113,8 +123,10 @@ function changeOf(step: NextStep): Pick<Settlement, 'state' | 'dueAtMs' | 'reaso
       return { state: 'pending', dueAtMs: step.dueAtMs };
     case 'exhausted':
       return { state: 'exhausted', reason: step.reason };
-    default:
+    case 'delivered':
       return { state: 'delivered' };
+    default:
+      return unreachable(step);
   }
 }
 

@@ -31,6 +31,7 @@ export function createHandlers(deps: {
           ...owed(event, payoutKinds[event.type]),
           body: payoutBody(event),
           webhookUrl: null,
+          lane: laneOf(event.payload.merchantId, 'payouts'),
           bornAtMs,
         }),
       );
@@ -47,6 +48,7 @@ export function createHandlers(deps: {
           ...owed(event, collectionKinds[event.type]),
           body: collectionBody(event),
           webhookUrl: event.payload.webhookUrl,
+          lane: laneOf(event.payload.merchantId, originOf(event.payload.webhookUrl) ?? 'collections'),
           bornAtMs,
         }),
       );
@@ -70,4 +72,12 @@ function owed({ eventId, payload }: PaymentEvent, kind: DeliveryKind) {
   const { reference, merchantReference, merchantId } = payload;
   const end = kind.slice(kind.indexOf('-') + 1);
   return { _id: `${reference}-${end}`, reference, merchantReference, merchantId, kind, causationId: eventId };
+}
+
+function laneOf(merchantId: string, endpoint: string): string {
+  return `${merchantId} ${endpoint}`;
+}
+
+function originOf(url: string | null): string | undefined {
+  return url !== null && URL.canParse(url) ? new URL(url).origin : undefined;
 }

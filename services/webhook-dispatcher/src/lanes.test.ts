@@ -1,26 +1,44 @@
 import { expect, test } from 'vitest';
 import { createLanes } from './lanes.ts';
 
-test('a full lane turns away, and no other lane', () => {
-  const lanes = createLanes({ concurrencyMax: 2 });
-  const first = lanes.enter('demo https://a.example.com');
-  expect(first.entered).toBe(true);
-  expect(lanes.enter('demo https://a.example.com').entered).toBe(true);
-  expect(lanes.enter('demo https://a.example.com').entered).toBe(false);
-  expect(lanes.enter('rival https://a.example.com').entered).toBe(true);
-  if (first.entered) first.leave();
-  expect(lanes.enter('demo https://a.example.com').entered).toBe(true);
+function open(concurrencyMax: number) {
+  let freed = 0;
+  const lanes = createLanes({
+    concurrencyMax,
+    freed: () => {
+      freed += 1;
+    },
+  });
+  return { ...lanes, freed: () => freed };
+}
+
+test('a full lane makes wait, then turns away; no other lane notices', async () => {
+  const lanes = open(1);
+  const leave = await lanes.enter('demo payouts');
+  expect(lanes.full()).toEqual(['demo payouts']);
+  const order: string[] = [];
+  const first = lanes.enter('demo payouts').then((left) => (order.push('first'), left));
+  const second = lanes.enter('demo payouts').then((left) => (order.push('second'), left));
+  expect(await lanes.enter('demo payouts')).toBeUndefined();
+  const other = await lanes.enter('rival payouts');
+  expect(other).toBeDefined();
+  expect(order).toEqual([]);
+  leave?.();
+  (await first)?.();
+  (await second)?.();
+  expect(order).toEqual(['first', 'second']);
+  expect(lanes.full()).toEqual(['rival payouts']);
+  expect(lanes.freed()).toBe(1);
+  other?.();
+  expect(lanes.full()).toEqual([]);
 });
 
-test('the wait grows with the queue, up to a bound, and shrinks once a place was free', () => {
-  const lanes = createLanes({ concurrencyMax: 1 });
-  const holder = lanes.enter('lane');
-  const waits = Array.from({ length: 1_000 }, () => lanes.enter('lane')).map((entry) =>
-    entry.entered ? 0 : entry.waitMs,
-  );
-  expect(waits.slice(0, 3)).toEqual([200, 300, 400]);
-  expect(waits.at(-1)).toBe(30_000);
-  if (holder.entered) holder.leave();
-  lanes.enter('lane');
-  expect(lanes.enter('lane')).toEqual({ entered: false, waitMs: 200 });
+test('a lane that was left is empty again', async () => {
+  const lanes = open(2);
+  const both = [await lanes.enter('lane'), await lanes.enter('lane')];
+  expect(lanes.full()).toEqual(['lane']);
+  for (const leave of both) leave?.();
+  expect(lanes.freed()).toBe(1);
+  expect(await lanes.enter('lane')).toBeDefined();
+  expect(lanes.full()).toEqual([]);
 });

@@ -1,40 +1,54 @@
 /** Keeps one merchant's endpoint from holding the others up: so many deliveries at once per lane, in this process. */
 export interface Lanes {
-  /** Enters a lane, or tells how long to wait before the next try; whoever entered must leave. */
-  readonly enter: (lane: string) => Entry;
+  /** Waits for a place in the lane's short line and gives the way to leave it; nothing where the line is full too. */
+  readonly enter: (lane: string) => Promise<(() => void) | undefined>;
+  /** The lanes without a free place: nothing more is to be claimed for them. */
+  readonly full: () => readonly string[];
 }
 
-/** A place in a lane, or the wait for one. */
-export type Entry =
-  | { readonly entered: true; readonly leave: () => void }
-  | { readonly entered: false; readonly waitMs: number };
-
-const WAIT_MS = { least: 100, most: 30_000 } as const;
+interface Lane {
+  active: number;
+  readonly line: (() => void)[];
+}
 
 /**
- * Builds {@link Lanes}. The wait grows with the number of deliveries turned away since a place was last free, so a
- * long queue before a dead endpoint is asked for rarely.
+ * Builds {@link Lanes}: `concurrencyMax` deliveries at once per lane, and twice as many in its line, so that a place
+ * that becomes free is taken at once.
  */
-export function createLanes(options: { readonly concurrencyMax: number }): Lanes {
-  const lanes = new Map<string, { active: number; turnedAway: number }>();
+export function createLanes(options: {
+  readonly concurrencyMax: number;
+  /** Called when a lane that was full has a place again. */
+  readonly freed: () => void;
+}): Lanes {
+  const lanes = new Map<string, Lane>();
+  const lineMax = options.concurrencyMax * 2;
+
+  function leave(name: string, lane: Lane): void {
+    const next = lane.line.shift();
+    if (next) {
+      next();
+      return;
+    }
+    lane.active -= 1;
+    if (lane.active === 0) lanes.delete(name);
+    if (lane.active === options.concurrencyMax - 1) options.freed();
+  }
+
   return {
-    enter: (name) => {
-      const lane = lanes.get(name) ?? { active: 0, turnedAway: 0 };
+    enter: async (name) => {
+      const lane = lanes.get(name) ?? { active: 0, line: [] };
       lanes.set(name, lane);
-      if (lane.active >= options.concurrencyMax) {
-        lane.turnedAway += 1;
-        const waitMs = WAIT_MS.least * (1 + lane.turnedAway / options.concurrencyMax);
-        return { entered: false, waitMs: Math.min(WAIT_MS.most, Math.round(waitMs)) };
+      if (lane.active < options.concurrencyMax) {
+        lane.active += 1;
+      } else {
+        if (lane.line.length >= lineMax) return undefined;
+        // Whoever leaves hands its place over, so that the count stays.
+        const turn = Promise.withResolvers<void>();
+        lane.line.push(turn.resolve);
+        await turn.promise;
       }
-      lane.active += 1;
-      lane.turnedAway = 0;
-      return {
-        entered: true,
-        leave: () => {
-          lane.active -= 1;
-          if (lane.active === 0) lanes.delete(name);
-        },
-      };
+      return () => leave(name, lane);
     },
+    full: () => [...lanes].flatMap(([name, { active }]) => (active >= options.concurrencyMax ? [name] : [])),
   };
 }

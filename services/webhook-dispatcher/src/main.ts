@@ -2,8 +2,8 @@ import { createDirectory } from '@pesewa/directory';
 import { openMessaging } from '@pesewa/messaging';
 import { runService } from '@pesewa/runtime';
 import { environment, settings } from './config.ts';
-import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { startDeliverer } from './deliverer.ts';
+import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { createDeliveryEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
 import { createLanes } from './lanes.ts';
@@ -28,14 +28,27 @@ await runService('webhook-dispatcher', settings, environment, async (scope) => {
     }),
   );
   const deliveries: Deliveries = createDeliveries({
-    ...{ store, messaging, clock, events: createDeliveryEvents({ ids, clock }) },
+    store,
+    messaging,
+    clock,
+    events: createDeliveryEvents({ ids, clock }),
     becameDue: () => deliverer.wake(),
   });
   const deliverer = await scope.open(
     startDeliverer({
-      ...{ store, sender, clock, random, ids, logger, crashPoint, deliveries },
+      store,
+      sender,
+      clock,
+      random,
+      ids,
+      logger,
+      crashPoint,
+      deliveries,
       directory: createDirectory({ db: messaging.database('directory'), clock }),
-      lanes: createLanes({ concurrencyMax: config.DELIVERY_CONCURRENCY_PER_ENDPOINT_MAX }),
+      lanes: createLanes({
+        concurrencyMax: config.DELIVERY_CONCURRENCY_PER_ENDPOINT_MAX,
+        freed: () => deliverer.wake(),
+      }),
       delaysMs: config.RETRY_DELAYS_MS,
       deadlineMs: config.DELIVERY_DEADLINE_MS,
       concurrencyMax: config.DELIVERY_CONCURRENCY_MAX,

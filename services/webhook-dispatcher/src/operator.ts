@@ -65,7 +65,13 @@ function unknown(context: Context): Response {
 function view(delivery: DeliveryDocument) {
   const { _id: id, merchantId, reference, merchantReference, kind, state, attempts } = delivery;
   return {
-    ...{ id, merchantId, reference, merchantReference, kind, state, attempts },
+    id,
+    merchantId,
+    reference,
+    merchantReference,
+    kind,
+    state,
+    attempts,
     bornAt: delivery.bornAt,
     dueAt: delivery.dueAt ?? null,
     lastStatus: delivery.lastStatus ?? null,

@@ -156,7 +156,10 @@ test('a public name that resolves to an inner address is refused at connect', as
     callback(null, [{ address: '127.0.0.1', family: 4 }]);
   }) as unknown as typeof lookup;
   const sender = openSender({
-    ...{ allowedOrigins: new Set<string>(), deadlineMs: 500, connectionsPerOriginMax: 1, clock: systemClock },
+    allowedOrigins: new Set<string>(),
+    deadlineMs: 500,
+    connectionsPerOriginMax: 1,
+    clock: systemClock,
     resolveName,
   });
   resources.add(sender);

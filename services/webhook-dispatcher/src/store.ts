@@ -13,6 +13,8 @@ export interface DeliveryDocument extends Claimable {
   readonly body: string;
   /** The address that the collection's request gave; null means the merchant's own at the time of sending. */
   readonly webhookUrl: string | null;
+  /** The merchant and where its webhooks of this sort go: what shares an endpoint (design 8). */
+  readonly lane: string;
   /** The event behind it. */
   readonly causationId: string;
   readonly bornAt: Date;
@@ -30,7 +32,15 @@ export interface DeliveryDocument extends Claimable {
 /** What a delivery is born with. */
 export type NewDelivery = Pick<
   DeliveryDocument,
-  '_id' | 'merchantId' | 'reference' | 'merchantReference' | 'kind' | 'body' | 'webhookUrl' | 'causationId'
+  | '_id'
+  | 'merchantId'
+  | 'reference'
+  | 'merchantReference'
+  | 'kind'
+  | 'body'
+  | 'webhookUrl'
+  | 'lane'
+  | 'causationId'
 > & { readonly bornAtMs: number };
 
 /** One attempt of a delivery, for the record; never a body. */
@@ -93,7 +103,7 @@ export async function openDeliveryStore(db: Db): Promise<DeliveryStore> {
   const deliveries = db.collection<DeliveryDocument>('deliveries');
   const attempts = db.collection<AttemptDocument>('attempts');
   await deliveries.createIndexes([
-    { key: { dueAt: 1 }, partialFilterExpression: { state: 'pending' } },
+    { key: { dueAt: 1, lane: 1 }, partialFilterExpression: { state: 'pending' } },
     { key: { reference: 1, _id: 1 } },
     { key: { merchantReference: 1, _id: 1 } },
     { key: { state: 1, _id: 1 } },

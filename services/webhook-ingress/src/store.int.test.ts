@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { openDatabase } from '@pesewa/messaging';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Callback } from './domain/callback.ts';
-import { type CallbackStore, openCallbackStore } from './store.ts';
+import { type CallbackDocument, type CallbackStore, openCallbackStore } from './store.ts';
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
 let store: CallbackStore;
@@ -18,12 +18,15 @@ afterAll(async () => {
 });
 
 const callback = (changes: Partial<Callback> = {}): Callback => ({
-  ...{ id: 'cb-1', rail: 'upstream', kind: 'payout', digest: 'd1', verdict: 'hint', receivedAtMs: 1_000 },
-  ...{
-    body: Buffer.from('{"raw":"body"}'),
-    headers: [{ name: 'user-agent', value: 'rail/1' }],
-    peerAddress: '203.0.113.7',
-  },
+  id: 'cb-1',
+  rail: 'upstream',
+  kind: 'payout',
+  digest: 'd1',
+  verdict: 'hint',
+  receivedAtMs: 1_000,
+  body: Buffer.from('{"raw":"body"}'),
+  headers: [{ name: 'user-agent', value: 'rail/1' }],
+  peerAddress: '203.0.113.7',
   claim: { reference: 'po-1', status: 'COMPLETED', amount: '20.5', fee: null, reason: null },
   ...changes,
 });
@@ -77,8 +80,8 @@ test('the same bytes at the same moment, in two transactions, are new once', asy
 
 test('the raw body is kept byte for byte', async () => {
   await insert(callback({ id: 'cb-5', digest: 'd5' }));
-  const stored = await database.db.collection('callbacks').findOne({ id: 'cb-5' });
-  expect(Buffer.from(stored?.['body']?.buffer as Uint8Array).toString()).toBe('{"raw":"body"}');
+  const stored = await database.db.collection<CallbackDocument>('callbacks').findOne({ id: 'cb-5' });
+  expect(Buffer.from(stored?.body.buffer ?? []).toString()).toBe('{"raw":"body"}');
   expect(stored).toMatchObject({
     peerAddress: '203.0.113.7',
     headers: [{ name: 'user-agent', value: 'rail/1' }],

@@ -95,6 +95,7 @@ async function run(
 
 async function startMongodb(opening: Opening): Promise<string> {
   const command = ['mongod', '--replSet', 'rs0', '--bind_ip_all', '--wiredTigerCacheSizeGB', '1', '--quiet'];
+  command.push('--setParameter', 'transactionLifetimeLimitSeconds=5');
   const container = await run(opening, 'mongodb', (image) =>
     image.withExposedPorts(mongodbPort).withCommand(command),
   );

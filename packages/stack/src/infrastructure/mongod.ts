@@ -55,6 +55,8 @@ export function mongodArguments(port: number, home: DaemonHome): string[] {
   const args = ['--dbpath', join(dataDirectory, 'db'), '--port', String(port), '--bind_ip', '127.0.0.1'];
   // A socket in the temporary folder would outlive a daemon that was killed.
   args.push('--nounixsocket', '--replSet', replicaSet, '--wiredTigerCacheSizeGB', '1', '--quiet');
+  // A killed client's open transaction keeps its locks until its lifetime ends; ours are done within a second.
+  args.push('--setParameter', 'transactionLifetimeLimitSeconds=5');
   args.push('--oplogSize', '990', '--setParameter', 'diagnosticDataCollectionEnabled=false');
   // A lone primary has nobody to hand over to: the default wait of 15 s would be for nothing.
   if (!fresh) args.push('--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100');

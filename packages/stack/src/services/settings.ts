@@ -57,6 +57,8 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
     ...settings.addresses,
     DATABASE_PREFIX: databasePrefix(settings.prefix),
     TOPIC_PREFIX: topicPrefix(settings.prefix),
+    // A killed consumer's partitions are handed over once its session has run out: the least that brokers allow.
+    CONSUMER_SESSION_TIMEOUT_MS: '6000',
   };
   const rails = {
     RAILS: JSON.stringify([
@@ -81,7 +83,7 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
       POLL_BASE_MS: '1000',
       POLL_CAP_MS: '10000',
       CALLBACK_SETTLE_MS: '5000',
-      COMPARISON_CRON: '*/15 * * * * *',
+      COMPARISON_INTERVAL: '*/15 * * * * *',
     },
     ledger: {},
     'webhook-dispatcher': { WEBHOOK_ALLOWED_ORIGINS: simulator },

@@ -143,7 +143,8 @@ export function openBooks(snapshot: Snapshot): Books {
 
   return {
     holdOf: (reference) => holds.get(reference)?.after ?? snapshot.holds.get(reference),
-    saveHold: (hold) => void holds.set(hold.reference, { isNew: !snapshot.holds.has(hold.reference), after: hold }),
+    saveHold: (hold) =>
+      void holds.set(hold.reference, { isNew: !snapshot.holds.has(hold.reference), after: hold }),
     knows: (entryId) => written.has(entryId) || snapshot.entryIds.has(entryId),
     wallet: ({ merchantId, currency }) => {
       const walletKey = walletKeyOf(merchantId, currency);
@@ -162,7 +163,17 @@ export function openBooks(snapshot: Snapshot): Books {
       addToAccount(debit, 'debits', amount);
       addToAccount(credit, 'credits', amount);
       written.add(id);
-      entries.push({ id, kind, debit, credit, amount, currency, reference, causationId, ...(touched && { touched }) });
+      entries.push({
+        id,
+        kind,
+        debit,
+        credit,
+        amount,
+        currency,
+        reference,
+        causationId,
+        ...(touched && { touched }),
+      });
     },
     close: () => ({ entries, wallets: changed, holds, accountDeltas: deltas }),
   };

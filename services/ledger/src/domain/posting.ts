@@ -74,7 +74,10 @@ function hold(books: Books, instruction: InstructionOf<'hold'>): Outcome {
   if (wallet.available < held) {
     // Remembered, so that a replay does not find more money and change its mind.
     books.saveHold({ ...kept, status: 'refused' });
-    return posted({ ...causeOf(instruction), kind: 'holdRefused', held, reason: 'Insufficient funds' }, wallet.sequence);
+    return posted(
+      { ...causeOf(instruction), kind: 'holdRefused', held, reason: 'Insufficient funds' },
+      wallet.sequence,
+    );
   }
   books.saveHold({ ...kept, status: 'open' });
   books.move(instruction, 'hold', accounts.available(walletKey), accounts.held(walletKey), held, {
@@ -98,10 +101,17 @@ function capture(books: Books, instruction: InstructionOf<'capture'>): Outcome {
   const heldAccount = accounts.held(walletKey);
   const float = accounts.float(rail, currency);
   books.move(instruction, 'capture', heldAccount, float, amount, { wallet, available: 0n, held: -amount });
-  books.move(instruction, 'fee', heldAccount, accounts.feeIncome(currency), fee, { wallet, available: 0n, held: -fee });
+  books.move(instruction, 'fee', heldAccount, accounts.feeIncome(currency), fee, {
+    wallet,
+    available: 0n,
+    held: -fee,
+  });
   books.move(instruction, 'railCost', accounts.railCost(currency), float, railFee);
   books.saveHold({ ...found, rail, status: 'captured' });
-  return posted({ ...causeOf(instruction), kind: 'holdCaptured', amount, fee, rail, railCost: railFee }, wallet.sequence);
+  return posted(
+    { ...causeOf(instruction), kind: 'holdCaptured', amount, fee, rail, railCost: railFee },
+    wallet.sequence,
+  );
 }
 
 function release(books: Books, instruction: InstructionOf<'release'>): Outcome {
@@ -149,10 +159,20 @@ function collect(books: Books, instruction: InstructionOf<'collect'>): Outcome {
   const { walletKey, wallet } = books.wallet(instruction);
   if (wallet.available + net > MINOR_UNITS_MAX) return park('the wallet would hold too much');
   const float = accounts.float(rail, currency);
-  books.move(instruction, 'collect', float, accounts.available(walletKey), net, { wallet, available: net, held: 0n });
+  books.move(instruction, 'collect', float, accounts.available(walletKey), net, {
+    wallet,
+    available: net,
+    held: 0n,
+  });
   books.move(instruction, 'fee', float, accounts.feeIncome(currency), fee);
   books.move(instruction, 'railCost', accounts.railCost(currency), float, railFee);
-  const happening = { kind: 'collectionCredited', amountReceived: received, fee, rail, railCost: railFee } as const;
+  const happening = {
+    kind: 'collectionCredited',
+    amountReceived: received,
+    fee,
+    rail,
+    railCost: railFee,
+  } as const;
   return posted({ ...causeOf(instruction), ...happening }, wallet.sequence);
 }
 
@@ -168,7 +188,11 @@ function fund(books: Books, instruction: InstructionOf<'fund' | 'fundFloat'>): O
   }
   const { walletKey, wallet } = books.wallet(instruction);
   if (wallet.available + amount > MINOR_UNITS_MAX) return park('the wallet would hold too much');
-  books.move(instruction, 'fund', treasury, accounts.available(walletKey), amount, { wallet, available: amount, held: 0n });
+  books.move(instruction, 'fund', treasury, accounts.available(walletKey), amount, {
+    wallet,
+    available: amount,
+    held: 0n,
+  });
   const { merchantId } = instruction;
   return posted({ kind: 'walletFunded', causationId, merchantId, currency, amount }, wallet.sequence);
 }

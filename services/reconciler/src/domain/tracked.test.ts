@@ -2,14 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { awaited, inFlight, type Sighting, sight, type Terms, type Tracked } from './tracked.ts';
 
 const terms: Terms = {
-  ...{ kind: 'payout', rail: 'upstream', merchantId: 'demo', currency: 'KES', country: 'KEN' },
+  kind: 'payout',
+  rail: 'upstream',
+  merchantId: 'demo',
+  currency: 'KES',
+  country: 'KEN',
   amount: 10_000n,
   railFee: 50n,
 };
 const opened: Sighting = { kind: 'opened', name: 'PayoutAccepted', version: 1n, atMs: 1_000, terms };
 const asked: Sighting = { kind: 'asked', name: 'PayoutSubmitted', version: 4n, atMs: 5_000 };
 const ended = (status: 'completed' | 'failed' | 'reversed', version: bigint): Sighting => ({
-  ...{ kind: 'ended', name: 'PayoutEnded', version, atMs: 9_000, status, terms },
+  kind: 'ended',
+  name: 'PayoutEnded',
+  version,
+  atMs: 9_000,
+  status,
+  terms,
 });
 const hint = (status: string): Sighting => ({
   kind: 'hinted',

@@ -18,7 +18,10 @@ const checked: RailAnswer = { kind: 'completed', amount: null, fee: null, reason
 const failed: RailAnswer = { kind: 'failed', reason: 'Declined' };
 const back: RailAnswer = { kind: 'reversed', amount: 10_000n, fee: 50n, reason: 'Reversed' };
 const says = (status: string, amount: string | null = '100.00', fee: string | null = '0.5'): Claim => ({
-  ...{ status, amount, fee, reason: null },
+  status,
+  amount,
+  fee,
+  reason: null,
   atMs: 0,
 });
 

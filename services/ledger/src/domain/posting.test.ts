@@ -1,0 +1,304 @@
+import { describe, expect, it } from 'vitest';
+import type { EntryKind, Hold, Snapshot, Wallet } from './books.ts';
+import type { Instruction } from './instructions.ts';
+import { foldInstructions } from './posting.ts';
+
+const policy = { refundFee: false };
+const payout = {
+  causationId: 'ev-1',
+  reference: 'po-1',
+  merchantId: 'demo',
+  currency: 'KES',
+  amount: 1_000n,
+  fee: 10n,
+};
+const payment = { causationId: 'ev-1', reference: 'co-1', merchantId: 'demo', currency: 'KES' };
+const funding = { causationId: 'cm-1', reference: 'cm-1', currency: 'KES', amount: 700n };
+
+const hold = { ...payout, kind: 'hold', rail: 'upstream' } as const;
+const capture = { ...payout, kind: 'capture', rail: 'upstream', railFee: 5n } as const;
+const release = { ...payout, kind: 'release' } as const;
+const refund = { ...payout, kind: 'refund' } as const;
+const collect = {
+  ...payment,
+  kind: 'collect',
+  received: 500n,
+  fee: 20n,
+  rail: 'upstream',
+  railFee: 3n,
+} as const;
+const fund = { ...funding, kind: 'fund', merchantId: 'demo' } as const;
+const fundFloat = { ...funding, kind: 'fundFloat', rail: 'upstream' } as const;
+
+function given(available: bigint, held: bigint, status?: Hold['status']): Snapshot {
+  const wallet: Wallet = { merchantId: 'demo', currency: 'KES', available, held, sequence: 7n };
+  const stored: Hold = {
+    reference: 'po-1',
+    merchantId: 'demo',
+    currency: 'KES',
+    amount: 1_000n,
+    fee: 10n,
+    rail: 'upstream',
+    status: status ?? 'open',
+  };
+  return {
+    wallets: new Map([['demo:KES', wallet]]),
+    holds: new Map(status ? [['po-1', stored]] : []),
+    entryIds: new Set(),
+  };
+}
+
+interface Line {
+  readonly name: string;
+  readonly given: Snapshot;
+  readonly when: Instruction;
+  readonly outcome: string;
+  readonly entries: readonly (readonly [EntryKind, string, string, bigint])[];
+  /** Available, held and sequence afterwards; absent where the wallet stays as it was. */
+  readonly wallet?: readonly [bigint, bigint, bigint];
+}
+
+const available = 'wallet:demo:KES:available';
+const held = 'wallet:demo:KES:held';
+const float = 'float:upstream:KES';
+
+const table: readonly Line[] = [
+  {
+    name: 'holds amount and fee',
+    given: given(1_010n, 0n),
+    when: hold,
+    outcome: 'holdPlaced',
+    entries: [['hold', available, held, 1_010n]],
+    wallet: [0n, 1_010n, 8n],
+  },
+  {
+    name: 'refuses a hold one unit short',
+    given: given(1_009n, 0n),
+    when: hold,
+    outcome: 'holdRefused',
+    entries: [],
+  },
+  { name: 'holds once', given: given(5_000n, 1_010n, 'open'), when: hold, outcome: 'known', entries: [] },
+  {
+    name: 'does not reconsider a refused hold',
+    given: given(5_000n, 0n, 'refused'),
+    when: hold,
+    outcome: 'known',
+    entries: [],
+  },
+  {
+    name: 'captures with fee and rail cost',
+    given: given(0n, 1_010n, 'open'),
+    when: capture,
+    outcome: 'holdCaptured',
+    entries: [
+      ['capture', held, float, 1_000n],
+      ['fee', held, 'feeIncome:KES', 10n],
+      ['railCost', 'railCost:KES', float, 5n],
+    ],
+    wallet: [0n, 0n, 9n],
+  },
+  { name: 'captures once', given: given(0n, 0n, 'captured'), when: capture, outcome: 'known', entries: [] },
+  {
+    name: 'captures nothing of a refund',
+    given: given(0n, 0n, 'refunded'),
+    when: capture,
+    outcome: 'known',
+    entries: [],
+  },
+  {
+    name: 'parks a capture without a hold',
+    given: given(0n, 0n),
+    when: capture,
+    outcome: 'parked: completed without a hold',
+    entries: [],
+  },
+  {
+    name: 'parks a capture of a released hold',
+    given: given(0n, 0n, 'released'),
+    when: capture,
+    outcome: 'parked: completed, but its hold is released',
+    entries: [],
+  },
+  {
+    name: 'parks a capture of other money',
+    given: given(0n, 1_010n, 'open'),
+    when: { ...capture, amount: 999n },
+    outcome: 'parked: completed with other money than was held',
+    entries: [],
+  },
+  {
+    name: 'releases what was held',
+    given: given(5n, 1_010n, 'open'),
+    when: release,
+    outcome: 'holdReleased',
+    entries: [['release', held, available, 1_010n]],
+    wallet: [1_015n, 0n, 8n],
+  },
+  {
+    name: 'releases nothing of a refused hold',
+    given: given(5n, 0n, 'refused'),
+    when: release,
+    outcome: 'known',
+    entries: [],
+  },
+  {
+    name: 'releases nothing where nothing was held',
+    given: given(5n, 0n),
+    when: release,
+    outcome: 'known',
+    entries: [],
+  },
+  { name: 'releases once', given: given(5n, 0n, 'released'), when: release, outcome: 'known', entries: [] },
+  {
+    name: 'parks a release of captured money',
+    given: given(5n, 0n, 'captured'),
+    when: release,
+    outcome: 'parked: failed, but its hold is captured',
+    entries: [],
+  },
+  {
+    name: 'refunds the amount and keeps the fee',
+    given: given(0n, 0n, 'captured'),
+    when: refund,
+    outcome: 'payoutRefunded',
+    entries: [['refund', float, available, 1_000n]],
+    wallet: [1_000n, 0n, 8n],
+  },
+  { name: 'refunds once', given: given(0n, 0n, 'refunded'), when: refund, outcome: 'known', entries: [] },
+  {
+    name: 'parks a refund of what was not captured',
+    given: given(0n, 1_010n, 'open'),
+    when: refund,
+    outcome: 'parked: reversed, but its hold is open',
+    entries: [],
+  },
+  {
+    name: 'credits a collection less the fee',
+    given: given(1n, 0n),
+    when: collect,
+    outcome: 'collectionCredited',
+    entries: [
+      ['collect', float, available, 480n],
+      ['fee', float, 'feeIncome:KES', 20n],
+      ['railCost', 'railCost:KES', float, 3n],
+    ],
+    wallet: [481n, 0n, 8n],
+  },
+  {
+    name: 'credits a collection once',
+    given: { ...given(1n, 0n), entryIds: new Set(['co-1/collect']) },
+    when: collect,
+    outcome: 'known',
+    entries: [],
+  },
+  {
+    name: 'posts the fee alone where it takes all',
+    given: given(1n, 0n),
+    when: { ...collect, fee: 500n, railFee: 0n },
+    outcome: 'collectionCredited',
+    entries: [['fee', float, 'feeIncome:KES', 500n]],
+  },
+  {
+    name: 'parks a fee above the amount',
+    given: given(1n, 0n),
+    when: { ...collect, fee: 501n },
+    outcome: 'parked: the fee exceeds the amount received',
+    entries: [],
+  },
+  {
+    name: 'funds a wallet',
+    given: given(1n, 0n),
+    when: fund,
+    outcome: 'walletFunded',
+    entries: [['fund', 'treasury:KES', available, 700n]],
+    wallet: [701n, 0n, 8n],
+  },
+  {
+    name: 'funds once',
+    given: { ...given(1n, 0n), entryIds: new Set(['cm-1/fund']) },
+    when: fund,
+    outcome: 'known',
+    entries: [],
+  },
+  {
+    name: 'parks what a wallet can not hold',
+    given: given(9_007_199_254_740_991n, 0n),
+    when: fund,
+    outcome: 'parked: the wallet would hold too much',
+    entries: [],
+  },
+  {
+    name: 'parks an amount of nothing',
+    given: given(1n, 0n),
+    when: { ...fund, amount: 0n },
+    outcome: 'parked: amount out of range',
+    entries: [],
+  },
+  {
+    name: 'parks an unknown currency',
+    given: given(1n, 0n),
+    when: { ...fund, currency: 'ABC' },
+    outcome: 'parked: not a currency',
+    entries: [],
+  },
+  {
+    name: 'funds a float',
+    given: given(1n, 0n),
+    when: fundFloat,
+    outcome: 'floatFunded',
+    entries: [['fundFloat', float, 'treasury:KES', 700n]],
+  },
+];
+
+describe('foldInstructions', () => {
+  it.each(table)('$name', ({ given: snapshot, when, outcome, entries, wallet }) => {
+    const folded = foldInstructions(snapshot, [when], policy);
+    expect(folded.outcomes.map(brief)).toEqual([outcome]);
+    expect(folded.entries.map(({ kind, debit, credit, amount }) => [kind, debit, credit, amount])).toEqual(
+      entries,
+    );
+    expect(folded.entries.map(({ id }) => id)).toEqual(entries.map(([kind]) => `${when.reference}/${kind}`));
+    const after = folded.wallets.get('demo:KES')?.after;
+    expect(after && [after.available, after.held, after.sequence]).toEqual(wallet);
+  });
+
+  it('gives the fee back where the policy says so', () => {
+    const folded = foldInstructions(given(0n, 0n, 'captured'), [refund], { refundFee: true });
+    expect(folded.entries.map(({ kind, debit, amount }) => [kind, debit, amount])).toEqual([
+      ['refund', float, 1_000n],
+      ['refundFee', 'feeIncome:KES', 10n],
+    ]);
+    expect(folded.outcomes[0]).toMatchObject({
+      happening: { kind: 'payoutRefunded', amount: 1_000n, fee: 10n },
+    });
+  });
+
+  it('judges each hold of a chunk by what the earlier ones left', () => {
+    const holds = [
+      hold,
+      { ...hold, reference: 'po-2' },
+      { ...hold, reference: 'po-3', amount: 5n, fee: 0n },
+      hold,
+    ];
+    const folded = foldInstructions(given(1_500n, 0n), holds, policy);
+    expect(folded.outcomes.map(brief)).toEqual(['holdPlaced', 'holdRefused', 'holdPlaced', 'known']);
+    expect(folded.wallets.get('demo:KES')?.after).toMatchObject({
+      available: 485n,
+      held: 1_015n,
+      sequence: 9n,
+    });
+    expect([...folded.holds.values()].map(({ after }) => after.status)).toEqual(['open', 'refused', 'open']);
+  });
+
+  it('leaves the snapshot as it was, so that a rerun starts from the same', () => {
+    const snapshot = given(5_000n, 0n);
+    foldInstructions(snapshot, [hold, capture], policy);
+    expect(snapshot).toEqual(given(5_000n, 0n));
+  });
+});
+
+function brief(outcome: ReturnType<typeof foldInstructions>['outcomes'][number]): string {
+  if (outcome.kind === 'posted') return outcome.happening.kind;
+  return outcome.kind === 'parked' ? `parked: ${outcome.reason}` : outcome.kind;
+}

@@ -1,0 +1,314 @@
+import { formatAmount } from '@pesewa/kernel';
+import { type Messaging, type OutgoingEvent, openMessaging } from '@pesewa/messaging';
+import {
+  createTestKafka,
+  createTopicReader,
+  eventually,
+  openTestScope,
+  prepareTestNames,
+  type TestConfig,
+  type TestScope,
+  type TopicReader,
+  topicNameOf,
+} from '@pesewa/testkit';
+import type { Hono } from 'hono';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApp } from './app.ts';
+import { createCommands } from './commands.ts';
+import { createLedgerEvents } from './events.ts';
+import { createHandlers } from './handlers.ts';
+import { createPostings } from './postings.ts';
+import { openLedgerStore } from './store.ts';
+
+const CURRENCY = 'KES';
+const RAIL = 'upstream';
+
+let config: TestConfig;
+let source: Messaging;
+let ledger: Awaited<ReturnType<typeof openLedger>>;
+let readTopic: TopicReader;
+let publish: (...events: readonly OutgoingEvent[]) => Promise<void>;
+const scopes: TestScope[] = [];
+
+beforeAll(async () => {
+  config = await prepareTestNames(['ledger', 'source']);
+  const scope = openTestScope(config);
+  scopes.push(scope);
+  source = await openMessaging(scope, {
+    service: 'source',
+    database: 'source',
+    produces: ['payouts', 'collections'],
+  });
+  const publishing = source.groupCommit<readonly OutgoingEvent[], void>(
+    'source',
+    async (lists, transaction) => {
+      for (const event of lists.flat()) transaction.emit(event);
+      return lists.map(() => undefined);
+    },
+  );
+  publish = (...events) => publishing.submit(events);
+  readTopic = await createTopicReader(config);
+  ledger = await openLedger();
+});
+
+afterAll(async () => {
+  await source.client.db(`${config.DATABASE_PREFIX}ledger`).dropDatabase();
+  await source.db.dropDatabase();
+  for (const scope of scopes.reverse()) await scope[Symbol.asyncDispose]();
+});
+
+async function openLedger() {
+  const scope = openTestScope(config);
+  scopes.push(scope);
+  const { clock, ids, logger } = scope;
+  const produces = ['ledger', 'wallets', 'ledgerCommands'] as const;
+  const messaging = await openMessaging(scope, { service: 'ledger', database: 'ledger', produces });
+  const store = await openLedgerStore(messaging.db);
+  const events = createLedgerEvents({ ids, clock });
+  const postings = createPostings({ store, events, clock, policy: { refundFee: false } });
+  await messaging.consume(createHandlers({ postings }));
+  const commands = createCommands({ db: messaging.db, store, messaging, ids, clock });
+  const app: Hono = createApp({ store, commands, logger });
+  return { app, db: messaging.db, scope };
+}
+
+const type = {
+  accepted: 'PayoutAccepted',
+  completed: 'PayoutCompleted',
+  failed: 'PayoutFailed',
+  reversed: 'PayoutReversed',
+} as const;
+
+function payout(
+  kind: keyof typeof type,
+  merchantId: string,
+  reference: string,
+  amount: bigint,
+  round = 1,
+): OutgoingEvent {
+  const payload = {
+    eventId: `ev-${reference}-${kind}-${round}`,
+    occurredAt: 1n,
+    reference,
+    merchantReference: `m-${reference}`,
+    merchantId,
+    currency: CURRENCY,
+    amount,
+    fee: 10n,
+    rail: RAIL,
+    statusReason: 'told',
+  };
+  const address = {
+    topic: 'payouts',
+    key: `${merchantId}:${CURRENCY}`,
+    version: 1n,
+    causationId: null,
+  } as const;
+  switch (kind) {
+    case 'accepted': {
+      const route = { country: 'KEN', channel: 'BANK', bankCode: '01', batchReference: null };
+      return { ...address, type: 'pesewa.payouts.PayoutAccepted', payload: { ...payload, ...route } };
+    }
+    case 'completed':
+      return { ...address, type: 'pesewa.payouts.PayoutCompleted', payload: { ...payload, railFee: 5n } };
+    case 'failed':
+      return { ...address, type: 'pesewa.payouts.PayoutFailed', payload };
+    case 'reversed':
+      return { ...address, type: 'pesewa.payouts.PayoutReversed', payload };
+    default:
+      throw new TypeError(kind satisfies never);
+  }
+}
+
+function collected(merchantId: string, reference: string, amountReceived: bigint, round = 1): OutgoingEvent {
+  return {
+    topic: 'collections',
+    key: `${merchantId}:${CURRENCY}`,
+    version: 1n,
+    causationId: null,
+    type: 'pesewa.collections.CollectionCompleted',
+    payload: {
+      eventId: `ev-${reference}-${round}`,
+      occurredAt: 1n,
+      reference,
+      merchantReference: `m-${reference}`,
+      merchantId,
+      currency: CURRENCY,
+      amountReceived,
+      fee: 20n,
+      railFee: 3n,
+      rail: RAIL,
+      initiatedAt: 1n,
+      webhookUrl: null,
+    },
+  };
+}
+
+async function fund(merchantId: string, minor: bigint, commandId: string): Promise<Response> {
+  const amount = formatAmount(minor, CURRENCY);
+  const body = JSON.stringify({ merchantId, currency: CURRENCY, amount, requestedBy: 'tester', commandId });
+  return ledger.app.request('/commands/fund', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
+}
+
+async function becomes(merchantId: string, available: bigint, held: bigint, sequence: number): Promise<void> {
+  await eventually(async () => {
+    const answer = await ledger.app.request(`/accounts/${merchantId}/${CURRENCY}`);
+    expect(await answer.json()).toEqual({
+      merchantId,
+      currency: CURRENCY,
+      sequence,
+      available: formatAmount(available, CURRENCY),
+      held: formatAmount(held, CURRENCY),
+    });
+  });
+}
+
+/** Kafka forgets how far the group has come, so that it starts again from the first message. */
+async function forgetGroup(groupId: string): Promise<void> {
+  const admin = createTestKafka(config).admin();
+  await admin.connect();
+  await admin.deleteGroups([groupId]);
+  await admin.disconnect();
+}
+
+async function heard(merchantId: string): Promise<readonly string[]> {
+  const messages = await readTopic(topicNameOf(config, 'ledger'));
+  return messages
+    .filter(({ payload }) => payload['merchantId'] === merchantId)
+    .map((message) => message.type.replace('pesewa.ledger.', ''));
+}
+
+test('a wallet is funded once, whatever is sent again, and other content under one id is refused', async () => {
+  expect((await fund('funded', 5_000n, 'cm-funded')).status).toBe(202);
+  expect((await fund('funded', 5_000n, 'cm-funded')).status).toBe(202);
+  expect((await fund('funded', 5_001n, 'cm-funded')).status).toBe(409);
+  await becomes('funded', 5_000n, 0n, 1);
+  const status = await ledger.app.request('/commands/cm-funded');
+  expect(await status.json()).toEqual({ commandId: 'cm-funded', status: 'applied' });
+});
+
+test('payouts are held, captured, released and refunded, and duplicates change nothing', async () => {
+  await fund('payer', 10_000n, 'cm-payer');
+  await becomes('payer', 10_000n, 0n, 1);
+  await publish(payout('accepted', 'payer', 'po-a', 1_000n), payout('accepted', 'payer', 'po-b', 2_000n));
+  await becomes('payer', 6_980n, 3_020n, 3);
+  await publish(payout('completed', 'payer', 'po-a', 1_000n), payout('failed', 'payer', 'po-b', 2_000n));
+  await becomes('payer', 8_990n, 0n, 6);
+  for (const round of [1, 2]) {
+    await publish(
+      payout('accepted', 'payer', 'po-a', 1_000n, round),
+      payout('completed', 'payer', 'po-a', 1_000n, round),
+      payout('failed', 'payer', 'po-b', 2_000n, round),
+      payout('reversed', 'payer', 'po-a', 1_000n, round),
+    );
+  }
+  await becomes('payer', 9_990n, 0n, 7);
+  const answer = await ledger.app.request('/entries?reference=po-a');
+  const page = (await answer.json()) as { items: { id: string }[]; next: string | null };
+  expect(page.items.map(({ id }) => id)).toEqual([
+    'po-a/capture',
+    'po-a/fee',
+    'po-a/hold',
+    'po-a/railCost',
+    'po-a/refund',
+  ]);
+  expect(await heard('payer')).toEqual([
+    'WalletFunded',
+    'HoldPlaced',
+    'HoldPlaced',
+    'HoldCaptured',
+    'HoldReleased',
+    'PayoutRefunded',
+  ]);
+});
+
+test('of two holds that race for the same money one is refused, and stays so after a funding and a replay', async () => {
+  await fund('racer', 1_500n, 'cm-racer');
+  await becomes('racer', 1_500n, 0n, 1);
+  await publish(payout('accepted', 'racer', 'po-c', 1_000n), payout('accepted', 'racer', 'po-d', 1_000n));
+  await becomes('racer', 490n, 1_010n, 2);
+  await fund('racer', 9_000n, 'cm-racer-2');
+  await becomes('racer', 9_490n, 1_010n, 3);
+  await publish(payout('accepted', 'racer', 'po-d', 1_000n, 2), payout('accepted', 'racer', 'po-e', 90n));
+  await becomes('racer', 9_390n, 1_110n, 4);
+  expect(await heard('racer')).toEqual([
+    'WalletFunded',
+    'HoldPlaced',
+    'HoldRefused',
+    'WalletFunded',
+    'HoldPlaced',
+  ]);
+});
+
+test('topics that move one new wallet at once lose nothing', async () => {
+  const rounds = Array.from({ length: 40 }, (_, index) => index);
+  await Promise.all(
+    rounds.flatMap((round) => [
+      fund('busy', 100n, `cm-busy-${round}`),
+      publish(collected('busy', `co-busy-${round}`, 200n), collected('busy', `co-busy-${round}`, 200n, 2)),
+    ]),
+  );
+  await becomes('busy', 40n * (100n + 180n), 0n, 80);
+  const balances = await readTopic(topicNameOf(config, 'wallets'));
+  const told = balances
+    .filter(({ payload }) => payload['merchantId'] === 'busy')
+    .map(({ payload }) => payload['sequence']);
+  expect(told).toContain(80n);
+});
+
+test('a replay of every topic from the start changes nothing and says nothing', async () => {
+  await publish(collected('replayed', 'co-r', 500n));
+  await becomes('replayed', 480n, 0n, 1);
+  const contents = async () => {
+    const names = ['entries', 'wallets', 'holds', 'accounts'];
+    return Promise.all(names.map((name) => ledger.db.collection(name).find().sort({ _id: 1 }).toArray()));
+  };
+  const before = await contents();
+  const saidBefore = (await readTopic(topicNameOf(config, 'ledger'))).length;
+  const sourceOffsets = await ledger.db
+    .collection<{ _id: string; next: bigint }>('consumer_offsets')
+    .find()
+    .toArray();
+  await ledger.scope[Symbol.asyncDispose]();
+  scopes.pop();
+  await forgetGroup(`${config.TOPIC_PREFIX}ledger`);
+  await source.client.db(`${config.DATABASE_PREFIX}ledger`).collection('consumer_offsets').deleteMany({});
+  ledger = await openLedger();
+  await eventually(async () => {
+    const now = await ledger.db
+      .collection<{ _id: string; next: bigint }>('consumer_offsets')
+      .find()
+      .toArray();
+    const wanted = sourceOffsets.filter(({ next }) => next > 0n).map(({ _id, next }) => ({ _id, next }));
+    expect(now.map(({ _id, next }) => ({ _id, next }))).toEqual(expect.arrayContaining(wanted));
+  });
+  expect(await contents()).toEqual(before);
+  expect(await readTopic(topicNameOf(config, 'ledger'))).toHaveLength(saidBefore);
+});
+
+test('what every account was debited is what every other was credited', async () => {
+  const entries = await ledger.db
+    .collection<{ debit: string; credit: string; amount: bigint }>('entries')
+    .find()
+    .toArray();
+  const balances = new Map<string, bigint>();
+  for (const { debit, credit, amount } of entries) {
+    balances.set(debit, (balances.get(debit) ?? 0n) + amount);
+    balances.set(credit, (balances.get(credit) ?? 0n) - amount);
+  }
+  const floats = await ledger.app.request('/floats');
+  const balance = formatAmount(balances.get(`float:${RAIL}:${CURRENCY}`) ?? 0n, CURRENCY);
+  expect(await floats.json()).toEqual({ items: [{ rail: RAIL, currency: CURRENCY, balance }], next: null });
+  const wallets = await ledger.db
+    .collection<{ _id: string; available: bigint; held: bigint }>('wallets')
+    .find()
+    .toArray();
+  for (const { _id, available, held } of wallets) {
+    expect(-(balances.get(`wallet:${_id}:available`) ?? 0n)).toBe(available);
+    expect(-(balances.get(`wallet:${_id}:held`) ?? 0n)).toBe(held);
+  }
+});

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { Binary, MongoClient } from 'mongodb';
+
+const CHUNK = 250;
+const EVENT_BYTES = 160;
+
+/**
+ * The floor of the ledger: the same transactions in a bare loop, without Kafka, Avro or a domain.
+ *
+ * Each is {offset compare-and-set, 250 entries, one balance update per wallet, one outbox document}.
+ */
+export async function bareLedger(options: {
+  readonly url: string;
+  readonly postings: number;
+  readonly wallets: number;
+  readonly partitions: number;
+}): Promise<number> {
+  await using client = await new MongoClient(options.url, { useBigInt64: true, maxPoolSize: 20 }).connect();
+  const db = client.db(`bare_${randomUUID().slice(0, 8)}`);
+  const offsets = db.collection<{ _id: number; next: bigint }>('offsets');
+  const wallets = db.collection<{ _id: string; available: bigint; held: bigint }>('wallets');
+  const entries = db.collection<{ _id: string; wallet: string; walletSequence: bigint }>('entries');
+  const outbox = db.collection<{ _id: string; messages: readonly object[] }>('outbox');
+  await entries.createIndex({ wallet: 1, walletSequence: 1 });
+  await db.createCollection('outbox');
+  const names = Array.from({ length: options.wallets }, (_, index) => `bench${index}:KES`);
+  await wallets.insertMany(names.map((_id) => ({ _id, available: 10n ** 12n, held: 0n })));
+  await offsets.insertMany(Array.from({ length: options.partitions }, (_, _id) => ({ _id, next: 0n })));
+  const chunks = Math.ceil(options.postings / CHUNK / options.partitions);
+
+  async function post(partition: number, chunk: number): Promise<void> {
+    const mine = names.filter((_, index) => index % options.partitions === partition % options.wallets);
+    const touched = mine.slice(0, CHUNK);
+    const postings = Array.from({ length: CHUNK }, (_, index) => ({
+      _id: `po-${partition}-${chunk}-${index}/hold`,
+      ...{ kind: 'hold', debit: 'available', credit: 'held', amount: 1_010n, currency: 'KES' },
+      ...{ reference: `po-${partition}-${chunk}-${index}`, causationId: `ev-${partition}-${chunk}-${index}` },
+      wallet: touched[index % touched.length] ?? '',
+      walletSequence: BigInt(chunk * CHUNK + index),
+      at: new Date(),
+    }));
+    const message = {
+      ...{ topic: 'ledger.events.v1', key: 'bench0:KES', value: new Binary(Buffer.alloc(EVENT_BYTES)) },
+      headers: { 'event-id': 'ev-0', 'event-type': 'pesewa.ledger.HoldPlaced', 'aggregate-version': '1', 'causation-id': 'ev-0' },
+    };
+    await client.withSession((session) =>
+      session.withTransaction(
+        async () => {
+          const next = BigInt(chunk) * BigInt(CHUNK);
+          await offsets.updateOne({ _id: partition, next }, { $set: { next: next + BigInt(CHUNK) } }, { session });
+          await entries.insertMany(postings, { session, ordered: false });
+          await wallets.bulkWrite(
+            touched.map((_id) => ({ updateOne: { filter: { _id }, update: { $inc: { available: -1_010n, held: 1_010n } } } })),
+            { session, ordered: false },
+          );
+          const messages = Array.from({ length: CHUNK + touched.length }, () => message);
+          await outbox.insertOne({ _id: `${partition}-${chunk}`, messages }, { session });
+        },
+        { readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority', journal: true } },
+      ),
+    );
+  }
+
+  async function run(partition: number): Promise<void> {
+    for (let chunk = 0; chunk < chunks; chunk += 1) await post(partition, chunk);
+  }
+
+  const startedMs = performance.now();
+  await Promise.all(Array.from({ length: options.partitions }, (_, partition) => run(partition)));
+  const rate = (1_000 * chunks * CHUNK * options.partitions) / (performance.now() - startedMs);
+  await db.dropDatabase();
+  return rate;
+}

@@ -1,0 +1,13 @@
+import type { Infrastructure, Supervisor } from '@pesewa/stack';
+import type { Row } from './rows.ts';
+
+/** What every benchmark is given. */
+export interface BenchOptions {
+  readonly root: string;
+  readonly infrastructure: Infrastructure;
+  readonly supervisor: Supervisor;
+  readonly log: (line: string) => void;
+}
+
+/** A benchmark: measures against its floor in the same run. */
+export type Bench = (options: BenchOptions) => Promise<readonly Row[]>;
