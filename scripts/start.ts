@@ -33,14 +33,19 @@ const say = (line: string): void => console.log(line);
 async function main(): Promise<number> {
   const { values } = parseArgs({
     allowNegative: true,
-    options: { once: { type: 'boolean', default: false }, demo: { type: 'boolean', default: true }, help: { type: 'boolean', default: false } },
+    options: {
+      once: { type: 'boolean', default: false },
+      demo: { type: 'boolean', default: true },
+      help: { type: 'boolean', default: false },
+    },
   });
   if (values.help) {
     say(help);
     return 0;
   }
   const interrupted = Promise.withResolvers<NodeJS.Signals>();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupted.resolve(signal));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => interrupted.resolve(signal));
   const runFile = createRunFileWriter(join(root, '.pesewa', 'run.json'));
   await runFile.remove();
   let stack: Stack | undefined;
@@ -82,7 +87,15 @@ async function tell(stack: Stack): Promise<void> {
 }
 
 function describe(stack: Stack): void {
-  const { transferUrl, collectionsUrl, simulatorUrl, operations, mongodbUrl, kafkaBrokers, schemaRegistryUrl } = stack.runFile();
+  const {
+    transferUrl,
+    collectionsUrl,
+    simulatorUrl,
+    operations,
+    mongodbUrl,
+    kafkaBrokers,
+    schemaRegistryUrl,
+  } = stack.runFile();
   say(`
 Payout API       ${transferUrl}/api/v1
 Collection API   ${collectionsUrl}/collection/v1

@@ -6,7 +6,9 @@ import { type LedgerTopics, openLedgerTopics } from './ledger-topics.ts';
 import { against, median, type Row } from './rows.ts';
 
 const ROUNDS = 3;
-const POSTINGS = 40_000;
+const POSTINGS = 100_000;
+const WARM_UP = 30_000;
+const FLOOR_POSTINGS = 50_000;
 
 const shapes = [
   { name: 'ledger.spread', wallets: 1_000, partitions: topics.payouts.partitions, what: '1,000 wallets' },
@@ -23,11 +25,12 @@ export async function benchLedger(options: BenchOptions): Promise<readonly Row[]
     await using feed = await openFeed(options, wallets);
     for (let round = 1; round <= ROUNDS; round += 1) {
       options.log(`${shape.name}: round ${round} of ${ROUNDS}`);
-      floors.push(await bareLedger({ url: options.infrastructure.env.MONGODB_URL, postings: POSTINGS, ...shape }));
+      floors.push(await bareLedger({ url: options.infrastructure.env.MONGODB_URL, postings: FLOOR_POSTINGS, ...shape }));
       // The backlog lies in the topic before the ledger starts: what is measured is draining, not arrival.
       await feed.requestHolds(POSTINGS, wallets, `${shape.name}-${round}`);
+      const measuring = feed.measure(POSTINGS, WARM_UP);
       await using _ledger = await openService({ ...options, name: 'ledger' });
-      rates.push(await feed.measure(POSTINGS));
+      rates.push(await measuring);
     }
     const detail = `${shape.what}, ${POSTINGS.toLocaleString('en')} holds from topic to published event, lost 0; floor: bare loop of the same transactions`;
     rows.push(against({ name: shape.name, value: median(rates), unit: 'postings/s', floor: median(floors), detail }));

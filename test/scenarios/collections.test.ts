@@ -33,7 +33,10 @@ const stk = (label: string, digits: string): CollectionWish => ({
 });
 
 async function becomes(wish: CollectionWish, responseMessage: string): Promise<void> {
-  await eventually(async () => expect((await scenario.demo.checkCollection(wish)).responseMessage).toBe(responseMessage), 60_000);
+  await eventually(
+    async () => expect((await scenario.demo.checkCollection(wish)).responseMessage).toBe(responseMessage),
+    60_000,
+  );
 }
 
 /** The collection webhooks that the merchant received, read by the contract. */
@@ -49,7 +52,11 @@ async function isCreditedOnce(wish: CollectionWish): Promise<void> {
     expect(list).toHaveLength(1);
     return list;
   });
-  expect(webhook).toMatchObject({ status: 'COMPLETED', transaction_status: 'Funds Received', merchant_reference: wish.reference });
+  expect(webhook).toMatchObject({
+    status: 'COMPLETED',
+    transaction_status: 'Funds Received',
+    merchant_reference: wish.reference,
+  });
   const kinds = await eventually(async () => {
     const found = await scenario.entryKinds(webhook?.transaction_reference ?? '');
     expect(found).toHaveLength(3);
@@ -77,7 +84,11 @@ describe('OTP collection (GMQMO, contract 2.8)', () => {
     expect(completed.responseDetails.responseCode).toBe('09');
     await isCreditedOnce(wish);
     const [webhook] = await webhooks(wish);
-    expect(webhook).toMatchObject({ amount_received: '100.5', transaction_fee: '1.51', currency_code: 'GMD' });
+    expect(webhook).toMatchObject({
+      amount_received: '100.5',
+      transaction_fee: '1.51',
+      currency_code: 'GMD',
+    });
     await eventually(async () => {
       const after = await scenario.stack.operator.wallet('demo', 'GMD');
       expect(Math.round((Number(after.available) - Number(before.available)) * 100)).toBe(9_899);
@@ -89,7 +100,12 @@ describe('STK collection (CIMTN)', () => {
   it('completes without a further call', async () => {
     const wish = stk('stk', '9999');
     const initiated = await scenario.demo.initiateCollection(wish);
-    expect(initiated).toMatchObject({ otpIsRequired: false, lengthOfOtp: '0', paymentCompletionRequired: false, paymentCompletionUrl: '' });
+    expect(initiated).toMatchObject({
+      otpIsRequired: false,
+      lengthOfOtp: '0',
+      paymentCompletionRequired: false,
+      paymentCompletionUrl: '',
+    });
     await isCreditedOnce(wish);
   });
 
@@ -102,7 +118,12 @@ describe('STK collection (CIMTN)', () => {
       expect(list).toHaveLength(1);
       return list;
     });
-    expect(webhook).toMatchObject({ status: 'FAILED', transaction_status: 'Transaction Failed', amount_received: '0', transaction_fee: '0' });
+    expect(webhook).toMatchObject({
+      status: 'FAILED',
+      transaction_status: 'Transaction Failed',
+      amount_received: '0',
+      transaction_fee: '0',
+    });
     expect(await scenario.entryKinds(webhook?.transaction_reference ?? '')).toEqual([]);
   });
 
@@ -135,8 +156,12 @@ describe('STK collection (CIMTN)', () => {
       currency_code: 'XOF',
     };
     const { ingressUrl } = scenario.stack.runFile();
-    expect((await postJson(`${ingressUrl}/rails/upstream/collections`, JSON.stringify(forged))).status).toBe(200);
-    await eventually(async () => expect(await scenario.stack.operator.breaks(transactionReference)).toHaveLength(1));
+    expect((await postJson(`${ingressUrl}/rails/upstream/collections`, JSON.stringify(forged))).status).toBe(
+      200,
+    );
+    await eventually(async () =>
+      expect(await scenario.stack.operator.breaks(transactionReference)).toHaveLength(1),
+    );
     await becomes(wish, 'PENDING');
     expect(await scenario.entryKinds(transactionReference)).toEqual([]);
     expect(await webhooks(wish)).toEqual([]);
@@ -148,16 +173,27 @@ describe('refusals (contract 7)', () => {
     const wish = stk('twice', '9999');
     await scenario.demo.initiateCollection(wish);
     const again = await scenario.demo.initiateCollection(wish);
-    expect(again.responseDetails).toMatchObject({ responseCode: '06', responseMessage: 'FAILED', failedReason: 'DUPLICATE REFERENCE' });
+    expect(again.responseDetails).toMatchObject({
+      responseCode: '06',
+      responseMessage: 'FAILED',
+      failedReason: 'DUPLICATE REFERENCE',
+    });
   });
 
   it('a wrong X-module leaves nothing behind: the same reference may be used afterwards', async () => {
     const wish = stk('module', '9999');
     const { collectionsUrl, merchants } = scenario.stack.runFile();
     const key = Buffer.from(merchants[0]?.publicKey ?? '').toString('base64');
-    const headers = { 'x-business': key, 'x-app': 'api', 'x-module': Buffer.from('something else').toString('base64') };
+    const headers = {
+      'x-business': key,
+      'x-app': 'api',
+      'x-module': Buffer.from('something else').toString('base64'),
+    };
     const answer = await postJson(`${collectionsUrl}/collection/v1/payin`, collectionBody(wish), headers);
-    expect(payinResponse.parse(answer.body).responseDetails).toMatchObject({ responseCode: '06', failedReason: 'INCORRECT SECURITY MODULE' });
+    expect(payinResponse.parse(answer.body).responseDetails).toMatchObject({
+      responseCode: '06',
+      failedReason: 'INCORRECT SECURITY MODULE',
+    });
     expect((await scenario.demo.initiateCollection(wish)).responseDetails.responseCode).toBe('09');
   });
 });

@@ -1,6 +1,6 @@
+import type { ServiceName } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ServiceName } from '@pesewa/stack';
 import { openScenario, type Scenario } from './scenario.ts';
 
 let scenario: Scenario;
@@ -35,13 +35,24 @@ describe('killed at a named point and started again: nothing lost, nothing twice
     await kept.restart({ CRASH_AT: point });
     const doomed = kept.pid();
     await kept.ready();
-    const wish = { reference: scenario.reference(`${service}.${point}`), amount: '100', accountNumber: '0123459999' };
+    const wish = {
+      reference: scenario.reference(`${service}.${point}`),
+      amount: '100',
+      accountNumber: '0123459999',
+    };
     // An answer that never came is sent again, unchanged, as a merchant would.
-    await eventually(async () => expect((await scenario.demo.requestPayout(wish)).responseCode).toBe('09'), 60_000);
+    await eventually(
+      async () => expect((await scenario.demo.requestPayout(wish)).responseCode).toBe('09'),
+      60_000,
+    );
     await eventually(() => expect(kept.pid()).not.toBe(doomed), 60_000);
     const ours = await scenario.payoutBecomes(wish.reference, 'COMPLETED');
-    await eventually(async () => expect(await scenario.entryKinds(ours)).toEqual(['capture', 'fee', 'hold', 'railCost']));
+    await eventually(async () =>
+      expect(await scenario.entryKinds(ours)).toEqual(['capture', 'fee', 'hold', 'railCost']),
+    );
     expect(await scenario.executions(ours)).toBe(1);
-    await eventually(async () => expect(await scenario.webhookStatuses(wish.reference)).toEqual(['COMPLETED']));
+    await eventually(async () =>
+      expect(await scenario.webhookStatuses(wish.reference)).toEqual(['COMPLETED']),
+    );
   });
 });

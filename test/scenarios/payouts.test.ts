@@ -45,11 +45,26 @@ describe('a payout ends as the rail ended it (X1, P12)', () => {
     const reference = await pay('completes', '9999', '250.75');
     await isPaidOnce(reference);
     const { responseData } = await scenario.demo.lookUpPayout(reference);
-    expect(responseData).toMatchObject({ amount: '250.75', feeAmount: '2.51', valueAmount: '253.26', statusReason: 'Successful' });
+    expect(responseData).toMatchObject({
+      amount: '250.75',
+      feeAmount: '2.51',
+      valueAmount: '253.26',
+      statusReason: 'Successful',
+    });
     const [webhook] = await scenario.stack.simulator.received(scenario.merchantId, reference);
-    const secrets = scenario.stack.merchants.filter(({ id }) => id === 'demo').map(({ webhookSecret }) => webhookSecret);
-    const headers = Object.fromEntries(Object.entries(webhook?.headers ?? {}).map(([name, value]) => [name, String(value)]));
-    const verified = verifyWebhook({ headers, body: webhook?.body ?? '', secrets, nowMs: Date.now(), toleranceSeconds: 300 });
+    const secrets = scenario.stack.merchants
+      .filter(({ id }) => id === 'demo')
+      .map(({ webhookSecret }) => webhookSecret);
+    const headers = Object.fromEntries(
+      Object.entries(webhook?.headers ?? {}).map(([name, value]) => [name, String(value)]),
+    );
+    const verified = verifyWebhook({
+      headers,
+      body: webhook?.body ?? '',
+      secrets,
+      nowMs: Date.now(),
+      toleranceSeconds: 300,
+    });
     expect(verified.ok).toBe(true);
   });
 
@@ -86,11 +101,19 @@ describe('a payout that nobody can tell the end of', () => {
   it('stays open and holds its money (0017)', async () => {
     const before = await scenario.stack.operator.wallet('demo', 'ZAR');
     const reference = scenario.reference('forever');
-    const wish = { reference, amount: '100', currency: 'ZAR', country: 'South Africa', accountNumber: '0123450017' };
+    const wish = {
+      reference,
+      amount: '100',
+      currency: 'ZAR',
+      country: 'South Africa',
+      accountNumber: '0123450017',
+    };
     await scenario.demo.requestPayout(wish);
     const ours = await scenario.payoutBecomes(reference, 'INITIALIZED');
     await eventually(async () => {
-      const polled = (await scenario.stack.simulator.journal(ours)).filter(({ operation }) => operation === 'lookup');
+      const polled = (await scenario.stack.simulator.journal(ours)).filter(
+        ({ operation }) => operation === 'lookup',
+      );
       expect(polled.length).toBeGreaterThan(2);
     });
     await scenario.payoutBecomes(reference, 'INITIALIZED');
@@ -100,28 +123,44 @@ describe('a payout that nobody can tell the end of', () => {
     expect(after.held).toBe('101');
   });
 
-  it.each(['COMPLETED', 'FAILED', 'REVERSED'])('is moved by no forged callback that says %s (design 6)', async (status) => {
-    const reference = await pay(`forged-${status}`, '0017');
-    const ours = await scenario.payoutBecomes(reference, 'INITIALIZED');
-    await eventually(async () => expect(await scenario.entryKinds(ours)).toEqual(['hold']));
-    const forged = {
-      data: { transactionStatus: status, merchantReference: ours, transactionReference: 'forged', amount: 100, feeAmount: 0, valueAmount: 100, statusReason: 'Successful' },
-    };
-    const { ingressUrl } = scenario.stack.runFile();
-    const answer = await postJson(`${ingressUrl}/rails/upstream/payouts`, JSON.stringify(forged));
-    expect(answer.status).toBe(200);
-    await eventually(async () => expect(await scenario.stack.operator.breaks(ours)).toHaveLength(1));
-    await scenario.payoutBecomes(reference, 'INITIALIZED');
-    expect(await scenario.entryKinds(ours)).toEqual(['hold']);
-    expect(await scenario.webhookStatuses(reference)).toEqual([]);
-  });
+  it.each(['COMPLETED', 'FAILED', 'REVERSED'])(
+    'is moved by no forged callback that says %s (design 6)',
+    async (status) => {
+      const reference = await pay(`forged-${status}`, '0017');
+      const ours = await scenario.payoutBecomes(reference, 'INITIALIZED');
+      await eventually(async () => expect(await scenario.entryKinds(ours)).toEqual(['hold']));
+      const forged = {
+        data: {
+          transactionStatus: status,
+          merchantReference: ours,
+          transactionReference: 'forged',
+          amount: 100,
+          feeAmount: 0,
+          valueAmount: 100,
+          statusReason: 'Successful',
+        },
+      };
+      const { ingressUrl } = scenario.stack.runFile();
+      const answer = await postJson(`${ingressUrl}/rails/upstream/payouts`, JSON.stringify(forged));
+      expect(answer.status).toBe(200);
+      await eventually(async () => expect(await scenario.stack.operator.breaks(ours)).toHaveLength(1));
+      await scenario.payoutBecomes(reference, 'INITIALIZED');
+      expect(await scenario.entryKinds(ours)).toEqual(['hold']);
+      expect(await scenario.webhookStatuses(reference)).toEqual([]);
+    },
+  );
 });
 
 describe('the same reference (design 4.2)', () => {
   it('with the same content gives the same payout, whatever its spelling', async () => {
     const reference = scenario.reference('same');
     const first = await scenario.demo.requestPayout({ reference, amount: '50', accountNumber: '0123459999' });
-    const second = await scenario.demo.requestPayout({ reference, amount: '5.0e1', country: 'NG', accountNumber: '0123459999' });
+    const second = await scenario.demo.requestPayout({
+      reference,
+      amount: '5.0e1',
+      country: 'NG',
+      accountNumber: '0123459999',
+    });
     expect(second.responseCode).toBe('09');
     expect(second.responseData?.transactionReference).toBe(first.responseData?.transactionReference);
   });
@@ -136,7 +175,11 @@ describe('the same reference (design 4.2)', () => {
 
   it('with other content is refused and changes nothing', async () => {
     const reference = await pay('conflict', '9999', '50');
-    const answer = await scenario.demo.requestPayout({ reference, amount: '51', accountNumber: '0123459999' });
+    const answer = await scenario.demo.requestPayout({
+      reference,
+      amount: '51',
+      accountNumber: '0123459999',
+    });
     expect(answer).toMatchObject({ httpStatus: 409, isSuccessful: false, responseCode: '94' });
     await isPaidOnce(reference);
   });

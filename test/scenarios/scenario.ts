@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { payoutWebhook, parseJson } from '@pesewa/contracts';
+import { parseJson, payoutWebhook } from '@pesewa/contracts';
 import {
   createMerchantClient,
   type MerchantClient,
@@ -61,7 +61,8 @@ export async function openScenario(
         expect(responseData?.transactionStatus).toBe(status);
         return responseData?.transactionReference ?? '';
       }, 60_000),
-    entryKinds: async (reference) => (await stack.operator.entries(reference)).map((entry) => String(entry['kind'])).toSorted(),
+    entryKinds: async (reference) =>
+      (await stack.operator.entries(reference)).map((entry) => String(entry['kind'])).toSorted(),
     executions: async (reference) => {
       const journal = await stack.simulator.journal(reference);
       return journal.filter(({ kind, outcome }) => kind === 'execution' && outcome === 'COMPLETED').length;

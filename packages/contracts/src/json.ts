@@ -49,7 +49,9 @@ export const numberText = z
   .transform((number) => number.value);
 
 /** A JSON number that is a small whole one. */
-export const wholeNumber = numberText.pipe(z.string().regex(/^\d{1,9}$/, { error: 'must be a whole number' }));
+export const wholeNumber = numberText.pipe(
+  z.string().regex(/^\d{1,9}$/, { error: 'must be a whole number' }),
+);
 
 /** Puts an exact decimal text into a body as a JSON number. */
 export function jsonNumber(decimal: string): number {

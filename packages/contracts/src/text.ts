@@ -27,5 +27,6 @@ export const referencePattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
 export const reference = z
   .string({ error: (issue) => (issue.input === undefined ? 'is required' : 'must be a string') })
   .regex(referencePattern, {
-    error: 'must start with a letter or digit and have 1 to 64 letters, digits, dots, underscores, colons or hyphens',
+    error:
+      'must start with a letter or digit and have 1 to 64 letters, digits, dots, underscores, colons or hyphens',
   });

@@ -1,5 +1,5 @@
 import { currencyExponent } from './currency.ts';
-import { accept, refuse, type Result } from './result.ts';
+import { accept, type Result, refuse } from './result.ts';
 
 /** An exact amount: whole minor units of one currency. */
 export interface Money {

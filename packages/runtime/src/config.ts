@@ -13,7 +13,9 @@ export function parseConfig<Schema extends z.ZodType>(
   const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = schema.safeParse(present);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue) => `  ${issue.path.map(String).join('.')}: ${issue.message}`);
+  const problems = parsed.error.issues.map(
+    (issue) => `  ${issue.path.map(String).join('.')}: ${issue.message}`,
+  );
   throw new ConfigError(`the configuration has ${problems.length} problem(s):\n${problems.join('\n')}`);
 }
 
@@ -33,19 +35,36 @@ export const serviceSettings = z.object({
   PORT: portSetting.describe('port of the public API'),
   OPERATIONS_PORT: portSetting.describe('port of health, metrics and operator APIs'),
   OPERATOR_TOKEN: z.string().min(16).describe('bearer token of the operator APIs'),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info').describe('least level that is logged'),
-  NODE_ENV: z.enum(['development', 'test', 'production']).default('development').describe('`production` refuses unsafe switches'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('least level that is logged'),
+  NODE_ENV: z
+    .enum(['development', 'test', 'production'])
+    .default('development')
+    .describe('`production` refuses unsafe switches'),
   CRASH_AT: z.string().optional().describe('name:n of the crash point to die at (tests only)'),
 });
 
 /** The settings of services that stand between MongoDB and Kafka. */
 export const messagingSettings = z.object({
   MONGODB_URL: z.string().describe('connection string of the MongoDB replica set'),
-  KAFKA_BROKERS: z.string().transform((list) => list.split(',').map((broker) => broker.trim())).describe('host:port list, separated by commas'),
+  KAFKA_BROKERS: z
+    .string()
+    .transform((list) => list.split(',').map((broker) => broker.trim()))
+    .describe('host:port list, separated by commas'),
   SCHEMA_REGISTRY_URL: z.url().describe('base of the Confluent-compatible schema registry API'),
-  DATABASE_PREFIX: z.string().regex(/^[a-z0-9_-]{0,24}$/).default('').describe('put before every database name'),
-  TOPIC_PREFIX: z.string().regex(/^[a-z0-9._-]{0,40}$/).default('').describe('put before every topic and consumer group'),
+  DATABASE_PREFIX: z
+    .string()
+    .regex(/^[a-z0-9_-]{0,24}$/)
+    .default('')
+    .describe('put before every database name'),
+  TOPIC_PREFIX: z
+    .string()
+    .regex(/^[a-z0-9._-]{0,40}$/)
+    .default('')
+    .describe('put before every topic and consumer group'),
   CONSUMER_SESSION_TIMEOUT_MS: wholeNumberSetting({ min: 6_000, max: 300_000 })
     .default(30_000)
-    .describe("after how long a consumer that went silent loses its partitions"),
+    .describe('after how long a consumer that went silent loses its partitions'),
 });

@@ -66,9 +66,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export async function readJsonText(
   context: Context,
   bytesMax: number,
-): Promise<{ readonly ok: true; readonly text: string } | { readonly ok: false; readonly refusal: BodyRefusal }> {
+): Promise<
+  { readonly ok: true; readonly text: string } | { readonly ok: false; readonly refusal: BodyRefusal }
+> {
   const type = context.req.header('content-type') ?? '';
-  if (!/^application\/json(?:\s*;\s*charset=utf-8)?$/i.test(type)) return { ok: false, refusal: 'body.not_json' };
+  if (!/^application\/json(?:\s*;\s*charset=utf-8)?$/i.test(type))
+    return { ok: false, refusal: 'body.not_json' };
   const bytes = await readBytes(context, bytesMax);
   if (bytes === undefined) return { ok: false, refusal: 'body.too_large' };
   try {

@@ -1,7 +1,22 @@
-export { ConfigError, durationMsSetting, messagingSettings, parseConfig, serviceSettings, wholeNumberSetting } from './config.ts';
+export {
+  ConfigError,
+  durationMsSetting,
+  messagingSettings,
+  parseConfig,
+  serviceSettings,
+  wholeNumberSetting,
+} from './config.ts';
 export { type CrashPoint, createCrashPoints } from './crash-points.ts';
 export { createHealth, type Health, type HealthCheck, type HealthReport } from './health.ts';
-export { answerJson, type BodyRefusal, type HttpServer, hardenApp, readBytes, readJsonText, serveHttp } from './http.ts';
+export {
+  answerJson,
+  type BodyRefusal,
+  type HttpServer,
+  hardenApp,
+  readBytes,
+  readJsonText,
+  serveHttp,
+} from './http.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { createOperationsApp, mountOperator, type OperationsApp } from './operations.ts';
 export { runService, type ServiceScope } from './run.ts';

@@ -3,9 +3,25 @@ import { type Logger, pino } from 'pino';
 export type { Logger } from 'pino';
 
 const personal = [
-  'accountName', 'accountNumber', 'phoneNumber', 'customerName', 'customerNumber', 'customerEmail', 'email',
-  'identificationNumber', 'nationalIdNumber', 'otpCode', 'authorization', 'x-api-key', 'x-business', 'x-module',
-  'publicKey', 'secret', 'token', 'password', 'body',
+  'accountName',
+  'accountNumber',
+  'phoneNumber',
+  'customerName',
+  'customerNumber',
+  'customerEmail',
+  'email',
+  'identificationNumber',
+  'nationalIdNumber',
+  'otpCode',
+  'authorization',
+  'x-api-key',
+  'x-business',
+  'x-module',
+  'publicKey',
+  'secret',
+  'token',
+  'password',
+  'body',
 ];
 
 /** The paths that pino hides wherever they stand in the first three levels; the second net under not logging them. */

@@ -14,7 +14,10 @@ export interface OperationsApp {
 const sha256 = (text: string) => createHash('sha256').update(text).digest();
 
 /** Builds the operations app of a service; the operator routes are mounted by {@link mountOperator}. */
-export function createOperationsApp(options: { readonly health: Health; readonly metrics: Registry }): OperationsApp {
+export function createOperationsApp(options: {
+  readonly health: Health;
+  readonly metrics: Registry;
+}): OperationsApp {
   const app = new Hono();
   const answer = (report: HealthReport) =>
     new Response(JSON.stringify(report), {
@@ -26,7 +29,9 @@ export function createOperationsApp(options: { readonly health: Health; readonly
   app.get('/metrics', async (context) =>
     context.text(await options.metrics.metrics(), 200, { 'content-type': options.metrics.contentType }),
   );
-  app.notFound((context) => answerJson(context, 404, { code: 'not_found', message: 'there is nothing at this path' }));
+  app.notFound((context) =>
+    answerJson(context, 404, { code: 'not_found', message: 'there is nothing at this path' }),
+  );
   return { app, operator: new Hono() };
 }
 
@@ -37,7 +42,10 @@ export function mountOperator(operations: OperationsApp, operatorToken: string):
   guarded.use(async (context, next) => {
     const header = context.req.header('authorization');
     if (header === undefined) {
-      return answerJson(context, 401, { code: 'unauthenticated', message: 'send Authorization: Bearer <operator token>' });
+      return answerJson(context, 401, {
+        code: 'unauthenticated',
+        message: 'send Authorization: Bearer <operator token>',
+      });
     }
     const token = /^Bearer (\S+)$/.exec(header)?.[1] ?? '';
     if (!timingSafeEqual(sha256(token), expected)) {

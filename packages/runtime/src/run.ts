@@ -23,7 +23,9 @@ export interface ServiceScope<Config> {
   /** The operator routes of this service (behind the token). */
   readonly operator: Hono;
   /** Registers a resource to be closed, in the reverse order of opening. */
-  readonly open: <Resource extends AsyncDisposable>(resource: Resource | Promise<Resource>) => Promise<Resource>;
+  readonly open: <Resource extends AsyncDisposable>(
+    resource: Resource | Promise<Resource>,
+  ) => Promise<Resource>;
   /** Ends the process for good: breakage that a restart mends better than we do. */
   readonly abort: (error: Error) => void;
 }

@@ -1,3 +1,14 @@
+export { exchange, postJson } from './clients/http.ts';
+export {
+  type CollectionWish,
+  collectionBody,
+  createMerchantClient,
+  type MerchantClient,
+  type PayoutWish,
+  payoutBody,
+} from './clients/merchant.ts';
+export type { OperatorClient } from './clients/operator.ts';
+export type { SimulatorClient } from './clients/simulator.ts';
 export {
   type Child,
   type ChildExit,
@@ -15,21 +26,10 @@ export {
   type Provider,
 } from './infrastructure/resolve.ts';
 export { waitForDaemon, waitUntil } from './infrastructure/wait.ts';
-export { exchange, postJson } from './clients/http.ts';
-export {
-  type CollectionWish,
-  collectionBody,
-  createMerchantClient,
-  type MerchantClient,
-  type PayoutWish,
-  payoutBody,
-} from './clients/merchant.ts';
-export type { OperatorClient } from './clients/operator.ts';
-export type { SimulatorClient } from './clients/simulator.ts';
 export { type ServiceName, serviceNames } from './services/catalog.ts';
 export { prepareTopics } from './services/prepare.ts';
 export { createRunFileWriter, type RunFile } from './services/run-file.ts';
 export type { SeededMerchant } from './services/seed.ts';
+export { openService, type SingleService } from './services/single.ts';
 export { openStack, type Stack, type StackOptions } from './services/stack.ts';
 export { tellStory } from './story/story.ts';
-export { openService, type SingleService } from './services/single.ts';

@@ -3,6 +3,9 @@ import { waitUntil } from '@pesewa/stack';
 const PATIENCE_MS = 30_000;
 
 /** Repeats an assertion until it holds, or fails with its last reason when the patience is over. */
-export function eventually<Value>(assertion: () => Promise<Value> | Value, patienceMs = PATIENCE_MS): Promise<Value> {
+export function eventually<Value>(
+  assertion: () => Promise<Value> | Value,
+  patienceMs = PATIENCE_MS,
+): Promise<Value> {
   return waitUntil('what the test waits for', patienceMs, async () => assertion());
 }

@@ -1,4 +1,10 @@
 export { eventually } from './eventually.ts';
-export { createTestKafka, openTestScope, prepareTestNames, type TestConfig, type TestScope } from './scope.ts';
+export {
+  createTestKafka,
+  openTestScope,
+  prepareTestNames,
+  type TestConfig,
+  type TestScope,
+} from './scope.ts';
 export { specify } from './specification.ts';
 export { createTopicReader, type ReadMessage, type TopicReader, topicNameOf } from './topics.ts';

@@ -53,7 +53,10 @@ export function createTestKafka(config: Pick<TestConfig, 'KAFKA_BROKERS'>) {
 }
 
 /** Opens a scope for one instance of a service under test. */
-export function openTestScope(config: TestConfig, overrides: Partial<ServiceScope<TestConfig>> = {}): TestScope {
+export function openTestScope(
+  config: TestConfig,
+  overrides: Partial<ServiceScope<TestConfig>> = {},
+): TestScope {
   const resources = new AsyncDisposableStack();
   const abort = Promise.withResolvers<Error>();
   return {

@@ -13,7 +13,10 @@ export function specify<State, Command, Event, Refusal>(decider: Decider<State, 
   };
 }
 
-function specifyFrom<State, Command, Event, Refusal>(decider: Decider<State, Command, Event, Refusal>, state: State) {
+function specifyFrom<State, Command, Event, Refusal>(
+  decider: Decider<State, Command, Event, Refusal>,
+  state: State,
+) {
   return {
     when: (command: Command) => {
       const decision = decider.decide(command, state);

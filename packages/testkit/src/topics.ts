@@ -17,13 +17,19 @@ export type TopicReader = (topic: string) => Promise<readonly ReadMessage[]>;
 
 /** Reads whole topics from their beginning to where they end now, without leaving a trace in any group. */
 export async function createTopicReader(config: TestConfig): Promise<TopicReader> {
-  const codec = await openCodec({ registryUrl: config.SCHEMA_REGISTRY_URL, topicPrefix: config.TOPIC_PREFIX, produces: [] });
+  const codec = await openCodec({
+    registryUrl: config.SCHEMA_REGISTRY_URL,
+    topicPrefix: config.TOPIC_PREFIX,
+    produces: [],
+  });
   return async (topic) => {
     const kafka = createTestKafka(config);
     const admin = kafka.admin();
     await admin.connect();
     const ends = await admin.fetchTopicOffsets(topic);
-    const awaited = new Map(ends.filter(({ low, high }) => low !== high).map(({ partition, high }) => [partition, BigInt(high)]));
+    const awaited = new Map(
+      ends.filter(({ low, high }) => low !== high).map(({ partition, high }) => [partition, BigInt(high)]),
+    );
     const read: ReadMessage[] = [];
     if (awaited.size > 0) {
       const consumer = kafka.consumer({ groupId: `reader-${crypto.randomUUID()}`, maxWaitTimeInMs: 100 });
@@ -34,9 +40,18 @@ export async function createTopicReader(config: TestConfig): Promise<TopicReader
         autoCommit: false,
         eachMessage: async ({ partition, message }) => {
           const { type, payload } = await codec.decode(message.value ?? Buffer.alloc(0));
-          const headers = Object.fromEntries(Object.entries(message.headers ?? {}).map(([name, value]) => [name, String(value)]));
+          const headers = Object.fromEntries(
+            Object.entries(message.headers ?? {}).map(([name, value]) => [name, String(value)]),
+          );
           const offset = BigInt(message.offset);
-          read.push({ partition, offset, key: String(message.key), headers, type, payload: payload as ReadMessage['payload'] });
+          read.push({
+            partition,
+            offset,
+            key: String(message.key),
+            headers,
+            type,
+            payload: payload as ReadMessage['payload'],
+          });
           if (offset + 1n >= (awaited.get(partition) ?? 0n)) awaited.delete(partition);
           if (awaited.size === 0) done.resolve();
         },

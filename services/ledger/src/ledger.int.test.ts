@@ -264,7 +264,7 @@ test('a replay of every topic from the start changes nothing and says nothing', 
   await publish(collected('replayed', 'co-r', 500n));
   await becomes('replayed', 480n, 0n, 1);
   const contents = async () => {
-    const names = ['entries', 'wallets', 'holds', 'accounts'];
+    const names = ['entries', 'wallets', 'refusals', 'accounts'];
     return Promise.all(names.map((name) => ledger.db.collection(name).find().sort({ _id: 1 }).toArray()));
   };
   const before = await contents();

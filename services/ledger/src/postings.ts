@@ -2,7 +2,7 @@ import { walletKeyOf } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import type { ChunkTransaction } from '@pesewa/messaging';
 import type { Instruction } from './domain/instructions.ts';
-import { firstEntryId, foldInstructions, type PostingPolicy } from './domain/posting.ts';
+import { firstEntryId, foldInstructions, holdEntryIds, type PostingPolicy } from './domain/posting.ts';
 import type { LedgerEvents } from './events.ts';
 import type { LedgerStore } from './store.ts';
 
@@ -47,7 +47,7 @@ export function createPostings(deps: {
 
 function wishOf(instructions: readonly Instruction[]) {
   const wallets = new Set<string>();
-  const holds = new Set<string>();
+  const references = new Set<string>();
   const entryIds = new Set<string>();
   for (const instruction of instructions) {
     if (instruction.kind !== 'fundFloat')
@@ -55,8 +55,9 @@ function wishOf(instructions: readonly Instruction[]) {
     if (instruction.kind === 'collect' || instruction.kind === 'fund' || instruction.kind === 'fundFloat') {
       entryIds.add(firstEntryId(instruction));
     } else {
-      holds.add(instruction.reference);
+      references.add(instruction.reference);
+      for (const id of holdEntryIds(instruction)) entryIds.add(id);
     }
   }
-  return { wallets: [...wallets], holds: [...holds], entryIds: [...entryIds] };
+  return { wallets: [...wallets], references: [...references], entryIds: [...entryIds] };
 }

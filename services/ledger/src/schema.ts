@@ -18,6 +18,8 @@ const validators: Readonly<Record<string, Document>> = {
       amount: { bsonType: 'long', minimum: 1 },
       wallet: text,
       walletSequence: whole,
+      fee: whole,
+      rail: text,
       at: { bsonType: 'date' },
     },
   },
@@ -32,17 +34,9 @@ const validators: Readonly<Record<string, Document>> = {
       sequence: whole,
     },
   },
-  holds: {
-    required: ['merchantId', 'currency', 'amount', 'fee', 'rail', 'status'],
-    properties: {
-      _id: text,
-      merchantId: text,
-      currency: text,
-      amount: whole,
-      fee: whole,
-      rail: text,
-      status: { enum: ['open', 'captured', 'released', 'refunded', 'refused'] },
-    },
+  refusals: {
+    required: ['merchantId', 'currency', 'amount', 'fee', 'rail'],
+    properties: { _id: text, merchantId: text, currency: text, amount: whole, fee: whole, rail: text },
   },
   accounts: {
     required: ['account', 'debits', 'credits'],
@@ -67,6 +61,6 @@ export async function createCollections(db: Db): Promise<void> {
       await db.command({ collMod: name, validator });
     }
   }
-  // A wallet's entries in their order. Not unique: uniqueness costs a tenth of all writes, and the wallet itself counts.
+  // A wallet's entries in their order. Not unique: the wallet itself counts.
   await db.collection('entries').createIndex({ wallet: 1, walletSequence: 1 });
 }

@@ -8,7 +8,7 @@ import {
   type WithId,
 } from 'mongodb';
 import { floatPrefix } from './domain/accounts.ts';
-import type { Entry, Folded, Hold, Snapshot, Wallet } from './domain/books.ts';
+import { type Entry, type Folded, type Hold, holdEndings, type Snapshot, type Wallet } from './domain/books.ts';
 import { createCollections } from './schema.ts';
 
 /** An entry as MongoDB holds it; `_id` is its reference and kind. */
@@ -16,6 +16,9 @@ export interface EntryDocument extends Omit<Entry, 'id' | 'touched'> {
   readonly _id: string;
   readonly wallet?: string;
   readonly walletSequence?: bigint;
+  /** Our fee within a hold's amount, and the rail of a hold or capture: with them the entries tell the hold. */
+  readonly fee?: bigint;
+  readonly rail?: string;
   readonly at: Date;
 }
 
@@ -24,8 +27,8 @@ export interface WalletDocument extends Wallet {
   readonly _id: string;
 }
 
-/** A hold; `_id` is the payout's reference. */
-export interface HoldDocument extends Omit<Hold, 'reference'> {
+/** A refused hold, remembered so that a replay refuses it again; `_id` is the payout's reference. */
+export interface RefusalDocument extends Omit<Hold, 'reference' | 'status'> {
   readonly _id: string;
 }
 
@@ -48,7 +51,8 @@ export interface FloatBalance {
 /** What a chunk of instructions needs to know. */
 export interface Wish {
   readonly wallets: readonly string[];
-  readonly holds: readonly string[];
+  /** Payouts whose hold may have been refused. */
+  readonly references: readonly string[];
   readonly entryIds: readonly string[];
 }
 
@@ -71,12 +75,12 @@ export interface LedgerStore {
   readonly findFloats: () => Promise<readonly FloatBalance[]>;
 }
 
-const names = { entries: 'entries', wallets: 'wallets', holds: 'holds', buckets: 'accounts' } as const;
+const names = { entries: 'entries', wallets: 'wallets', refusals: 'refusals', buckets: 'accounts' } as const;
 
 interface Collections {
   readonly entries: Collection<EntryDocument>;
   readonly wallets: Collection<WalletDocument>;
-  readonly holds: Collection<HoldDocument>;
+  readonly refusals: Collection<RefusalDocument>;
   readonly buckets: Collection<BucketDocument>;
 }
 
@@ -86,7 +90,7 @@ export async function openLedgerStore(db: Db): Promise<LedgerStore> {
   const collections: Collections = {
     entries: db.collection<EntryDocument>(names.entries),
     wallets: db.collection<WalletDocument>(names.wallets),
-    holds: db.collection<HoldDocument>(names.holds),
+    refusals: db.collection<RefusalDocument>(names.refusals),
     buckets: db.collection<BucketDocument>(names.buckets),
   };
   const { entries, wallets, buckets } = collections;
@@ -120,24 +124,41 @@ export async function openLedgerStore(db: Db): Promise<LedgerStore> {
 }
 
 async function read(collections: Collections, wish: Wish, session: ClientSession): Promise<Snapshot> {
-  const { wallets, holds, entries } = collections;
   // One after another: a session runs one operation at a time.
-  const foundWallets = await findAll(wallets, wish.wallets, session);
-  const foundHolds = await findAll(holds, wish.holds, session);
-  const foundEntries =
-    wish.entryIds.length === 0
-      ? []
-      : await entries
-          .find(
-            { _id: { $in: [...wish.entryIds] } },
-            { session, projection: { _id: 1 }, batchSize: wish.entryIds.length },
-          )
-          .toArray();
+  const foundWallets = await findAll(collections.wallets, wish.wallets, session);
+  const foundEntries = await findAll(collections.entries, wish.entryIds, session);
+  const refusals = await findAll(collections.refusals, wish.references, session);
   return {
     wallets: new Map(foundWallets.map((document) => [document._id, toWallet(document)])),
-    holds: new Map(foundHolds.map(({ _id, ...hold }) => [_id, { reference: _id, ...hold }])),
+    holds: new Map([...refusals.map(toRefusedHold), ...toHolds(foundEntries)]),
     entryIds: new Set(foundEntries.map(({ _id }) => _id)),
   };
+}
+
+function toRefusedHold({ _id, ...refusal }: RefusalDocument): readonly [string, Hold] {
+  return [_id, { reference: _id, ...refusal, status: 'refused' }];
+}
+
+/** Holds as their entries tell them: placed by one, ended by another. */
+function toHolds(entries: readonly EntryDocument[]): readonly (readonly [string, Hold])[] {
+  const byId = new Map(entries.map((entry) => [entry._id, entry]));
+  return entries
+    .filter(({ kind }) => kind === 'hold')
+    .map(({ reference, wallet = '', currency, amount, fee = 0n, rail = '' }) => {
+      const endings = holdEndings.filter(({ kind }) => byId.has(`${reference}/${kind}`));
+      return [
+        reference,
+        {
+          reference,
+          merchantId: wallet.slice(0, wallet.lastIndexOf(':')),
+          currency,
+          amount: amount - fee,
+          fee,
+          rail: byId.get(`${reference}/capture`)?.rail ?? rail,
+          status: endings.at(-1)?.status ?? 'open',
+        },
+      ];
+    });
 }
 
 function findAll<Schema extends { readonly _id: string }>(
@@ -161,17 +182,14 @@ async function write(
     run: (command, inSession) => db.command(command, { session: inSession }),
   });
   const wallets = writer('wallets');
-  const holds = writer('holds');
-  const entries = folded.entries.map((entry) => toEntryDocument(entry, mark.at));
+  const entries = folded.entries.map((entry) => toEntryDocument(entry, folded, mark.at));
   await insertAll(writer('entries'), entries, session);
   const changes = [...folded.wallets.values()];
   const newWallets = changes.filter(({ isNew }) => isNew).map(({ after }) => toWalletDocument(after));
   await insertAll(wallets, newWallets, session);
   await updateAll(wallets, changes.filter(({ isNew }) => !isNew).map(toWalletUpdate), session);
-  const changedHolds = [...folded.holds.values()];
-  const newHolds = changedHolds.filter(({ isNew }) => isNew).map(({ after }) => toHoldDocument(after));
-  await insertAll(holds, newHolds, session);
-  await updateAll(holds, changedHolds.filter(({ isNew }) => !isNew).map(toHoldUpdate), session);
+  const refused = [...folded.holds.values()].filter(({ after }) => after.status === 'refused');
+  await insertAll(writer('refusals'), refused.map(({ after }) => toRefusalDocument(after)), session);
   const additions = [...folded.accountDeltas].map(([account, { debits, credits }]) => ({
     q: { _id: `${account}#${mark.bucket}` },
     u: { $inc: { debits, credits }, $setOnInsert: { account } },
@@ -198,8 +216,7 @@ interface WriteReply {
 }
 
 /**
- * Inserts with the server's own command: the driver's bulk API measures every document before it writes it, which
- * costs a quarter of the time.
+ * Inserts with the server's own command: the driver's bulk API measures every document before it writes it.
  */
 async function insertAll(
   writer: Writer,
@@ -226,9 +243,16 @@ function refuseErrors(reply: WriteReply, expected: number): void {
   if (Number(reply.n) !== expected) throw new Error('a document was not there to be written');
 }
 
-function toEntryDocument({ id, touched, ...entry }: Entry, at: Date): EntryDocument {
-  if (touched === undefined) return { _id: id, ...entry, at };
-  return { _id: id, ...entry, wallet: touched.wallet, walletSequence: touched.sequence, at };
+function toEntryDocument({ id, touched, ...entry }: Entry, folded: Folded, at: Date): EntryDocument {
+  const hold = folded.holds.get(entry.reference)?.after;
+  return {
+    _id: id,
+    ...entry,
+    ...(touched && { wallet: touched.wallet, walletSequence: touched.sequence }),
+    ...(entry.kind === 'hold' && hold && { fee: hold.fee, rail: hold.rail }),
+    ...(entry.kind === 'capture' && hold && { rail: hold.rail }),
+    at,
+  };
 }
 
 function toWalletDocument(wallet: Wallet): WalletDocument {
@@ -240,13 +264,8 @@ function toWalletUpdate({ after }: { readonly after: Wallet }): Update {
   return { q: { _id: walletKeyOf(merchantId, currency) }, u: { $set: { available, held, sequence } } };
 }
 
-function toHoldDocument({ reference, ...hold }: Hold): HoldDocument {
-  return { _id: reference, ...hold };
-}
-
-function toHoldUpdate({ after }: { readonly after: Hold }): Update {
-  const { reference, status, rail } = after;
-  return { q: { _id: reference }, u: { $set: { status, rail } } };
+function toRefusalDocument({ reference, status: _refused, ...refusal }: Hold): RefusalDocument {
+  return { _id: reference, ...refusal };
 }
 
 function toWallet({ merchantId, currency, available, held, sequence }: WalletDocument): Wallet {

@@ -1,4 +1,4 @@
-import { payoutEnvelope, payoutRecord, parseJson } from '@pesewa/contracts';
+import { parseJson, payoutEnvelope, payoutRecord } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
 import { accept, refuse } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
@@ -93,18 +93,41 @@ describe('single payout (contract 4.1)', () => {
   });
 
   it.each([
-    ['a missing field', { ...wellFormed, beneficiary: { ...wellFormed.beneficiary, bankCode: undefined } }, 'beneficiary.bankCode is required'],
-    ['an amount in quotes', { ...wellFormed, beneficiary: { ...wellFormed.beneficiary, amount: '20.5' } }, 'beneficiary.amount must be a number'],
-    ['an operator for a string', { ...wellFormed, transactionReference: { $ne: '' } }, 'transactionReference must be a string'],
-    ['another channel', { ...wellFormed, channel: 'Pigeon' }, 'channel must be one of: Bank Transfer, Mobile Money'],
+    [
+      'a missing field',
+      { ...wellFormed, beneficiary: { ...wellFormed.beneficiary, bankCode: undefined } },
+      'beneficiary.bankCode is required',
+    ],
+    [
+      'an amount in quotes',
+      { ...wellFormed, beneficiary: { ...wellFormed.beneficiary, amount: '20.5' } },
+      'beneficiary.amount must be a number',
+    ],
+    [
+      'an operator for a string',
+      { ...wellFormed, transactionReference: { $ne: '' } },
+      'transactionReference must be a string',
+    ],
+    [
+      'another channel',
+      { ...wellFormed, channel: 'Pigeon' },
+      'channel must be one of: Bank Transfer, Mobile Money',
+    ],
     ['no object', [], 'the body must be an object'],
     ['half a body', '{"transactionReference":', 'the body must be well-formed JSON, each key once'],
-    ['a key twice', '{"country":"Kenya","country":"Ghana"}', 'the body must be well-formed JSON, each key once'],
+    [
+      'a key twice',
+      '{"country":"Kenya","country":"Ghana"}',
+      'the body must be well-formed JSON, each key once',
+    ],
     ['a body nested for ever', '['.repeat(20_000), 'the body must have at most 16384 bytes'],
     ['deep nesting', '['.repeat(1_000), 'the body must be well-formed JSON, each key once'],
   ])('names what is wrong with %s', async (_what, body, message) => {
     const answer = await post(open(), body);
-    expect(answer).toMatchObject({ status: 400, body: { isSuccessful: false, responseCode: '30', responseMessage: message } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { isSuccessful: false, responseCode: '30', responseMessage: message },
+    });
   });
 
   it('refuses a suspended merchant with 57', async () => {
@@ -136,7 +159,12 @@ describe('lookup (contract 4.3)', () => {
     expect(status).toBe(200);
     const body = payoutEnvelope.parse(parseJson(text));
     expect(body).toMatchObject({ isSuccessful: true, responseCode: '00' });
-    expect(payoutRecord.parse(body.responseData)).toMatchObject({ amount: '20.5', feeAmount: '0.21', valueAmount: '20.71', statusReason: '' });
+    expect(payoutRecord.parse(body.responseData)).toMatchObject({
+      amount: '20.5',
+      feeAmount: '0.21',
+      valueAmount: '20.71',
+      statusReason: '',
+    });
   });
 
   it('answers 25 with 400 for a reference it does not know', async () => {

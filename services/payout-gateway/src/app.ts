@@ -31,13 +31,20 @@ export function createApp(deps: {
   const app = new Hono<AppEnv>();
   hardenApp(app, {
     logger: deps.logger,
-    broken: (context) => answer(context, 'broken', 'something broke on our side: ask for the payout before you send it again'),
-    notFound: (context) => answerJson(context, 404, { isSuccessful: false, responseCode: '25', responseMessage: 'there is nothing at this path' }),
+    broken: (context) =>
+      answer(context, 'broken', 'something broke on our side: ask for the payout before you send it again'),
+    notFound: (context) =>
+      answerJson(context, 404, {
+        isSuccessful: false,
+        responseCode: '25',
+        responseMessage: 'there is nothing at this path',
+      }),
   });
 
   app.use('/api/v1/*', async (context, next) => {
     const merchant = await deps.identify(context.req.header('x-api-key') ?? '');
-    if (!merchant) return answer(context, 'unauthenticated', 'x-api-key must be the Base64 of your public key');
+    if (!merchant)
+      return answer(context, 'unauthenticated', 'x-api-key must be the Base64 of your public key');
     if (merchant.status !== 'active') return answer(context, 'notPermitted', 'this merchant is suspended');
     context.set('merchant', merchant);
     await next();
@@ -49,11 +56,14 @@ export function createApp(deps: {
     if (!body.ok) return answer(context, 'malformed', bodyProblems[body.refusal]);
     const parsed = parseBody(body.text);
     if (typeof parsed === 'string') return answer(context, 'malformed', parsed);
-    const payout = await deps.payouts.submit(context.get('merchant'), parsed.request).catch((error: unknown) => {
-      deps.logger.error({ err: error }, 'a payout could not be stored');
-      return undefined;
-    });
-    if (!payout) return answer(context, 'unavailable', 'the payout may or may not be stored: send it again unchanged');
+    const payout = await deps.payouts
+      .submit(context.get('merchant'), parsed.request)
+      .catch((error: unknown) => {
+        deps.logger.error({ err: error }, 'a payout could not be stored');
+        return undefined;
+      });
+    if (!payout)
+      return answer(context, 'unavailable', 'the payout may or may not be stored: send it again unchanged');
     if (!payout.ok) return answer(context, payout.refusal.code, payout.refusal.message);
     return answer(context, 'accepted', 'Transaction submitted successfully', view(payout.value));
   });

@@ -6,9 +6,15 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   PORT: serviceSettings.shape.PORT.default(4010),
   OPERATIONS_PORT: serviceSettings.shape.OPERATIONS_PORT.default(4011),
   RAILS: railSettings.describe('the rails and how to reach them (JSON)'),
-  RESUBMIT_GRACE_MS: durationMsSetting.default(30_000).describe("how long after an attempt a rail's NOT FOUND is believed"),
-  SUBMIT_CONCURRENCY_MAX: wholeNumberSetting({ min: 1, max: 1_000 }).default(64).describe('payouts under submission at once'),
-  SUBMIT_PAUSE_MS: durationMsSetting.default(500).describe('pause between looks for due payouts when nothing wakes us'),
+  RESUBMIT_GRACE_MS: durationMsSetting
+    .default(30_000)
+    .describe("how long after an attempt a rail's NOT FOUND is believed"),
+  SUBMIT_CONCURRENCY_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
+    .default(64)
+    .describe('payouts under submission at once'),
+  SUBMIT_PAUSE_MS: durationMsSetting
+    .default(500)
+    .describe('pause between looks for due payouts when nothing wakes us'),
 });
 
 /** The environment of this process; read nowhere else. */

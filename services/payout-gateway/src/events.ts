@@ -8,7 +8,11 @@ import type { Payout } from './store.ts';
 export interface PayoutEvents {
   readonly accepted: (payout: Payout) => OutgoingEvent;
   /** The event that others see of a happening, or nothing where it is ours alone; `after` is the state it led to. */
-  readonly happened: (happening: PayoutHappening, after: Payout, causationId: string | null) => OutgoingEvent | undefined;
+  readonly happened: (
+    happening: PayoutHappening,
+    after: Payout,
+    causationId: string | null,
+  ) => OutgoingEvent | undefined;
 }
 
 /** Builds {@link PayoutEvents}. */
@@ -62,9 +66,17 @@ export function createPayoutEvents(deps: { readonly ids: Ids; readonly clock: Cl
             payload: { ...ending(happening.reason), railFee: happening.railFee },
           };
         case 'failed':
-          return { ...address(after, causationId), type: 'pesewa.payouts.PayoutFailed', payload: ending(happening.reason) };
+          return {
+            ...address(after, causationId),
+            type: 'pesewa.payouts.PayoutFailed',
+            payload: ending(happening.reason),
+          };
         case 'reversed':
-          return { ...address(after, causationId), type: 'pesewa.payouts.PayoutReversed', payload: ending(happening.reason) };
+          return {
+            ...address(after, causationId),
+            type: 'pesewa.payouts.PayoutReversed',
+            payload: ending(happening.reason),
+          };
         default:
           return unreachable(happening);
       }

@@ -27,26 +27,30 @@ export function createHandlers(deps: {
       transaction.afterCommit(deps.becameDue);
     },
   );
-  const facts = handleTopic('railNotices', ['pesewa.rails.RailStatusObserved'], async (events, transaction) => {
-    const commands = events
-      .filter(({ payload }) => payload.kind === 'payout')
-      .map(({ payload, eventId }) => ({
-        reference: payload.reference,
-        causationId: eventId,
-        command: {
-          kind: 'observe' as const,
-          resubmitGraceMs: deps.resubmitGraceMs,
-          fact: {
-            status: payload.status,
-            railFee: payload.fee ?? 0n,
-            reason: payload.reason ?? (payload.status === 'completed' ? 'Successful' : payload.status),
-            polledAtMs: Number(payload.polledAt),
+  const facts = handleTopic(
+    'railNotices',
+    ['pesewa.rails.RailStatusObserved'],
+    async (events, transaction) => {
+      const commands = events
+        .filter(({ payload }) => payload.kind === 'payout')
+        .map(({ payload, eventId }) => ({
+          reference: payload.reference,
+          causationId: eventId,
+          command: {
+            kind: 'observe' as const,
+            resubmitGraceMs: deps.resubmitGraceMs,
+            fact: {
+              status: payload.status,
+              railFee: payload.fee ?? 0n,
+              reason: payload.reason ?? (payload.status === 'completed' ? 'Successful' : payload.status),
+              polledAtMs: Number(payload.polledAt),
+            },
           },
-        },
-      }));
-    if (commands.length === 0) return;
-    await deps.payouts.apply(commands, transaction);
-    transaction.afterCommit(deps.becameDue);
-  });
+        }));
+      if (commands.length === 0) return;
+      await deps.payouts.apply(commands, transaction);
+      transaction.afterCommit(deps.becameDue);
+    },
+  );
   return [holds, facts];
 }

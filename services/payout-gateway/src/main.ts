@@ -12,7 +12,11 @@ import { startSubmitter } from './submitter.ts';
 
 await runService('payout-gateway', settings, environment, async (scope) => {
   const { config, logger, clock, ids, crashPoint } = scope;
-  const messaging = await openMessaging(scope, { service: 'payout-gateway', database: 'payouts', produces: ['payouts'] });
+  const messaging = await openMessaging(scope, {
+    service: 'payout-gateway',
+    database: 'payouts',
+    produces: ['payouts'],
+  });
   const store = await openPayoutStore(messaging.db);
   const directory = createDirectory({ db: messaging.database('directory'), clock });
   const rails = await scope.open(openRails(config.RAILS, { clock, logger }));

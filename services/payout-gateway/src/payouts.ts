@@ -18,7 +18,10 @@ export interface PayoutOrderCommand {
 /** What the payout gateway does: accepts, shows, and moves payouts. */
 export interface Payouts {
   /** Accepts a payout once; the same again gives the same record, other content is refused (design 4.2). */
-  readonly submit: (merchant: Merchant, request: SinglePayoutRequest) => Promise<Result<Payout, OrderRefusal>>;
+  readonly submit: (
+    merchant: Merchant,
+    request: SinglePayoutRequest,
+  ) => Promise<Result<Payout, OrderRefusal>>;
   readonly find: (merchantId: string, reference: string) => Promise<Payout | undefined>;
   /** Applies commands within a transaction: loads, decides in order, saves, emits. */
   readonly apply: (commands: readonly PayoutOrderCommand[], transaction: Transaction) => Promise<void>;
@@ -29,29 +32,40 @@ export function createPayouts(deps: {
   readonly store: PayoutStore;
   readonly events: PayoutEvents;
   readonly messaging: Messaging;
-  readonly routeRail: (order: { country: string; currency: string; channel: PayoutOrder['channel'] }) => string | undefined;
+  readonly routeRail: (order: {
+    country: string;
+    currency: string;
+    channel: PayoutOrder['channel'];
+  }) => string | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly refused: (refusal: PayoutRefusal, reference: string) => void;
 }): Payouts {
   const { store, events } = deps;
-  const accepting = deps.messaging.groupCommit<Payout, Payout>('payouts.accept', async (payouts, transaction, careful) => {
-    const accepted = new Map<string, Payout>();
-    const keyOf = (payout: Payout) => `${payout.merchantId}:${payout.order.merchantReference}`;
-    if (careful) {
-      const keys = payouts.map((payout) => ({ merchantId: payout.merchantId, merchantReference: payout.order.merchantReference }));
-      for (const payout of await store.findAccepted(keys, transaction.session)) accepted.set(keyOf(payout), payout);
-    }
-    const fresh: Payout[] = [];
-    for (const payout of payouts) {
-      if (accepted.has(keyOf(payout))) continue;
-      accepted.set(keyOf(payout), payout);
-      fresh.push(payout);
-    }
-    if (fresh.length > 0) await store.insert(fresh, transaction.session);
-    for (const payout of fresh) transaction.emit(events.accepted(payout));
-    return payouts.map((payout) => accepted.get(keyOf(payout)) ?? payout);
-  });
+  const accepting = deps.messaging.groupCommit<Payout, Payout>(
+    'payouts.accept',
+    async (payouts, transaction, careful) => {
+      const accepted = new Map<string, Payout>();
+      const keyOf = (payout: Payout) => `${payout.merchantId}:${payout.order.merchantReference}`;
+      if (careful) {
+        const keys = payouts.map((payout) => ({
+          merchantId: payout.merchantId,
+          merchantReference: payout.order.merchantReference,
+        }));
+        for (const payout of await store.findAccepted(keys, transaction.session))
+          accepted.set(keyOf(payout), payout);
+      }
+      const fresh: Payout[] = [];
+      for (const payout of payouts) {
+        if (accepted.has(keyOf(payout))) continue;
+        accepted.set(keyOf(payout), payout);
+        fresh.push(payout);
+      }
+      if (fresh.length > 0) await store.insert(fresh, transaction.session);
+      for (const payout of fresh) transaction.emit(events.accepted(payout));
+      return payouts.map((payout) => accepted.get(keyOf(payout)) ?? payout);
+    },
+  );
 
   return {
     submit: async (merchant, request) => {
@@ -64,9 +78,13 @@ export function createPayouts(deps: {
       // A duplicate is judged before routing, limits and funds, so it must be looked for even where those refuse.
       if (rail === undefined || wallet === undefined) {
         const earlier = await store.find(merchant.id, order.value.merchantReference);
-        if (earlier?.order.merchantReference === order.value.merchantReference) return sameOrRefused(earlier, contentHash);
+        if (earlier?.order.merchantReference === order.value.merchantReference)
+          return sameOrRefused(earlier, contentHash);
         return rail === undefined
-          ? refuse({ code: 'noRoute', message: `no route for ${channel} in ${country} with ${amount.currency}` })
+          ? refuse({
+              code: 'noRoute',
+              message: `no route for ${channel} in ${country} with ${amount.currency}`,
+            })
           : refuse({ code: 'insufficientFunds', message: `there is no wallet in ${amount.currency}` });
       }
       const payout = await accepting.submit({
@@ -85,7 +103,9 @@ export function createPayouts(deps: {
     apply: async (commands, transaction) => {
       const references = [...new Set(commands.map(({ reference }) => reference))];
       const loaded = await store.findByReferences(references, transaction.session);
-      const changes = new Map<string, PayoutChange>(loaded.map((payout) => [payout.reference, { before: payout, after: payout }]));
+      const changes = new Map<string, PayoutChange>(
+        loaded.map((payout) => [payout.reference, { before: payout, after: payout }]),
+      );
       for (const { reference, command, causationId } of commands) {
         const change = changes.get(reference);
         if (!change) continue;
@@ -102,13 +122,17 @@ export function createPayouts(deps: {
         }
         changes.set(reference, { before: change.before, after });
       }
-      await store.save([...changes.values()].filter(({ before, after }) => before !== after), transaction.session);
+      await store.save(
+        [...changes.values()].filter(({ before, after }) => before !== after),
+        transaction.session,
+      );
     },
   };
 }
 
 function sameOrRefused(payout: Payout, contentHash: string): Result<Payout, OrderRefusal> {
   if (payout.contentHash === contentHash) return accept(payout);
-  const message = 'transactionReference was used before with other content: use a new reference for a new payout';
+  const message =
+    'transactionReference was used before with other content: use a new reference for a new payout';
   return refuse({ code: 'duplicate', message });
 }

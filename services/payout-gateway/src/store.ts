@@ -43,7 +43,10 @@ export interface PayoutStore {
   readonly insert: (payouts: readonly Payout[], session: ClientSession) => Promise<void>;
   readonly find: (merchantId: string, reference: string) => Promise<Payout | undefined>;
   readonly findAccepted: (keys: readonly PayoutKey[], session: ClientSession) => Promise<readonly Payout[]>;
-  readonly findByReferences: (references: readonly string[], session: ClientSession) => Promise<readonly Payout[]>;
+  readonly findByReferences: (
+    references: readonly string[],
+    session: ClientSession,
+  ) => Promise<readonly Payout[]>;
   /** Saves changed states, each against the version it was read at; a conflict aborts the transaction. */
   readonly save: (changes: readonly PayoutChange[], session: ClientSession) => Promise<void>;
 }
@@ -69,7 +72,8 @@ export async function openPayoutStore(db: Db): Promise<PayoutStore> {
   ]);
   return {
     collection,
-    insert: async (payouts, session) => void (await collection.insertMany(payouts.map(toDocument), { session })),
+    insert: async (payouts, session) =>
+      void (await collection.insertMany(payouts.map(toDocument), { session })),
     find: async (merchantId, reference) => {
       const own = await collection.findOne({ _id: documentId({ merchantId, merchantReference: reference }) });
       const found = own ?? (await collection.findOne({ reference, merchantId }));
@@ -86,7 +90,8 @@ export async function openPayoutStore(db: Db): Promise<PayoutStore> {
     save: async (changes, session) => {
       if (changes.length === 0) return;
       const saved = await collection.bulkWrite(changes.map(toUpdate), { session, ordered: false });
-      if (saved.matchedCount !== changes.length) throw new Error('a payout changed under a transaction that held it');
+      if (saved.matchedCount !== changes.length)
+        throw new Error('a payout changed under a transaction that held it');
     },
   };
 }

@@ -28,10 +28,13 @@ export function startSubmitter(deps: {
   readonly logger: Logger;
   readonly crashPoint: CrashPoint;
 }): Loop {
-  const outcomes = deps.messaging.groupCommit<PayoutOrderCommand, void>('payouts.outcome', async (commands, transaction) => {
-    await deps.payouts.apply(commands, transaction);
-    return commands.map(() => undefined);
-  });
+  const outcomes = deps.messaging.groupCommit<PayoutOrderCommand, void>(
+    'payouts.outcome',
+    async (commands, transaction) => {
+      await deps.payouts.apply(commands, transaction);
+      return commands.map(() => undefined);
+    },
+  );
 
   return startClaimLoop({
     name: 'payout submitter',
@@ -60,7 +63,10 @@ export function startSubmitter(deps: {
         : { kind: 'notSent', why: 'the rail is not configured', retryAfterMs: LEASE_MS };
       deps.crashPoint('payouts.submit.after-call');
       if (result.kind === 'unknown' || result.kind === 'notSent') {
-        deps.logger.warn({ reference: payout.reference, rail: payout.rail, result: result.kind, why: result.why }, 'no clear answer from the rail');
+        deps.logger.warn(
+          { reference: payout.reference, rail: payout.rail, result: result.kind, why: result.why },
+          'no clear answer from the rail',
+        );
       }
       const outcome = outcomeOf(result, deps.clock.nowMs());
       await outcomes.submit({

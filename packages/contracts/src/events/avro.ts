@@ -22,7 +22,12 @@ export type AvroSchema =
   | 'long'
   | 'int'
   | 'boolean'
-  | { readonly type: 'enum'; readonly name: string; readonly symbols: readonly string[]; readonly default?: string }
+  | {
+      readonly type: 'enum';
+      readonly name: string;
+      readonly symbols: readonly string[];
+      readonly default?: string;
+    }
   | { readonly type: 'array'; readonly items: AvroSchema }
   | readonly AvroSchema[];
 

@@ -6,7 +6,12 @@ const namespace = 'pesewa.collections';
 const origin = [
   { name: 'rail', type: 'string' },
   { name: 'initiatedAt', type: 'long', doc: 'milliseconds since the epoch' },
-  { name: 'webhookUrl', type: ['null', 'string'], default: null, doc: "null means the merchant's own address" },
+  {
+    name: 'webhookUrl',
+    type: ['null', 'string'],
+    default: null,
+    doc: "null means the merchant's own address",
+  },
 ] as const;
 
 /** The events of a collection's life (design 4). */

@@ -75,7 +75,15 @@ export const ledgerEvents = [
     namespace,
     name: 'CollectionCredited',
     doc: 'A collection reached the wallet, less our fee.',
-    fields: [...envelope, reference, ...wallet, { name: 'amountReceived', type: 'long' }, fee, rail, railCost],
+    fields: [
+      ...envelope,
+      reference,
+      ...wallet,
+      { name: 'amountReceived', type: 'long' },
+      fee,
+      rail,
+      railCost,
+    ],
   },
   {
     type: 'record',

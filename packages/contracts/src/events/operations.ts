@@ -8,7 +8,12 @@ export const reconciliationEvents = [
     namespace: 'pesewa.reconciliation',
     name: 'StuckSettled',
     doc: 'A payment whose callback never came was settled by a poll.',
-    fields: [...envelope, { name: 'reference', type: 'string' }, { name: 'polls', type: 'int' }, { name: 'status', type: 'string' }],
+    fields: [
+      ...envelope,
+      { name: 'reference', type: 'string' },
+      { name: 'polls', type: 'int' },
+      { name: 'status', type: 'string' },
+    ],
   },
   {
     type: 'record',

@@ -58,13 +58,25 @@ export const payoutEvents = [
     namespace,
     name: 'PayoutFailed',
     doc: 'The payout will not be paid; whatever was held is free again.',
-    fields: [...envelope, ...payment, ...amounts, { name: 'rail', type: 'string' }, { name: 'statusReason', type: 'string' }],
+    fields: [
+      ...envelope,
+      ...payment,
+      ...amounts,
+      { name: 'rail', type: 'string' },
+      { name: 'statusReason', type: 'string' },
+    ],
   },
   {
     type: 'record',
     namespace,
     name: 'PayoutReversed',
     doc: 'The rail took a completed payout back.',
-    fields: [...envelope, ...payment, ...amounts, { name: 'rail', type: 'string' }, { name: 'statusReason', type: 'string' }],
+    fields: [
+      ...envelope,
+      ...payment,
+      ...amounts,
+      { name: 'rail', type: 'string' },
+      { name: 'statusReason', type: 'string' },
+    ],
   },
 ] as const satisfies readonly AvroRecord[];

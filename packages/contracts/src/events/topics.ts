@@ -20,14 +20,70 @@ const PARTITIONS = 8;
 
 /** Every topic between services (design 2). */
 export const topics = {
-  payouts: { name: 'payouts.events.v1', key: walletKey, partitions: PARTITIONS, cleanup: 'delete', retentionDays: 14, events: payoutEvents },
-  collections: { name: 'collections.events.v1', key: walletKey, partitions: PARTITIONS, cleanup: 'delete', retentionDays: 14, events: collectionEvents },
-  ledgerCommands: { name: 'ledger.commands.v1', key: walletKey, partitions: PARTITIONS, cleanup: 'delete', retentionDays: 14, events: ledgerCommands },
-  ledger: { name: 'ledger.events.v1', key: walletKey, partitions: PARTITIONS, cleanup: 'delete', retentionDays: 90, events: ledgerEvents },
-  wallets: { name: 'wallets.balances.v1', key: walletKey, partitions: PARTITIONS, cleanup: 'compact', retentionDays: 14, events: walletEvents },
-  railNotices: { name: 'rails.notices.v1', key: 'our transaction reference', partitions: PARTITIONS, cleanup: 'delete', retentionDays: 14, events: railNotices },
-  reconciliation: { name: 'reconciliation.events.v1', key: 'subject', partitions: 2, cleanup: 'delete', retentionDays: 90, events: reconciliationEvents },
-  webhooks: { name: 'webhooks.events.v1', key: '`merchantId`', partitions: 2, cleanup: 'delete', retentionDays: 14, events: webhookEvents },
+  payouts: {
+    name: 'payouts.events.v1',
+    key: walletKey,
+    partitions: PARTITIONS,
+    cleanup: 'delete',
+    retentionDays: 14,
+    events: payoutEvents,
+  },
+  collections: {
+    name: 'collections.events.v1',
+    key: walletKey,
+    partitions: PARTITIONS,
+    cleanup: 'delete',
+    retentionDays: 14,
+    events: collectionEvents,
+  },
+  ledgerCommands: {
+    name: 'ledger.commands.v1',
+    key: walletKey,
+    partitions: PARTITIONS,
+    cleanup: 'delete',
+    retentionDays: 14,
+    events: ledgerCommands,
+  },
+  ledger: {
+    name: 'ledger.events.v1',
+    key: walletKey,
+    partitions: PARTITIONS,
+    cleanup: 'delete',
+    retentionDays: 90,
+    events: ledgerEvents,
+  },
+  wallets: {
+    name: 'wallets.balances.v1',
+    key: walletKey,
+    partitions: PARTITIONS,
+    cleanup: 'compact',
+    retentionDays: 14,
+    events: walletEvents,
+  },
+  railNotices: {
+    name: 'rails.notices.v1',
+    key: 'our transaction reference',
+    partitions: PARTITIONS,
+    cleanup: 'delete',
+    retentionDays: 14,
+    events: railNotices,
+  },
+  reconciliation: {
+    name: 'reconciliation.events.v1',
+    key: 'subject',
+    partitions: 2,
+    cleanup: 'delete',
+    retentionDays: 90,
+    events: reconciliationEvents,
+  },
+  webhooks: {
+    name: 'webhooks.events.v1',
+    key: '`merchantId`',
+    partitions: 2,
+    cleanup: 'delete',
+    retentionDays: 14,
+    events: webhookEvents,
+  },
 } as const satisfies Record<string, Topic>;
 
 /** The name of a topic in {@link topics}. */
@@ -35,7 +91,14 @@ export type TopicName = keyof typeof topics;
 
 /** The topic that a consumer group parks messages in (design 2). */
 export function parkedTopic(group: string): Topic {
-  return { name: `${group}.parked.v1`, key: 'as the original', partitions: 1, cleanup: 'delete', retentionDays: 90, events: parkedEvents };
+  return {
+    name: `${group}.parked.v1`,
+    key: 'as the original',
+    partitions: 1,
+    cleanup: 'delete',
+    retentionDays: 90,
+    events: parkedEvents,
+  };
 }
 
 type SchemaOf<Name extends TopicName> = (typeof topics)[Name]['events'][number];

@@ -13,12 +13,25 @@ const TIMEOUT_MS = 20_000;
 /** Sends one request and reads the whole answer; rejects where there is none. */
 export async function exchange(
   url: string,
-  request: { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: string } = {},
+  request: {
+    readonly method?: string;
+    readonly headers?: Record<string, string>;
+    readonly body?: string;
+  } = {},
 ): Promise<Answer> {
-  const response = await fetch(url, { ...request, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const response = await fetch(url, {
+    ...request,
+    redirect: 'manual',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
   const text = await response.text();
   const json = (response.headers.get('content-type') ?? '').includes('json');
-  return { status: response.status, headers: response.headers, text, body: json ? parseJson(text) : undefined };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: json ? parseJson(text) : undefined,
+  };
 }
 
 /** Sends JSON text. */

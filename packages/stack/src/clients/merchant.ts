@@ -1,4 +1,10 @@
-import { checkStatusResponse, payinResponse, payoutEnvelope, payoutRecord, requestTypeOf } from '@pesewa/contracts';
+import {
+  checkStatusResponse,
+  payinResponse,
+  payoutEnvelope,
+  payoutRecord,
+  requestTypeOf,
+} from '@pesewa/contracts';
 import { z } from 'zod';
 import { type Answer, exchange, postJson } from './http.ts';
 
@@ -33,8 +39,13 @@ export interface MerchantClient {
   readonly requestPayout: (wish: PayoutWish) => Promise<PayoutAnswer>;
   readonly lookUpPayout: (reference: string) => Promise<PayoutAnswer>;
   readonly initiateCollection: (wish: CollectionWish) => Promise<z.output<typeof payinResponse>>;
-  readonly completeCollection: (wish: CollectionWish, otpCode?: string) => Promise<z.output<typeof payinResponse>>;
-  readonly checkCollection: (wish: CollectionWish) => Promise<{ readonly responseCode: string; readonly responseMessage: string }>;
+  readonly completeCollection: (
+    wish: CollectionWish,
+    otpCode?: string,
+  ) => Promise<z.output<typeof payinResponse>>;
+  readonly checkCollection: (
+    wish: CollectionWish,
+  ) => Promise<{ readonly responseCode: string; readonly responseMessage: string }>;
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -89,17 +100,32 @@ export function createMerchantClient(options: {
 }): MerchantClient {
   const { transferUrl, collectionsUrl } = options;
   const key = base64(options.publicKey);
-  const asPayout = (answer: Answer): PayoutAnswer => ({ ...submission.parse(answer.body), httpStatus: answer.status });
-  const collectionHeaders = (module: string) => ({ 'x-business': key, 'x-app': 'api', 'x-module': base64(module) });
+  const asPayout = (answer: Answer): PayoutAnswer => ({
+    ...submission.parse(answer.body),
+    httpStatus: answer.status,
+  });
+  const collectionHeaders = (module: string) => ({
+    'x-business': key,
+    'x-app': 'api',
+    'x-module': base64(module),
+  });
   const payinModule = (wish: CollectionWish) => `${wish.amount}${wish.reference}${wish.customerNumber}`;
   const collect = async (path: string, wish: CollectionWish, otpCode?: string) => {
     const headers = collectionHeaders(payinModule(wish));
-    const answer = await postJson(`${collectionsUrl}/collection/v1/${path}`, collectionBody(wish, otpCode), headers);
+    const answer = await postJson(
+      `${collectionsUrl}/collection/v1/${path}`,
+      collectionBody(wish, otpCode),
+      headers,
+    );
     return payinResponse.parse(answer.body);
   };
   return {
     requestPayout: async (wish) =>
-      asPayout(await postJson(`${transferUrl}/api/v1/transactions/transfer/single`, payoutBody(wish), { 'x-api-key': key })),
+      asPayout(
+        await postJson(`${transferUrl}/api/v1/transactions/transfer/single`, payoutBody(wish), {
+          'x-api-key': key,
+        }),
+      ),
     lookUpPayout: async (reference) =>
       asPayout(
         await exchange(`${transferUrl}/api/v1/transactions/${encodeURIComponent(reference)}/query`, {
@@ -114,7 +140,11 @@ export function createMerchantClient(options: {
         transactionReference: wish.reference,
         transactionCountry: wish.country,
       });
-      const answer = await postJson(`${collectionsUrl}/collection/v1/check-status`, body, collectionHeaders(wish.reference));
+      const answer = await postJson(
+        `${collectionsUrl}/collection/v1/check-status`,
+        body,
+        collectionHeaders(wish.reference),
+      );
       return checkStatusResponse.parse(answer.body).serverResponse.responseDetails;
     },
   };

@@ -20,7 +20,8 @@ export const driftView = z.object({
   withinRange: z.boolean(),
 });
 
-const page = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item), next: z.string().nullable() });
+const page = <Item extends z.ZodType>(item: Item) =>
+  z.object({ items: z.array(item), next: z.string().nullable() });
 const anyItem = z.record(z.string(), z.unknown());
 
 /** The operator's side of a running stack. */
@@ -76,12 +77,15 @@ export function createOperatorClient(options: {
     untilApplied: async (commandIds) => {
       await waitUntil('the ledger', APPLIED_TIMEOUT_MS, async () => {
         for (const id of commandIds) {
-          const { status } = z.object({ status: z.string() }).parse(await get(`${operations.ledger}/commands/${id}`));
+          const { status } = z
+            .object({ status: z.string() })
+            .parse(await get(`${operations.ledger}/commands/${id}`));
           if (status !== 'applied') throw new Error(`the command ${id} is ${status}`);
         }
       });
     },
-    wallet: async (merchantId, currency) => walletView.parse(await get(`${operations.ledger}/accounts/${merchantId}/${currency}`)),
+    wallet: async (merchantId, currency) =>
+      walletView.parse(await get(`${operations.ledger}/accounts/${merchantId}/${currency}`)),
     entries: (reference) => list(`${operations.ledger}/entries?${query(reference)}`),
     drift: async () => page(driftView).parse(await get(`${operations.reconciler}/drift`)).items,
     compare: async () => {

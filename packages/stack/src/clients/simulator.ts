@@ -17,7 +17,12 @@ const journalView = z.object({
 
 const receivedView = z.object({
   webhooks: z.array(
-    z.object({ at: z.string(), path: z.string(), headers: z.record(z.string(), z.unknown()), body: z.string() }),
+    z.object({
+      at: z.string(),
+      path: z.string(),
+      headers: z.record(z.string(), z.unknown()),
+      body: z.string(),
+    }),
   ),
 });
 

@@ -26,7 +26,7 @@ export interface Cache extends ToolContext {
 const progressEveryMs = 2_000;
 
 /** Sum of all file sizes below a directory, in bytes; files that vanish meanwhile count nothing. */
-export async function sizeBelow(directory: string): Promise<number> {
+async function sizeBelow(directory: string): Promise<number> {
   try {
     const entries = await readdir(directory, { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile());

@@ -18,7 +18,7 @@ export interface Manifest {
 }
 
 /** The manifest's name inside the cached directory. */
-export const manifestName = 'manifest.json';
+const manifestName = 'manifest.json';
 
 async function filesBelow(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });

@@ -39,4 +39,6 @@ export const catalog: readonly ServiceEntry[] = serviceNames.map((name) => ({
 }));
 
 /** The consumer groups, each named as its service; their parked topics exist from the start. */
-export const consumerGroups: readonly string[] = catalog.filter(({ messaging }) => messaging).map(({ name }) => name);
+export const consumerGroups: readonly string[] = catalog
+  .filter(({ messaging }) => messaging)
+  .map(({ name }) => name);

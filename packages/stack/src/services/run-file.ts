@@ -14,11 +14,18 @@ export interface RunFile {
   readonly kafkaBrokers: readonly string[];
   readonly schemaRegistryUrl: string;
   readonly pids: Readonly<Record<string, number>>;
-  readonly merchants: readonly { readonly id: string; readonly publicKey: string; readonly webhookSecret: string }[];
+  readonly merchants: readonly {
+    readonly id: string;
+    readonly publicKey: string;
+    readonly webhookSecret: string;
+  }[];
 }
 
 /** Writes the run file so that a reader never sees half of it; writes follow one another. */
-export function createRunFileWriter(path: string): { readonly write: (content: RunFile) => Promise<void>; readonly remove: () => Promise<void> } {
+export function createRunFileWriter(path: string): {
+  readonly write: (content: RunFile) => Promise<void>;
+  readonly remove: () => Promise<void>;
+} {
   let last: Promise<void> = Promise.resolve();
   const after = (work: () => Promise<void>): Promise<void> => {
     last = last.then(work, work);

@@ -13,7 +13,7 @@ export interface SeededMerchant {
 }
 
 /** The eight currencies of the demonstration, with the country of each wallet (design 12). */
-export const demoWallets = [
+const demoWallets = [
   { currency: 'GMD', country: 'GMB' },
   { currency: 'GHS', country: 'GHA' },
   { currency: 'XOF', country: 'CIV' },
@@ -94,7 +94,8 @@ export async function seedDirectory(options: {
   for (const profile of profiles) {
     await database.db.collection<{ _id: string }>('merchants').deleteOne({ _id: profile.id });
     const created = await admin.createMerchant(merchantOf(profile, options.simulatorUrl));
-    if (!created.ok) throw new StackError(`cannot seed the merchant ${profile.id}: ${created.refusal.message}`);
+    if (!created.ok)
+      throw new StackError(`cannot seed the merchant ${profile.id}: ${created.refusal.message}`);
     seeded.push({ id: profile.id, ...created.value });
   }
   return seeded;

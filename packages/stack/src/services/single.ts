@@ -6,7 +6,13 @@ import type { Infrastructure } from '../infrastructure/resolve.ts';
 import { type ServiceName, serviceNames } from './catalog.ts';
 import { prepareTopics } from './prepare.ts';
 import { seedDirectory } from './seed.ts';
-import { operationsUrl, publicUrl, type ServicePorts, serviceEnvironment, type StackSettings } from './settings.ts';
+import {
+  operationsUrl,
+  publicUrl,
+  type ServicePorts,
+  type StackSettings,
+  serviceEnvironment,
+} from './settings.ts';
 import { keepService } from './supervise.ts';
 
 /** One service running alone, for a benchmark of it. */
@@ -30,7 +36,10 @@ export async function openService(options: {
   const ports = Object.fromEntries(
     serviceNames.map((name, index) => [
       name,
-      { port: held[2 * index]?.port ?? 0, operationsPort: held[2 * index + 1]?.port ?? 0 } satisfies ServicePorts,
+      {
+        port: held[2 * index]?.port ?? 0,
+        operationsPort: held[2 * index + 1]?.port ?? 0,
+      } satisfies ServicePorts,
     ]),
   ) as Record<ServiceName, ServicePorts>;
   const settings: StackSettings = {

@@ -16,8 +16,8 @@ import {
   operationsUrl,
   publicUrl,
   type ServicePorts,
-  serviceEnvironment,
   type StackSettings,
+  serviceEnvironment,
   topicPrefix,
 } from './settings.ts';
 import { type KeptService, keepService } from './supervise.ts';
@@ -133,13 +133,18 @@ export async function openStack(options: StackOptions): Promise<Stack> {
 
 async function holdServicePorts(
   choice: 'fixed' | 'free',
-): Promise<{ readonly ports: Readonly<Record<ServiceName, ServicePorts>>; readonly holders: readonly HeldPort[] }> {
+): Promise<{
+  readonly ports: Readonly<Record<ServiceName, ServicePorts>>;
+  readonly holders: readonly HeldPort[];
+}> {
   const holders: HeldPort[] = [];
   const ports: Partial<Record<ServiceName, ServicePorts>> = {};
   try {
     for (const { name, port } of catalog) {
       const pair =
-        choice === 'free' ? await holdPorts(2) : [await holdPort(port, 'PESEWA_PORTS=free'), await holdPort(port + 1, 'PESEWA_PORTS=free')];
+        choice === 'free'
+          ? await holdPorts(2)
+          : [await holdPort(port, 'PESEWA_PORTS=free'), await holdPort(port + 1, 'PESEWA_PORTS=free')];
       holders.push(...pair);
       const [first, second] = pair;
       if (first && second) ports[name] = { port: first.port, operationsPort: second.port };

@@ -53,7 +53,9 @@ export async function keepService(options: {
       if (stopping || expected) return;
       if (Date.now() - startedAtMs > STABLE_MS) delayMs = BACKOFF_MS.first;
       const how = signal ?? `code ${code}`;
-      options.log(`${options.name} died (${how}); starting it again in ${delayMs / 1000} s — see ${options.logFile}`);
+      options.log(
+        `${options.name} died (${how}); starting it again in ${delayMs / 1000} s — see ${options.logFile}`,
+      );
       next = pauseThenStart();
     });
   }
@@ -64,7 +66,8 @@ export async function keepService(options: {
     await new Promise((resolve) => {
       setTimeout(resolve, pauseMs);
     });
-    if (!stopping) await start({}).catch((error: unknown) => options.log(`${options.name}: ${String(error)}`));
+    if (!stopping)
+      await start({}).catch((error: unknown) => options.log(`${options.name}: ${String(error)}`));
   }
 
   await start({});

@@ -26,7 +26,9 @@ async function payoutCompletes(deps: StoryDeps): Promise<void> {
   const wish = { reference: `story-payout-${deps.run}`, amount: '2500.00', accountNumber: '0123459999' };
   deps.tell('1. A payout that completes');
   const accepted = await submit(deps, wish);
-  deps.tell(`   ✓ accepted with ${accepted.responseCode}: 2,500 NGN and a fee of ${accepted.responseData?.feeAmount} NGN are to be held`);
+  deps.tell(
+    `   ✓ accepted with ${accepted.responseCode}: 2,500 NGN and a fee of ${accepted.responseData?.feeAmount} NGN are to be held`,
+  );
   const reference = accepted.responseData?.transactionReference ?? '';
   await hasEntry(deps, reference, 'hold');
   deps.tell('   ✓ the ledger holds amount and fee');
@@ -54,7 +56,9 @@ async function collectionByOtpCompletes(deps: StoryDeps): Promise<void> {
     if (answer.responseDetails.responseCode !== '09' && !known) throw new Error(JSON.stringify(answer));
     return answer;
   });
-  deps.tell(`   ✓ initiated with ${initiated.responseDetails.responseCode}: the customer gets an OTP of 6 digits`);
+  deps.tell(
+    `   ✓ initiated with ${initiated.responseDetails.responseCode}: the customer gets an OTP of 6 digits`,
+  );
   await persist('the collection gateway', async () => {
     const answer = await deps.merchant.completeCollection(wish, '123456');
     const ended = answer.responseDetails.failedReason === 'COLLECTION CLOSED';
@@ -85,7 +89,8 @@ async function walletsAgree(deps: StoryDeps): Promise<void> {
     await deps.stack.operator.compare();
     const drifts = await deps.stack.operator.drift();
     const off = drifts.filter(({ drift }) => drift !== '0');
-    if (drifts.length === 0 || off.length > 0) throw new Error(off.map(({ currency, drift }) => `${currency} ${drift}`).join(', '));
+    if (drifts.length === 0 || off.length > 0)
+      throw new Error(off.map(({ currency, drift }) => `${currency} ${drift}`).join(', '));
     return drifts;
   });
   deps.tell(`   ✓ drift 0 in ${measured.map(({ currency }) => currency).join(' ')}`);
@@ -107,7 +112,8 @@ function submit(deps: StoryDeps, wish: PayoutWish): Promise<PayoutAnswer> {
 async function hasStatus(deps: StoryDeps, reference: string, status: string): Promise<void> {
   await persist(`the payout ${reference}`, async () => {
     const { responseData } = await deps.merchant.lookUpPayout(reference);
-    if (responseData?.transactionStatus !== status) throw new Error(`it is ${responseData?.transactionStatus}`);
+    if (responseData?.transactionStatus !== status)
+      throw new Error(`it is ${responseData?.transactionStatus}`);
   });
 }
 

@@ -52,6 +52,13 @@ export interface Hold {
   readonly status: 'open' | 'captured' | 'released' | 'refunded' | 'refused';
 }
 
+/** The entries that end a hold, with the status they lead to; a later one overrides. */
+export const holdEndings = [
+  { kind: 'capture', status: 'captured' },
+  { kind: 'release', status: 'released' },
+  { kind: 'refund', status: 'refunded' },
+] as const satisfies readonly { readonly kind: EntryKind; readonly status: Hold['status'] }[];
+
 /** What is stored of everything that a chunk of instructions speaks of. */
 export interface Snapshot {
   /** By `merchantId:currency`. */

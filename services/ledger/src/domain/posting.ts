@@ -1,6 +1,6 @@
 import { isCurrency, MINOR_UNITS_MAX, unreachable } from '@pesewa/kernel';
 import { accounts } from './accounts.ts';
-import { type Books, type Folded, openBooks, type Snapshot } from './books.ts';
+import { type Books, type Folded, holdEndings, openBooks, type Snapshot } from './books.ts';
 import type { Happening, Instruction, Payment } from './instructions.ts';
 
 /** What the operator decides about the ledger. */
@@ -41,6 +41,12 @@ export function firstEntryId(instruction: InstructionOf<'collect' | 'fund' | 'fu
   if (instruction.kind !== 'collect') return `${instruction.reference}/${instruction.kind}`;
   // A collection that the fee takes whole credits nothing.
   return `${instruction.reference}/${instruction.received === instruction.fee ? 'fee' : 'collect'}`;
+}
+
+/** The ids of the entries that tell what became of a payout's hold, as far as the instruction must know. */
+export function holdEntryIds({ kind, reference }: InstructionOf<'hold' | 'capture' | 'release' | 'refund'>): readonly string[] {
+  const placed = `${reference}/hold`;
+  return kind === 'hold' ? [placed] : [placed, ...holdEndings.map((ending) => `${reference}/${ending.kind}`)];
 }
 
 function post(books: Books, instruction: Instruction, policy: PostingPolicy): Outcome {

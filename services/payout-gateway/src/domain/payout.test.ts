@@ -22,7 +22,12 @@ const fact = (status: PayoutFact['status'], polledAtMs = 3_000) =>
   ({
     kind: 'observe',
     resubmitGraceMs: 30_000,
-    fact: { status, railFee: 5n, reason: status === 'completed' ? 'Successful' : 'Account closed', polledAtMs },
+    fact: {
+      status,
+      railFee: 5n,
+      reason: status === 'completed' ? 'Successful' : 'Account closed',
+      polledAtMs,
+    },
   }) as const;
 
 describe('holds', () => {
@@ -30,7 +35,10 @@ describe('holds', () => {
     payout.given().when({ kind: 'confirmHold', nowMs: 1_000 }).emits(held);
   });
   it('a refused hold fails it: nothing was sent', () => {
-    payout.given().when({ kind: 'refuseHold', reason: 'Insufficient funds' }).emits({ kind: 'failed', reason: 'Insufficient funds' });
+    payout
+      .given()
+      .when({ kind: 'refuseHold', reason: 'Insufficient funds' })
+      .emits({ kind: 'failed', reason: 'Insufficient funds' });
   });
   it('a hold told twice changes nothing', () => {
     payout.given(held).when({ kind: 'confirmHold', nowMs: 9_000 }).isRefused('payout.already_there');
@@ -46,7 +54,9 @@ describe('attempts', () => {
       .emits(submitted);
   });
   it('an unclear answer is neither success nor failure (design 4.3)', () => {
-    const decision = payout.givenState(submitting).when(record({ kind: 'recordAttempt', attempt: 1, outcome: { kind: 'unknown' } }));
+    const decision = payout
+      .givenState(submitting)
+      .when(record({ kind: 'recordAttempt', attempt: 1, outcome: { kind: 'unknown' } }));
     decision.emits({ kind: 'submitted', answer: 'unknown' });
     decision.leadsTo({ status: 'INITIALIZED', step: 'unknown', dueAtMs: null });
   });
@@ -81,12 +91,18 @@ describe('facts (design 4)', () => {
     payout.given(held).when(fact('notFound', 90_000)).isRefused('payout.not_attempted');
   });
   it('a reversal follows completion only (rule 5)', () => {
-    payout.given(held, submitted, completed).when(fact('reversed')).emits({ kind: 'reversed', reason: 'Account closed' });
+    payout
+      .given(held, submitted, completed)
+      .when(fact('reversed'))
+      .emits({ kind: 'reversed', reason: 'Account closed' });
     payout.given(held, submitted, failed).when(fact('reversed')).isRefused('payout.contradiction');
   });
-  it.each(['failed', 'notFound'] as const)('%s against COMPLETED is a contradiction and moves nothing (rule 5)', (status) => {
-    payout.given(held, submitted, completed).when(fact(status)).isRefused('payout.contradiction');
-  });
+  it.each(['failed', 'notFound'] as const)(
+    '%s against COMPLETED is a contradiction and moves nothing (rule 5)',
+    (status) => {
+      payout.given(held, submitted, completed).when(fact(status)).isRefused('payout.contradiction');
+    },
+  );
   it('completed against FAILED is a contradiction and moves nothing (rule 5)', () => {
     payout.given(held, submitted, failed).when(fact('completed')).isRefused('payout.contradiction');
   });

@@ -72,7 +72,10 @@ const initial: PayoutState = {
   statusReason: null,
 };
 
-function decide(command: PayoutCommand, state: PayoutState): Result<readonly PayoutHappening[], PayoutRefusal> {
+function decide(
+  command: PayoutCommand,
+  state: PayoutState,
+): Result<readonly PayoutHappening[], PayoutRefusal> {
   switch (command.kind) {
     case 'confirmHold':
       if (state.step !== 'accepted') return refuse('payout.already_there');
@@ -138,8 +141,12 @@ function decideFact(
 }
 
 /** After the end only COMPLETED → REVERSED moves anything (design 4.5). */
-function decideAfterTheEnd(fact: PayoutFact, state: PayoutState): Result<readonly PayoutHappening[], PayoutRefusal> {
-  if (fact.status === 'reversed' && state.status === 'COMPLETED') return accept([{ kind: 'reversed', reason: fact.reason }]);
+function decideAfterTheEnd(
+  fact: PayoutFact,
+  state: PayoutState,
+): Result<readonly PayoutHappening[], PayoutRefusal> {
+  if (fact.status === 'reversed' && state.status === 'COMPLETED')
+    return accept([{ kind: 'reversed', reason: fact.reason }]);
   return refuse(fact.status.toUpperCase() === state.status ? 'payout.already_there' : 'payout.contradiction');
 }
 

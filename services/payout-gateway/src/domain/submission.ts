@@ -1,4 +1,10 @@
-import { channels, countryCode, currencyCode, type PayoutCode, type SinglePayoutRequest } from '@pesewa/contracts';
+import {
+  channels,
+  countryCode,
+  currencyCode,
+  type PayoutCode,
+  type SinglePayoutRequest,
+} from '@pesewa/contracts';
 import { accept, type Money, parseAmount, type Result, refuse } from '@pesewa/kernel';
 
 /** A payout as a merchant ordered it, normalised: equal content is equal text (design 4.2). */
@@ -26,7 +32,8 @@ export function readOrder(request: SinglePayoutRequest): Result<PayoutOrder, Ord
     return refuse({ code: 'malformed', message: 'country must be a country name or an ISO 3166 code' });
   }
   const currency = currencyCode(request.currency);
-  if (currency === undefined) return refuse({ code: 'malformed', message: 'currency must be an ISO 4217 code' });
+  if (currency === undefined)
+    return refuse({ code: 'malformed', message: 'currency must be an ISO 4217 code' });
   const amount = parseAmount(request.beneficiary.amount, currency);
   if (!amount.ok || amount.value.minor <= 0n) {
     const message = `beneficiary.amount must be a positive number, no finer than ${currency} allows`;
@@ -48,11 +55,27 @@ export function readOrder(request: SinglePayoutRequest): Result<PayoutOrder, Ord
 export function canonicalContent(order: PayoutOrder): string {
   const { beneficiary, sender } = order;
   return JSON.stringify([
-    [order.merchantReference, order.country, order.amount.currency, order.amount.minor.toString(), order.channel],
+    [
+      order.merchantReference,
+      order.country,
+      order.amount.currency,
+      order.amount.minor.toString(),
+      order.channel,
+    ],
     order.transactionType ?? '',
     [beneficiary.accountName, beneficiary.accountNumber, beneficiary.bankCode, beneficiary.phoneNumber ?? ''],
-    [beneficiary.accountType ?? '', beneficiary.identificationType ?? '', beneficiary.identificationNumber ?? ''],
+    [
+      beneficiary.accountType ?? '',
+      beneficiary.identificationType ?? '',
+      beneficiary.identificationNumber ?? '',
+    ],
     [beneficiary.nationalIdNumber ?? '', beneficiary.narration ?? ''],
-    [sender.name, sender.email, sender.phoneNumber ?? '', sender.countryCode ?? '', sender.currencyCode ?? ''],
+    [
+      sender.name,
+      sender.email,
+      sender.phoneNumber ?? '',
+      sender.countryCode ?? '',
+      sender.currencyCode ?? '',
+    ],
   ]);
 }

@@ -14,7 +14,7 @@ const inCountry = (country: string, currency: string, rows: readonly Row[]): rea
   rows.map(([code, shortName, name]) => ({ code, shortName, name, country, currency }));
 
 /** Every processor of the simulated upstream; each serves every channel of its country and currency (design 9). */
-export const processors: readonly Processor[] = [
+const processors: readonly Processor[] = [
   ...inCountry('NGA', 'NGN', [
     ['044', 'Access', 'Access Bank'],
     ['011', 'FirstBank', 'First Bank of Nigeria'],

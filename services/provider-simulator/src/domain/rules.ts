@@ -55,7 +55,7 @@ export interface PaymentRules extends Decider<Payment, Command, PaymentEvent, Pa
 }
 
 /** The one-time password that the simulator's customers receive, by its length (design 6). */
-export const rightOtps: Readonly<Record<4 | 6, string>> = { 4: '1234', 6: '123456' };
+const rightOtps: Readonly<Record<4 | 6, string>> = { 4: '1234', 6: '123456' };
 
 const WRONG_OTPS_MAX = 3;
 const RETRY_BASE_MS = 500;

@@ -21,7 +21,7 @@ export interface Script {
 }
 
 /** What every payment does whose last four digits are not magic: it succeeds, with one callback. */
-export const ordinaryScript: Script = {
+const ordinaryScript: Script = {
   refusedAttempts: { times: 0, how: 'reset' },
   outcome: 'COMPLETED',
   pendingMs: 0,
@@ -34,7 +34,7 @@ export const ordinaryScript: Script = {
 const but = (difference: Partial<Script>): Script => ({ ...ordinaryScript, ...difference });
 
 /** The magic numbers: the last four digits of an account or customer number (design 6). */
-export const scripts: ReadonlyMap<string, Script> = new Map([
+const scripts: ReadonlyMap<string, Script> = new Map([
   ['0001', but({ outcome: 'FAILED' })],
   ['0002', but({ callbacks: [] })],
   ['0003', but({ outcome: 'FAILED', callbacks: [] })],
