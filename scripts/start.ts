@@ -28,7 +28,7 @@ tells a short story of money moving, and stays up until Ctrl-C.
   MONGODB_URL, KAFKA_BROKERS, SCHEMA_REGISTRY_URL   use infrastructure of your own (all three)
 `;
 
-const say = (line: string): void => console.log(line);
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -112,7 +112,7 @@ Ctrl-C stops everything.`);
 main().then(
   (code) => process.exit(code),
   (error: unknown) => {
-    console.error(error instanceof StackError ? `pesewa: ${error.message}` : `pesewa: ${messageOf(error)}`);
+    process.stderr.write(`pesewa: ${error instanceof StackError ? error.message : messageOf(error)}\n`);
     process.exit(1);
   },
 );

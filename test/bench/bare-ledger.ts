@@ -33,24 +33,42 @@ export async function bareLedger(options: {
     const touched = mine.slice(0, CHUNK);
     const postings = Array.from({ length: CHUNK }, (_, index) => ({
       _id: `po-${partition}-${chunk}-${index}/hold`,
-      ...{ kind: 'hold', debit: 'available', credit: 'held', amount: 1_010n, currency: 'KES' },
-      ...{ reference: `po-${partition}-${chunk}-${index}`, causationId: `ev-${partition}-${chunk}-${index}` },
+      kind: 'hold',
+      debit: 'available',
+      credit: 'held',
+      amount: 1_010n,
+      currency: 'KES',
+      reference: `po-${partition}-${chunk}-${index}`,
+      causationId: `ev-${partition}-${chunk}-${index}`,
       wallet: touched[index % touched.length] ?? '',
       walletSequence: BigInt(chunk * CHUNK + index),
       at: new Date(),
     }));
     const message = {
-      ...{ topic: 'ledger.events.v1', key: 'bench0:KES', value: new Binary(Buffer.alloc(EVENT_BYTES)) },
-      headers: { 'event-id': 'ev-0', 'event-type': 'pesewa.ledger.HoldPlaced', 'aggregate-version': '1', 'causation-id': 'ev-0' },
+      topic: 'ledger.events.v1',
+      key: 'bench0:KES',
+      value: new Binary(Buffer.alloc(EVENT_BYTES)),
+      headers: {
+        'event-id': 'ev-0',
+        'event-type': 'pesewa.ledger.HoldPlaced',
+        'aggregate-version': '1',
+        'causation-id': 'ev-0',
+      },
     };
     await client.withSession((session) =>
       session.withTransaction(
         async () => {
           const next = BigInt(chunk) * BigInt(CHUNK);
-          await offsets.updateOne({ _id: partition, next }, { $set: { next: next + BigInt(CHUNK) } }, { session });
+          await offsets.updateOne(
+            { _id: partition, next },
+            { $set: { next: next + BigInt(CHUNK) } },
+            { session },
+          );
           await entries.insertMany(postings, { session, ordered: false });
           await wallets.bulkWrite(
-            touched.map((_id) => ({ updateOne: { filter: { _id }, update: { $inc: { available: -1_010n, held: 1_010n } } } })),
+            touched.map((_id) => ({
+              updateOne: { filter: { _id }, update: { $inc: { available: -1_010n, held: 1_010n } } },
+            })),
             { session, ordered: false },
           );
           const messages = Array.from({ length: CHUNK + touched.length }, () => message);

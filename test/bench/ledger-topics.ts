@@ -1,8 +1,6 @@
 import { type TopicName, topics, walletKeyOf } from '@pesewa/contracts';
-import { createKafka, openCodec } from '@pesewa/messaging';
-import type { Infrastructure } from '@pesewa/stack';
-import { waitUntil } from '@pesewa/stack';
-import { Partitioners } from 'kafkajs';
+import { createKafka, createProducer, openCodec } from '@pesewa/messaging';
+import { type Infrastructure, waitUntil } from '@pesewa/stack';
 
 /** What the ledger is fed with and asked for in a benchmark. */
 export interface LedgerTopics extends AsyncDisposable {
@@ -29,8 +27,12 @@ interface Message {
 export async function openLedgerTopics(infrastructure: Infrastructure): Promise<LedgerTopics> {
   const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL: registryUrl } = infrastructure.env;
   const kafka = createKafka({ brokers: KAFKA_BROKERS.split(','), clientId: 'bench', log: () => undefined });
-  const codec = await openCodec({ registryUrl, topicPrefix: '', produces: [topics.payouts, topics.ledgerCommands] });
-  const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+  const codec = await openCodec({
+    registryUrl,
+    topicPrefix: '',
+    produces: [topics.payouts, topics.ledgerCommands],
+  });
+  const producer = createProducer(kafka);
   await producer.connect();
   const admin = kafka.admin();
   await admin.connect();
@@ -63,13 +65,22 @@ export async function openLedgerTopics(infrastructure: Infrastructure): Promise<
         wallets.map((merchantId) => ({
           key: walletKeyOf(merchantId, CURRENCY),
           type: 'pesewa.ledger.FundWallet',
-          payload: { eventId: `fund-${merchantId}`, occurredAt: 1n, requestedBy: 'bench', amount: 10n ** 12n, currency: CURRENCY, merchantId },
+          payload: {
+            eventId: `fund-${merchantId}`,
+            occurredAt: 1n,
+            requestedBy: 'bench',
+            amount: 10n ** 12n,
+            currency: CURRENCY,
+            merchantId,
+          },
         })),
       ),
     requestHolds: (count, wallets, run) =>
       send(
         'payouts',
-        Array.from({ length: count }, (_, index) => holdRequest(`${run}-${index}`, wallets[index % wallets.length] ?? '')),
+        Array.from({ length: count }, (_, index) =>
+          holdRequest(`${run}-${index}`, wallets[index % wallets.length] ?? ''),
+        ),
       ),
     measure: async (count, trimmed = 0) => {
       let start: { readonly atMs: number; readonly count: number } | undefined;
@@ -91,14 +102,24 @@ export async function openLedgerTopics(infrastructure: Infrastructure): Promise<
 }
 
 function holdRequest(id: string, merchantId: string): Message {
+  const payload = {
+    eventId: `ev-${id}`,
+    occurredAt: 1n,
+    reference: `po-${id}`,
+    merchantReference: id,
+    merchantId,
+    currency: CURRENCY,
+    amount: 1_000n,
+    fee: 10n,
+    country: 'KEN',
+    channel: 'Bank Transfer',
+    bankCode: '01',
+    rail: 'upstream',
+    batchReference: null,
+  };
   return {
     key: walletKeyOf(merchantId, CURRENCY),
     type: 'pesewa.payouts.PayoutAccepted',
-    payload: {
-      eventId: `ev-${id}`,
-      ...{ occurredAt: 1n, reference: `po-${id}`, merchantReference: id, merchantId, currency: CURRENCY },
-      ...{ amount: 1_000n, fee: 10n, country: 'KEN', channel: 'Bank Transfer', bankCode: '01', rail: 'upstream' },
-      batchReference: null,
-    } as Message['payload'],
+    payload,
   };
 }

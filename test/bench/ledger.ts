@@ -19,13 +19,18 @@ const shapes = [
 export async function benchLedger(options: BenchOptions): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const shape of shapes) {
-    const wallets = Array.from({ length: shape.wallets }, (_, index) => `${shape.name.replace('.', '-')}-${index}`);
+    const wallets = Array.from(
+      { length: shape.wallets },
+      (_, index) => `${shape.name.replace('.', '-')}-${index}`,
+    );
     const rates: number[] = [];
     const floors: number[] = [];
     await using feed = await openFeed(options, wallets);
     for (let round = 1; round <= ROUNDS; round += 1) {
       options.log(`${shape.name}: round ${round} of ${ROUNDS}`);
-      floors.push(await bareLedger({ url: options.infrastructure.env.MONGODB_URL, postings: FLOOR_POSTINGS, ...shape }));
+      floors.push(
+        await bareLedger({ url: options.infrastructure.env.MONGODB_URL, postings: FLOOR_POSTINGS, ...shape }),
+      );
       // The backlog lies in the topic before the ledger starts: what is measured is draining, not arrival.
       await feed.requestHolds(POSTINGS, wallets, `${shape.name}-${round}`);
       const measuring = feed.measure(POSTINGS, WARM_UP);
@@ -33,7 +38,9 @@ export async function benchLedger(options: BenchOptions): Promise<readonly Row[]
       rates.push(await measuring);
     }
     const detail = `${shape.what}, ${POSTINGS.toLocaleString('en')} holds from topic to published event, lost 0; floor: bare loop of the same transactions`;
-    rows.push(against({ name: shape.name, value: median(rates), unit: 'postings/s', floor: median(floors), detail }));
+    rows.push(
+      against({ name: shape.name, value: median(rates), unit: 'postings/s', floor: median(floors), detail }),
+    );
   }
   return rows;
 }

@@ -6,14 +6,16 @@ import { benchLedger } from './ledger.ts';
 import { type Row, report } from './rows.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const log = (line: string): void => console.log(line);
+const log = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const benches: Readonly<Record<string, Bench>> = { accept: benchAccept, ledger: benchLedger };
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in benches));
 if (unknown.length > 0 || wanted.includes('--help')) {
-  log(`npm run bench [-- name …]\n\nMeasures against floors in the same run; names: ${Object.keys(benches).join(', ')}`);
+  log(
+    `npm run bench [-- name …]\n\nMeasures against floors in the same run; names: ${Object.keys(benches).join(', ')}`,
+  );
   process.exit(unknown.every((name) => name === '--help') ? 0 : 2);
 }
 

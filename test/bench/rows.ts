@@ -21,7 +21,8 @@ export function median(values: readonly number[]): number {
   return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
 }
 
-const number = (value: number | null): string => (value === null ? '–' : Math.round(value).toLocaleString('en'));
+const number = (value: number | null): string =>
+  value === null ? '–' : Math.round(value).toLocaleString('en');
 
 /** Prints the rows as a table and writes them where tools find them. */
 export async function report(rows: readonly Row[], path: string): Promise<void> {
@@ -34,9 +35,16 @@ export async function report(rows: readonly Row[], path: string): Promise<void> 
     row.ratio === null ? '–' : `${row.ratio.toFixed(2)} ×`,
     row.detail,
   ]);
-  const widths = header.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)));
+  const widths = header.map((title, column) =>
+    Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)),
+  );
   for (const row of [header, ...cells]) {
-    console.log(row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd());
+    process.stdout.write(
+      `${row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd()}\n`,
+    );
   }
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, `${JSON.stringify({ rows }, null, 2)}\n`);

@@ -25,7 +25,7 @@ async function pay(label: string, digits: string, amount = '100'): Promise<strin
 }
 
 /** The end of a payout that the rail paid: one execution, one capture, one webhook. */
-async function isPaidOnce(reference: string): Promise<void> {
+async function expectPaidOnce(reference: string): Promise<void> {
   const ours = await scenario.payoutBecomes(reference, 'COMPLETED');
   await eventually(async () => expect(await scenario.entryKinds(ours)).toEqual(settledKinds));
   expect(await scenario.executions(ours)).toBe(1);
@@ -33,7 +33,7 @@ async function isPaidOnce(reference: string): Promise<void> {
 }
 
 /** The end of a payout that the rail did not pay: no execution, the hold released, one webhook. */
-async function isReleased(reference: string): Promise<void> {
+async function expectReleased(reference: string): Promise<void> {
   const ours = await scenario.payoutBecomes(reference, 'FAILED');
   await eventually(async () => expect(await scenario.entryKinds(ours)).toEqual(['hold', 'release']));
   expect(await scenario.executions(ours)).toBe(0);
@@ -43,7 +43,7 @@ async function isReleased(reference: string): Promise<void> {
 describe('a payout ends as the rail ended it (X1, P12)', () => {
   it('completes, and the merchant gets one signed webhook (contract 6.1)', async () => {
     const reference = await pay('completes', '9999', '250.75');
-    await isPaidOnce(reference);
+    await expectPaidOnce(reference);
     const { responseData } = await scenario.demo.lookUpPayout(reference);
     expect(responseData).toMatchObject({
       amount: '250.75',
@@ -69,15 +69,15 @@ describe('a payout ends as the rail ended it (X1, P12)', () => {
   });
 
   it('fails, and the hold is released (0001)', async () => {
-    await isReleased(await pay('fails', '0001'));
+    await expectReleased(await pay('fails', '0001'));
   });
 
   it('a lost callback of a success is settled by the reconciler (0002)', async () => {
-    await isPaidOnce(await pay('lost-success', '0002'));
+    await expectPaidOnce(await pay('lost-success', '0002'));
   });
 
   it('a lost callback of a failure is settled by the reconciler (0003)', async () => {
-    await isReleased(await pay('lost-failure', '0003'));
+    await expectReleased(await pay('lost-failure', '0003'));
   });
 
   it.each([
@@ -85,15 +85,15 @@ describe('a payout ends as the rail ended it (X1, P12)', () => {
     ['the connection reset', '0005'],
     ['never answered', '0007'],
   ])('executed, yet %s: COMPLETED with one execution (%s)', async (_what, digits) => {
-    await isPaidOnce(await pay(`unclear-${digits}`, digits));
+    await expectPaidOnce(await pay(`unclear-${digits}`, digits));
   });
 
   it('not executed and reset: sent again with the same reference after the grace time (0006)', async () => {
-    await isPaidOnce(await pay('resubmitted', '0006'));
+    await expectPaidOnce(await pay('resubmitted', '0006'));
   });
 
   it('pending for a while without callback is waited for (0008)', async () => {
-    await isPaidOnce(await pay('slow', '0008'));
+    await expectPaidOnce(await pay('slow', '0008'));
   });
 });
 
@@ -170,7 +170,7 @@ describe('the same reference (design 4.2)', () => {
     const answers = await Promise.all(Array.from({ length: 30 }, () => scenario.demo.requestPayout(wish)));
     expect(new Set(answers.map(({ responseCode }) => responseCode))).toEqual(new Set(['09']));
     expect(new Set(answers.map(({ responseData }) => responseData?.transactionReference)).size).toBe(1);
-    await isPaidOnce(wish.reference);
+    await expectPaidOnce(wish.reference);
   });
 
   it('with other content is refused and changes nothing', async () => {
@@ -181,7 +181,7 @@ describe('the same reference (design 4.2)', () => {
       accountNumber: '0123459999',
     });
     expect(answer).toMatchObject({ httpStatus: 409, isSuccessful: false, responseCode: '94' });
-    await isPaidOnce(reference);
+    await expectPaidOnce(reference);
   });
 });
 

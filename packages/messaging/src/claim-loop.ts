@@ -12,13 +12,8 @@ export interface Claimable {
   readonly claim?: string;
 }
 
-/**
- * Claims due records in batches and works on them outside any transaction, at most `concurrencyMax` at once.
- *
- * A dead worker's records come back by themselves when the lease runs out; a worker that wakes up late finds its claim
- * replaced (research/kafka-mongo 4). The intent is committed by the claim itself, before any call to the outside.
- */
-export function startClaimLoop<Record extends Claimable>(options: {
+/** How a claim loop works. */
+export interface ClaimOptions<Record extends Claimable> {
   readonly name: string;
   readonly collection: Collection<Record>;
   /** Which records are open to claiming; served by an index that ends in `dueAt`. */
@@ -35,25 +30,21 @@ export function startClaimLoop<Record extends Claimable>(options: {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly work: (record: WithId<Record>, claim: string) => Promise<void>;
-}): Loop {
+}
+
+/**
+ * Claims due records in batches and works on them outside any transaction, at most `concurrencyMax` at once.
+ *
+ * A dead worker's records come back by themselves when the lease runs out; a worker that wakes up late finds its claim
+ * replaced (research/kafka-mongo 4). The intent is committed by the claim itself, before any call to the outside.
+ */
+export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<Record>): Loop {
   if (options.leaseMs < options.workTimeoutMs * 1.5) {
-    throw new RangeError(`${options.name}: a lease of ${options.leaseMs} ms does not outlast work of ${options.workTimeoutMs} ms`);
+    throw new RangeError(
+      `${options.name}: a lease of ${options.leaseMs} ms does not outlast work of ${options.workTimeoutMs} ms`,
+    );
   }
   const working = new Set<Promise<void>>();
-
-  async function claim(limit: number): Promise<{ token: string; records: readonly WithId<Record>[] }> {
-    const now = new Date(options.clock.nowMs());
-    const due = { ...options.open, dueAt: { $lte: now } } as Filter<Record>;
-    const found = await options.collection.find(due).project<{ _id: string }>({ _id: 1 }).sort({ dueAt: 1 }).limit(limit).toArray();
-    const token = options.ids.next('cm');
-    if (found.length === 0) return { token, records: [] };
-    const ids = { $in: found.map(({ _id }) => _id) };
-    await options.collection.updateMany({ ...due, _id: ids } as Filter<Record>, [
-      { $set: { ...options.mark, claim: token, dueAt: { $add: ['$$NOW', options.leaseMs] } } },
-    ]);
-    const records = await options.collection.find({ _id: ids, claim: token } as Filter<Record>).toArray();
-    return { token, records };
-  }
 
   const loop = startLoop({
     name: options.name,
@@ -66,7 +57,7 @@ export function startClaimLoop<Record extends Claimable>(options: {
         await Promise.race(working);
         return true;
       }
-      const { token, records } = await claim(room);
+      const { token, records } = await claimBatch(options, room);
       for (const record of records) begin(record, token);
       return records.length === room;
     },
@@ -76,7 +67,10 @@ export function startClaimLoop<Record extends Claimable>(options: {
     const work = options
       .work(record, token)
       .catch((error: unknown) => {
-        options.logger.error({ err: error, loop: options.name, record: record._id }, 'work failed; it is due again after its lease');
+        options.logger.error(
+          { err: error, loop: options.name, record: record._id },
+          'work failed; it is due again after its lease',
+        );
       })
       .finally(() => working.delete(work));
     working.add(work);
@@ -89,4 +83,27 @@ export function startClaimLoop<Record extends Claimable>(options: {
       await Promise.all(working);
     },
   };
+}
+
+/** Claims up to so many due records by moving `dueAt` forward, by the server's clock. */
+async function claimBatch<Record extends Claimable>(
+  options: ClaimOptions<Record>,
+  limit: number,
+): Promise<{ readonly token: string; readonly records: readonly WithId<Record>[] }> {
+  const now = new Date(options.clock.nowMs());
+  const due = { ...options.open, dueAt: { $lte: now } } as Filter<Record>;
+  const found = await options.collection
+    .find(due)
+    .project<{ _id: string }>({ _id: 1 })
+    .sort({ dueAt: 1 })
+    .limit(limit)
+    .toArray();
+  const token = options.ids.next('cm');
+  if (found.length === 0) return { token, records: [] };
+  const ids = { $in: found.map(({ _id }) => _id) };
+  await options.collection.updateMany({ ...due, _id: ids }, [
+    { $set: { ...options.mark, claim: token, dueAt: { $add: ['$$NOW', options.leaseMs] } } },
+  ]);
+  const records = await options.collection.find({ _id: ids, claim: token } as Filter<Record>).toArray();
+  return { token, records };
 }

@@ -1,5 +1,13 @@
 import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
-import { type AvroRecord, allSchemas, fullName, parkedTopic, subjectOf, type Topic, topics } from '@pesewa/contracts';
+import {
+  type AvroRecord,
+  allSchemas,
+  fullName,
+  parkedTopic,
+  subjectOf,
+  type Topic,
+  topics,
+} from '@pesewa/contracts';
 import avro from 'avsc';
 
 const MAGIC_BYTE = 0;
@@ -38,7 +46,7 @@ const longAsBigint = avro.types.LongType.__with({
 
 function typeOf(schema: unknown): avro.Type {
   return avro.Type.forSchema(schema as avro.Schema, {
-    typeHook: (part) => (part === 'long' ? longAsBigint : undefined) as avro.Type,
+    typeHook: (part) => (part === 'long' ? longAsBigint : undefined),
   });
 }
 
@@ -79,17 +87,18 @@ export async function openCodec(options: {
     const writer = typeOf(schema);
     const name = writer.name ?? '';
     const reader = readers.get(name);
-    if (!reader) return { name, read: (bytes) => writer.fromBuffer(bytes) };
+    if (!reader) return { name, read: (bytes): unknown => writer.fromBuffer(bytes) };
     const same = reader.fingerprint().equals(writer.fingerprint());
-    if (same) return { name, read: (bytes) => reader.fromBuffer(bytes) };
+    if (same) return { name, read: (bytes): unknown => reader.fromBuffer(bytes) };
     const resolver = reader.createResolver(writer);
-    return { name, read: (bytes) => reader.fromBuffer(bytes, resolver) };
+    return { name, read: (bytes): unknown => reader.fromBuffer(bytes, resolver) };
   }
 
   return {
     encode: (topicName, type, payload) => {
       const entry = ids.get(`${topicName} ${type}`);
-      if (!entry) throw new TypeError(`${type} does not travel on ${topicName}, or this service does not produce it`);
+      if (!entry)
+        throw new TypeError(`${type} does not travel on ${topicName}, or this service does not produce it`);
       const body = entry.type.toBuffer(payload);
       const bytes = Buffer.allocUnsafe(HEADER_BYTES + body.length);
       bytes.writeUInt8(MAGIC_BYTE, 0);
@@ -98,7 +107,8 @@ export async function openCodec(options: {
       return bytes;
     },
     decode: async (bytes) => {
-      if (bytes.length <= HEADER_BYTES || bytes[0] !== MAGIC_BYTE) throw new UndecodableError('not in the registry wire format');
+      if (bytes.length <= HEADER_BYTES || bytes[0] !== MAGIC_BYTE)
+        throw new UndecodableError('not in the registry wire format');
       const id = bytes.readInt32BE(1);
       let writer = writers.get(id);
       if (!writer) {
@@ -134,7 +144,10 @@ export async function registerSchemas(options: {
     pairs.map(({ topic, schema }) =>
       registry.register(
         { type: SchemaType.AVRO, schema: JSON.stringify(schema) },
-        { subject: subjectOf(options.topicPrefix + topic.name, schema), compatibility: 'FULL_TRANSITIVE' as never },
+        {
+          subject: subjectOf(options.topicPrefix + topic.name, schema),
+          compatibility: 'FULL_TRANSITIVE' as never,
+        },
       ),
     ),
   );

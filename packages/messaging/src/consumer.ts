@@ -1,8 +1,14 @@
 import { topics } from '@pesewa/contracts';
 import type { Health } from '@pesewa/runtime';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import { isTransient } from './chunk.ts';
 import { FencedError } from './offsets.ts';
-import { createPartitionWorker, isTransient, OffsetGapError, type PartitionDeps, type PartitionWorker } from './partition.ts';
+import {
+  createPartitionWorker,
+  OffsetGapError,
+  type PartitionDeps,
+  type PartitionWorker,
+} from './partition.ts';
 import type { TopicHandler } from './received.ts';
 
 const RETRY_DELAY_MS = { first: 100, last: 5_000 } as const;
@@ -29,7 +35,9 @@ export interface ConsumerOptions extends PartitionDeps {
  * ends the process.
  */
 export async function runConsumer(options: ConsumerOptions): Promise<RunningConsumer> {
-  const byTopic = new Map(options.handlers.map((handler) => [options.topicPrefix + topics[handler.topic].name, handler]));
+  const byTopic = new Map(
+    options.handlers.map((handler) => [options.topicPrefix + topics[handler.topic].name, handler]),
+  );
   const workers = new Map<string, PartitionWorker>();
   const consumer = options.kafka.consumer({
     groupId: options.topicPrefix + options.group,
@@ -87,7 +95,8 @@ function watch(consumer: Consumer, options: ConsumerOptions, rejoined: () => voi
     if (!joined) throw new Error('not joined its group');
   });
   options.health.addLiveness(`consumer ${options.group}`, () => {
-    if (joined && options.clock.nowMs() - lastSignOfLifeMs > 2 * options.sessionTimeoutMs) throw new Error('stalled');
+    if (joined && options.clock.nowMs() - lastSignOfLifeMs > 2 * options.sessionTimeoutMs)
+      throw new Error('stalled');
   });
 }
 
@@ -150,18 +159,27 @@ async function applyOrReload(
 function refuseGap(handler: TopicHandler, worker: PartitionWorker, first: string, id: string): void {
   const next = worker.next();
   if (next === undefined || topics[handler.topic].cleanup === 'compact' || BigInt(first) <= next) return;
-  throw new OffsetGapError(`${id}: Kafka starts at ${first}, but ${next} was to come next; messages are lost`);
+  throw new OffsetGapError(
+    `${id}: Kafka starts at ${first}, but ${next} was to come next; messages are lost`,
+  );
 }
 
 /** Retries a transient fault in place for as long as the partition is ours, with a heartbeat between the tries. */
-async function persist<Value>(options: ConsumerOptions, payload: EachBatchPayload, work: () => Promise<Value>): Promise<Value> {
+async function persist<Value>(
+  options: ConsumerOptions,
+  payload: EachBatchPayload,
+  work: () => Promise<Value>,
+): Promise<Value> {
   let delayMs: number = RETRY_DELAY_MS.first;
   for (;;) {
     try {
       return await work();
     } catch (error) {
       if (!isTransient(error) || !payload.isRunning()) throw error;
-      options.logger.warn({ err: error, topic: payload.batch.topic, partition: payload.batch.partition }, 'retrying in place');
+      options.logger.warn(
+        { err: error, topic: payload.batch.topic, partition: payload.batch.partition },
+        'retrying in place',
+      );
       await options.clock.sleep(delayMs);
       delayMs = Math.min(delayMs * 2, RETRY_DELAY_MS.last);
       await payload.heartbeat();

@@ -3,7 +3,7 @@ import type { Transaction } from './outbox.ts';
 import type { Transact } from './transact.ts';
 
 /** The item's transaction is not known to be committed in time; it may be, so the same item must be submitted again. */
-export class CommitTimeoutError extends Error {
+class CommitTimeoutError extends Error {
   override readonly name = 'CommitTimeoutError';
 }
 
@@ -95,7 +95,10 @@ export function createGroupCommit<Item, Outcome>(options: {
   return {
     submit: (item) => {
       const done = Promise.withResolvers<Outcome>();
-      const late = setTimeout(() => done.reject(new CommitTimeoutError('not committed in time')), ANSWER_TIMEOUT_MS);
+      const late = setTimeout(
+        () => done.reject(new CommitTimeoutError('not committed in time')),
+        ANSWER_TIMEOUT_MS,
+      );
       const settled = () => clearTimeout(late);
       done.promise.then(settled, settled);
       waiting.push({ item, done });
@@ -107,5 +110,8 @@ export function createGroupCommit<Item, Outcome>(options: {
 }
 
 function isUnavailable(error: unknown): boolean {
-  return error instanceof Error && /^Mongo(?:Network|ServerSelection|WaitQueue|PoolCleared|NotConnected)/.test(error.name);
+  return (
+    error instanceof Error &&
+    /^Mongo(?:Network|ServerSelection|WaitQueue|PoolCleared|NotConnected)/.test(error.name)
+  );
 }

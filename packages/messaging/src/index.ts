@@ -1,11 +1,11 @@
 export { type Claimable, startClaimLoop } from './claim-loop.ts';
 export { type Codec, openCodec, registerSchemas, UndecodableError } from './codec.ts';
 export type { GroupCommit } from './group-commit.ts';
-export { createKafka, createTopics } from './kafka.ts';
+export { createKafka, createProducer, createTopics } from './kafka.ts';
 export { leasesOf, takeLease } from './lease.ts';
 export { type Loop, startLoop } from './loop.ts';
 export { type Messaging, openMessaging } from './messaging.ts';
 export { type Database, isDuplicateKey, openDatabase } from './mongo.ts';
 export { offsetsOf } from './offsets.ts';
-export { type Bundle, outboxOf, type OutgoingEvent, type Transaction } from './outbox.ts';
+export { type OutgoingEvent, outboxOf, type Transaction } from './outbox.ts';
 export { type ChunkTransaction, handleTopic, type Received, type TopicHandler } from './received.ts';

@@ -1,32 +1,15 @@
-import { createRequire } from 'node:module';
+// First: what it mends must be mended before kafkajs is loaded.
+import './kafkajs-patches.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parkedTopic, type Topic, topics } from '@pesewa/contracts';
 import { type Admin, Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
 
-interface RequestQueue {
-  readonly pending: readonly unknown[];
-}
-
-let patched = false;
-
-/**
- * Stops kafkajs 2.2.4 from re-arming a 1 ms timer for ever on an idle connection, which costs 5 % of a core and
- * warns of negative timeouts on Node 24 (tulios/kafkajs#1751; research/kafka-mongo D5).
- */
-function patchIdleTimer(): void {
-  if (patched) return;
-  patched = true;
-  const queue = createRequire(import.meta.url)('kafkajs/src/network/requestQueue') as {
-    readonly prototype: { scheduleCheckPendingRequests: (this: RequestQueue) => void };
-  };
-  const original = queue.prototype.scheduleCheckPendingRequests;
-  queue.prototype.scheduleCheckPendingRequests = function scheduleCheckPendingRequests() {
-    if (this.pending.length > 0) original.call(this);
-  };
-}
-
 /** Where a Kafka client's own warnings and errors go. */
-export type KafkaLog = (level: 'warn' | 'error', message: string, fields: Readonly<Record<string, unknown>>) => void;
+export type KafkaLog = (
+  level: 'warn' | 'error',
+  message: string,
+  fields: Readonly<Record<string, unknown>>,
+) => void;
 
 /** A Kafka client of its own; consumers must not share one (research/kafka-mongo D16). */
 export function createKafka(options: {
@@ -34,7 +17,6 @@ export function createKafka(options: {
   readonly clientId: string;
   readonly log: KafkaLog;
 }): Kafka {
-  patchIdleTimer();
   return new Kafka({
     clientId: options.clientId,
     brokers: [...options.brokers],
@@ -62,9 +44,32 @@ export function createProducer(kafka: Kafka): Producer {
     allowAutoTopicCreation: false,
     idempotent: false,
     maxInFlightRequests: 1,
-    createPartitioner: Partitioners.DefaultPartitioner,
+    createPartitioner: createKeyPartitioner,
     retry: { initialRetryTime: 100, maxRetryTime: 5_000, retries: Number.MAX_SAFE_INTEGER },
   });
+}
+
+const KEYS_REMEMBERED_MAX = 50_000;
+
+/** Kafka's own key partitioning, remembered by key: a wallet's thousandth event is not hashed again. */
+function createKeyPartitioner(): ReturnType<typeof Partitioners.DefaultPartitioner> {
+  const partition = Partitioners.DefaultPartitioner();
+  const remembered = new Map<number, Map<string, number>>();
+  return (message) => {
+    const { key } = message.message;
+    if (typeof key !== 'string') return partition(message);
+    const count = message.partitionMetadata.length;
+    const byKey = remembered.get(count) ?? new Map<string, number>();
+    if (byKey.size === 0 || byKey.size > KEYS_REMEMBERED_MAX) {
+      byKey.clear();
+      remembered.set(count, byKey);
+    }
+    const known = byKey.get(key);
+    if (known !== undefined) return known;
+    const chosen = partition(message);
+    byKey.set(key, chosen);
+    return chosen;
+  };
 }
 
 const DAY_MS = 86_400_000;
@@ -97,7 +102,10 @@ export async function createTopics(options: {
           ],
         })),
       });
-      await untilLed(admin, missing.map((topic) => options.topicPrefix + topic.name));
+      await untilLed(
+        admin,
+        missing.map((topic) => options.topicPrefix + topic.name),
+      );
     }
     return missing.map((topic) => options.topicPrefix + topic.name);
   } finally {
@@ -113,7 +121,12 @@ async function untilLed(admin: Admin, topicNames: readonly string[]): Promise<vo
   for (let tries = 1; ; tries += 1) {
     try {
       const { topics: described } = await admin.fetchTopicMetadata({ topics: [...topicNames] });
-      if (described.every(({ partitions }) => partitions.length > 0 && partitions.every(({ leader }) => leader >= 0))) return;
+      if (
+        described.every(
+          ({ partitions }) => partitions.length > 0 && partitions.every(({ leader }) => leader >= 0),
+        )
+      )
+        return;
     } catch (error) {
       if (tries >= LEADER_TRIES_MAX) throw error;
     }

@@ -5,7 +5,9 @@ import { leasesOf, openDatabase, takeLease } from './index.ts';
 it('a lease has one owner until it runs out by the clock of the server (R2)', async () => {
   const config = await prepareTestNames([]);
   await using scope = openTestScope(config);
-  const database = await scope.open(openDatabase({ url: config.MONGODB_URL, database: `${config.DATABASE_PREFIX}lease`, appName: 'test' }));
+  const database = await scope.open(
+    openDatabase({ url: config.MONGODB_URL, database: `${config.DATABASE_PREFIX}lease`, appName: 'test' }),
+  );
   const leases = leasesOf(database.db);
   const take = (owner: string, durationMs: number) => takeLease(leases, { name: 'job', owner, durationMs });
   expect(await take('first', 60_000)).toBe(true);

@@ -18,7 +18,9 @@ export async function takeLease(
   leases: Collection<Lease>,
   wish: { readonly name: string; readonly owner: string; readonly durationMs: number },
 ): Promise<boolean> {
-  const free = { $or: [{ $eq: ['$owner', wish.owner] }, { $lt: [{ $ifNull: ['$until', new Date(0)] }, '$$NOW'] }] };
+  const free = {
+    $or: [{ $eq: ['$owner', wish.owner] }, { $lt: [{ $ifNull: ['$until', new Date(0)] }, '$$NOW'] }],
+  };
   try {
     const lease = await leases.findOneAndUpdate(
       { _id: wish.name },

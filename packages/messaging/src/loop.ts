@@ -34,7 +34,8 @@ export function startLoop(options: {
         if (!closing.signal.aborted) options.logger.error({ err: error, loop: options.name }, 'round failed');
         return false;
       });
-      if (!more && !woken && !closing.signal.aborted) await options.clock.sleep(options.pauseMs, pause.signal);
+      if (!more && !woken && !closing.signal.aborted)
+        await options.clock.sleep(options.pauseMs, pause.signal);
     }
   })();
   return {

@@ -1,7 +1,23 @@
 import { topics, walletKeyOf } from '@pesewa/contracts';
-import { createTestKafka, createTopicReader, eventually, openTestScope, prepareTestNames, type TestConfig, topicNameOf } from '@pesewa/testkit';
+import {
+  createTestKafka,
+  createTopicReader,
+  eventually,
+  openTestScope,
+  prepareTestNames,
+  type TestConfig,
+  topicNameOf,
+} from '@pesewa/testkit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { handleTopic, type Messaging, type OutgoingEvent, openCodec, openMessaging, outboxOf } from './index.ts';
+import { packBundle } from './bundle.ts';
+import {
+  handleTopic,
+  type Messaging,
+  type OutgoingEvent,
+  openCodec,
+  openMessaging,
+  outboxOf,
+} from './index.ts';
 import { encodeEvent } from './outbox.ts';
 
 let config: TestConfig;
@@ -29,9 +45,10 @@ async function openSender(scope: ReturnType<typeof openTestScope>, database = 's
   await messaging.db.createCollection('written').catch(() => undefined);
   await messaging.db.createCollection('outbox').catch(() => undefined);
   const commit = messaging.groupCommit<OutgoingEvent, string>('test.send', async (events, transaction) => {
-    await messaging.db
-      .collection<{ _id: string }>('written')
-      .insertMany(events.map(({ payload }) => ({ _id: payload.eventId })), { session: transaction.session });
+    await messaging.db.collection<{ _id: string }>('written').insertMany(
+      events.map(({ payload }) => ({ _id: payload.eventId })),
+      { session: transaction.session },
+    );
     for (const event of events) transaction.emit(event);
     return events.map(({ payload }) => payload.eventId);
   });
@@ -47,7 +64,12 @@ async function openReceiver(scope: ReturnType<typeof openTestScope>, group: stri
     for (const { payload, eventId } of events) {
       if (payload.merchantId !== merchantId) continue;
       if (payload.amount === 666n) transaction.park(eventId, 'an unlucky amount');
-      else await effects.updateOne({ _id: eventId }, { $inc: { times: 1 } }, { upsert: true, session: transaction.session });
+      else
+        await effects.updateOne(
+          { _id: eventId },
+          { $inc: { times: 1 } },
+          { upsert: true, session: transaction.session },
+        );
     }
   });
   return { messaging, effects, handler };
@@ -61,7 +83,9 @@ describe('accepting: one transaction, one bundle, no phantom (E1, E2)', () => {
   it('publishes what was committed, in order per key, and empties the outbox', async () => {
     await using scope = openTestScope(config);
     const { messaging, commit } = await openSender(scope);
-    const sent = await Promise.all(Array.from({ length: 50 }, (_, index) => commit.submit(funded('order', BigInt(index)))));
+    const sent = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => commit.submit(funded('order', BigInt(index)))),
+    );
     await outboxIsEmpty(messaging);
     const read = await (await createTopicReader(config))(topicNameOf(config, 'ledger'));
     const mine = read.filter(({ key }) => key === 'order:KES');
@@ -79,7 +103,10 @@ describe('accepting: one transaction, one bundle, no phantom (E1, E2)', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
     await outboxIsEmpty(messaging);
     const read = await (await createTopicReader(config))(topicNameOf(config, 'ledger'));
-    expect(read.filter(({ key }) => key === 'phantom:KES').map(({ payload }) => payload['amount'])).toEqual([1n, 2n]);
+    expect(read.filter(({ key }) => key === 'phantom:KES').map(({ payload }) => payload['amount'])).toEqual([
+      1n,
+      2n,
+    ]);
   });
 });
 
@@ -91,14 +118,14 @@ describe('a relay that died before it sent (E1)', () => {
     const { SCHEMA_REGISTRY_URL: registryUrl, TOPIC_PREFIX: topicPrefix } = config;
     const codec = await openCodec({ registryUrl, topicPrefix, produces: [topics.ledger] });
     // The bundle as the dead process left it: committed, never sent.
-    await outboxOf(dead.messaging.db).insertOne({
-      _id: 'test.send/dead#0000000000000001',
-      createdAt: new Date(0),
-      messages: [encodeEvent(codec, topicPrefix, event)],
-    });
+    const messages = [encodeEvent(codec, topicPrefix, event)];
+    const left = { _id: 'test.send/dead#0000000000000001', createdAt: new Date(0), messages };
+    await outboxOf(dead.messaging.db).insertOne(packBundle(left));
     await outboxIsEmpty(dead.messaging);
     const read = await (await createTopicReader(config))(topicNameOf(config, 'ledger'));
-    expect(read.filter(({ key }) => key === 'orphan:KES').map(({ payload }) => payload['amount'])).toEqual([5n]);
+    expect(read.filter(({ key }) => key === 'orphan:KES').map(({ payload }) => payload['amount'])).toEqual([
+      5n,
+    ]);
   });
 });
 
@@ -106,7 +133,9 @@ describe('consuming: every event takes effect once (E4, E5)', () => {
   it('applies each event once although the partition is replayed from its start', async () => {
     await using scope = openTestScope(config);
     const sender = await openSender(scope, 'replay');
-    const ids = await Promise.all(Array.from({ length: 30 }, (_, index) => sender.commit.submit(funded('replay', BigInt(index)))));
+    const ids = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => sender.commit.submit(funded('replay', BigInt(index)))),
+    );
     {
       await using once = openTestScope(config);
       const receiver = await openReceiver(once, 'replayer', 'replay');
@@ -116,7 +145,11 @@ describe('consuming: every event takes effect once (E4, E5)', () => {
     const kafka = createTestKafka(config);
     const admin = kafka.admin();
     await admin.connect();
-    await admin.resetOffsets({ groupId: `${config.TOPIC_PREFIX}replayer`, topic: topicNameOf(config, 'ledger'), earliest: true });
+    await admin.resetOffsets({
+      groupId: `${config.TOPIC_PREFIX}replayer`,
+      topic: topicNameOf(config, 'ledger'),
+      earliest: true,
+    });
     await admin.disconnect();
     await using again = openTestScope(config);
     const receiver = await openReceiver(again, 'replayer', 'replay');
@@ -136,7 +169,9 @@ describe('consuming: every event takes effect once (E4, E5)', () => {
     const first = await sender.commit.submit(funded('fence', 1n));
     await eventually(async () => expect(await receiver.effects.countDocuments({ _id: first })).toBe(1));
     // Another owner has applied the next message already: the offset in MongoDB is ahead of ours.
-    const offsets = receiver.messaging.db.collection<{ _id: string; next: bigint; owner: string }>('consumer_offsets');
+    const offsets = receiver.messaging.db.collection<{ _id: string; next: bigint; owner: string }>(
+      'consumer_offsets',
+    );
     const mine = (await offsets.find({ owner: receiver.messaging.owner }).toArray()).map(({ _id }) => _id);
     await offsets.updateMany({ _id: { $in: mine } }, { $inc: { next: 1n }, $set: { owner: 'another' } });
     const second = await sender.commit.submit(funded('fence', 2n));
@@ -164,6 +199,9 @@ describe('consuming: every event takes effect once (E4, E5)', () => {
     expect(await receiver.effects.countDocuments({ _id: unlucky })).toBe(0);
     await outboxIsEmpty(receiver.messaging);
     const parked = await (await createTopicReader(config))(`${config.TOPIC_PREFIX}parker.parked.v1`);
-    expect(parked.map(({ payload }) => payload['reason'])).toEqual(['not in the registry wire format', 'an unlucky amount']);
+    expect(parked.map(({ payload }) => payload['reason'])).toEqual([
+      'not in the registry wire format',
+      'an unlucky amount',
+    ]);
   });
 });

@@ -43,74 +43,91 @@ interface MessagingConfig {
 }
 
 const CHUNK_MESSAGES_MAX = 250;
+const PING_TIMEOUT_MS = 2_000;
+
+/** What a service asks of its messaging. */
+export interface MessagingOptions {
+  /** The service's name: its consumer group, too. */
+  readonly service: string;
+  readonly database: string;
+  readonly produces: readonly TopicName[];
+  readonly chunkMessagesMax?: number;
+}
 
 /** Opens the database, the codec, the relay and the sweeper of a service; everything closes with the scope. */
 export async function openMessaging(
   scope: ServiceScope<MessagingConfig>,
-  options: {
-    /** The service's name: its consumer group, too. */
-    readonly service: string;
-    readonly database: string;
-    readonly produces: readonly TopicName[];
-    readonly chunkMessagesMax?: number;
-  },
+  options: MessagingOptions,
 ): Promise<Messaging> {
+  const parts = await openParts(scope, options);
+  const { client, db, owner, transact } = parts;
+  let sequence = 0;
+  const nextSequence = () => {
+    sequence += 1;
+    return sequence;
+  };
+  return {
+    client,
+    db,
+    database: (name) => client.db(`${scope.config.DATABASE_PREFIX}${name}`),
+    owner,
+    groupCommit: (name, apply, limits) =>
+      createGroupCommit({ ...limits, name, source: `${name}/${owner}`, transact, nextSequence, apply }),
+    consume: async (handlers) => {
+      const counters = createCounters(scope);
+      const { clock, ids, logger, health, abort, config } = scope;
+      const consumer = runConsumer({
+        ...parts,
+        clock,
+        ids,
+        logger,
+        health,
+        abort,
+        handlers,
+        offsets: offsetsOf(db),
+        group: options.service,
+        kafka: kafkaOf(scope, owner),
+        sessionTimeoutMs: config.CONSUMER_SESSION_TIMEOUT_MS,
+        chunkMessagesMax: options.chunkMessagesMax ?? CHUNK_MESSAGES_MAX,
+        parked: (topic) => counters.inc({ topic, outcome: 'parked' }),
+        applied: (topic, messages) => counters.inc({ topic, outcome: 'applied' }, messages),
+      });
+      await scope.open(consumer);
+    },
+  };
+}
+
+async function openParts(scope: ServiceScope<MessagingConfig>, options: MessagingOptions) {
   const { config, logger, clock, ids, crashPoint, health } = scope;
   const topicPrefix = config.TOPIC_PREFIX;
   const owner = `${options.service}-${ids.next('rn')}`;
-  const named = (name: string) => `${config.DATABASE_PREFIX}${name}`;
+  const database = `${config.DATABASE_PREFIX}${options.database}`;
   const { client, db } = await scope.open(
-    openDatabase({ url: config.MONGODB_URL, database: named(options.database), appName: options.service }),
+    openDatabase({ url: config.MONGODB_URL, database, appName: options.service }),
   );
-  health.addReadiness('mongodb', async () => void (await client.db('admin').command({ ping: 1 }, { timeoutMS: 2_000 })));
+  health.addReadiness('mongodb', async () => {
+    await client.db('admin').command({ ping: 1 }, { timeoutMS: PING_TIMEOUT_MS });
+  });
   const codec = await openCodec({
     registryUrl: config.SCHEMA_REGISTRY_URL,
     topicPrefix,
     produces: [...options.produces.map((name) => topics[name]), parkedTopic(options.service)],
   });
-  const kafka = () =>
-    createKafka({
-      brokers: config.KAFKA_BROKERS,
-      clientId: owner,
-      log: (level, message, fields) => logger[level](fields, message),
-    });
   const outbox = outboxOf(db);
-  const relay = await scope.open(openRelay({ kafka: kafka(), outbox, logger, crashPoint }));
+  const relay = await scope.open(openRelay({ kafka: kafkaOf(scope, owner), outbox, logger, crashPoint }));
   await scope.open(startSweeper({ outbox, leases: leasesOf(db), relay, owner, clock, logger }));
   const now = () => new Date(clock.nowMs());
   const transact = createTransact({ client, outbox, relay, codec, topicPrefix, now, crashPoint });
-  const counters = createCounters(scope);
-  let sequence = 0;
-  return {
-    client,
-    db,
-    database: (name) => client.db(named(name)),
-    owner,
-    groupCommit: (name, apply, limits) =>
-      createGroupCommit({
-        ...limits,
-        name,
-        source: `${name}/${owner}`,
-        transact,
-        nextSequence: () => {
-          sequence += 1;
-          return sequence;
-        },
-        apply,
-      }),
-    consume: async (handlers) => {
-      await scope.open(
-        runConsumer({
-          ...{ client, offsets: offsetsOf(db), outbox, relay, codec, owner, topicPrefix, clock, ids, logger, crashPoint },
-          ...{ health, abort: scope.abort, handlers, kafka: kafka(), group: options.service },
-          sessionTimeoutMs: config.CONSUMER_SESSION_TIMEOUT_MS,
-          chunkMessagesMax: options.chunkMessagesMax ?? CHUNK_MESSAGES_MAX,
-          parked: (topic) => counters.inc({ topic, outcome: 'parked' }),
-          applied: (topic, messages) => counters.inc({ topic, outcome: 'applied' }, messages),
-        }),
-      );
-    },
-  };
+  return { client, db, owner, topicPrefix, codec, outbox, relay, transact };
+}
+
+/** A client of its own for each user: two consumers must not share one (research/kafka-mongo D16). */
+function kafkaOf({ config, logger }: ServiceScope<MessagingConfig>, clientId: string) {
+  return createKafka({
+    brokers: config.KAFKA_BROKERS,
+    clientId,
+    log: (level, message, fields) => logger[level](fields, message),
+  });
 }
 
 function createCounters(scope: ServiceScope<unknown>): Counter<'topic' | 'outcome'> {

@@ -1,5 +1,6 @@
 import { type TopicEvent, type TopicName, topics } from '@pesewa/contracts';
-import { Binary, type ClientSession, type Collection, type Db } from 'mongodb';
+import type { ClientSession, Db } from 'mongodb';
+import type { BundleDocument, EncodedMessage, Outbox } from './bundle.ts';
 import type { Codec } from './codec.ts';
 
 /** An event on its way out: its topic and key, its payload, and what it follows from. */
@@ -14,37 +15,9 @@ export type OutgoingEvent = {
   };
 }[TopicName];
 
-/** A message as it will stand in Kafka; its bytes are born in the transaction. */
-export interface EncodedMessage {
-  readonly topic: string;
-  readonly key: string;
-  readonly value: Binary;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** All the messages of one transaction: one document, deleted once they are sent. */
-export interface Bundle {
-  /** `<source>#<sequence>`: sorts by sequence within its source. */
-  readonly _id: string;
-  readonly messages: readonly EncodedMessage[];
-  readonly createdAt: Date;
-}
-
 /** The outbox of a service's database. */
-export function outboxOf(db: Db): Collection<Bundle> {
-  return db.collection<Bundle>('outbox');
-}
-
-const SEQUENCE_DIGITS = 16;
-
-/** The id of a bundle: unique by source and sequence, and sorted by them. */
-export function bundleId(source: string, sequence: number): string {
-  return `${source}#${String(sequence).padStart(SEQUENCE_DIGITS, '0')}`;
-}
-
-/** The filter of all bundles of one source. */
-export function bundlesOf(source: string) {
-  return { _id: { $gte: `${source}#`, $lt: `${source}$` } };
+export function outboxOf(db: Db): Outbox {
+  return db.collection<BundleDocument>('outbox');
 }
 
 /** A transaction in progress: its session, and the events that go out if it commits. */
@@ -62,7 +35,7 @@ export function encodeEvent(codec: Codec, topicPrefix: string, event: OutgoingEv
   return {
     topic,
     key: event.key,
-    value: new Binary(codec.encode(topic, event.type, event.payload)),
+    value: codec.encode(topic, event.type, event.payload),
     headers: {
       'event-id': event.payload.eventId,
       'event-type': event.type,

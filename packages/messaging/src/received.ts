@@ -45,7 +45,13 @@ export function handleTopic<Name extends TopicName, Type extends TopicEvent<Name
 /** A message that was read, or the reason why it can't be. */
 export type Reading =
   | { readonly kind: 'event'; readonly offset: bigint; readonly event: Received<AnyEvent> }
-  | { readonly kind: 'poison'; readonly offset: bigint; readonly reason: string; readonly eventType: string; readonly key: string };
+  | {
+      readonly kind: 'poison';
+      readonly offset: bigint;
+      readonly reason: string;
+      readonly eventType: string;
+      readonly key: string;
+    };
 
 const header = (message: KafkaMessage, name: string): string => {
   const value = message.headers?.[name];

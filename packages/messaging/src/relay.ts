@@ -1,8 +1,7 @@
 import type { CrashPoint, Logger } from '@pesewa/runtime';
 import type { Kafka, Message } from 'kafkajs';
-import type { Collection } from 'mongodb';
+import type { Bundle, Outbox } from './bundle.ts';
 import { createProducer } from './kafka.ts';
-import type { Bundle } from './outbox.ts';
 
 /** The one road from the outbox to Kafka: first in, first out, one send outstanding. */
 export interface Relay extends AsyncDisposable {
@@ -27,7 +26,7 @@ interface Waiting {
  */
 export async function openRelay(options: {
   readonly kafka: Kafka;
-  readonly outbox: Collection<Bundle>;
+  readonly outbox: Outbox;
   readonly logger: Logger;
   readonly crashPoint: CrashPoint;
 }): Promise<Relay> {
@@ -43,21 +42,18 @@ export async function openRelay(options: {
     while (waiting.length > 0 && !closed) {
       const batch = takeBatch(waiting);
       options.crashPoint('relay.before-send');
-      await producer.sendBatch({ acks: -1, timeout: 30_000, topicMessages: byTopic(batch.map(({ bundle }) => bundle)) });
+      await producer.sendBatch({
+        acks: -1,
+        timeout: 30_000,
+        topicMessages: byTopic(batch.map(({ bundle }) => bundle)),
+      });
       options.crashPoint('relay.after-send');
       for (const { sent } of batch) sent.resolve();
       await removing;
-      removing = remove(batch.map(({ bundle }) => bundle._id));
-    }
-  }
-
-  async function remove(ids: readonly string[]): Promise<void> {
-    try {
-      await options.outbox.deleteMany({ _id: { $in: [...ids] } }, { writeConcern: { w: 1 } });
-    } catch (error) {
-      options.logger.warn({ err: error, bundles: ids.length }, 'sent bundles stay in the outbox and will be sent again');
-    } finally {
-      for (const id of ids) held.delete(id);
+      const ids = batch.map(({ bundle }) => bundle._id);
+      removing = removeSent(options, ids).then(() => {
+        for (const id of ids) held.delete(id);
+      });
     }
   }
 
@@ -117,8 +113,22 @@ function byTopic(bundles: readonly Bundle[]): { topic: string; messages: Message
     for (const message of bundle.messages) {
       const list = messages.get(message.topic) ?? [];
       if (list.length === 0) messages.set(message.topic, list);
-      list.push({ key: message.key, value: Buffer.from(message.value.buffer), headers: { ...message.headers } });
+      list.push({ key: message.key, value: message.value, headers: { ...message.headers } });
     }
   }
   return [...messages].map(([topic, list]) => ({ topic, messages: list }));
+}
+
+async function removeSent(
+  options: { readonly outbox: Outbox; readonly logger: Logger },
+  ids: readonly string[],
+): Promise<void> {
+  try {
+    await options.outbox.deleteMany({ _id: { $in: [...ids] } }, { writeConcern: { w: 1 } });
+  } catch (error) {
+    options.logger.warn(
+      { err: error, bundles: ids.length },
+      'sent bundles stay in the outbox and will be sent again',
+    );
+  }
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { Collection } from 'mongodb';
+import { type Outbox, unpackBundle } from './bundle.ts';
 import { type Lease, takeLease } from './lease.ts';
 import { type Loop, startLoop } from './loop.ts';
-import type { Bundle } from './outbox.ts';
 import type { Relay } from './relay.ts';
 
 const ORPHAN_AGE_MS = 5_000;
@@ -13,7 +13,7 @@ const BUNDLES_PER_ROUND_MAX = 500;
 
 /** Sends the bundles that a crashed process left in the outbox; one sweeper at a time over all replicas. */
 export function startSweeper(options: {
-  readonly outbox: Collection<Bundle>;
+  readonly outbox: Outbox;
   readonly leases: Collection<Lease>;
   readonly relay: Relay;
   readonly owner: string;
@@ -26,7 +26,11 @@ export function startSweeper(options: {
     clock: options.clock,
     logger: options.logger,
     round: async () => {
-      const mine = await takeLease(options.leases, { name: 'outbox-sweeper', owner: options.owner, durationMs: LEASE_MS });
+      const mine = await takeLease(options.leases, {
+        name: 'outbox-sweeper',
+        owner: options.owner,
+        durationMs: LEASE_MS,
+      });
       if (!mine) return false;
       const before = new Date(options.clock.nowMs() - ORPHAN_AGE_MS);
       const orphans = await options.outbox
@@ -37,7 +41,7 @@ export function startSweeper(options: {
       const left = orphans.filter((bundle) => !options.relay.holds(bundle._id));
       if (left.length === 0) return false;
       options.logger.warn({ bundles: left.length }, 'sending what a crash left behind');
-      await Promise.all(left.map((bundle) => options.relay.send(bundle)));
+      await Promise.all(left.map((bundle) => options.relay.send(unpackBundle(bundle))));
       return left.length === BUNDLES_PER_ROUND_MAX;
     },
   });

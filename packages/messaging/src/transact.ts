@@ -1,8 +1,9 @@
 import type { CrashPoint } from '@pesewa/runtime';
-import type { Collection, MongoClient } from 'mongodb';
+import type { MongoClient } from 'mongodb';
+import { type Bundle, bundleId, type EncodedMessage, type Outbox, packBundle } from './bundle.ts';
 import type { Codec } from './codec.ts';
 import { transactionOptions } from './mongo.ts';
-import { type Bundle, bundleId, type EncodedMessage, encodeEvent, type Transaction } from './outbox.ts';
+import { encodeEvent, type Transaction } from './outbox.ts';
 import type { Relay } from './relay.ts';
 
 /** Where a bundle comes from and where it stands in that source's order. */
@@ -17,11 +18,16 @@ export interface Committed<Value> {
   readonly sent: Promise<void>;
 }
 
+/** A transaction that may also send what is encoded already. */
+export interface RawTransaction extends Transaction {
+  readonly send: (message: EncodedMessage) => void;
+}
+
 /** Runs work in one majority transaction whose events go out if, and only if, it commits. */
 export type Transact = <Value>(
   name: string,
   origin: BundleOrigin,
-  work: (transaction: Transaction) => Promise<Value>,
+  work: (transaction: RawTransaction) => Promise<Value>,
 ) => Promise<Committed<Value>>;
 
 /**
@@ -30,7 +36,7 @@ export type Transact = <Value>(
  */
 export function createTransact(options: {
   readonly client: MongoClient;
-  readonly outbox: Collection<Bundle>;
+  readonly outbox: Outbox;
   readonly relay: Relay;
   readonly codec: Codec;
   readonly topicPrefix: string;
@@ -48,12 +54,13 @@ export function createTransact(options: {
         const result = await work({
           session,
           emit: (event) => void messages.push(encodeEvent(options.codec, options.topicPrefix, event)),
+          send: (message) => void messages.push(message),
           afterCommit: (action) => void actions.push(action),
         });
         bundle = undefined;
         if (messages.length > 0) {
           bundle = { _id: bundleId(origin.source, origin.sequence), messages, createdAt: options.now() };
-          await options.outbox.insertOne(bundle, { session });
+          await options.outbox.insertOne(packBundle(bundle), { session });
         }
         options.crashPoint(`${name}.before-commit`);
         return result;

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
-import type { Context, Env, Hono } from 'hono';
+import type { Context, Env, Hono, HonoRequest } from 'hono';
 import type { StatusCode } from 'hono/utils/http-status';
 import type { Logger } from './logger.ts';
 
@@ -62,9 +62,16 @@ export type BodyRefusal = 'body.too_large' | 'body.not_json' | 'body.not_utf8';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** What reading a body needs of a request's context. */
+interface BodySource {
+  readonly req: Pick<HonoRequest, 'header' | 'arrayBuffer'> & {
+    readonly raw: { readonly body: AsyncIterable<Uint8Array> | null };
+  };
+}
+
 /** Reads the text of a JSON request within a bound; a larger body is refused, not buffered. */
 export async function readJsonText(
-  context: Context,
+  context: BodySource,
   bytesMax: number,
 ): Promise<
   { readonly ok: true; readonly text: string } | { readonly ok: false; readonly refusal: BodyRefusal }
@@ -82,7 +89,7 @@ export async function readJsonText(
 }
 
 /** Reads the bytes of a request's body, or nothing where they exceed the bound. */
-export async function readBytes(context: Context, bytesMax: number): Promise<Uint8Array | undefined> {
+export async function readBytes(context: BodySource, bytesMax: number): Promise<Uint8Array | undefined> {
   const declared = context.req.header('content-length');
   if (declared !== undefined) {
     if (Number(declared) > bytesMax) return undefined;
@@ -100,7 +107,7 @@ export async function readBytes(context: Context, bytesMax: number): Promise<Uin
   return Buffer.concat(chunks);
 }
 
-/** Adds the headers of every answer, and turns breakage into the API's own fixed answer, logged once. */
+/** Turns breakage into the API's own fixed answer, logged once. */
 export function hardenApp<E extends Env>(
   app: Hono<E>,
   options: {
@@ -109,11 +116,6 @@ export function hardenApp<E extends Env>(
     readonly notFound: (context: Context) => Response;
   },
 ): void {
-  app.use(async (context, next) => {
-    await next();
-    context.header('cache-control', 'no-store');
-    context.header('x-content-type-options', 'nosniff');
-  });
   app.onError((error, context) => {
     options.logger.error({ err: error, route: context.req.routePath }, 'request failed');
     return options.broken(context);
@@ -121,10 +123,20 @@ export function hardenApp<E extends Env>(
   app.notFound(options.notFound);
 }
 
+const jsonHeaders = {
+  'content-type': 'application/json; charset=UTF-8',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+};
+
 /** Answers JSON whose numbers may carry their own text (see `jsonNumber` of the contracts). */
-export function answerJson(context: Context, status: StatusCode, body: unknown): Response {
+export function answerJson(
+  context: Pick<Context, 'newResponse'>,
+  status: StatusCode,
+  body: unknown,
+): Response {
   return context.newResponse(JSON.stringify(body), {
     status,
-    headers: { 'content-type': 'application/json; charset=UTF-8' },
+    headers: jsonHeaders,
   });
 }

@@ -2,7 +2,7 @@ import { type Clock, createIds, type Ids, type Random, systemClock, systemRandom
 import closeWithGrace from 'close-with-grace';
 import type { Hono } from 'hono';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { ConfigError, parseConfig, type serviceSettings } from './config.ts';
 import { type CrashPoint, createCrashPoints } from './crash-points.ts';
 import { createHealth, type Health } from './health.ts';

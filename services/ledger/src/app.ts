@@ -152,11 +152,12 @@ function positiveAmount(text: string, currency: string): Money | undefined {
   return amount.ok && amount.value.minor > 0n ? amount.value : undefined;
 }
 
-function viewEntry({ _id, amount, walletSequence, at, ...entry }: EntryDocument) {
+function viewEntry({ _id, amount, fee, walletSequence, at, ...entry }: EntryDocument) {
   return {
     id: _id,
     ...entry,
     amount: formatAmount(amount, entry.currency),
+    ...(fee !== undefined && { fee: formatAmount(fee, entry.currency) }),
     ...(walletSequence !== undefined && { walletSequence: Number(walletSequence) }),
     at: at.toISOString(),
   };

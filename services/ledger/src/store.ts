@@ -8,7 +8,14 @@ import {
   type WithId,
 } from 'mongodb';
 import { floatPrefix } from './domain/accounts.ts';
-import { type Entry, type Folded, type Hold, holdEndings, type Snapshot, type Wallet } from './domain/books.ts';
+import {
+  type Entry,
+  type Folded,
+  type Hold,
+  holdEndings,
+  type Snapshot,
+  type Wallet,
+} from './domain/books.ts';
 import { createCollections } from './schema.ts';
 
 /** An entry as MongoDB holds it; `_id` is its reference and kind. */
@@ -189,7 +196,11 @@ async function write(
   await insertAll(wallets, newWallets, session);
   await updateAll(wallets, changes.filter(({ isNew }) => !isNew).map(toWalletUpdate), session);
   const refused = [...folded.holds.values()].filter(({ after }) => after.status === 'refused');
-  await insertAll(writer('refusals'), refused.map(({ after }) => toRefusalDocument(after)), session);
+  await insertAll(
+    writer('refusals'),
+    refused.map(({ after }) => toRefusalDocument(after)),
+    session,
+  );
   const additions = [...folded.accountDeltas].map(([account, { debits, credits }]) => ({
     q: { _id: `${account}#${mark.bucket}` },
     u: { $inc: { debits, credits }, $setOnInsert: { account } },

@@ -112,7 +112,12 @@ function view(payout: Payout) {
   };
 }
 
-function answer(context: Context, name: PayoutCode, message: string, data?: unknown): Response {
+function answer(
+  context: Pick<Context, 'newResponse'>,
+  name: PayoutCode,
+  message: string,
+  data?: unknown,
+): Response {
   const { code, status } = payoutCodes[name];
   return answerJson(context, status, {
     isSuccessful: status === 200,

@@ -31,7 +31,13 @@ await runService('payout-gateway', settings, environment, async (scope) => {
   });
   const submitter = await scope.open(
     startSubmitter({
-      ...{ store, payouts, messaging, clock, ids, logger, crashPoint },
+      store,
+      payouts,
+      messaging,
+      clock,
+      ids,
+      logger,
+      crashPoint,
       rail: (name) => rails.get(name),
       concurrencyMax: config.SUBMIT_CONCURRENCY_MAX,
       pauseMs: config.SUBMIT_PAUSE_MS,

@@ -27,8 +27,7 @@ export interface Payouts {
   readonly apply: (commands: readonly PayoutOrderCommand[], transaction: Transaction) => Promise<void>;
 }
 
-/** Builds {@link Payouts}. */
-export function createPayouts(deps: {
+interface PayoutsDeps {
   readonly store: PayoutStore;
   readonly events: PayoutEvents;
   readonly messaging: Messaging;
@@ -40,7 +39,10 @@ export function createPayouts(deps: {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly refused: (refusal: PayoutRefusal, reference: string) => void;
-}): Payouts {
+}
+
+/** Builds {@link Payouts}. */
+export function createPayouts(deps: PayoutsDeps): Payouts {
   const { store, events } = deps;
   const accepting = deps.messaging.groupCommit<Payout, Payout>(
     'payouts.accept',
@@ -100,33 +102,7 @@ export function createPayouts(deps: {
       return sameOrRefused(payout, contentHash);
     },
     find: store.find,
-    apply: async (commands, transaction) => {
-      const references = [...new Set(commands.map(({ reference }) => reference))];
-      const loaded = await store.findByReferences(references, transaction.session);
-      const changes = new Map<string, PayoutChange>(
-        loaded.map((payout) => [payout.reference, { before: payout, after: payout }]),
-      );
-      for (const { reference, command, causationId } of commands) {
-        const change = changes.get(reference);
-        if (!change) continue;
-        const decision = payoutDecider.decide(command, change.after);
-        if (!decision.ok) {
-          deps.refused(decision.refusal, reference);
-          continue;
-        }
-        let { after } = change;
-        for (const happening of decision.value) {
-          after = { ...after, ...payoutDecider.evolve(after, happening) };
-          const event = events.happened(happening, after, causationId);
-          if (event) transaction.emit(event);
-        }
-        changes.set(reference, { before: change.before, after });
-      }
-      await store.save(
-        [...changes.values()].filter(({ before, after }) => before !== after),
-        transaction.session,
-      );
-    },
+    apply: (commands, transaction) => applyCommands(deps, commands, transaction),
   };
 }
 
@@ -135,4 +111,36 @@ function sameOrRefused(payout: Payout, contentHash: string): Result<Payout, Orde
   const message =
     'transactionReference was used before with other content: use a new reference for a new payout';
   return refuse({ code: 'duplicate', message });
+}
+
+async function applyCommands(
+  { store, events, refused }: Pick<PayoutsDeps, 'store' | 'events' | 'refused'>,
+  commands: readonly PayoutOrderCommand[],
+  transaction: Transaction,
+): Promise<void> {
+  const references = [...new Set(commands.map(({ reference }) => reference))];
+  const loaded = await store.findByReferences(references, transaction.session);
+  const changes = new Map<string, PayoutChange>(
+    loaded.map((payout) => [payout.reference, { before: payout, after: payout }]),
+  );
+  for (const { reference, command, causationId } of commands) {
+    const change = changes.get(reference);
+    if (!change) continue;
+    const decision = payoutDecider.decide(command, change.after);
+    if (!decision.ok) {
+      refused(decision.refusal, reference);
+      continue;
+    }
+    let { after } = change;
+    for (const happening of decision.value) {
+      after = { ...after, ...payoutDecider.evolve(after, happening) };
+      const event = events.happened(happening, after, causationId);
+      if (event) transaction.emit(event);
+    }
+    changes.set(reference, { before: change.before, after });
+  }
+  await store.save(
+    [...changes.values()].filter(({ before, after }) => before !== after),
+    transaction.session,
+  );
 }

@@ -1,4 +1,4 @@
-import type { Clock, Ids } from '@pesewa/kernel';
+import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
 import { type Loop, type Messaging, startClaimLoop } from '@pesewa/messaging';
 import type { RailConnector, SubmissionResult } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
@@ -86,8 +86,11 @@ function outcomeOf(result: SubmissionResult, nowMs: number): AttemptOutcome {
       return { kind: 'completed', fee: result.fee ?? 0n };
     case 'unknown':
       return { kind: 'unknown' };
-    default:
+    case 'accepted':
+    case 'failed':
       return result;
+    default:
+      return unreachable(result);
   }
 }
 

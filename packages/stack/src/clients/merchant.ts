@@ -5,7 +5,7 @@ import {
   payoutRecord,
   requestTypeOf,
 } from '@pesewa/contracts';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { type Answer, exchange, postJson } from './http.ts';
 
 /** A payout in a few words; the rest is filled in. */

@@ -67,7 +67,7 @@ export function createSimulatorClient(baseUrl: string): SimulatorClient {
       journalView.parse(await get(`/control/journal?reference=${encodeURIComponent(reference)}`)).entries,
     received: async (merchantId, reference) => {
       const query = new URLSearchParams({ merchant: merchantId, reference });
-      return receivedView.parse(await get(`/control/received?${query}`)).webhooks;
+      return receivedView.parse(await get(`/control/received?${query.toString()}`)).webhooks;
     },
     wallets: async () => walletsView.parse(await get('/control/wallets')).wallets,
     setWallet: (currency, balance) => put('/control/wallets', { wallets: [{ currency, balance }] }),

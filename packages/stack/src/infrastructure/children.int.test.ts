@@ -38,7 +38,7 @@ describe('children', () => {
     const pids: unknown[] = [];
     await waitUntil('the guarded process', deadlineMs, async () => {
       const value: unknown = JSON.parse(await readFile(report, 'utf8'));
-      if (Array.isArray(value)) pids.push(...value);
+      if (Array.isArray(value)) pids.push(...(value as unknown[]));
     });
     const children = pids.map(Number);
     expect(children).toHaveLength(2);

@@ -108,7 +108,10 @@ async function startChild(options: ChildOptions, watchdog: WatchdogLink): Promis
   }
   const exited = new Promise<ChildExit>((resolve) => {
     // With outputs piped, `close` comes after the last line; `exit` may come before it.
-    process.once(onLine === undefined ? 'exit' : 'close', (code, signal) => resolve({ code, signal }));
+    process.once(
+      onLine === undefined ? 'exit' : 'close',
+      (code: number | null, signal: NodeJS.Signals | null) => resolve({ code, signal }),
+    );
   });
   process.once('exit', () => {
     if (pid === undefined) return;

@@ -81,8 +81,7 @@ export async function ensurePrimary(directUrl: string, host: string): Promise<vo
       const found = await admin.command({ replSetGetConfig: 1 }).catch(() => undefined);
       if (found === undefined) await admin.command({ replSetInitiate: configOf(host, 1) });
       else {
-        const version = Number(found['config']?.version ?? 1) + 1;
-        await admin.command({ replSetReconfig: configOf(host, version), force: true });
+        await admin.command({ replSetReconfig: configOf(host, versionOf(found['config']) + 1), force: true });
       }
     });
   }
@@ -90,6 +89,11 @@ export async function ensurePrimary(directUrl: string, host: string): Promise<vo
     const now = await probeMongo(directUrl);
     if (!now.primary) throw new Error('it has no primary yet');
   });
+}
+
+function versionOf(config: unknown): number {
+  if (typeof config !== 'object' || config === null || !('version' in config)) return 1;
+  return Number(config.version ?? 1);
 }
 
 /** Starts `mongod` as a replica set of one and waits until it takes writes. */

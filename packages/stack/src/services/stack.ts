@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createOperatorClient, type OperatorClient } from '../clients/operator.ts';
 import { createSimulatorClient, type SimulatorClient } from '../clients/simulator.ts';
-import { createSupervisor } from '../infrastructure/children.ts';
+import { createSupervisor, type Supervisor } from '../infrastructure/children.ts';
 import { type HeldPort, holdPort, holdPorts } from '../infrastructure/ports.ts';
 import type { Infrastructure } from '../infrastructure/resolve.ts';
 import { catalog, type ServiceName, serviceNames } from './catalog.ts';
@@ -73,32 +73,7 @@ export async function openStack(options: StackOptions): Promise<Stack> {
     await mkdir(join(options.root, options.logDirectory), { recursive: true });
     await prepareTopics({ addresses, topicPrefix: topicPrefix(settings.prefix), log: options.log });
     await Promise.all(held.holders.map((holder) => holder.release()));
-    const pids: Partial<Record<ServiceName, number>> = {};
-    const services = new Map<ServiceName, KeptService>();
-    for (const name of serviceNames) {
-      const kept = await keepService({
-        name,
-        supervisor,
-        root: options.root,
-        environment: { ...serviceEnvironment(settings, name), ...options.environment?.[name] },
-        operationsUrl: operationsUrl(settings, name),
-        logFile: join(options.logDirectory, `${name}.log`),
-        log: options.log,
-        started: (pid) => {
-          pids[name] = pid;
-          options.changed?.();
-        },
-      });
-      services.set(name, kept);
-      closers.defer(kept.stop);
-    }
-    const service = (name: ServiceName): KeptService => {
-      const kept = services.get(name);
-      if (!kept) throw new RangeError(`no such service: ${name}`);
-      return kept;
-    };
-    await Promise.all(serviceNames.map((name) => service(name).ready()));
-    options.log('all seven services are ready');
+    const { service, pids } = await startServices(options, settings, supervisor, closers);
     const simulator = createSimulatorClient(publicUrl(settings, 'provider-simulator'));
     const operator = createOperatorClient({
       token: settings.operatorToken,
@@ -131,9 +106,46 @@ export async function openStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-async function holdServicePorts(
-  choice: 'fixed' | 'free',
+/** Starts the seven and waits until each is ready; each is stopped by `closers`. `pids` holds those of now. */
+async function startServices(
+  options: StackOptions,
+  settings: StackSettings,
+  supervisor: Supervisor,
+  closers: AsyncDisposableStack,
 ): Promise<{
+  readonly service: Stack['service'];
+  readonly pids: Readonly<Partial<Record<ServiceName, number>>>;
+}> {
+  const pids: Partial<Record<ServiceName, number>> = {};
+  const services = new Map<ServiceName, KeptService>();
+  for (const name of serviceNames) {
+    const kept = await keepService({
+      name,
+      supervisor,
+      root: options.root,
+      environment: { ...serviceEnvironment(settings, name), ...options.environment?.[name] },
+      operationsUrl: operationsUrl(settings, name),
+      logFile: join(options.logDirectory, `${name}.log`),
+      log: options.log,
+      started: (pid) => {
+        pids[name] = pid;
+        options.changed?.();
+      },
+    });
+    services.set(name, kept);
+    closers.defer(kept.stop);
+  }
+  const service = (name: ServiceName): KeptService => {
+    const kept = services.get(name);
+    if (!kept) throw new RangeError(`no such service: ${name}`);
+    return kept;
+  };
+  await Promise.all(serviceNames.map((name) => service(name).ready()));
+  options.log('all seven services are ready');
+  return { service, pids };
+}
+
+async function holdServicePorts(choice: 'fixed' | 'free'): Promise<{
   readonly ports: Readonly<Record<ServiceName, ServicePorts>>;
   readonly holders: readonly HeldPort[];
 }> {

@@ -44,7 +44,10 @@ export function firstEntryId(instruction: InstructionOf<'collect' | 'fund' | 'fu
 }
 
 /** The ids of the entries that tell what became of a payout's hold, as far as the instruction must know. */
-export function holdEntryIds({ kind, reference }: InstructionOf<'hold' | 'capture' | 'release' | 'refund'>): readonly string[] {
+export function holdEntryIds({
+  kind,
+  reference,
+}: InstructionOf<'hold' | 'capture' | 'release' | 'refund'>): readonly string[] {
   const placed = `${reference}/hold`;
   return kind === 'hold' ? [placed] : [placed, ...holdEndings.map((ending) => `${reference}/${ending.kind}`)];
 }

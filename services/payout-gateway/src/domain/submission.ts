@@ -1,5 +1,5 @@
 import {
-  channels,
+  type channels,
   countryCode,
   currencyCode,
   type PayoutCode,

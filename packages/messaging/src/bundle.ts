@@ -1,0 +1,68 @@
+import avro from 'avsc';
+import { Binary, type Collection } from 'mongodb';
+
+/** A message as it will stand in Kafka; its bytes are born in the transaction. */
+export interface EncodedMessage {
+  readonly topic: string;
+  readonly key: string;
+  readonly value: Buffer;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** All the messages of one transaction. */
+export interface Bundle {
+  /** `<source>#<sequence>`: sorts by sequence within its source. */
+  readonly _id: string;
+  readonly messages: readonly EncodedMessage[];
+  readonly createdAt: Date;
+}
+
+/** A bundle as MongoDB holds it: one document, its messages packed, deleted once they are sent. */
+export interface BundleDocument {
+  readonly _id: string;
+  readonly createdAt: Date;
+  /** How many messages are packed. */
+  readonly count: number;
+  readonly packed: Binary;
+}
+
+/** Packed, because thousands of small fields cost the server and us more than the messages themselves. */
+const packing = avro.Type.forSchema({
+  type: 'array',
+  items: {
+    type: 'record',
+    name: 'Message',
+    fields: [
+      { name: 'topic', type: 'string' },
+      { name: 'key', type: 'string' },
+      { name: 'value', type: 'bytes' },
+      { name: 'headers', type: { type: 'map', values: 'string' } },
+    ],
+  },
+});
+
+/** A bundle as it is stored. */
+export function packBundle({ _id, messages, createdAt }: Bundle): BundleDocument {
+  return { _id, createdAt, count: messages.length, packed: new Binary(packing.toBuffer(messages)) };
+}
+
+/** A bundle as it was before it was stored. */
+export function unpackBundle({ _id, createdAt, packed }: BundleDocument): Bundle {
+  const messages = packing.fromBuffer(Buffer.from(packed.buffer)) as readonly EncodedMessage[];
+  return { _id, createdAt, messages };
+}
+
+/** The outbox of a service. */
+export type Outbox = Collection<BundleDocument>;
+
+const SEQUENCE_DIGITS = 16;
+
+/** The id of a bundle: unique by source and sequence, and sorted by them. */
+export function bundleId(source: string, sequence: number): string {
+  return `${source}#${String(sequence).padStart(SEQUENCE_DIGITS, '0')}`;
+}
+
+/** The filter of all bundles of one source. */
+export function bundlesOf(source: string) {
+  return { _id: { $gte: `${source}#`, $lt: `${source}$` } };
+}

@@ -1,0 +1,94 @@
+import { type Collection, MongoError } from 'mongodb';
+import { advanceOffset, type ConsumerOffset, FencedError } from './offsets.ts';
+import { createParking, type ParkingDeps } from './parking.ts';
+import type { Reading, TopicHandler } from './received.ts';
+import type { RawTransaction, Transact } from './transact.ts';
+
+/** What committing chunks needs to know of the consumer. */
+export interface ChunkDeps extends ParkingDeps {
+  readonly transact: Transact;
+  readonly offsets: Collection<ConsumerOffset>;
+  readonly owner: string;
+}
+
+/** When the events of a committed chunk have reached Kafka. */
+export interface Sent {
+  readonly sent: Promise<void>;
+}
+
+/** Commits what was read of one partition: effects, parked messages and the offset in one transaction. */
+export interface Chunks {
+  readonly commit: (readings: readonly Reading[], from: bigint, to: bigint) => Promise<Sent>;
+  /** The same for one message; if the handler fails on it for good, it is parked. */
+  readonly commitSingly: (reading: Reading | undefined, from: bigint, to: bigint) => Promise<Sent>;
+}
+
+/** Builds the chunks of one partition; the source names its offset and its bundles. */
+export function createChunks(
+  deps: ChunkDeps,
+  handler: TopicHandler,
+  place: { readonly topicName: string; readonly partition: number; readonly source: string },
+): Chunks {
+  const { topicName, partition, source } = place;
+  const parking = createParking(deps, topicName, partition);
+
+  function commit(readings: readonly Reading[], from: bigint, to: bigint): Promise<Sent> {
+    return deps.transact(`${deps.group}.chunk`, { source, sequence: Number(to) }, async (transaction) => {
+      await advanceOffset(deps.offsets, { id: source, from, to, owner: deps.owner }, transaction.session);
+      const unfit = await handle(readings, transaction);
+      for (const [reading, reason] of unfit) {
+        transaction.send(parking.message(reading, reason));
+        transaction.afterCommit(() => parking.announce(reading, reason));
+      }
+    });
+  }
+
+  /** Hands the events over; gives what is to be parked, with the reasons. */
+  async function handle(
+    readings: readonly Reading[],
+    transaction: RawTransaction,
+  ): Promise<readonly [Reading, string][]> {
+    const reasons = new Map<string, string>();
+    const events = readings.flatMap((reading) => (reading.kind === 'event' ? [reading.event] : []));
+    if (events.length > 0) {
+      const { session, emit, afterCommit } = transaction;
+      const park = (eventId: string, reason: string) => void reasons.set(eventId, reason);
+      await handler.handle(events, { session, partition, emit, afterCommit, park });
+    }
+    return readings.flatMap((reading) => {
+      const reason = reading.kind === 'poison' ? reading.reason : reasons.get(reading.event.eventId);
+      return reason === undefined ? [] : [[reading, reason] as [Reading, string]];
+    });
+  }
+
+  async function commitSingly(reading: Reading | undefined, from: bigint, to: bigint): Promise<Sent> {
+    try {
+      return await commit(reading ? [reading] : [], from, to);
+    } catch (error) {
+      if (mustStop(error) || reading?.kind !== 'event') throw error;
+      const { offset, event } = reading;
+      deps.logger.error(
+        { err: error, topic: topicName, partition, offset: offset.toString() },
+        'handler failed',
+      );
+      const reason = `the handler failed: ${error instanceof Error ? error.name : 'unknown'}`;
+      return commit([{ kind: 'poison', offset, reason, eventType: event.type, key: event.key }], from, to);
+    }
+  }
+
+  return { commit, commitSingly };
+}
+
+/** Whether the error says that the partition must be looked at anew, or that the fault will pass. */
+export const mustStop = (error: unknown): boolean => error instanceof FencedError || isTransient(error);
+
+/** Faults of the connection or the cluster: they pass, so the chunk is retried in place. */
+export function isTransient(error: unknown): boolean {
+  if (!(error instanceof MongoError)) return error instanceof Error && error.name.startsWith('Kafka');
+  return (
+    error.hasErrorLabel('TransientTransactionError') ||
+    error.hasErrorLabel('UnknownTransactionCommitResult') ||
+    error.hasErrorLabel('RetryableWriteError') ||
+    /Network|ServerSelection|WaitQueue|PoolCleared|Timeout/.test(error.name)
+  );
+}

@@ -1,0 +1,3 @@
+import { given } from '@pesewa/testkit';
+
+export const kind = typeof given;

@@ -1,0 +1,3 @@
+import { runProgram } from '@pesewa/cli';
+
+export const kind = typeof runProgram;

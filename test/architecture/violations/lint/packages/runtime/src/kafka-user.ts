@@ -1,0 +1,3 @@
+import { Kafka } from 'kafkajs';
+
+export const kind = typeof Kafka;

@@ -1,0 +1,3 @@
+import { openStack } from '@pesewa/stack';
+
+export const kind = typeof openStack;
