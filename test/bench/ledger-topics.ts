@@ -36,13 +36,14 @@ export async function openLedgerTopics(infrastructure: Infrastructure): Promise<
   await producer.connect();
   const admin = kafka.admin();
   await admin.connect();
-  let measured = 0;
 
   /** How many events lie in the topic: cheap to ask, so that asking takes nothing from what is measured. */
   async function published(): Promise<number> {
     const offsets = await admin.fetchTopicOffsets(topics.ledger.name);
     return offsets.reduce((sum, { high }) => sum + Number(high), 0);
   }
+
+  let measured = await published();
 
   async function send(name: TopicName, messages: readonly Message[]): Promise<void> {
     const topic = topics[name].name;
