@@ -227,8 +227,7 @@ const handOver = (pins, script, scriptArguments) => {
   child = spawn(node, [...flags, path.resolve(root, script), ...scriptArguments], {
     stdio: 'inherit',
     cwd: root,
-    // A child of a killed bootstrap sees this process gone and ends by itself.
-    env: { ...cleanEnvironment(), PESEWA_PARENT_PID: String(process.pid) },
+    env: cleanEnvironment(),
   });
   child.on('error', (error) => {
     say(`pesewa: Node ${pins.node} does not start (${error.message}): remove .pesewa/tools and run again.`);

@@ -11,6 +11,7 @@ import {
   StackError,
   tellStory,
 } from '@pesewa/stack';
+import { whenOrphaned } from './parent.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -27,6 +28,9 @@ tells a short story of money moving, and stays up until Ctrl-C.
   PESEWA_INFRASTRUCTURE=local   use local daemons even where a Docker engine answers
   MONGODB_URL, KAFKA_BROKERS, SCHEMA_REGISTRY_URL   use infrastructure of your own (all three)
 `;
+
+/** The exit code of a process that a signal ended. */
+const INTERRUPTED = 130;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -46,6 +50,7 @@ async function main(): Promise<number> {
   const interrupted = Promise.withResolvers<NodeJS.Signals>();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => interrupted.resolve(signal));
+  whenOrphaned(() => interrupted.resolve('SIGHUP'));
   const runFile = createRunFileWriter(join(root, '.pesewa', 'run.json'));
   await runFile.remove();
   let stack: Stack | undefined;
@@ -60,15 +65,18 @@ async function main(): Promise<number> {
     },
   });
   const first = await Promise.race([opening, interrupted.promise]);
-  await using opened = typeof first === 'string' ? await opening : first;
-  if (typeof first === 'string') return 130;
+  // Half-open: the watchdogs stop what runs already, in reverse order, as soon as this process is gone.
+  if (typeof first === 'string') return INTERRUPTED;
+  await using opened = first;
   stack = opened;
   await runFile.write(opened.runFile());
   try {
-    if (values.demo) await Promise.race([tell(opened), interrupted.promise]);
-    if (values.once) return 0;
-    describe(opened);
-    await interrupted.promise;
+    const signal = values.demo ? await Promise.race([tell(opened), interrupted.promise]) : undefined;
+    if (values.once) return signal === undefined ? 0 : INTERRUPTED;
+    if (signal === undefined) {
+      describe(opened);
+      await interrupted.promise;
+    }
     say('stopping …');
     return 0;
   } finally {
@@ -77,13 +85,14 @@ async function main(): Promise<number> {
   }
 }
 
-async function tell(stack: Stack): Promise<void> {
+async function tell(stack: Stack): Promise<undefined> {
   const { transferUrl, collectionsUrl, merchants } = stack.runFile();
   const [demo] = merchants;
   if (!demo) throw new StackError('the merchant demo is missing: start again');
   const merchant = createMerchantClient({ transferUrl, collectionsUrl, publicKey: demo.publicKey });
   await tellStory({ stack, merchant, merchantId: demo.id, run: randomBytes(4).toString('hex'), tell: say });
   say('Every pesewa accounted for.');
+  return undefined;
 }
 
 function describe(stack: Stack): void {

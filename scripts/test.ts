@@ -2,6 +2,7 @@
 // The last line on stdout is always `N passed, N failed`, each guard and each test counting as one.
 import { repositoryRoot } from './command.ts';
 import { guards, runGuards } from './guards.ts';
+import { whenOrphaned } from './parent.ts';
 import { runTests, type TestProject } from './tests.ts';
 
 type Part = 'verify' | 'unit' | 'int' | 'scenarios';
@@ -74,6 +75,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     breakDown(`stopped by ${signal}`);
   });
 }
+whenOrphaned(() => {
+  breakDown('stopped: the parent process is gone');
+  process.exit(1);
+});
 process.on('uncaughtException', (error) => {
   breakDown(error);
   process.exit(1);

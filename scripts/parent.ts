@@ -1,0 +1,12 @@
+const PAUSE_MS = 500;
+
+/** Calls back once when this process has lost its parent: a killed `npm start` must not leave a stack behind. */
+export function whenOrphaned(orphaned: () => void): void {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    orphaned();
+  }, PAUSE_MS);
+  timer.unref();
+}
