@@ -62,6 +62,14 @@ export function bundleId(source: string, sequence: number): string {
   return `${source}#${String(sequence).padStart(SEQUENCE_DIGITS, '0')}`;
 }
 
+/** The source of a process's group commits of one name; a partition's source is its group, topic and number. */
+export function commitSource(name: string, owner: string): string {
+  return `commit/${name}/${owner}`;
+}
+
+/** The filter of the bundles of all group commits: those that no partition's next owner takes over. */
+export const commitBundles = { _id: { $gte: 'commit/', $lt: 'commit0' } };
+
 /** The filter of all bundles of one source. */
 export function bundlesOf(source: string) {
   return { _id: { $gte: `${source}#`, $lt: `${source}$` } };

@@ -101,7 +101,8 @@ async function claimBatch<Record extends Claimable>(
   const token = options.ids.next('cm');
   if (found.length === 0) return { token, records: [] };
   const ids = { $in: found.map(({ _id }) => _id) };
-  await options.collection.updateMany({ ...due, _id: ids }, [
+  const stillDue = { ...due, _id: ids, $expr: { $lte: ['$dueAt', '$$NOW'] } };
+  await options.collection.updateMany(stillDue, [
     { $set: { ...options.mark, claim: token, dueAt: { $add: ['$$NOW', options.leaseMs] } } },
   ]);
   const records = await options.collection.find({ _id: ids, claim: token } as Filter<Record>).toArray();

@@ -1,13 +1,15 @@
 import { topics } from '@pesewa/contracts';
 import type { Health } from '@pesewa/runtime';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
-import { isTransient } from './chunk.ts';
+import { isTransient, mustStop } from './chunk.ts';
 import { FencedError } from './offsets.ts';
 import {
   createPartitionWorker,
   OffsetGapError,
   type PartitionDeps,
   type PartitionWorker,
+  partitionSource,
+  sendLeftovers,
 } from './partition.ts';
 import type { TopicHandler } from './received.ts';
 
@@ -53,7 +55,10 @@ export async function runConsumer(options: ConsumerOptions): Promise<RunningCons
     metadataMaxAge: 60_000,
     retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 20 },
   });
-  watch(consumer, options, () => workers.clear());
+  watch(consumer, options, (assigned) => {
+    workers.clear();
+    takeOverLeftovers(options, byTopic, assigned);
+  });
   await consumer.connect();
   await consumer.subscribe({ topics: [...byTopic.keys()], fromBeginning: true });
   await consumer.run({
@@ -63,7 +68,10 @@ export async function runConsumer(options: ConsumerOptions): Promise<RunningCons
     eachBatch: async (payload) => {
       const handler = byTopic.get(payload.batch.topic);
       if (!handler) throw new Error(`no handler for ${payload.batch.topic}`);
-      await consumeBatch(options, workers, handler, payload);
+      await consumeBatch(options, workers, handler, payload).catch((error: unknown) => {
+        if (!mustStop(error)) options.abort(error instanceof Error ? error : new Error('consumer failed'));
+        throw error;
+      });
     },
   });
   return {
@@ -74,15 +82,40 @@ export async function runConsumer(options: ConsumerOptions): Promise<RunningCons
   };
 }
 
-function watch(consumer: Consumer, options: ConsumerOptions, rejoined: () => void): void {
+type Assignment = Readonly<Record<string, readonly number[]>>;
+
+/**
+ * Sends what earlier owners of our partitions left, even where no further message ever comes; a batch that does come
+ * looks again before it applies anything.
+ */
+function takeOverLeftovers(
+  options: ConsumerOptions,
+  byTopic: ReadonlyMap<string, TopicHandler>,
+  assigned: Assignment,
+): void {
+  for (const [topic, partitions] of Object.entries(assigned)) {
+    const handler = byTopic.get(topic);
+    for (const partition of handler ? partitions : []) {
+      if (!handler) continue;
+      sendLeftovers(options, partitionSource(options, handler, partition)).catch((error: unknown) => {
+        options.logger.warn(
+          { err: error, topic, partition },
+          'leftovers stay in the outbox for the next batch',
+        );
+      });
+    }
+  }
+}
+
+function watch(consumer: Consumer, options: ConsumerOptions, rejoined: (assigned: Assignment) => void): void {
   let joined = false;
   let lastSignOfLifeMs = options.clock.nowMs();
   const alive = () => {
     lastSignOfLifeMs = options.clock.nowMs();
   };
-  consumer.on(consumer.events.GROUP_JOIN, () => {
+  consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
     joined = true;
-    rejoined();
+    rejoined(payload.memberAssignment);
     alive();
   });
   consumer.on(consumer.events.FETCH, alive);

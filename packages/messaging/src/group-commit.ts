@@ -2,7 +2,7 @@ import { isDuplicateKey } from './mongo.ts';
 import type { Transaction } from './outbox.ts';
 import type { Transact } from './transact.ts';
 
-/** The item's transaction is not known to be committed in time; it may be, so the same item must be submitted again. */
+/** The item is not known to be committed in time; it may be, so the same item must be submitted again. */
 class CommitTimeoutError extends Error {
   override readonly name = 'CommitTimeoutError';
 }
@@ -31,6 +31,7 @@ interface Waiting<Item, Outcome> {
 
 const CAREFUL_RERUNS_MAX = 5;
 const ANSWER_TIMEOUT_MS = 10_000;
+const WAITING_MAX = 10_000;
 
 /** Builds a {@link GroupCommit}: at most `groupsMax` transactions in flight, each of up to `itemsMax` items. */
 export function createGroupCommit<Item, Outcome>(options: {
@@ -53,24 +54,14 @@ export function createGroupCommit<Item, Outcome>(options: {
     return value;
   }
 
-  async function commitCarefully(items: readonly Item[]): Promise<readonly Outcome[]> {
-    try {
-      return await commit(items, false);
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-    }
-    for (let rerun = 1; ; rerun += 1) {
-      try {
-        return await commit(items, true);
-      } catch (error) {
-        if (!isDuplicateKey(error) || rerun === CAREFUL_RERUNS_MAX) throw error;
-      }
-    }
-  }
-
   async function settle(group: readonly Waiting<Item, Outcome>[]): Promise<void> {
     try {
-      const outcomes = await commitCarefully(group.map(({ item }) => item));
+      const outcomes = await runCarefully((careful) =>
+        commit(
+          group.map(({ item }) => item),
+          careful,
+        ),
+      );
       for (const [index, { done }] of group.entries()) done.resolve(outcomes[index] as Outcome);
     } catch (error) {
       if (group.length === 1 || isUnavailable(error)) {
@@ -95,18 +86,33 @@ export function createGroupCommit<Item, Outcome>(options: {
   return {
     submit: (item) => {
       const done = Promise.withResolvers<Outcome>();
-      const late = setTimeout(
-        () => done.reject(new CommitTimeoutError('not committed in time')),
-        ANSWER_TIMEOUT_MS,
-      );
+      if (waiting.length >= WAITING_MAX) return Promise.reject(new CommitTimeoutError('too much is waiting'));
+      const entry = { item, done };
+      const late = setTimeout(() => {
+        // Not begun: then it is not stored later either, behind the back of whoever was told so.
+        const place = waiting.indexOf(entry);
+        if (place !== -1) waiting.splice(place, 1);
+        done.reject(new CommitTimeoutError('not committed in time'));
+      }, ANSWER_TIMEOUT_MS);
       const settled = () => clearTimeout(late);
       done.promise.then(settled, settled);
-      waiting.push({ item, done });
+      waiting.push(entry);
       // One turn of the event loop later, so that requests that arrived together share the first transaction too.
       if (waiting.length === 1) setImmediate(pump);
       return done.promise;
     },
   };
+}
+
+/** Runs once without looking; where a unique key was taken meanwhile, again with care. */
+async function runCarefully<Value>(run: (careful: boolean) => Promise<Value>): Promise<Value> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await run(tries > 0);
+    } catch (error) {
+      if (!isDuplicateKey(error) || tries === CAREFUL_RERUNS_MAX) throw error;
+    }
+  }
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -9,7 +9,7 @@ import {
   topicNameOf,
 } from '@pesewa/testkit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { packBundle } from './bundle.ts';
+import { bundleId, packBundle } from './bundle.ts';
 import {
   handleTopic,
   type Messaging,
@@ -23,7 +23,7 @@ import { encodeEvent } from './outbox.ts';
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['sender', 'receiver', 'zombie', 'parker', 'replayer']);
+  config = await prepareTestNames(['sender', 'heir', 'zombie', 'parker', 'replayer']);
 });
 
 let count = 0;
@@ -119,13 +119,63 @@ describe('a relay that died before it sent (E1)', () => {
     const codec = await openCodec({ registryUrl, topicPrefix, produces: [topics.ledger] });
     // The bundle as the dead process left it: committed, never sent.
     const messages = [encodeEvent(codec, topicPrefix, event)];
-    const left = { _id: 'test.send/dead#0000000000000001', createdAt: new Date(0), messages };
+    const left = { _id: 'commit/test.send/dead#0000000000000001', createdAt: new Date(0), messages };
     await outboxOf(dead.messaging.db).insertOne(packBundle(left));
     await outboxIsEmpty(dead.messaging);
     const read = await (await createTopicReader(config))(topicNameOf(config, 'ledger'));
     expect(read.filter(({ key }) => key === 'orphan:KES').map(({ payload }) => payload['amount'])).toEqual([
       5n,
     ]);
+  });
+});
+
+describe('a partition owner that died before it sent (E1)', () => {
+  it('is stood in for by the next owner, even where no further message comes', async () => {
+    const event = funded('heir', 7n);
+    await using scope = openTestScope(config);
+    const receiver = await openReceiver(scope, 'heir', 'nobody');
+    const { SCHEMA_REGISTRY_URL: registryUrl, TOPIC_PREFIX: topicPrefix } = config;
+    const codec = await openCodec({ registryUrl, topicPrefix, produces: [topics.ledger] });
+    const source = `heir/${topicNameOf(config, 'ledger')}/0`;
+    const messages = [encodeEvent(codec, topicPrefix, event)];
+    const left = { _id: bundleId(source, 1), createdAt: new Date(0), messages };
+    await outboxOf(receiver.messaging.db).insertOne(packBundle(left));
+    await receiver.messaging.consume([receiver.handler]);
+    await outboxIsEmpty(receiver.messaging);
+    const read = await (await createTopicReader(config))(topicNameOf(config, 'ledger'));
+    expect(read.filter(({ key }) => key === 'heir:KES').map(({ payload }) => payload['amount'])).toEqual([
+      7n,
+    ]);
+  });
+});
+
+describe('a bundle that Kafka refuses', () => {
+  it('fails alone: what waits with it is sent, and it stays in the outbox', async () => {
+    await using scope = openTestScope(config);
+    const { messaging, commit } = await openSender(scope, 'refused');
+    const huge: OutgoingEvent = {
+      topic: 'ledger',
+      key: 'huge:KES',
+      type: 'pesewa.ledger.HoldRefused',
+      version: 1n,
+      causationId: null,
+      payload: {
+        eventId: 'huge',
+        occurredAt: 1n,
+        reference: 'po-1',
+        merchantId: 'huge',
+        currency: 'KES',
+        held: 1n,
+        reason: 'x'.repeat(1_200_000),
+      },
+    };
+    await commit.submit(huge);
+    const later = await commit.submit(funded('small', 3n));
+    await eventually(async () => {
+      const read = await (await createTopicReader(config))(topicNameOf(config, 'ledger'));
+      expect(read.map(({ headers }) => headers['event-id'])).toContain(later);
+    });
+    await eventually(async () => expect(await outboxOf(messaging.db).countDocuments()).toBe(1));
   });
 });
 

@@ -2,6 +2,7 @@ import { parkedTopic, type TopicName, topics } from '@pesewa/contracts';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Db, MongoClient } from 'mongodb';
 import { Counter } from 'prom-client';
+import { commitSource } from './bundle.ts';
 import { openCodec } from './codec.ts';
 import { runConsumer } from './consumer.ts';
 import { type ApplyGroup, createGroupCommit, type GroupCommit } from './group-commit.ts';
@@ -72,7 +73,14 @@ export async function openMessaging(
     database: (name) => client.db(`${scope.config.DATABASE_PREFIX}${name}`),
     owner,
     groupCommit: (name, apply, limits) =>
-      createGroupCommit({ ...limits, name, source: `${name}/${owner}`, transact, nextSequence, apply }),
+      createGroupCommit({
+        ...limits,
+        name,
+        source: commitSource(name, owner),
+        transact,
+        nextSequence,
+        apply,
+      }),
     consume: async (handlers) => {
       const counters = createCounters(scope);
       const { clock, ids, logger, health, abort, config } = scope;

@@ -39,6 +39,7 @@ export async function advanceOffset(
   move: { readonly id: string; readonly from: bigint; readonly to: bigint; readonly owner: string },
   session: ClientSession,
 ): Promise<void> {
+  if (move.to <= move.from) throw new RangeError(`the offset of ${move.id} must not go back`);
   const moved = await offsets.updateOne(
     { _id: move.id, next: move.from },
     { $set: { next: move.to, owner: move.owner } },

@@ -33,7 +33,7 @@ export function createPartitionWorker(
   partition: number,
 ): PartitionWorker {
   const topicName = deps.topicPrefix + topics[handler.topic].name;
-  const source = `${deps.group}/${topicName}/${partition}`;
+  const source = partitionSource(deps, handler, partition);
   const chunks = createChunks(deps, handler, { topicName, partition, source });
   let next: bigint | undefined;
 
@@ -41,11 +41,12 @@ export function createPartitionWorker(
     next: () => next,
     takeOver: async (first) => {
       next = await loadOffset(deps.offsets, source, first, deps.owner);
-      for await (const bundle of deps.outbox.find(bundlesOf(source)).sort({ _id: 1 })) {
-        if (!deps.relay.holds(bundle._id)) await deps.relay.send(unpackBundle(bundle));
-      }
+      await sendLeftovers(deps, source);
     },
-    apply: async (messages) => {
+    apply: async (batch) => {
+      // A retry hands over again what a part of the first try has committed already.
+      const from = next;
+      const messages = from === undefined ? [] : batch.filter(({ offset }) => BigInt(offset) >= from);
       const last = messages.at(-1);
       if (next === undefined || !last) return { sent: Promise.resolve() };
       const readings = await readMessages(messages, handler, deps.codec);
@@ -69,4 +70,19 @@ export function createPartitionWorker(
       return { sent: Promise.all(sent).then(() => undefined) };
     },
   };
+}
+
+/** What names a partition's offset and bundles: `<group>/<topic>/<partition>`. */
+export function partitionSource(deps: PartitionDeps, handler: TopicHandler, partition: number): string {
+  return `${deps.group}/${deps.topicPrefix}${topics[handler.topic].name}/${partition}`;
+}
+
+/** Sends, in order, what an earlier owner of a partition committed but did not send. */
+export async function sendLeftovers(
+  deps: Pick<PartitionDeps, 'outbox' | 'relay'>,
+  source: string,
+): Promise<void> {
+  for await (const bundle of deps.outbox.find(bundlesOf(source)).sort({ _id: 1 })) {
+    if (!deps.relay.holds(bundle._id)) await deps.relay.send(unpackBundle(bundle));
+  }
 }

@@ -12,11 +12,14 @@ export interface Relay extends AsyncDisposable {
 }
 
 const MESSAGES_PER_SEND_MAX = 2_000;
-const BUNDLES_WAITING_MAX = 20_000;
+/** Below what a broker takes for one batch of one partition (1 MiB), even if all of it goes to one. */
+const BYTES_PER_SEND_MAX = 900 * 1_024;
+const BYTES_WAITING_MAX = 64 * 1_024 * 1_024;
 const CLOSE_TIMEOUT_MS = 5_000;
 
 interface Waiting {
   readonly bundle: Bundle;
+  readonly bytes: number;
   readonly sent: PromiseWithResolvers<void>;
 }
 
@@ -37,47 +40,51 @@ export async function openRelay(options: {
   let sending: Promise<void> | undefined;
   let removing: Promise<void> = Promise.resolve();
   let closed = false;
+  let waitingBytes = 0;
+
+  async function sendOnce(batch: readonly Waiting[]): Promise<void> {
+    options.crashPoint('relay.before-send');
+    const topicMessages = byTopic(batch.map(({ bundle }) => bundle));
+    await producer.sendBatch({ acks: -1, timeout: 30_000, topicMessages });
+    options.crashPoint('relay.after-send');
+  }
 
   async function drain(): Promise<void> {
     while (waiting.length > 0 && !closed) {
       const batch = takeBatch(waiting);
-      options.crashPoint('relay.before-send');
-      await producer.sendBatch({
-        acks: -1,
-        timeout: 30_000,
-        topicMessages: byTopic(batch.map(({ bundle }) => bundle)),
-      });
-      options.crashPoint('relay.after-send');
-      for (const { sent } of batch) sent.resolve();
+      waitingBytes -= batch.reduce((sum, { bytes }) => sum + bytes, 0);
+      const ids = await deliver(batch, sendOnce, giveBack);
       await removing;
-      const ids = batch.map(({ bundle }) => bundle._id);
       removing = removeSent(options, ids).then(() => {
         for (const id of ids) held.delete(id);
       });
     }
   }
 
+  function giveBack({ bundle, sent }: Waiting, error: unknown): void {
+    options.logger.error(
+      { err: error, bundle: bundle._id },
+      'Kafka refuses a bundle; it stays in the outbox',
+    );
+    held.delete(bundle._id);
+    sent.reject(error instanceof Error ? error : new Error('refused by Kafka'));
+  }
+
   function start(): void {
-    sending ??= drain()
-      .catch((error: unknown) => {
-        options.logger.error({ err: error }, 'the relay stumbled; the sweeper sends what is left');
-        for (const { bundle, sent } of waiting.splice(0)) {
-          held.delete(bundle._id);
-          sent.reject(error instanceof Error ? error : new Error('relay failed'));
-        }
-      })
-      .finally(() => {
-        sending = undefined;
-        if (waiting.length > 0 && !closed) start();
-      });
+    sending ??= drain().finally(() => {
+      sending = undefined;
+      if (waiting.length > 0 && !closed) start();
+    });
   }
 
   return {
     send: async (bundle) => {
-      if (waiting.length >= BUNDLES_WAITING_MAX || closed) return;
+      if (closed || waitingBytes >= BYTES_WAITING_MAX) return;
       const sent = Promise.withResolvers<void>();
+      const bytes = sizeOf(bundle);
+      waitingBytes += bytes;
       held.add(bundle._id);
-      waiting.push({ bundle, sent });
+      waiting.push({ bundle, bytes, sent });
       start();
       await sent.promise;
     },
@@ -90,18 +97,49 @@ export async function openRelay(options: {
   };
 }
 
+/** Sends a batch; where Kafka refuses it, bundle by bundle, so that only the culprit fails. Gives what was sent. */
+async function deliver(
+  batch: readonly Waiting[],
+  sendOnce: (batch: readonly Waiting[]) => Promise<void>,
+  giveBack: (refused: Waiting, error: unknown) => void,
+): Promise<readonly string[]> {
+  try {
+    await sendOnce(batch);
+    for (const { sent } of batch) sent.resolve();
+    return batch.map(({ bundle }) => bundle._id);
+  } catch (error) {
+    const [only] = batch;
+    if (only && batch.length === 1) {
+      giveBack(only, error);
+      return [];
+    }
+  }
+  const sent: string[] = [];
+  for (const single of batch) sent.push(...(await deliver([single], sendOnce, giveBack)));
+  return sent;
+}
+
 function bound(durationMs: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, durationMs).unref();
   });
 }
 
+/** What a message takes beside its value: key, headers and framing, at most. */
+const OVERHEAD_BYTES = 256;
+
+function sizeOf(bundle: Bundle): number {
+  return bundle.messages.reduce((sum, { value }) => sum + value.length + OVERHEAD_BYTES, 0);
+}
+
 function takeBatch(waiting: Waiting[]): readonly Waiting[] {
   let messages = 0;
+  let bytes = 0;
   let bundles = 0;
-  for (const { bundle } of waiting) {
-    if (bundles > 0 && messages + bundle.messages.length > MESSAGES_PER_SEND_MAX) break;
-    messages += bundle.messages.length;
+  for (const next of waiting) {
+    messages += next.bundle.messages.length;
+    bytes += next.bytes;
+    if (bundles > 0 && (messages > MESSAGES_PER_SEND_MAX || bytes > BYTES_PER_SEND_MAX)) break;
     bundles += 1;
   }
   return waiting.splice(0, bundles);

@@ -1,7 +1,7 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { Collection } from 'mongodb';
-import { type Outbox, unpackBundle } from './bundle.ts';
+import { commitBundles, type Outbox, unpackBundle } from './bundle.ts';
 import { type Lease, takeLease } from './lease.ts';
 import { type Loop, startLoop } from './loop.ts';
 import type { Relay } from './relay.ts';
@@ -11,7 +11,11 @@ const PAUSE_MS = 2_000;
 const LEASE_MS = 15_000;
 const BUNDLES_PER_ROUND_MAX = 500;
 
-/** Sends the bundles that a crashed process left in the outbox; one sweeper at a time over all replicas. */
+/**
+ * Sends what a crashed process left of its group commits; one sweeper at a time over all replicas.
+ *
+ * A partition's bundles are its next owner's: sent by anyone else, an old balance could come after a newer one.
+ */
 export function startSweeper(options: {
   readonly outbox: Outbox;
   readonly leases: Collection<Lease>;
@@ -34,7 +38,7 @@ export function startSweeper(options: {
       if (!mine) return false;
       const before = new Date(options.clock.nowMs() - ORPHAN_AGE_MS);
       const orphans = await options.outbox
-        .find({ createdAt: { $lt: before } })
+        .find({ ...commitBundles, createdAt: { $lt: before } })
         .sort({ _id: 1 })
         .limit(BUNDLES_PER_ROUND_MAX)
         .toArray();

@@ -2,7 +2,7 @@ import type { CollectionRefusal } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
-import type { CompletionResult, RailConnector } from '@pesewa/rails';
+import { type CompletionResult, mayStillCall, type RailConnector } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
 import type { Applied, CollectionOrderCommand, Collections } from './collections.ts';
 import type { CollectionStateRefusal } from './domain/collection.ts';
@@ -60,7 +60,7 @@ export function createComplete(deps: CompleterDeps): Complete {
     if (intent.refusal === 'collection.completing') return accept(intent.collection);
     if (intent.refusal)
       return refuse({ reason: refusals[intent.refusal] ?? 'SERVICE UNAVAILABLE', reference });
-    const result = await deps.patience.within(callRail(deps, intent.collection, otpCode));
+    const result = await deps.patience.within(callRail(deps, intent.collection, otpCode, command.nowMs));
     return answerOf(result, intent.collection);
   };
 }
@@ -76,13 +76,16 @@ async function callRail(
   deps: CompleterDeps,
   collection: Collection,
   otpCode: string | undefined,
+  requestedAtMs: number,
 ): Promise<CompletionResult> {
   const { reference, rail: railName } = collection;
   const rail = deps.rail(railName);
   deps.crashPoint('collections.complete.before-call');
-  const result: CompletionResult = rail
-    ? reviewed(await rail.completeCollection({ ...railOrder(collection), otpCode }))
-    : { kind: 'notSent', why: 'the rail is not configured', retryAfterMs: 0 };
+  const result: CompletionResult = !rail
+    ? { kind: 'notSent', why: 'the rail is not configured', retryAfterMs: 0 }
+    : !mayStillCall(requestedAtMs, deps.clock.nowMs())
+      ? { kind: 'notSent', why: 'the request is too old', retryAfterMs: 0 }
+      : reviewed(await rail.completeCollection({ ...railOrder(collection), otpCode }));
   deps.crashPoint('collections.complete.after-call');
   if (result.kind === 'unknown' || result.kind === 'notSent') {
     deps.logger.warn(

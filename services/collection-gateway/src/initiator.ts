@@ -1,6 +1,6 @@
 import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
 import { type Loop, startClaimLoop } from '@pesewa/messaging';
-import type { InitiationResult, RailConnector } from '@pesewa/rails';
+import { type InitiationResult, mayStillCall, type RailConnector } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
 import type { Applied, Collections } from './collections.ts';
 import type { InitiationOutcome } from './domain/collection.ts';
@@ -10,6 +10,7 @@ import { type Collection, type CollectionStore, fromDocument } from './store.ts'
 const CALL_TIMEOUT_MS = 20_000;
 const LEASE_MS = 45_000;
 const UNCONFIGURED_RETRY_MS = 30_000;
+const LATE_RETRY_MS = 1_000;
 
 /** What an initiation came to: the collection as it stands, and the payment link where the rail gave one. */
 export interface Initiated {
@@ -33,11 +34,8 @@ export function createInitiate(deps: InitiatorDeps): Initiate {
   const { collections, logger, crashPoint } = deps;
   return async (collection) => {
     const { reference, attempts, rail: railName } = collection;
-    const rail = deps.rail(railName);
     crashPoint('collections.initiate.before-call');
-    const result: InitiationResult = rail
-      ? await rail.initiateCollection(railOrder(collection))
-      : { kind: 'notSent', why: 'the rail is not configured', retryAfterMs: UNCONFIGURED_RETRY_MS };
+    const result = await callRail(deps, collection);
     crashPoint('collections.initiate.after-call');
     if (result.kind === 'unknown' || result.kind === 'notSent') {
       logger.warn(
@@ -56,6 +54,24 @@ export function createInitiate(deps: InitiatorDeps): Initiate {
       redirectionUrl: result.kind === 'accepted' ? result.redirectionUrl : '',
     };
   };
+}
+
+/** Asks the rail to initiate, unless there is none or the claim has grown too old to act on. */
+async function callRail(
+  deps: Pick<InitiatorDeps, 'rail' | 'clock'>,
+  collection: Collection,
+): Promise<InitiationResult> {
+  const rail = deps.rail(collection.rail);
+  if (!rail)
+    return { kind: 'notSent', why: 'the rail is not configured', retryAfterMs: UNCONFIGURED_RETRY_MS };
+  if (!mayStillCall(collection.attemptedAtMs, deps.clock.nowMs())) {
+    return {
+      kind: 'notSent',
+      why: 'the claim is too old, or the clocks differ',
+      retryAfterMs: LATE_RETRY_MS,
+    };
+  }
+  return rail.initiateCollection(railOrder(collection));
 }
 
 /**

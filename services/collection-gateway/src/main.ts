@@ -1,6 +1,6 @@
 import { createDirectory } from '@pesewa/directory';
 import { openMessaging } from '@pesewa/messaging';
-import { openRails } from '@pesewa/rails';
+import { openRails, readResubmitGraceMs } from '@pesewa/rails';
 import { runService, serveHttp } from '@pesewa/runtime';
 import { createApp } from './app.ts';
 import { createCollections } from './collections.ts';
@@ -22,6 +22,7 @@ await runService('collection-gateway', settings, environment, async (scope) => {
   const store = await openCollectionStore(messaging.db);
   const { identify } = createDirectory({ db: messaging.database('directory'), clock });
   const rails = await scope.open(openRails(config.RAILS, { clock, logger }));
+  const resubmitGraceMs = readResubmitGraceMs(config, rails.all);
   const patience = await scope.open(createPatience({ deadlineMs: config.RAIL_DEADLINE_MS, clock, logger }));
   const collections = createCollections({
     store,
@@ -45,9 +46,7 @@ await runService('collection-gateway', settings, environment, async (scope) => {
       pauseMs: config.INITIATE_PAUSE_MS,
     }),
   );
-  await messaging.consume(
-    createHandlers({ collections, resubmitGraceMs: config.RESUBMIT_GRACE_MS, becameDue: initiator.wake }),
-  );
+  await messaging.consume(createHandlers({ collections, resubmitGraceMs, becameDue: initiator.wake }));
   const app = createApp({ collections, initiate, complete, patience, identify, clock, logger });
   await scope.open(serveHttp({ app, host: config.HOST, port: config.PORT }));
 });

@@ -30,6 +30,7 @@ export interface CollectionDocument extends Claimable {
   readonly step: CollectionStep;
   readonly version: bigint;
   readonly attempts: number;
+  readonly earlierUnclear: boolean;
   readonly attemptedAt: Date;
   readonly completionAttempts: number;
   readonly railFee: bigint;
@@ -123,8 +124,8 @@ function toUpdate({ before, after }: CollectionChange): AnyBulkWriteOperation<Co
 }
 
 function mutable(collection: Collection) {
-  const { status, step, version, attempts, completionAttempts, railFee } = collection;
-  return { status, step, version, attempts, completionAttempts, railFee };
+  const { status, step, version, attempts, earlierUnclear, completionAttempts, railFee } = collection;
+  return { status, step, version, attempts, earlierUnclear, completionAttempts, railFee };
 }
 
 function toDocument(collection: Collection): CollectionDocument {
@@ -162,6 +163,7 @@ export function fromDocument(document: CollectionDocument): Collection {
     step: document.step,
     version: document.version,
     attempts: document.attempts,
+    earlierUnclear: document.earlierUnclear,
     attemptedAtMs: document.attemptedAt.getTime(),
     dueAtMs: document.dueAt?.getTime() ?? null,
     completionAttempts: document.completionAttempts,

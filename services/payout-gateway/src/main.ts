@@ -1,6 +1,6 @@
 import { createDirectory } from '@pesewa/directory';
 import { openMessaging } from '@pesewa/messaging';
-import { openRails } from '@pesewa/rails';
+import { openRails, readResubmitGraceMs } from '@pesewa/rails';
 import { runService, serveHttp } from '@pesewa/runtime';
 import { createApp } from './app.ts';
 import { environment, settings } from './config.ts';
@@ -20,6 +20,7 @@ await runService('payout-gateway', settings, environment, async (scope) => {
   const store = await openPayoutStore(messaging.db);
   const directory = createDirectory({ db: messaging.database('directory'), clock });
   const rails = await scope.open(openRails(config.RAILS, { clock, logger }));
+  const resubmitGraceMs = readResubmitGraceMs(config, rails.all);
   const payouts = createPayouts({
     store,
     messaging,
@@ -43,9 +44,7 @@ await runService('payout-gateway', settings, environment, async (scope) => {
       pauseMs: config.SUBMIT_PAUSE_MS,
     }),
   );
-  await messaging.consume(
-    createHandlers({ payouts, clock, resubmitGraceMs: config.RESUBMIT_GRACE_MS, becameDue: submitter.wake }),
-  );
+  await messaging.consume(createHandlers({ payouts, clock, resubmitGraceMs, becameDue: submitter.wake }));
   const app = createApp({ payouts, identify: directory.identify, logger });
   await scope.open(serveHttp({ app, host: config.HOST, port: config.PORT }));
 });

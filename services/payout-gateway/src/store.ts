@@ -32,6 +32,7 @@ export interface PayoutDocument extends Claimable {
   readonly step: PayoutStep;
   readonly version: bigint;
   readonly attempts: number;
+  readonly earlierUnclear: boolean;
   readonly attemptedAt?: Date;
   readonly railFee: bigint;
   readonly statusReason?: string;
@@ -117,8 +118,8 @@ function toUpdate({ before, after }: PayoutChange): AnyBulkWriteOperation<Payout
 }
 
 function mutable(payout: Payout) {
-  const { status, step, version, attempts, railFee } = payout;
-  return { status, step, version, attempts, railFee };
+  const { status, step, version, attempts, earlierUnclear, railFee } = payout;
+  return { status, step, version, attempts, earlierUnclear, railFee };
 }
 
 function toDocument(payout: Payout): PayoutDocument {
@@ -156,6 +157,7 @@ export function fromDocument(document: PayoutDocument): Payout {
     step: document.step,
     version: document.version,
     attempts: document.attempts,
+    earlierUnclear: document.earlierUnclear,
     attemptedAtMs: document.attemptedAt?.getTime() ?? null,
     dueAtMs: document.dueAt?.getTime() ?? null,
     railFee: document.railFee,

@@ -1,6 +1,6 @@
 import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
 import { type Loop, type Messaging, startClaimLoop } from '@pesewa/messaging';
-import type { RailConnector, SubmissionResult } from '@pesewa/rails';
+import { mayStillCall, type RailConnector, type SubmissionResult } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
 import type { AttemptOutcome } from './domain/payout.ts';
 import type { PayoutOrderCommand, Payouts } from './payouts.ts';
@@ -9,6 +9,7 @@ import { fromDocument, type Payout, type PayoutStore } from './store.ts';
 /** The longest that one call to a rail may take, deadline and margin. */
 const CALL_TIMEOUT_MS = 20_000;
 const LEASE_MS = 45_000;
+const LATE_RETRY_MS = 1_000;
 
 /**
  * Submits held payouts to their rails, outside any transaction.
@@ -56,11 +57,8 @@ export function startSubmitter(deps: {
     logger: deps.logger,
     work: async (document) => {
       const payout = fromDocument(document);
-      const rail = deps.rail(payout.rail);
       deps.crashPoint('payouts.submit.before-call');
-      const result: SubmissionResult = rail
-        ? await rail.submitPayout(orderFor(payout))
-        : { kind: 'notSent', why: 'the rail is not configured', retryAfterMs: LEASE_MS };
+      const result = await callRail(deps, payout);
       deps.crashPoint('payouts.submit.after-call');
       if (result.kind === 'unknown' || result.kind === 'notSent') {
         deps.logger.warn(
@@ -76,6 +74,23 @@ export function startSubmitter(deps: {
       });
     },
   });
+}
+
+/** Asks the rail to pay, unless there is none or the claim has grown too old to act on. */
+async function callRail(
+  deps: { readonly rail: (name: string) => RailConnector | undefined; readonly clock: Clock },
+  payout: Payout,
+): Promise<SubmissionResult> {
+  const rail = deps.rail(payout.rail);
+  if (!rail) return { kind: 'notSent', why: 'the rail is not configured', retryAfterMs: LEASE_MS };
+  if (payout.attemptedAtMs === null || !mayStillCall(payout.attemptedAtMs, deps.clock.nowMs())) {
+    return {
+      kind: 'notSent',
+      why: 'the claim is too old, or the clocks differ',
+      retryAfterMs: LATE_RETRY_MS,
+    };
+  }
+  return rail.submitPayout(orderFor(payout));
 }
 
 function outcomeOf(result: SubmissionResult, nowMs: number): AttemptOutcome {

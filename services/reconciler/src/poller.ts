@@ -108,6 +108,7 @@ async function commitPolls(
     const verdict = judge({
       tracked,
       terms,
+      expectedFee: terms.railFee,
       answer,
       polledAtMs,
       settleMs,

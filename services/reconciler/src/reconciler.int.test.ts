@@ -46,6 +46,8 @@ const rail = {
   connector: 'upstream',
   transferUrl: 'http://127.0.0.1:1',
   collectionsUrl: 'http://127.0.0.1:1',
+  // Half a percent, as the callbacks of these tests claim.
+  collectionFee: 50,
 };
 const prefix = `rec${process.pid}`;
 const config: Config = parseConfig(settings, {

@@ -82,6 +82,25 @@ describe('initiation', () => {
     expect(given([command])).toMatchObject({ step: 'queued', dueAtMs: START_MS + 5, attempts: 1 });
   });
 
+  it.each([
+    [1, false, { status: 'FAILED', step: 'ended', failureReason: 'NO ACCOUNT' }],
+    [2, false, { status: 'FAILED', step: 'ended', failureReason: 'NO ACCOUNT' }],
+    [2, true, { status: 'PENDING', step: 'unknown', failureReason: null }],
+  ])(
+    'refused at attempt %i, an earlier one unclear: %s, leads to %o (P12)',
+    (attempt, earlierUnclear, state) => {
+      const command: CollectionCommand = {
+        kind: 'recordInitiation',
+        attempt,
+        outcome: { kind: 'failed', reason: 'NO ACCOUNT' },
+      };
+      const before = { ...fresh(), attempts: attempt, earlierUnclear };
+      const decision = collectionDecider.decide(command, before);
+      if (!decision.ok) throw new Error(`refused: ${decision.refusal}`);
+      expect(decision.value.reduce(collectionDecider.evolve, before)).toMatchObject(state);
+    },
+  );
+
   it('of an older attempt changes nothing', () => {
     const command: CollectionCommand = {
       kind: 'recordInitiation',

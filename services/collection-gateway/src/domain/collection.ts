@@ -24,6 +24,8 @@ export interface CollectionState {
   readonly version: bigint;
   /** How often the rail was asked to initiate, always with the same reference. */
   readonly attempts: number;
+  /** Whether an earlier attempt was unclear, so that it may still be executed behind the newest one. */
+  readonly earlierUnclear: boolean;
   /** When the newest attempt was committed, in milliseconds since the epoch. */
   readonly attemptedAtMs: number;
   /** When a queued collection is to be initiated again; null while nothing is to be done. */
@@ -62,7 +64,8 @@ export type CollectionCommand =
 export type CollectionHappening =
   | { readonly kind: 'initiationAccepted' }
   | { readonly kind: 'initiationUnclear' }
-  | { readonly kind: 'requeued'; readonly dueAtMs: number }
+  /** `unclear`: an attempt was made whose end nobody knows. */
+  | { readonly kind: 'requeued'; readonly dueAtMs: number; readonly unclear: boolean }
   | { readonly kind: 'completionRequested' }
   | { readonly kind: 'completionAccepted' }
   | { readonly kind: 'completionReturned' }
@@ -101,6 +104,7 @@ export function initiated(terms: {
     step: 'initiating',
     version: 1n,
     attempts: 1,
+    earlierUnclear: false,
     attemptedAtMs: terms.nowMs,
     dueAtMs: null,
     completionAttempts: 0,
@@ -132,9 +136,13 @@ function decideInitiation(outcome: InitiationOutcome, attempt: number, state: Co
     case 'unknown':
       return accept([{ kind: 'initiationUnclear' }]);
     case 'failed':
+      // An earlier attempt that was unclear may still be executed, so this refusal is not final: the status check decides. Where that says NOT FOUND, the collection is initiated and refused again
+      // after every grace time until people settle it as stuck, which is better than to call one failed that the
+      // customer may still pay.
+      if (state.earlierUnclear) return accept([{ kind: 'initiationUnclear' }]);
       return accept([{ kind: 'failed', reason: outcome.reason }]);
     case 'notSent':
-      return accept([{ kind: 'requeued', dueAtMs: outcome.retryAtMs }]);
+      return accept([{ kind: 'requeued', dueAtMs: outcome.retryAtMs, unclear: false }]);
     default:
       return unreachable(outcome);
   }
@@ -189,7 +197,7 @@ function decideFact(fact: CollectionFact, resubmitGraceMs: number, state: Collec
       // Once the rail has accepted it, only people can say what its "not found" means.
       if (state.step !== 'initiating' && state.step !== 'unknown') return refuse('collection.contradiction');
       if (fact.polledAtMs - state.attemptedAtMs < resubmitGraceMs) return refuse('collection.grace_not_over');
-      return accept([{ kind: 'requeued', dueAtMs: fact.polledAtMs }]);
+      return accept([{ kind: 'requeued', dueAtMs: fact.polledAtMs, unclear: true }]);
     default:
       return unreachable(fact.status);
   }
@@ -203,7 +211,12 @@ function evolve(state: CollectionState, happening: CollectionHappening): Collect
     case 'initiationUnclear':
       return { ...next, step: 'unknown', dueAtMs: null };
     case 'requeued':
-      return { ...next, step: 'queued', dueAtMs: happening.dueAtMs };
+      return {
+        ...next,
+        step: 'queued',
+        dueAtMs: happening.dueAtMs,
+        earlierUnclear: state.earlierUnclear || happening.unclear,
+      };
     case 'completionRequested':
       return { ...next, completionAttempts: state.completionAttempts + 1 };
     case 'completionAccepted':

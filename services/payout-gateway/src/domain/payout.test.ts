@@ -64,7 +64,26 @@ describe('attempts', () => {
     payout
       .givenState(submitting)
       .when(record({ kind: 'recordAttempt', attempt: 1, outcome: { kind: 'notSent', retryAtMs: 9_000 } }))
-      .emits({ kind: 'requeued', dueAtMs: 9_000 });
+      .emits({ kind: 'requeued', dueAtMs: 9_000, unclear: false });
+  });
+  it('a refusal of the first one fails the payout', () => {
+    payout
+      .givenState(submitting)
+      .when(record({ kind: 'recordAttempt', attempt: 1, outcome: { kind: 'failed', reason: 'No account' } }))
+      .emits({ kind: 'failed', reason: 'No account' });
+  });
+  it('a refusal of a later one is final where no earlier one ever left', () => {
+    payout
+      .givenState({ ...submitting, attempts: 2 })
+      .when(record({ kind: 'recordAttempt', attempt: 2, outcome: { kind: 'failed', reason: 'No account' } }))
+      .emits({ kind: 'failed', reason: 'No account' });
+  });
+  it('a refusal after an unclear one is not final: the earlier one may still be executed (P12)', () => {
+    const decision = payout
+      .givenState({ ...submitting, attempts: 2, earlierUnclear: true })
+      .when(record({ kind: 'recordAttempt', attempt: 2, outcome: { kind: 'failed', reason: 'No account' } }));
+    decision.emits({ kind: 'submitted', answer: 'unknown' });
+    decision.leadsTo({ status: 'INITIALIZED', step: 'unknown', dueAtMs: null, statusReason: null });
   });
   it('the answer to an older attempt is ignored', () => {
     payout
@@ -85,7 +104,28 @@ describe('facts (design 4)', () => {
     payout.givenState(submitting).when(fact('notFound', 31_999)).isRefused('payout.grace_not_over');
   });
   it('not found after the grace time makes it due again, with the same reference (rule 3)', () => {
-    payout.givenState(submitting).when(fact('notFound', 32_000)).emits({ kind: 'requeued', dueAtMs: 32_000 });
+    payout
+      .givenState(submitting)
+      .when(fact('notFound', 32_000))
+      .emits({ kind: 'requeued', dueAtMs: 32_000, unclear: true });
+  });
+  it('not found after an unclear answer makes it due again, too (rule 3)', () => {
+    payout
+      .givenState({ ...submitting, step: 'unknown', dueAtMs: null })
+      .when(fact('notFound', 32_000))
+      .emits({ kind: 'requeued', dueAtMs: 32_000, unclear: true });
+  });
+  it('not found never sends again what the rail accepted (rule 3)', () => {
+    payout
+      .givenState({ ...submitting, step: 'submitted', dueAtMs: null })
+      .when(fact('notFound', 900_000))
+      .isRefused('payout.contradiction');
+  });
+  it('not found of one that is due again is no news', () => {
+    payout
+      .givenState({ ...submitting, step: 'held' })
+      .when(fact('notFound', 32_000))
+      .isRefused('payout.already_there');
   });
   it('not found before any attempt is no news', () => {
     payout.given(held).when(fact('notFound', 90_000)).isRefused('payout.not_attempted');

@@ -12,6 +12,8 @@ export interface PayoutState {
   readonly version: bigint;
   /** How often the rail was asked to pay, always with the same reference. */
   readonly attempts: number;
+  /** Whether an earlier attempt was unclear, so that it may still be executed behind the newest one. */
+  readonly earlierUnclear: boolean;
   /** When the newest attempt was committed, in milliseconds since the epoch; null before the first. */
   readonly attemptedAtMs: number | null;
   /** When a held payout is to be submitted; null while nothing is to be done. */
@@ -48,7 +50,8 @@ export type PayoutCommand =
 export type PayoutHappening =
   | { readonly kind: 'held'; readonly dueAtMs: number }
   | { readonly kind: 'submitted'; readonly answer: 'accepted' | 'unknown' }
-  | { readonly kind: 'requeued'; readonly dueAtMs: number }
+  /** `unclear`: an attempt was made whose end nobody knows. */
+  | { readonly kind: 'requeued'; readonly dueAtMs: number; readonly unclear: boolean }
   | { readonly kind: 'completed'; readonly railFee: bigint; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'reversed'; readonly reason: string };
@@ -66,6 +69,7 @@ const initial: PayoutState = {
   step: 'accepted',
   version: 1n,
   attempts: 0,
+  earlierUnclear: false,
   attemptedAtMs: null,
   dueAtMs: null,
   railFee: 0n,
@@ -105,9 +109,13 @@ function decideAttempt(
     case 'completed':
       return accept([{ kind: 'completed', railFee: outcome.fee, reason: 'Successful' }]);
     case 'failed':
+      // An earlier attempt that was unclear may still be executed, so this refusal is not final: the lookup decides. Where that says NOT FOUND, the payout is sent and refused again after every
+      // grace time: its hold stays until people settle it as stuck, which is better than to release money that may
+      // still go out.
+      if (state.earlierUnclear) return accept([{ kind: 'submitted', answer: 'unknown' }]);
       return accept([{ kind: 'failed', reason: outcome.reason }]);
     case 'notSent':
-      return accept([{ kind: 'requeued', dueAtMs: outcome.retryAtMs }]);
+      return accept([{ kind: 'requeued', dueAtMs: outcome.retryAtMs, unclear: false }]);
     default:
       return unreachable(outcome);
   }
@@ -131,10 +139,12 @@ function decideFact(
         { kind: 'reversed', reason: fact.reason },
       ]);
     case 'notFound':
+      if (state.step === 'held') return refuse('payout.already_there');
+      // Only an attempt without a clear answer is sent again; what the rail accepted, people look into (design 4.3).
+      if (state.step !== 'submitting' && state.step !== 'unknown') return refuse('payout.contradiction');
       // The rail may still be busy with an attempt: only after the grace time does its "not found" hold (design 4.3).
       if (fact.polledAtMs - state.attemptedAtMs < resubmitGraceMs) return refuse('payout.grace_not_over');
-      if (state.step === 'held') return refuse('payout.already_there');
-      return accept([{ kind: 'requeued', dueAtMs: fact.polledAtMs }]);
+      return accept([{ kind: 'requeued', dueAtMs: fact.polledAtMs, unclear: true }]);
     default:
       return unreachable(fact.status);
   }
@@ -158,7 +168,12 @@ function evolve(state: PayoutState, happening: PayoutHappening): PayoutState {
     case 'submitted':
       return { ...next, step: happening.answer === 'accepted' ? 'submitted' : 'unknown', dueAtMs: null };
     case 'requeued':
-      return { ...next, step: 'held', dueAtMs: happening.dueAtMs };
+      return {
+        ...next,
+        step: 'held',
+        dueAtMs: happening.dueAtMs,
+        earlierUnclear: state.earlierUnclear || happening.unclear,
+      };
     case 'completed':
       return { ...ended(next, happening.reason), status: 'COMPLETED', railFee: happening.railFee };
     case 'failed':

@@ -66,6 +66,25 @@ describe('a payment of the working set', () => {
     );
   });
 
+  it.each<[string, Sighting, Sighting]>([
+    ['payout: submitted before accepted', asked, opened],
+    [
+      'collection: completion requested before initiated',
+      { ...asked, name: 'CollectionCompletionRequested', version: 3n },
+      { ...opened, name: 'CollectionInitiated', terms: { ...terms, kind: 'collection' } },
+    ],
+  ])('is tracked though its first event comes late (%s)', (_name, newer, first) => {
+    const { history: _late, ...late } = fold(newer, first);
+    const { history: _ordered, ...ordered } = fold(first, newer);
+    expect(late).toEqual(ordered);
+    expect(late).toMatchObject({ status: 'open', dueAtMs: 35_000 });
+    expect(fold(newer, first, newer, first)).toEqual(fold(newer, first));
+  });
+
+  it('does not open again by a first event that comes after the end', () => {
+    expect(fold(ended('completed', 5n), opened)).toEqual(fold(ended('completed', 5n)));
+  });
+
   it('keeps the first few distinct claims only', () => {
     const flood = Array.from({ length: 20 }, (_, index) => hint(`CLAIM ${index}`));
     expect(fold(opened, hint('FAILED'), hint('FAILED'), ...flood).callbacks).toHaveLength(8);

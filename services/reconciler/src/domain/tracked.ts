@@ -149,7 +149,8 @@ export function claimedEnd(claim: Pick<Claim, 'status'>): EndStatus | undefined 
 /**
  * What a sighting makes of a payment; the same object where it is no news.
  *
- * Events of the owner count by version, so a replay changes nothing. Hints and postings have no version: whoever reads
+ * Events of the owner count by version, so a replay changes nothing; only the first one, which brings the terms, is
+ * taken after a newer one. Hints and postings have no version: whoever reads
  * them drops those seen before.
  */
 export function sight(
@@ -193,15 +194,18 @@ function owned(
   event: Extract<Sighting, { kind: 'opened' | 'asked' | 'ended' }>,
   at: { readonly nowMs: number; readonly firstPollAfterMs: number },
 ): Tracked {
-  if (event.version <= tracked.version) return tracked;
+  // The terms are news however late they come: without them the rail can't be asked.
+  const late = event.kind === 'opened' && tracked.terms === null;
+  if (event.version <= tracked.version && !late) return tracked;
   const seen = {
     ...tracked,
-    version: event.version,
+    version: event.version > tracked.version ? event.version : tracked.version,
     history: remember(tracked.history, { what: 'event', detail: event.name, atMs: event.atMs }),
   };
+  const newestAtMs = Math.max(event.atMs, lastEventAtMs(tracked));
   // A callback that came before our own event is looked into at once.
   const firstPoll = {
-    dueAtMs: tracked.callbacks.length > 0 ? at.nowMs : event.atMs + at.firstPollAfterMs,
+    dueAtMs: tracked.callbacks.length > 0 ? at.nowMs : newestAtMs + at.firstPollAfterMs,
     claim: null,
   };
   switch (event.kind) {
@@ -226,6 +230,10 @@ function owned(
     default:
       return unreachable(event);
   }
+}
+
+function lastEventAtMs({ history }: Tracked): number {
+  return history.findLast(({ what }) => what === 'event')?.lastAtMs ?? 0;
 }
 
 /** What a payment may yet move at the rail, or has moved there unknown to our float; minor units (design 7). */

@@ -37,7 +37,15 @@ function poll(given: {
   const terms = given.terms ?? payout;
   const { answer, polledAtMs = 1_000, status = 'open', callbacks = [], breaks = [], polls = 0 } = given;
   const tracked: Tracked = { ...awaited('po-1', 0), terms, status, callbacks, breaks, polls };
-  const verdict = judge({ tracked, terms, answer, polledAtMs, settleMs: SETTLE_MS, pollsBeforeBreak: 20 });
+  const verdict = judge({
+    tracked,
+    terms,
+    expectedFee: terms.railFee,
+    answer,
+    polledAtMs,
+    settleMs: SETTLE_MS,
+    pollsBeforeBreak: 20,
+  });
   return {
     fact: verdict.fact?.status ?? null,
     breaks: verdict.findings.map(({ kind }) => kind),
@@ -153,22 +161,46 @@ describe('an ended payout under poll', () => {
 });
 
 describe('a collection under poll', () => {
-  const factOf = (callbacks: readonly Claim[]) => {
-    const tracked: Tracked = { ...awaited('co-1', 0), terms: collection, status: 'open', callbacks };
+  const verdictOf = (callbacks: readonly Claim[], breaks: readonly string[] = []) => {
+    const tracked: Tracked = { ...awaited('co-1', 0), terms: collection, status: 'open', callbacks, breaks };
     const given = { tracked, terms: collection, answer: checked, polledAtMs: 1_000 };
-    return judge({ ...given, settleMs: SETTLE_MS, pollsBeforeBreak: 20 }).fact;
+    return judge({ ...given, expectedFee: 100n, settleMs: SETTLE_MS, pollsBeforeBreak: 20 });
   };
+  const factOf = (callbacks: readonly Claim[]) => verdictOf(callbacks).fact;
 
-  it('takes amount and fee from a callback that names the amount asked', () => {
-    expect(factOf([says('COMPLETED', '100', '1.00')])).toMatchObject({ amount: 10_000n, fee: 100n });
+  it('takes amount and fee from a callback that names the amount asked and the scheduled fee', () => {
+    const { fact, findings } = verdictOf([says('COMPLETED', '100', '1.00')]);
+    expect(fact).toMatchObject({ amount: 10_000n, fee: 100n });
+    expect(findings).toEqual([]);
   });
 
   it('knows neither without a callback', () => {
     expect(factOf([])).toMatchObject({ status: 'completed', amount: null, fee: null });
   });
 
-  it('does not believe a fee above the amount', () => {
-    expect(factOf([says('COMPLETED', '100', '101')])).toMatchObject({ amount: 10_000n, fee: null });
+  it.each<[string, bigint | null]>([
+    ['99', 9_800n],
+    ['1.01', 1n],
+    ['0', -100n],
+    ['-1', -200n],
+    ['101', 10_000n],
+    ['much', null],
+  ])('takes no fee from a callback that claims %s, and opens one break', (fee, amount) => {
+    const claims = [
+      says('COMPLETED', '100', fee),
+      says('COMPLETED', '100', '2'),
+      says('COMPLETED', '100', '1'),
+    ];
+    const { fact, findings } = verdictOf(claims);
+    expect(fact).toEqual({ status: 'completed', amount: 10_000n, fee: null, reason: null });
+    expect(findings).toEqual([expect.objectContaining({ kind: 'callback.fee_differs', amount })]);
+    expect(verdictOf(claims, ['callback.fee_differs']).findings).toEqual([]);
+  });
+
+  it('opens no break for a callback that names no fee', () => {
+    const { fact, findings } = verdictOf([says('COMPLETED', '100', null)]);
+    expect(fact).toMatchObject({ amount: 10_000n, fee: null });
+    expect(findings).toEqual([]);
   });
 
   it.each(['99.99', '100.001', 'a hundred'])('waits for people where the callback claims %s', (amount) => {

@@ -16,6 +16,7 @@ export type RailAnswer =
 export type BreakKind =
   | 'callback.denied'
   | 'callback.amount_differs'
+  | 'callback.fee_differs'
   | 'collection.amount_differs'
   | 'payout.amount_differs'
   | 'payment.contradiction'
@@ -49,6 +50,8 @@ export interface Verdict {
 export interface Question {
   readonly tracked: Tracked;
   readonly terms: Terms;
+  /** The rail's fee by its own schedule, in minor units: the only one that a callback may bear out. */
+  readonly expectedFee: bigint;
   readonly answer: RailAnswer;
   /** When the rail was asked. */
   readonly polledAtMs: number;
@@ -136,9 +139,14 @@ function judgePayout(
   return { fact, findings: [{ kind: 'callback.amount_differs', amount: difference(other, terms), detail }] };
 }
 
-/** What check-status can't tell is taken from the callback when it equals the amount asked (design 6). */
+/**
+ * What check-status can't tell is taken from the callback when it equals the amount asked (design 6).
+ *
+ * Anyone may have written the callback, so its fee counts only where it is the one of the rail's schedule. Any other
+ * goes to people, and the fact goes out without a fee: its owner takes the schedule.
+ */
 function judgeCollection(
-  { terms, tracked }: Question,
+  { terms, tracked, expectedFee }: Question,
   answer: Paid,
 ): { fact: RailFact | null; findings: Finding[] } {
   const claims = paidClaims(tracked.callbacks);
@@ -158,9 +166,20 @@ function judgeCollection(
     };
   }
   const [claim] = claims;
-  const fee = answer.fee ?? (claim ? claimedFee(claim, terms) : null);
-  const amount = answer.amount ?? (claim ? terms.amount : null);
-  return { fact: { status: answer.kind, amount, fee, reason: answer.reason }, findings: [] };
+  const scheduled = answer.fee ?? expectedFee;
+  const unscheduled = claims.find(({ fee }) => fee !== null && readMinor(fee, terms) !== scheduled);
+  const borneOut = !unscheduled && claims.some(({ fee }) => fee !== null);
+  const fact = {
+    status: answer.kind,
+    amount: answer.amount ?? (claim ? terms.amount : null),
+    fee: answer.fee ?? (borneOut ? expectedFee : null),
+    reason: answer.reason,
+  };
+  if (!unscheduled) return { fact, findings: [] };
+  const claimed = readMinor(unscheduled.fee, terms);
+  const amount = claimed === null ? null : claimed - scheduled;
+  const detail = 'a callback claims another fee than the rail charges; it is not taken';
+  return { fact, findings: [{ kind: 'callback.fee_differs', amount, detail }] };
 }
 
 function paidClaims(claims: readonly Claim[]): readonly Claim[] {
@@ -175,11 +194,6 @@ function claimsAmount(claim: Claim, terms: Terms): boolean {
 function difference(claim: Claim, terms: Terms): bigint | null {
   const claimed = readMinor(claim.amount, terms);
   return claimed === null ? null : claimed - terms.amount;
-}
-
-function claimedFee(claim: Claim, terms: Terms): bigint | null {
-  const fee = readMinor(claim.fee, terms);
-  return fee !== null && fee >= 0n && fee <= terms.amount ? fee : null;
 }
 
 function readMinor(text: string | null, terms: Terms): bigint | null {
