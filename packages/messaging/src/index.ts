@@ -8,4 +8,12 @@ export { type Messaging, openMessaging } from './messaging.ts';
 export { type Database, isDuplicateKey, openDatabase } from './mongo.ts';
 export { offsetsOf } from './offsets.ts';
 export { type OutgoingEvent, outboxOf, type Transaction } from './outbox.ts';
+export {
+  attemptMark,
+  openPaymentStore,
+  type PaymentChange,
+  type PaymentDocument,
+  type PaymentStore,
+  paymentId,
+} from './payment-store.ts';
 export { type ChunkTransaction, handleTopic, type Received, type TopicHandler } from './received.ts';

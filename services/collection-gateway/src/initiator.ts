@@ -1,5 +1,5 @@
 import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
-import { type Loop, startClaimLoop } from '@pesewa/messaging';
+import { attemptMark, type Loop, startClaimLoop } from '@pesewa/messaging';
 import { type InitiationResult, mayStillCall, type RailConnector } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
 import type { Applied, Collections } from './collections.ts';
@@ -93,12 +93,7 @@ export function startInitiator(
     name: 'collection initiator',
     collection: deps.store.collection,
     open: { step: 'queued' },
-    mark: {
-      step: 'initiating',
-      attempts: { $add: ['$attempts', 1] },
-      version: { $add: ['$version', 1n] },
-      attemptedAt: '$$NOW',
-    },
+    mark: attemptMark('initiating'),
     leaseMs: LEASE_MS,
     workTimeoutMs: CALL_TIMEOUT_MS,
     batchMax: 100,

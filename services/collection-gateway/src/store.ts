@@ -1,6 +1,12 @@
 import type { CompletionFlow } from '@pesewa/contracts';
-import type { Claimable } from '@pesewa/messaging';
-import type { AnyBulkWriteOperation, ClientSession, Db, Collection as MongoCollection } from 'mongodb';
+import {
+  openPaymentStore,
+  type PaymentChange,
+  type PaymentDocument,
+  type PaymentStore,
+  paymentId,
+} from '@pesewa/messaging';
+import type { Db } from 'mongodb';
 import type { CollectionState, CollectionStatus, CollectionStep } from './domain/collection.ts';
 import type { CollectionOrder } from './domain/initiation.ts';
 
@@ -16,9 +22,7 @@ export interface Collection extends CollectionState {
 }
 
 /** A collection as MongoDB holds it; `_id` is the merchant and its reference, so each is accepted once, for ever. */
-export interface CollectionDocument extends Claimable {
-  readonly reference: string;
-  readonly merchantId: string;
+export interface CollectionDocument extends PaymentDocument {
   readonly order: Omit<CollectionOrder, 'amount' | 'flow'>;
   readonly flow: CompletionFlow;
   readonly amount: bigint;
@@ -38,88 +42,25 @@ export interface CollectionDocument extends Claimable {
 }
 
 /** The collections of this service's database. */
-export interface CollectionStore {
-  readonly collection: MongoCollection<CollectionDocument>;
-  readonly insert: (collections: readonly Collection[], session: ClientSession) => Promise<void>;
-  /** By the merchant's reference, else by ours, always within the merchant (design 9). */
-  readonly find: (merchantId: string, reference: string) => Promise<Collection | undefined>;
-  readonly findAccepted: (
-    keys: readonly CollectionKey[],
-    session?: ClientSession,
-  ) => Promise<readonly Collection[]>;
-  readonly findByReferences: (
-    references: readonly string[],
-    session: ClientSession,
-  ) => Promise<readonly Collection[]>;
-  /** Saves changed states, each against the version it was read at; a conflict aborts the transaction. */
-  readonly save: (changes: readonly CollectionChange[], session: ClientSession) => Promise<void>;
-}
-
-/** What makes a collection unique to its merchant. */
-export interface CollectionKey {
-  readonly merchantId: string;
-  readonly merchantReference: string;
-}
+export type CollectionStore = PaymentStore<Collection, CollectionDocument>;
 
 /** A collection before and after. */
-export interface CollectionChange {
-  readonly before: Collection;
-  readonly after: Collection;
-}
+export type CollectionChange = PaymentChange<Collection>;
 
 /** Opens the store and makes sure of its indexes. */
-export async function openCollectionStore(db: Db): Promise<CollectionStore> {
+export function openCollectionStore(db: Db): Promise<CollectionStore> {
   const collection = db.collection<CollectionDocument>('collections');
-  await collection.createIndexes([
-    { key: { reference: 1 }, unique: true },
-    { key: { dueAt: 1 }, partialFilterExpression: { step: 'queued' } },
-  ]);
-  return {
-    collection,
-    insert: async (collections, session) => {
-      await collection.insertMany(collections.map(toDocument), { session });
-    },
-    find: async (merchantId, reference) => {
-      const own = await collection.findOne({ _id: documentId({ merchantId, merchantReference: reference }) });
-      const found = own ?? (await collection.findOne({ reference, merchantId }));
-      return found ? fromDocument(found) : undefined;
-    },
-    findAccepted: async (keys, session) => {
-      const options = session ? { session } : {};
-      const found = await collection.find({ _id: { $in: keys.map(documentId) } }, options).toArray();
-      return found.map(fromDocument);
-    },
-    findByReferences: async (references, session) => {
-      const found = await collection.find({ reference: { $in: [...references] } }, { session }).toArray();
-      return found.map(fromDocument);
-    },
-    save: async (changes, session) => {
-      if (changes.length === 0) return;
-      const saved = await collection.bulkWrite(changes.map(toUpdate), { session, ordered: false });
-      if (saved.matchedCount !== changes.length) {
-        throw new Error('a collection changed under a transaction that held it');
-      }
-    },
-  };
+  return openPaymentStore({ collection, due: 'queued', toDocument, fromDocument, toUpdate });
 }
 
-function documentId(key: CollectionKey): string {
-  return `${key.merchantId}:${key.merchantReference}`;
-}
-
-function toUpdate({ before, after }: CollectionChange): AnyBulkWriteOperation<CollectionDocument> {
+function toUpdate(after: Collection) {
   return {
-    updateOne: {
-      filter: { reference: before.reference, version: before.version },
-      update: {
-        $set: {
-          ...mutable(after),
-          ...(after.dueAtMs !== null && { dueAt: new Date(after.dueAtMs) }),
-          ...(after.failureReason !== null && { failureReason: after.failureReason }),
-        },
-        ...(after.dueAtMs === null && { $unset: { dueAt: true, claim: true } }),
-      },
+    $set: {
+      ...mutable(after),
+      ...(after.dueAtMs !== null && { dueAt: new Date(after.dueAtMs) }),
+      ...(after.failureReason !== null && { failureReason: after.failureReason }),
     },
+    ...(after.dueAtMs === null && { $unset: { dueAt: true, claim: true } }),
   };
 }
 
@@ -131,7 +72,7 @@ function mutable(collection: Collection) {
 function toDocument(collection: Collection): CollectionDocument {
   const { amount, flow, ...order } = collection.order;
   return {
-    _id: documentId({ merchantId: collection.merchantId, merchantReference: order.merchantReference }),
+    _id: paymentId({ merchantId: collection.merchantId, merchantReference: order.merchantReference }),
     reference: collection.reference,
     merchantId: collection.merchantId,
     order,

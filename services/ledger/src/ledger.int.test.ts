@@ -17,11 +17,9 @@ import { createApp } from './app.ts';
 import { createCommands } from './commands.ts';
 import { createLedgerEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
+import { CURRENCY, collected, payout, RAIL } from './ledger.fixture.ts';
 import { createPostings } from './postings.ts';
 import { openLedgerStore } from './store.ts';
-
-const CURRENCY = 'KES';
-const RAIL = 'upstream';
 
 let config: TestConfig;
 let source: Messaging;
@@ -70,78 +68,6 @@ async function openLedger() {
   const commands = createCommands({ db: messaging.db, store, messaging, ids, clock });
   const app: Hono = createApp({ store, commands, logger });
   return { app, db: messaging.db, scope };
-}
-
-const type = {
-  accepted: 'PayoutAccepted',
-  completed: 'PayoutCompleted',
-  failed: 'PayoutFailed',
-  reversed: 'PayoutReversed',
-} as const;
-
-function payout(
-  kind: keyof typeof type,
-  merchantId: string,
-  reference: string,
-  amount: bigint,
-  round = 1,
-): OutgoingEvent {
-  const payload = {
-    eventId: `ev-${reference}-${kind}-${round}`,
-    occurredAt: 1n,
-    reference,
-    merchantReference: `m-${reference}`,
-    merchantId,
-    currency: CURRENCY,
-    amount,
-    fee: 10n,
-    rail: RAIL,
-    statusReason: 'told',
-  };
-  const address = {
-    topic: 'payouts',
-    key: `${merchantId}:${CURRENCY}`,
-    version: 1n,
-    causationId: null,
-  } as const;
-  switch (kind) {
-    case 'accepted': {
-      const route = { country: 'KEN', channel: 'BANK', bankCode: '01', batchReference: null };
-      return { ...address, type: 'pesewa.payouts.PayoutAccepted', payload: { ...payload, ...route } };
-    }
-    case 'completed':
-      return { ...address, type: 'pesewa.payouts.PayoutCompleted', payload: { ...payload, railFee: 5n } };
-    case 'failed':
-      return { ...address, type: 'pesewa.payouts.PayoutFailed', payload };
-    case 'reversed':
-      return { ...address, type: 'pesewa.payouts.PayoutReversed', payload };
-    default:
-      throw new TypeError(kind satisfies never);
-  }
-}
-
-function collected(merchantId: string, reference: string, amountReceived: bigint, round = 1): OutgoingEvent {
-  return {
-    topic: 'collections',
-    key: `${merchantId}:${CURRENCY}`,
-    version: 1n,
-    causationId: null,
-    type: 'pesewa.collections.CollectionCompleted',
-    payload: {
-      eventId: `ev-${reference}-${round}`,
-      occurredAt: 1n,
-      reference,
-      merchantReference: `m-${reference}`,
-      merchantId,
-      currency: CURRENCY,
-      amountReceived,
-      fee: 20n,
-      railFee: 3n,
-      rail: RAIL,
-      initiatedAt: 1n,
-      webhookUrl: null,
-    },
-  };
 }
 
 async function fund(merchantId: string, minor: bigint, commandId: string): Promise<Response> {

@@ -1,5 +1,5 @@
 import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
-import { type Loop, type Messaging, startClaimLoop } from '@pesewa/messaging';
+import { attemptMark, type Loop, type Messaging, startClaimLoop } from '@pesewa/messaging';
 import { mayStillCall, type RailConnector, type SubmissionResult } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
 import type { AttemptOutcome } from './domain/payout.ts';
@@ -41,12 +41,7 @@ export function startSubmitter(deps: {
     name: 'payout submitter',
     collection: deps.store.collection,
     open: { step: 'held' },
-    mark: {
-      step: 'submitting',
-      attempts: { $add: ['$attempts', 1] },
-      version: { $add: ['$version', 1n] },
-      attemptedAt: '$$NOW',
-    },
+    mark: attemptMark('submitting'),
     leaseMs: LEASE_MS,
     workTimeoutMs: CALL_TIMEOUT_MS,
     batchMax: 100,

@@ -1,5 +1,3 @@
-import { topics } from '@pesewa/contracts';
-import { systemClock, systemRandom } from '@pesewa/kernel';
 import {
   createKafka,
   createTopics,
@@ -9,17 +7,8 @@ import {
   openMessaging,
   registerSchemas,
 } from '@pesewa/messaging';
-import { type Observation, openRails } from '@pesewa/rails';
-import {
-  createHealth,
-  createLogger,
-  createOperationsApp,
-  parseConfig,
-  type ServiceScope,
-} from '@pesewa/runtime';
+import { createLogger, parseConfig } from '@pesewa/runtime';
 import { waitUntil } from '@pesewa/stack';
-import type { Hono } from 'hono';
-import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { composeReconciler } from './compose.ts';
@@ -35,25 +24,20 @@ import {
   initiated,
   ledger,
 } from './fixtures/owners.ts';
+import { directRail, railSettings } from './fixtures/rail.ts';
+import { createReplay } from './fixtures/replay.ts';
+import { openScope, type Running } from './fixtures/scope.ts';
 import type { PollDocument } from './store.ts';
 
 type Config = z.output<typeof settings>;
 
 const DEADLINE_MS = 15_000;
 const SETTLE_MS = 700;
-const rail = {
-  name: 'upstream',
-  connector: 'upstream',
-  transferUrl: 'http://127.0.0.1:1',
-  collectionsUrl: 'http://127.0.0.1:1',
-  // Half a percent, as the callbacks of these tests claim.
-  collectionFee: 50,
-};
 const prefix = `rec${process.pid}`;
 const config: Config = parseConfig(settings, {
   ...process.env,
   OPERATOR_TOKEN: 'a token of these tests',
-  RAILS: JSON.stringify([{ ...rail, publicKey: 'pk' }]),
+  RAILS: JSON.stringify([railSettings]),
   DATABASE_PREFIX: `${prefix}_`,
   TOPIC_PREFIX: `${prefix}.`,
   FIRST_POLL_AFTER_MS: '50',
@@ -68,64 +52,18 @@ const logger = createLogger({ name: 'test', level: process.env['LOG_LEVEL'] ?? '
 const kafkaLog: Parameters<typeof createKafka>[0]['log'] = (level, message, fields) =>
   logger[level](fields, message);
 
-/** The rail as the tests direct it: what it says of each reference, and what it was asked. */
-const answers = new Map<string, Observation>();
-const asked: string[] = [];
-let railBalance = 0n;
-const answer = async ({ reference }: { readonly reference: string }): Promise<Observation> => {
-  asked.push(reference);
-  return answers.get(reference) ?? { kind: 'pending' };
-};
-const rails = (() => {
-  const [real] = openRails(config.RAILS, { clock: systemClock }).all;
-  if (!real) throw new Error('no rail');
-  const fake = {
-    ...real,
-    lookUpPayout: answer,
-    checkCollection: answer,
-    balances: async () => ({ kind: 'answered' as const, wallets: [{ minor: railBalance, currency: 'GHS' }] }),
-  };
-  return { all: [fake], get: (name: string) => (name === fake.name ? fake : undefined) };
-})();
-
-interface Running {
-  readonly scope: ServiceScope<Config>;
-  readonly operator: Hono;
-  readonly close: () => Promise<void>;
-}
-
-function openScope(): Running {
-  const resources = new AsyncDisposableStack();
-  const health = createHealth();
-  const metrics = new Registry();
-  const { operator } = createOperationsApp({ health, metrics });
-  const scope: ServiceScope<Config> = {
-    config,
-    logger,
-    metrics,
-    health,
-    ids,
-    operator,
-    clock: systemClock,
-    random: systemRandom,
-    crashPoint: () => undefined,
-    open: async (resource) => resources.use(await resource),
-    abort: (error) => {
-      throw error;
-    },
-  };
-  return { scope, operator, close: () => resources.disposeAsync() };
-}
+const rail = directRail(config.RAILS);
+const { answers, asked } = rail;
 
 async function startReconciler(): Promise<Running> {
-  const running = openScope();
-  await composeReconciler(running.scope, rails);
+  const running = openScope(config, logger);
+  await composeReconciler(running.scope, rail.rails);
   return running;
 }
 
 /** Everyone else: publishes what the owners would, and keeps what the reconciler says. */
 const heard: { readonly type: string; readonly payload: Record<string, unknown> }[] = [];
-const others = openScope();
+const others = openScope(config, logger);
 let messaging: Messaging;
 let publishing: { readonly submit: (events: readonly OutgoingEvent[]) => Promise<void> };
 let reconciler: Running;
@@ -296,7 +234,7 @@ describe('the reconciler on real daemons', () => {
       }),
     );
     await until('the posting', async () => (await rowOf(reference))?.posted === true);
-    railBalance = 989_900n;
+    rail.holds(989_900n);
     expect((await operator('/compare', { method: 'POST' })).items).toMatchObject([
       {
         rail: 'upstream',
@@ -309,7 +247,7 @@ describe('the reconciler on real daemons', () => {
     ]);
     await operator('/compare', { method: 'POST' });
     expect(await breaksOf('upstream:GHS')).toEqual(['wallet.drift']);
-    railBalance = 989_950n;
+    rail.holds(989_950n);
     await operator('/compare', { method: 'POST' });
     expect((await operator('/drift')).items).toMatchObject([{ drift: '0', withinRange: true }]);
     expect((await operator('/breaks?reference=upstream:GHS')).items).toMatchObject([{ status: 'resolved' }]);
@@ -334,52 +272,12 @@ describe('the reconciler on real daemons', () => {
     const [before, calls] = [await state(), asked.length];
     expect(before.polls.length).toBeGreaterThan(5);
     expect(before.breaks.length).toBeGreaterThan(2);
-    await replay();
+    const replay = createReplay({ config, kafkaLog, database });
+    await replay.rewind();
     reconciler = await startReconciler();
-    await untilApplied();
+    const ends = await replay.ends();
+    await until('the replay', () => replay.isAppliedTo(ends));
     expect(await state()).toEqual(before);
     expect(asked).toHaveLength(calls);
   });
 });
-
-const consumed = ['payouts', 'collections', 'railNotices', 'ledger'] as const;
-const topicOf = (name: (typeof consumed)[number]) => config.TOPIC_PREFIX + topics[name].name;
-const offsets = () =>
-  messaging.database('reconciler').collection<{ _id: string; next: bigint }>('consumer_offsets');
-
-async function withAdmin<Value>(
-  work: (admin: ReturnType<ReturnType<typeof createKafka>['admin']>) => Promise<Value>,
-): Promise<Value> {
-  const admin = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'admin', log: kafkaLog }).admin();
-  await admin.connect();
-  try {
-    return await work(admin);
-  } finally {
-    await admin.disconnect();
-  }
-}
-
-/** Puts the group back to the start of every topic. */
-async function replay(): Promise<void> {
-  await offsets().deleteMany({});
-  await withAdmin((admin) => admin.deleteGroups([`${config.TOPIC_PREFIX}reconciler`]));
-}
-
-/** Waits until every message of every topic is applied. */
-async function untilApplied(): Promise<void> {
-  const ends = await withAdmin((admin) =>
-    Promise.all(consumed.map((name) => admin.fetchTopicOffsets(topicOf(name)))),
-  );
-  const wanted = ends.flatMap((partitions, index) =>
-    partitions
-      .filter(({ high }) => high !== '0')
-      .map(({ partition, high }) => ({
-        id: `reconciler/${topicOf(consumed[index] ?? 'ledger')}/${partition}`,
-        high: BigInt(high),
-      })),
-  );
-  await until('the replay', async () => {
-    const found = new Map((await offsets().find().toArray()).map(({ _id, next }) => [_id, next]));
-    return wanted.every(({ id, high }) => (found.get(id) ?? 0n) >= high);
-  });
-}

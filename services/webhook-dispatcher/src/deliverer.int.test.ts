@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Merchant } from '@pesewa/directory';
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
-import { type Messaging, type OutgoingEvent, openDatabase, type Transaction } from '@pesewa/messaging';
+import { openDatabase } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
 import { createWebhookSecret, verifyWebhook } from '@pesewa/signatures';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { createTransactions, openEndpoint, status } from './deliverer.fixture.ts';
 import { startDeliverer } from './deliverer.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { createDeliveryEvents } from './events.ts';
@@ -20,12 +21,6 @@ const secrets = [createWebhookSecret(systemRandom), createWebhookSecret(systemRa
 const DEADLINE_MS = 400;
 
 type Database = Awaited<ReturnType<typeof openDatabase>>;
-type Answer = (response: ServerResponse) => void;
-interface Seen {
-  readonly path: string | undefined;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
 
 let database: Database;
 let store: DeliveryStore;
@@ -51,79 +46,9 @@ afterEach(async () => {
   await Promise.all(['deliveries', 'attempts'].map((name) => database.db.collection(name).deleteMany({})));
 });
 
-/** A merchant's endpoint that answers from a list; the last answer repeats. */
-async function openEndpoint() {
-  const seen: Seen[] = [];
-  let answers: readonly Answer[] = [];
-  const server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (chunk: string) => {
-      body += chunk;
-    });
-    request.on('end', () => {
-      const answer = answers[Math.min(seen.length, answers.length - 1)];
-      seen.push({ path: request.url, headers: request.headers, body });
-      answer?.(response);
-    });
-  });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  const origin = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
-  return {
-    origin,
-    seen,
-    answering: (...list: readonly Answer[]) => {
-      answers = list;
-    },
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => {
-        server.close(resolve);
-      });
-    },
-  };
-}
-
-const status = (code: number, headers: Record<string, string> = {}): Answer => {
-  return (response) => void response.writeHead(code, headers).end();
-};
-
-/** Group commit as one transaction per item, and the events that were committed. */
-function createTransactions() {
-  const committed: OutgoingEvent[] = [];
-  const inTransaction = async <Value>(work: (transaction: Transaction) => Promise<Value>): Promise<Value> => {
-    let events: OutgoingEvent[] = [];
-    let actions: (() => void)[] = [];
-    const value = await database.client.withSession((session) =>
-      session.withTransaction(() => {
-        events = [];
-        actions = [];
-        return work({
-          session,
-          emit: (event) => void events.push(event),
-          afterCommit: (action) => void actions.push(action),
-        });
-      }),
-    );
-    committed.push(...events);
-    for (const action of actions) action();
-    return value;
-  };
-  const groupCommit: Messaging['groupCommit'] = (_name, apply) => ({
-    submit: async (item) => {
-      const [outcome] = await inTransaction((transaction) => apply([item], transaction, false));
-      if (outcome === undefined) throw new Error('an outcome is missing');
-      return outcome;
-    },
-  });
-  return { committed, inTransaction, groupCommit };
-}
-
 async function openDispatcher() {
   const resources = new AsyncDisposableStack();
-  const transactions = createTransactions();
+  const transactions = createTransactions(database.client);
   const allowedOrigins = new Set([endpoint.origin]);
   const merchants: Record<string, Pick<Merchant, 'id' | 'webhooks'>> = {
     demo: {

@@ -53,6 +53,14 @@ export const reconciliationEvents = [
   },
 ] as const satisfies readonly AvroRecord[];
 
+const delivery = [
+  ...envelope,
+  { name: 'deliveryId', type: 'string' },
+  { name: 'merchantId', type: 'string' },
+  { name: 'reference', type: 'string' },
+  { name: 'attempts', type: 'int' },
+] as const;
+
 /** What became of webhooks to merchants (design 8). */
 export const webhookEvents = [
   {
@@ -60,26 +68,14 @@ export const webhookEvents = [
     namespace: 'pesewa.webhooks',
     name: 'WebhookDelivered',
     doc: "The merchant's endpoint answered 2xx.",
-    fields: [
-      ...envelope,
-      { name: 'deliveryId', type: 'string' },
-      { name: 'merchantId', type: 'string' },
-      { name: 'reference', type: 'string' },
-      { name: 'attempts', type: 'int' },
-    ],
+    fields: delivery,
   },
   {
     type: 'record',
     namespace: 'pesewa.webhooks',
     name: 'WebhookExhausted',
     doc: 'Every attempt failed; the delivery waits for an operator to resend it.',
-    fields: [
-      ...envelope,
-      { name: 'deliveryId', type: 'string' },
-      { name: 'merchantId', type: 'string' },
-      { name: 'reference', type: 'string' },
-      { name: 'attempts', type: 'int' },
-    ],
+    fields: delivery,
   },
 ] as const satisfies readonly AvroRecord[];
 

@@ -1,52 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import type { EntryKind, Hold, Snapshot, Wallet } from './books.ts';
+import type { EntryKind, Snapshot } from './books.ts';
 import type { Instruction } from './instructions.ts';
+import {
+  available,
+  brief,
+  capture,
+  collect,
+  float,
+  fund,
+  fundFloat,
+  given,
+  held,
+  hold,
+  policy,
+  refund,
+  release,
+} from './posting.fixture.ts';
 import { foldInstructions } from './posting.ts';
-
-const policy = { refundFee: false };
-const payout = {
-  causationId: 'ev-1',
-  reference: 'po-1',
-  merchantId: 'demo',
-  currency: 'KES',
-  amount: 1_000n,
-  fee: 10n,
-};
-const payment = { causationId: 'ev-1', reference: 'co-1', merchantId: 'demo', currency: 'KES' };
-const funding = { causationId: 'cm-1', reference: 'cm-1', currency: 'KES', amount: 700n };
-
-const hold = { ...payout, kind: 'hold', rail: 'upstream' } as const;
-const capture = { ...payout, kind: 'capture', rail: 'upstream', railFee: 5n } as const;
-const release = { ...payout, kind: 'release' } as const;
-const refund = { ...payout, kind: 'refund' } as const;
-const collect = {
-  ...payment,
-  kind: 'collect',
-  received: 500n,
-  fee: 20n,
-  rail: 'upstream',
-  railFee: 3n,
-} as const;
-const fund = { ...funding, kind: 'fund', merchantId: 'demo' } as const;
-const fundFloat = { ...funding, kind: 'fundFloat', rail: 'upstream' } as const;
-
-function given(available: bigint, held: bigint, status?: Hold['status']): Snapshot {
-  const wallet: Wallet = { merchantId: 'demo', currency: 'KES', available, held, sequence: 7n };
-  const stored: Hold = {
-    reference: 'po-1',
-    merchantId: 'demo',
-    currency: 'KES',
-    amount: 1_000n,
-    fee: 10n,
-    rail: 'upstream',
-    status: status ?? 'open',
-  };
-  return {
-    wallets: new Map([['demo:KES', wallet]]),
-    holds: new Map(status ? [['po-1', stored]] : []),
-    entryIds: new Set(),
-  };
-}
 
 interface Line {
   readonly name: string;
@@ -57,10 +27,6 @@ interface Line {
   /** Available, held and sequence afterwards; absent where the wallet stays as it was. */
   readonly wallet?: readonly [bigint, bigint, bigint];
 }
-
-const available = 'wallet:demo:KES:available';
-const held = 'wallet:demo:KES:held';
-const float = 'float:upstream:KES';
 
 const table: readonly Line[] = [
   {
@@ -262,43 +228,4 @@ describe('foldInstructions', () => {
     const after = folded.wallets.get('demo:KES')?.after;
     expect(after && [after.available, after.held, after.sequence]).toEqual(wallet);
   });
-
-  it('gives the fee back where the policy says so', () => {
-    const folded = foldInstructions(given(0n, 0n, 'captured'), [refund], { refundFee: true });
-    expect(folded.entries.map(({ kind, debit, amount }) => [kind, debit, amount])).toEqual([
-      ['refund', float, 1_000n],
-      ['refundFee', 'feeIncome:KES', 10n],
-    ]);
-    expect(folded.outcomes[0]).toMatchObject({
-      happening: { kind: 'payoutRefunded', amount: 1_000n, fee: 10n },
-    });
-  });
-
-  it('judges each hold of a chunk by what the earlier ones left', () => {
-    const holds = [
-      hold,
-      { ...hold, reference: 'po-2' },
-      { ...hold, reference: 'po-3', amount: 5n, fee: 0n },
-      hold,
-    ];
-    const folded = foldInstructions(given(1_500n, 0n), holds, policy);
-    expect(folded.outcomes.map(brief)).toEqual(['holdPlaced', 'holdRefused', 'holdPlaced', 'known']);
-    expect(folded.wallets.get('demo:KES')?.after).toMatchObject({
-      available: 485n,
-      held: 1_015n,
-      sequence: 9n,
-    });
-    expect([...folded.holds.values()].map(({ after }) => after.status)).toEqual(['open', 'refused', 'open']);
-  });
-
-  it('leaves the snapshot as it was, so that a rerun starts from the same', () => {
-    const snapshot = given(5_000n, 0n);
-    foldInstructions(snapshot, [hold, capture], policy);
-    expect(snapshot).toEqual(given(5_000n, 0n));
-  });
 });
-
-function brief(outcome: ReturnType<typeof foldInstructions>['outcomes'][number]): string {
-  if (outcome.kind === 'posted') return outcome.happening.kind;
-  return outcome.kind === 'parked' ? `parked: ${outcome.reason}` : outcome.kind;
-}

@@ -1,0 +1,100 @@
+import type { Merchant } from '@pesewa/directory';
+import { accept, refuse } from '@pesewa/kernel';
+import type { CliPorts, OpenedDirectory, OperationsAnswer } from './ports.ts';
+import { runProgram } from './program.ts';
+
+/** The price of the merchant's wallet, both ways: one percent. */
+export const fee = { fixedMinor: 0n, basisPoints: 100n, minimumMinor: 0n };
+
+const demo: Merchant = {
+  id: 'demo',
+  name: 'Demo Merchant',
+  status: 'active',
+  keyHashes: ['ab'.repeat(32)],
+  wallets: [{ currency: 'GHS', country: 'GHA', payoutFee: fee, collectionFee: fee }],
+  webhooks: {
+    payoutsUrl: 'https://shop.example/payouts',
+    collectionsUrl: null,
+    secrets: [`whsec_${'s'.repeat(40)}`],
+  },
+  limits: { requestsPerSecond: 50, perPayoutMaxMinor: { GHS: 9_007_199_254_740_993n } },
+  createdAt: new Date(0),
+};
+
+const addresses = [
+  '--mongodb-url',
+  'mongodb://unused',
+  '--ledger-url',
+  'http://ledger',
+  '--reconciler-url',
+  'http://reconciler',
+];
+
+/** A command line over fakes: what it printed, and what it asked of the directory and the operations APIs. */
+export function commandLine(answers: readonly OperationsAnswer[] = []) {
+  const printed: string[] = [];
+  const complained: string[] = [];
+  const changes: unknown[] = [];
+  const requests: unknown[] = [];
+  let nowMs = 0;
+  const remaining = [...answers];
+  const change =
+    (name: string) =>
+    (...given: unknown[]) => {
+      changes.push([name, ...given]);
+      return Promise.resolve(accept(null));
+    };
+  const admin: OpenedDirectory['admin'] = {
+    ensureIndexes: () => Promise.resolve(),
+    createMerchant: (merchant) => {
+      changes.push(['createMerchant', merchant]);
+      return Promise.resolve(accept({ publicKey: 'the-public-key-itself', webhookSecret: 'whsec_new' }));
+    },
+    addKey: (id, publicKey = 'a-public-key-that-was-made') => {
+      changes.push(['addKey', id, publicKey]);
+      return Promise.resolve(accept({ publicKey }));
+    },
+    removeKey: change('removeKey'),
+    setWallet: change('setWallet'),
+    setWebhooks: change('setWebhooks'),
+    rotateWebhookSecret: () => Promise.resolve(accept({ webhookSecret: 'whsec_rotated' })),
+    suspend: (id) =>
+      id === 'demo'
+        ? change('suspend')(id)
+        : Promise.resolve(
+            refuse({ code: 'merchant.unknown', message: `there is no merchant ${id}` } as const),
+          ),
+    resume: change('resume'),
+    list: () => Promise.resolve([demo]),
+  };
+  const ports: CliPorts = {
+    environment: { OPERATOR_TOKEN: 'operator-token-of-tests', PESEWA_OPERATOR: 'ama' },
+    print: (text) => void printed.push(text),
+    complain: (text) => void complained.push(text),
+    colours: false,
+    openDirectory: () => Promise.resolve({ admin, [Symbol.asyncDispose]: () => Promise.resolve() }),
+    exchange: ({ url, token, body }) => {
+      requests.push(body === undefined ? url : { url, token, body });
+      const next = remaining.length > 1 ? remaining.shift() : remaining[0];
+      return Promise.resolve(
+        next ?? { status: 404, body: { code: 'not_found', message: 'there is nothing' } },
+      );
+    },
+    prepare: () => Promise.resolve(),
+    clock: {
+      nowMs: () => nowMs,
+      sleep: (durationMs) => {
+        nowMs += durationMs;
+        return Promise.resolve();
+      },
+    },
+    ids: { next: (prefix) => `${prefix}-1` },
+  };
+  return {
+    run: (...call: string[]) => runProgram(ports, [...call, ...addresses]),
+    printed: () => printed.join(''),
+    complained: () => complained.join(''),
+    changes,
+    requests,
+  };
+}

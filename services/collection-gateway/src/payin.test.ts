@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import { failed, nothingFurther, onlyStored, pending, referenceOf, typesOf } from './fixtures/answers.ts';
+import { type GatewayAnswer, ivoryCoast, openGateway, payinBody } from './fixtures/gateway.ts';
+
+const awaitingOtp = {
+  ...nothingFurther,
+  otpIsRequired: true,
+  lengthOfOtp: 6,
+  paymentCompletionRequired: true,
+  paymentCompletionUrl: '/collection/v1/complete-payin',
+};
+const ghana = {
+  requestHeader: { clientId: '', requestType: 'Collections' },
+  transactionCurrency: 'GHS',
+  transactionCountry: 'GH',
+  operatorCode: 'GHMTN',
+};
+const descriptionOf = ({ body }: GatewayAnswer) =>
+  (body['responseDetails'] as { readonly statusDescription?: string }).statusDescription;
+
+describe('payin', () => {
+  it.each([
+    ['GMQMO', {}, awaitingOtp],
+    ['GMAFR', { operatorCode: 'GMAFR' }, { ...awaitingOtp, otpIsRequired: false, lengthOfOtp: 0 }],
+    ['CIMTN', ivoryCoast, nothingFurther],
+    ['CIORA', { ...ivoryCoast, operatorCode: 'CIORA' }, { ...awaitingOtp, lengthOfOtp: 4 }],
+    ['GHMTN high risk', { ...ghana, transactionType: '1' }, nothingFurther],
+    ['GHMTN low risk', { ...ghana, transactionType: '2' }, awaitingOtp],
+  ])('by %s answers what is next', async (_name, changes, next) => {
+    const gateway = openGateway();
+    const answer = await gateway.send({ path: 'payin', body: payinBody(changes) });
+    const transactionReference = onlyStored(gateway)?.reference;
+    expect(transactionReference).toMatch(/^co-/);
+    expect(answer).toEqual({
+      status: 200,
+      body: { responseDetails: pending, transactionReference, ...next },
+    });
+    expect(gateway.rail.initiations).toMatchObject([{ reference: transactionReference }]);
+    expect(typesOf(gateway)).toEqual(['CollectionInitiated']);
+  });
+
+  it("by link answers the rail's link", async () => {
+    const gateway = openGateway();
+    gateway.rail.script.initiation = { kind: 'accepted', redirectionUrl: 'https://pay.example/1' };
+    const { body } = await gateway.send({ path: 'payin', body: payinBody({ operatorCode: 'GMWAV' }) });
+    expect(body).toMatchObject({
+      paymentCompletionRequired: false,
+      paymentCompletionUrl: 'https://pay.example/1',
+      redirectionRequired: true,
+      redirectionUrl: 'https://pay.example/1',
+    });
+  });
+
+  it.each([
+    ['unknown', { kind: 'unknown', why: 'HTTP 500' } as const, 'unknown'],
+    ['not sent', { kind: 'notSent', why: 'circuit open', retryAfterMs: 5_000 } as const, 'queued'],
+  ])('is pending where the outcome is %s', async (_name, initiation, step) => {
+    const gateway = openGateway();
+    gateway.rail.script.initiation = initiation;
+    const answer = await gateway.send({ path: 'payin', body: payinBody() });
+    expect(answer).toMatchObject({ status: 200, body: { responseDetails: pending, ...awaitingOtp } });
+    expect(onlyStored(gateway)?.step).toBe(step);
+  });
+
+  it('is pending where the rail takes too long, and still records what it says later', async () => {
+    const gateway = openGateway();
+    const late = Promise.withResolvers<{ kind: 'accepted'; redirectionUrl: string }>();
+    gateway.rail.script.initiation = late.promise;
+    gateway.losePatience();
+    const answer = await gateway.send({ path: 'payin', body: payinBody() });
+    expect(answer).toMatchObject({ status: 200, body: { responseDetails: pending, ...awaitingOtp } });
+    expect(onlyStored(gateway)?.step).toBe('initiating');
+    late.resolve({ kind: 'accepted', redirectionUrl: '' });
+    await gateway.patience[Symbol.asyncDispose]();
+    expect(onlyStored(gateway)?.step).toBe('awaitingOtp');
+  });
+
+  it("that the rail refuses fails with the rail's reason in capitals", async () => {
+    const gateway = openGateway();
+    gateway.rail.script.initiation = { kind: 'failed', reason: 'Customer not registered' };
+    const answer = await gateway.send({ path: 'payin', body: payinBody() });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { responseDetails: failed('CUSTOMER NOT REGISTERED') },
+    });
+    expect(typesOf(gateway)).toEqual(['CollectionInitiated', 'CollectionFailed']);
+  });
+
+  it('is initiated once: a repeated reference is a duplicate, before operator and amount', async () => {
+    const gateway = openGateway();
+    const first = await gateway.send({ path: 'payin', body: payinBody() });
+    for (const changes of [
+      {},
+      { transactionAmount: 5 },
+      { operatorCode: 'NOSUCH' },
+      { transactionAmount: -5 },
+    ]) {
+      const answer = await gateway.send({ path: 'payin', body: payinBody(changes) });
+      expect(answer).toEqual({
+        status: 200,
+        body: {
+          responseDetails: failed('DUPLICATE REFERENCE'),
+          transactionReference: referenceOf(first),
+          ...nothingFurther,
+        },
+      });
+    }
+    expect(gateway.rail.initiations).toHaveLength(1);
+    expect(typesOf(gateway)).toEqual(['CollectionInitiated']);
+  });
+
+  it.each([
+    ['an operator of another country', { operatorCode: 'CIMTN' }, 'OPERATOR NOT AVAILABLE'],
+    ['an operator nobody knows', { operatorCode: 'GMXYZ' }, 'OPERATOR NOT AVAILABLE'],
+    ['another currency', { transactionCurrency: 'XOF' }, 'OPERATOR NOT AVAILABLE'],
+    ['an operator without a rail', { ...ivoryCoast, operatorCode: 'CIMOO' }, 'OPERATOR NOT AVAILABLE'],
+    ['an amount of nothing', { transactionAmount: 0 }, 'INVALID AMOUNT'],
+    ["no multiple of five in Cote d'Ivoire", { ...ivoryCoast, transactionAmount: 101 }, 'INVALID AMOUNT'],
+    ['operator and amount wrong', { operatorCode: 'GMXYZ', transactionAmount: 0 }, 'OPERATOR NOT AVAILABLE'],
+  ])('with %s is refused', async (_name, changes, reason) => {
+    const gateway = openGateway();
+    const answer = await gateway.send({ path: 'payin', body: payinBody(changes) });
+    expect(answer).toEqual({
+      status: 200,
+      body: { responseDetails: failed(reason), transactionReference: '', ...nothingFurther },
+    });
+    expect([gateway.stored.size, gateway.rail.initiations.length, gateway.emitted.length]).toEqual([0, 0, 0]);
+  });
+
+  it.each([
+    ['customerNumber', { customerNumber: '' }],
+    ['transactionReference', { transactionReference: 'a b' }],
+    ['transactionAmount', { transactionAmount: '100' }],
+    ['transactionCountry', { transactionCountry: 'XX' }],
+    ['transactionCurrency', { transactionCurrency: 'ZZZ' }],
+    ['requestHeader', { requestHeader: undefined }],
+    ['requestHeader.requestType', { requestHeader: { clientId: '', requestType: 'Collections' } }],
+    ['transactionType', ghana],
+    ['transactionType', { ...ghana, transactionType: '3' }],
+    ['operatorCode', { operatorCode: undefined }],
+    ['webhookUrl', { webhookUrl: 'ftp://merchant.example' }],
+  ])('with a malformed %s is an invalid request', async (field, changes) => {
+    const gateway = openGateway();
+    const answer = await gateway.send({ path: 'payin', body: payinBody(changes) });
+    expect(answer.status).toBe(400);
+    expect(answer.body['responseDetails']).toMatchObject(failed('INVALID REQUEST'));
+    expect(descriptionOf(answer)).toMatch(new RegExp(`^${field} `));
+  });
+
+  it.each([
+    ['100.50', '100.50', true],
+    ['100.50', '100.5', true],
+    ['1e2', '100', true],
+    ['100', '100.0', false],
+    ['100', '', false],
+  ])('of %s with the security module of %s: %s', async (inBody, inModule, right) => {
+    const gateway = openGateway();
+    const text = JSON.stringify(payinBody()).replace(
+      '"transactionAmount":100',
+      `"transactionAmount":${inBody}`,
+    );
+    const answer = await gateway.send({ path: 'payin', body: text, module: `${inModule}order-12203001234` });
+    expect(answer.status).toBe(200);
+    expect(answer.body['responseDetails']).toEqual(right ? pending : failed('INCORRECT SECURITY MODULE'));
+  });
+
+  it.each([{ 'x-app': 'web' }, { 'x-business': 'bm9ib2R5LWtub3dzLXRoaXM=' }, { 'x-business': '' }])(
+    'with %o is unauthorized',
+    async (headers) => {
+      const answer = await openGateway().send({ path: 'payin', body: '{', headers });
+      expect(answer).toMatchObject({ status: 401, body: { responseDetails: failed('UNAUTHORIZED') } });
+    },
+  );
+});
