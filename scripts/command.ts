@@ -13,7 +13,7 @@ export interface CommandResult {
 /** How to run a command: where, with what extra environment, and whether its output is shown instead of kept. */
 export interface CommandOptions {
   readonly directory?: string;
-  readonly environment?: Readonly<Record<string, string>>;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly show?: boolean;
   readonly signal?: AbortSignal;
 }

@@ -56,7 +56,8 @@ export const guards: readonly Guard[] = [
     : []),
 ];
 
-const environment = { NO_COLOR: '1', DO_NOT_TRACK: '1', TURBO_TELEMETRY_DISABLED: '1' };
+/** The same everywhere: where CI is set, some tools print colours in spite of NO_COLOR, others another format. */
+const environment = { NO_COLOR: '1', CI: undefined, DO_NOT_TRACK: '1', TURBO_TELEMETRY_DISABLED: '1' };
 
 /** Runs guards two at a time, printing a line for each as it ends and the output of the failed ones at the end. */
 export const runGuards = async (
