@@ -67,6 +67,11 @@ export function commitSource(name: string, owner: string): string {
   return `commit/${name}/${owner}`;
 }
 
+/** Whether the sweeper stands behind a bundle; a partition's bundle has none but the partition's owner. */
+export function isSwept(id: string): boolean {
+  return id.startsWith('commit/');
+}
+
 /** The filter of the bundles of all group commits: those that no partition's next owner takes over. */
 export const commitBundles = { _id: { $gte: 'commit/', $lt: 'commit0' } };
 

@@ -2,7 +2,6 @@ import { topics } from '@pesewa/contracts';
 import type { Health } from '@pesewa/runtime';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { isTransient, mustStop } from './chunk.ts';
-import { FencedError } from './offsets.ts';
 import {
   createPartitionWorker,
   OffsetGapError,
@@ -69,6 +68,8 @@ export async function runConsumer(options: ConsumerOptions): Promise<RunningCons
       const handler = byTopic.get(payload.batch.topic);
       if (!handler) throw new Error(`no handler for ${payload.batch.topic}`);
       await consumeBatch(options, workers, handler, payload).catch((error: unknown) => {
+        // Whatever failed: the next try loads the offset anew and first sends what this one committed and did not send.
+        workers.delete(`${payload.batch.topic}/${payload.batch.partition}`);
         if (!mustStop(error)) options.abort(error instanceof Error ? error : new Error('consumer failed'));
         throw error;
       });
@@ -158,9 +159,9 @@ async function consumeBatch(
     const chunk = slice.filter((message) => BigInt(message.offset) >= next);
     start += slice.length;
     if (chunk.length > 0) {
-      const { sent } = await persist(options, payload, () => applyOrReload(worker, workers, id, chunk));
+      const { sent } = await persist(options, payload, () => worker.apply(chunk));
       options.applied(batch.topic, chunk.length);
-      unsent.push(sent);
+      unsent.push(arrival(options, payload, partitionSource(options, handler, batch.partition), sent));
       if (unsent.length >= CHUNKS_UNSENT_MAX) await unsent.shift();
     }
     const last = slice.at(-1);
@@ -170,23 +171,21 @@ async function consumeBatch(
   await Promise.all(unsent);
 }
 
-async function workerTakesOver(worker: PartitionWorker | undefined, first: string): Promise<void> {
-  await worker?.takeOver(BigInt(first));
+/** When a chunk's events have reached Kafka; what it refuses is sent again, in place, until it takes it. */
+function arrival(
+  options: ConsumerOptions,
+  payload: EachBatchPayload,
+  source: string,
+  sent: Promise<void>,
+): Promise<void> {
+  const arrived = sent.catch(() => persist(options, payload, () => sendLeftovers(options, source)));
+  // Awaited later, by whoever has too much on the way; a rebalance in between is told there.
+  arrived.catch(() => undefined);
+  return arrived;
 }
 
-/** A fenced worker is forgotten, so that the next batch loads the offset and the outbox anew. */
-async function applyOrReload(
-  worker: PartitionWorker,
-  workers: Map<string, PartitionWorker>,
-  id: string,
-  chunk: Parameters<PartitionWorker['apply']>[0],
-): Promise<{ readonly sent: Promise<void> }> {
-  try {
-    return await worker.apply(chunk);
-  } catch (error) {
-    if (error instanceof FencedError) workers.delete(id);
-    throw error;
-  }
+async function workerTakesOver(worker: PartitionWorker | undefined, first: string): Promise<void> {
+  await worker?.takeOver(BigInt(first));
 }
 
 function refuseGap(handler: TopicHandler, worker: PartitionWorker, first: string, id: string): void {

@@ -23,7 +23,7 @@ import { encodeEvent } from './outbox.ts';
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['sender', 'heir', 'zombie', 'parker', 'replayer']);
+  config = await prepareTestNames(['sender', 'stuck', 'heir', 'zombie', 'parker', 'replayer']);
 });
 
 let count = 0;
@@ -39,6 +39,24 @@ function funded(merchantId: string, amount: bigint): OutgoingEvent {
     payload: { eventId: `ev-${count}`, occurredAt: 1n, merchantId, currency: 'KES', amount },
   };
 }
+
+/** More than a broker takes in one batch. */
+const oversized: OutgoingEvent = {
+  topic: 'ledger',
+  key: 'huge:KES',
+  type: 'pesewa.ledger.HoldRefused',
+  version: 1n,
+  causationId: null,
+  payload: {
+    eventId: 'huge',
+    occurredAt: 1n,
+    reference: 'po-1',
+    merchantId: 'huge',
+    currency: 'KES',
+    held: 1n,
+    reason: 'x'.repeat(1_200_000),
+  },
+};
 
 async function openSender(scope: ReturnType<typeof openTestScope>, database = 'sender') {
   const messaging = await openMessaging(scope, { service: 'sender', database, produces: ['ledger'] });
@@ -153,29 +171,49 @@ describe('a bundle that Kafka refuses', () => {
   it('fails alone: what waits with it is sent, and it stays in the outbox', async () => {
     await using scope = openTestScope(config);
     const { messaging, commit } = await openSender(scope, 'refused');
-    const huge: OutgoingEvent = {
-      topic: 'ledger',
-      key: 'huge:KES',
-      type: 'pesewa.ledger.HoldRefused',
-      version: 1n,
-      causationId: null,
-      payload: {
-        eventId: 'huge',
-        occurredAt: 1n,
-        reference: 'po-1',
-        merchantId: 'huge',
-        currency: 'KES',
-        held: 1n,
-        reason: 'x'.repeat(1_200_000),
-      },
-    };
-    await commit.submit(huge);
+    await commit.submit(oversized);
     const later = await commit.submit(funded('small', 3n));
     await eventually(async () => {
       const read = await (await createTopicReader(config))(topicNameOf(config, 'ledger'));
       expect(read.map(({ headers }) => headers['event-id'])).toContain(later);
     });
     await eventually(async () => expect(await outboxOf(messaging.db).countDocuments()).toBe(1));
+  });
+});
+
+describe('a bundle of a partition that Kafka refuses', () => {
+  it('is tried again before anything new is applied, and never passed over', async () => {
+    await using scope = openTestScope(config);
+    const sender = await openSender(scope, 'stuck');
+    let sends = 0;
+    await using other = openTestScope(config, {
+      crashPoint: (name) => {
+        if (name === 'relay.before-send') sends += 1;
+      },
+    });
+    const messaging = await openMessaging(other, {
+      service: 'stuck',
+      database: 'stuckend',
+      produces: ['ledger'],
+    });
+    const applied: bigint[] = [];
+    const handler = handleTopic('ledger', ['pesewa.ledger.WalletFunded'], async (events, transaction) => {
+      for (const { payload } of events.filter((event) => event.payload.merchantId === 'stuck')) {
+        transaction.afterCommit(() => applied.push(payload.amount));
+        if (payload.amount === 1n) transaction.emit({ ...oversized, key: 'stuck:KES' });
+      }
+      await Promise.resolve();
+    });
+    await sender.commit.submit(funded('stuck', 1n));
+    await messaging.consume([handler]);
+    await eventually(() => expect(sends).toBeGreaterThan(3));
+    await sender.commit.submit(funded('stuck', 2n));
+    const before = sends;
+    await eventually(() => expect(sends).toBeGreaterThan(before + 1));
+    expect(applied).toEqual([1n]);
+    // What an operator would do with a message that no broker takes.
+    await outboxOf(messaging.db).deleteMany({});
+    await eventually(() => expect(applied).toEqual([1n, 2n]));
   });
 });
 

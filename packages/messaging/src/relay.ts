@@ -1,6 +1,6 @@
 import type { CrashPoint, Logger } from '@pesewa/runtime';
 import type { Kafka, Message } from 'kafkajs';
-import type { Bundle, Outbox } from './bundle.ts';
+import { type Bundle, isSwept, type Outbox } from './bundle.ts';
 import { createProducer } from './kafka.ts';
 
 /** The one road from the outbox to Kafka: first in, first out, one send outstanding. */
@@ -79,7 +79,8 @@ export async function openRelay(options: {
 
   return {
     send: async (bundle) => {
-      if (closed || waitingBytes >= BYTES_WAITING_MAX) return;
+      // Only what the sweeper will send may be left out; what consumers wait for is bounded by their own waiting.
+      if (closed || (waitingBytes >= BYTES_WAITING_MAX && isSwept(bundle._id))) return;
       const sent = Promise.withResolvers<void>();
       const bytes = sizeOf(bundle);
       waitingBytes += bytes;
