@@ -3,6 +3,7 @@ export * from './events/topics.ts';
 export * from './http/collections.ts';
 export * from './http/payouts.ts';
 export * from './json.ts';
+export * from './ledger-pages.ts';
 export * from './operators.ts';
 export * from './places.ts';
 export * from './problems.ts';

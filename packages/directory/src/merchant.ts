@@ -7,6 +7,9 @@ const minorUnits = z
   .union([z.bigint(), z.int().transform(BigInt)])
   .refine((minor) => minor >= 0n, { error: 'must not be negative' });
 
+const wholeCount = (min: number, max: number) =>
+  z.union([z.int(), z.bigint().transform(Number)]).pipe(z.int().min(min).max(max));
+
 const feeSchedule = z.object({
   fixedMinor: minorUnits,
   basisPoints: minorUnits.refine((points) => points <= 10_000n, { error: 'must be at most 10000' }),
@@ -51,8 +54,12 @@ export const merchantDocument = z.object({
     }),
   webhooks: webhooksDocument,
   limits: z.object({
-    requestsPerSecond: z.union([z.int(), z.bigint().transform(Number)]).pipe(z.int().min(1).max(1_000_000)),
+    requestsPerSecond: wholeCount(1, 1_000_000),
     perPayoutMaxMinor: z.record(currency, minorUnits).optional(),
+    /** Of all payouts accepted within one UTC day, whatever becomes of them. */
+    perDayMaxMinor: z.record(currency, minorUnits).optional(),
+    /** A name enquiry tells personal data, so it has a limit of its own. */
+    nameEnquiriesPerMinute: wholeCount(1, 100_000).optional(),
   }),
   createdAt: z.date(),
 });

@@ -11,7 +11,7 @@ export interface EncodedMessage {
 
 /** All the messages of one transaction. */
 export interface Bundle {
-  /** `<source>#<sequence>`: sorts by sequence within its source. */
+  /** `<source>#<sequence>`, further parts with `.<part>`: sorts by sequence within its source. */
   readonly _id: string;
   readonly messages: readonly EncodedMessage[];
   readonly createdAt: Date;
@@ -56,10 +56,48 @@ export function unpackBundle({ _id, createdAt, packed }: BundleDocument): Bundle
 export type Outbox = Collection<BundleDocument>;
 
 const SEQUENCE_DIGITS = 16;
+const PART_DIGITS = 4;
 
-/** The id of a bundle: unique by source and sequence, and sorted by them. */
-export function bundleId(source: string, sequence: number): string {
-  return `${source}#${String(sequence).padStart(SEQUENCE_DIGITS, '0')}`;
+/** The id of a bundle: unique by source, sequence and part, and sorted by them. */
+export function bundleId(source: string, sequence: number, part = 0): string {
+  const id = `${source}#${String(sequence).padStart(SEQUENCE_DIGITS, '0')}`;
+  return part === 0 ? id : `${id}.${String(part).padStart(PART_DIGITS, '0')}`;
+}
+
+/** Below what a broker takes for one batch of one partition (1 MiB), even if all of it goes to one. */
+export const BUNDLE_BYTES_MAX = 900 * 1_024;
+
+/** What a message takes beside its value: key, headers and framing, at most. */
+const OVERHEAD_BYTES = 256;
+
+/** What messages take on their way to Kafka, at most. */
+export function sizeOf(messages: readonly Pick<EncodedMessage, 'value'>[]): number {
+  return messages.reduce((sum, { value }) => sum + value.length + OVERHEAD_BYTES, 0);
+}
+
+/** Cuts the messages of a transaction into bundles that a broker takes, in their order. */
+export function cutBundles(
+  origin: { readonly source: string; readonly sequence: number },
+  messages: readonly EncodedMessage[],
+  createdAt: Date,
+): readonly Bundle[] {
+  const parts: EncodedMessage[][] = [];
+  let room = 0;
+  for (const message of messages) {
+    const bytes = sizeOf([message]);
+    const part = parts.at(-1);
+    if (part !== undefined && bytes <= room) part.push(message);
+    else {
+      parts.push([message]);
+      room = BUNDLE_BYTES_MAX;
+    }
+    room -= bytes;
+  }
+  return parts.map((part, index) => ({
+    _id: bundleId(origin.source, origin.sequence, index),
+    messages: part,
+    createdAt,
+  }));
 }
 
 /** The source of a process's group commits of one name; a partition's source is its group, topic and number. */

@@ -1,6 +1,6 @@
 import type { CrashPoint, Logger } from '@pesewa/runtime';
 import type { Kafka, Message } from 'kafkajs';
-import { type Bundle, isSwept, type Outbox } from './bundle.ts';
+import { BUNDLE_BYTES_MAX, type Bundle, isSwept, type Outbox, sizeOf } from './bundle.ts';
 import { createProducer } from './kafka.ts';
 
 /** The one road from the outbox to Kafka: first in, first out, one send outstanding. */
@@ -12,8 +12,6 @@ export interface Relay extends AsyncDisposable {
 }
 
 const MESSAGES_PER_SEND_MAX = 2_000;
-/** Below what a broker takes for one batch of one partition (1 MiB), even if all of it goes to one. */
-const BYTES_PER_SEND_MAX = 900 * 1_024;
 const BYTES_WAITING_MAX = 64 * 1_024 * 1_024;
 const CLOSE_TIMEOUT_MS = 5_000;
 
@@ -82,7 +80,7 @@ export async function openRelay(options: {
       // Only what the sweeper will send may be left out; what consumers wait for is bounded by their own waiting.
       if (closed || (waitingBytes >= BYTES_WAITING_MAX && isSwept(bundle._id))) return;
       const sent = Promise.withResolvers<void>();
-      const bytes = sizeOf(bundle);
+      const bytes = sizeOf(bundle.messages);
       waitingBytes += bytes;
       held.add(bundle._id);
       waiting.push({ bundle, bytes, sent });
@@ -126,13 +124,6 @@ function bound(durationMs: number): Promise<void> {
   });
 }
 
-/** What a message takes beside its value: key, headers and framing, at most. */
-const OVERHEAD_BYTES = 256;
-
-function sizeOf(bundle: Bundle): number {
-  return bundle.messages.reduce((sum, { value }) => sum + value.length + OVERHEAD_BYTES, 0);
-}
-
 function takeBatch(waiting: Waiting[]): readonly Waiting[] {
   let messages = 0;
   let bytes = 0;
@@ -140,7 +131,7 @@ function takeBatch(waiting: Waiting[]): readonly Waiting[] {
   for (const next of waiting) {
     messages += next.bundle.messages.length;
     bytes += next.bytes;
-    if (bundles > 0 && (messages > MESSAGES_PER_SEND_MAX || bytes > BYTES_PER_SEND_MAX)) break;
+    if (bundles > 0 && (messages > MESSAGES_PER_SEND_MAX || bytes > BUNDLE_BYTES_MAX)) break;
     bundles += 1;
   }
   return waiting.splice(0, bundles);

@@ -1,6 +1,6 @@
 import type { CrashPoint } from '@pesewa/runtime';
 import type { MongoClient } from 'mongodb';
-import { type Bundle, bundleId, type EncodedMessage, type Outbox, packBundle } from './bundle.ts';
+import { type Bundle, cutBundles, type EncodedMessage, type Outbox, packBundle } from './bundle.ts';
 import type { Codec } from './codec.ts';
 import { transactionOptions } from './mongo.ts';
 import { encodeEvent, type Transaction } from './outbox.ts';
@@ -46,7 +46,7 @@ export function createTransact(options: {
   return async (name, origin, work) => {
     let messages: EncodedMessage[] = [];
     let actions: (() => void)[] = [];
-    let bundle: Bundle | undefined;
+    let bundles: readonly Bundle[] = [];
     const value = await options.client.withSession((session) =>
       session.withTransaction(async () => {
         messages = [];
@@ -57,18 +57,15 @@ export function createTransact(options: {
           send: (message) => void messages.push(message),
           afterCommit: (action) => void actions.push(action),
         });
-        bundle = undefined;
-        if (messages.length > 0) {
-          bundle = { _id: bundleId(origin.source, origin.sequence), messages, createdAt: options.now() };
-          await options.outbox.insertOne(packBundle(bundle), { session });
-        }
+        bundles = cutBundles(origin, messages, options.now());
+        if (bundles.length > 0) await options.outbox.insertMany(bundles.map(packBundle), { session });
         options.crashPoint(`${name}.before-commit`);
         return result;
       }, transactionOptions),
     );
     options.crashPoint(`${name}.after-commit`);
     for (const action of actions) action();
-    const sent = bundle === undefined ? Promise.resolve() : options.relay.send(bundle);
+    const sent = Promise.all(bundles.map(options.relay.send)).then(() => undefined);
     // Whoever needs to know awaits `sent`; for everyone else the sweeper stands behind a failed send.
     sent.catch(() => undefined);
     return { value, sent };

@@ -94,7 +94,8 @@ async function findTaken(
 
 function eventOf(command: CommandDocument): OutgoingEvent {
   const { _id, target, currency, amount, requestedBy, at } = command;
-  const payload = { eventId: _id, occurredAt: BigInt(at.getTime()), requestedBy, amount, currency };
+  const occurredAt = BigInt(at.getTime());
+  const payload = { eventId: _id, occurredAt, requestedBy, approvedBy: null, amount, currency };
   const address = {
     topic: 'ledgerCommands',
     key: walletKeyOf(target, currency),

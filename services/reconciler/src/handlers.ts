@@ -162,6 +162,8 @@ function ledgerHandler({ workingSet, store, wallets, clock }: HandlerDeps): Topi
       'pesewa.ledger.CollectionCredited',
       'pesewa.ledger.PayoutRefunded',
       'pesewa.ledger.FloatFunded',
+      'pesewa.ledger.FloatWithdrawn',
+      'pesewa.ledger.SuspenseBooked',
     ],
     async (events, transaction) => {
       const fresh = await takeNew(store, events, transaction.session, clock);
@@ -184,13 +186,20 @@ function moveOf(event: FloatEvent): FloatMove {
       return { ...move, minor: event.payload.amount };
     case 'pesewa.ledger.FloatFunded':
       return { ...move, minor: event.payload.amount, funding: true };
+    case 'pesewa.ledger.FloatWithdrawn':
+      return { ...move, minor: -event.payload.amount };
+    case 'pesewa.ledger.SuspenseBooked': {
+      const { direction, amount } = event.payload;
+      return { ...move, minor: direction === 'surplus' ? amount : -amount };
+    }
     default:
       return unreachable(event);
   }
 }
 
 function postingOf(event: FloatEvent): readonly Seen[] {
-  if (event.type === 'pesewa.ledger.FloatFunded') return [];
+  // The orders of operators are about no payment.
+  if (!('reference' in event.payload)) return [];
   const posting = event.type === 'pesewa.ledger.PayoutRefunded' ? 'refund' : 'capture';
   const { name, atMs } = common(event);
   return [

@@ -13,14 +13,36 @@ const held = { name: 'held', type: 'long', doc: 'amount and fee, minor units' } 
 const rail = { name: 'rail', type: 'string' } as const;
 const amount = { name: 'amount', type: 'long', doc: 'minor units' } as const;
 const fee = { name: 'fee', type: 'long', doc: 'our fee, minor units' } as const;
+const commandId = { name: 'commandId', type: 'string' } as const;
 const railCost = { name: 'railCost', type: 'long', doc: "the rail's own fee, minor units" } as const;
+
+const currency = { name: 'currency', type: 'string' } as const;
 
 const command = [
   ...envelope,
   { name: 'requestedBy', type: 'string', doc: 'the operator who asked' },
   amount,
-  { name: 'currency', type: 'string' },
+  currency,
+  {
+    name: 'approvedBy',
+    type: ['null', 'string'],
+    default: null,
+    doc: 'the other operator, who let it happen',
+  },
 ] as const;
+
+const merchantId = { name: 'merchantId', type: 'string' } as const;
+const why = { name: 'reason', type: 'string', doc: 'as the operator wrote it' } as const;
+const adjustment = {
+  name: 'direction',
+  type: { type: 'enum', name: 'Adjustment', symbols: ['credit', 'debit'] },
+  doc: 'what the wallet gets: more by a credit, less by a debit',
+} as const;
+const discrepancy = {
+  name: 'direction',
+  type: { type: 'enum', name: 'Discrepancy', symbols: ['surplus', 'shortage'] },
+  doc: 'whether the rail has more than our records explain, or less',
+} as const;
 
 /** The orders of operators to the ledger (design 2); an event id here is the command's own. */
 export const ledgerCommands = [
@@ -29,7 +51,7 @@ export const ledgerCommands = [
     namespace,
     name: 'FundWallet',
     doc: "Money of the treasury goes into a merchant's wallet.",
-    fields: [...command, { name: 'merchantId', type: 'string' }],
+    fields: [...command, merchantId],
   },
   {
     type: 'record',
@@ -37,6 +59,34 @@ export const ledgerCommands = [
     name: 'FundFloat',
     doc: 'Money of the treasury goes to our float at a rail.',
     fields: [...command, rail],
+  },
+  {
+    type: 'record',
+    namespace,
+    name: 'WithdrawWallet',
+    doc: "Available money of a merchant's wallet goes to the treasury, as far as the wallet has it.",
+    fields: [...command, merchantId],
+  },
+  {
+    type: 'record',
+    namespace,
+    name: 'WithdrawFloat',
+    doc: 'Money of our float at a rail goes to the treasury.',
+    fields: [...command, rail],
+  },
+  {
+    type: 'record',
+    namespace,
+    name: 'AdjustWallet',
+    doc: "A correction of a merchant's wallet, against suspense.",
+    fields: [...command, merchantId, adjustment, why],
+  },
+  {
+    type: 'record',
+    namespace,
+    name: 'BookSuspense',
+    doc: 'Money at a rail that no record explains goes to suspense, or comes back from it.',
+    fields: [...command, rail, discrepancy, why],
   },
 ] as const satisfies readonly AvroRecord[];
 
@@ -104,7 +154,49 @@ export const ledgerEvents = [
     namespace,
     name: 'FloatFunded',
     doc: 'Treasury money reached our float at a rail.',
-    fields: [...envelope, rail, { name: 'currency', type: 'string' }, amount],
+    fields: [...envelope, rail, currency, amount],
+  },
+  {
+    type: 'record',
+    namespace,
+    name: 'WalletWithdrawn',
+    doc: "Money of a merchant's wallet went to the treasury.",
+    fields: [...envelope, ...wallet, amount, commandId],
+  },
+  {
+    type: 'record',
+    namespace,
+    name: 'FloatWithdrawn',
+    doc: 'Money of our float at a rail went to the treasury.',
+    fields: [...envelope, rail, currency, amount, commandId],
+  },
+  {
+    type: 'record',
+    namespace,
+    name: 'WalletAdjusted',
+    doc: "A merchant's wallet was corrected, against suspense.",
+    fields: [...envelope, ...wallet, amount, adjustment, commandId],
+  },
+  {
+    type: 'record',
+    namespace,
+    name: 'SuspenseBooked',
+    doc: 'Money at a rail that no record explains went to suspense, or came back from it.',
+    fields: [...envelope, rail, currency, amount, discrepancy, commandId],
+  },
+  {
+    type: 'record',
+    namespace,
+    name: 'CommandRefused',
+    doc: "An operator's order could not be applied; nothing moved.",
+    fields: [
+      ...envelope,
+      { name: 'owner', type: 'string', doc: 'the merchant, or the rail' },
+      currency,
+      amount,
+      commandId,
+      why,
+    ],
   },
 ] as const satisfies readonly AvroRecord[];
 

@@ -1,0 +1,41 @@
+import { describeProblem, firstProblem, singlePayoutRequest } from '@pesewa/contracts';
+import type { Logger } from '@pesewa/runtime';
+import { Hono } from 'hono';
+import { type AppEnv, answer, readBody, viewLookedUp, viewSubmitted } from './answers.ts';
+import type { Payouts } from './payouts.ts';
+
+/** The largest body of a single payout. */
+const SINGLE_BYTES_MAX = 16_384;
+
+/** The routes that take payouts and show them (contract 4.1, 4.3). */
+export function createPayoutRoutes(deps: {
+  readonly payouts: Payouts;
+  readonly logger: Logger;
+}): Hono<AppEnv> {
+  const routes = new Hono<AppEnv>();
+
+  routes.post('/api/v1/transactions/transfer/single', async (context) => {
+    const body = await readBody(context, SINGLE_BYTES_MAX);
+    if (typeof body === 'string') return answer(context, 'malformed', body);
+    const request = singlePayoutRequest.safeParse(body.value);
+    if (!request.success) return answer(context, 'malformed', describeProblem(firstProblem(request.error)));
+    const payout = await deps.payouts
+      .submit(context.get('merchant'), request.data)
+      .catch((error: unknown) => {
+        deps.logger.error({ err: error }, 'a payout could not be stored');
+        return undefined;
+      });
+    if (!payout)
+      return answer(context, 'unavailable', 'the payout may or may not be stored: send it again unchanged');
+    if (!payout.ok) return answer(context, payout.refusal.code, payout.refusal.message);
+    return answer(context, 'accepted', 'Transaction submitted successfully', viewSubmitted(payout.value));
+  });
+
+  routes.get('/api/v1/transactions/:reference/query', async (context) => {
+    const payout = await deps.payouts.find(context.get('merchant').id, context.req.param('reference'));
+    if (!payout) return answer(context, 'notFound', 'Transaction not found');
+    return answer(context, 'answered', 'Transaction found', viewLookedUp(payout));
+  });
+
+  return routes;
+}
