@@ -36,7 +36,7 @@ export default defineConfig({
       {
         test: {
           name: 'scenarios',
-          include: ['test/scenarios/**/*.test.ts'],
+          include: ['test/{scenarios,conformance}/**/*.test.ts'],
           exclude: [...never, '**/*.int.test.ts'],
           fileParallelism: false,
           testTimeout: 120_000,

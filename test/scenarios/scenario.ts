@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseJson, payoutWebhook } from '@pesewa/contracts';
 import {
@@ -17,6 +18,8 @@ export interface Scenario extends AsyncDisposable {
   readonly stack: Stack;
   readonly demo: MerchantClient;
   readonly merchantId: string;
+  /** What this stack's databases, topics and consumer groups begin with. */
+  readonly prefix: string;
   /** A merchant's reference of this test's own. */
   readonly reference: (name: string) => string;
   /** Waits until the payout has the status; gives our own reference. */
@@ -27,6 +30,8 @@ export interface Scenario extends AsyncDisposable {
   readonly executions: (ourReference: string) => Promise<number>;
   /** The statuses of the webhooks that the merchant received for a payout, in order. */
   readonly webhookStatuses: (reference: string) => Promise<readonly string[]>;
+  /** How many lines of a service's log hold the text, those of earlier runs included. */
+  readonly logLines: (service: ServiceName, text: string) => Promise<number>;
 }
 
 const root = join(import.meta.dirname, '..', '..');
@@ -37,13 +42,15 @@ export async function openScenario(
   environment: Partial<Record<ServiceName, Readonly<Record<string, string>>>> = {},
 ): Promise<Scenario> {
   const run = randomBytes(3).toString('hex');
+  const prefix = `${name}-${run}`;
+  const logDirectory = join('.pesewa', 'logs', name);
   const stack = await openStack({
     root,
     infrastructure: () => openInfrastructure({ root, log: () => undefined }),
     log: () => undefined,
     ports: 'free',
-    prefix: `${name}-${run}`,
-    logDirectory: join('.pesewa', 'logs', name),
+    prefix,
+    logDirectory,
     environment,
   });
   const { transferUrl, collectionsUrl } = stack.runFile();
@@ -54,6 +61,7 @@ export async function openScenario(
     stack,
     demo,
     merchantId: merchant.id,
+    prefix,
     reference: (label) => `${label}-${run}`,
     payoutBecomes: (reference, status) =>
       eventually(async () => {
@@ -70,6 +78,10 @@ export async function openScenario(
     webhookStatuses: async (reference) => {
       const received = await stack.simulator.received(merchant.id, reference);
       return received.map(({ body }) => payoutWebhook.parse(parseJson(body)).data.transactionStatus);
+    },
+    logLines: async (service, text) => {
+      const log = await readFile(join(root, logDirectory, `${service}.log`), 'utf8');
+      return log.split('\n').filter((line) => line.includes(text)).length;
     },
     [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
   };

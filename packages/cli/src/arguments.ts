@@ -1,4 +1,4 @@
-import { countryCode, currencyCode } from '@pesewa/contracts';
+import { countryCode, currencyCode, firstProblem, line } from '@pesewa/contracts';
 import { parseAmount } from '@pesewa/kernel';
 import { CliError } from './errors.ts';
 
@@ -23,10 +23,10 @@ export function readCountry(field: string, text: string): string {
   return country;
 }
 
-/** Reads a positive amount in major units; its text goes on as it was written. */
-export function readPositiveAmount(field: string, text: string, currency: string): string {
+/** Reads a positive amount in major units: minor units, and the text as it was written. */
+export function readPositiveAmount(field: string, text: string, currency: string): SignedAmount {
   const amount = parseAmount(text, currency);
-  if (amount.ok && amount.value.minor > 0n) return text;
+  if (amount.ok && amount.value.minor > 0n) return { minor: amount.value.minor, text };
   throw new CliError(
     `${field}: ${text} can't be moved: write a positive decimal number no finer than ${currency} allows`,
   );
@@ -43,4 +43,39 @@ export function readPair(field: string, text: string, form: string): readonly [s
 export function readCount(field: string, text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new CliError(`${field}: ${text} is no count: write a whole number from 1`);
+}
+
+/** An amount with its direction: minor units with their sign, and the decimal text without it. */
+export interface SignedAmount {
+  readonly minor: bigint;
+  readonly text: string;
+}
+
+/** Reads `+12.50` or `-12.50`: the sign must be there, since it says where the money goes. */
+export function readSignedAmount(field: string, text: string, currency: string): SignedAmount {
+  const unsigned = text.slice(1);
+  const amount = parseAmount(unsigned, currency);
+  if (/^[+-]/.test(text) && amount.ok && amount.value.minor > 0n) {
+    return { minor: text.startsWith('-') ? -amount.value.minor : amount.value.minor, text: unsigned };
+  }
+  throw new CliError(
+    `${field}: ${text} says no direction: write + or - and a positive decimal number no finer than ${currency} allows, such as +12.50`,
+  );
+}
+
+/** Reads a time as ISO 8601 with its zone, such as `2026-11-01T08:00:00Z`, or a date, which begins at midnight UTC. */
+export function readTime(field: string, text: string): Date {
+  const match = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.exec(text);
+  const time = new Date(text);
+  // A day that the calendar lacks rolls over to another one, or is no time at all.
+  const day = match && new Date(`${text.slice(0, 10)}T00:00:00Z`);
+  if (day && !Number.isNaN(time.getTime()) && day.toISOString().startsWith(text.slice(0, 10))) return time;
+  throw new CliError(`${field}: ${text} is no time: write 2026-11-01 or 2026-11-01T08:00:00Z`);
+}
+
+/** Reads one line of text for people, at most `lengthMax` characters. */
+export function readLine(field: string, text: string, lengthMax: number): string {
+  const parsed = line(lengthMax).safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new CliError(`${field}: ${firstProblem(parsed.error).message}`);
 }

@@ -9,6 +9,8 @@ export interface Addresses {
   readonly ledgerUrl: string | undefined;
   readonly reconcilerUrl: string | undefined;
   readonly operatorToken: string | undefined;
+  /** Of another operator, who approves what is ordered. */
+  readonly approverToken: string | undefined;
   readonly kafkaBrokers: string | undefined;
   readonly schemaRegistryUrl: string | undefined;
 }
@@ -20,19 +22,28 @@ export type AddressName = keyof Addresses;
 export const addressSources: Readonly<
   Record<AddressName, { readonly option: string; readonly variable: string; readonly what: string }>
 > = {
-  mongodbUrl: { option: '--mongodb-url', variable: 'MONGODB_URL', what: 'MongoDB' },
-  ledgerUrl: { option: '--ledger-url', variable: 'LEDGER_URL', what: "the ledger's operations API" },
+  mongodbUrl: { option: '--mongodb-url', variable: 'MONGODB_URL', what: 'the address of MongoDB' },
+  ledgerUrl: {
+    option: '--ledger-url',
+    variable: 'LEDGER_URL',
+    what: "the address of the ledger's operations API",
+  },
   reconcilerUrl: {
     option: '--reconciler-url',
     variable: 'RECONCILER_URL',
-    what: "the reconciler's operations API",
+    what: "the address of the reconciler's operations API",
   },
-  operatorToken: { option: '--operator-token', variable: 'OPERATOR_TOKEN', what: 'the operator token' },
-  kafkaBrokers: { option: '--kafka-brokers', variable: 'KAFKA_BROKERS', what: 'Kafka' },
+  operatorToken: { option: '--operator-token', variable: 'OPERATOR_TOKEN', what: 'your operator token' },
+  approverToken: {
+    option: '--approver-token',
+    variable: 'PESEWA_APPROVER_TOKEN',
+    what: "another operator's token, to approve with",
+  },
+  kafkaBrokers: { option: '--kafka-brokers', variable: 'KAFKA_BROKERS', what: 'the addresses of Kafka' },
   schemaRegistryUrl: {
     option: '--schema-registry-url',
     variable: 'SCHEMA_REGISTRY_URL',
-    what: 'the schema registry',
+    what: 'the address of the schema registry',
   },
 };
 
@@ -40,6 +51,7 @@ const runFile = z.object({
   mongodbUrl: z.string(),
   operations: z.object({ ledger: z.string(), reconciler: z.string() }),
   operatorToken: z.string(),
+  approverToken: z.string().optional(),
   kafkaBrokers: z.array(z.string()),
   schemaRegistryUrl: z.string(),
 });
@@ -49,24 +61,23 @@ const defaultRunFile = join(import.meta.dirname, '..', '..', '..', '.pesewa', 'r
 /** The environment of this process; read nowhere else. */
 export const environment = process.env;
 
-/** Who asks, as the ledger records it: `PESEWA_OPERATOR`, else the login name. */
-export function operatorName(env: NodeJS.ProcessEnv): string {
-  return present(env['PESEWA_OPERATOR']) ?? present(env['USER']) ?? 'operator';
-}
-
 /** Resolves every address; an option wins over a variable, a variable over the run file (design 12). */
 export async function resolveAddresses(
   options: Partial<Record<AddressName, string>> & { readonly runFile?: string },
   env: NodeJS.ProcessEnv,
 ): Promise<Addresses> {
   const running = await readRunFile(options.runFile);
-  const pick = (name: AddressName): string | undefined =>
-    present(options[name]) ?? present(env[addressSources[name].variable]) ?? running?.[name];
+  const given = (name: AddressName): string | undefined =>
+    present(options[name]) ?? present(env[addressSources[name].variable]);
+  const pick = (name: AddressName): string | undefined => given(name) ?? running?.[name];
+  // Whoever names their own token approves in their own name, not in that of the stack's second operator.
+  const isOwnToken = given('operatorToken') !== undefined;
   return {
     mongodbUrl: pick('mongodbUrl'),
     ledgerUrl: pick('ledgerUrl'),
     reconcilerUrl: pick('reconcilerUrl'),
     operatorToken: pick('operatorToken'),
+    approverToken: isOwnToken ? given('approverToken') : pick('approverToken'),
     kafkaBrokers: pick('kafkaBrokers'),
     schemaRegistryUrl: pick('schemaRegistryUrl'),
   };
@@ -77,7 +88,7 @@ export function requireAddress(addresses: Addresses, name: AddressName): string 
   const address = addresses[name];
   if (address !== undefined) return address;
   const { option, variable, what } = addressSources[name];
-  throw new CliError(`${option}: where ${what} is isn't known: run npm start, or set ${variable}`);
+  throw new CliError(`${option}: ${what} isn't known: run npm start, or set ${variable}`);
 }
 
 async function readRunFile(path: string | undefined): Promise<Addresses | undefined> {
@@ -88,9 +99,10 @@ async function readRunFile(path: string | undefined): Promise<Addresses | undefi
   }
   const parsed = runFile.safeParse(parse(text));
   if (!parsed.success) throw new CliError('the run file is malformed: stop the stack and start it again');
-  const { operations, kafkaBrokers, ...rest } = parsed.data;
+  const { operations, kafkaBrokers, approverToken, ...rest } = parsed.data;
   return {
     ...rest,
+    approverToken,
     ledgerUrl: operations.ledger,
     reconcilerUrl: operations.reconciler,
     kafkaBrokers: kafkaBrokers.join(','),

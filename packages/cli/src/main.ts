@@ -13,6 +13,9 @@ process.exitCode = await runProgram(
     environment,
     print: (text) => void process.stdout.write(text),
     complain: (text) => void process.stderr.write(text),
+    progress: process.stderr.isTTY
+      ? (text) => void process.stderr.write(`\r\u001b[K${text}`)
+      : () => undefined,
     colours: process.stdout.isTTY && environment['NO_COLOR'] === undefined,
     openDirectory: async (url) => {
       const database = await openDatabase({

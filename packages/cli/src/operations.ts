@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { type Addresses, requireAddress } from './config.ts';
 import { CliError } from './errors.ts';
+import { createOrders, type Orders } from './orders.ts';
 import type { CliPorts, OperationsAnswer } from './ports.ts';
+import { createStatements, type Statements } from './statements.ts';
 
 const refusal = z.object({ message: z.string() });
 const list = z.object({ items: z.array(z.record(z.string(), z.unknown())), next: z.string().nullable() });
@@ -11,52 +13,59 @@ const account = z.object({
   held: z.string(),
   sequence: z.number(),
 });
+const floats = z.object({
+  items: z.array(z.object({ rail: z.string(), currency: z.string(), balance: z.string() })),
+});
 
 /** A wallet as the ledger shows it; amounts are decimal text. */
 export type Account = z.output<typeof account>;
 
-/** An order of money: to a merchant's wallet, or to our float at a rail. */
-export type Funding = {
-  readonly commandId: string;
-  readonly currency: string;
-  readonly amount: string;
-  readonly requestedBy: string;
-} & ({ readonly merchantId: string } | { readonly rail: string });
+/** One request to an operations API. */
+export interface Question {
+  readonly service: 'ledgerUrl' | 'reconcilerUrl';
+  readonly path: string;
+  /** Posted as JSON; absent means GET. */
+  readonly body?: unknown;
+  /** Whether the other operator asks, who approves. */
+  readonly approving?: boolean;
+}
+
+/** Asks an operations API and reads its answer; a refusal becomes a {@link CliError}. */
+export type Ask = <Schema extends z.ZodType>(schema: Schema, question: Question) => Promise<z.output<Schema>>;
 
 /** The operator APIs that commands talk to (design 1). */
 export interface Operations {
-  /** Sends the order and resolves once the ledger has applied it; the same again is applied once. */
-  readonly fund: (funding: Funding) => Promise<void>;
+  readonly orders: Orders;
+  readonly statements: Statements;
   readonly account: (merchantId: string, currency: string) => Promise<Account>;
+  /** The balance of our float at a rail; nothing where no entry has touched one. */
+  readonly float: (rail: string, currency: string) => Promise<string | undefined>;
   readonly drift: () => Promise<readonly Record<string, unknown>[]>;
   readonly timeline: (reference: string) => Promise<readonly Record<string, unknown>[]>;
 }
 
-const APPLIED_TIMEOUT_MS = 30_000;
-const PAUSE_MS = 150;
 const PAGES_MAX = 100;
 
 /** Builds {@link Operations} over the resolved addresses; each is required only when it is used. */
 export function createOperations(
-  ports: Pick<CliPorts, 'exchange' | 'clock'>,
+  ports: Pick<CliPorts, 'exchange' | 'clock' | 'progress'>,
   addresses: Addresses,
 ): Operations {
-  const ask = async (
-    service: 'ledgerUrl' | 'reconcilerUrl',
-    path: string,
-    body?: unknown,
-  ): Promise<OperationsAnswer> => {
+  const exchange = async ({ service, path, body, approving }: Question): Promise<OperationsAnswer> => {
     const url = `${requireAddress(addresses, service).replace(/\/+$/, '')}${path}`;
-    const token = requireAddress(addresses, 'operatorToken');
+    // Without a second token the caller's own is used: they may be the second operator.
+    const token =
+      (approving ? addresses.approverToken : undefined) ?? requireAddress(addresses, 'operatorToken');
     return ports.exchange({ url, token, ...(body !== undefined && { body }) });
   };
+  const ask: Ask = async (schema, question) => read(schema, await exchange(question), question.path);
   const listAll = async (path: string): Promise<readonly Record<string, unknown>[]> => {
     const items: Record<string, unknown>[] = [];
     let cursor = '';
     for (let page = 0; page < PAGES_MAX; page += 1) {
       const separator = path.includes('?') ? '&' : '?';
       const at = cursor === '' ? path : `${path}${separator}cursor=${encodeURIComponent(cursor)}`;
-      const answer = read(list, await ask('reconcilerUrl', at), path);
+      const answer = await ask(list, { service: 'reconcilerUrl', path: at });
       items.push(...answer.items);
       if (answer.next === null) return items;
       cursor = answer.next;
@@ -64,28 +73,18 @@ export function createOperations(
     throw new CliError(`${path} has more than ${PAGES_MAX} pages: ask for less`);
   };
   return {
-    fund: async (funding) => {
-      const order = 'rail' in funding ? '/commands/fund-float' : '/commands/fund';
-      read(z.unknown(), await ask('ledgerUrl', order, funding), order);
-      const path = `/commands/${encodeURIComponent(funding.commandId)}`;
-      const deadlineMs = ports.clock.nowMs() + APPLIED_TIMEOUT_MS;
-      while (
-        read(z.object({ status: z.string() }), await ask('ledgerUrl', path), path).status !== 'applied'
-      ) {
-        if (ports.clock.nowMs() > deadlineMs) {
-          throw new CliError(
-            `the order is taken but not applied yet: run the same again with --command-id ${funding.commandId}, it is applied once`,
-          );
-        }
-        await ports.clock.sleep(PAUSE_MS);
-      }
-    },
+    orders: createOrders(ports, ask),
+    statements: createStatements(ports, ask),
     account: async (merchantId, currency) => {
       const path = `/accounts/${encodeURIComponent(merchantId)}/${encodeURIComponent(currency)}`;
-      const answer = await ask('ledgerUrl', path);
+      const answer = await exchange({ service: 'ledgerUrl', path });
       // A wallet that no entry has touched yet is empty.
       if (answer.status === 404) return { currency, available: '0', held: '0', sequence: 0 };
       return read(account, answer, path);
+    },
+    float: async (rail, currency) => {
+      const { items } = await ask(floats, { service: 'ledgerUrl', path: '/floats' });
+      return items.find((float) => float.rail === rail && float.currency === currency)?.balance;
     },
     drift: () => listAll('/drift'),
     timeline: (reference) => listAll(`/timeline?reference=${encodeURIComponent(reference)}`),

@@ -27,6 +27,8 @@ export interface CliPorts {
   readonly print: (text: string) => void;
   /** One text to stderr. */
   readonly complain: (text: string) => void;
+  /** Shows one passing line to whoever watches a terminal; an empty one takes it away. */
+  readonly progress: (text: string) => void;
   readonly colours: boolean;
   readonly openDirectory: (mongodbUrl: string) => Promise<OpenedDirectory>;
   readonly exchange: OperationsExchange;

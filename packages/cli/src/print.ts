@@ -4,11 +4,11 @@ import picocolors from 'picocolors';
 /** A cell of a table; nothing is shown as a dash. */
 export type Cell = string | number | null | undefined;
 
-/** Prints rows as columns of equal width with a heading; no rows print as one line saying so. */
+/** Prints rows as columns of equal width with a heading, those named by `right` to the right; no rows print as one line saying so. */
 export function formatTable(
   heading: readonly string[],
   rows: readonly (readonly Cell[])[],
-  options: { readonly colours: boolean; readonly empty: string },
+  options: { readonly colours: boolean; readonly empty: string; readonly right?: readonly string[] },
 ): string {
   if (rows.length === 0) return `${options.empty}\n`;
   const texts = rows.map((row) => heading.map((_, column) => cellText(row[column])));
@@ -17,7 +17,10 @@ export function formatTable(
   );
   const lineOf = (cells: readonly string[]): string =>
     cells
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .map((cell, column) => {
+        const width = widths[column] ?? 0;
+        return options.right?.includes(heading[column] ?? '') ? cell.padStart(width) : cell.padEnd(width);
+      })
       .join('  ')
       .trimEnd();
   const { bold } = picocolors.createColors(options.colours);

@@ -21,6 +21,7 @@ const demo: Merchant = {
   createdAt: new Date(0),
 };
 
+/** Addresses of nothing, so that a running stack is never asked. */
 const addresses = [
   '--mongodb-url',
   'mongodb://unused',
@@ -35,6 +36,7 @@ export function commandLine(answers: readonly OperationsAnswer[] = []) {
   const printed: string[] = [];
   const complained: string[] = [];
   const changes: unknown[] = [];
+  const shown: string[] = [];
   const requests: unknown[] = [];
   let nowMs = 0;
   const remaining = [...answers];
@@ -68,9 +70,13 @@ export function commandLine(answers: readonly OperationsAnswer[] = []) {
     list: () => Promise.resolve([demo]),
   };
   const ports: CliPorts = {
-    environment: { OPERATOR_TOKEN: 'operator-token-of-tests', PESEWA_OPERATOR: 'ama' },
+    environment: {
+      OPERATOR_TOKEN: 'operator-token-of-tests',
+      PESEWA_APPROVER_TOKEN: 'approver-token-of-tests',
+    },
     print: (text) => void printed.push(text),
     complain: (text) => void complained.push(text),
+    progress: (text) => void (text !== '' && shown.push(text)),
     colours: false,
     openDirectory: () => Promise.resolve({ admin, [Symbol.asyncDispose]: () => Promise.resolve() }),
     exchange: ({ url, token, body }) => {
@@ -94,6 +100,9 @@ export function commandLine(answers: readonly OperationsAnswer[] = []) {
     run: (...call: string[]) => runProgram(ports, [...call, ...addresses]),
     printed: () => printed.join(''),
     complained: () => complained.join(''),
+    /** The passing lines of waiting. */
+    shown,
+    ports,
     changes,
     requests,
   };

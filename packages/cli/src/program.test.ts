@@ -102,80 +102,12 @@ describe('keys', () => {
   });
 });
 
-describe('fund', () => {
-  const pending = { status: 200, body: { commandId: 'cm-1', status: 'pending' } };
-  const applied = { status: 200, body: { commandId: 'cm-1', status: 'applied' } };
-  const taken = { status: 202, body: { commandId: 'cm-1' } };
-
-  it('waits until the ledger has applied the order', async () => {
-    const line = commandLine([taken, pending, applied]);
-    expect(await line.run('fund', 'wallet', 'demo', 'ghs', '2500.50')).toBe(0);
-    const body = {
-      merchantId: 'demo',
-      commandId: 'cm-1',
-      currency: 'GHS',
-      amount: '2500.50',
-      requestedBy: 'ama',
-    };
-    expect(line.requests).toEqual([
-      { url: 'http://ledger/commands/fund', token: 'operator-token-of-tests', body },
-      'http://ledger/commands/cm-1',
-      'http://ledger/commands/cm-1',
-    ]);
-    expect(line.printed()).toBe(
-      'put 2500.50 GHS into the GHS wallet of demo, asked by ama: applied as cm-1\n',
-    );
-  });
-
-  it('of a float goes to the rail', async () => {
-    const line = commandLine([taken, applied]);
-    await line.run('fund', 'float', 'upstream', 'XOF', '100', '--by', 'kofi');
-    const body = { rail: 'upstream', commandId: 'cm-1', currency: 'XOF', amount: '100', requestedBy: 'kofi' };
-    expect(line.requests[0]).toEqual({
-      url: 'http://ledger/commands/fund-float',
-      token: 'operator-token-of-tests',
-      body,
-    });
-  });
-
-  it('sends nothing in a dry run', async () => {
-    const line = commandLine();
-    expect(await line.run('fund', 'wallet', 'demo', 'GHS', '1', '--dry-run')).toBe(0);
-    expect(line.requests).toEqual([]);
-    expect(line.printed()).toContain('nothing was sent');
-  });
-
-  it('says how to go on when the order is not applied in time', async () => {
-    const line = commandLine([taken, pending]);
-    expect(await line.run('fund', 'wallet', 'demo', 'GHS', '1')).toBe(1);
-    expect(line.complained()).toContain('--command-id cm-1');
-  });
-
-  it.each([
-    [
-      ['demo', 'GHS', '0'],
-      "amount: 0 can't be moved: write a positive decimal number no finer than GHS allows",
-    ],
-    [
-      ['demo', 'GHS', '1.001'],
-      "amount: 1.001 can't be moved: write a positive decimal number no finer than GHS allows",
-    ],
-    [['demo', 'KES', '1'], 'currency: demo has no KES wallet: add it with merchants set-wallet'],
-    [['nobody', 'GHS', '1'], 'merchant: there is no nobody: see merchants list'],
-  ])('of %j is refused before anything is sent', async (call, message) => {
-    const line = commandLine([taken, applied]);
-    expect(await line.run('fund', 'wallet', ...call)).toBe(1);
-    expect(line.complained()).toBe(`pesewa: ${message}\n`);
-    expect(line.requests).toEqual([]);
-  });
-});
-
 describe('showing', () => {
   it('prints the balance of every wallet of the merchant; an untouched one is empty', async () => {
     const line = commandLine();
     await line.run('balance', 'demo');
     expect(line.requests).toEqual(['http://ledger/accounts/demo/GHS']);
-    expect(line.printed()).toBe('CURRENCY  AVAILABLE  HELD  SEQUENCE\nGHS       0          0     0\n');
+    expect(line.printed()).toBe('CURRENCY  AVAILABLE  HELD  SEQUENCE\nGHS               0     0         0\n');
   });
 
   it('marks a drift that nothing explains', async () => {
@@ -191,7 +123,7 @@ describe('showing', () => {
       { status: 200, body: { items: [{ ...item, withinRange: false }], next: null } },
     ]);
     await line.run('drift');
-    expect(line.printed()).toContain('-10    NO');
+    expect(line.printed()).toContain('  -10  NO');
   });
 
   it('passes on the refusal of a service with its path', async () => {

@@ -1,11 +1,13 @@
 import { Command, CommanderError, Option } from 'commander';
-import { addFundCommands } from './commands/fund.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addMerchantCommands } from './commands/merchants.ts';
+import { addMoneyCommands } from './commands/money.ts';
+import { addOrderCommands } from './commands/orders.ts';
 import { addPrepareCommand } from './commands/prepare.ts';
 import { addShowCommands } from './commands/show.ts';
 import { addressSources } from './config.ts';
 import { messageOf } from './errors.ts';
+import { explainEveryCommand, helpGroups } from './help.ts';
 import type { CliPorts } from './ports.ts';
 
 /** Runs one call of `pesewa` and resolves with its exit code: 0, or 1 after one line on stderr. */
@@ -20,11 +22,13 @@ export async function runProgram(ports: CliPorts, callArguments: readonly string
   }
 }
 
-function createProgram(ports: CliPorts): Command {
+/** Builds the whole command line; {@link runProgram} runs it. */
+export function createProgram(ports: CliPorts): Command {
   const program = new Command('pesewa')
     .description(
-      'Operates a Pesewa installation. Addresses come from options, else variables, else a running npm start.',
+      'Operates a Pesewa installation. Addresses and tokens come from options, else variables, else a running npm start.',
     )
+    .optionsGroup('Where services are, and who you are:')
     .exitOverride()
     .configureOutput({
       writeOut: ports.print,
@@ -38,17 +42,23 @@ function createProgram(ports: CliPorts): Command {
         ),
     });
   for (const { option, variable, what } of Object.values(addressSources)) {
-    const value = option.endsWith('-url') ? 'url' : option === '--operator-token' ? 'token' : 'list';
+    const value = /-(url|token)$/.exec(option)?.[1] ?? 'list';
     program.addOption(new Option(`${option} <${value}>`, `${what}; else ${variable}`));
   }
   program.option(
     '--run-file <file>',
     'run file of a running stack (default: .pesewa/run.json of this checkout)',
   );
+  program.commandsGroup(helpGroups.merchants);
   addMerchantCommands(program, ports);
   addKeyCommands(program, ports);
-  addFundCommands(program, ports);
+  program.commandsGroup(helpGroups.money);
+  addMoneyCommands(program, ports);
+  addOrderCommands(program, ports);
+  program.commandsGroup(helpGroups.looking);
   addShowCommands(program, ports);
+  program.commandsGroup(helpGroups.installation);
   addPrepareCommand(program, ports);
+  explainEveryCommand(program);
   return program;
 }

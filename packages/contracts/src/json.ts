@@ -43,9 +43,10 @@ function exceedsDepth(text: string): boolean {
   return false;
 }
 
-/** A JSON number, handed on as its own text. */
+/** A JSON number, handed on as its own text; API documents show it as the number that it is on the wire. */
 export const numberText = z
   .custom<LosslessNumber>(isLosslessNumber, { error: 'must be a number' })
+  .meta({ type: 'number' })
   .transform((number) => number.value);
 
 /** A JSON number that is a small whole one. */

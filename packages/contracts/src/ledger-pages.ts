@@ -1,22 +1,25 @@
 import { createHash } from 'node:crypto';
 
-/** What of an entry the hash chain of the ledger covers: all of it (design 5). */
+/** What of an entry the hash chain of the ledger covers: the whole document, as MongoDB holds it (design 5). */
 export interface ChainedEntry {
   /** `<reference>/<kind>` */
-  readonly id: string;
+  readonly _id: string;
   readonly kind: string;
   readonly debit: string;
   readonly credit: string;
-  /** Minor units. */
+  /** Minor units, as all amounts here. */
   readonly amount: bigint;
   readonly currency: string;
   readonly reference: string;
   readonly causationId: string;
+  /** The wallet that the entry touches, with its sequence and its balances afterwards; absent where it touches none. */
   readonly wallet?: string | undefined;
   readonly walletSequence?: bigint | undefined;
+  readonly availableAfter?: bigint | undefined;
+  readonly heldAfter?: bigint | undefined;
   readonly fee?: bigint | undefined;
   readonly rail?: string | undefined;
-  readonly atMs: number;
+  readonly at: Date;
 }
 
 /** Where a page stands in its chain; each writer partition has a chain of its own, numbered from 1. */
@@ -32,23 +35,29 @@ export interface PagePlace {
 export const GENESIS: Uint8Array = new Uint8Array(32);
 
 /** No field of an entry may hold it, so that no two entries are one text. */
-const SEPARATOR = '\u001f';
+const S = '\u001f';
 
-/** One text for one entry. */
+/** One text for one entry; one template, because it is made for every entry that is written. */
 export function entryText(entry: ChainedEntry): string {
-  const { id, kind, debit, credit, amount, currency, reference, causationId } = entry;
-  const { wallet = '', walletSequence = '', fee = '', rail = '', atMs } = entry;
-  return [
-    [id, kind, debit, credit, amount, currency, reference, causationId].join(SEPARATOR),
-    [wallet, walletSequence, fee, rail, atMs].join(SEPARATOR),
-  ].join(SEPARATOR);
+  const { _id, kind, debit, credit, amount, currency, reference, causationId, at } = entry;
+  const {
+    wallet = '',
+    walletSequence = '',
+    availableAfter = '',
+    heldAfter = '',
+    fee = '',
+    rail = '',
+  } = entry;
+  const cause = `${_id}${S}${kind}${S}${reference}${S}${causationId}${S}${at.getTime()}`;
+  const money = `${debit}${S}${credit}${S}${amount}${S}${currency}${S}${fee}${S}${rail}`;
+  return `${cause}${S}${money}${S}${wallet}${S}${walletSequence}${S}${availableAfter}${S}${heldAfter}`;
 }
 
 /** The hash of a page: SHA-256 over the hash before it, its place, and its entries in their order. */
 export function pageHash(place: PagePlace, entries: readonly ChainedEntry[]): Uint8Array {
-  const hash = createHash('sha256').update(place.previous);
-  hash.update(`${place.chain}${SEPARATOR}${place.number}\n`);
-  return hash.update(entries.map(entryText).join('\n')).digest();
+  let text = `${place.chain}${S}${place.number}`;
+  for (const entry of entries) text += `\n${entryText(entry)}`;
+  return createHash('sha256').update(place.previous).update(text).digest();
 }
 
 const NUMBER_DIGITS = 16;

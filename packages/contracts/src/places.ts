@@ -4,7 +4,15 @@ import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
 
 countries.registerLocale(english);
 
-const plain = (name: string): string => name.trim().normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+/** Without accents, curly apostrophes, capitals and superfluous spaces: how merchants differ in writing a name. */
+const plain = (name: string): string =>
+  name
+    .trim()
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[\u2018\u2019]/g, "'")
+    .replace(/\s+/g, ' ')
+    .toLowerCase();
 
 /** Every spelling that names a country, to its three-letter code; made once, since a look-up is on the hot path. */
 const bySpelling: ReadonlyMap<string, string> = new Map(

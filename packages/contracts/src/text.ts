@@ -1,24 +1,56 @@
 import { z } from 'zod';
 
-const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+/** C0 and C1, line and paragraph separators, what turns the direction of text around, and byte order marks. */
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/;
 
-/** A required line of text without control characters. */
-export function line(lengthMax: number): z.ZodType<string> {
+const isBlank = (value: unknown): boolean =>
+  value === null || (typeof value === 'string' && value.trim() === '');
+
+/** Text on one line, perhaps empty. */
+function text(lengthMax: number): z.ZodString {
   return z
     .string({ error: (issue) => (issue.input === undefined ? 'is required' : 'must be a string') })
     .trim()
-    .min(1, { error: 'is required' })
     .max(lengthMax, { error: `must have at most ${lengthMax} characters` })
-    .refine((text) => !CONTROL_CHARACTERS.test(text), { error: 'must have no control characters' });
+    .refine((value) => !CONTROL_CHARACTERS.test(value), { error: 'must have no control characters' })
+    .refine((value) => value.isWellFormed(), { error: 'must have no half characters' });
 }
 
-/** A line that may be left out: absent, null and empty are the same (design 4.2). */
+/** A required line of text without control characters. */
+export function line(lengthMax: number): z.ZodType<string> {
+  return text(lengthMax).min(1, { error: 'is required' });
+}
+
+/** A field that may be left out: absent, null, empty and only spaces are the same (design 4.2). */
+export function optional<Value>(field: z.ZodType<Value>): z.ZodType<Value | undefined> {
+  return z.preprocess((value) => (isBlank(value) ? undefined : value), field.optional());
+}
+
+/** A line that may be left out. */
 export function optionalLine(lengthMax: number): z.ZodType<string | undefined> {
+  return optional(line(lengthMax));
+}
+
+/** A line that must be there but may be empty, which is read as absent (contract 2.3, a batch's phone number). */
+export function presentLine(lengthMax: number): z.ZodType<string | undefined> {
   return z.preprocess(
-    (value) => (value === null || value === '' ? undefined : value),
-    line(lengthMax).optional(),
+    (value) => (isBlank(value) ? '' : value),
+    text(lengthMax).transform((value) => (value === '' ? undefined : value)),
   );
 }
+
+/** An e-mail address as far as one can tell without writing to it: one line, one @, something on both sides. */
+export const emailLine = line(254).refine((text) => /^[^\s@]+@[^\s@]+$/u.test(text), {
+  error: 'must be an e-mail address',
+});
+
+/**
+ * A bank account or mobile number: no narrower than the account numbers, IBANs and phone numbers of this world, which
+ * are written with spaces, dots, slashes and hyphens.
+ */
+export const accountNumberLine = line(40).refine((text) => /^\+?[A-Za-z0-9][A-Za-z0-9 ./-]*$/.test(text), {
+  error: 'must have only letters, digits, spaces, dots, slashes and hyphens, after at most one plus sign',
+});
 
 /** The alphabet of every payment reference, ours and the merchants' (design 9). */
 export const referencePattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;

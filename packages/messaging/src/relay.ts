@@ -54,6 +54,7 @@ export async function openRelay(options: {
       const ids = await deliver(batch, sendOnce, giveBack);
       await removing;
       removing = removeSent(options, ids).then(() => {
+        options.crashPoint('relay.after-mark');
         for (const id of ids) held.delete(id);
       });
     }

@@ -10,12 +10,12 @@ import { createUpstream } from './upstream/upstream.ts';
 export interface Rails extends AsyncDisposable {
   readonly get: (name: string) => RailConnector | undefined;
   readonly all: readonly RailConnector[];
-  /** The rail for a payout; the country has three letters. */
-  readonly routePayout: (payout: {
+  /** The rails that serve a payout, in configured order; any channel where it is left out. The country has three letters. */
+  readonly payoutRails: (payout: {
     readonly country: string;
     readonly currency: string;
-    readonly channel: PayoutChannel;
-  }) => RailConnector | undefined;
+    readonly channel?: PayoutChannel | undefined;
+  }) => readonly RailConnector[];
   readonly routeCollection: (collection: { readonly operatorCode: string }) => RailConnector | undefined;
 }
 
@@ -44,11 +44,13 @@ export function openRails(
   return {
     all,
     get: (name) => byName.get(name),
-    routePayout: ({ country, currency, channel }) =>
-      all.find(({ capabilities }) =>
+    payoutRails: ({ country, currency, channel }) =>
+      all.filter(({ capabilities }) =>
         capabilities.payouts.some(
           (route) =>
-            route.country === country && route.currency === currency && route.channels.includes(channel),
+            route.country === country &&
+            route.currency === currency &&
+            (channel === undefined || route.channels.includes(channel)),
         ),
       ),
     routeCollection: ({ operatorCode }) =>

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { operatorsSetting } from './operators.ts';
 
 /** A configuration that can't be used: every problem at once, each with the variable's name. */
 export class ConfigError extends Error {
@@ -34,7 +35,13 @@ export const serviceSettings = z.object({
   HOST: z.string().default('127.0.0.1').describe('address to listen on'),
   PORT: portSetting.describe('port of the public API'),
   OPERATIONS_PORT: portSetting.describe('port of health, metrics and operator APIs'),
-  OPERATOR_TOKEN: z.string().min(16).describe('bearer token of the operator APIs'),
+  OPERATOR_TOKEN: z
+    .string()
+    .min(16)
+    .describe('bearer token of the operator APIs; whoever has it is `operator`'),
+  OPERATORS: operatorsSetting.describe(
+    'further operators as `name:SHA-256 of the token in hex`, separated by commas',
+  ),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
@@ -43,7 +50,11 @@ export const serviceSettings = z.object({
     .enum(['development', 'test', 'production'])
     .default('development')
     .describe('`production` refuses unsafe switches'),
-  CRASH_AT: z.string().optional().describe('name:n of the crash point to die at (tests only)'),
+  CRASH_AT: z
+    .string()
+    .regex(/^[a-z.-]+(:[1-9][0-9]*(:freeze)?)?$/, { error: 'must be name, name:n or name:n:freeze' })
+    .optional()
+    .describe('crash point to die at, as name:n, or to be stopped at, as name:n:freeze (tests only)'),
 });
 
 /** The settings of services that stand between MongoDB and Kafka. */

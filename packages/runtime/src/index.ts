@@ -18,5 +18,6 @@ export {
   serveHttp,
 } from './http.ts';
 export { createLogger, type Logger } from './logger.ts';
-export { createOperationsApp, mountOperator, type OperationsApp } from './operations.ts';
+export { createOperationsApp, guardOperator, mountOperator, type OperationsApp } from './operations.ts';
+export { createOperators, type Operators, operatorOf } from './operators.ts';
 export { runService, type ServiceScope } from './run.ts';

@@ -1,17 +1,15 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { Hono } from 'hono';
 import type { Registry } from 'prom-client';
 import type { Health, HealthReport } from './health.ts';
 import { answerJson } from './http.ts';
+import { type Operators, setOperator } from './operators.ts';
 
 /** The operations side of a service: probes and metrics for machines, and the operator APIs behind a token. */
 export interface OperationsApp {
   readonly app: Hono;
-  /** Routes added here ask for `Authorization: Bearer <operator token>` (design 1). */
+  /** Routes added here ask for `Authorization: Bearer <token of an operator>` (design 1). */
   readonly operator: Hono;
 }
-
-const sha256 = (text: string) => createHash('sha256').update(text).digest();
 
 /** Builds the operations app of a service; the operator routes are mounted by {@link mountOperator}. */
 export function createOperationsApp(options: {
@@ -35,9 +33,13 @@ export function createOperationsApp(options: {
   return { app, operator: new Hono() };
 }
 
-/** Puts the operator routes behind the token; called once all of them are added. */
-export function mountOperator(operations: OperationsApp, operatorToken: string): void {
-  const expected = sha256(operatorToken);
+/** Puts the operator routes behind the operators' tokens; called once all of them are added. */
+export function mountOperator(operations: OperationsApp, operators: Operators): void {
+  operations.app.route('/', guardOperator(operations.operator, operators));
+}
+
+/** Asks for an operator's token before any of the routes; they learn who calls by `operatorOf`. */
+export function guardOperator(routes: Hono, operators: Operators): Hono {
   const guarded = new Hono();
   guarded.use(async (context, next) => {
     const header = context.req.header('authorization');
@@ -47,13 +49,13 @@ export function mountOperator(operations: OperationsApp, operatorToken: string):
         message: 'send Authorization: Bearer <operator token>',
       });
     }
-    const token = /^Bearer (\S+)$/.exec(header)?.[1] ?? '';
-    if (!timingSafeEqual(sha256(token), expected)) {
+    const name = operators.identify(/^Bearer (\S+)$/.exec(header)?.[1] ?? '');
+    if (name === undefined) {
       return answerJson(context, 403, { code: 'forbidden', message: 'the operator token is wrong' });
     }
+    setOperator(context, name);
     await next();
     return undefined;
   });
-  guarded.route('/', operations.operator);
-  operations.app.route('/', guarded);
+  return guarded.route('/', routes);
 }

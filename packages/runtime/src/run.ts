@@ -9,6 +9,7 @@ import { createHealth, type Health } from './health.ts';
 import { serveHttp } from './http.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { createOperationsApp, mountOperator } from './operations.ts';
+import { createOperators, operatorsProblem } from './operators.ts';
 
 /** What a composition root is given: everything of the process that others must not reach for themselves. */
 export interface ServiceScope<Config> {
@@ -20,7 +21,7 @@ export interface ServiceScope<Config> {
   readonly random: Random;
   readonly ids: Ids;
   readonly crashPoint: CrashPoint;
-  /** The operator routes of this service (behind the token). */
+  /** The operator routes of this service, behind the operators' tokens; `operatorOf` tells them who calls. */
   readonly operator: Hono;
   /** Registers a resource to be closed, in the reverse order of opening. */
   readonly open: <Resource extends AsyncDisposable>(
@@ -74,7 +75,7 @@ export async function runService<Schema extends z.ZodType<z.output<typeof servic
       open: async (resource) => resources.use(await resource),
       abort,
     });
-    mountOperator(operations, config.OPERATOR_TOKEN);
+    mountOperator(operations, createOperators(config.OPERATOR_TOKEN, config.OPERATORS));
     resources.use(await serveHttp({ app: operations.app, host: config.HOST, port: config.OPERATIONS_PORT }));
     health.setServing(true);
     logger.info({ port: config.PORT, operationsPort: config.OPERATIONS_PORT }, 'ready');
@@ -95,6 +96,8 @@ function readConfig<Schema extends z.ZodType<z.output<typeof serviceSettings>>>(
     if (config.NODE_ENV === 'production' && config.CRASH_AT !== undefined) {
       throw new ConfigError('CRASH_AT is for tests: unset it in production');
     }
+    const problem = operatorsProblem(config);
+    if (problem !== undefined) throw new ConfigError(problem);
     return config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

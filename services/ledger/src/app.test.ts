@@ -1,9 +1,7 @@
-import { accept, refuse } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
 import { describe, expect, it } from 'vitest';
 import { createApp } from './app.ts';
-import type { FundCommand } from './commands.ts';
-import type { EntryDocument } from './store.ts';
+import type { EntryDocument } from './documents.ts';
 
 const entry: EntryDocument = {
   _id: 'po-1/hold',
@@ -19,8 +17,13 @@ const entry: EntryDocument = {
   at: new Date(0),
 };
 
+const shared = [
+  { account: 'feeIncome:KES', debits: 1n, credits: 51n },
+  { account: 'float:upstream:XOF', debits: 0n, credits: 5n },
+  { account: 'railCost:KES', debits: 300n, credits: 0n },
+];
+
 function open() {
-  const submitted: (Omit<FundCommand, 'commandId'> & { commandId: string | undefined })[] = [];
   const app = createApp({
     logger: createLogger({ name: 'test', level: 'silent' }),
     store: {
@@ -34,33 +37,21 @@ function open() {
           : reference === 'po-many'
             ? Array.from({ length: limit }, () => ({ ...entry, _id: 'po-many/x' }))
             : [],
-      findFloats: async () => [{ rail: 'upstream', currency: 'XOF', balance: -5n }],
+      findShared: async (prefix) => shared.filter(({ account }) => account.startsWith(prefix)),
     },
     commands: {
-      submit: async (command, commandId) => {
-        submitted.push({ ...command, commandId });
-        return commandId === 'cm-taken' ? refuse('command.differs') : accept(commandId ?? 'cm-new');
-      },
-      status: async (commandId) => (commandId === 'cm-1' ? 'applied' : undefined),
+      propose: () => Promise.reject(new Error('unused')),
+      decide: () => Promise.reject(new Error('unused')),
+      find: () => Promise.reject(new Error('unused')),
+      list: () => Promise.reject(new Error('unused')),
     },
   });
-  const post = async (path: string, body: object | string) => {
-    const text = typeof body === 'string' ? body : JSON.stringify(body);
-    const answer = await app.request(path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: text,
-    });
-    return [answer.status, await answer.json()];
-  };
   const get = async (path: string) => {
     const answer = await app.request(path);
     return [answer.status, await answer.json()];
   };
-  return { submitted, post, get };
+  return { get };
 }
-
-const order = { merchantId: 'demo', currency: 'KES', amount: '100.5', requestedBy: 'ama' };
 
 describe('the operator API', () => {
   it('shows a wallet in decimal text, and says where there is none', async () => {
@@ -95,47 +86,13 @@ describe('the operator API', () => {
     expect(await get('/floats')).toEqual([200, { items, next: null }]);
   });
 
-  it('takes a funding of a wallet and of a float', async () => {
-    const { post, submitted } = open();
-    expect(await post('/commands/fund', order)).toEqual([202, { commandId: 'cm-new' }]);
-    const float = { ...order, merchantId: undefined, rail: 'upstream', commandId: 'cm-own' };
-    expect(await post('/commands/fund-float', float)).toEqual([202, { commandId: 'cm-own' }]);
-    const amount = { minor: 10_050n, currency: 'KES' };
-    expect(submitted).toEqual([
-      { kind: 'fund', target: 'demo', amount, requestedBy: 'ama', commandId: undefined },
-      { kind: 'fundFloat', target: 'upstream', amount, requestedBy: 'ama', commandId: 'cm-own' },
-    ]);
-  });
-
-  it.each([
-    ['amount', { ...order, amount: 100.5 }],
-    ['amount', { ...order, amount: '0' }],
-    ['amount', { ...order, amount: '-1' }],
-    ['amount', { ...order, amount: '1.001' }],
-    ['amount', { ...order, amount: 'much' }],
-    ['currency', { ...order, currency: 'ABC' }],
-    ['merchantId', { ...order, merchantId: 'a:b' }],
-    ['requestedBy', { ...order, requestedBy: '' }],
-    ['the body', '{"amount":'],
-  ])('refuses a funding by name: %s', async (name, body) => {
-    const { post, submitted } = open();
-    const answer = await post('/commands/fund', body);
-    expect(answer).toMatchObject([400, { code: 'invalid' }]);
-    expect(JSON.stringify(answer)).toContain(`"message":"${name} `);
-    expect(submitted).toEqual([]);
-  });
-
-  it('refuses another command under a taken id', async () => {
-    const { post } = open();
-    expect(await post('/commands/fund', { ...order, commandId: 'cm-taken' })).toMatchObject([
-      409,
-      { code: 'duplicate' },
-    ]);
-  });
-
-  it('tells what became of a command', async () => {
+  it('lists the shared accounts, each on its usual side', async () => {
     const { get } = open();
-    expect(await get('/commands/cm-1')).toEqual([200, { commandId: 'cm-1', status: 'applied' }]);
-    expect(await get('/commands/cm-2')).toMatchObject([404, { code: 'not_found' }]);
+    const items = [
+      { account: 'feeIncome:KES', currency: 'KES', balance: '0.5' },
+      { account: 'float:upstream:XOF', currency: 'XOF', balance: '-5' },
+      { account: 'railCost:KES', currency: 'KES', balance: '3' },
+    ];
+    expect(await get('/accounts')).toEqual([200, { items, next: null }]);
   });
 });

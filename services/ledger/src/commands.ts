@@ -1,108 +1,214 @@
-import { walletKeyOf } from '@pesewa/contracts';
-import { accept, type Clock, type Ids, type Money, type Result, refuse } from '@pesewa/kernel';
-import type { Messaging, OutgoingEvent } from '@pesewa/messaging';
-import type { ClientSession, Collection, Db } from 'mongodb';
-import type { LedgerStore } from './store.ts';
+import { accept, type Clock, type Ids, type Result, refuse } from '@pesewa/kernel';
+import type { Messaging, Transaction } from '@pesewa/messaging';
+import type { ClientSession, Collection, Db, Filter } from 'mongodb';
+import { type ApprovedOrder, commandEventOf } from './command-events.ts';
+import { createOutcomes, type Outcome } from './command-outcomes.ts';
+import {
+  type Decision,
+  type DecisionRefusal,
+  decideOrder,
+  isSameOrder,
+  type Order,
+  type Verdict,
+  type Wish,
+} from './domain/orders.ts';
 
-/** An operator's order to the ledger; the treasury pays. */
-export interface FundCommand {
+/** An order, and what the ledger did with it; no outcome while it is not applied and not refused. */
+export interface FollowedOrder {
+  readonly order: Order;
+  readonly outcome?: Outcome;
+}
+
+/** Where an order stands: proposed, then rejected or approved, and an approved one then applied or refused. */
+export type OrderStatus = Order['status'] | Outcome['status'];
+
+/** Where a page of a list goes on: after this order. */
+export interface Cursor {
+  readonly atMs: number;
   readonly commandId: string;
-  /** Where the money goes: a merchant's wallet, or our float at a rail. */
-  readonly kind: 'fund' | 'fundFloat';
-  /** The merchant, or the rail. */
-  readonly target: string;
-  readonly amount: Money;
-  readonly requestedBy: string;
 }
 
-/** A command as MongoDB holds it; `_id` is its id, so each is taken once. */
-interface CommandDocument {
-  readonly _id: string;
-  readonly kind: FundCommand['kind'];
-  readonly target: string;
-  readonly currency: string;
-  readonly amount: bigint;
-  readonly requestedBy: string;
-  readonly at: Date;
-}
-
-/** The orders of operators: taken here, applied when their event comes back from its topic. */
+/** The orders of operators: proposed by one, approved by another, applied when their event comes back (design 5). */
 export interface Commands {
-  /** Takes a command once; the same again is the same, other content under its id is refused. */
-  readonly submit: (
-    command: Omit<FundCommand, 'commandId'>,
+  /** Records a proposal once and moves nothing; the same again is the same, another under its id is refused. */
+  readonly propose: (
+    wish: Wish,
+    by: string,
     commandId?: string,
-  ) => Promise<Result<string, 'command.differs'>>;
-  readonly status: (commandId: string) => Promise<'applied' | 'pending' | undefined>;
+  ) => Promise<Result<FollowedOrder, 'command.differs'>>;
+  /** Approves or rejects; an approval sends the order to the ledger in the same transaction. */
+  readonly decide: (
+    commandId: string,
+    verdict: Verdict,
+    by: string,
+  ) => Promise<Result<FollowedOrder, DecisionRefusal | 'order.unknown'>>;
+  readonly find: (commandId: string) => Promise<FollowedOrder | undefined>;
+  /** The newest first; a page may have fewer than `limit` items and still a next one. */
+  readonly list: (query: {
+    readonly status?: OrderStatus;
+    readonly after?: Cursor;
+    readonly limit: number;
+  }) => Promise<{ readonly items: readonly FollowedOrder[]; readonly next: Cursor | null }>;
 }
+
+type Stored<Any> = Any extends Order ? Omit<Any, 'commandId'> & { readonly _id: string } : never;
+
+/** An order as MongoDB holds it; `_id` is its id, so each is taken once. */
+type OrderDocument = Stored<Order>;
 
 /** Builds {@link Commands}. */
 export function createCommands(deps: {
   readonly db: Db;
-  readonly store: LedgerStore;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly ids: Ids;
   readonly clock: Clock;
 }): Commands {
-  const collection = deps.db.collection<CommandDocument>('commands');
-  const taking = deps.messaging.groupCommit<CommandDocument, CommandDocument>(
+  const collection = deps.db.collection<OrderDocument>('commands');
+  const outcomes = createOutcomes(deps.db);
+  const now = () => new Date(deps.clock.nowMs());
+  const proposing = deps.messaging.groupCommit<Order, Order>(
     'ledger.command',
-    async (wanted, transaction, careful) => {
-      const taken = careful
-        ? await findTaken(collection, wanted, transaction.session)
-        : new Map<string, CommandDocument>();
-      const fresh: CommandDocument[] = [];
-      for (const command of wanted) {
-        if (taken.has(command._id)) continue;
-        taken.set(command._id, command);
-        fresh.push(command);
-      }
-      if (fresh.length > 0) await collection.insertMany(fresh, { session: transaction.session });
-      for (const command of fresh) transaction.emit(eventOf(command));
-      return wanted.map((command) => taken.get(command._id) ?? command);
-    },
+    (proposals, { session }, careful) => record(collection, proposals, session, careful),
   );
+  const deciding = deps.messaging.groupCommit<
+    { readonly commandId: string; readonly decision: Decision },
+    Result<Order, DecisionRefusal | 'order.unknown'>
+  >('ledger.decision', (wanted, transaction) => decide(collection, wanted, transaction));
+  const follow = async (orders: readonly Order[]): Promise<readonly FollowedOrder[]> => {
+    const found = await outcomes.of(orders.filter(({ status }) => status === 'approved'));
+    return orders.map((order) => {
+      const outcome = found.get(order.commandId);
+      return { order, ...(outcome && { outcome }) };
+    });
+  };
+  const followOne = async (order: Order): Promise<FollowedOrder> => (await follow([order]))[0] ?? { order };
   return {
-    submit: async ({ kind, target, amount, requestedBy }, commandId) => {
-      const _id = commandId ?? deps.ids.next('cm');
-      const at = new Date(deps.clock.nowMs());
-      const { minor, currency } = amount;
-      const taken = await taking.submit({ _id, kind, target, currency, amount: minor, requestedBy, at });
-      const same =
-        taken.kind === kind &&
-        taken.target === target &&
-        taken.currency === currency &&
-        taken.amount === minor;
-      return same ? accept(taken._id) : refuse('command.differs');
+    propose: async (wish, by, commandId = deps.ids.next('cm')) => {
+      const proposal: Order = { ...wish, commandId, requestedBy: by, at: now(), status: 'proposed' };
+      const taken = await proposing.submit(proposal);
+      return isSameOrder(taken, proposal) ? accept(await followOne(taken)) : refuse('command.differs');
     },
-    status: async (commandId) => {
-      const command = await collection.findOne({ _id: commandId });
-      if (!command) return undefined;
-      return (await deps.store.hasEntry(`${commandId}/${command.kind}`)) ? 'applied' : 'pending';
+    decide: async (commandId, verdict, by) => {
+      const decided = await deciding.submit({ commandId, decision: { verdict, by, at: now() } });
+      return decided.ok ? accept(await followOne(decided.value)) : decided;
+    },
+    find: async (commandId) => {
+      const found = await collection.findOne({ _id: commandId });
+      return found ? followOne(toOrder(found)) : undefined;
+    },
+    list: async ({ status, after, limit }) => {
+      const page = await collection
+        .find({ ...storedStatus(status), ...(after && following(after)) })
+        .sort({ at: -1, _id: -1 })
+        .limit(limit)
+        .toArray();
+      const last = page.length === limit ? page.at(-1) : undefined;
+      const followed = await follow(page.map(toOrder));
+      return {
+        items: followed.filter((one) => status === undefined || statusOf(one) === status),
+        next: last ? { atMs: last.at.getTime(), commandId: last._id } : null,
+      };
     },
   };
 }
 
-async function findTaken(
-  collection: Collection<CommandDocument>,
-  wanted: readonly CommandDocument[],
-  session: ClientSession,
-): Promise<Map<string, CommandDocument>> {
-  const found = await collection.find({ _id: { $in: wanted.map(({ _id }) => _id) } }, { session }).toArray();
-  return new Map(found.map((command) => [command._id, command]));
+/** Where the order stands. */
+export function statusOf({ order, outcome }: FollowedOrder): OrderStatus {
+  return outcome?.status ?? order.status;
 }
 
-function eventOf(command: CommandDocument): OutgoingEvent {
-  const { _id, target, currency, amount, requestedBy, at } = command;
-  const occurredAt = BigInt(at.getTime());
-  const payload = { eventId: _id, occurredAt, requestedBy, approvedBy: null, amount, currency };
-  const address = {
-    topic: 'ledgerCommands',
-    key: walletKeyOf(target, currency),
-    version: 0n,
-    causationId: null,
-  } as const;
-  return command.kind === 'fund'
-    ? { ...address, type: 'pesewa.ledger.FundWallet', payload: { ...payload, merchantId: target } }
-    : { ...address, type: 'pesewa.ledger.FundFloat', payload: { ...payload, rail: target } };
+/** Inserts what is new; gives for each proposal the order that its id stands for. */
+async function record(
+  collection: Collection<OrderDocument>,
+  proposals: readonly Order[],
+  session: ClientSession,
+  careful: boolean,
+): Promise<readonly Order[]> {
+  const taken = new Map<string, Order>();
+  if (careful) {
+    const ids = proposals.map(({ commandId }) => commandId);
+    for (const order of await findOrders(collection, ids, session)) taken.set(order.commandId, order);
+  }
+  const fresh: Order[] = [];
+  for (const proposal of proposals) {
+    if (taken.has(proposal.commandId)) continue;
+    taken.set(proposal.commandId, proposal);
+    fresh.push(proposal);
+  }
+  if (fresh.length > 0) await collection.insertMany(fresh.map(toDocument), { session });
+  return proposals.map((proposal) => taken.get(proposal.commandId) ?? proposal);
+}
+
+/** Decides in the order of asking; what is approved goes out with the transaction, and only then. */
+async function decide(
+  collection: Collection<OrderDocument>,
+  wanted: readonly { readonly commandId: string; readonly decision: Decision }[],
+  transaction: Transaction,
+): Promise<readonly Result<Order, DecisionRefusal | 'order.unknown'>[]> {
+  const ids = [...new Set(wanted.map(({ commandId }) => commandId))];
+  const found = await findOrders(collection, ids, transaction.session);
+  const orders = new Map(found.map((order) => [order.commandId, order]));
+  const changed = new Map<string, Order>();
+  const answers = wanted.map(({ commandId, decision }) => {
+    const order = orders.get(commandId);
+    if (!order) return refuse('order.unknown' as const);
+    const decided = decideOrder(order, decision);
+    if (decided.ok && decided.value !== order) {
+      orders.set(commandId, decided.value);
+      changed.set(commandId, decided.value);
+    }
+    return decided;
+  });
+  if (changed.size > 0) await write(collection, [...changed.values()], transaction);
+  return answers;
+}
+
+async function write(
+  collection: Collection<OrderDocument>,
+  changed: readonly Order[],
+  { session, emit }: Transaction,
+): Promise<void> {
+  const { matchedCount } = await collection.bulkWrite(
+    changed.map((order) => ({
+      replaceOne: {
+        filter: { _id: order.commandId, status: 'proposed' },
+        replacement: toDocument(order),
+      },
+    })),
+    { session },
+  );
+  // Read in this transaction's snapshot, where nobody else can have decided; a rival's write is a conflict, and reruns.
+  if (matchedCount !== changed.length) throw new Error('an order was decided twice at once');
+  for (const order of changed) if (isApproved(order)) emit(commandEventOf(order));
+}
+
+async function findOrders(
+  collection: Collection<OrderDocument>,
+  ids: readonly string[],
+  session: ClientSession,
+): Promise<readonly Order[]> {
+  return (await collection.find({ _id: { $in: ids } }, { session }).toArray()).map(toOrder);
+}
+
+function isApproved(order: Order): order is ApprovedOrder {
+  return order.status === 'approved';
+}
+
+/** What is stored of a status: whether an approved order is applied is told by the entries alone. */
+function storedStatus(status: OrderStatus | undefined): Filter<OrderDocument> {
+  if (status === undefined) return {};
+  return { status: status === 'applied' || status === 'refused' ? 'approved' : status };
+}
+
+function following({ atMs, commandId }: Cursor): Filter<OrderDocument> {
+  const at = new Date(atMs);
+  return { $or: [{ at: { $lt: at } }, { at, _id: { $lt: commandId } }] };
+}
+
+function toOrder({ _id, ...order }: OrderDocument): Order {
+  return { commandId: _id, ...order };
+}
+
+function toDocument({ commandId, ...order }: Order): OrderDocument {
+  return { _id: commandId, ...order };
 }

@@ -17,8 +17,8 @@ export function createLedgerEvents(deps: { readonly ids: Ids; readonly clock: Cl
 
   function address(happening: Happening) {
     const { causationId, sequence, currency } = happening;
-    const owner = happening.kind === 'floatFunded' ? happening.rail : happening.merchantId;
-    return { topic: 'ledger' as const, key: walletKeyOf(owner, currency), version: sequence, causationId };
+    const key = walletKeyOf(ownerOf(happening), currency);
+    return { topic: 'ledger' as const, key, version: sequence, causationId };
   }
 
   return {
@@ -42,6 +42,16 @@ export function createLedgerEvents(deps: { readonly ids: Ids; readonly clock: Cl
           return { ...address(happening), type: 'pesewa.ledger.WalletFunded', payload };
         case 'floatFunded':
           return { ...address(happening), type: 'pesewa.ledger.FloatFunded', payload };
+        case 'walletWithdrawn':
+          return { ...address(happening), type: 'pesewa.ledger.WalletWithdrawn', payload };
+        case 'floatWithdrawn':
+          return { ...address(happening), type: 'pesewa.ledger.FloatWithdrawn', payload };
+        case 'walletAdjusted':
+          return { ...address(happening), type: 'pesewa.ledger.WalletAdjusted', payload };
+        case 'suspenseBooked':
+          return { ...address(happening), type: 'pesewa.ledger.SuspenseBooked', payload };
+        case 'commandRefused':
+          return { ...address(happening), type: 'pesewa.ledger.CommandRefused', payload };
         default:
           return unreachable(payload);
       }
@@ -55,4 +65,10 @@ export function createLedgerEvents(deps: { readonly ids: Ids; readonly clock: Cl
       payload: { ...envelope(), ...after },
     }),
   };
+}
+
+/** Whose money it is: the merchant's, or ours at a rail. */
+function ownerOf(happening: Happening): string {
+  if ('merchantId' in happening) return happening.merchantId;
+  return 'rail' in happening ? happening.rail : happening.owner;
 }

@@ -1,6 +1,7 @@
+import type { TopicEvent } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
-import { handleTopic, type TopicHandler } from '@pesewa/messaging';
-import type { Instruction } from './domain/instructions.ts';
+import { handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
+import type { FloatOrder, Instruction, WalletOrder } from './domain/instructions.ts';
 import type { Postings } from './postings.ts';
 
 /** What the ledger makes of the topics it consumes: each event is one instruction, each chunk one fold. */
@@ -46,20 +47,45 @@ export function createHandlers(deps: { readonly postings: Postings }): readonly 
       await postings.post(instructions, 'collections', transaction);
     },
   );
-  const commands = handleTopic(
-    'ledgerCommands',
-    ['pesewa.ledger.FundWallet', 'pesewa.ledger.FundFloat'],
-    async (events, transaction) => {
-      const instructions = events.map(({ type, payload, eventId }): Instruction => {
-        // The command's own id: one that was sent twice is one.
-        const funding = { causationId: eventId, reference: payload.eventId, amount: payload.amount };
-        const { currency } = payload;
-        return type === 'pesewa.ledger.FundWallet'
-          ? { ...funding, currency, kind: 'fund', merchantId: payload.merchantId }
-          : { ...funding, currency, kind: 'fundFloat', rail: payload.rail };
-      });
-      await postings.post(instructions, 'ledgerCommands', transaction);
-    },
-  );
+  const commands = handleTopic('ledgerCommands', orderTypes, async (events, transaction) => {
+    await postings.post(events.map(toOrder), 'ledgerCommands', transaction);
+  });
   return [payouts, collections, commands];
+}
+
+const orderTypes = [
+  'pesewa.ledger.FundWallet',
+  'pesewa.ledger.FundFloat',
+  'pesewa.ledger.WithdrawWallet',
+  'pesewa.ledger.WithdrawFloat',
+  'pesewa.ledger.AdjustWallet',
+  'pesewa.ledger.BookSuspense',
+] as const;
+
+type OrderEvent = Extract<TopicEvent<'ledgerCommands'>, { readonly type: (typeof orderTypes)[number] }>;
+
+function toOrder({ eventId, ...event }: Received<OrderEvent>): WalletOrder | FloatOrder {
+  const { currency, amount } = event.payload;
+  // The command's own id: one that was sent twice is one.
+  const ordered = { causationId: eventId, reference: event.payload.eventId, currency, amount };
+  switch (event.type) {
+    case 'pesewa.ledger.FundWallet':
+      return { ...ordered, kind: 'fund', merchantId: event.payload.merchantId };
+    case 'pesewa.ledger.WithdrawWallet':
+      return { ...ordered, kind: 'withdraw', merchantId: event.payload.merchantId };
+    case 'pesewa.ledger.FundFloat':
+      return { ...ordered, kind: 'fundFloat', rail: event.payload.rail };
+    case 'pesewa.ledger.WithdrawFloat':
+      return { ...ordered, kind: 'withdrawFloat', rail: event.payload.rail };
+    case 'pesewa.ledger.AdjustWallet': {
+      const { merchantId, direction } = event.payload;
+      return { ...ordered, kind: 'adjust', merchantId, direction };
+    }
+    case 'pesewa.ledger.BookSuspense': {
+      const { rail, direction } = event.payload;
+      return { ...ordered, kind: 'suspense', rail, direction };
+    }
+    default:
+      return unreachable(event);
+  }
 }

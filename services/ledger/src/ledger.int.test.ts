@@ -18,6 +18,7 @@ import { createCommands } from './commands.ts';
 import { createLedgerEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
 import { CURRENCY, collected, payout, RAIL } from './ledger.fixture.ts';
+import { openTestOperators } from './orders.fixture.ts';
 import { createPostings } from './postings.ts';
 import { openLedgerStore } from './store.ts';
 
@@ -65,19 +66,14 @@ async function openLedger() {
   const events = createLedgerEvents({ ids, clock });
   const postings = createPostings({ store, events, clock, policy: { refundFee: false } });
   await messaging.consume(createHandlers({ postings }));
-  const commands = createCommands({ db: messaging.db, store, messaging, ids, clock });
+  const commands = createCommands({ db: messaging.db, messaging, ids, clock });
   const app: Hono = createApp({ store, commands, logger });
   return { app, db: messaging.db, scope };
 }
 
-async function fund(merchantId: string, minor: bigint, commandId: string): Promise<Response> {
-  const amount = formatAmount(minor, CURRENCY);
-  const body = JSON.stringify({ merchantId, currency: CURRENCY, amount, requestedBy: 'tester', commandId });
-  return ledger.app.request('/commands/fund', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body,
-  });
+function fund(merchantId: string, minor: bigint, commandId: string): Promise<Response> {
+  const order = { merchantId, currency: CURRENCY, amount: formatAmount(minor, CURRENCY), commandId };
+  return openTestOperators(ledger.app).order('fund', order);
 }
 
 async function becomes(merchantId: string, available: bigint, held: bigint, sequence: number): Promise<void> {
@@ -113,8 +109,8 @@ test('a wallet is funded once, whatever is sent again, and other content under o
   expect((await fund('funded', 5_000n, 'cm-funded')).status).toBe(202);
   expect((await fund('funded', 5_001n, 'cm-funded')).status).toBe(409);
   await becomes('funded', 5_000n, 0n, 1);
-  const status = await ledger.app.request('/commands/cm-funded');
-  expect(await status.json()).toEqual({ commandId: 'cm-funded', status: 'applied' });
+  const order = await openTestOperators(ledger.app).as('operator', '/commands/cm-funded');
+  expect(await order.json()).toMatchObject({ commandId: 'cm-funded', status: 'applied' });
 });
 
 test('payouts are held, captured, released and refunded, and duplicates change nothing', async () => {

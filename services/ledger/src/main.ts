@@ -23,7 +23,7 @@ await runService('ledger', settings, environment, async (scope) => {
     clock,
     policy: { refundFee: config.REFUND_FEE },
   });
-  const commands = createCommands({ db: messaging.db, store, messaging, ids, clock });
+  const commands = createCommands({ db: messaging.db, messaging, ids, clock });
   await messaging.consume(createHandlers({ postings }));
   scope.operator.route('/', createApp({ store, commands, logger }));
 });

@@ -1,16 +1,20 @@
 import { walletKeyOf } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import type { ChunkTransaction } from '@pesewa/messaging';
+import { collectEntryId } from './domain/collection-postings.ts';
 import type { Instruction } from './domain/instructions.ts';
-import { firstEntryId, foldInstructions, holdEntryIds, type PostingPolicy } from './domain/posting.ts';
+import { orderEntryId } from './domain/order-postings.ts';
+import { holdEntryIds, type PostingPolicy } from './domain/payout-postings.ts';
+import { foldInstructions } from './domain/posting.ts';
 import type { LedgerEvents } from './events.ts';
+import type { Question } from './snapshots.ts';
 import type { LedgerStore } from './store.ts';
 
 /** What the ledger does: posts what events ask for. */
 export interface Postings {
   /**
    * Applies a chunk within its transaction: reads what it speaks of, folds, writes, emits.
-   * `topic` and the transaction's partition name the one writer of the shared accounts' buckets.
+   * `topic` and the transaction's partition name the one writer of a chain of pages and of its accounts' buckets.
    */
   readonly post: (
     instructions: readonly Instruction[],
@@ -30,10 +34,12 @@ export function createPostings(deps: {
   return {
     post: async (instructions, topic, transaction) => {
       // Read in the transaction: the other topics write the same wallets, and a conflict must rerun all of this.
-      const snapshot = await store.read(wishOf(instructions), transaction.session);
+      const { snapshot, newestMs } = await store.read(questionOf(instructions), transaction.session);
       const folded = foldInstructions(snapshot, instructions, deps.policy);
-      const bucket = `${topic}/${transaction.partition}`;
-      await store.write(folded, { bucket, at: new Date(deps.clock.nowMs()) }, transaction.session);
+      const chain = `${topic}/${transaction.partition}`;
+      // Not before the newest entry of any wallet: another process, whose clock is ahead, may have written it.
+      const atMs = Math.max(deps.clock.nowMs(), newestMs);
+      await store.write(folded, { chain, atMs }, transaction);
       for (const [index, outcome] of folded.outcomes.entries()) {
         if (outcome.kind === 'posted') transaction.emit(events.happened(outcome.happening));
         const causationId = instructions[index]?.causationId;
@@ -45,19 +51,45 @@ export function createPostings(deps: {
   };
 }
 
-function wishOf(instructions: readonly Instruction[]) {
+function questionOf(instructions: readonly Instruction[]): Question {
   const wallets = new Set<string>();
   const references = new Set<string>();
   const entryIds = new Set<string>();
+  const orderIds = new Set<string>();
+  const addWallet = (of: { readonly merchantId: string; readonly currency: string }) =>
+    wallets.add(walletKeyOf(of.merchantId, of.currency));
+  const addOrder = (entryId: string) => {
+    entryIds.add(entryId);
+    orderIds.add(entryId);
+  };
   for (const instruction of instructions) {
-    if (instruction.kind !== 'fundFloat')
-      wallets.add(walletKeyOf(instruction.merchantId, instruction.currency));
-    if (instruction.kind === 'collect' || instruction.kind === 'fund' || instruction.kind === 'fundFloat') {
-      entryIds.add(firstEntryId(instruction));
-    } else {
-      references.add(instruction.reference);
-      for (const id of holdEntryIds(instruction)) entryIds.add(id);
+    switch (instruction.kind) {
+      case 'hold':
+      case 'capture':
+      case 'release':
+      case 'refund':
+        addWallet(instruction);
+        references.add(instruction.reference);
+        for (const id of holdEntryIds(instruction)) entryIds.add(id);
+        break;
+      case 'collect':
+        addWallet(instruction);
+        entryIds.add(collectEntryId(instruction));
+        break;
+      case 'fund':
+      case 'withdraw':
+      case 'adjust':
+        addWallet(instruction);
+        addOrder(orderEntryId(instruction));
+        break;
+      default:
+        addOrder(orderEntryId(instruction));
     }
   }
-  return { wallets: [...wallets], references: [...references], entryIds: [...entryIds] };
+  return {
+    wallets: [...wallets],
+    references: [...references],
+    entryIds: [...entryIds],
+    orderIds: [...orderIds],
+  };
 }

@@ -18,13 +18,15 @@ const validators: Readonly<Record<string, Document>> = {
       amount: { bsonType: 'long', minimum: 1 },
       wallet: text,
       walletSequence: whole,
+      availableAfter: whole,
+      heldAfter: whole,
       fee: whole,
       rail: text,
       at: { bsonType: 'date' },
     },
   },
   wallets: {
-    required: ['merchantId', 'currency', 'available', 'held', 'sequence'],
+    required: ['merchantId', 'currency', 'available', 'held', 'sequence', 'at'],
     properties: {
       _id: text,
       merchantId: text,
@@ -32,19 +34,64 @@ const validators: Readonly<Record<string, Document>> = {
       available: whole,
       held: whole,
       sequence: whole,
+      at: { bsonType: 'date' },
     },
   },
   refusals: {
     required: ['merchantId', 'currency', 'amount', 'fee', 'rail'],
     properties: { _id: text, merchantId: text, currency: text, amount: whole, fee: whole, rail: text },
   },
+  refusedOrders: {
+    required: ['merchantId', 'currency', 'amount', 'reason'],
+    properties: { _id: text, merchantId: text, currency: text, amount: whole, reason: text },
+  },
   accounts: {
     required: ['account', 'debits', 'credits'],
     properties: { _id: text, account: text, debits: whole, credits: whole },
   },
+  pages: {
+    required: ['chain', 'number', 'at', 'previous', 'hash', 'entries', 'accounts'],
+    properties: {
+      _id: text,
+      chain: text,
+      number: { bsonType: 'long', minimum: 1 },
+      at: { bsonType: 'date' },
+      previous: { bsonType: 'binData' },
+      hash: { bsonType: 'binData' },
+      entries: { bsonType: 'array', minItems: 1, items: text },
+      accounts: {
+        bsonType: 'array',
+        items: {
+          bsonType: 'object',
+          required: ['account', 'debits', 'credits', 'debitsAfter', 'creditsAfter'],
+          properties: {
+            account: text,
+            debits: whole,
+            credits: whole,
+            debitsAfter: whole,
+            creditsAfter: whole,
+          },
+        },
+      },
+    },
+  },
   commands: {
-    required: ['kind', 'target', 'currency', 'amount', 'requestedBy', 'at'],
-    properties: { _id: text, kind: text, target: text, currency: text, amount: whole, requestedBy: text },
+    required: ['kind', 'target', 'currency', 'amount', 'requestedBy', 'at', 'status'],
+    properties: {
+      _id: text,
+      kind: text,
+      target: text,
+      currency: text,
+      amount: { bsonType: 'long', minimum: 1 },
+      direction: text,
+      reason: text,
+      requestedBy: text,
+      at: { bsonType: 'date' },
+      status: { enum: ['proposed', 'approved', 'rejected'] },
+      decidedBy: text,
+      decidedAt: { bsonType: 'date' },
+      decisionReason: text,
+    },
   },
 };
 
@@ -61,6 +108,12 @@ export async function createCollections(db: Db): Promise<void> {
       await db.command({ collMod: name, validator });
     }
   }
-  // A wallet's entries in their order. Not unique: the wallet itself counts.
-  await db.collection('entries').createIndex({ wallet: 1, walletSequence: 1 });
+  // A wallet's entries in their order: its time never decreases. Not unique: the wallet itself counts.
+  await db.collection('entries').createIndex({ wallet: 1, at: 1, walletSequence: 1 });
+  // The operators' orders, the newest first, all of them or those of one status.
+  await db
+    .collection('commands')
+    .createIndexes([{ key: { at: -1, _id: -1 } }, { key: { status: 1, at: -1, _id: -1 } }]);
+  // The pages of a shared account in each chain's order.
+  await db.collection('pages').createIndex({ 'accounts.account': 1, chain: 1, at: 1, _id: 1 });
 }

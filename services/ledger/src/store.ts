@@ -1,75 +1,39 @@
-import { walletKeyOf } from '@pesewa/contracts';
+import type { ClientSession, Db } from 'mongodb';
 import {
-  type ClientSession,
-  type Collection,
-  type Db,
-  type Document,
-  MongoServerError,
-  type WithId,
-} from 'mongodb';
-import { floatPrefix } from './domain/accounts.ts';
-import {
-  type Entry,
-  type Folded,
-  type Hold,
-  holdEndings,
-  type Snapshot,
-  type Wallet,
-} from './domain/books.ts';
+  type BucketDocument,
+  bucketId,
+  collectionNames,
+  type EntryDocument,
+  toEntryDocument,
+  toRefusalDocument,
+  toRefusedOrderDocument,
+  toWallet,
+  toWalletDocument,
+  type WalletDocument,
+} from './documents.ts';
+import type { Turnover } from './domain/accounts.ts';
+import type { Folded, Wallet } from './domain/books.ts';
+import { createPages } from './pages.ts';
 import { createCollections } from './schema.ts';
+import { createSnapshots, type Question, type Stored } from './snapshots.ts';
+import { createWriter } from './write-commands.ts';
 
-/** An entry as MongoDB holds it; `_id` is its reference and kind. */
-export interface EntryDocument extends Omit<Entry, 'id' | 'touched'> {
-  readonly _id: string;
-  readonly wallet?: string;
-  readonly walletSequence?: bigint;
-  /** Our fee within a hold's amount, and the rail of a hold or capture: with them the entries tell the hold. */
-  readonly fee?: bigint;
-  readonly rail?: string;
-  readonly at: Date;
-}
-
-/** A wallet; `_id` is `merchantId:currency`. */
-export interface WalletDocument extends Wallet {
-  readonly _id: string;
-}
-
-/** A refused hold, remembered so that a replay refuses it again; `_id` is the payout's reference. */
-export interface RefusalDocument extends Omit<Hold, 'reference' | 'status'> {
-  readonly _id: string;
-}
-
-/** One writer's share of an account that many share; the account is the sum of its buckets. */
-export interface BucketDocument {
-  /** `<account>#<topic>/<partition>` */
-  readonly _id: string;
+/** An account that many share, as the sum of its buckets. */
+export interface SharedAccount extends Turnover {
   readonly account: string;
-  readonly debits: bigint;
-  readonly credits: bigint;
-}
-
-/** Our money at one rail in one currency, in minor units. */
-export interface FloatBalance {
-  readonly rail: string;
-  readonly currency: string;
-  readonly balance: bigint;
-}
-
-/** What a chunk of instructions needs to know. */
-export interface Wish {
-  readonly wallets: readonly string[];
-  /** Payouts whose hold may have been refused. */
-  readonly references: readonly string[];
-  readonly entryIds: readonly string[];
 }
 
 /** The money of this service's database. */
 export interface LedgerStore {
-  readonly read: (wish: Wish, session: ClientSession) => Promise<Snapshot>;
+  readonly read: (question: Question, session: ClientSession) => Promise<Stored>;
+  /**
+   * Writes what a chunk changes: its entries as the next page of its chain, the wallets, the buckets.
+   * Their time is the later of `atMs` and that of the page before, so that it never decreases along a chain.
+   */
   readonly write: (
     folded: Folded,
-    mark: { bucket: string; at: Date },
-    session: ClientSession,
+    mark: { readonly chain: string; readonly atMs: number },
+    transaction: { readonly session: ClientSession; readonly afterCommit: (action: () => void) => void },
   ) => Promise<void>;
   readonly findWallet: (walletKey: string) => Promise<Wallet | undefined>;
   /** The entries of a reference after the id of an earlier one, by id. */
@@ -78,32 +42,19 @@ export interface LedgerStore {
     afterId: string,
     limit: number,
   ) => Promise<readonly EntryDocument[]>;
-  readonly hasEntry: (id: string) => Promise<boolean>;
-  readonly findFloats: () => Promise<readonly FloatBalance[]>;
-}
-
-const names = { entries: 'entries', wallets: 'wallets', refusals: 'refusals', buckets: 'accounts' } as const;
-
-interface Collections {
-  readonly entries: Collection<EntryDocument>;
-  readonly wallets: Collection<WalletDocument>;
-  readonly refusals: Collection<RefusalDocument>;
-  readonly buckets: Collection<BucketDocument>;
+  /** The accounts that many share, by name; those alone whose names begin with the prefix. */
+  readonly findShared: (prefix: string) => Promise<readonly SharedAccount[]>;
 }
 
 /** Opens the store and makes sure of its collections, validators and indexes. */
 export async function openLedgerStore(db: Db): Promise<LedgerStore> {
   await createCollections(db);
-  const collections: Collections = {
-    entries: db.collection<EntryDocument>(names.entries),
-    wallets: db.collection<WalletDocument>(names.wallets),
-    refusals: db.collection<RefusalDocument>(names.refusals),
-    buckets: db.collection<BucketDocument>(names.buckets),
-  };
-  const { entries, wallets, buckets } = collections;
+  const wallets = db.collection<WalletDocument>(collectionNames.wallets);
+  const entries = db.collection<EntryDocument>(collectionNames.entries);
+  const buckets = db.collection<BucketDocument>(collectionNames.buckets);
   return {
-    read: (wish, session) => read(collections, wish, session),
-    write: (folded, mark, session) => write(db, folded, mark, session),
+    read: createSnapshots(db),
+    write: createChunkWriter(db),
     findWallet: async (walletKey) => {
       const found = await wallets.findOne({ _id: walletKey });
       return found ? toWallet(found) : undefined;
@@ -115,170 +66,59 @@ export async function openLedgerStore(db: Db): Promise<LedgerStore> {
         .sort({ _id: 1 })
         .limit(limit)
         .toArray(),
-    hasEntry: async (id) => (await entries.findOne({ _id: id }, { projection: { _id: 1 } })) !== null,
-    findFloats: async () => {
-      const sums = buckets.aggregate<{ _id: string; debits: bigint; credits: bigint }>([
-        { $match: { _id: { $gte: floatPrefix, $lt: floatPrefix.replace(':', ';') } } },
+    findShared: async (prefix) => {
+      const sums = buckets.aggregate<Turnover & { _id: string }>([
+        { $match: { _id: { $gte: prefix, $lt: `${prefix}\uffff` } } },
         { $group: { _id: '$account', debits: { $sum: '$debits' }, credits: { $sum: '$credits' } } },
         { $sort: { _id: 1 } },
       ]);
-      return (await sums.toArray()).map(({ _id, debits, credits }) => {
-        const [, rail = '', currency = ''] = _id.split(':');
-        return { rail, currency, balance: debits - credits };
-      });
+      return (await sums.toArray()).map(({ _id, debits, credits }) => ({ account: _id, debits, credits }));
     },
   };
 }
 
-async function read(collections: Collections, wish: Wish, session: ClientSession): Promise<Snapshot> {
-  // One after another: a session runs one operation at a time.
-  const foundWallets = await findAll(collections.wallets, wish.wallets, session);
-  const foundEntries = await findAll(collections.entries, wish.entryIds, session);
-  const refusals = await findAll(collections.refusals, wish.references, session);
-  return {
-    wallets: new Map(foundWallets.map((document) => [document._id, toWallet(document)])),
-    holds: new Map([...refusals.map(toRefusedHold), ...toHolds(foundEntries)]),
-    entryIds: new Set(foundEntries.map(({ _id }) => _id)),
+function createChunkWriter(db: Db): LedgerStore['write'] {
+  const entries = createWriter(db, collectionNames.entries);
+  const wallets = createWriter(db, collectionNames.wallets);
+  const refusals = createWriter(db, collectionNames.refusals);
+  const refusedOrders = createWriter(db, collectionNames.refusedOrders);
+  const buckets = createWriter(db, collectionNames.buckets);
+  const pages = createPages(db);
+  return async (folded, { chain, atMs }, transaction) => {
+    const { session } = transaction;
+    const refused = [...folded.holds.values()].filter(({ after }) => after.status === 'refused');
+    await refusals.insert(
+      refused.map(({ after }) => toRefusalDocument(after)),
+      session,
+    );
+    await refusedOrders.insert(folded.refusedOrders.map(toRefusedOrderDocument), session);
+    if (folded.entries.length === 0) return;
+    const head = await pages.take(chain, session);
+    const at = new Date(Math.max(atMs, head.atMs));
+    const documents = folded.entries.map((entry) =>
+      toEntryDocument(entry, folded.holds.get(entry.reference)?.after, at),
+    );
+    // The page comes first: it reads what the buckets held before the chunk, and a stale head is found out soonest.
+    await pages.append(head, documents, folded.accountDeltas, transaction);
+    await entries.insert(documents, session);
+    const changes = [...folded.wallets.values()];
+    const fresh = changes.filter(({ isNew }) => isNew);
+    const updates = changes.filter(({ isNew }) => !isNew).map(({ after }) => toWalletUpdate(after, at));
+    await wallets.insert(
+      fresh.map(({ after }) => toWalletDocument(after, at)),
+      session,
+    );
+    await wallets.update(updates, session);
+    const additions = [...folded.accountDeltas].map(([account, { debits, credits }]) => ({
+      q: { _id: bucketId(account, chain) },
+      u: { $inc: { debits, credits }, $setOnInsert: { account } },
+      upsert: true,
+    }));
+    await buckets.update(additions, session);
   };
 }
 
-function toRefusedHold({ _id, ...refusal }: RefusalDocument): readonly [string, Hold] {
-  return [_id, { reference: _id, ...refusal, status: 'refused' }];
-}
-
-/** Holds as their entries tell them: placed by one, ended by another. */
-function toHolds(entries: readonly EntryDocument[]): readonly (readonly [string, Hold])[] {
-  const byId = new Map(entries.map((entry) => [entry._id, entry]));
-  return entries
-    .filter(({ kind }) => kind === 'hold')
-    .map(({ reference, wallet = '', currency, amount, fee = 0n, rail = '' }) => {
-      const endings = holdEndings.filter(({ kind }) => byId.has(`${reference}/${kind}`));
-      return [
-        reference,
-        {
-          reference,
-          merchantId: wallet.slice(0, wallet.lastIndexOf(':')),
-          currency,
-          amount: amount - fee,
-          fee,
-          rail: byId.get(`${reference}/capture`)?.rail ?? rail,
-          status: endings.at(-1)?.status ?? 'open',
-        },
-      ];
-    });
-}
-
-function findAll<Schema extends { readonly _id: string }>(
-  collection: Collection<Schema>,
-  ids: readonly string[],
-  session: ClientSession,
-): Promise<WithId<Schema>[]> {
-  if (ids.length === 0) return Promise.resolve([]);
-  const filter: object = { _id: { $in: ids } };
-  return collection.find(filter, { session, batchSize: ids.length + 1 }).toArray();
-}
-
-async function write(
-  db: Db,
-  folded: Folded,
-  mark: { readonly bucket: string; readonly at: Date },
-  session: ClientSession,
-): Promise<void> {
-  const writer = (name: keyof typeof names): Writer => ({
-    name: names[name],
-    run: (command, inSession) => db.command(command, { session: inSession }),
-  });
-  const wallets = writer('wallets');
-  const entries = folded.entries.map((entry) => toEntryDocument(entry, folded, mark.at));
-  await insertAll(writer('entries'), entries, session);
-  const changes = [...folded.wallets.values()];
-  const newWallets = changes.filter(({ isNew }) => isNew).map(({ after }) => toWalletDocument(after));
-  await insertAll(wallets, newWallets, session);
-  await updateAll(wallets, changes.filter(({ isNew }) => !isNew).map(toWalletUpdate), session);
-  const refused = [...folded.holds.values()].filter(({ after }) => after.status === 'refused');
-  await insertAll(
-    writer('refusals'),
-    refused.map(({ after }) => toRefusalDocument(after)),
-    session,
-  );
-  const additions = [...folded.accountDeltas].map(([account, { debits, credits }]) => ({
-    q: { _id: `${account}#${mark.bucket}` },
-    u: { $inc: { debits, credits }, $setOnInsert: { account } },
-    upsert: true,
-  }));
-  await updateAll(writer('buckets'), additions, session);
-}
-
-interface Update {
-  readonly q: { readonly _id: string };
-  readonly u: object;
-  readonly upsert?: boolean;
-}
-
-/** Runs write commands on one collection. */
-interface Writer {
-  readonly name: string;
-  readonly run: (command: Document, session: ClientSession) => Promise<WriteReply>;
-}
-
-interface WriteReply {
-  readonly n?: number;
-  readonly writeErrors?: readonly Document[];
-}
-
-/**
- * Inserts with the server's own command: the driver's bulk API measures every document before it writes it.
- */
-async function insertAll(
-  writer: Writer,
-  documents: readonly object[],
-  session: ClientSession,
-): Promise<void> {
-  if (documents.length === 0) return;
-  refuseErrors(
-    await writer.run({ insert: writer.name, documents, ordered: false }, session),
-    documents.length,
-  );
-}
-
-/** Updates with the server's own command, one document by its id each. */
-async function updateAll(writer: Writer, updates: readonly Update[], session: ClientSession): Promise<void> {
-  if (updates.length === 0) return;
-  refuseErrors(await writer.run({ update: writer.name, updates, ordered: false }, session), updates.length);
-}
-
-/** A write that fails alone is told in an answer that is fine otherwise. */
-function refuseErrors(reply: WriteReply, expected: number): void {
-  const [first] = reply.writeErrors ?? [];
-  if (first) throw new MongoServerError(first);
-  if (Number(reply.n) !== expected) throw new Error('a document was not there to be written');
-}
-
-function toEntryDocument({ id, touched, ...entry }: Entry, folded: Folded, at: Date): EntryDocument {
-  const hold = folded.holds.get(entry.reference)?.after;
-  return {
-    _id: id,
-    ...entry,
-    ...(touched && { wallet: touched.wallet, walletSequence: touched.sequence }),
-    ...(entry.kind === 'hold' && hold && { fee: hold.fee, rail: hold.rail }),
-    ...(entry.kind === 'capture' && hold && { rail: hold.rail }),
-    at,
-  };
-}
-
-function toWalletDocument(wallet: Wallet): WalletDocument {
-  return { _id: walletKeyOf(wallet.merchantId, wallet.currency), ...wallet };
-}
-
-function toWalletUpdate({ after }: { readonly after: Wallet }): Update {
-  const { merchantId, currency, available, held, sequence } = after;
-  return { q: { _id: walletKeyOf(merchantId, currency) }, u: { $set: { available, held, sequence } } };
-}
-
-function toRefusalDocument({ reference, status: _refused, ...refusal }: Hold): RefusalDocument {
-  return { _id: reference, ...refusal };
-}
-
-function toWallet({ merchantId, currency, available, held, sequence }: WalletDocument): Wallet {
-  return { merchantId, currency, available, held, sequence };
+function toWalletUpdate(after: Wallet, at: Date) {
+  const { _id, available, held, sequence } = toWalletDocument(after, at);
+  return { q: { _id }, u: { $set: { available, held, sequence, at } } };
 }

@@ -1,42 +1,8 @@
-import { parseJson, payoutEnvelope, payoutRecord } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
 import { accept, refuse } from '@pesewa/kernel';
-import { createLogger } from '@pesewa/runtime';
 import { describe, expect, it } from 'vitest';
-import { createApp } from './app.ts';
-import { payoutDecider } from './domain/payout.ts';
+import { ask, merchant, openTestApp, payout } from './app.fixture.ts';
 import type { Payouts } from './payouts.ts';
-import type { Payout } from './store.ts';
-
-const merchant: Merchant = {
-  id: 'demo',
-  name: 'Demo',
-  status: 'active',
-  keyHashes: [],
-  wallets: [],
-  webhooks: { payoutsUrl: null, collectionsUrl: null, secrets: [] },
-  limits: { requestsPerSecond: 100 },
-  createdAt: new Date(0),
-};
-
-const payout: Payout = {
-  ...payoutDecider.initial,
-  reference: 'po-1',
-  merchantId: 'demo',
-  order: {
-    merchantReference: 'order-1',
-    country: 'KEN',
-    channel: 'Bank Transfer',
-    transactionType: '2',
-    amount: { minor: 2_050n, currency: 'KES' },
-    beneficiary: { accountName: 'A', accountNumber: '1', bankCode: '2' } as Payout['order']['beneficiary'],
-    sender: { name: 'S', email: 's@example.com' } as Payout['order']['sender'],
-  },
-  contentHash: 'h',
-  fee: 21n,
-  rail: 'upstream',
-  acceptedAtMs: 0,
-};
 
 const wellFormed = {
   transactionReference: 'order-1',
@@ -47,10 +13,9 @@ const wellFormed = {
   sender: { name: 'S', email: 's@example.com' },
 };
 
-function open(overrides: Partial<Payouts> = {}, who: Merchant | undefined = merchant) {
-  return createApp({
+function open(overrides: Partial<Payouts> = {}, who: Merchant = merchant) {
+  return openTestApp({
     identify: async (key) => (key === 'ZGVtbw==' ? who : undefined),
-    logger: createLogger({ name: 'test', level: 'silent' }),
     payouts: {
       submit: async () => accept(payout),
       find: async (_merchantId, reference) => (reference === 'order-1' ? payout : undefined),
@@ -60,21 +25,15 @@ function open(overrides: Partial<Payouts> = {}, who: Merchant | undefined = merc
   });
 }
 
-async function post(app: ReturnType<typeof open>, body: unknown, headers: Record<string, string> = {}) {
-  const response = await app.request('/api/v1/transactions/transfer/single', {
-    method: 'POST',
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-    headers: { 'x-api-key': 'ZGVtbw==', 'content-type': 'application/json', ...headers },
-  });
-  return { status: response.status, body: payoutEnvelope.parse(parseJson(await response.text())) };
-}
+const post = (app: ReturnType<typeof open>, body: unknown, headers: Record<string, string> = {}) =>
+  ask(app, 'POST', '/api/v1/transactions/transfer/single', { body, headers });
 
 describe('single payout (contract 4.1)', () => {
   it('answers 09 with the record', async () => {
     const answer = await post(open(), wellFormed);
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({ isSuccessful: true, responseCode: '09' });
-    expect(payoutRecord.parse(answer.body.responseData)).toMatchObject({
+    expect(answer.body.responseData).toMatchObject({
       transactionStatus: 'INITIALIZED',
       merchantReference: 'order-1',
       transactionReference: 'po-1',
@@ -149,17 +108,13 @@ describe('single payout (contract 4.1)', () => {
 });
 
 describe('lookup (contract 4.3)', () => {
-  const get = async (path: string) => {
-    const response = await open().request(path, { headers: { 'x-api-key': 'ZGVtbw==' } });
-    return { status: response.status, text: await response.text() };
-  };
+  const get = (path: string) => ask(open(), 'GET', path);
 
   it('shows value and reason', async () => {
-    const { status, text } = await get('/api/v1/transactions/order-1/query');
+    const { status, body } = await get('/api/v1/transactions/order-1/query');
     expect(status).toBe(200);
-    const body = payoutEnvelope.parse(parseJson(text));
     expect(body).toMatchObject({ isSuccessful: true, responseCode: '00' });
-    expect(payoutRecord.parse(body.responseData)).toMatchObject({
+    expect(body.responseData).toMatchObject({
       amount: '20.5',
       feeAmount: '0.21',
       valueAmount: '20.71',
@@ -168,8 +123,8 @@ describe('lookup (contract 4.3)', () => {
   });
 
   it('answers 25 with 400 for a reference it does not know', async () => {
-    const { status, text } = await get('/api/v1/transactions/unknown/query');
-    expect([status, payoutEnvelope.parse(parseJson(text)).responseCode]).toEqual([400, '25']);
+    const { status, body } = await get('/api/v1/transactions/unknown/query');
+    expect([status, body.responseCode]).toEqual([400, '25']);
   });
 
   it('reaches no other route by a traversal', async () => {

@@ -1,27 +1,37 @@
 import type { Merchant } from '@pesewa/directory';
 import { answerJson, hardenApp, type Logger } from '@pesewa/runtime';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { type AppEnv, answer } from './answers.ts';
+import { createBatchRoutes } from './batch-routes.ts';
+import type { Batches } from './batches.ts';
+import { createDocumentationRoutes } from './documentation.ts';
+import { createFlagRoutes } from './flags.ts';
+import { createInquiryRoutes, type InquiryDeps } from './inquiry-routes.ts';
+import { allowedMethods } from './methods.ts';
 import { createPayoutRoutes } from './payout-routes.ts';
 import type { Payouts } from './payouts.ts';
+import { tooMany } from './rate-answers.ts';
+import type { RateLimits } from './rate-limits.ts';
 
-/** Builds the payout API (contract 4.1 to 4.6): who asks, whether they may, then the routes. */
-export function createApp(deps: {
+/** What the payout API needs. */
+export interface AppDeps {
   readonly payouts: Payouts;
+  readonly batches: Batches;
   readonly identify: (apiKey: string) => Promise<Merchant | undefined>;
+  readonly inquiries: Omit<InquiryDeps, 'rateLimits' | 'logger'>;
+  readonly rateLimits: RateLimits;
   readonly logger: Logger;
-}): Hono<AppEnv> {
+}
+
+/** Builds the payout API (contract 4.1 to 4.6): who asks, whether they may, how often, then the routes (design 9). */
+export function createApp(deps: AppDeps): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
+  const notFound = (context: Context) => answerUnrouted(app, context);
   hardenApp(app, {
     logger: deps.logger,
     broken: (context) =>
       answer(context, 'broken', 'something broke on our side: ask for the payout before you send it again'),
-    notFound: (context) =>
-      answerJson(context, 404, {
-        isSuccessful: false,
-        responseCode: '25',
-        responseMessage: 'there is nothing at this path',
-      }),
+    notFound,
   });
 
   app.use('/api/v1/*', async (context, next) => {
@@ -29,11 +39,38 @@ export function createApp(deps: {
     if (!merchant)
       return answer(context, 'unauthenticated', 'x-api-key must be the Base64 of your public key');
     if (merchant.status !== 'active') return answer(context, 'notPermitted', 'this merchant is suspended');
+    const waitSeconds = await deps.rateLimits.countRequest(merchant);
+    if (waitSeconds !== undefined) return tooMany(context, 'too many requests', waitSeconds);
     context.set('merchant', merchant);
     await next();
     return undefined;
   });
 
   app.route('/', createPayoutRoutes(deps));
+  app.route('/', createBatchRoutes(deps));
+  app.route(
+    '/',
+    createInquiryRoutes({ ...deps.inquiries, rateLimits: deps.rateLimits, logger: deps.logger }),
+  );
+  app.route('/', createDocumentationRoutes());
+  app.route('/', createFlagRoutes(notFound));
   return app;
+}
+
+/** A path that is known by other methods says by which (405); any other is nothing (404); both in the envelope. */
+function answerUnrouted(app: Hono<AppEnv>, context: Context): Response {
+  const allowed = allowedMethods(app.routes, context.req.path);
+  if (allowed.length > 0 && !allowed.includes(context.req.method)) {
+    context.header('allow', allowed.join(', '));
+    return answerJson(context, 405, {
+      isSuccessful: false,
+      responseCode: '30',
+      responseMessage: `this path takes ${allowed.join(', ')}`,
+    });
+  }
+  return answerJson(context, 404, {
+    isSuccessful: false,
+    responseCode: '25',
+    responseMessage: 'there is nothing at this path',
+  });
 }

@@ -1,10 +1,18 @@
 import { railSettings } from '@pesewa/rails';
 import { durationMsSetting, messagingSettings, serviceSettings, wholeNumberSetting } from '@pesewa/runtime';
+import { z } from 'zod';
 
 /** The settings of payout-gateway. */
 export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   PORT: serviceSettings.shape.PORT.default(4010),
   OPERATIONS_PORT: serviceSettings.shape.OPERATIONS_PORT.default(4011),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('own address as merchants reach it, for images; `http://127.0.0.1:<PORT>` without'),
+  PROCESSORS_TTL_MS: durationMsSetting
+    .default(300_000)
+    .describe('after how long a list of processors is renewed in the background'),
   RAILS: railSettings.describe('the rails and how to reach them (JSON)'),
   RESUBMIT_GRACE_MS: durationMsSetting
     .default(30_000)

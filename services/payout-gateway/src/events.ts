@@ -43,7 +43,7 @@ export function createPayoutEvents(deps: { readonly ids: Ids; readonly clock: Cl
         country: payout.order.country,
         channel: payout.order.channel,
         bankCode: payout.order.beneficiary.bankCode,
-        batchReference: null,
+        batchReference: payout.batchReference,
       },
     }),
     happened: (happening, after, causationId) => {
@@ -57,7 +57,12 @@ export function createPayoutEvents(deps: { readonly ids: Ids; readonly clock: Cl
           return {
             ...address(after, causationId),
             type: 'pesewa.payouts.PayoutSubmitted',
-            payload: { ...common, attempt: after.attempts, answer: happening.answer },
+            payload: {
+              ...common,
+              attempt: after.attempts,
+              answer: happening.answer === 'accepted' ? 'accepted' : 'unknown',
+              refused: happening.answer === 'refused',
+            },
           };
         case 'completed':
           return {

@@ -1,10 +1,12 @@
 import type { Clock } from '@pesewa/kernel';
 import { handleTopic, type TopicHandler } from '@pesewa/messaging';
+import type { Balances } from './balances.ts';
 import type { Payouts } from './payouts.ts';
 
-/** What the gateway makes of the topics it consumes: holds let payouts go out, facts end them. */
+/** What the gateway makes of the topics it consumes: holds let payouts go out, facts end them, balances are kept. */
 export function createHandlers(deps: {
   readonly payouts: Payouts;
+  readonly balances: Pick<Balances, 'apply'>;
   readonly clock: Clock;
   readonly resubmitGraceMs: number;
   /** Called when payouts have become due for submission. */
@@ -52,5 +54,11 @@ export function createHandlers(deps: {
       transaction.afterCommit(deps.becameDue);
     },
   );
-  return [holds, facts];
+  const balances = handleTopic('wallets', ['pesewa.wallets.WalletBalanceChanged'], (events, transaction) =>
+    deps.balances.apply(
+      events.map(({ payload }) => payload),
+      transaction.session,
+    ),
+  );
+  return [holds, facts, balances];
 }

@@ -1,12 +1,21 @@
-import { createHash } from 'node:crypto';
 import type { SinglePayoutRequest } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
-import { accept, type Clock, feeFor, type Ids, type Result, refuse } from '@pesewa/kernel';
-import type { Messaging, Transaction } from '@pesewa/messaging';
+import { accept, feeFor, type Result, refuse } from '@pesewa/kernel';
+import type { Transaction } from '@pesewa/messaging';
+import {
+  type AcceptanceDeps,
+  contentHashOf,
+  createAcceptance,
+  insufficientFunds,
+  newPayout,
+  overDay,
+  walletOf,
+} from './acceptance.ts';
+import { type DayLimit, dayLimitOf, overPayoutMax } from './domain/limits.ts';
 import { type PayoutCommand, type PayoutRefusal, payoutDecider } from './domain/payout.ts';
-import { canonicalContent, type OrderRefusal, type PayoutOrder, readOrder } from './domain/submission.ts';
-import type { PayoutEvents } from './events.ts';
-import type { Payout, PayoutChange, PayoutStore } from './store.ts';
+import { noRouteRefusal } from './domain/routing.ts';
+import { type OrderRefusal, type PayoutOrder, readOrder } from './domain/submission.ts';
+import type { Payout, PayoutChange, Taken } from './store.ts';
 
 /** A command for one payout, and the event or request behind it. */
 export interface PayoutOrderCommand {
@@ -27,87 +36,73 @@ export interface Payouts {
   readonly apply: (commands: readonly PayoutOrderCommand[], transaction: Transaction) => Promise<void>;
 }
 
-interface PayoutsDeps {
-  readonly store: PayoutStore;
-  readonly events: PayoutEvents;
-  readonly messaging: Messaging;
-  readonly routeRail: (order: {
-    country: string;
-    currency: string;
-    channel: PayoutOrder['channel'];
-  }) => string | undefined;
-  readonly clock: Clock;
-  readonly ids: Ids;
+interface PayoutsDeps extends AcceptanceDeps {
   readonly refused: (refusal: PayoutRefusal, reference: string) => void;
 }
 
 /** Builds {@link Payouts}. */
 export function createPayouts(deps: PayoutsDeps): Payouts {
-  const { store, events } = deps;
-  const accepting = deps.messaging.groupCommit<Payout, Payout>(
-    'payouts.accept',
-    async (payouts, transaction, careful) => {
-      const accepted = new Map<string, Payout>();
-      const keyOf = (payout: Payout) => `${payout.merchantId}:${payout.order.merchantReference}`;
-      if (careful) {
-        const keys = payouts.map((payout) => ({
-          merchantId: payout.merchantId,
-          merchantReference: payout.order.merchantReference,
-        }));
-        for (const payout of await store.findAccepted(keys, transaction.session))
-          accepted.set(keyOf(payout), payout);
-      }
-      const fresh: Payout[] = [];
-      for (const payout of payouts) {
-        if (accepted.has(keyOf(payout))) continue;
-        accepted.set(keyOf(payout), payout);
-        fresh.push(payout);
-      }
-      if (fresh.length > 0) await store.insert(fresh, transaction.session);
-      for (const payout of fresh) transaction.emit(events.accepted(payout));
-      return payouts.map((payout) => accepted.get(keyOf(payout)) ?? payout);
-    },
-  );
+  const { store } = deps;
+  const acceptOne = createAcceptance(deps);
 
   return {
     submit: async (merchant, request) => {
       const order = readOrder(request);
       if (!order.ok) return order;
-      const { amount, country, channel } = order.value;
-      const rail = deps.routeRail({ country, currency: amount.currency, channel });
-      const wallet = merchant.wallets.find((candidate) => candidate.currency === amount.currency);
-      const contentHash = createHash('sha256').update(canonicalContent(order.value)).digest('base64');
-      // A duplicate is judged before routing, limits and funds, so it must be looked for even where those refuse.
-      if (rail === undefined || wallet === undefined) {
-        const earlier = await store.find(merchant.id, order.value.merchantReference);
-        if (earlier?.order.merchantReference === order.value.merchantReference)
-          return sameOrRefused(earlier, contentHash);
-        return rail === undefined
-          ? refuse({
-              code: 'noRoute',
-              message: `no route for ${channel} in ${country} with ${amount.currency}`,
-            })
-          : refuse({ code: 'insufficientFunds', message: `there is no wallet in ${amount.currency}` });
+      const contentHash = contentHashOf(order.value);
+      const admission = await admit(deps, merchant, order.value);
+      if (!admission.ok) {
+        // A duplicate is judged before routing, limits and funds, so it is looked for where those refuse.
+        const key = { merchantId: merchant.id, merchantReference: order.value.merchantReference };
+        const [earlier] = (await store.findTaken([key])).values();
+        return earlier ? sameOrRefused(earlier, contentHash) : admission;
       }
-      const payout = await accepting.submit({
-        ...payoutDecider.initial,
-        reference: deps.ids.next('po'),
+      const { fee, rail, dayLimit } = admission.value;
+      const payout = newPayout(deps, {
         merchantId: merchant.id,
         order: order.value,
         contentHash,
-        fee: feeFor(wallet.payoutFee, amount.minor),
+        fee,
         rail,
-        acceptedAtMs: deps.clock.nowMs(),
+        batchReference: null,
       });
-      return sameOrRefused(payout, contentHash);
+      const acceptance = await acceptOne({ payout, dayLimit });
+      if (acceptance.kind === 'refused') return refuse(acceptance.refusal);
+      return sameOrRefused(acceptance, contentHash);
     },
     find: store.find,
     apply: (commands, transaction) => applyCommands(deps, commands, transaction),
   };
 }
 
-function sameOrRefused(payout: Payout, contentHash: string): Result<Payout, OrderRefusal> {
-  if (payout.contentHash === contentHash) return accept(payout);
+interface Admission {
+  readonly rail: string;
+  readonly fee: bigint;
+  readonly dayLimit: DayLimit | undefined;
+}
+
+/** Judges routing, limits and funds, in this order (design 9); nothing here reads the database unless it refuses. */
+async function admit(
+  deps: PayoutsDeps,
+  merchant: Merchant,
+  { amount, country, channel, beneficiary }: PayoutOrder,
+): Promise<Result<Admission, OrderRefusal>> {
+  const { currency } = amount;
+  const question = { country, currency, channel, bankCode: beneficiary.bankCode };
+  const route = await deps.routePayout(question);
+  if (route.kind !== 'routed') return refuse(noRouteRefusal(route, question, 'beneficiary.bankCode'));
+  const overMax = overPayoutMax(merchant.limits, amount, 'beneficiary.amount');
+  if (overMax) return refuse(overMax);
+  const dayLimit = dayLimitOf(merchant, currency, deps.clock.nowMs());
+  const wallet = walletOf(merchant, currency);
+  const fee = wallet ? feeFor(wallet.payoutFee, amount.minor) : 0n;
+  if (wallet && (await deps.canSpend({ merchantId: merchant.id, currency }, amount.minor + fee)))
+    return accept({ rail: route.rail, fee, dayLimit });
+  return refuse((await overDay(deps, dayLimit, amount.minor)) ?? insufficientFunds(wallet, currency));
+}
+
+function sameOrRefused(taken: Taken, contentHash: string): Result<Payout, OrderRefusal> {
+  if (taken.kind === 'payout' && taken.payout.contentHash === contentHash) return accept(taken.payout);
   const message =
     'transactionReference was used before with other content: use a new reference for a new payout';
   return refuse({ code: 'duplicate', message });

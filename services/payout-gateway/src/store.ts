@@ -6,7 +6,7 @@ import {
   type PaymentStore,
   paymentId,
 } from '@pesewa/messaging';
-import type { Db } from 'mongodb';
+import type { ClientSession, Db, Filter } from 'mongodb';
 import type { PayoutState, PayoutStep } from './domain/payout.ts';
 import type { PayoutOrder } from './domain/submission.ts';
 
@@ -20,8 +20,25 @@ export interface Payout extends PayoutState {
   /** Minor units of the order's currency. */
   readonly fee: bigint;
   readonly rail: string;
+  /** Our reference of the batch that it came in; null for a single one. */
+  readonly batchReference: string | null;
   readonly acceptedAtMs: number;
 }
+
+/** What makes a payout or batch unique to its merchant. */
+export type PayoutKey = Parameters<typeof paymentId>[0];
+
+/** A batch's hold on its own reference, so that single payouts, batches and items share one space (ADR 14). */
+export interface Reservation extends PayoutKey {
+  /** Ours, of the batch. */
+  readonly batchReference: string;
+  readonly contentHash: string;
+}
+
+/** What a reference was used for. */
+export type Taken =
+  | { readonly kind: 'payout'; readonly payout: Payout }
+  | { readonly kind: 'batch'; readonly contentHash: string };
 
 /** A payout as MongoDB holds it; `_id` is the merchant and its reference, so each is accepted once, for ever. */
 export interface PayoutDocument extends PaymentDocument {
@@ -31,6 +48,7 @@ export interface PayoutDocument extends PaymentDocument {
   readonly contentHash: string;
   readonly fee: bigint;
   readonly rail: string;
+  readonly batchReference?: string;
   readonly acceptedAt: Date;
   readonly status: PayoutStatus;
   readonly step: PayoutStep;
@@ -42,16 +60,103 @@ export interface PayoutDocument extends PaymentDocument {
   readonly statusReason?: string;
 }
 
-/** The payouts of this service's database. */
-export type PayoutStore = PaymentStore<Payout, PayoutDocument>;
+/** A reservation as MongoDB holds it, among the payouts; it has neither status nor step, so nothing moves it. */
+interface ReservationDocument {
+  readonly _id: string;
+  readonly reference: string;
+  readonly merchantId: string;
+  readonly kind: 'batch';
+  readonly contentHash: string;
+}
+
+/** The payouts of this service's database, and what batches reserve among them. */
+export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 'findAccepted'> {
+  readonly reserve: (reservation: Reservation, session: ClientSession) => Promise<void>;
+  /** What each of the references was used for, by {@link paymentId}; absent where it is free. */
+  readonly findTaken: (
+    keys: readonly PayoutKey[],
+    session?: ClientSession,
+  ) => Promise<ReadonlyMap<string, Taken>>;
+  /** Which of the references are used, as {@link paymentId}; cheap for many. */
+  readonly findTakenIds: (
+    keys: readonly PayoutKey[],
+    session?: ClientSession,
+  ) => Promise<ReadonlySet<string>>;
+}
 
 /** A payout before and after. */
 export type PayoutChange = PaymentChange<Payout>;
 
 /** Opens the store and makes sure of its indexes. */
-export function openPayoutStore(db: Db): Promise<PayoutStore> {
+export async function openPayoutStore(db: Db): Promise<PayoutStore> {
   const collection = db.collection<PayoutDocument>('payouts');
-  return openPaymentStore({ collection, due: 'held', toDocument, fromDocument, toUpdate });
+  const reservations = db.collection<ReservationDocument>('payouts');
+  const payments = await openPaymentStore({ collection, due: 'held', toDocument, fromDocument, toUpdate });
+  const findOne = (filter: Filter<PayoutDocument>) =>
+    collection.findOne<PayoutDocument | ReservationDocument>(filter);
+  return {
+    ...payments,
+    insert: (payouts, session) => insertOnce(db, payouts.map(toDocument), session),
+    find: async (merchantId, reference) => {
+      const own = await findOne({ _id: paymentId({ merchantId, merchantReference: reference }) });
+      const found = own ?? (await findOne({ reference, merchantId }));
+      return found === null || isReservation(found) ? undefined : fromDocument(found);
+    },
+    reserve: async (reservation, session) => {
+      const { merchantId, batchReference, contentHash } = reservation;
+      const _id = paymentId(reservation);
+      await reservations.insertOne(
+        { _id, reference: batchReference, merchantId, kind: 'batch', contentHash },
+        { session },
+      );
+    },
+    findTaken: async (keys, session) => {
+      const filter: Filter<PayoutDocument> = { _id: { $in: keys.map(paymentId) } };
+      const found = collection.find<PayoutDocument | ReservationDocument>(filter, {
+        ...(session && { session }),
+      });
+      return new Map((await found.toArray()).map((document) => [document._id, takenBy(document)]));
+    },
+    findTakenIds: async (keys, session) => {
+      const filter = { _id: { $in: keys.map(paymentId) } };
+      const options = { projection: { _id: 1 }, ...(session && { session }) };
+      return new Set((await collection.find(filter, options).toArray()).map(({ _id }) => _id));
+    },
+  };
+}
+
+/** A write that MongoDB refused; its code is MongoDB's. */
+class WriteRefusedError extends Error {
+  override readonly name = 'WriteRefusedError';
+  readonly code: unknown;
+  constructor(message: string, code: unknown) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Inserts by the command itself: the driver's insertMany serialises each document twice, once only to measure it. */
+async function insertOnce(
+  db: Db,
+  documents: readonly PayoutDocument[],
+  session: ClientSession,
+): Promise<void> {
+  const command = { insert: 'payouts', documents, ordered: true };
+  const reply: { readonly writeErrors?: readonly { readonly code: unknown }[] } = await db.command(command, {
+    session,
+    ignoreUndefined: true,
+  });
+  const [refused] = reply.writeErrors ?? [];
+  if (refused) throw new WriteRefusedError('a payout was not inserted', refused.code);
+}
+
+function isReservation(document: PayoutDocument | ReservationDocument): document is ReservationDocument {
+  return 'kind' in document;
+}
+
+function takenBy(document: PayoutDocument | ReservationDocument): Taken {
+  if (isReservation(document)) return { kind: 'batch', contentHash: document.contentHash };
+  return { kind: 'payout', payout: fromDocument(document) };
 }
 
 function toUpdate(after: Payout) {
@@ -82,6 +187,7 @@ function toDocument(payout: Payout): PayoutDocument {
     contentHash: payout.contentHash,
     fee: payout.fee,
     rail: payout.rail,
+    ...(payout.batchReference !== null && { batchReference: payout.batchReference }),
     acceptedAt: new Date(payout.acceptedAtMs),
     ...mutable(payout),
   };
@@ -100,6 +206,7 @@ export function fromDocument(document: PayoutDocument): Payout {
     contentHash: document.contentHash,
     fee: document.fee,
     rail: document.rail,
+    batchReference: document.batchReference ?? null,
     acceptedAtMs: document.acceptedAt.getTime(),
     status: document.status,
     step: document.step,

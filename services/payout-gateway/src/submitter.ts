@@ -3,6 +3,7 @@ import { attemptMark, type Loop, type Messaging, startClaimLoop } from '@pesewa/
 import { mayStillCall, type RailConnector, type SubmissionResult } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
 import type { AttemptOutcome } from './domain/payout.ts';
+import { railOrder } from './domain/rail-order.ts';
 import type { PayoutOrderCommand, Payouts } from './payouts.ts';
 import { fromDocument, type Payout, type PayoutStore } from './store.ts';
 
@@ -18,10 +19,10 @@ const LATE_RETRY_MS = 1_000;
  * again: the reconciler's lookup decides what became of it (design 4.3).
  */
 export function startSubmitter(deps: {
-  readonly store: PayoutStore;
-  readonly payouts: Payouts;
-  readonly messaging: Messaging;
-  readonly rail: (name: string) => RailConnector | undefined;
+  readonly store: Pick<PayoutStore, 'collection'>;
+  readonly payouts: Pick<Payouts, 'apply'>;
+  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  readonly rail: (name: string) => Pick<RailConnector, 'submitPayout'> | undefined;
   readonly concurrencyMax: number;
   readonly pauseMs: number;
   readonly clock: Clock;
@@ -73,7 +74,10 @@ export function startSubmitter(deps: {
 
 /** Asks the rail to pay, unless there is none or the claim has grown too old to act on. */
 async function callRail(
-  deps: { readonly rail: (name: string) => RailConnector | undefined; readonly clock: Clock },
+  deps: {
+    readonly rail: (name: string) => Pick<RailConnector, 'submitPayout'> | undefined;
+    readonly clock: Clock;
+  },
   payout: Payout,
 ): Promise<SubmissionResult> {
   const rail = deps.rail(payout.rail);
@@ -85,7 +89,7 @@ async function callRail(
       retryAfterMs: LATE_RETRY_MS,
     };
   }
-  return rail.submitPayout(orderFor(payout));
+  return rail.submitPayout(railOrder(payout.reference, payout.order));
 }
 
 function outcomeOf(result: SubmissionResult, nowMs: number): AttemptOutcome {
@@ -102,18 +106,4 @@ function outcomeOf(result: SubmissionResult, nowMs: number): AttemptOutcome {
     default:
       return unreachable(result);
   }
-}
-
-function orderFor(payout: Payout) {
-  const { order } = payout;
-  return {
-    reference: payout.reference,
-    country: order.country,
-    currency: order.amount.currency,
-    channel: order.channel,
-    transactionType: order.transactionType,
-    amount: order.amount.minor,
-    beneficiary: order.beneficiary,
-    sender: order.sender,
-  };
 }

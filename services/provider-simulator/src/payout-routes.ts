@@ -66,6 +66,9 @@ const walletPlaces: ReadonlyMap<string, { readonly country: string; readonly sym
   ['EGP', { country: 'EGY', symbol: 'E&#163;' }],
 ]);
 
+/** The last digits of an account that a name enquiry does not find: payouts to it fail, too (design 6). */
+const NO_ACCOUNT_DIGITS = '0001';
+
 const holderNames = [
   'Awa Jallow',
   'Kofi Mensah',
@@ -191,10 +194,13 @@ async function enquireName(context: Context<Wire>, deps: PayoutRoutesDeps): Prom
   const body = await readJsonBody(context, nameEnquiry);
   if (!body.ok) return refusal(context, 'malformed', body.refusal);
   const { accountNumber, bankCode, country } = body.value;
-  if (findProcessor(countryCode(country) ?? '', bankCode) === undefined) {
-    return refusal(context, 'noRoute', 'the processor is unknown');
+  const processor = findProcessor(countryCode(country) ?? '', bankCode);
+  if (!processor?.active || processor.blockTransaction) {
+    return refusal(context, 'noRoute', 'the processor is unknown, inactive or blocked');
   }
-  const index = Number(lastFourDigits(accountNumber)) % holderNames.length;
+  const digits = lastFourDigits(accountNumber);
+  if (digits === NO_ACCOUNT_DIGITS) return refusal(context, 'notFound', 'there is no such account');
+  const index = Number(digits) % holderNames.length;
   const accountName = holderNames[index] ?? '';
   return answerJson(context, 200, {
     isSuccessful: true,
@@ -215,7 +221,7 @@ function walletRecord({ currency, minor }: { readonly currency: string; readonly
 }
 
 function processorRecord(processor: ReturnType<typeof processorsIn>[number]) {
-  return { blockTransaction: false, active: true, avatar: '#c8963e', sortCode: processor.code, ...processor };
+  return { avatar: '#c8963e', sortCode: processor.code, ...processor };
 }
 
 function success(context: Context, message: string, data: object): Response {

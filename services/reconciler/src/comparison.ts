@@ -1,7 +1,7 @@
 import type { Clock, Ids } from '@pesewa/kernel';
 import { leasesOf, type Messaging, type Transaction, takeLease } from '@pesewa/messaging';
 import type { RailConnector } from '@pesewa/rails';
-import type { Logger } from '@pesewa/runtime';
+import type { CrashPoint, Logger } from '@pesewa/runtime';
 import { schedule } from 'node-cron';
 import type { BreakDocument, BreakStore } from './breaks.ts';
 import { measureDrift } from './domain/drift.ts';
@@ -156,12 +156,15 @@ export function scheduleComparison(deps: {
   readonly interval: string;
   readonly messaging: Pick<Messaging, 'db' | 'owner'>;
   readonly logger: Logger;
+  readonly crashPoint: CrashPoint;
 }): AsyncDisposable {
   const { messaging, logger } = deps;
   let running: Promise<void> = Promise.resolve();
   const turn = async () => {
     const wish = { name: 'wallet comparison', owner: messaging.owner, durationMs: TURN_MS };
-    if (await takeLease(leasesOf(messaging.db), wish)) await deps.comparison.run();
+    if (!(await takeLease(leasesOf(messaging.db), wish))) return;
+    deps.crashPoint('reconciler.comparison.after-lease');
+    await deps.comparison.run();
   };
   const task = schedule(
     deps.interval,

@@ -28,18 +28,18 @@ export async function composeReconciler(
   const store = await openWorkingStore(messaging.db);
   const [breaks, wallets] = [await openBreakStore(messaging.db), await openWalletStore(messaging.db)];
   const events = createReconcilerEvents({ ids, clock });
-  const parts = { store, wallets, breaks, events, messaging, clock, ids, logger };
+  const parts = { store, wallets, breaks, events, messaging, clock, ids, logger, crashPoint };
   const poller = await scope.open(
     startPoller({
       ...parts,
       random,
-      crashPoint,
       rail: rails.get,
       schedule: {
         baseMs: config.POLL_BASE_MS,
         capMs: config.POLL_CAP_MS,
         settleMs: config.CALLBACK_SETTLE_MS,
       },
+      notFoundGraceMs: config.NOT_FOUND_GRACE_MS,
       pollsBeforeBreak: config.POLLS_BEFORE_BREAK,
       callDeadlineMs: Math.max(...rails.all.map(({ capabilities }) => capabilities.callDeadlineMs)),
       concurrencyMax: config.POLL_CONCURRENCY_MAX,

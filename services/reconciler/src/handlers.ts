@@ -55,7 +55,11 @@ function common(event: {
 
 function payoutHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
   const sightingOf = (event: Received<TopicEvent<'payouts'>>): Sighting => {
-    if (event.type === 'pesewa.payouts.PayoutSubmitted') return { kind: 'asked', ...common(event) };
+    if (event.type === 'pesewa.payouts.PayoutSubmitted') {
+      const { answer, refused } = event.payload;
+      const said = answer === 'accepted' ? answer : refused ? 'refused' : null;
+      return { kind: 'asked', ...common(event), answer: said };
+    }
     const { rail, merchantId, currency, amount } = event.payload;
     const country = event.type === 'pesewa.payouts.PayoutAccepted' ? event.payload.country : null;
     const terms: Terms = {
@@ -94,7 +98,7 @@ function payoutHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
 function collectionHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
   const sightingOf = (event: Received<TopicEvent<'collections'>>): Sighting => {
     if (event.type === 'pesewa.collections.CollectionCompletionRequested')
-      return { kind: 'asked', ...common(event) };
+      return { kind: 'asked', ...common(event), answer: null };
     const { rail, merchantId, currency } = event.payload;
     const opened = event.type === 'pesewa.collections.CollectionInitiated';
     const country = opened ? event.payload.country : null;

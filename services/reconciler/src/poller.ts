@@ -24,6 +24,7 @@ export interface PollerDeps {
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly rail: (name: string) => Pick<RailConnector, 'lookUpPayout' | 'checkCollection'> | undefined;
   readonly schedule: PollSchedule;
+  readonly notFoundGraceMs: number;
   readonly pollsBeforeBreak: number;
   /** The longest that one call to any rail may take. */
   readonly callDeadlineMs: number;
@@ -112,6 +113,7 @@ async function commitPolls(
       answer,
       polledAtMs,
       settleMs,
+      notFoundGraceMs: deps.notFoundGraceMs,
       pollsBeforeBreak: deps.pollsBeforeBreak,
     });
     if (verdict.fact) transaction.emit(deps.events.observed(tracked, terms, verdict.fact, polledAtMs));

@@ -21,6 +21,8 @@ export interface PollDocument extends Claimable {
   readonly openedAt: Date;
   readonly polls: number;
   readonly pollsInRound: number;
+  readonly acceptedAt?: Date;
+  readonly refusedAt?: Date;
   readonly callbacks: readonly (Omit<Claim, 'atMs'> & { readonly at: Date })[];
   readonly breaks: readonly string[];
   readonly posted: boolean;
@@ -119,7 +121,8 @@ function toReplacement(tracked: Tracked): AnyBulkWriteOperation<PollDocument> {
 }
 
 function toDocument(tracked: Tracked): PollDocument {
-  const { reference, terms, dueAtMs, claim, openedAtMs, callbacks, history, ...rest } = tracked;
+  const { reference, terms, dueAtMs, claim, openedAtMs, ...others } = tracked;
+  const { acceptedAtMs, refusedAtMs, callbacks, history, ...rest } = others;
   const moves = inFlight(tracked);
   return {
     _id: reference,
@@ -129,6 +132,8 @@ function toDocument(tracked: Tracked): PollDocument {
     ...(dueAtMs !== null && { watch: true, dueAt: new Date(dueAtMs) }),
     ...(claim !== null && { claim }),
     openedAt: new Date(openedAtMs),
+    ...(acceptedAtMs !== null && { acceptedAt: new Date(acceptedAtMs) }),
+    ...(refusedAtMs !== null && { refusedAt: new Date(refusedAtMs) }),
     ...((moves.mayDebit !== 0n || moves.mayCredit !== 0n) && { inFlight: true }),
     ...moves,
     callbacks: callbacks.map(({ atMs, ...callback }) => ({ ...callback, at: new Date(atMs) })),
@@ -152,6 +157,8 @@ export function fromDocument(document: PollDocument): Tracked {
     claim: document.claim ?? null,
     polls: document.polls,
     pollsInRound: document.pollsInRound,
+    acceptedAtMs: document.acceptedAt?.getTime() ?? null,
+    refusedAtMs: document.refusedAt?.getTime() ?? null,
     callbacks: document.callbacks.map(({ at, ...callback }) => ({ ...callback, atMs: at.getTime() })),
     breaks: document.breaks,
     posted: document.posted,

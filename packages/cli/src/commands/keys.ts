@@ -1,6 +1,7 @@
 import { hashPublicKey } from '@pesewa/directory';
 import type { Command } from 'commander';
 import { accepted, openContext } from '../context.ts';
+import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 
 const SHA256_HEX = /^[0-9a-f]{64}$/;
@@ -8,7 +9,7 @@ const SHA256_HEX = /^[0-9a-f]{64}$/;
 /** Adds `keys …`: the public keys that a merchant is known by. */
 export function addKeyCommands(program: Command, ports: CliPorts): void {
   const keys = program.command('keys').description('public keys of merchants');
-  keys
+  const add = keys
     .command('add')
     .description('adds a key beside the present ones and prints it')
     .argument('<merchant>', 'its id')
@@ -20,7 +21,11 @@ export function addKeyCommands(program: Command, ports: CliPorts): void {
       );
       ports.print(`public key  ${publicKey}\nSHA-256     ${hashPublicKey(publicKey)}\n`);
     });
-  keys
+  withExamples(add, [
+    'pesewa keys add demo',
+    'pesewa keys add demo --public-key a-key-of-16-letters-or-more',
+  ]);
+  const remove = keys
     .command('remove')
     .description('takes a key away; the last one stays, suspend the merchant instead')
     .argument('<merchant>', 'its id')
@@ -31,4 +36,5 @@ export function addKeyCommands(program: Command, ports: CliPorts): void {
       await withDirectory(async (admin) => accepted(await admin.removeKey(id, hash)));
       ports.print(`removed the key ${hash.slice(0, 12)}… of ${id}: refused everywhere within five seconds\n`);
     });
+  withExamples(remove, ['pesewa keys remove demo demo-public-key-for-development']);
 }

@@ -4,6 +4,7 @@ import { collect, readCount, readCountry, readCurrency, readPair } from '../argu
 import { accepted, findMerchant, openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { feeForm, readFee, readMinor } from '../fees.ts';
+import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
 
@@ -30,7 +31,7 @@ const DEFAULT_FEE = '1%';
 /** Adds `merchants …`: the merchants of the directory and their settings. */
 export function addMerchantCommands(program: Command, ports: CliPorts): void {
   const merchants = program.command('merchants').description('merchants and their settings');
-  merchants
+  const list = merchants
     .command('list')
     .description('every merchant of the directory, without secrets')
     .option('--json', 'print JSON')
@@ -39,7 +40,14 @@ export function addMerchantCommands(program: Command, ports: CliPorts): void {
       const found = await withDirectory((admin) => admin.list());
       ports.print(options.json ? formatJson(found.map(shown)) : table(found, ports.colours));
     });
-  merchants
+  withExamples(list, ['pesewa merchants list', 'pesewa merchants list --json']);
+  addCreateCommand(merchants, ports);
+  addStatusCommands(merchants, ports);
+  addSettingCommands(merchants, ports);
+}
+
+function addCreateCommand(merchants: Command, ports: CliPorts): void {
+  const create = merchants
     .command('create')
     .description('creates a merchant and prints its public key and webhook secret')
     .argument('<merchant>', 'its id: 2 to 32 of a-z, 0-9, -')
@@ -63,8 +71,10 @@ export function addMerchantCommands(program: Command, ports: CliPorts): void {
         `created ${id}\npublic key      ${created.publicKey}\nwebhook secret  ${created.webhookSecret}\n`,
       );
     });
-  addStatusCommands(merchants, ports);
-  addSettingCommands(merchants, ports);
+  withExamples(create, [
+    'pesewa merchants create shop --name "The Shop" --wallet GHS:GHA --wallet XOF:CIV',
+    'pesewa merchants create shop --name "The Shop" --wallet GHS:Ghana --payout-fee percent=1,fixed=0.50,max=20',
+  ]);
 }
 
 function addStatusCommands(merchants: Command, ports: CliPorts): void {
@@ -72,7 +82,7 @@ function addStatusCommands(merchants: Command, ports: CliPorts): void {
     ['suspend', 'suspended', 'refuses everything the merchant asks from now on; what is under way goes on'],
     ['resume', 'resumed', 'lets a suspended merchant go on'],
   ] as const) {
-    merchants
+    const change = merchants
       .command(name)
       .description(description)
       .argument('<merchant>', 'its id')
@@ -81,11 +91,12 @@ function addStatusCommands(merchants: Command, ports: CliPorts): void {
         await withDirectory(async (admin) => accepted(await admin[name](id)));
         ports.print(`${done} ${id}: seen everywhere within five seconds\n`);
       });
+    withExamples(change, [`pesewa merchants ${name} demo`]);
   }
 }
 
 function addSettingCommands(merchants: Command, ports: CliPorts): void {
-  merchants
+  const setWallet = merchants
     .command('set-wallet')
     .description('adds a wallet, or changes the prices of the one in that currency')
     .argument('<merchant>', 'its id')
@@ -107,7 +118,8 @@ function addSettingCommands(merchants: Command, ports: CliPorts): void {
         ports.print(`set the ${wallet.currency} wallet of ${id}\n`);
       },
     );
-  merchants
+  withExamples(setWallet, ['pesewa merchants set-wallet demo GHS Ghana --payout-fee 1.5%']);
+  const setWebhooks = merchants
     .command('set-webhooks')
     .description('changes where webhooks go; what is not given stays')
     .argument('<merchant>', 'its id')
@@ -128,6 +140,11 @@ function addSettingCommands(merchants: Command, ports: CliPorts): void {
       });
       ports.print(`set the webhooks of ${id}\n${secret === undefined ? '' : `webhook secret  ${secret}\n`}`);
     });
+  withExamples(setWebhooks, [
+    'pesewa merchants set-webhooks demo --payouts-url https://shop.example/payouts',
+    'pesewa merchants set-webhooks demo --collections-url none',
+    'pesewa merchants set-webhooks demo --rotate-secret',
+  ]);
 }
 
 function newMerchant(id: string, options: CreateOptions): NewMerchant {

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { requireAddress } from '../config.ts';
 import { openContext } from '../context.ts';
+import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 
 /** Adds `prepare`: what must exist before the first service starts. */
 export function addPrepareCommand(program: Command, ports: CliPorts): void {
-  program
+  const prepare = program
     .command('prepare')
     .description(
       'creates the missing topics, registers the schemas and indexes the directory; repeating it is safe',
@@ -23,4 +24,8 @@ export function addPrepareCommand(program: Command, ports: CliPorts): void {
       await withDirectory((admin) => admin.ensureIndexes());
       ports.print('the directory is indexed\n');
     });
+  withExamples(prepare, [
+    'pesewa prepare',
+    'MONGODB_URL=… KAFKA_BROKERS=… SCHEMA_REGISTRY_URL=… pesewa prepare',
+  ]);
 }

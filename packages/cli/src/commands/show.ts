@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { readCurrency } from '../arguments.ts';
 import { findMerchant, openContext } from '../context.ts';
+import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { type Cell, formatJson, formatTable } from '../print.ts';
 
@@ -23,7 +24,13 @@ const timelineColumns = { AT: 'at', WHAT: 'what', DETAIL: 'detail', TIMES: 'time
 
 /** Adds `balance`, `drift` and `timeline`: what the ledger and the reconciler know. */
 export function addShowCommands(program: Command, ports: CliPorts): void {
-  program
+  addBalanceCommand(program, ports);
+  addDriftCommand(program, ports);
+  addTimelineCommand(program, ports);
+}
+
+function addBalanceCommand(program: Command, ports: CliPorts): void {
+  const balance = program
     .command('balance')
     .description("a merchant's wallets as the ledger has them")
     .argument('<merchant>', 'its id')
@@ -52,12 +59,19 @@ export function addShowCommands(program: Command, ports: CliPorts): void {
         ]);
         const empty = `${id} has no wallets: add one with merchants set-wallet`;
         const heading = ['CURRENCY', 'AVAILABLE', 'HELD', 'SEQUENCE'];
+        const right = heading.slice(1);
         ports.print(
-          options.json ? formatJson(accounts) : formatTable(heading, rows, { colours: ports.colours, empty }),
+          options.json
+            ? formatJson(accounts)
+            : formatTable(heading, rows, { colours: ports.colours, empty, right }),
         );
       },
     );
-  program
+  withExamples(balance, ['pesewa balance demo', 'pesewa balance demo GHS --json']);
+}
+
+function addDriftCommand(program: Command, ports: CliPorts): void {
+  const drift = program
     .command('drift')
     .description("the newest comparison of each rail's wallet with our float")
     .option(...jsonOption)
@@ -66,11 +80,14 @@ export function addShowCommands(program: Command, ports: CliPorts): void {
       const items = await operations.drift();
       const rows = items.map((item) => ({ ...item, explained: item['withinRange'] === true ? 'yes' : 'NO' }));
       const empty = 'no comparison yet: the reconciler makes one by itself';
-      ports.print(
-        options.json ? formatJson(items) : formatItems(driftColumns, rows, { colours: ports.colours, empty }),
-      );
+      const shown = { colours: ports.colours, empty, right: ['AT THE RAIL', 'FLOAT', 'DRIFT'] };
+      ports.print(options.json ? formatJson(items) : formatItems(driftColumns, rows, shown));
     });
-  program
+  withExamples(drift, ['pesewa drift', 'pesewa drift --json']);
+}
+
+function addTimelineCommand(program: Command, ports: CliPorts): void {
+  const timeline = program
     .command('timeline')
     .description('what the reconciler has seen of a payment, oldest first')
     .argument('<reference>', "our transactionReference, not the merchant's")
@@ -81,12 +98,13 @@ export function addShowCommands(program: Command, ports: CliPorts): void {
       const shown = { colours: ports.colours, empty: 'nothing seen yet' };
       ports.print(options.json ? formatJson(items) : formatItems(timelineColumns, items, shown));
     });
+  withExamples(timeline, ['pesewa timeline po-0193e5c1', 'pesewa timeline co-0193e5c1 --json']);
 }
 
 function formatItems(
   columns: Readonly<Record<string, string>>,
   items: readonly Item[],
-  options: { readonly colours: boolean; readonly empty: string },
+  options: { readonly colours: boolean; readonly empty: string; readonly right?: readonly string[] },
 ): string {
   const rows = items.map((item) => Object.values(columns).map((key) => cellOf(item[key])));
   return formatTable(Object.keys(columns), rows, options);

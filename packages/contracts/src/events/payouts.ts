@@ -23,7 +23,12 @@ export const payoutEvents = [
       { name: 'channel', type: 'string' },
       { name: 'bankCode', type: 'string' },
       { name: 'rail', type: 'string' },
-      { name: 'batchReference', type: ['null', 'string'], default: null },
+      {
+        name: 'batchReference',
+        type: ['null', 'string'],
+        default: null,
+        doc: 'our reference of the batch that it came in; null for a single one',
+      },
     ],
   },
   {
@@ -37,6 +42,12 @@ export const payoutEvents = [
       { name: 'rail', type: 'string' },
       { name: 'attempt', type: 'int' },
       { name: 'answer', type: { type: 'enum', name: 'SubmissionAnswer', symbols: ['accepted', 'unknown'] } },
+      {
+        name: 'refused',
+        type: 'boolean',
+        default: false,
+        doc: 'the rail refused this attempt; unknown all the same, since an earlier one may yet be executed',
+      },
     ],
   },
   {

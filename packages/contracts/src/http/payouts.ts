@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { numberText } from '../json.ts';
-import { line, optionalLine, reference } from '../text.ts';
+import {
+  accountNumberLine,
+  emailLine,
+  line,
+  optional,
+  optionalLine,
+  presentLine,
+  reference,
+} from '../text.ts';
 
 /** The channels of a payout (contract 2.2). */
 export const channels = ['Bank Transfer', 'Mobile Money'] as const;
@@ -26,43 +34,57 @@ export const payoutCodes = {
 /** The name of a payout responseCode. */
 export type PayoutCode = keyof typeof payoutCodes;
 
-const oneOf = <Values extends readonly [string, ...string[]]>(values: Values) =>
+const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, {
-    error: (issue) => (issue.input === undefined ? 'is required' : `must be one of: ${values.join(', ')}`),
+    error: ({ input }) => {
+      if (input === undefined) return 'is required';
+      return typeof input === 'string' ? `must be one of: ${values.join(', ')}` : 'must be a string';
+    },
   });
 
-/** A single payout as a merchant submits it, and as we submit it upstream (contract 2.2). */
+const objectError = {
+  error: (issue: { readonly input?: unknown }) =>
+    issue.input === undefined ? 'is required' : 'must be an object',
+};
+
+/** What a payout is for, relevant for KES and XAF: 1 high risk, 2 low risk, 3 crypto (contract 2.2). */
+export const transactionTypes = ['1', '2', '3'] as const;
+
+/** How a country or currency may come: any spelling that names one (design 9). */
+const spelling = line(60);
+
+/** The fields of whom a payout goes to, single or item of a batch. */
+const beneficiaryFields = {
+  accountName: line(140),
+  accountNumber: accountNumberLine,
+  phoneNumber: optionalLine(20),
+  accountType: optionalLine(40),
+  identificationType: optionalLine(40),
+  identificationNumber: optionalLine(40),
+  nationalIdNumber: optionalLine(40),
+  bankCode: line(20),
+  amount: numberText,
+  narration: optionalLine(140),
+};
+
+/** A single payout as a merchant submits it, and as we submit it upstream (contract 2.2); unknown keys are ignored. */
 export const singlePayoutRequest = z.object(
   {
     transactionReference: reference,
-    country: line(60),
-    currency: line(3),
+    country: spelling,
+    currency: spelling,
     channel: oneOf(channels),
-    transactionType: optionalLine(1),
-    beneficiary: z.object(
-      {
-        accountName: line(140),
-        accountNumber: line(40),
-        phoneNumber: optionalLine(20),
-        accountType: optionalLine(40),
-        identificationType: optionalLine(40),
-        identificationNumber: optionalLine(40),
-        nationalIdNumber: optionalLine(40),
-        bankCode: line(20),
-        amount: numberText,
-        narration: optionalLine(140),
-      },
-      { error: (issue) => (issue.input === undefined ? 'is required' : 'must be an object') },
-    ),
+    transactionType: optional(oneOf(transactionTypes)),
+    beneficiary: z.object(beneficiaryFields, objectError),
     sender: z.object(
       {
         name: line(140),
         phoneNumber: optionalLine(20),
-        email: line(254),
-        countryCode: optionalLine(3),
-        currencyCode: optionalLine(3),
+        email: emailLine,
+        countryCode: optional(spelling),
+        currencyCode: optional(spelling),
       },
-      { error: (issue) => (issue.input === undefined ? 'is required' : 'must be an object') },
+      objectError,
     ),
   },
   { error: 'the body must be an object' },
@@ -70,6 +92,58 @@ export const singlePayoutRequest = z.object(
 
 /** A single payout request, read. */
 export type SinglePayoutRequest = z.output<typeof singlePayoutRequest>;
+
+/** The most items of a batch (design 9). */
+export const BATCH_ITEMS_MAX = 10_000;
+
+/** An item of a batch: a payout of its own with its own reference; the header says the rest (contract 2.3). */
+export const bulkPayoutItem = z.object(
+  {
+    ...beneficiaryFields,
+    transactionReference: reference,
+    saveBeneficiary: optional(z.boolean({ error: 'must be true or false' })),
+  },
+  objectError,
+);
+
+/** An item of a batch, read. */
+export type BulkPayoutItem = z.output<typeof bulkPayoutItem>;
+
+/** All of a batch but its items (contract 2.3). */
+export const bulkPayoutHeader = z.object(
+  {
+    transactionReference: reference,
+    country: spelling,
+    currency: spelling,
+    totalAmount: numberText,
+    channel: oneOf(channels),
+    transactionType: optional(oneOf(transactionTypes)),
+    sender: z.object(
+      {
+        name: line(140),
+        phoneNumber: presentLine(20),
+        email: emailLine,
+        countryCode: optional(spelling),
+        currencyCode: optional(spelling),
+      },
+      objectError,
+    ),
+  },
+  { error: 'the body must be an object' },
+);
+
+/** The header of a batch, read. */
+export type BulkPayoutHeader = z.output<typeof bulkPayoutHeader>;
+
+/** A batch of payouts as a merchant submits it, all or nothing (contract 2.3, design 9). */
+export const bulkPayoutRequest = bulkPayoutHeader.extend({
+  beneficiaries: z
+    .array(bulkPayoutItem, {
+      error: (issue) => (issue.input === undefined ? 'is required' : 'must be an array'),
+    })
+    .min(1, { error: 'must have at least one item' })
+    .max(BATCH_ITEMS_MAX, { error: `must have at most ${BATCH_ITEMS_MAX} items` }),
+});
 
 /** The envelope of every payout answer (contract 2.1). */
 export const payoutEnvelope = z.object({
@@ -101,12 +175,3 @@ export type PayoutRecord = z.output<typeof payoutRecord>;
 
 /** The body of a payout webhook (contract 6.1). */
 export const payoutWebhook = z.object({ data: payoutRecord });
-
-/** A wallet in a balance answer (contract 2.5). */
-export const walletRecord = z.object({
-  balance: numberText,
-  countryCode: z.string(),
-  countryAvatar: z.string(),
-  currencyCode: z.string(),
-  currencyHtml: z.string(),
-});

@@ -1,4 +1,4 @@
-import { payoutCodes, walletRecord } from '@pesewa/contracts';
+import { accountNameRecord, payoutCodes, processorRecord, walletRecord } from '@pesewa/contracts';
 import { isCurrency, type Money, parseAmount } from '@pesewa/kernel';
 import { z } from 'zod';
 import type { AccountName, Answer, Processor, Unknown } from '../connector.ts';
@@ -8,28 +8,7 @@ import { readEnvelope } from './payouts.ts';
 
 const wallets = z.array(walletRecord.pick({ balance: true, currencyCode: true })).max(500);
 
-const processorList = z
-  .array(
-    z.object({
-      code: z.string(),
-      name: z.string(),
-      shortName: z.string(),
-      sortCode: z.string(),
-      avatar: z.string(),
-      currency: z.string(),
-      country: z.string(),
-      active: z.boolean(),
-      blockTransaction: z.boolean(),
-    }),
-  )
-  .max(5_000);
-
-const accountName = z.object({
-  accountName: z.string(),
-  accountNumber: z.string(),
-  bankCode: z.string(),
-  sessionId: z.string(),
-});
+const processorList = z.array(processorRecord).max(5_000);
 
 /** The codes by which a name enquiry says that there is no such account or processor (design 9). */
 const noAccountCodes: ReadonlySet<string | undefined> = new Set([
@@ -68,7 +47,7 @@ export function readAccountName(answer: Answered): Answer<AccountName | null> {
       ? { kind: 'answered', value: null }
       : unknown('the name enquiry was refused');
   }
-  const parsed = accountName.safeParse(envelope.responseData);
+  const parsed = accountNameRecord.safeParse(envelope.responseData);
   return parsed.success ? { kind: 'answered', value: parsed.data } : malformed(answer, parsed.error);
 }
 

@@ -15,6 +15,8 @@ export interface PayoutWish {
   readonly amount: string;
   readonly currency?: string;
   readonly country?: string;
+  /** One of the currency's processors unless told otherwise. */
+  readonly bankCode?: string;
   /** Its last four digits choose the simulator's behaviour (design 6). */
   readonly accountNumber: string;
 }
@@ -48,19 +50,32 @@ export interface MerchantClient {
   ) => Promise<{ readonly responseCode: string; readonly responseMessage: string }>;
 }
 
+/** A processor of each currency that the simulator lists as active. */
+export const bankCodes: Readonly<Record<string, string>> = {
+  GMD: 'GMTRB',
+  GHS: '300304',
+  XOF: 'CI008',
+  KES: '68',
+  XAF: 'CM10005',
+  NGN: '058',
+  ZAR: '250655',
+  EGP: '0003',
+};
+
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** The body of a payout wish. */
 export function payoutBody(wish: PayoutWish): string {
+  const currency = wish.currency ?? 'NGN';
   const body = {
     transactionReference: wish.reference,
     country: wish.country ?? 'Nigeria',
-    currency: wish.currency ?? 'NGN',
+    currency,
     channel: 'Bank Transfer',
     beneficiary: {
       accountName: 'Ama Mensah',
       accountNumber: wish.accountNumber,
-      bankCode: '000013',
+      bankCode: wish.bankCode ?? bankCodes[currency] ?? '',
       amount: JSON.rawJSON(wish.amount),
       narration: 'Thank you',
     },

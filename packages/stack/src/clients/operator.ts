@@ -24,8 +24,22 @@ const page = <Item extends z.ZodType>(item: Item) =>
   z.object({ items: z.array(item), next: z.string().nullable() });
 const anyItem = z.record(z.string(), z.unknown());
 
-/** The operator's side of a running stack. */
+/** What two operators order of the ledger: the path of its kind, and its fields. */
+export interface LedgerOrder {
+  readonly kind: 'fund' | 'fund-float' | 'withdraw' | 'withdraw-float' | 'adjust' | 'suspense';
+  readonly commandId: string;
+  /** A merchant's wallet, or our float at a rail. */
+  readonly target: { readonly merchantId: string } | { readonly rail: string };
+  readonly currency: string;
+  readonly amount: string;
+  readonly direction?: 'credit' | 'debit' | 'surplus' | 'shortage';
+  readonly reason?: string;
+}
+
+/** The operators' side of a running stack. */
 export interface OperatorClient {
+  /** Proposes as one operator and approves as the other; gives the command's id. */
+  readonly order: (order: LedgerOrder) => Promise<string>;
   readonly fundWallet: (order: FundWallet) => Promise<string>;
   readonly fundFloat: (order: FundFloat) => Promise<string>;
   /** Resolves once the ledger has applied the commands. */
@@ -56,24 +70,30 @@ interface FundFloat {
 
 const APPLIED_TIMEOUT_MS = 30_000;
 
-/** Builds an operator client over the operations addresses of the services. */
+/** Builds an operator client over the operations addresses of the services; `approverToken` is the second operator's. */
 export function createOperatorClient(options: {
   readonly operations: Readonly<Record<'ledger' | 'reconciler' | 'webhook-dispatcher', string>>;
   readonly token: string;
+  readonly approverToken: string;
 }): OperatorClient {
   const { operations } = options;
-  const headers = { authorization: `Bearer ${options.token}` };
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+  const headers = bearer(options.token);
   const get = async (url: string): Promise<unknown> => expectOk(await exchange(url, { headers }), url).body;
   const list = async (url: string) => page(anyItem).parse(await get(url)).items;
-  const command = async (path: string, order: { readonly commandId: string }): Promise<string> => {
-    const url = `${operations.ledger}${path}`;
-    expectOk(await postJson(url, JSON.stringify({ ...order, requestedBy: 'seed' }), headers), url);
-    return order.commandId;
+  const order: OperatorClient['order'] = async ({ kind, target, ...fields }) => {
+    const url = `${operations.ledger}/commands`;
+    const proposal = JSON.stringify({ ...target, ...fields });
+    expectOk(await postJson(`${url}/${kind}`, proposal, headers), `${url}/${kind}`);
+    const approval = `${url}/${fields.commandId}/approve`;
+    expectOk(await postJson(approval, '{}', bearer(options.approverToken)), approval);
+    return fields.commandId;
   };
   const query = (reference: string) => `reference=${encodeURIComponent(reference)}`;
   return {
-    fundWallet: (order) => command('/commands/fund', order),
-    fundFloat: (order) => command('/commands/fund-float', order),
+    order,
+    fundWallet: ({ merchantId, ...funding }) => order({ kind: 'fund', target: { merchantId }, ...funding }),
+    fundFloat: ({ rail, ...funding }) => order({ kind: 'fund-float', target: { rail }, ...funding }),
     untilApplied: async (commandIds) => {
       await waitUntil('the ledger', APPLIED_TIMEOUT_MS, async () => {
         for (const id of commandIds) {

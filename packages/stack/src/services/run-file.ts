@@ -9,6 +9,8 @@ export interface RunFile {
   readonly simulatorUrl: string;
   readonly operations: Readonly<Record<string, string>>;
   readonly operatorToken: string;
+  /** Of the second operator, who approves what the first one orders. */
+  readonly approverToken: string;
   readonly rails: readonly string[];
   readonly mongodbUrl: string;
   readonly kafkaBrokers: readonly string[];

@@ -4,6 +4,7 @@ import { openDatabase } from '@pesewa/messaging';
 import type { OperatorClient } from '../clients/operator.ts';
 import type { SimulatorClient } from '../clients/simulator.ts';
 import { StackError } from '../infrastructure/errors.ts';
+import { untilPayable } from './gateway-seed.ts';
 
 /** A merchant that the stack is seeded with. */
 export interface SeededMerchant {
@@ -13,7 +14,7 @@ export interface SeededMerchant {
 }
 
 /** The eight currencies of the demonstration, with the country of each wallet (design 12). */
-const demoWallets = [
+export const demoWallets = [
   { currency: 'GMD', country: 'GMB' },
   { currency: 'GHS', country: 'GHA' },
   { currency: 'XOF', country: 'CIV' },
@@ -58,6 +59,7 @@ export async function seed(options: {
   readonly mongodbUrl: string;
   readonly databasePrefix: string;
   readonly simulatorUrl: string;
+  readonly transferUrl: string;
   readonly simulator: SimulatorClient;
   readonly operator: OperatorClient;
 }): Promise<readonly SeededMerchant[]> {
@@ -74,6 +76,7 @@ export async function seed(options: {
     }
   }
   await options.operator.untilApplied(await Promise.all(commands));
+  await untilPayable(options.transferUrl, merchants);
   return merchants;
 }
 

@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto';
 import type { Addresses } from '../infrastructure/environment.ts';
 import type { ServiceName } from './catalog.ts';
 
@@ -12,6 +13,8 @@ export interface StackSettings {
   readonly addresses: Addresses;
   readonly ports: Readonly<Record<ServiceName, ServicePorts>>;
   readonly operatorToken: string;
+  /** Of the second operator, who approves what the first one orders. */
+  readonly approverToken: string;
   /** The directory of the simulator's journal. */
   readonly dataDirectory: string;
   readonly logLevel: string;
@@ -23,6 +26,11 @@ export interface StackSettings {
 const RAIL_PUBLIC_KEY = 'pesewa-hub-development-key';
 
 const url = (ports: ServicePorts): string => `http://127.0.0.1:${ports.port}`;
+
+/** A token that nobody guesses. */
+export function newToken(): string {
+  return randomBytes(24).toString('base64url');
+}
 
 /** The address of a service's public API. */
 export function publicUrl(settings: Pick<StackSettings, 'ports'>, name: ServiceName): string {
@@ -53,6 +61,7 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
     PORT: String(port),
     OPERATIONS_PORT: String(operationsPort),
     OPERATOR_TOKEN: settings.operatorToken,
+    OPERATORS: `approver:${createHash('sha256').update(settings.approverToken).digest('hex')}`,
     LOG_LEVEL: settings.logLevel,
     ...settings.addresses,
     DATABASE_PREFIX: databasePrefix(settings.prefix),
@@ -74,7 +83,11 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
     ]),
   };
   const own: Readonly<Record<ServiceName, Record<string, string>>> = {
-    'payout-gateway': { ...rails, RESUBMIT_GRACE_MS: '8000' },
+    'payout-gateway': {
+      ...rails,
+      RESUBMIT_GRACE_MS: '8000',
+      PUBLIC_URL: publicUrl(settings, 'payout-gateway'),
+    },
     'collection-gateway': { ...rails, RESUBMIT_GRACE_MS: '8000' },
     'webhook-ingress': rails,
     reconciler: {
@@ -83,6 +96,7 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
       POLL_BASE_MS: '1000',
       POLL_CAP_MS: '10000',
       CALLBACK_SETTLE_MS: '5000',
+      NOT_FOUND_GRACE_MS: '8000',
       COMPARISON_INTERVAL: '*/15 * * * * *',
     },
     ledger: {},

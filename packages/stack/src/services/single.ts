@@ -1,12 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { bankCodes } from '../clients/merchant.ts';
 import type { Supervisor } from '../infrastructure/children.ts';
 import { holdPorts } from '../infrastructure/ports.ts';
 import type { Infrastructure } from '../infrastructure/resolve.ts';
 import { type ServiceName, serviceNames } from './catalog.ts';
+import { seedGateway } from './gateway-seed.ts';
 import { prepareTopics } from './prepare.ts';
-import { seedDirectory } from './seed.ts';
+import { demoWallets, seedDirectory } from './seed.ts';
 import {
+  newToken,
   operationsUrl,
   publicUrl,
   type ServicePorts,
@@ -45,7 +47,8 @@ export async function openService(options: {
   const settings: StackSettings = {
     addresses: options.infrastructure.env,
     ports,
-    operatorToken: randomBytes(24).toString('base64url'),
+    operatorToken: newToken(),
+    approverToken: newToken(),
     dataDirectory: join(options.root, '.pesewa', 'temporary'),
     logLevel: 'warn',
     prefix: '',
@@ -56,6 +59,14 @@ export async function openService(options: {
     databasePrefix: '',
     simulatorUrl: publicUrl(settings, 'provider-simulator'),
   });
+  if (options.name === 'payout-gateway') {
+    await seedGateway({
+      mongodbUrl: options.infrastructure.env.MONGODB_URL,
+      databasePrefix: '',
+      merchantId: 'demo',
+      wallets: demoWallets.map((wallet) => ({ ...wallet, bankCode: bankCodes[wallet.currency] ?? '' })),
+    });
+  }
   await Promise.all(held.map((port) => port.release()));
   const kept = await keepService({
     name: options.name,

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +12,7 @@ import type { RunFile } from './run-file.ts';
 import { type SeededMerchant, seed } from './seed.ts';
 import {
   databasePrefix,
+  newToken,
   operationsUrl,
   publicUrl,
   type ServicePorts,
@@ -28,6 +28,11 @@ export interface Stack extends AsyncDisposable {
   readonly simulator: SimulatorClient;
   readonly operator: OperatorClient;
   readonly service: (name: ServiceName) => KeptService;
+  /** Starts one more process of a service, on ports of its own, and waits until it is ready. */
+  readonly replicate: (
+    name: ServiceName,
+    environment?: Readonly<Record<string, string>>,
+  ) => Promise<{ readonly service: KeptService; readonly url: string }>;
   readonly url: (name: ServiceName) => string;
   /** What the run file of this stack holds now. */
   readonly runFile: () => RunFile;
@@ -65,7 +70,8 @@ export async function openStack(options: StackOptions): Promise<Stack> {
     const settings: StackSettings = {
       addresses,
       ports: held.ports,
-      operatorToken: randomBytes(24).toString('base64url'),
+      operatorToken: newToken(),
+      approverToken: newToken(),
       dataDirectory,
       logLevel: options.logLevel ?? 'info',
       prefix: options.prefix ?? '',
@@ -77,6 +83,7 @@ export async function openStack(options: StackOptions): Promise<Stack> {
     const simulator = createSimulatorClient(publicUrl(settings, 'provider-simulator'));
     const operator = createOperatorClient({
       token: settings.operatorToken,
+      approverToken: settings.approverToken,
       operations: {
         ledger: operationsUrl(settings, 'ledger'),
         reconciler: operationsUrl(settings, 'reconciler'),
@@ -87,6 +94,7 @@ export async function openStack(options: StackOptions): Promise<Stack> {
       mongodbUrl: addresses.MONGODB_URL,
       databasePrefix: databasePrefix(settings.prefix),
       simulatorUrl: publicUrl(settings, 'provider-simulator'),
+      transferUrl: publicUrl(settings, 'payout-gateway'),
       simulator,
       operator,
     });
@@ -96,6 +104,8 @@ export async function openStack(options: StackOptions): Promise<Stack> {
       simulator,
       operator,
       service,
+      replicate: (name, environment = {}) =>
+        replicate(options, settings, supervisor, resources, { name, environment }),
       url: (name) => publicUrl(settings, name),
       runFile: () => describeRun(settings, merchants, pids),
       [Symbol.asyncDispose]: () => resources.disposeAsync(),
@@ -145,6 +155,33 @@ async function startServices(
   return { service, pids };
 }
 
+async function replicate(
+  options: StackOptions,
+  settings: StackSettings,
+  supervisor: Supervisor,
+  closers: AsyncDisposableStack,
+  wish: { readonly name: ServiceName; readonly environment: Readonly<Record<string, string>> },
+): Promise<{ readonly service: KeptService; readonly url: string }> {
+  const { name, environment } = wish;
+  const holders = await holdPorts(2);
+  const [port = 0, operationsPort = 0] = holders.map((held) => held.port);
+  const own = { ...settings, ports: { ...settings.ports, [name]: { port, operationsPort } } };
+  await Promise.all(holders.map((holder) => holder.release()));
+  const service = await keepService({
+    name,
+    supervisor,
+    root: options.root,
+    environment: { ...serviceEnvironment(own, name), ...options.environment?.[name], ...environment },
+    operationsUrl: operationsUrl(own, name),
+    logFile: join(options.logDirectory, `${name}-replica.log`),
+    log: options.log,
+    started: () => undefined,
+  });
+  closers.defer(service.stop);
+  await service.ready();
+  return { service, url: publicUrl(own, name) };
+}
+
 async function holdServicePorts(choice: 'fixed' | 'free'): Promise<{
   readonly ports: Readonly<Record<ServiceName, ServicePorts>>;
   readonly holders: readonly HeldPort[];
@@ -180,6 +217,7 @@ function describeRun(
     simulatorUrl: publicUrl(settings, 'provider-simulator'),
     operations: Object.fromEntries(serviceNames.map((name) => [name, operationsUrl(settings, name)])),
     operatorToken: settings.operatorToken,
+    approverToken: settings.approverToken,
     rails: ['upstream'],
     mongodbUrl: settings.addresses.MONGODB_URL,
     kafkaBrokers: settings.addresses.KAFKA_BROKERS.split(','),

@@ -1,15 +1,20 @@
 const WALLET = 'wallet:';
 const FLOAT = 'float:';
+const FEE_INCOME = 'feeIncome:';
+const SUSPENSE = 'suspense:';
 
 /** The names of the accounts that entries name as their legs (design 5); a wallet has two. */
 export const accounts = {
   available: (wallet: string) => `${WALLET}${wallet}:available`,
   held: (wallet: string) => `${WALLET}${wallet}:held`,
-  /** Our money at a rail: an asset, its balance is debits less credits. */
+  /** Our money at a rail. */
   float: (rail: string, currency: string) => `${FLOAT}${rail}:${currency}`,
-  feeIncome: (currency: string) => `feeIncome:${currency}`,
+  feeIncome: (currency: string) => `${FEE_INCOME}${currency}`,
   railCost: (currency: string) => `railCost:${currency}`,
+  /** Our money at the bank, that wallets and floats are funded from. */
   treasury: (currency: string) => `treasury:${currency}`,
+  /** Money that no record explains, until a break is resolved. */
+  suspense: (currency: string) => `${SUSPENSE}${currency}`,
 } as const;
 
 /** Whether an account is one leg of a wallet, whose balance is kept in the wallet itself. */
@@ -19,3 +24,20 @@ export function isWalletAccount(account: string): boolean {
 
 /** The first letters of every float's name. */
 export const floatPrefix = FLOAT;
+
+/** What a shared account was debited and credited, in minor units. */
+export interface Turnover {
+  readonly debits: bigint;
+  readonly credits: bigint;
+}
+
+/** The balance of a shared account: what we own or spent is debits less credits, what we owe or earned the reverse. */
+export function balanceOf(account: string, { debits, credits }: Turnover): bigint {
+  const isCredit = account.startsWith(FEE_INCOME) || account.startsWith(SUSPENSE);
+  return isCredit ? credits - debits : debits - credits;
+}
+
+/** The currency of an account: the last part of its name. */
+export function currencyOf(account: string): string {
+  return account.slice(account.lastIndexOf(':') + 1);
+}

@@ -1,5 +1,6 @@
 import { walletKeyOf } from '@pesewa/contracts';
-import { isWalletAccount } from './accounts.ts';
+import { isWalletAccount, type Turnover } from './accounts.ts';
+import type { FloatOrder, WalletOrder } from './instructions.ts';
 
 /** What an entry is about (design 5). */
 export type EntryKind =
@@ -11,8 +12,8 @@ export type EntryKind =
   | 'collect'
   | 'refund'
   | 'refundFee'
-  | 'fund'
-  | 'fundFloat';
+  | WalletOrder['kind']
+  | FloatOrder['kind'];
 
 /** One posting with both its legs; written once, never changed. */
 export interface Entry {
@@ -27,8 +28,15 @@ export interface Entry {
   /** Our payment reference, or the command's id. */
   readonly reference: string;
   readonly causationId: string;
-  /** The wallet it touches and that wallet's sequence afterwards; absent where it touches none. */
-  readonly touched?: { readonly wallet: string; readonly sequence: bigint };
+  readonly touched?: Touch;
+}
+
+/** The wallet that an entry touches, as it is afterwards. */
+interface Touch {
+  readonly wallet: string;
+  readonly sequence: bigint;
+  readonly available: bigint;
+  readonly held: bigint;
 }
 
 /** The money of one merchant in one currency, in minor units. */
@@ -52,6 +60,16 @@ export interface Hold {
   readonly status: 'open' | 'captured' | 'released' | 'refunded' | 'refused';
 }
 
+/** An order that was refused for good: nothing moved, and a replay must not change that. */
+export interface RefusedOrder {
+  /** The id of the entry that was not written. */
+  readonly id: string;
+  readonly merchantId: string;
+  readonly currency: string;
+  readonly amount: bigint;
+  readonly reason: string;
+}
+
 /** The entries that end a hold, with the status they lead to; a later one overrides. */
 export const holdEndings = [
   { kind: 'capture', status: 'captured' },
@@ -65,14 +83,8 @@ export interface Snapshot {
   readonly wallets: ReadonlyMap<string, Wallet>;
   /** By reference. */
   readonly holds: ReadonlyMap<string, Hold>;
-  /** Ids of entries that exist. */
+  /** Ids of entries that exist, and of those that a refused order asked for. */
   readonly entryIds: ReadonlySet<string>;
-}
-
-/** What a chunk adds to an account that many share. */
-export interface AccountDelta {
-  readonly debits: bigint;
-  readonly credits: bigint;
 }
 
 /** A wallet that changed: its state afterwards and the event behind its newest entry. */
@@ -93,16 +105,25 @@ export interface Folded {
   readonly entries: readonly Entry[];
   readonly wallets: ReadonlyMap<string, WalletChange>;
   readonly holds: ReadonlyMap<string, HoldChange>;
-  readonly accountDeltas: ReadonlyMap<string, AccountDelta>;
+  readonly refusedOrders: readonly RefusedOrder[];
+  /** What the chunk adds to the accounts that many share. */
+  readonly accountDeltas: ReadonlyMap<string, Turnover>;
 }
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
+
+interface Change {
+  readonly available: bigint;
+  readonly held: bigint;
+}
 
 /** The working state of one fold. */
 export interface Books {
   readonly holdOf: (reference: string) => Hold | undefined;
   readonly saveHold: (hold: Hold) => void;
+  /** Whether the entry exists, or was refused. */
   readonly knows: (entryId: string) => boolean;
+  readonly refuseOrder: (refused: RefusedOrder) => void;
   /** A wallet as it stands now, empty where none is stored yet. */
   readonly wallet: (of: { merchantId: string; currency: string }) => { walletKey: string; wallet: Wallet };
   /** Adds an entry and moves its money; nothing for an amount of zero. */
@@ -112,7 +133,7 @@ export interface Books {
     debit: string,
     credit: string,
     amount: bigint,
-    touch?: { readonly wallet: Wallet; readonly available: bigint; readonly held: bigint },
+    touch?: Change & { readonly wallet: Wallet },
   ) => void;
   readonly close: () => Folded;
 }
@@ -123,8 +144,9 @@ export function openBooks(snapshot: Snapshot): Books {
   const changed = new Map<string, WalletChange>();
   const holds = new Map<string, HoldChange>();
   const entries: Entry[] = [];
-  const written = new Set<string>();
-  const deltas = new Map<string, Mutable<AccountDelta>>();
+  const refusedOrders: RefusedOrder[] = [];
+  const decided = new Set<string>();
+  const deltas = new Map<string, Mutable<Turnover>>();
 
   function addToAccount(account: string, side: 'debits' | 'credits', amount: bigint): void {
     if (isWalletAccount(account)) return;
@@ -136,7 +158,7 @@ export function openBooks(snapshot: Snapshot): Books {
     delta[side] += amount;
   }
 
-  function touchWallet(wallet: Wallet, change: { available: bigint; held: bigint }, causationId: string) {
+  function touchWallet(wallet: Wallet, change: Change, causationId: string): Touch {
     const key = walletKeyOf(wallet.merchantId, wallet.currency);
     const own = wallets.get(key);
     if (!own) throw new Error('a wallet was moved that the books did not open');
@@ -145,14 +167,18 @@ export function openBooks(snapshot: Snapshot): Books {
     own.sequence += 1n;
     if (own.available < 0n || own.held < 0n) throw new RangeError('a wallet would fall below zero');
     changed.set(key, { isNew: !snapshot.wallets.has(key), after: own, causationId });
-    return { wallet: key, sequence: own.sequence };
+    return { wallet: key, sequence: own.sequence, available: own.available, held: own.held };
   }
 
   return {
     holdOf: (reference) => holds.get(reference)?.after ?? snapshot.holds.get(reference),
     saveHold: (hold) =>
       void holds.set(hold.reference, { isNew: !snapshot.holds.has(hold.reference), after: hold }),
-    knows: (entryId) => written.has(entryId) || snapshot.entryIds.has(entryId),
+    knows: (entryId) => decided.has(entryId) || snapshot.entryIds.has(entryId),
+    refuseOrder: (refused) => {
+      decided.add(refused.id);
+      refusedOrders.push(refused);
+    },
     wallet: ({ merchantId, currency }) => {
       const walletKey = walletKeyOf(merchantId, currency);
       let wallet = wallets.get(walletKey);
@@ -169,7 +195,7 @@ export function openBooks(snapshot: Snapshot): Books {
       const touched = touch && touchWallet(touch.wallet, touch, causationId);
       addToAccount(debit, 'debits', amount);
       addToAccount(credit, 'credits', amount);
-      written.add(id);
+      decided.add(id);
       entries.push({
         id,
         kind,
@@ -182,6 +208,6 @@ export function openBooks(snapshot: Snapshot): Books {
         ...(touched && { touched }),
       });
     },
-    close: () => ({ entries, wallets: changed, holds, accountDeltas: deltas }),
+    close: () => ({ entries, wallets: changed, holds, refusedOrders, accountDeltas: deltas }),
   };
 }

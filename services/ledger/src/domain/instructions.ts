@@ -14,13 +14,26 @@ interface Payout extends Payment {
   readonly fee: bigint;
 }
 
-interface Funding {
+/** What an operator orders, besides where the money goes. */
+interface Ordered {
   readonly causationId: string;
   /** The command's own id. */
   readonly reference: string;
   readonly currency: string;
   readonly amount: bigint;
 }
+
+/** An operator's order about a merchant's wallet; its kind is the kind of its entry. */
+export type WalletOrder = Ordered & { readonly merchantId: string } & (
+    | { readonly kind: 'fund' | 'withdraw' }
+    | { readonly kind: 'adjust'; readonly direction: 'credit' | 'debit' }
+  );
+
+/** An operator's order about our float at a rail; its kind is the kind of its entry. */
+export type FloatOrder = Ordered & { readonly rail: string } & (
+    | { readonly kind: 'fundFloat' | 'withdrawFloat' }
+    | { readonly kind: 'suspense'; readonly direction: 'surplus' | 'shortage' }
+  );
 
 /** What an event asks of the ledger (design 5). */
 export type Instruction =
@@ -35,12 +48,31 @@ export type Instruction =
       readonly rail: string;
       readonly railFee: bigint;
     })
-  | (Funding & { readonly kind: 'fund'; readonly merchantId: string })
-  | (Funding & { readonly kind: 'fundFloat'; readonly rail: string });
+  | WalletOrder
+  | FloatOrder;
+
+/** The instructions of some kinds. */
+export type InstructionOf<Kind extends Instruction['kind']> = Extract<Instruction, { readonly kind: Kind }>;
 
 interface Numbered {
   /** The wallet's sequence afterwards; 0 where no wallet is concerned. */
   readonly sequence: bigint;
+}
+
+/** What an order moved, or would have. */
+interface Moved {
+  readonly causationId: string;
+  readonly currency: string;
+  readonly amount: bigint;
+  readonly commandId: string;
+}
+
+interface OfWallet extends Moved {
+  readonly merchantId: string;
+}
+
+interface OfFloat extends Moved {
+  readonly rail: string;
 }
 
 /** What the ledger did, as others hear of it. */
@@ -69,12 +101,14 @@ export type Happening = Numbered &
         readonly rail: string;
         readonly railCost: bigint;
       })
-    | (Omit<Payment, 'reference'> & { readonly kind: 'walletFunded'; readonly amount: bigint })
-    | {
-        readonly kind: 'floatFunded';
-        readonly causationId: string;
-        readonly rail: string;
-        readonly currency: string;
-        readonly amount: bigint;
-      }
+    | (OfWallet & { readonly kind: 'walletFunded' | 'walletWithdrawn' })
+    | (OfWallet & { readonly kind: 'walletAdjusted'; readonly direction: 'credit' | 'debit' })
+    | (OfFloat & { readonly kind: 'floatFunded' | 'floatWithdrawn' })
+    | (OfFloat & { readonly kind: 'suspenseBooked'; readonly direction: 'surplus' | 'shortage' })
+    | (Moved & {
+        readonly kind: 'commandRefused';
+        /** The merchant. */
+        readonly owner: string;
+        readonly reason: string;
+      })
   );

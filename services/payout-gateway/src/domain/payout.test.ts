@@ -82,7 +82,7 @@ describe('attempts', () => {
     const decision = payout
       .givenState({ ...submitting, attempts: 2, earlierUnclear: true })
       .when(record({ kind: 'recordAttempt', attempt: 2, outcome: { kind: 'failed', reason: 'No account' } }));
-    decision.emits({ kind: 'submitted', answer: 'unknown' });
+    decision.emits({ kind: 'submitted', answer: 'refused' });
     decision.leadsTo({ status: 'INITIALIZED', step: 'unknown', dueAtMs: null, statusReason: null });
   });
   it('the answer to an older attempt is ignored', () => {

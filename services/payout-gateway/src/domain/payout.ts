@@ -49,7 +49,8 @@ export type PayoutCommand =
 /** What happened to a payout. */
 export type PayoutHappening =
   | { readonly kind: 'held'; readonly dueAtMs: number }
-  | { readonly kind: 'submitted'; readonly answer: 'accepted' | 'unknown' }
+  /** `refused`: the rail refused this attempt, yet an earlier one may still be executed. */
+  | { readonly kind: 'submitted'; readonly answer: 'accepted' | 'unknown' | 'refused' }
   /** `unclear`: an attempt was made whose end nobody knows. */
   | { readonly kind: 'requeued'; readonly dueAtMs: number; readonly unclear: boolean }
   | { readonly kind: 'completed'; readonly railFee: bigint; readonly reason: string }
@@ -109,10 +110,10 @@ function decideAttempt(
     case 'completed':
       return accept([{ kind: 'completed', railFee: outcome.fee, reason: 'Successful' }]);
     case 'failed':
-      // An earlier attempt that was unclear may still be executed, so this refusal is not final: the lookup decides. Where that says NOT FOUND, the payout is sent and refused again after every
-      // grace time: its hold stays until people settle it as stuck, which is better than to release money that may
-      // still go out.
-      if (state.earlierUnclear) return accept([{ kind: 'submitted', answer: 'unknown' }]);
+      // An earlier attempt that was unclear may still be executed, so this refusal is not final: the lookup decides.
+      // Where that says NOT FOUND, the payout is sent and refused again after every grace time. Its hold stays until
+      // people settle the break that the reconciler opens: better than to release money that may still go out.
+      if (state.earlierUnclear) return accept([{ kind: 'submitted', answer: 'refused' }]);
       return accept([{ kind: 'failed', reason: outcome.reason }]);
     case 'notSent':
       return accept([{ kind: 'requeued', dueAtMs: outcome.retryAtMs, unclear: false }]);

@@ -1,4 +1,6 @@
 import {
+  type BulkPayoutHeader,
+  type BulkPayoutItem,
   type channels,
   countryCode,
   currencyCode,
@@ -6,6 +8,7 @@ import {
   type SinglePayoutRequest,
 } from '@pesewa/contracts';
 import { accept, type Money, parseAmount, type Result, refuse } from '@pesewa/kernel';
+import { missingField } from './conditional-fields.ts';
 
 /** A payout as a merchant ordered it, normalised: equal content is equal text (design 4.2). */
 export interface PayoutOrder {
@@ -16,7 +19,14 @@ export interface PayoutOrder {
   readonly transactionType: string | undefined;
   readonly amount: Money;
   readonly beneficiary: Omit<SinglePayoutRequest['beneficiary'], 'amount'>;
+  /** Its country has three letters. */
   readonly sender: SinglePayoutRequest['sender'];
+}
+
+/** What every item of a batch shares, normalised. */
+export interface BatchTerms extends Pick<PayoutOrder, 'country' | 'channel' | 'transactionType' | 'sender'> {
+  readonly merchantReference: string;
+  readonly total: Money;
 }
 
 /** A refused order: the code of the payout API, and a sentence that names the field. */
@@ -25,57 +35,150 @@ export interface OrderRefusal {
   readonly message: string;
 }
 
-/** Normalises a well-formed request: country, currency and the value of the amount (design 9). */
+/** Normalises a well-formed request and judges its conditional fields (contract 2.2, design 9). */
 export function readOrder(request: SinglePayoutRequest): Result<PayoutOrder, OrderRefusal> {
-  const country = countryCode(request.country);
-  if (country === undefined) {
-    return refuse({ code: 'malformed', message: 'country must be a country name or an ISO 3166 code' });
-  }
-  const currency = currencyCode(request.currency);
-  if (currency === undefined)
-    return refuse({ code: 'malformed', message: 'currency must be an ISO 4217 code' });
-  const amount = parseAmount(request.beneficiary.amount, currency);
-  if (!amount.ok || amount.value.minor <= 0n) {
-    const message = `beneficiary.amount must be a positive number, no finer than ${currency} allows`;
-    return refuse({ code: 'invalidAmount', message });
-  }
-  const { amount: _text, ...beneficiary } = request.beneficiary;
-  return accept({
+  const shared = readShared(request);
+  if (!shared.ok) return shared;
+  const { currency, ...rest } = shared.value;
+  const amount = readPositive(request.beneficiary.amount, currency, 'beneficiary.amount');
+  if (!amount.ok) return amount;
+  const order: PayoutOrder = {
     merchantReference: request.transactionReference,
+    ...rest,
+    amount: amount.value,
+    beneficiary: beneficiaryOf(request.beneficiary),
+  };
+  const missing = missingField(order);
+  return missing === undefined ? accept(order) : refuse({ code: 'malformed', message: missing });
+}
+
+/** Normalises what all items of a batch share; the conditional rules of contract 2.2 are for single payouts. */
+export function readBatchTerms(header: BulkPayoutHeader): Result<BatchTerms, OrderRefusal> {
+  const shared = readShared(header);
+  if (!shared.ok) return shared;
+  const { currency, ...rest } = shared.value;
+  const total = readPositive(header.totalAmount, currency, 'totalAmount');
+  if (!total.ok) return total;
+  return accept({ merchantReference: header.transactionReference, ...rest, total: total.value });
+}
+
+/** Normalises an item of a batch; `path` names it in a refusal. */
+export function readItemOrder(
+  terms: BatchTerms,
+  item: BulkPayoutItem,
+  path: string,
+): Result<PayoutOrder, OrderRefusal> {
+  const amount = readPositive(item.amount, terms.total.currency, `${path}.amount`);
+  if (!amount.ok) return amount;
+  return accept({
+    merchantReference: item.transactionReference,
+    country: terms.country,
+    channel: terms.channel,
+    transactionType: terms.transactionType,
+    amount: amount.value,
+    beneficiary: beneficiaryOf(item),
+    sender: terms.sender,
+  });
+}
+
+function readShared(
+  request: SinglePayoutRequest | BulkPayoutHeader,
+): Result<
+  Pick<PayoutOrder, 'country' | 'channel' | 'transactionType' | 'sender'> & { readonly currency: string },
+  OrderRefusal
+> {
+  const country = countryCode(request.country);
+  if (country === undefined) return malformed('country', COUNTRY);
+  const currency = currencyCode(request.currency);
+  if (currency === undefined) return malformed('currency', CURRENCY);
+  const { name, email, phoneNumber } = request.sender;
+  const senderCountry = known(countryCode, request.sender.countryCode);
+  if (senderCountry === null) return malformed('sender.countryCode', COUNTRY);
+  const senderCurrency = known(currencyCode, request.sender.currencyCode);
+  if (senderCurrency === null) return malformed('sender.currencyCode', CURRENCY);
+  return accept({
     country,
+    currency,
     channel: request.channel,
     transactionType: request.transactionType,
-    amount: amount.value,
-    beneficiary,
-    sender: request.sender,
+    sender: { name, email, phoneNumber, countryCode: senderCountry, currencyCode: senderCurrency },
   });
+}
+
+const COUNTRY = 'must be a country name or an ISO 3166 code';
+const CURRENCY = 'must be an ISO 4217 code';
+
+/** A code, nothing where nothing is given, or null where what is given is unknown. */
+function known(
+  read: (text: string) => string | undefined,
+  text: string | undefined,
+): string | undefined | null {
+  return text === undefined ? undefined : (read(text) ?? null);
+}
+
+function readPositive(text: string, currency: string, path: string): Result<Money, OrderRefusal> {
+  const amount = parseAmount(text, currency);
+  if (amount.ok && amount.value.minor > 0n) return amount;
+  const message = `${path} must be a positive number, no finer than ${currency} allows`;
+  return refuse({ code: 'invalidAmount', message });
+}
+
+function malformed(path: string, what: string): { readonly ok: false; readonly refusal: OrderRefusal } {
+  return refuse({ code: 'malformed', message: `${path} ${what}` });
+}
+
+/** Only the fields that we know: whatever else a request carries has no effect. */
+function beneficiaryOf(given: PayoutOrder['beneficiary']): PayoutOrder['beneficiary'] {
+  return {
+    accountName: given.accountName,
+    accountNumber: given.accountNumber,
+    phoneNumber: given.phoneNumber,
+    accountType: given.accountType,
+    identificationType: given.identificationType,
+    identificationNumber: given.identificationNumber,
+    nationalIdNumber: given.nationalIdNumber,
+    bankCode: given.bankCode,
+    narration: given.narration,
+  };
+}
+
+/** The merchant's own country and currency, where a batch names none and the rail wants them (KES, XAF). */
+export function withSenderOf(
+  wallet: { readonly country: string; readonly currency: string },
+  order: PayoutOrder,
+) {
+  const { sender } = order;
+  const filled = {
+    ...sender,
+    countryCode: sender.countryCode ?? wallet.country,
+    currencyCode: sender.currencyCode ?? wallet.currency,
+  };
+  return { ...order, sender: filled };
 }
 
 /** One text for one content, whatever the spelling of the request: what duplicates are judged by (design 4.2). */
 export function canonicalContent(order: PayoutOrder): string {
   const { beneficiary, sender } = order;
   return JSON.stringify([
-    [
-      order.merchantReference,
-      order.country,
-      order.amount.currency,
-      order.amount.minor.toString(),
-      order.channel,
-    ],
+    order.merchantReference,
+    order.country,
+    order.amount.currency,
+    order.amount.minor.toString(),
+    order.channel,
     order.transactionType ?? '',
-    [beneficiary.accountName, beneficiary.accountNumber, beneficiary.bankCode, beneficiary.phoneNumber ?? ''],
-    [
-      beneficiary.accountType ?? '',
-      beneficiary.identificationType ?? '',
-      beneficiary.identificationNumber ?? '',
-    ],
-    [beneficiary.nationalIdNumber ?? '', beneficiary.narration ?? ''],
-    [
-      sender.name,
-      sender.email,
-      sender.phoneNumber ?? '',
-      sender.countryCode ?? '',
-      sender.currencyCode ?? '',
-    ],
+    beneficiary.accountName,
+    beneficiary.accountNumber,
+    beneficiary.bankCode,
+    beneficiary.phoneNumber ?? '',
+    beneficiary.accountType ?? '',
+    beneficiary.identificationType ?? '',
+    beneficiary.identificationNumber ?? '',
+    beneficiary.nationalIdNumber ?? '',
+    beneficiary.narration ?? '',
+    sender.name,
+    sender.email,
+    sender.phoneNumber ?? '',
+    sender.countryCode ?? '',
+    sender.currencyCode ?? '',
   ]);
 }

@@ -6,12 +6,42 @@ export interface Processor {
   /** Three letters. */
   readonly country: string;
   readonly currency: string;
+  readonly active: boolean;
+  readonly blockTransaction: boolean;
 }
 
 type Row = readonly [code: string, shortName: string, name: string];
 
-const inCountry = (country: string, currency: string, rows: readonly Row[]): readonly Processor[] =>
-  rows.map(([code, shortName, name]) => ({ code, shortName, name, country, currency }));
+/** The processors of a country; besides those that work, each country has one that is inactive and one that is blocked. */
+const inCountry = (country: string, currency: string, rows: readonly Row[]): readonly Processor[] => [
+  ...rows.map(([code, shortName, name]) => ({
+    code,
+    shortName,
+    name,
+    country,
+    currency,
+    active: true,
+    blockTransaction: false,
+  })),
+  {
+    code: `${country}-OFF`,
+    shortName: 'Dormant',
+    name: 'Dormant Bank (inactive)',
+    country,
+    currency,
+    active: false,
+    blockTransaction: false,
+  },
+  {
+    code: `${country}-BLOCKED`,
+    shortName: 'Frozen',
+    name: 'Frozen Bank (blocked)',
+    country,
+    currency,
+    active: true,
+    blockTransaction: true,
+  },
+];
 
 /** Every processor of the simulated upstream; each serves every channel of its country and currency (design 9). */
 const processors: readonly Processor[] = [
@@ -19,6 +49,7 @@ const processors: readonly Processor[] = [
     ['044', 'Access', 'Access Bank'],
     ['011', 'FirstBank', 'First Bank of Nigeria'],
     ['058', 'GTBank', 'Guaranty Trust Bank'],
+    ['000013', 'GTBank', 'Guaranty Trust Bank (instant payment)'],
     ['033', 'UBA', 'United Bank for Africa'],
     ['057', 'Zenith', 'Zenith Bank'],
     ['999992', 'OPay', 'OPay Digital Services'],

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { awaited, inFlight, type Sighting, sight, type Terms, type Tracked } from './tracked.ts';
+import {
+  awaited,
+  inFlight,
+  remember,
+  type Sighting,
+  sight,
+  type Terms,
+  type Tracked,
+} from './tracked.ts';
 
 const terms: Terms = {
   kind: 'payout',
@@ -11,7 +19,7 @@ const terms: Terms = {
   railFee: 50n,
 };
 const opened: Sighting = { kind: 'opened', name: 'PayoutAccepted', version: 1n, atMs: 1_000, terms };
-const asked: Sighting = { kind: 'asked', name: 'PayoutSubmitted', version: 4n, atMs: 5_000 };
+const asked: Sighting = { kind: 'asked', name: 'PayoutSubmitted', version: 4n, atMs: 5_000, answer: null };
 const ended = (status: 'completed' | 'failed' | 'reversed', version: bigint): Sighting => ({
   kind: 'ended',
   name: 'PayoutEnded',
@@ -56,6 +64,28 @@ describe('a payment of the working set', () => {
       dueAtMs: null,
     });
     expect(fold(opened, hint('FAILED'), ended('completed', 5n)).dueAtMs).toBe(7_000);
+  });
+
+  it('is asked for once more where it ended otherwise than the rail told (design 4.5)', () => {
+    const opening = fold(opened, asked);
+    const history = remember(opening.history, { what: 'fact', detail: 'completed', atMs: 6_000 });
+    const told = { ...opening, dueAtMs: null, history };
+    const end = (status: 'completed' | 'failed' | 'reversed') =>
+      sight(told, ended(status, 5n), { nowMs: 7_000, firstPollAfterMs: 30_000 }).dueAtMs;
+    expect(end('failed')).toBe(7_000);
+    expect(end('completed')).toBeNull();
+    expect(end('reversed')).toBeNull();
+  });
+
+  it('remembers when the rail took it on, and whether it refused the newest attempt', () => {
+    const accepted: Sighting = { ...asked, answer: 'accepted' };
+    const refused: Sighting = { ...asked, answer: 'refused', version: 5n, atMs: 6_000 };
+    expect(fold(opened, asked)).toMatchObject({ acceptedAtMs: null, refusedAtMs: null });
+    expect(fold(opened, accepted)).toMatchObject({ acceptedAtMs: 5_000, refusedAtMs: null });
+    expect(fold(accepted, opened)).toMatchObject({ acceptedAtMs: 5_000 });
+    expect(fold(opened, asked, refused)).toMatchObject({ acceptedAtMs: null, refusedAtMs: 6_000 });
+    const later: Sighting = { ...asked, version: 6n, atMs: 6_500 };
+    expect(fold(opened, asked, refused, later)).toMatchObject({ refusedAtMs: null });
   });
 
   it('takes no event twice and none out of order', () => {

@@ -56,6 +56,10 @@ export interface Tracked {
   readonly polls: number;
   /** Polls since the rail was last asked to move the money: what the pause to the next one grows by. */
   readonly pollsInRound: number;
+  /** When the rail took the payment on, by its own answer; null where it has not, or nobody knows. */
+  readonly acceptedAtMs: number | null;
+  /** When the rail refused the newest attempt while an earlier one may yet be executed; null where it did not. */
+  readonly refusedAtMs: number | null;
   /** The first few distinct claims of callbacks. */
   readonly callbacks: readonly Claim[];
   /** The kinds of the breaks that this payment has opened. */
@@ -75,7 +79,14 @@ export type Sighting =
       readonly atMs: number;
       readonly terms: Terms;
     }
-  | { readonly kind: 'asked'; readonly name: string; readonly version: bigint; readonly atMs: number }
+  | {
+      readonly kind: 'asked';
+      readonly name: string;
+      readonly version: bigint;
+      readonly atMs: number;
+      /** What the rail answered, where that is of interest here. */
+      readonly answer: 'accepted' | 'refused' | null;
+    }
   | {
       readonly kind: 'ended';
       readonly name: string;
@@ -107,6 +118,8 @@ export function awaited(reference: string, nowMs: number): Tracked {
     claim: null,
     polls: 0,
     pollsInRound: 0,
+    acceptedAtMs: null,
+    refusedAtMs: null,
     callbacks: [],
     breaks: [],
     posted: false,
@@ -211,13 +224,16 @@ function owned(
   switch (event.kind) {
     case 'opened':
       return { ...seen, ...firstPoll, terms: event.terms, status: 'open', openedAtMs: event.atMs };
-    case 'asked':
-      return tracked.status === 'open' ? { ...seen, ...firstPoll, pollsInRound: 0 } : seen;
+    case 'asked': {
+      const answered = {
+        ...seen,
+        acceptedAtMs: event.answer === 'accepted' ? event.atMs : tracked.acceptedAtMs,
+        refusedAtMs: event.answer === 'refused' ? event.atMs : null,
+      };
+      return tracked.status === 'open' ? { ...answered, ...firstPoll, pollsInRound: 0 } : answered;
+    }
     case 'ended': {
-      const doubted = tracked.callbacks.some((claim) => {
-        const end = claimedEnd(claim);
-        return end !== undefined && !bearsOut(event.status, end);
-      });
+      const doubted = endsHeardOf(tracked).some((end) => !bearsOut(event.status, end));
       const dueAtMs = doubted ? (tracked.dueAtMs ?? at.nowMs) : null;
       return {
         ...seen,
@@ -230,6 +246,17 @@ function owned(
     default:
       return unreachable(event);
   }
+}
+
+/** The ends that callbacks have claimed, and the one that the rail last told: the owner may have gone by another. */
+function endsHeardOf({ callbacks, history }: Tracked): readonly EndStatus[] {
+  const claimed = callbacks.map(claimedEnd);
+  const told = history.findLast(({ what, detail }) => what === 'fact' && isEnd(detail))?.detail;
+  return [...claimed, told].filter((end) => end !== undefined && isEnd(end));
+}
+
+function isEnd(status: string): status is EndStatus {
+  return status === 'completed' || status === 'failed' || status === 'reversed';
 }
 
 function lastEventAtMs({ history }: Tracked): number {

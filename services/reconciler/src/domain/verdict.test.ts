@@ -3,6 +3,7 @@ import { awaited, type Claim, type Terms, type Tracked } from './tracked.ts';
 import { judge, type RailAnswer } from './verdict.ts';
 
 const SETTLE_MS = 60_000;
+const GRACE_MS = 30_000;
 const payout: Terms = {
   kind: 'payout',
   rail: 'upstream',
@@ -31,12 +32,16 @@ function poll(given: {
   readonly callbacks?: readonly Claim[];
   readonly breaks?: readonly string[];
   readonly polls?: number;
+  readonly acceptedAtMs?: number;
+  readonly refusedAtMs?: number;
   readonly answer: RailAnswer;
   readonly polledAtMs?: number;
 }) {
   const terms = given.terms ?? payout;
   const { answer, polledAtMs = 1_000, status = 'open', callbacks = [], breaks = [], polls = 0 } = given;
-  const tracked: Tracked = { ...awaited('po-1', 0), terms, status, callbacks, breaks, polls };
+  const { acceptedAtMs = null, refusedAtMs = null } = given;
+  const answers = { acceptedAtMs, refusedAtMs };
+  const tracked: Tracked = { ...awaited('po-1', 0), terms, status, callbacks, breaks, polls, ...answers };
   const verdict = judge({
     tracked,
     terms,
@@ -44,6 +49,7 @@ function poll(given: {
     answer,
     polledAtMs,
     settleMs: SETTLE_MS,
+    notFoundGraceMs: GRACE_MS,
     pollsBeforeBreak: 20,
   });
   return {
@@ -110,6 +116,58 @@ describe('a payout under poll', () => {
     ],
     ['many polls without an end', { answer: { kind: 'pending' }, polls: 19 }, { breaks: ['payment.stuck'] }],
     ['one poll fewer', { answer: { kind: 'pending' }, polls: 18 }, {}],
+    ['many polls, the last of which tells the end', { answer: paid, polls: 19 }, { fact: 'completed' }],
+    [
+      'many polls, and the rail does not know it',
+      { answer: { kind: 'notFound' }, polls: 19 },
+      { fact: 'notFound', breaks: ['payment.stuck'] },
+    ],
+    [
+      'not found a grace time after the rail took it on',
+      { answer: { kind: 'notFound' }, acceptedAtMs: 1_000, polledAtMs: 1_000 + GRACE_MS },
+      { fact: 'notFound', breaks: ['payout.not_found'] },
+    ],
+    [
+      'not found a moment earlier',
+      { answer: { kind: 'notFound' }, acceptedAtMs: 1_000, polledAtMs: 999 + GRACE_MS },
+      { fact: 'notFound' },
+    ],
+    [
+      'not found once more: one break, and never stuck as well',
+      {
+        answer: { kind: 'notFound' },
+        acceptedAtMs: 0,
+        polledAtMs: 900_000,
+        polls: 40,
+        breaks: ['payout.not_found'],
+      },
+      { fact: 'notFound' },
+    ],
+    [
+      'not found where a callback claims an end: still one discrepancy',
+      {
+        answer: { kind: 'notFound' },
+        acceptedAtMs: 0,
+        polledAtMs: SETTLE_MS,
+        callbacks: [says('COMPLETED')],
+      },
+      { fact: 'notFound', breaks: ['payout.not_found'] },
+    ],
+    [
+      'not found within the grace time where a callback claims an end',
+      { answer: { kind: 'notFound' }, acceptedAtMs: 0, callbacks: [says('COMPLETED')] },
+      { fact: 'notFound', settling: true },
+    ],
+    [
+      'refused after an unclear attempt, and not found a grace time later',
+      { answer: { kind: 'notFound' }, refusedAtMs: 1_000, polledAtMs: 1_000 + GRACE_MS },
+      { fact: 'notFound', breaks: ['payout.refused_again'] },
+    ],
+    [
+      'refused after an unclear attempt that was executed',
+      { answer: paid, refusedAtMs: 1_000, polledAtMs: 1_000 + GRACE_MS },
+      { fact: 'completed' },
+    ],
   ])('%s', (_name, given, expected) => {
     expect(poll(given)).toEqual({ ...nothing, ...expected });
   });
@@ -154,6 +212,17 @@ describe('an ended payout under poll', () => {
       { breaks: ['payment.contradiction'] },
     ],
     ['paid, yet failed here', { status: 'failed', answer: paid }, { breaks: ['payment.contradiction'] }],
+    [
+      'paid, yet failed here, and told before',
+      { status: 'failed', answer: paid, callbacks: [says('COMPLETED')], breaks: ['payment.contradiction'] },
+      {},
+    ],
+    ['reversed, yet failed here', { status: 'failed', answer: back }, { breaks: ['payment.contradiction'] }],
+    [
+      'not found after the end that the rail told',
+      { status: 'completed', answer: { kind: 'notFound' }, acceptedAtMs: 0, polledAtMs: 900_000 },
+      {},
+    ],
     ['not found after a refused hold', { status: 'failed', answer: { kind: 'notFound' } }, {}],
   ])('%s', (_name, given, expected) => {
     expect(poll(given)).toEqual({ ...nothing, ...expected });
@@ -164,7 +233,7 @@ describe('a collection under poll', () => {
   const verdictOf = (callbacks: readonly Claim[], breaks: readonly string[] = []) => {
     const tracked: Tracked = { ...awaited('co-1', 0), terms: collection, status: 'open', callbacks, breaks };
     const given = { tracked, terms: collection, answer: checked, polledAtMs: 1_000 };
-    return judge({ ...given, expectedFee: 100n, settleMs: SETTLE_MS, pollsBeforeBreak: 20 });
+    return judge({ ...given, expectedFee: 100n, settleMs: SETTLE_MS, notFoundGraceMs: GRACE_MS, pollsBeforeBreak: 20 });
   };
   const factOf = (callbacks: readonly Claim[]) => verdictOf(callbacks).fact;
 

@@ -19,6 +19,8 @@ export type BreakKind =
   | 'callback.fee_differs'
   | 'collection.amount_differs'
   | 'payout.amount_differs'
+  | 'payout.not_found'
+  | 'payout.refused_again'
   | 'payment.contradiction'
   | 'payment.stuck';
 
@@ -56,6 +58,8 @@ export interface Question {
   /** When the rail was asked. */
   readonly polledAtMs: number;
   readonly settleMs: number;
+  /** How long after an answer of the rail its NOT FOUND is not believed yet. */
+  readonly notFoundGraceMs: number;
   readonly pollsBeforeBreak: number;
 }
 
@@ -68,16 +72,18 @@ export function judge(question: Question): Verdict {
   const told = findings.some(({ kind }) => kind === 'payment.contradiction');
   const all = [...findings, ...(claims.denied && !told ? [claims.denied] : [])];
   const unheard = all.filter(({ kind }) => !tracked.breaks.includes(kind));
-  if (isStuck(question) && unheard.length === 0) {
+  if (isStuck(question, fact) && unheard.length === 0) {
     const detail = `no end after ${tracked.polls + 1} polls; the rail says ${answer.kind}`;
     unheard.push({ kind: 'payment.stuck', amount: question.terms.amount, detail });
   }
   return { fact, findings: unheard, settling: claims.settling };
 }
 
-/** A payment that is open after so many polls is a matter for people, once; no counter ever fails it (design 4.4). */
-function isStuck({ tracked, pollsBeforeBreak }: Question): boolean {
-  return tracked.status === 'open' && tracked.polls + 1 >= pollsBeforeBreak && tracked.breaks.length === 0;
+/** A payment without an end after so many polls is a matter for people, once; no counter ever fails it (design 4.4). */
+function isStuck({ tracked, pollsBeforeBreak }: Question, fact: RailFact | null): boolean {
+  if (tracked.status !== 'open' || tracked.breaks.length > 0) return false;
+  const endsNow = fact !== null && fact.status !== 'notFound';
+  return !endsNow && tracked.polls + 1 >= pollsBeforeBreak;
 }
 
 function judgeAnswer(question: Question): { fact: RailFact | null; findings: Finding[] } {
@@ -88,10 +94,7 @@ function judgeAnswer(question: Question): { fact: RailFact | null; findings: Fin
     case 'unknown':
       return { fact: null, findings: [] };
     case 'notFound':
-      return {
-        fact: status === 'open' ? { status: 'notFound', amount: null, fee: null, reason: null } : null,
-        findings: [],
-      };
+      return judgeAbsence(question);
     case 'failed':
       if (status === 'open') {
         return { fact: { status: 'failed', amount: null, fee: null, reason: answer.reason }, findings: [] };
@@ -111,6 +114,31 @@ function judgeAnswer(question: Question): { fact: RailFact | null; findings: Fin
     default:
       return unreachable(answer);
   }
+}
+
+/**
+ * A rail that doesn't know an open payment. Its owner sends it again where no attempt had a clear answer; what the rail
+ * took on, or refused while an earlier attempt may yet be executed, is for people (design 4.3).
+ */
+function judgeAbsence(question: Question): { fact: RailFact | null; findings: Finding[] } {
+  const { tracked, terms } = question;
+  if (tracked.status !== 'open') return { fact: null, findings: [] };
+  const fact = { status: 'notFound', amount: null, fee: null, reason: null } as const;
+  const { amount } = terms;
+  if (isOver(question, tracked.acceptedAtMs)) {
+    const detail = 'the rail took it on, yet its lookup does not find it';
+    return { fact, findings: [{ kind: 'payout.not_found', amount, detail }] };
+  }
+  if (isOver(question, tracked.refusedAtMs)) {
+    const detail = 'the rail refused it after an unclear attempt, and its lookup finds neither';
+    return { fact, findings: [{ kind: 'payout.refused_again', amount, detail }] };
+  }
+  return { fact, findings: [] };
+}
+
+/** Whether the grace time after an answer of the rail is over; never where there was no such answer. */
+function isOver({ polledAtMs, notFoundGraceMs }: Question, answeredAtMs: number | null): boolean {
+  return answeredAtMs !== null && polledAtMs - answeredAtMs >= notFoundGraceMs;
 }
 
 function contradiction({ tracked, terms, answer }: Question): Finding {
@@ -232,5 +260,9 @@ function judgeClaim(claim: Claim, question: Question): 'fine' | 'settling' | 'de
   }
   if (bearsOut(tracked.status, end)) return 'fine';
   if (answer.kind === 'unknown') return 'settling';
+  if (answer.kind === 'notFound' && tracked.status === 'open' && tracked.acceptedAtMs !== null) {
+    // That the rail lost what it took on is one discrepancy, whatever callbacks claim: the absence has its own break.
+    return isOver(question, tracked.acceptedAtMs) ? 'fine' : 'settling';
+  }
   return question.polledAtMs - claim.atMs >= question.settleMs ? 'denied' : 'settling';
 }

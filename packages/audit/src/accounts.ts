@@ -1,0 +1,74 @@
+/** What an account is for; wallets have two. */
+export type AccountRole = 'available' | 'held' | 'float' | 'feeIncome' | 'railCost' | 'treasury' | 'suspense';
+
+/** An account by its parts. */
+export interface Account {
+  readonly name: string;
+  readonly role: AccountRole;
+  readonly currency: string;
+  /** `merchantId:currency`; only wallets have it. */
+  readonly wallet?: string;
+}
+
+const sharedRoles: ReadonlySet<string> = new Set<AccountRole>([
+  'feeIncome',
+  'railCost',
+  'treasury',
+  'suspense',
+]);
+
+/** Reads the name of an account (design 5); nothing for a name that the chart does not know. */
+function parseAccount(name: string): Account | undefined {
+  const [head = '', ...parts] = name.split(':');
+  if (parts.some((part) => part === '')) return undefined;
+  const [first = '', second = '', third = ''] = parts;
+  if (head === 'wallet' && parts.length === 3 && (third === 'available' || third === 'held')) {
+    return { name, role: third, currency: second, wallet: `${first}:${second}` };
+  }
+  if (head === 'float' && parts.length === 2) return { name, role: 'float', currency: second };
+  if (sharedRoles.has(head) && parts.length === 1)
+    return { name, role: head as AccountRole, currency: first };
+  return undefined;
+}
+
+/** The legs that each kind of entry may have: debit, then credit (design 5). */
+export const chart: ReadonlyMap<string, readonly (readonly [AccountRole, AccountRole])[]> = new Map(
+  Object.entries({
+    hold: [['available', 'held']],
+    capture: [['held', 'float']],
+    // Of a payout, or of a collection.
+    fee: [
+      ['held', 'feeIncome'],
+      ['float', 'feeIncome'],
+    ],
+    release: [['held', 'available']],
+    railCost: [['railCost', 'float']],
+    collect: [['float', 'available']],
+    refund: [['float', 'available']],
+    refundFee: [['feeIncome', 'available']],
+    fund: [['treasury', 'available']],
+    withdraw: [['available', 'treasury']],
+    fundFloat: [['float', 'treasury']],
+    withdrawFloat: [['treasury', 'float']],
+    adjust: [
+      ['suspense', 'available'],
+      ['available', 'suspense'],
+    ],
+    suspense: [
+      ['float', 'suspense'],
+      ['suspense', 'float'],
+    ],
+  } satisfies Record<string, [AccountRole, AccountRole][]>),
+);
+
+/** Reads account names and remembers them: entries name the same ones over and over. */
+export function createAccountReader(): (name: string) => Account | undefined {
+  const known = new Map<string, Account>();
+  return (name) => {
+    const found = known.get(name);
+    if (found) return found;
+    const account = parseAccount(name);
+    if (account) known.set(name, account);
+    return account;
+  };
+}

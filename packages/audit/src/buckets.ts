@@ -1,0 +1,127 @@
+import { createAccountReader } from './accounts.ts';
+import type { ReadEntry } from './entries.ts';
+import type { Findings } from './findings.ts';
+import {
+  type BucketRecord,
+  type LineRecord,
+  type PageRecord,
+  readWhole,
+  toWhole,
+  type WalletRecord,
+} from './records.ts';
+
+/** What is stored of wallets and shared accounts. */
+export interface StoredBalances {
+  readonly wallets: readonly WalletRecord[];
+  readonly buckets: readonly BucketRecord[];
+}
+
+/** Folds the shared accounts per writer (L3), and sums everything that is stored per currency (L2). */
+export interface Buckets {
+  /** The next page of its chain: the chain's writer has one bucket for each account that it moves. */
+  readonly page: (page: PageRecord, entries: readonly ReadEntry[]) => void;
+  /** Compares with every stored bucket; wallets own what the shared accounts owe. */
+  readonly close: (stored: StoredBalances) => void;
+  /** Shared accounts. */
+  readonly count: () => number;
+}
+
+interface Sides {
+  debits: bigint;
+  credits: bigint;
+}
+
+const none: Readonly<Sides> = { debits: 0n, credits: 0n };
+const sides = ['debits', 'credits'] as const;
+
+/** Builds {@link Buckets}. */
+export function createBuckets(findings: Findings): Buckets {
+  /** By `<account>#<chain>`. */
+  const folds = new Map<string, Sides>();
+  const accounts = new Set<string>();
+
+  return {
+    page: (page, entries) => {
+      const added = sumByAccount(entries);
+      for (const [account, { debits, credits }] of added) {
+        const fold = openSides(folds, `${account}#${page.chain}`);
+        fold.debits += debits;
+        fold.credits += credits;
+      }
+      for (const line of page.accounts) {
+        const fold = folds.get(`${line.account}#${page.chain}`) ?? none;
+        judgeLine(findings, page._id, line, added.get(line.account) ?? none, fold);
+        added.delete(line.account);
+      }
+      const [unnamed] = added.keys();
+      if (unnamed !== undefined) findings.report('L3', page._id, `moves ${unnamed}, but does not name it`);
+    },
+    close: (stored) => {
+      const compared = new Set<string>();
+      for (const bucket of stored.buckets) {
+        compared.add(bucket._id);
+        accounts.add(bucket.account);
+        judgeBucket(findings, bucket, folds.get(bucket._id) ?? none);
+      }
+      for (const id of folds.keys()) {
+        if (!compared.has(id)) findings.report('L3', id, 'has entries, but is not stored');
+      }
+      judgeSums(findings, stored);
+    },
+    count: () => accounts.size,
+  };
+}
+
+function openSides(folds: Map<string, Sides>, key: string): Sides {
+  const known = folds.get(key);
+  if (known) return known;
+  const fold = { ...none };
+  folds.set(key, fold);
+  return fold;
+}
+
+/** What entries move on shared accounts; a leg that is no account was reported already. */
+function sumByAccount(entries: readonly ReadEntry[]): Map<string, Sides> {
+  const sums = new Map<string, Sides>();
+  for (const { debit, credit, amount } of entries) {
+    if (debit && debit.wallet === undefined) openSides(sums, debit.name).debits += amount;
+    if (credit && credit.wallet === undefined) openSides(sums, credit.name).credits += amount;
+  }
+  return sums;
+}
+
+function judgeLine(findings: Findings, page: string, line: LineRecord, added: Sides, fold: Sides): void {
+  for (const side of sides) {
+    const told = readWhole(findings, page, side, line[side]);
+    const after = readWhole(findings, page, `${side}After`, line[`${side}After`]);
+    if (told === added[side] && after === fold[side]) continue;
+    const found = `its entries add ${added[side]} and come to ${fold[side]}`;
+    findings.report('L3', page, `adds ${told} ${side} to ${line.account}, to be ${after}; ${found}`);
+  }
+}
+
+function judgeBucket(findings: Findings, stored: BucketRecord, fold: Sides): void {
+  const { _id: id, account } = stored;
+  if (!id.startsWith(`${account}#`)) findings.report('L3', id, `is stored as a bucket of ${account}`);
+  for (const side of sides) {
+    const value = readWhole(findings, id, side, stored[side]);
+    if (value === fold[side]) continue;
+    findings.report('L3', id, `its ${side} are stored as ${value}; its entries come to ${fold[side]}`);
+  }
+}
+
+/** Shared accounts by their debits, wallets by what they own: in each currency they cancel out (L2). */
+function judgeSums(findings: Findings, { wallets, buckets }: StoredBalances): void {
+  const accountOf = createAccountReader();
+  const sums = new Map<string, bigint>();
+  const add = (currency: string, amount: bigint) => sums.set(currency, (sums.get(currency) ?? 0n) + amount);
+  for (const { _id: id, account: name, debits, credits } of buckets) {
+    const account = accountOf(name);
+    if (account && account.wallet === undefined) add(account.currency, toWhole(debits) - toWhole(credits));
+    else findings.report('L1', id, `belongs to ${name}, which is no shared account`);
+  }
+  for (const { currency, available, held } of wallets) add(currency, -toWhole(available) - toWhole(held));
+  for (const [currency, sum] of sums) {
+    if (sum !== 0n) findings.report('L2', currency, `debits exceed credits over all accounts by ${sum}`);
+  }
+}

@@ -1,0 +1,54 @@
+/** The rules that the books keep, whatever happens (docs/adr/0018-the-audit-reads-the-databases.md). */
+export const invariants = {
+  L1: 'an entry moves one amount above zero between two accounts that its kind may name',
+  L2: 'the sum over all accounts of a currency is zero',
+  L3: 'a stored balance is the sum of its entries, and the entries of a wallet are numbered without a gap',
+  L4: 'available and held are never below zero, after any entry',
+  L5: 'a payout has one hold, and its hold one end; held is the sum of the open holds',
+  L6: 'every entry stands on exactly one page, and the hashes of the pages verify',
+  L7: 'a reference has at most one entry of a kind',
+  L8: 'money is stored as 64-bit whole numbers of a known currency',
+  L9: 'an entry never mixes currencies',
+  L10: 'amount and fee of a payout are the same in its record and in its entries',
+  L11: 'a collection is credited once if it completed, with what was received less the fee, and never else',
+} as const;
+
+/** The name of a rule. */
+export type Invariant = keyof typeof invariants;
+
+/** One rule that does not hold, and where. */
+export interface Violation {
+  readonly invariant: Invariant;
+  /** The page, entry, wallet, account or payment that shows it. */
+  readonly subject: string;
+  /** What was found and what was to be found; no personal data. */
+  readonly message: string;
+}
+
+/** Collects violations. */
+export interface Findings {
+  /** Remembers a violation; of one rule and one subject only the first. */
+  readonly report: (invariant: Invariant, subject: string, message: string) => void;
+  /** The first ones, in the order they were found. */
+  readonly violations: () => readonly Violation[];
+  /** How many were found of each rule, also of those that were not kept. */
+  readonly counts: () => Readonly<Partial<Record<Invariant, number>>>;
+}
+
+const KEPT_MAX = 100;
+
+/** Builds {@link Findings} that keep the first hundred and count the rest. */
+export function createFindings(): Findings {
+  const kept = new Map<string, Violation>();
+  const counts: Partial<Record<Invariant, number>> = {};
+  return {
+    report: (invariant, subject, message) => {
+      const key = `${invariant} ${subject}`;
+      if (kept.has(key)) return;
+      counts[invariant] = (counts[invariant] ?? 0) + 1;
+      if (kept.size < KEPT_MAX) kept.set(key, { invariant, subject, message });
+    },
+    violations: () => [...kept.values()],
+    counts: () => ({ ...counts }),
+  };
+}

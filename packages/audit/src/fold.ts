@@ -1,0 +1,59 @@
+import type { ReadEntry } from './entries.ts';
+import type { Findings } from './findings.ts';
+import { readWhole, type WalletRecord } from './records.ts';
+
+/** A wallet as its entries have it so far. */
+export interface Fold {
+  available: bigint;
+  held: bigint;
+  /** The number of the newest entry that was folded. */
+  sequence: number;
+  compared: boolean;
+}
+
+/** A wallet that no entry has touched. */
+export function emptyFold(): Fold {
+  return { available: 0n, held: 0n, sequence: 0, compared: false };
+}
+
+const sides = ['available', 'held'] as const;
+
+/** Folds the next entry of a wallet, and judges what it leaves (L3, L4). */
+export function foldEntry(findings: Findings, fold: Fold, entry: ReadEntry): void {
+  const { id, wallet = '', debit, credit, amount, sequence, after } = entry;
+  if (debit?.wallet === wallet) fold[debit.role === 'held' ? 'held' : 'available'] -= amount;
+  if (credit?.wallet === wallet) fold[credit.role === 'held' ? 'held' : 'available'] += amount;
+  fold.sequence = sequence;
+  for (const side of sides) {
+    if (fold[side] < 0n) {
+      findings.report('L4', wallet, `after ${id}, its entry ${sequence}, ${side} is ${fold[side]}`);
+    }
+    if (after[side] !== fold[side]) {
+      const told = `${id}, its entry ${sequence}, leaves ${after[side]} ${side}`;
+      findings.report('L3', wallet, `${told}; its entries come to ${fold[side]}`);
+    }
+  }
+}
+
+/** Compares a stored wallet with the fold of its entries and with its open holds (L3, L4, L5, L8, L9). */
+export function judgeStored(findings: Findings, stored: WalletRecord, fold: Fold, openHolds: bigint): void {
+  const { _id: id, merchantId, currency } = stored;
+  const { report } = findings;
+  if (id !== `${merchantId}:${currency}`) {
+    report('L9', id, `is stored as the ${currency} wallet of ${merchantId}`);
+  }
+  for (const side of sides) {
+    const value = readWhole(findings, id, side, stored[side]);
+    if (value < 0n) report('L4', id, `${side} is stored as ${value}`);
+    if (value !== fold[side]) {
+      report('L3', id, `${side} is stored as ${value}; its entries come to ${fold[side]}`);
+    }
+    if (side === 'held' && value !== openHolds) {
+      report('L5', id, `held is stored as ${value}; its open holds come to ${openHolds}`);
+    }
+  }
+  const sequence = readWhole(findings, id, 'sequence', stored.sequence);
+  if (sequence !== BigInt(fold.sequence)) {
+    report('L3', id, `its sequence is stored as ${sequence}; its newest entry is number ${fold.sequence}`);
+  }
+}

@@ -1,0 +1,103 @@
+import type { ReadEntry } from './entries.ts';
+import type { Findings } from './findings.ts';
+
+/** The holds that are open, and the ends of those that were (L5, L10). */
+export interface Holds {
+  /** The next entry of a wallet, in the wallet's own order. */
+  readonly entry: (entry: ReadEntry) => void;
+  /** What a wallet's open holds come to. */
+  readonly heldOf: (wallet: string) => bigint;
+  readonly close: () => void;
+  /** Open holds. */
+  readonly count: () => number;
+}
+
+interface OpenHold {
+  readonly wallet: string;
+  readonly amount: bigint;
+  readonly fee: bigint;
+  /** What is still held; less than the amount between a capture and its fee. */
+  remaining: bigint;
+  captured: boolean;
+}
+
+/** Builds {@link Holds}; a hold is forgotten with its end, whose id the ledger keeps unique. */
+export function createHolds(findings: Findings): Holds {
+  const holds = new Map<string, OpenHold>();
+  const heldByWallet = new Map<string, bigint>();
+  const { report } = findings;
+
+  function addHeld(wallet: string, amount: bigint): void {
+    heldByWallet.set(wallet, (heldByWallet.get(wallet) ?? 0n) + amount);
+  }
+
+  function place({ id, reference, wallet = '', amount, fee }: ReadEntry): void {
+    if (holds.has(reference)) {
+      report('L5', id, `is a second hold of ${reference}, whose first is still open`);
+      return;
+    }
+    if (fee >= amount) report('L10', id, `holds ${amount}, of which ${fee} is fee: nothing is left to pay`);
+    holds.set(reference, { wallet, amount, fee, remaining: amount, captured: false });
+    addHeld(wallet, amount);
+  }
+
+  function take(hold: OpenHold, reference: string, amount: bigint): void {
+    hold.remaining -= amount;
+    addHeld(hold.wallet, -amount);
+    if (hold.remaining !== 0n) return;
+    holds.delete(reference);
+  }
+
+  function capture({ id, reference, amount }: ReadEntry, hold: OpenHold): void {
+    if (hold.captured) report('L5', id, `captures the hold of ${reference} a second time`);
+    const payable = hold.amount - hold.fee;
+    if (amount !== payable) {
+      report('L10', id, `captures ${amount}; ${payable} was held besides a fee of ${hold.fee}`);
+    }
+    hold.captured = true;
+    take(hold, reference, amount);
+  }
+
+  function takeFee({ id, reference, amount }: ReadEntry, hold: OpenHold): void {
+    if (!hold.captured) report('L5', id, `takes the fee of ${reference}, whose hold was not captured`);
+    else if (amount !== hold.fee) report('L10', id, `takes a fee of ${amount}; ${hold.fee} was held for it`);
+    take(hold, reference, amount);
+  }
+
+  function release({ id, reference, amount }: ReadEntry, hold: OpenHold): void {
+    if (hold.captured) report('L5', id, `releases the hold of ${reference}, which was captured`);
+    else if (amount !== hold.amount) report('L5', id, `releases ${amount}; ${hold.amount} was held`);
+    take(hold, reference, amount);
+  }
+
+  const ends = { capture, fee: takeFee, release } as const;
+
+  return {
+    entry: (entry) => {
+      const { id, kind, reference, wallet, debit } = entry;
+      if (kind === 'hold') place(entry);
+      // A collection's fee leaves the float, and ends no hold.
+      else if (debit?.role === 'held' && (kind === 'capture' || kind === 'fee' || kind === 'release')) {
+        const hold = holds.get(reference);
+        if (!hold) report('L5', id, `is the ${kind} of ${reference}, which has no open hold`);
+        else {
+          if (hold.wallet !== wallet) report('L5', id, `ends a hold of the wallet ${hold.wallet}`);
+          ends[kind](entry, hold);
+        }
+      }
+    },
+    heldOf: (wallet) => heldByWallet.get(wallet) ?? 0n,
+    close: () => {
+      for (const [reference, { captured, fee, remaining }] of holds) {
+        if (captured) {
+          report(
+            'L10',
+            `${reference}/capture`,
+            `left ${remaining} of the hold; its fee of ${fee} was not taken`,
+          );
+        }
+      }
+    },
+    count: () => holds.size,
+  };
+}

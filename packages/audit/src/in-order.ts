@@ -1,0 +1,82 @@
+import type { ReadEntry } from './entries.ts';
+import type { Findings } from './findings.ts';
+import { emptyFold, type Fold } from './fold.ts';
+
+/** Brings the entries of every wallet into the wallet's own order: the chains of three topics meet in one wallet. */
+export interface InOrder {
+  readonly push: (wallet: string, entry: ReadEntry) => void;
+  /** Gives up waiting for numbers that never came, and goes on behind them. */
+  readonly close: () => void;
+  readonly folds: ReadonlyMap<string, Fold>;
+}
+
+/**
+ * Builds {@link InOrder}: `apply` gets each entry in its turn, and a number that is missing or there twice is reported
+ * (L3). When more than `earlyMax` entries wait, the number that most of them wait for counts as missing.
+ */
+export function createInOrder(
+  findings: Findings,
+  earlyMax: number,
+  apply: (fold: Fold, entry: ReadEntry) => void,
+): InOrder {
+  const folds = new Map<string, Fold>();
+  /** Entries that came before their turn, by their number. */
+  const early = new Map<Fold, Map<number, ReadEntry>>();
+  let waiting = 0;
+
+  function applyEarly(fold: Fold): void {
+    const entries = early.get(fold);
+    if (!entries) return;
+    for (let next = entries.get(fold.sequence + 1); next; next = entries.get(fold.sequence + 1)) {
+      entries.delete(next.sequence);
+      waiting -= 1;
+      apply(fold, next);
+    }
+    if (entries.size === 0) early.delete(fold);
+  }
+
+  function skipGap(fold: Fold, entries: ReadonlyMap<number, ReadEntry>): void {
+    let next: ReadEntry | undefined;
+    for (const entry of entries.values()) if (!next || entry.sequence < next.sequence) next = entry;
+    if (!next) return;
+    const gap = `has no entry ${fold.sequence + 1}: after ${fold.sequence} comes ${next.sequence}, ${next.id}`;
+    findings.report('L3', next.wallet ?? '', gap);
+    fold.sequence = next.sequence - 1;
+    applyEarly(fold);
+  }
+
+  function skipLongestWait(): void {
+    let longest: readonly [Fold, ReadonlyMap<number, ReadEntry>] | undefined;
+    for (const candidate of early) if (candidate[1].size > (longest?.[1].size ?? 0)) longest = candidate;
+    if (longest) skipGap(...longest);
+  }
+
+  function wait(fold: Fold, entry: ReadEntry): void {
+    const entries = early.get(fold) ?? new Map<number, ReadEntry>();
+    early.set(fold, entries);
+    entries.set(entry.sequence, entry);
+    waiting += 1;
+    if (waiting > earlyMax) skipLongestWait();
+  }
+
+  return {
+    folds,
+    push: (wallet, entry) => {
+      const { sequence } = entry;
+      let fold = folds.get(wallet);
+      if (!fold) {
+        fold = emptyFold();
+        folds.set(wallet, fold);
+      }
+      if (sequence === fold.sequence + 1) {
+        apply(fold, entry);
+        if (waiting > 0) applyEarly(fold);
+      } else if (sequence <= fold.sequence || early.get(fold)?.has(sequence)) {
+        findings.report('L3', wallet, `has two entries numbered ${sequence}, ${entry.id} is the second`);
+      } else wait(fold, entry);
+    },
+    close: () => {
+      for (const [fold, entries] of early) while (entries.size > 0) skipGap(fold, entries);
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { pageId } from '@pesewa/contracts';
+import type { ClientSession, Db } from 'mongodb';
+import type { PageEntries } from './chains.ts';
+import { mergeBy } from './merge.ts';
+import type { EntryRecord, PageRecord } from './records.ts';
+import { collections } from './snapshot.ts';
+
+/** Pages with what stands on them. */
+export type Batch = readonly { readonly page: PageRecord; readonly entries: PageEntries }[];
+
+const ENTRIES_PER_BATCH = 4_000;
+const PAGES_PER_READ = 25;
+
+/**
+ * Reads all pages up to the heads, about in the order they were written over all chains, each chain in its own order;
+ * the next batch is read while the last one is judged.
+ */
+export async function* readPages(
+  db: Db,
+  heads: ReadonlyMap<string, bigint>,
+  session: ClientSession,
+): AsyncGenerator<Batch> {
+  const batches = cutBatches(mergeBy(openChains(db, heads, session), ({ at }) => at.getTime()));
+  let ahead = readBatch(db, await nextOf(batches), session);
+  for (;;) {
+    const batch = await ahead;
+    if (!batch) return;
+    ahead = nextOf(batches).then((pages) => readBatch(db, pages, session));
+    // Awaited in the next round; a reader that stops early must not leave a rejection without a handler.
+    ahead.catch(() => undefined);
+    yield batch;
+  }
+}
+
+function openChains(
+  db: Db,
+  heads: ReadonlyMap<string, bigint>,
+  session: ClientSession,
+): AsyncIterator<PageRecord>[] {
+  const pages = db.collection<PageRecord>(collections.pages, { promoteBuffers: true });
+  return [...heads].map(([chain, head]) =>
+    pages
+      .find(
+        { _id: { $gt: pageId(chain, 0n), $lte: pageId(chain, head) } },
+        { session, sort: { _id: 1 }, batchSize: PAGES_PER_READ },
+      )
+      [Symbol.asyncIterator](),
+  );
+}
+
+async function* cutBatches(pages: AsyncIterable<PageRecord>): AsyncGenerator<readonly PageRecord[]> {
+  let batch: PageRecord[] = [];
+  let count = 0;
+  for await (const page of pages) {
+    batch.push(page);
+    count += page.entries.length;
+    if (count < ENTRIES_PER_BATCH) continue;
+    yield batch;
+    batch = [];
+    count = 0;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function nextOf(
+  batches: AsyncGenerator<readonly PageRecord[]>,
+): Promise<readonly PageRecord[] | undefined> {
+  const next = await batches.next();
+  return next.done ? undefined : next.value;
+}
+
+async function readBatch(
+  db: Db,
+  pages: readonly PageRecord[] | undefined,
+  session: ClientSession,
+): Promise<Batch | undefined> {
+  if (!pages) return undefined;
+  const ids = pages.flatMap(({ entries }) => entries);
+  const found = await db
+    .collection<EntryRecord>(collections.entries)
+    .find({ _id: { $in: ids } }, { session, batchSize: ids.length + 1 })
+    .toArray();
+  const byId = new Map(found.map((entry) => [entry._id, entry]));
+  return pages.map((page) => ({ page, entries: page.entries.map((id) => byId.get(id)) }));
+}

@@ -1,0 +1,100 @@
+import type { Findings, Invariant } from './findings.ts';
+import { type EntryRecord, type PaymentRecord, readWhole, toWhole } from './records.ts';
+
+/** The kinds of entries that tell of a payout. */
+export const payoutKinds = ['hold', 'capture', 'fee', 'release', 'refund'] as const;
+
+/** The kinds of entries that tell of a collection. */
+export const collectionKinds = ['collect', 'fee'] as const;
+
+/** A payment's entries by their kind. */
+export type EntriesByKind = ReadonlyMap<string, Pick<EntryRecord, 'amount' | 'currency' | 'wallet'>>;
+
+/** Which entries a payout has in each status; what is named in neither list may be there or not. */
+const expectations: Readonly<
+  Record<string, { readonly some: readonly string[]; readonly none: readonly string[] }>
+> = {
+  INITIALIZED: { some: ['hold'], none: ['capture', 'release', 'refund'] },
+  COMPLETED: { some: ['hold', 'capture'], none: ['release', 'refund'] },
+  FAILED: { some: ['hold', 'release'], none: ['capture', 'refund'] },
+  REVERSED: { some: ['hold', 'capture', 'refund'], none: ['release'] },
+};
+
+/** What a record and its entries disagree about: the ledger may still be behind, so it is asked again before it counts. */
+export type Disagreement = readonly [Invariant, string];
+
+/** Judges a payout's record against its entries and its refusal (L5, L10). */
+export function judgePayout(
+  payout: PaymentRecord,
+  entries: EntriesByKind,
+  isRefused: boolean,
+): readonly Disagreement[] {
+  const { status, step, merchantId, currency } = payout;
+  const expected = expectations[status];
+  if (!expected) return [['L5', `its status ${status} is unknown`]];
+  const told: Disagreement[] = [];
+  if (isRefused && entries.has('hold')) told.push(['L5', 'its hold was both placed and refused']);
+  else if (isRefused) {
+    if (status !== 'FAILED' && step !== 'accepted')
+      told.push(['L5', `is ${status}, but its hold was refused`]);
+  } else if (step !== 'accepted') {
+    for (const kind of expected.some.filter((each) => !entries.has(each))) {
+      told.push(['L5', `is ${status}, but has no ${kind}`]);
+    }
+  }
+  for (const kind of expected.none.filter((each) => entries.has(each))) {
+    told.push(['L5', `is ${status}, but has a ${kind}`]);
+  }
+  const [amount, fee] = [toWhole(payout.amount), toWhole(payout.fee)];
+  const amounts = { hold: amount + fee, capture: amount, release: amount + fee, refund: amount };
+  for (const [kind, due] of Object.entries(amounts)) {
+    const found = amountOf(entries, kind);
+    if (found !== undefined && found !== due) {
+      told.push(['L10', `its ${kind} is ${found}; its record says ${amount} and a fee of ${fee}`]);
+    }
+  }
+  const taken = amountOf(entries, 'fee') ?? 0n;
+  if (entries.has('capture') && taken !== fee)
+    told.push(['L10', `a fee of ${taken} was taken; its record says ${fee}`]);
+  if (isElsewhere(entries, merchantId, currency)) told.push(['L10', 'its entries are in another wallet']);
+  return told;
+}
+
+/** Judges a collection's record against its entries (L11). */
+export function judgeCollection(collection: PaymentRecord, entries: EntriesByKind): readonly Disagreement[] {
+  const { status, merchantId, currency } = collection;
+  if (status !== 'COMPLETED') {
+    return entries.size > 0 ? [['L11', `is ${status}, but was credited`]] : [];
+  }
+  const fee = toWhole(collection.fee);
+  const net = toWhole(collection.amount) - fee;
+  const told: Disagreement[] = [];
+  const credited = amountOf(entries, 'collect') ?? 0n;
+  if (credited !== net) told.push(['L11', `was credited ${credited}; received less the fee is ${net}`]);
+  const taken = amountOf(entries, 'fee') ?? 0n;
+  if (taken !== fee) told.push(['L11', `a fee of ${taken} was taken; its record says ${fee}`]);
+  if (isElsewhere(entries, merchantId, currency)) told.push(['L11', 'its entries are in another wallet']);
+  return told;
+}
+
+/** Judges the types of a payment's money (L8). */
+export function judgeMoney(
+  findings: Findings,
+  subject: string,
+  { amount, fee }: Pick<PaymentRecord, 'amount' | 'fee'>,
+): void {
+  readWhole(findings, subject, 'amount', amount);
+  readWhole(findings, subject, 'fee', fee);
+}
+
+function amountOf(entries: EntriesByKind, kind: string): bigint | undefined {
+  const entry = entries.get(kind);
+  return entry && toWhole(entry.amount);
+}
+
+function isElsewhere(entries: EntriesByKind, merchantId: string, currency: string): boolean {
+  const own = `${merchantId}:${currency}`;
+  return [...entries.values()].some(
+    ({ wallet, currency: moved }) => moved !== currency || (wallet !== undefined && wallet !== own),
+  );
+}

@@ -1,0 +1,60 @@
+import type { ClientSession, Db } from 'mongodb';
+import type { Findings } from './findings.ts';
+import type { EntryRecord, PageRecord } from './records.ts';
+import { collections } from './snapshot.ts';
+
+const IDS_PER_PASS = 1_000_000;
+
+/**
+ * Names the entries that stand on no page, and those that stand on two (L6). Run where something is wrong already:
+ * it reads all ids once per million of entries, so that its memory stays bounded.
+ */
+export async function judgePlacement(
+  db: Db,
+  session: ClientSession,
+  findings: Findings,
+  entryCount: number,
+): Promise<void> {
+  const passes = Math.max(1, Math.ceil(entryCount / IDS_PER_PASS));
+  for (let pass = 0; pass < passes; pass += 1) {
+    const isOfPass = (id: string): boolean => passes === 1 || scatter(id) % passes === pass;
+    const unplaced = new Set<string>();
+    // Entries before pages: what is written meanwhile then stands on a page that is read.
+    const entries = db
+      .collection<EntryRecord>(collections.entries)
+      .find({}, { session, projection: { _id: 1 }, hint: { _id: 1 } });
+    for await (const { _id } of entries) if (isOfPass(_id)) unplaced.add(_id);
+    await takePlaced(db, session, findings, unplaced, isOfPass);
+    for (const id of unplaced) findings.report('L6', id, 'stands on no page');
+  }
+}
+
+async function takePlaced(
+  db: Db,
+  session: ClientSession,
+  findings: Findings,
+  unplaced: Set<string>,
+  isOfPass: (id: string) => boolean,
+): Promise<void> {
+  const placed = new Set<string>();
+  const pages = db
+    .collection<PageRecord>(collections.pages)
+    .find({}, { session, projection: { entries: 1 }, sort: { _id: 1 } });
+  for await (const { _id: page, entries } of pages) {
+    for (const id of entries) {
+      if (!isOfPass(id)) continue;
+      if (placed.has(id)) findings.report('L6', id, `stands on two pages, ${page} is the second`);
+      placed.add(id);
+      unplaced.delete(id);
+    }
+  }
+}
+
+/** Spreads ids evenly (FNV-1a). */
+function scatter(id: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < id.length; index += 1) {
+    hash = Math.imul(hash ^ id.charCodeAt(index), 0x01000193);
+  }
+  return hash >>> 0;
+}

@@ -1,0 +1,48 @@
+import type { ReadEntry } from './entries.ts';
+import type { Findings } from './findings.ts';
+import { emptyFold, foldEntry, judgeStored } from './fold.ts';
+import { createHolds } from './holds.ts';
+import { createInOrder } from './in-order.ts';
+import type { WalletRecord } from './records.ts';
+
+/** Folds the entries of every wallet in the wallet's own order (L3, L4), and their holds (L5, L10). */
+export interface Wallets {
+  /** An entry that may touch a wallet; those of other chains may bring lower numbers later. */
+  readonly entry: (entry: ReadEntry) => void;
+  /** Compares with every stored wallet. */
+  readonly close: (stored: readonly WalletRecord[]) => void;
+  /** Wallets that entries touch. */
+  readonly count: () => number;
+  readonly openHolds: () => number;
+}
+
+/** Entries that may wait for their turn: more than the clocks of writers can be apart. */
+const EARLY_MAX = 500_000;
+
+/** Builds {@link Wallets}. */
+export function createWallets(findings: Findings, earlyMax = EARLY_MAX): Wallets {
+  const holds = createHolds(findings);
+  const inOrder = createInOrder(findings, earlyMax, (fold, entry) => {
+    foldEntry(findings, fold, entry);
+    holds.entry(entry);
+  });
+  return {
+    entry: (entry) => {
+      if (entry.wallet !== undefined) inOrder.push(entry.wallet, entry);
+    },
+    close: (stored) => {
+      inOrder.close();
+      holds.close();
+      for (const wallet of stored) {
+        const fold = inOrder.folds.get(wallet._id) ?? emptyFold();
+        fold.compared = true;
+        judgeStored(findings, wallet, fold, holds.heldOf(wallet._id));
+      }
+      for (const [wallet, { compared, sequence }] of inOrder.folds) {
+        if (!compared) findings.report('L3', wallet, `has ${sequence} entries, but is not stored`);
+      }
+    },
+    openHolds: () => holds.count(),
+    count: () => inOrder.folds.size,
+  };
+}

@@ -1,0 +1,144 @@
+import { type Command, Option } from 'commander';
+import { readCount, readLine } from '../arguments.ts';
+import { openContext } from '../context.ts';
+import { withExamples } from '../help.ts';
+import { reportSettled, summary } from '../ordering.ts';
+import { describeOrder, type OrderView, orderStatuses } from '../orders.ts';
+import type { CliPorts } from '../ports.ts';
+import { formatJson, formatTable } from '../print.ts';
+
+const REASON_LENGTH_MAX = 200;
+
+interface ListOptions {
+  readonly status?: OrderView['status'];
+  readonly limit: string;
+  readonly json?: boolean;
+}
+
+/** Adds `orders …`: what operators ordered of the ledger, and the decision of the second one (design 5). */
+export function addOrderCommands(program: Command, ports: CliPorts): void {
+  const orders = program.command('orders').description('orders of money, and who approves them');
+  addListCommand(orders, ports);
+  addShowCommand(orders, ports);
+  addApproveCommand(orders, ports);
+  addRejectCommand(orders, ports);
+}
+
+function addListCommand(orders: Command, ports: CliPorts): void {
+  const list = orders
+    .command('list')
+    .description('the newest orders, with who asked and who decided')
+    .addOption(new Option('--status <status>', 'only those that stand here').choices(orderStatuses))
+    .option('--limit <count>', 'how many at most', '50')
+    .option('--json', 'print JSON')
+    .action(async (options: ListOptions, command: Command) => {
+      const limit = readCount('--limit', options.limit);
+      const { operations } = await openContext(ports, command);
+      const found = await operations.orders.list({ status: options.status, limit });
+      ports.print(options.json ? formatJson(found) : table(found, ports.colours));
+    });
+  withExamples(list, [
+    'pesewa orders list',
+    'pesewa orders list --status proposed',
+    'pesewa orders list --limit 500 --json',
+  ]);
+}
+
+function addShowCommand(orders: Command, ports: CliPorts): void {
+  const show = orders
+    .command('show')
+    .description('one order: what it moves, who asked, who decided, what became of it')
+    .argument('<id>', 'its id')
+    .option('--json', 'print JSON')
+    .action(async (id: string, options: { readonly json?: boolean }, command: Command) => {
+      const { operations } = await openContext(ports, command);
+      const order = await operations.orders.show(id);
+      ports.print(options.json ? formatJson(order) : details(order));
+    });
+  withExamples(show, ['pesewa orders show cm-0193e5c1', 'pesewa orders show cm-0193e5c1 --json']);
+}
+
+function addApproveCommand(orders: Command, ports: CliPorts): void {
+  const approve = orders
+    .command('approve')
+    .description('lets the order of another operator happen, and waits until the ledger has applied it')
+    .argument('<id>', 'its id')
+    .option('--dry-run', 'show the order and approve nothing')
+    .action(async (id: string, options: { readonly dryRun?: boolean }, command: Command) => {
+      const context = await openContext(ports, command);
+      if (options.dryRun) {
+        ports.print(`${details(await context.operations.orders.show(id))}nothing was approved\n`);
+        return;
+      }
+      await context.operations.orders.approve(id);
+      reportSettled(context, await context.operations.orders.settled(id));
+    });
+  withExamples(approve, [
+    'pesewa orders approve cm-0193e5c1',
+    'pesewa orders approve cm-0193e5c1 --dry-run',
+    'PESEWA_APPROVER_TOKEN=… pesewa orders approve cm-0193e5c1',
+  ]);
+}
+
+function addRejectCommand(orders: Command, ports: CliPorts): void {
+  const reject = orders
+    .command('reject')
+    .description('ends a proposal for good, your own too; nothing moves')
+    .argument('<id>', 'its id')
+    .requiredOption('--reason <text>', 'why, in one line of at most 200 characters')
+    .option('--dry-run', 'show the order and reject nothing')
+    .action(
+      async (
+        id: string,
+        options: { readonly reason: string; readonly dryRun?: boolean },
+        command: Command,
+      ) => {
+        const reason = readLine('--reason', options.reason, REASON_LENGTH_MAX);
+        const { operations } = await openContext(ports, command);
+        if (options.dryRun) {
+          ports.print(`${details(await operations.orders.show(id))}nothing was rejected\n`);
+          return;
+        }
+        ports.print(summary(await operations.orders.reject(id, reason)));
+      },
+    );
+  withExamples(reject, ['pesewa orders reject cm-0193e5c1 --reason "wrong amount"']);
+}
+
+function table(orders: readonly OrderView[], colours: boolean): string {
+  return formatTable(
+    ['ORDER', 'STATUS', 'KIND', 'AMOUNT', 'CURRENCY', 'OF', 'ORDERED BY', 'AT', 'DECIDED BY'],
+    orders.map((order) => [
+      order.commandId,
+      order.status,
+      order.kind,
+      order.direction === 'debit' || order.direction === 'shortage' ? `-${order.amount}` : order.amount,
+      order.currency,
+      order.merchantId ?? order.rail,
+      order.requestedBy,
+      order.requestedAt,
+      order.approvedBy ?? order.rejectedBy,
+    ]),
+    { colours, empty: 'no such orders: make one with fund, withdraw, adjust or suspense', right: ['AMOUNT'] },
+  );
+}
+
+function details(order: OrderView): string {
+  const { status, approvedBy, approvedAt, rejectedBy, rejectedAt } = order;
+  const lines: readonly (readonly [string, string | undefined])[] = [
+    ['order', order.commandId],
+    ['status', status],
+    ['moves', describeOrder(order)],
+    ['reason', order.reason],
+    ['ordered by', `${order.requestedBy} at ${order.requestedAt}`],
+    ['approved by', approvedBy && `${approvedBy} at ${approvedAt ?? '?'}`],
+    ['rejected by', rejectedBy && `${rejectedBy} at ${rejectedAt ?? '?'}: ${order.rejectedFor ?? '?'}`],
+    ['applied at', order.appliedAt],
+    ['refused for', order.refusedFor],
+    ['approve until', order.expiresAt],
+  ];
+  return lines
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name.padEnd(15)}${value}\n`)
+    .join('');
+}

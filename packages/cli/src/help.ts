@@ -1,0 +1,45 @@
+import type { Command, Help } from 'commander';
+
+/** Below which heading of `pesewa --help` a command stands. */
+export const helpGroups = {
+  merchants: 'Merchants and their settings:',
+  money: 'Moving money, by two operators:',
+  looking: 'Looking at money and payments:',
+  installation: 'Installation:',
+} as const;
+
+/** Adds calls that show how a command is used; each begins with `pesewa`. */
+export function withExamples(command: Command, examples: readonly string[]): Command {
+  const lines = examples.map((example) => `  ${example}`).join('\n');
+  return command.addHelpText(
+    'after',
+    `\nExamples:\n${lines}\n\nWhere services are, and whose token is used: see pesewa --help.`,
+  );
+}
+
+/** The commands that do something: those without commands of their own. */
+export function leavesOf(command: Command): readonly Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
+}
+
+/** A command's name with those above it, such as `pesewa fund wallet`. */
+export function pathOf(command: Command): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+}
+
+/** Makes `pesewa --help` explain every command, not only the first words of their names. */
+export function explainEveryCommand(program: Command): void {
+  for (const command of program.commands) {
+    for (const leaf of leavesOf(command)) leaf.helpGroup(command.helpGroup());
+  }
+  program.configureHelp({
+    visibleCommands: (command) => [...leavesOf(command)],
+    subcommandTerm: (command) => {
+      const path = pathOf(command).replace(`${program.name()} `, '');
+      const words = command.registeredArguments.map((argument) =>
+        argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
+      );
+      return [path, ...words].join(' ');
+    },
+  } satisfies Partial<Help>);
+}

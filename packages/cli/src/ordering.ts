@@ -1,0 +1,130 @@
+import { referencePattern } from '@pesewa/contracts';
+import { formatAmount, parseAmount } from '@pesewa/kernel';
+import { type Command, Option } from 'commander';
+import { readLine } from './arguments.ts';
+import { requireAddress } from './config.ts';
+import type { CommandContext } from './context.ts';
+import { CliError } from './errors.ts';
+import { describeOrder, type OrderKind, type OrderView } from './orders.ts';
+
+/** The options that every order has. */
+export interface OrderOptions {
+  readonly commandId?: string;
+  readonly reason?: string;
+  readonly approve?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** What a command wants ordered. */
+export interface OrderWish {
+  readonly kind: OrderKind;
+  readonly account: { readonly merchantId: string } | { readonly rail: string };
+  readonly currency: string;
+  /** Decimal text without a sign. */
+  readonly amount: string;
+  /** What the balance of the account changes by, in minor units. */
+  readonly change: bigint;
+  readonly direction?: 'credit' | 'debit' | 'surplus' | 'shortage';
+}
+
+const REASON_LENGTH_MAX = 200;
+
+/** Adds the options of an order; a correction needs a reason, others may have one. */
+export function addOrderOptions(command: Command, reason: 'required' | 'optional'): Command {
+  const why = new Option(
+    '--reason <text>',
+    'why, in one line of at most 200 characters, without names or numbers of people',
+  );
+  if (reason === 'required') why.makeOptionMandatory();
+  return command
+    .addOption(why)
+    .option('--approve', "approve it too, with another operator's token, and wait until it is applied")
+    .option('--command-id <id>', 'id of the order: the same order under the same id is one order')
+    .option('--dry-run', 'show what would be ordered and what would be left, and send nothing');
+}
+
+/** Proposes the order, or shows what it would do; with `--approve` sees it through until the ledger has applied it. */
+export async function placeOrder(
+  context: CommandContext,
+  wish: OrderWish,
+  options: OrderOptions,
+): Promise<void> {
+  const { ports, operations, addresses } = context;
+  const { kind, account, currency, amount, direction } = wish;
+  const reason =
+    options.reason === undefined ? undefined : readLine('--reason', options.reason, REASON_LENGTH_MAX);
+  const body = {
+    ...account,
+    commandId: readCommandId(options.commandId) ?? ports.ids.next('cm'),
+    currency,
+    amount,
+    ...(direction !== undefined && { direction }),
+    ...(reason !== undefined && { reason }),
+  };
+  if (options.dryRun) {
+    ports.print(
+      `would order: ${describeOrder({ kind, ...body })}\n${await foresee(context, wish)}nothing was sent\n`,
+    );
+    return;
+  }
+  // Asked for before anything is sent: an order should not be half done for want of a token.
+  if (options.approve) requireAddress(addresses, 'approverToken');
+  const proposed = await operations.orders.propose({ kind, body });
+  if (!options.approve) {
+    ports.print(`${summary(proposed)}${nextStep(proposed)}`);
+    return;
+  }
+  const approved = await operations.orders.approve(proposed.commandId);
+  reportSettled(context, await operations.orders.settled(approved.commandId));
+}
+
+/** Prints an order that the ledger has come to; one that it refused is an error. */
+export function reportSettled(context: CommandContext, order: OrderView): void {
+  if (order.status === 'refused') {
+    throw new CliError(
+      `the ledger refused ${order.commandId}: ${order.refusedFor ?? 'no reason given'}; nothing moved`,
+    );
+  }
+  context.ports.print(summary(order));
+}
+
+/** An order in one line. */
+export function summary(order: OrderView): string {
+  const by = `ordered by ${order.requestedBy}`;
+  const approved = order.approvedBy === undefined ? '' : `, approved by ${order.approvedBy}`;
+  return `${order.status} ${order.commandId}: ${describeOrder(order)}, ${by}${approved}\n`;
+}
+
+function nextStep({ commandId, status, expiresAt }: OrderView): string {
+  if (status !== 'proposed') return '';
+  const until = expiresAt === undefined ? '' : ` until ${expiresAt}`;
+  return `waiting for another operator${until}: pesewa orders approve ${commandId}\n`;
+}
+
+/** The balance now and after the order, in two or three lines. */
+async function foresee({ operations }: CommandContext, wish: OrderWish): Promise<string> {
+  const { account, currency, change } = wish;
+  const isWallet = 'merchantId' in account;
+  const balance = isWallet
+    ? (await operations.account(account.merchantId, currency)).available
+    : await operations.float(account.rail, currency);
+  const now = parseAmount(balance ?? '0', currency);
+  if (!now.ok)
+    throw new CliError(`the ledger's balance is no amount: use a command line of the same version`);
+  const after = now.value.minor + change;
+  const name = isWallet ? 'available' : 'float';
+  const lines = [
+    `${name} now    ${balance ?? '0'} ${currency}`,
+    `${name} after  ${formatAmount(after, currency)} ${currency}`,
+  ];
+  if (isWallet && after < 0n) lines.push('the ledger would refuse this: a wallet gives no more than it has');
+  if (balance === undefined) lines.push('no entry has touched this float yet: check the name of the rail');
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function readCommandId(text: string | undefined): string | undefined {
+  if (text === undefined || (referencePattern.test(text) && !/^(?:po|co)-/.test(text))) return text;
+  throw new CliError(
+    '--command-id: write 1 to 64 letters, digits, dots, underscores, colons or hyphens, not beginning with po- or co-',
+  );
+}

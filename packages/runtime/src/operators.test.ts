@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { Registry } from 'prom-client';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { parseConfig } from './config.ts';
+import { createHealth } from './health.ts';
+import { createOperationsApp, mountOperator } from './operations.ts';
+import { createOperators, operatorOf, operatorsProblem, operatorsSetting } from './operators.ts';
+
+const hashOf = (token: string) => createHash('sha256').update(token).digest('hex');
+const read = (OPERATORS: string) => parseConfig(z.object({ OPERATORS: operatorsSetting }), { OPERATORS });
+const ama = `ama:${hashOf('token-of-ama')}`;
+const kofi = `kofi-2:${hashOf('token-of-kofi')}`;
+
+describe('the setting', () => {
+  it('is a list of names and hashes, and may be absent', () => {
+    expect(read(`${ama}, ${kofi}`).OPERATORS.map(({ name }) => name)).toEqual(['ama', 'kofi-2']);
+    expect(read('').OPERATORS).toEqual([]);
+  });
+
+  it('names every problem at once by its place, and shows no token', () => {
+    const twice = `kojo:${hashOf('token-of-ama')}`;
+    const refused = () =>
+      read(`secret-token,${ama},Ama:${'a'.repeat(64)},${ama},${twice},operator:${'b'.repeat(64)}`);
+    expect(refused).toThrow(/5 problem\(s\)/);
+    expect(refused).toThrow(/entry 1 must be name:hash/);
+    expect(refused).toThrow(/entry 3 must be name:hash/);
+    expect(refused).toThrow(/entry 4 names ama again/);
+    expect(refused).toThrow(/entry 5 has the token of another entry/);
+    expect(refused).toThrow(/entry 6 must not be called operator/);
+    expect(refused).not.toThrow(/secret-token/);
+  });
+
+  it('must not give the-main-token to anyone else', () => {
+    const { OPERATORS } = read(ama);
+    expect(operatorsProblem({ OPERATOR_TOKEN: 'token-of-ama', OPERATORS })).toContain('OPERATORS: ama has');
+    expect(operatorsProblem({ OPERATOR_TOKEN: 'another-token', OPERATORS })).toBeUndefined();
+  });
+});
+
+describe('the guard', () => {
+  const operations = createOperationsApp({ health: createHealth(), metrics: new Registry() });
+  operations.operator.get('/whoami', (context) => context.text(operatorOf(context)));
+  mountOperator(operations, createOperators('the-main-token', read(`${ama},${kofi}`).OPERATORS));
+  const ask = async (authorization?: string) => {
+    const answer = await operations.app.request('/whoami', {
+      headers: authorization ? { authorization } : {},
+    });
+    return [answer.status, await answer.text()];
+  };
+
+  it.each([
+    ['the-main-token', 'operator'],
+    ['token-of-ama', 'ama'],
+    ['token-of-kofi', 'kofi-2'],
+  ])('tells routes whose token it is: %s', async (token, name) => {
+    expect(await ask(`Bearer ${token}`)).toEqual([200, name]);
+  });
+
+  it('answers 401 without a token and 403 for one of nobody', async () => {
+    expect(await ask()).toEqual([401, expect.stringContaining('unauthenticated')]);
+    expect(await ask('Bearer nobody')).toEqual([403, expect.stringContaining('forbidden')]);
+    expect(await ask(`Bearer ${hashOf('token-of-ama')}`)).toEqual([
+      403,
+      expect.stringContaining('forbidden'),
+    ]);
+  });
+});
+
+it('a route outside the guard has no operator', async () => {
+  const operations = createOperationsApp({ health: createHealth(), metrics: new Registry() });
+  operations.operator.onError((error, context) => context.text(error.message, 500));
+  operations.operator.get('/whoami', (context) => context.text(operatorOf(context)));
+  expect((await operations.operator.request('/whoami')).status).toBe(500);
+});

@@ -1,0 +1,94 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Context } from 'hono';
+import { z } from 'zod';
+
+/** A person or program that may use the operator APIs, known by the hash of a token alone. */
+export interface NamedOperator {
+  readonly name: string;
+  /** SHA-256 of the token, 32 bytes. */
+  readonly tokenHash: Uint8Array;
+}
+
+/** Tells whose token it is. */
+export interface Operators {
+  /** The operator's name, or nothing for a token of nobody; takes the same time for every token. */
+  readonly identify: (token: string) => string | undefined;
+}
+
+/** Whom `OPERATOR_TOKEN` belongs to. */
+const MAIN_OPERATOR = 'operator';
+
+const ENTRY = /^([a-z][a-z0-9-]{1,31}):([0-9a-f]{64})$/;
+const CONTEXT_KEY = 'pesewa.operator';
+
+const sha256 = (text: string): Uint8Array => createHash('sha256').update(text).digest();
+
+/**
+ * The operators besides the one of `OPERATOR_TOKEN`, from `name:hash,name:hash` (design 5).
+ *
+ * One name or one token twice is refused: two names with one token would let one person approve their own orders.
+ */
+export const operatorsSetting = z
+  .string()
+  .default('')
+  .transform((text, context): readonly NamedOperator[] => {
+    const entries = text === '' ? [] : text.split(',').map((entry) => entry.trim());
+    const seen = new Set([MAIN_OPERATOR]);
+    return entries.flatMap((entry, index) => {
+      const complain = (problem: string): readonly NamedOperator[] => {
+        // By its place and never by its text: someone may have put the token itself there.
+        context.addIssue({ code: 'custom', message: `entry ${index + 1} ${problem}` });
+        return [];
+      };
+      const [, name = '', hash = ''] = ENTRY.exec(entry) ?? [];
+      if (name === '') {
+        return complain(
+          "must be name:hash, the name 2 to 32 of a-z, 0-9 and -, the hash its token's SHA-256 in hex",
+        );
+      }
+      if (name === MAIN_OPERATOR) return complain(`must not be called ${name}: OPERATOR_TOKEN is theirs`);
+      if (seen.has(name)) return complain(`names ${name} again`);
+      if (seen.has(hash)) return complain(`has the token of another entry: each operator needs their own`);
+      seen.add(name).add(hash);
+      return [{ name, tokenHash: Uint8Array.from(Buffer.from(hash, 'hex')) }];
+    });
+  });
+
+/** What is wrong with the operators as a whole, or nothing: the main token must be nobody else's. */
+export function operatorsProblem(config: {
+  readonly OPERATOR_TOKEN: string;
+  readonly OPERATORS: readonly NamedOperator[];
+}): string | undefined {
+  const main = sha256(config.OPERATOR_TOKEN);
+  const shared = config.OPERATORS.find(({ tokenHash }) => timingSafeEqual(tokenHash, main));
+  return shared && `OPERATORS: ${shared.name} has the token of OPERATOR_TOKEN: each operator needs their own`;
+}
+
+/** Builds {@link Operators}: `operator` with the main token, and the named ones. */
+export function createOperators(operatorToken: string, named: readonly NamedOperator[] = []): Operators {
+  const known: readonly NamedOperator[] = [
+    { name: MAIN_OPERATOR, tokenHash: sha256(operatorToken) },
+    ...named,
+  ];
+  return {
+    identify: (token) => {
+      const hash = sha256(token);
+      let identified: string | undefined;
+      // Every one is compared, so that the time tells nothing of who matched.
+      for (const { name, tokenHash } of known) if (timingSafeEqual(tokenHash, hash)) identified = name;
+      return identified;
+    },
+  };
+}
+
+/** Notes for the routes whose call this is. */
+export function setOperator(context: Context, name: string): void {
+  context.set(CONTEXT_KEY, name);
+}
+
+/** The name of the operator who calls; a route outside the guard is breakage. */
+export function operatorOf(context: Context): string {
+  const name: unknown = context.get(CONTEXT_KEY);
+  if (typeof name === 'string') return name;
+  throw new TypeError('this route is not behind the operator token');
+}

@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto';
+import { type AuditReport, auditLedger } from '@pesewa/audit';
+import { systemClock } from '@pesewa/kernel';
+import { openDatabase } from '@pesewa/messaging';
+import type { Db } from 'mongodb';
+import type { Entry, Folded } from './domain/books.ts';
+import { collectEntryId } from './domain/collection-postings.ts';
+import type { Instruction } from './domain/instructions.ts';
+import { holdEntryIds } from './domain/payout-postings.ts';
+import { foldInstructions } from './domain/posting.ts';
+import { type LedgerStore, openLedgerStore } from './store.ts';
+import { cut } from './stories.fixture.ts';
+
+/** A ledger in a real MongoDB, written by its own store, with the gateways' records beside it. */
+export interface AuditedLedger extends AsyncDisposable {
+  readonly ledger: Db;
+  readonly payouts: Db;
+  readonly collections: Db;
+  /** Applies instructions as their topics' consumers would. */
+  readonly tell: (...instructions: readonly Instruction[]) => Promise<void>;
+  /** Writes entries that no instruction leads to, as the next page of a chain; all else stays consistent. */
+  readonly post: (chain: string, ...entries: readonly Entry[]) => Promise<void>;
+  readonly audit: () => Promise<AuditReport>;
+  /** Remembers all databases as they are now. */
+  readonly save: () => Promise<void>;
+  /** Leads them back to where they were saved. */
+  readonly restore: () => Promise<void>;
+}
+
+const databases = ['ledger', 'payouts', 'collections'] as const;
+
+/** Opens an {@link AuditedLedger} in databases of its own, which go with it. */
+export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedger> {
+  const databasePrefix = `t${randomBytes(4).toString('hex')}_`;
+  const open = await openDatabase({ url: mongodbUrl, database: `${databasePrefix}ledger`, appName: 'test' });
+  const store = await openLedgerStore(open.db);
+  const saved = new Map<string, readonly object[]>();
+  const [payouts, collections] = [
+    open.client.db(`${databasePrefix}payouts`),
+    open.client.db(`${databasePrefix}collections`),
+  ];
+  const byName = { ledger: open.db, payouts, collections };
+  const inTransaction = (work: (transaction: Parameters<LedgerStore['write']>[2]) => Promise<void>) =>
+    open.client.withSession(async (session) => {
+      const actions: (() => void)[] = [];
+      await session.withTransaction(() =>
+        work({ session, afterCommit: (action) => void actions.push(action) }),
+      );
+      for (const action of actions) action();
+    });
+  const write = (chain: string, fold: (read: LedgerStore['read'], session: Session) => Promise<Folded>) =>
+    inTransaction(async (transaction) => {
+      const folded = await fold(store.read, transaction.session);
+      await store.write(folded, { chain, atMs: systemClock.nowMs() }, transaction);
+    });
+  return {
+    ...byName,
+    tell: async (...instructions) => {
+      for (const chunk of cut(instructions, [3])) {
+        await write(`${chunk.topic}/0`, async (read, session) => {
+          const { snapshot } = await read(questionOf(chunk.instructions), session);
+          return foldInstructions(snapshot, chunk.instructions, { refundFee: true });
+        });
+      }
+    },
+    post: (chain, ...entries) => write(chain, () => Promise.resolve(foldedOf(entries))),
+    audit: () => auditLedger({ mongodbUrl, databasePrefix, clock: systemClock, settleMs: 300 }),
+    save: () =>
+      eachCollection(byName, async (db, name) => {
+        saved.set(`${db.databaseName}.${name}`, await db.collection(name).find({}).toArray());
+      }),
+    restore: () =>
+      eachCollection(byName, async (db, name) => {
+        const documents = saved.get(`${db.databaseName}.${name}`) ?? [];
+        await db.collection(name).deleteMany({});
+        if (documents.length > 0) await db.collection(name).insertMany([...documents]);
+      }),
+    [Symbol.asyncDispose]: async () => {
+      for (const name of databases) await byName[name].dropDatabase();
+      await open[Symbol.asyncDispose]();
+    },
+  };
+}
+
+type Session = Parameters<LedgerStore['read']>[1];
+
+async function eachCollection(
+  byName: Readonly<Record<(typeof databases)[number], Db>>,
+  work: (db: Db, name: string) => Promise<void>,
+): Promise<void> {
+  for (const database of databases) {
+    for (const { name } of await byName[database].listCollections().toArray())
+      await work(byName[database], name);
+  }
+}
+
+function questionOf(instructions: readonly Instruction[]) {
+  return {
+    wallets: instructions.flatMap((told) =>
+      'merchantId' in told ? [`${told.merchantId}:${told.currency}`] : [],
+    ),
+    references: instructions.map(({ reference }) => reference),
+    entryIds: instructions.flatMap((told) => {
+      switch (told.kind) {
+        case 'hold':
+        case 'capture':
+        case 'release':
+        case 'refund':
+          return [...holdEntryIds(told)];
+        default:
+          return told.kind === 'collect' ? [collectEntryId(told)] : [`${told.reference}/${told.kind}`];
+      }
+    }),
+    orderIds: [],
+  };
+}
+
+/** A fold of bare entries: their wallets as the last of them leaves them, their shared accounts moved. */
+function foldedOf(entries: readonly Entry[]): Folded {
+  const wallets = new Map<
+    string,
+    Folded['wallets'] extends ReadonlyMap<string, infer Change> ? Change : never
+  >();
+  const accountDeltas = new Map<string, { debits: bigint; credits: bigint }>();
+  const move = (account: string, side: 'debits' | 'credits', amount: bigint) => {
+    if (account.startsWith('wallet:')) return;
+    const delta = accountDeltas.get(account) ?? { debits: 0n, credits: 0n };
+    delta[side] += amount;
+    accountDeltas.set(account, delta);
+  };
+  for (const { touched, currency, causationId, debit, credit, amount } of entries) {
+    move(debit, 'debits', amount);
+    move(credit, 'credits', amount);
+    if (!touched) continue;
+    const { wallet, ...state } = touched;
+    const merchantId = wallet.split(':')[0] ?? '';
+    wallets.set(wallet, { isNew: false, after: { merchantId, currency, ...state }, causationId });
+  }
+  return { entries, wallets, holds: new Map(), refusedOrders: [], accountDeltas };
+}

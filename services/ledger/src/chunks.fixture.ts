@@ -1,0 +1,66 @@
+import type { ChunkTransaction, Database, OutgoingEvent } from '@pesewa/messaging';
+import type { Instruction } from './domain/instructions.ts';
+import { createLedgerEvents } from './events.ts';
+import { createPostings } from './postings.ts';
+import { openLedgerStore } from './store.ts';
+
+/** What a chunk left besides its writes. */
+export interface Applied {
+  readonly events: readonly OutgoingEvent[];
+  readonly parked: readonly string[];
+}
+
+/** A ledger without topics: each chunk is handed over, and committed in a transaction of its own. */
+export interface ChunkLedger {
+  readonly apply: (
+    instructions: readonly Instruction[],
+    from?: { readonly topic?: string; readonly partition?: number; readonly fail?: () => void },
+  ) => Promise<Applied>;
+}
+
+/** Opens one more process of the ledger over a database; its clock is the test's. */
+export async function openChunkLedger({ client, db }: Database, nowMs: () => number): Promise<ChunkLedger> {
+  const clock = { nowMs, sleep: () => Promise.resolve() };
+  let count = 0;
+  const ids = {
+    next: (prefix: string) => {
+      count += 1;
+      return `${prefix}-${count}`;
+    },
+  };
+  const store = await openLedgerStore(db);
+  const events = createLedgerEvents({ ids, clock });
+  const postings = createPostings({ store, events, clock, policy: { refundFee: false } });
+  return {
+    apply: async (instructions, { topic = 'payouts', partition = 0, fail } = {}) => {
+      let emitted: OutgoingEvent[] = [];
+      let parked: string[] = [];
+      let actions: (() => void)[] = [];
+      await client.withSession((session) =>
+        session.withTransaction(
+          async () => {
+            emitted = [];
+            parked = [];
+            actions = [];
+            const transaction: ChunkTransaction = {
+              session,
+              partition,
+              emit: (event) => void emitted.push(event),
+              park: (_eventId, reason) => void parked.push(reason),
+              afterCommit: (action) => void actions.push(action),
+            };
+            await postings.post(instructions, topic, transaction);
+            fail?.();
+          },
+          {
+            readConcern: { level: 'snapshot' },
+            writeConcern: { w: 'majority', journal: true },
+            readPreference: 'primary',
+          },
+        ),
+      );
+      for (const action of actions) action();
+      return { events: emitted, parked };
+    },
+  };
+}

@@ -1,0 +1,195 @@
+import { describeProblem, firstProblem, JsonError, line, parseJson, reference } from '@pesewa/contracts';
+import { isCurrency, parseAmount, type Result } from '@pesewa/kernel';
+import { answerJson, operatorOf, readJsonText } from '@pesewa/runtime';
+import type { Context, Hono } from 'hono';
+import { z } from 'zod';
+import { formatCursor, orderKindNames, orderStatuses, parseCursor, viewOrder } from './command-views.ts';
+import type { Commands, FollowedOrder } from './commands.ts';
+import type { DecisionRefusal, OrderKind, Verdict, Wish } from './domain/orders.ts';
+import { name, refused } from './operator-answers.ts';
+
+const BODY_BYTES_MAX = 4_096;
+const ORDERS_PER_PAGE = 100;
+const REASON_LENGTH_MAX = 200;
+
+/** An order's own id; payments' references are left to payments. */
+const commandId = reference.refine((id) => !/^(?:po|co)-/.test(id), {
+  error: 'must not begin like the reference of a payment, po- or co-',
+});
+
+const reason = line(REASON_LENGTH_MAX);
+
+const common = {
+  currency: z.string({ error: 'is required' }).refine(isCurrency, { error: 'must be an ISO 4217 code' }),
+  amount: z.string({ error: 'must be a decimal text' }),
+  commandId: commandId.optional(),
+};
+const wallet = { ...common, merchantId: name };
+const float = { ...common, rail: name };
+const oneOf = <const Names extends readonly string[]>(...names: Names) =>
+  z.enum(names, { error: `must be ${names.join(' or ')}` });
+
+/** Every field of an order is known: a mistyped one must not be passed over where money moves. */
+const order = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys' ? describeUnknown(issue.keys) : 'the body must be a JSON object',
+  });
+
+function describeUnknown(keys: readonly string[]): string {
+  const identity = keys.find((key) => key === 'requestedBy' || key === 'approvedBy');
+  if (identity !== undefined) return `${identity} must be left out: who you are is told by your token`;
+  return `${keys.join(', ')} is no field of this order`;
+}
+
+const bodies = {
+  fund: order({ ...wallet, reason: reason.optional() }),
+  fundFloat: order({ ...float, reason: reason.optional() }),
+  withdraw: order({ ...wallet, reason: reason.optional() }),
+  withdrawFloat: order({ ...float, reason: reason.optional() }),
+  adjust: order({ ...wallet, direction: oneOf('credit', 'debit'), reason }),
+  suspense: order({ ...float, direction: oneOf('surplus', 'shortage'), reason }),
+} satisfies Record<OrderKind, z.ZodType>;
+
+const rejection = order({ reason });
+
+/** Adds the routes of the operators' orders: propose, approve, reject, look (design 5). */
+export function addCommandRoutes(app: Hono, deps: { readonly commands: Commands }): void {
+  const { commands } = deps;
+  for (const kind of Object.keys(bodies) as OrderKind[]) {
+    app.post(`/commands/${orderKindNames[kind]}`, (context) => propose(context, commands, kind));
+  }
+
+  app.get('/commands', async (context) => {
+    const wanted = context.req.query('status') ?? '';
+    const status = orderStatuses.find((candidate) => candidate === wanted);
+    if (wanted !== '' && status === undefined) {
+      return refused(context, 400, 'invalid', `status must be one of ${orderStatuses.join(', ')}`);
+    }
+    const cursor = context.req.query('cursor') ?? '';
+    const after = parseCursor(cursor);
+    if (cursor !== '' && after === undefined) {
+      return refused(context, 400, 'invalid', 'cursor must be the next of an earlier page');
+    }
+    const page = await commands.list({
+      limit: ORDERS_PER_PAGE,
+      ...(status && { status }),
+      ...(after && { after }),
+    });
+    const next = page.next && formatCursor(page.next);
+    return answerJson(context, 200, { items: page.items.map(viewOrder), next });
+  });
+
+  app.get('/commands/:commandId', async (context) => {
+    const found = await commands.find(context.req.param('commandId'));
+    return found ? answerJson(context, 200, viewOrder(found)) : unknown(context);
+  });
+
+  app.post('/commands/:commandId/approve', (context) => decide(context, commands, { kind: 'approve' }));
+
+  app.post('/commands/:commandId/reject', async (context) => {
+    const body = await readBody(context, rejection);
+    return body.ok ? decide(context, commands, { kind: 'reject', reason: body.value.reason }) : body.refusal;
+  });
+}
+
+async function propose(context: Context, commands: Commands, kind: OrderKind): Promise<Response> {
+  const body = await readBody(context, bodies[kind]);
+  if (!body.ok) return body.refusal;
+  const wish = wishOf(kind, body.value);
+  if (!wish) {
+    const message = `amount must be a positive decimal text, no finer than ${body.value.currency} allows`;
+    return refused(context, 400, 'invalid', message);
+  }
+  const taken = await commands.propose(wish, operatorOf(context), body.value.commandId);
+  return taken.ok
+    ? answerJson(context, 202, viewOrder(taken.value))
+    : refused(context, 409, 'duplicate', 'commandId was used before for another order');
+}
+
+async function decide(context: Context, commands: Commands, verdict: Verdict): Promise<Response> {
+  const id = context.req.param('commandId') ?? '';
+  const decided = await commands.decide(id, verdict, operatorOf(context));
+  if (decided.ok) return answerJson(context, 200, viewOrder(decided.value));
+  return decided.refusal === 'order.unknown'
+    ? unknown(context)
+    : refuseDecision(context, decided.refusal, await commands.find(id));
+}
+
+function refuseDecision(
+  context: Context,
+  refusal: DecisionRefusal,
+  followed: FollowedOrder | undefined,
+): Response {
+  switch (refusal) {
+    case 'order.same_operator': {
+      const message = `${operatorOf(context)} proposed this order: another operator must approve it, with a token of their own`;
+      return refused(context, 403, 'same_operator', message);
+    }
+    case 'order.expired':
+      return refused(
+        context,
+        409,
+        'expired',
+        'the proposal is older than seven days: reject it and propose it again',
+      );
+    case 'order.decided': {
+      const status = followed?.order.status ?? 'decided';
+      return refused(
+        context,
+        409,
+        'decided',
+        `the order is ${status} already: propose another to change that`,
+      );
+    }
+    default:
+      throw new TypeError(`no such refusal: ${JSON.stringify(refusal satisfies never)}`);
+  }
+}
+
+type Body = { [Kind in OrderKind]: z.output<(typeof bodies)[Kind]> }[OrderKind];
+
+/** What the body orders; nothing where its amount is none. */
+function wishOf(kind: OrderKind, body: Body): Wish | undefined {
+  const amount = parseAmount(body.amount, body.currency);
+  if (!amount.ok || amount.value.minor <= 0n) return undefined;
+  const target = 'merchantId' in body ? body.merchantId : body.rail;
+  const money = { target, currency: body.currency, amount: amount.value.minor };
+  if ('direction' in body) {
+    const { direction, reason: why } = body;
+    return direction === 'credit' || direction === 'debit'
+      ? { kind: 'adjust', ...money, direction, reason: why }
+      : { kind: 'suspense', ...money, direction, reason: why };
+  }
+  if (kind === 'adjust' || kind === 'suspense') return undefined;
+  return { kind, ...money, ...(body.reason !== undefined && { reason: body.reason }) };
+}
+
+async function readBody<Schema extends z.ZodType>(
+  context: Context,
+  schema: Schema,
+): Promise<Result<z.output<Schema>, Response>> {
+  const invalid = (message: string) =>
+    ({ ok: false, refusal: refused(context, 400, 'invalid', message) }) as const;
+  const body = await readJsonText(context, BODY_BYTES_MAX);
+  if (!body.ok) return invalid(bodyProblems[body.refusal]);
+  try {
+    const parsed = schema.safeParse(parseJson(body.text));
+    return parsed.success
+      ? { ok: true, value: parsed.data }
+      : invalid(describeProblem(firstProblem(parsed.error)));
+  } catch (error) {
+    if (error instanceof JsonError) return invalid('the body must be well-formed JSON, each key once');
+    throw error;
+  }
+}
+
+const bodyProblems = {
+  'body.too_large': `the body must have at most ${BODY_BYTES_MAX} bytes`,
+  'body.not_json': 'Content-Type must be application/json',
+  'body.not_utf8': 'the body must be UTF-8',
+} as const;
+
+function unknown(context: Context): Response {
+  return refused(context, 404, 'not_found', 'there is no such order');
+}

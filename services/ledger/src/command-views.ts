@@ -1,0 +1,82 @@
+import { formatAmount } from '@pesewa/kernel';
+import { type Cursor, type FollowedOrder, type OrderStatus, statusOf } from './commands.ts';
+import { directionOf, expiryOf, type Order, type OrderKind } from './domain/orders.ts';
+
+/** How kinds of orders are written in paths and answers. */
+export const orderKindNames: Readonly<Record<OrderKind, string>> = {
+  fund: 'fund',
+  fundFloat: 'fund-float',
+  withdraw: 'withdraw',
+  withdrawFloat: 'withdraw-float',
+  adjust: 'adjust',
+  suspense: 'suspense',
+};
+
+/** Every status, in the order in which an order takes them. */
+export const orderStatuses: readonly OrderStatus[] = [
+  'proposed',
+  'approved',
+  'rejected',
+  'applied',
+  'refused',
+];
+
+/** Whether an order is about a merchant's wallet; else it is about a rail. */
+function isWalletOrder(kind: OrderKind): boolean {
+  return kind === 'fund' || kind === 'withdraw' || kind === 'adjust';
+}
+
+/** An order as operators see it: amounts in decimal text, times in UTC. */
+export function viewOrder(followed: FollowedOrder) {
+  const { order } = followed;
+  const direction = directionOf(order);
+  return {
+    commandId: order.commandId,
+    kind: orderKindNames[order.kind],
+    ...(isWalletOrder(order.kind) ? { merchantId: order.target } : { rail: order.target }),
+    currency: order.currency,
+    amount: formatAmount(order.amount, order.currency),
+    ...(direction !== undefined && { direction }),
+    ...(order.reason !== undefined && { reason: order.reason }),
+    status: statusOf(followed),
+    requestedBy: order.requestedBy,
+    requestedAt: order.at.toISOString(),
+    ...viewDecision(order),
+    ...viewOutcome(followed),
+  };
+}
+
+function viewDecision(order: Order) {
+  switch (order.status) {
+    case 'proposed':
+      return { expiresAt: expiryOf(order).toISOString() };
+    case 'approved':
+      return { approvedBy: order.decidedBy, approvedAt: order.decidedAt.toISOString() };
+    case 'rejected':
+      return {
+        rejectedBy: order.decidedBy,
+        rejectedAt: order.decidedAt.toISOString(),
+        rejectedFor: order.decisionReason,
+      };
+    default:
+      throw new TypeError(`no such status: ${JSON.stringify(order satisfies never)}`);
+  }
+}
+
+function viewOutcome({ outcome }: FollowedOrder) {
+  if (!outcome) return {};
+  return outcome.status === 'applied'
+    ? { appliedAt: outcome.at.toISOString() }
+    : { refusedFor: outcome.reason };
+}
+
+/** A cursor as text. */
+export function formatCursor({ atMs, commandId }: Cursor): string {
+  return `${atMs}.${commandId}`;
+}
+
+/** Reads what {@link formatCursor} wrote. */
+export function parseCursor(text: string): Cursor | undefined {
+  const [, at, commandId] = /^(\d{1,15})\.(.{1,64})$/.exec(text) ?? [];
+  return at !== undefined && commandId !== undefined ? { atMs: Number(at), commandId } : undefined;
+}

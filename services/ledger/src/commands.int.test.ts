@@ -1,0 +1,219 @@
+import { openMessaging } from '@pesewa/messaging';
+import {
+  createTopicReader,
+  eventually,
+  openTestScope,
+  prepareTestNames,
+  type TestConfig,
+  type TestScope,
+  type TopicReader,
+  topicNameOf,
+} from '@pesewa/testkit';
+import { Hono } from 'hono';
+import type { Db } from 'mongodb';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addCommandRoutes } from './command-routes.ts';
+import { createCommands } from './commands.ts';
+import { openTestOperators, type TestOperators } from './orders.fixture.ts';
+import { createCollections } from './schema.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+let config: TestConfig;
+let readTopic: TopicReader;
+let db: Db;
+/** Two replicas over one database, so that their transactions really race. */
+let replicas: readonly TestOperators[];
+const scopes: TestScope[] = [];
+let aheadMs = 0;
+
+beforeAll(async () => {
+  config = await prepareTestNames(['ledger']);
+  replicas = [await openReplica(), await openReplica()];
+  readTopic = await createTopicReader(config);
+});
+
+afterAll(async () => {
+  await db.dropDatabase();
+  for (const scope of scopes.reverse()) await scope[Symbol.asyncDispose]();
+});
+
+/** The orders without the postings: nothing is applied here, so that every status can be looked at. */
+async function openReplica(): Promise<TestOperators> {
+  const scope = openTestScope(config);
+  scopes.push(scope);
+  const produces = ['ledgerCommands'] as const;
+  const messaging = await openMessaging(scope, { service: 'ledger', database: 'ledger', produces });
+  ({ db } = messaging);
+  await createCollections(db);
+  const clock = { ...scope.clock, nowMs: () => scope.clock.nowMs() + aheadMs };
+  const commands = createCommands({ db, messaging, ids: scope.ids, clock });
+  const app = new Hono();
+  addCommandRoutes(app, { commands });
+  return openTestOperators(app);
+}
+
+const replica = (index: number): TestOperators => {
+  const one = replicas[index % replicas.length];
+  if (!one) throw new RangeError('no such replica');
+  return one;
+};
+
+const order = (commandId: string) => ({ merchantId: 'demo', currency: 'KES', amount: '12.5', commandId });
+
+async function propose(commandId: string): Promise<void> {
+  const answer = await replica(0).as('operator', '/commands/fund', order(commandId));
+  expect(answer.status).toBe(202);
+}
+
+const statusesOf = (answers: readonly Response[]) => answers.map(({ status }) => status);
+
+async function eventsOf(commandId: string) {
+  const messages = await readTopic(topicNameOf(config, 'ledgerCommands'));
+  return messages.filter(({ payload }) => payload['eventId'] === commandId);
+}
+
+async function bundles(): Promise<number> {
+  return db.collection('outbox').countDocuments();
+}
+
+test('a proposal says nothing to anybody; an approval says it once, with both names', async () => {
+  const before = await bundles();
+  await propose('cm-quiet');
+  expect(await bundles()).toBe(before);
+  expect(await eventsOf('cm-quiet')).toEqual([]);
+  for (const round of [0, 1, 2]) {
+    const answer = await replica(round).as('checker', '/commands/cm-quiet/approve', {});
+    expect(await answer.json()).toMatchObject({
+      status: 'approved',
+      requestedBy: 'operator',
+      approvedBy: 'checker',
+    });
+  }
+  await eventually(async () => {
+    const events = await eventsOf('cm-quiet');
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({
+      type: 'pesewa.ledger.FundWallet',
+      payload: { merchantId: 'demo', amount: 1_250n, requestedBy: 'operator', approvedBy: 'checker' },
+    });
+  });
+});
+
+test('every kind of order reaches the topic as its own event', async () => {
+  const wallet = { merchantId: 'demo', currency: 'KES', amount: '1' };
+  const float = { rail: 'upstream', currency: 'KES', amount: '1' };
+  const orders = [
+    ['fund-float', float, 'FundFloat', { rail: 'upstream' }],
+    ['withdraw', wallet, 'WithdrawWallet', { merchantId: 'demo' }],
+    ['withdraw-float', float, 'WithdrawFloat', { rail: 'upstream' }],
+    ['adjust', { ...wallet, direction: 'debit', reason: 'twice' }, 'AdjustWallet', { direction: 'debit' }],
+    ['suspense', { ...float, direction: 'surplus', reason: 'br-1' }, 'BookSuspense', { reason: 'br-1' }],
+  ] as const;
+  for (const [kind, body] of orders) {
+    expect((await replica(0).order(kind, { ...body, commandId: `cm-${kind}` })).status).toBe(202);
+  }
+  await eventually(async () => {
+    for (const [kind, , name, payload] of orders) {
+      expect(await eventsOf(`cm-${kind}`)).toMatchObject([{ type: `pesewa.ledger.${name}`, payload }]);
+    }
+  });
+});
+
+test('nobody approves their own order', async () => {
+  await propose('cm-own');
+  const answer = await replica(0).as('operator', '/commands/cm-own/approve', {});
+  expect([answer.status, await answer.json()]).toMatchObject([403, { code: 'same_operator' }]);
+  expect(await eventsOf('cm-own')).toEqual([]);
+});
+
+test('many approvals at once over two replicas are one', async () => {
+  const ids = Array.from({ length: 10 }, (_, index) => `cm-crowd-${index}`);
+  await Promise.all(ids.map(propose));
+  const answers = await Promise.all(
+    ids.flatMap((id) =>
+      [0, 1, 2, 3].map((round) => replica(round).as('checker', `/commands/${id}/approve`, {})),
+    ),
+  );
+  expect(new Set(statusesOf(answers))).toEqual(new Set([200]));
+  await eventually(async () => {
+    for (const id of ids) expect(await eventsOf(id)).toHaveLength(1);
+  });
+});
+
+test('of an approval and a rejection at once exactly one wins, and its event goes out with it alone', async () => {
+  const ids = Array.from({ length: 20 }, (_, index) => `cm-race-${index}`);
+  await Promise.all(ids.map(propose));
+  const results = await Promise.all(
+    ids.map(async (id, index) => {
+      const [approved, rejected] = await Promise.all([
+        replica(index).as('checker', `/commands/${id}/approve`, {}),
+        replica(index + 1).as('operator', `/commands/${id}/reject`, { reason: 'changed my mind' }),
+      ]);
+      expect(statusesOf([approved, rejected]).toSorted()).toEqual([200, 409]);
+      return { id, approved: approved.status === 200 };
+    }),
+  );
+  await eventually(async () => {
+    for (const { id, approved } of results) expect(await eventsOf(id)).toHaveLength(approved ? 1 : 0);
+  });
+});
+
+test('two proposals under one id at once are one order, or the second is refused', async () => {
+  const same = await Promise.all(
+    [0, 1].map((at) => replica(at).as('operator', '/commands/fund', order('cm-twin'))),
+  );
+  expect(statusesOf(same)).toEqual([202, 202]);
+  const other = await replica(1).as('operator', '/commands/fund', { ...order('cm-twin'), amount: '13' });
+  const borrowed = await replica(1).as('checker', '/commands/fund', order('cm-twin'));
+  expect(statusesOf([other, borrowed])).toEqual([409, 409]);
+  expect(await db.collection<{ _id: string }>('commands').countDocuments({ _id: 'cm-twin' })).toBe(1);
+});
+
+test('a rejected order stays rejected, with its reason', async () => {
+  await propose('cm-no');
+  for (const reason of ['not ours', 'another reason']) {
+    const answer = await replica(0).as('checker', '/commands/cm-no/reject', { reason });
+    expect(await answer.json()).toMatchObject({
+      status: 'rejected',
+      rejectedBy: 'checker',
+      rejectedFor: 'not ours',
+    });
+  }
+  const late = await replica(1).as('checker', '/commands/cm-no/approve', {});
+  expect([late.status, await late.json()]).toMatchObject([409, { code: 'decided' }]);
+});
+
+test('a proposal of another week can only be rejected', async () => {
+  await propose('cm-old');
+  aheadMs = 7 * DAY_MS;
+  try {
+    const late = await replica(0).as('checker', '/commands/cm-old/approve', {});
+    expect([late.status, await late.json()]).toMatchObject([409, { code: 'expired' }]);
+    expect((await replica(0).as('operator', '/commands/cm-old/reject', { reason: 'too old' })).status).toBe(
+      200,
+    );
+  } finally {
+    aheadMs = 0;
+  }
+});
+
+test('orders are listed by status, the newest first, over all pages', async () => {
+  const ids = Array.from({ length: 103 }, (_, index) => `cm-list-${String(index).padStart(3, '0')}`);
+  for (const id of ids.slice(0, 3)) await propose(id);
+  await Promise.all(ids.slice(3).map(propose));
+  const listed: string[] = [];
+  let next: string | null = '';
+  do {
+    const answer = await replica(0).as('checker', `/commands?status=proposed&cursor=${next}`);
+    const page = (await answer.json()) as {
+      items: { commandId: string; status: string }[];
+      next: string | null;
+    };
+    expect(page.items.every(({ status }) => status === 'proposed')).toBe(true);
+    listed.push(...page.items.map(({ commandId }) => commandId));
+    ({ next } = page);
+  } while (next !== null);
+  expect(listed.filter((id) => id.startsWith('cm-list-')).toSorted()).toEqual(ids);
+  expect(listed.indexOf(ids[2] ?? '')).toBeLessThan(listed.indexOf(ids[0] ?? ''));
+});

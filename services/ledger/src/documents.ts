@@ -1,0 +1,115 @@
+import { type ChainedEntry, walletKeyOf } from '@pesewa/contracts';
+import type { Binary } from 'mongodb';
+import type { Turnover } from './domain/accounts.ts';
+import type { Entry, EntryKind, Hold, RefusedOrder, Wallet } from './domain/books.ts';
+
+/** An entry as MongoDB holds it; `_id` is its reference and kind. */
+export interface EntryDocument extends ChainedEntry {
+  readonly kind: EntryKind;
+}
+
+/** A wallet; `_id` is `merchantId:currency`. */
+export interface WalletDocument extends Wallet {
+  readonly _id: string;
+  /** The time of its newest entry. */
+  readonly at: Date;
+}
+
+/** A refused hold, remembered so that a replay refuses it again; `_id` is the payout's reference. */
+export interface RefusalDocument extends Omit<Hold, 'reference' | 'status'> {
+  readonly _id: string;
+}
+
+/** A refused order, remembered for the same reason; `_id` is that of the entry which it does not get. */
+export interface RefusedOrderDocument extends Omit<RefusedOrder, 'id'> {
+  readonly _id: string;
+}
+
+/** One writer's share of an account that many share; the account is the sum of its buckets. */
+export interface BucketDocument extends Turnover {
+  /** `<account>#<chain>` */
+  readonly _id: string;
+  readonly account: string;
+}
+
+/** What a page adds to a shared account, and what its chain has moved there by the end of the page. */
+export interface AccountLine extends Turnover {
+  readonly account: string;
+  readonly debitsAfter: bigint;
+  readonly creditsAfter: bigint;
+}
+
+/** One chunk's entries, chained to those of the chunk before (design 5); `_id` is its chain and number. */
+export interface PageDocument {
+  readonly _id: string;
+  /** The writer partition: `<topic>/<partition>`. */
+  readonly chain: string;
+  /** From 1, without a gap. */
+  readonly number: bigint;
+  /** The time of all its entries. */
+  readonly at: Date;
+  /** The hash of the page before. */
+  readonly previous: Binary;
+  readonly hash: Binary;
+  /** The ids of its entries, in their order. */
+  readonly entries: readonly string[];
+  readonly accounts: readonly AccountLine[];
+}
+
+/** The collections of the ledger's database that postings write. */
+export const collectionNames = {
+  entries: 'entries',
+  wallets: 'wallets',
+  refusals: 'refusals',
+  refusedOrders: 'refusedOrders',
+  buckets: 'accounts',
+  pages: 'pages',
+} as const;
+
+/** The `_id` of a chain's bucket of an account. */
+export function bucketId(account: string, chain: string): string {
+  return `${account}#${chain}`;
+}
+
+/** An entry with its time, and the fee and the rail that tell its hold; absent fields are not written. */
+export function toEntryDocument(entry: Entry, hold: Hold | undefined, at: Date): EntryDocument {
+  const { kind, touched } = entry;
+  const placed = kind === 'hold' ? hold : undefined;
+  return {
+    _id: entry.id,
+    kind,
+    debit: entry.debit,
+    credit: entry.credit,
+    amount: entry.amount,
+    currency: entry.currency,
+    reference: entry.reference,
+    causationId: entry.causationId,
+    wallet: touched?.wallet,
+    walletSequence: touched?.sequence,
+    availableAfter: touched?.available,
+    heldAfter: touched?.held,
+    fee: placed?.fee,
+    rail: (kind === 'capture' ? hold : placed)?.rail,
+    at,
+  };
+}
+
+/** A wallet to be stored, with the time of its newest entry. */
+export function toWalletDocument(wallet: Wallet, at: Date): WalletDocument {
+  return { _id: walletKeyOf(wallet.merchantId, wallet.currency), ...wallet, at };
+}
+
+/** A wallet as the domain knows it. */
+export function toWallet({ merchantId, currency, available, held, sequence }: WalletDocument): Wallet {
+  return { merchantId, currency, available, held, sequence };
+}
+
+/** A refused hold to be remembered. */
+export function toRefusalDocument({ reference, status: _refused, ...refusal }: Hold): RefusalDocument {
+  return { _id: reference, ...refusal };
+}
+
+/** A refused order to be remembered. */
+export function toRefusedOrderDocument({ id, ...refused }: RefusedOrder): RefusedOrderDocument {
+  return { _id: id, ...refused };
+}

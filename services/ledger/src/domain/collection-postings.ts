@@ -1,0 +1,38 @@
+import { MINOR_UNITS_MAX } from '@pesewa/kernel';
+import { accounts } from './accounts.ts';
+import type { Books } from './books.ts';
+import type { InstructionOf } from './instructions.ts';
+import { causeOf, isAmount, isCost, known, type Outcome, park, posted } from './outcomes.ts';
+
+/** The id of the one entry that every credited collection leaves; a replay is known by it. */
+export function collectEntryId({ reference, received, fee }: InstructionOf<'collect'>): string {
+  // A collection that the fee takes whole credits nothing.
+  return `${reference}/${received === fee ? 'fee' : 'collect'}`;
+}
+
+/** Credits a collection, less our fee. */
+export function collect(books: Books, instruction: InstructionOf<'collect'>): Outcome {
+  if (books.knows(collectEntryId(instruction))) return known;
+  const { currency, received, fee, rail, railFee } = instruction;
+  if (!isAmount(received) || !isCost(fee) || !isCost(railFee)) return park('amount or fee out of range');
+  if (fee > received) return park('the fee exceeds the amount received');
+  const net = received - fee;
+  const { walletKey, wallet } = books.wallet(instruction);
+  if (wallet.available + net > MINOR_UNITS_MAX) return park('the wallet would hold too much');
+  const float = accounts.float(rail, currency);
+  books.move(instruction, 'collect', float, accounts.available(walletKey), net, {
+    wallet,
+    available: net,
+    held: 0n,
+  });
+  books.move(instruction, 'fee', float, accounts.feeIncome(currency), fee);
+  books.move(instruction, 'railCost', accounts.railCost(currency), float, railFee);
+  const happening = {
+    kind: 'collectionCredited',
+    amountReceived: received,
+    fee,
+    rail,
+    railCost: railFee,
+  } as const;
+  return posted({ ...causeOf(instruction), ...happening }, wallet.sequence);
+}

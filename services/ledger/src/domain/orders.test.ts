@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { type Decision, decideOrder, expiryOf, isSameOrder, type Order } from './orders.ts';
+
+const day = (count: number) => new Date(count * 24 * 3_600_000);
+
+const proposed: Order = {
+  commandId: 'cm-1',
+  kind: 'adjust',
+  target: 'demo',
+  currency: 'KES',
+  amount: 500n,
+  direction: 'debit',
+  reason: 'credited twice',
+  requestedBy: 'ama',
+  at: day(0),
+  status: 'proposed',
+};
+const approve = (by: string, at = day(1)): Decision => ({ verdict: { kind: 'approve' }, by, at });
+const reject = (by: string, reason = 'wrong amount'): Decision => ({
+  verdict: { kind: 'reject', reason },
+  by,
+  at: day(1),
+});
+const after = (order: Order, decision: Decision): Order => {
+  const decided = decideOrder(order, decision);
+  if (!decided.ok) throw new Error(decided.refusal);
+  return decided.value;
+};
+const approved = after(proposed, approve('kofi'));
+const rejected = after(proposed, reject('kofi'));
+
+describe('an order', () => {
+  it('is approved by another operator, and by them alone', () => {
+    expect(approved).toEqual({ ...proposed, status: 'approved', decidedBy: 'kofi', decidedAt: day(1) });
+    expect(decideOrder(proposed, approve('ama'))).toEqual({ ok: false, refusal: 'order.same_operator' });
+    expect(decideOrder(approved, approve('ama'))).toEqual({ ok: false, refusal: 'order.same_operator' });
+  });
+
+  it('is rejected by anyone, its maker included', () => {
+    for (const by of ['ama', 'kofi']) {
+      expect(after(proposed, reject(by))).toMatchObject({
+        status: 'rejected',
+        decidedBy: by,
+        decisionReason: 'wrong amount',
+      });
+    }
+  });
+
+  it('stays what it is when it is decided the same again', () => {
+    expect(after(approved, approve('esi', day(2)))).toBe(approved);
+    expect(after(rejected, reject('esi', 'another reason'))).toBe(rejected);
+  });
+
+  it('is never decided otherwise', () => {
+    expect(decideOrder(approved, reject('ama'))).toEqual({ ok: false, refusal: 'order.decided' });
+    expect(decideOrder(rejected, approve('esi'))).toEqual({ ok: false, refusal: 'order.decided' });
+  });
+
+  it('can be approved for seven days, and rejected ever after', () => {
+    expect(expiryOf(proposed)).toEqual(day(7));
+    expect(decideOrder(proposed, approve('kofi', new Date(day(7).getTime() - 1))).ok).toBe(true);
+    expect(decideOrder(proposed, approve('kofi', day(7)))).toEqual({ ok: false, refusal: 'order.expired' });
+    expect(after(proposed, { ...reject('ama'), at: day(30) }).status).toBe('rejected');
+    expect(after(approved, approve('kofi', day(30)))).toBe(approved);
+  });
+
+  it.each([
+    ['kind', { kind: 'suspense', direction: 'surplus' }],
+    ['target', { target: 'rival' }],
+    ['currency', { currency: 'GHS' }],
+    ['amount', { amount: 501n }],
+    ['direction', { direction: 'credit' }],
+    ['reason', { reason: 'credited thrice' }],
+    ['operator', { requestedBy: 'kofi' }],
+  ])('is another with another %s', (_name, change) => {
+    expect(isSameOrder(proposed, { ...proposed })).toBe(true);
+    expect(isSameOrder({ ...proposed, ...change } as Order, proposed)).toBe(false);
+  });
+
+  it('is the same whatever has been decided about it since', () => {
+    expect(isSameOrder(proposed, approved)).toBe(true);
+  });
+});

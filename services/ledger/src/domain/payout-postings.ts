@@ -1,0 +1,126 @@
+import { MINOR_UNITS_MAX } from '@pesewa/kernel';
+import { accounts } from './accounts.ts';
+import { type Books, holdEndings } from './books.ts';
+import type { InstructionOf } from './instructions.ts';
+import { causeOf, isAmount, isCost, known, type Outcome, park, posted } from './outcomes.ts';
+
+/** What the operator decides about the ledger. */
+export interface PostingPolicy {
+  /** Whether a reversed payout gives our fee back besides the amount (design 5). */
+  readonly refundFee: boolean;
+}
+
+/** The ids of the entries that tell what became of a payout's hold, as far as the instruction must know. */
+export function holdEntryIds({
+  kind,
+  reference,
+}: InstructionOf<'hold' | 'capture' | 'release' | 'refund'>): readonly string[] {
+  const placed = `${reference}/hold`;
+  return kind === 'hold' ? [placed] : [placed, ...holdEndings.map((ending) => `${reference}/${ending.kind}`)];
+}
+
+/** Sets amount and fee of a payout aside, or refuses to. */
+export function hold(books: Books, instruction: InstructionOf<'hold'>): Outcome {
+  if (books.holdOf(instruction.reference)) return known;
+  const { reference, amount, fee, rail } = instruction;
+  if (!isAmount(amount) || !isCost(fee)) return park('amount or fee out of range');
+  const held = amount + fee;
+  const { walletKey, wallet } = books.wallet(instruction);
+  const kept = { reference, merchantId: wallet.merchantId, currency: wallet.currency, amount, fee, rail };
+  if (wallet.available < held) {
+    // Remembered, so that a replay does not find more money and change its mind.
+    books.saveHold({ ...kept, status: 'refused' });
+    return posted(
+      { ...causeOf(instruction), kind: 'holdRefused', held, reason: 'Insufficient funds' },
+      wallet.sequence,
+    );
+  }
+  books.saveHold({ ...kept, status: 'open' });
+  books.move(instruction, 'hold', accounts.available(walletKey), accounts.held(walletKey), held, {
+    wallet,
+    available: -held,
+    held,
+  });
+  return posted({ ...causeOf(instruction), kind: 'holdPlaced', held }, wallet.sequence);
+}
+
+/** Takes for good what was set aside. */
+export function capture(books: Books, instruction: InstructionOf<'capture'>): Outcome {
+  const { currency, rail, railFee } = instruction;
+  const found = books.holdOf(instruction.reference);
+  if (!found) return park('completed without a hold');
+  if (found.status === 'captured' || found.status === 'refunded') return known;
+  if (found.status !== 'open') return park(`completed, but its hold is ${found.status}`);
+  if (!matches(found, instruction)) return park('completed with other money than was held');
+  if (!isCost(railFee)) return park('rail fee out of range');
+  const { amount, fee } = found;
+  const { walletKey, wallet } = books.wallet(instruction);
+  const heldAccount = accounts.held(walletKey);
+  const float = accounts.float(rail, currency);
+  books.move(instruction, 'capture', heldAccount, float, amount, { wallet, available: 0n, held: -amount });
+  books.move(instruction, 'fee', heldAccount, accounts.feeIncome(currency), fee, {
+    wallet,
+    available: 0n,
+    held: -fee,
+  });
+  books.move(instruction, 'railCost', accounts.railCost(currency), float, railFee);
+  books.saveHold({ ...found, rail, status: 'captured' });
+  return posted(
+    { ...causeOf(instruction), kind: 'holdCaptured', amount, fee, rail, railCost: railFee },
+    wallet.sequence,
+  );
+}
+
+/** Gives back what was set aside. */
+export function release(books: Books, instruction: InstructionOf<'release'>): Outcome {
+  const found = books.holdOf(instruction.reference);
+  // A refused hold ends its payout as failed: there is nothing to give back.
+  if (!found || found.status === 'refused' || found.status === 'released') return known;
+  if (found.status !== 'open') return park(`failed, but its hold is ${found.status}`);
+  if (!matches(found, instruction)) return park('failed with other money than was held');
+  const held = found.amount + found.fee;
+  const { walletKey, wallet } = books.wallet(instruction);
+  books.move(instruction, 'release', accounts.held(walletKey), accounts.available(walletKey), held, {
+    wallet,
+    available: held,
+    held: -held,
+  });
+  books.saveHold({ ...found, status: 'released' });
+  return posted({ ...causeOf(instruction), kind: 'holdReleased', held }, wallet.sequence);
+}
+
+/** Gives back what was captured, by policy with the fee. */
+export function refund(books: Books, instruction: InstructionOf<'refund'>, policy: PostingPolicy): Outcome {
+  const found = books.holdOf(instruction.reference);
+  if (!found) return park('reversed without a hold');
+  if (found.status === 'refunded') return known;
+  if (found.status !== 'captured') return park(`reversed, but its hold is ${found.status}`);
+  if (!matches(found, instruction)) return park('reversed with other money than was captured');
+  const { amount, rail } = found;
+  const fee = policy.refundFee ? found.fee : 0n;
+  const { walletKey, wallet } = books.wallet(instruction);
+  if (wallet.available + amount + fee > MINOR_UNITS_MAX) return park('the wallet would hold too much');
+  const available = accounts.available(walletKey);
+  const feeIncome = accounts.feeIncome(found.currency);
+  const float = accounts.float(rail, found.currency);
+  books.move(instruction, 'refund', float, available, amount, { wallet, available: amount, held: 0n });
+  books.move(instruction, 'refundFee', feeIncome, available, fee, { wallet, available: fee, held: 0n });
+  books.saveHold({ ...found, status: 'refunded' });
+  return posted({ ...causeOf(instruction), kind: 'payoutRefunded', amount, fee, rail }, wallet.sequence);
+}
+
+interface Stake {
+  readonly merchantId: string;
+  readonly currency: string;
+  readonly amount: bigint;
+  readonly fee: bigint;
+}
+
+function matches(found: Stake, told: Stake): boolean {
+  return (
+    found.amount === told.amount &&
+    found.fee === told.fee &&
+    found.merchantId === told.merchantId &&
+    found.currency === told.currency
+  );
+}

@@ -1,0 +1,116 @@
+import { GENESIS, pageHash, pageId } from '@pesewa/contracts';
+import { isDuplicateKey } from '@pesewa/messaging';
+import { Binary, type ClientSession, type Db, MongoError } from 'mongodb';
+import {
+  type AccountLine,
+  type BucketDocument,
+  bucketId,
+  collectionNames,
+  type EntryDocument,
+  type PageDocument,
+} from './documents.ts';
+import type { Turnover } from './domain/accounts.ts';
+import { createWriter } from './write-commands.ts';
+
+/** The newest page of a chain, and what the chain has moved on the shared accounts that were asked for so far. */
+export interface Head {
+  readonly chain: string;
+  readonly number: bigint;
+  readonly hash: Uint8Array;
+  readonly atMs: number;
+  readonly totals: Map<string, Turnover>;
+}
+
+/** The chains of pages (ADR 16): each partition's one writer remembers its newest page, and loses it with any failure. */
+export interface Pages {
+  /**
+   * Takes the head of a chain out of memory, or reads it. Whoever has taken it puts the new one back after the commit:
+   * so a transaction that fails, for whatever reason, leaves no memory that could be wrong.
+   */
+  readonly take: (chain: string, session: ClientSession) => Promise<Head>;
+  /** Writes the page that follows the head; a head that is not the newest any more reruns the transaction. */
+  readonly append: (
+    head: Head,
+    entries: readonly EntryDocument[],
+    deltas: ReadonlyMap<string, Turnover>,
+    transaction: { readonly session: ClientSession; readonly afterCommit: (action: () => void) => void },
+  ) => Promise<void>;
+}
+
+/** Builds {@link Pages}. */
+export function createPages(db: Db): Pages {
+  const pages = db.collection<PageDocument>(collectionNames.pages);
+  const buckets = db.collection<BucketDocument>(collectionNames.buckets);
+  const writer = createWriter(db, collectionNames.pages);
+  const heads = new Map<string, Head>();
+
+  async function readHead(chain: string, session: ClientSession): Promise<Head> {
+    const ofChain = { _id: { $gte: pageId(chain, 0n), $lt: `${chain}$` } };
+    const projection = { number: 1, hash: 1, at: 1 };
+    const newest = await pages.findOne(ofChain, { session, projection, sort: { _id: -1 } });
+    if (!newest) return { chain, number: 0n, hash: GENESIS, atMs: 0, totals: new Map() };
+    const { number, hash, at } = newest;
+    return { chain, number, hash: hash.value(), atMs: at.getTime(), totals: new Map() };
+  }
+
+  /** Reads what the chain had moved before, for accounts that it has not asked for since its head was read. */
+  async function completeTotals(
+    { chain, totals }: Head,
+    accounts: readonly string[],
+    session: ClientSession,
+  ) {
+    const missing = accounts.filter((account) => !totals.has(account));
+    if (missing.length === 0) return;
+    for (const account of missing) totals.set(account, { debits: 0n, credits: 0n });
+    const ids = missing.map((account) => bucketId(account, chain));
+    for (const { account, debits, credits } of await buckets
+      .find({ _id: { $in: ids } }, { session })
+      .toArray()) {
+      totals.set(account, { debits, credits });
+    }
+  }
+
+  return {
+    take: async (chain, session) => {
+      const head = heads.get(chain);
+      heads.delete(chain);
+      return head ?? readHead(chain, session);
+    },
+    append: async (head, entries, deltas, { session, afterCommit }) => {
+      const [first] = entries;
+      if (!first) throw new TypeError('a page has entries');
+      const { chain, hash: previous, totals } = head;
+      const { at } = first;
+      const number = head.number + 1n;
+      await completeTotals(head, [...deltas.keys()], session);
+      const hash = pageHash({ chain, number, previous }, entries);
+      const page: PageDocument = {
+        _id: pageId(chain, number),
+        chain,
+        number,
+        at,
+        previous: new Binary(previous),
+        hash: new Binary(hash),
+        entries: entries.map(({ _id }) => _id),
+        accounts: [...deltas].map(([account, delta]) => toLine(account, delta, totals)),
+      };
+      await writer.insert([page], session).catch(rerunOnStaleHead);
+      afterCommit(() => void heads.set(chain, { chain, number, hash, atMs: at.getTime(), totals }));
+    },
+  };
+}
+
+/** Adds the chunk's own movement to the totals, which the head has been given up for. */
+function toLine(account: string, { debits, credits }: Turnover, totals: Map<string, Turnover>): AccountLine {
+  const before = totals.get(account);
+  const debitsAfter = (before?.debits ?? 0n) + debits;
+  const creditsAfter = (before?.credits ?? 0n) + credits;
+  totals.set(account, { debits: debitsAfter, credits: creditsAfter });
+  return { account, debits, credits, debitsAfter, creditsAfter };
+}
+
+/** The number is taken: another has written since our head was the newest. A rerun reads the head anew. */
+function rerunOnStaleHead(error: unknown): never {
+  if (isDuplicateKey(error) && error instanceof MongoError) error.addErrorLabel('TransientTransactionError');
+  throw error;
+}

@@ -1,0 +1,87 @@
+import type { ClientSession, Collection, Db, WithId } from 'mongodb';
+import {
+  collectionNames,
+  type EntryDocument,
+  type RefusalDocument,
+  type RefusedOrderDocument,
+  toWallet,
+  type WalletDocument,
+} from './documents.ts';
+import { type Hold, holdEndings, type Snapshot } from './domain/books.ts';
+
+/** What a chunk of instructions needs to know. */
+export interface Question {
+  readonly wallets: readonly string[];
+  /** Payouts whose hold may have been refused. */
+  readonly references: readonly string[];
+  readonly entryIds: readonly string[];
+  /** Ids of the entries of orders, which may have been refused. */
+  readonly orderIds: readonly string[];
+}
+
+/** What is stored, and the time of the newest entry of all its wallets; 0 where there is none. */
+export interface Stored {
+  readonly snapshot: Snapshot;
+  readonly newestMs: number;
+}
+
+/** Builds the reader of what a chunk needs to know; it reads within the chunk's transaction. */
+export function createSnapshots(db: Db): (question: Question, session: ClientSession) => Promise<Stored> {
+  const wallets = db.collection<WalletDocument>(collectionNames.wallets);
+  const entries = db.collection<EntryDocument>(collectionNames.entries);
+  const refusals = db.collection<RefusalDocument>(collectionNames.refusals);
+  const refusedOrders = db.collection<RefusedOrderDocument>(collectionNames.refusedOrders);
+  return async (question, session) => {
+    // One after another: a session runs one operation at a time.
+    const foundWallets = await findAll(wallets, question.wallets, session);
+    const foundEntries = await findAll(entries, question.entryIds, session);
+    const foundRefusals = await findAll(refusals, question.references, session);
+    const foundOrders = await findAll(refusedOrders, question.orderIds, session);
+    const entryIds = new Set(foundEntries.map(({ _id }) => _id));
+    for (const { _id } of foundOrders) entryIds.add(_id);
+    return {
+      snapshot: {
+        wallets: new Map(foundWallets.map((document) => [document._id, toWallet(document)])),
+        holds: new Map([...foundRefusals.map(toRefusedHold), ...toHolds(foundEntries)]),
+        entryIds,
+      },
+      newestMs: foundWallets.reduce((newest, { at }) => Math.max(newest, at.getTime()), 0),
+    };
+  };
+}
+
+function toRefusedHold({ _id, ...refusal }: RefusalDocument): readonly [string, Hold] {
+  return [_id, { reference: _id, ...refusal, status: 'refused' }];
+}
+
+/** Holds as their entries tell them: placed by one, ended by another. */
+function toHolds(entries: readonly EntryDocument[]): readonly (readonly [string, Hold])[] {
+  const byId = new Map(entries.map((entry) => [entry._id, entry]));
+  return entries
+    .filter(({ kind }) => kind === 'hold')
+    .map(({ reference, wallet = '', currency, amount, fee = 0n, rail = '' }) => {
+      const endings = holdEndings.filter(({ kind }) => byId.has(`${reference}/${kind}`));
+      return [
+        reference,
+        {
+          reference,
+          merchantId: wallet.slice(0, wallet.lastIndexOf(':')),
+          currency,
+          amount: amount - fee,
+          fee,
+          rail: byId.get(`${reference}/capture`)?.rail ?? rail,
+          status: endings.at(-1)?.status ?? 'open',
+        },
+      ];
+    });
+}
+
+function findAll<Schema extends { readonly _id: string }>(
+  collection: Collection<Schema>,
+  ids: readonly string[],
+  session: ClientSession,
+): Promise<WithId<Schema>[]> {
+  if (ids.length === 0) return Promise.resolve([]);
+  const filter: object = { _id: { $in: ids } };
+  return collection.find(filter, { session, batchSize: ids.length + 1 }).toArray();
+}

@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import type { Instruction } from './domain/instructions.ts';
+
+/** What an instruction may be about: a number stands for one payment or order of its own money. */
+interface Word {
+  readonly kind: Instruction['kind'];
+  readonly number: number;
+  /** Whether it tells another amount than its payment has. */
+  readonly contradicts: boolean;
+}
+
+/** A chunk of instructions of one topic. */
+export interface Chunk {
+  readonly topic: string;
+  readonly instructions: readonly Instruction[];
+}
+
+const payoutKinds = ['hold', 'capture', 'release', 'refund'] as const;
+const orderKinds = ['fund', 'withdraw', 'fundFloat', 'withdrawFloat', 'adjust', 'suspense'] as const;
+
+const kind = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(...payoutKinds) },
+  { weight: 2, arbitrary: fc.constant('collect' as const) },
+  { weight: 2, arbitrary: fc.constant('fund' as const) },
+  { weight: 2, arbitrary: fc.constantFrom(...orderKinds) },
+);
+
+const number = fc.nat({ max: 11 });
+const contradicts = fc.integer({ min: 0, max: 9 }).map((roll) => roll === 0);
+
+/** Any instructions in any order: repeated, contradictory, without what must come before. */
+export const anyStory: fc.Arbitrary<readonly Instruction[]> = fc
+  .array(fc.record({ kind, number, contradicts }), { minLength: 1, maxLength: 80, size: 'max' })
+  .map((words) => words.map(tell));
+
+const ends = fc.constantFrom<readonly (typeof payoutKinds)[number][]>(
+  [],
+  ['capture'],
+  ['release'],
+  ['capture', 'refund'],
+  ['capture', 'capture', 'release'],
+  ['release', 'capture', 'release'],
+  ['capture', 'refund', 'refund', 'release'],
+);
+
+const payoutLife = fc.tuple(number, ends, contradicts).map(([of, kinds, isOdd]): readonly Word[] => [
+  { kind: 'hold', number: of, contradicts: false },
+  ...kinds.flatMap((each): readonly Word[] => {
+    const word = { kind: each, number: of, contradicts: false };
+    return isOdd ? [{ ...word, contradicts: true }, word] : [word];
+  }),
+]);
+
+const otherLife = fc
+  .record({ kind: fc.constantFrom('collect' as const, ...orderKinds), number })
+  .map((word): readonly Word[] => [{ ...word, contradicts: false }]);
+
+/** Payments and orders that each begin at their beginning, told one between the other, with repetitions. */
+export const lawfulStory: fc.Arbitrary<readonly Instruction[]> = fc
+  .tuple(
+    fc.array(fc.oneof(payoutLife, otherLife), { minLength: 1, maxLength: 40, size: 'max' }),
+    fc.array(fc.nat(), { minLength: 8, maxLength: 60 }),
+  )
+  .map(([lives, turns]) => interleave(lives, turns).map(tell));
+
+/** Where a story is cut: the sizes of its chunks, over and over. */
+export const anyCuts: fc.Arbitrary<readonly number[]> = fc.array(fc.integer({ min: 1, max: 9 }), {
+  minLength: 1,
+  maxLength: 12,
+});
+
+/** Cuts a story into chunks, each of the instructions that follow each other on one topic. */
+export function cut(story: readonly Instruction[], sizes: readonly number[]): readonly Chunk[] {
+  const chunks: { readonly topic: string; readonly instructions: Instruction[]; readonly size: number }[] =
+    [];
+  for (const instruction of story) {
+    const topic = topicOf(instruction.kind);
+    const last = chunks.at(-1);
+    if (last && last.topic === topic && last.instructions.length < last.size)
+      last.instructions.push(instruction);
+    else chunks.push({ topic, instructions: [instruction], size: sizes[chunks.length % sizes.length] ?? 1 });
+  }
+  return chunks;
+}
+
+function interleave(lives: readonly (readonly Word[])[], turns: readonly number[]): readonly Word[] {
+  const open = lives.map((life) => [...life]);
+  const told: Word[] = [];
+  for (let turn = 0; open.length > 0; turn += 1) {
+    const index = (turns[turn % turns.length] ?? 0) % open.length;
+    const next = open[index]?.shift();
+    if (next) told.push(next);
+    if (open[index]?.length === 0) open.splice(index, 1);
+  }
+  return told;
+}
+
+function topicOf(told: Instruction['kind']): string {
+  if (payoutKinds.some((each) => each === told)) return 'payouts';
+  return told === 'collect' ? 'collections' : 'ledgerCommands';
+}
+
+function tell({ kind: told, number: of, contradicts: isOdd }: Word): Instruction {
+  const merchantId = `m${of % 3}`;
+  const currency = of % 2 === 0 ? 'KES' : 'XOF';
+  const rail = `rail${of % 2}`;
+  const amount = BigInt(40 + of * 37 + (isOdd ? 1 : 0));
+  const fee = BigInt((of % 4) * 5);
+  const railFee = BigInt(of % 3);
+  const payment = { causationId: `ev-${told}-${of}`, reference: `po-${of}`, merchantId, currency };
+  const order = { ...payment, reference: `cm-${of}`, amount: amount * 3n };
+  switch (told) {
+    case 'hold':
+      return { ...payment, kind: told, amount, fee, rail };
+    case 'capture':
+      return { ...payment, kind: told, amount, fee, rail, railFee };
+    case 'release':
+    case 'refund':
+      return { ...payment, kind: told, amount, fee };
+    case 'collect':
+      return { ...payment, reference: `co-${of}`, kind: told, received: amount, fee, rail, railFee };
+    case 'fund':
+    case 'withdraw':
+      return { ...order, kind: told, merchantId };
+    case 'fundFloat':
+    case 'withdrawFloat':
+      return { ...order, kind: told, rail };
+    case 'adjust':
+      return { ...order, kind: told, merchantId, direction: of % 2 === 0 ? 'credit' : 'debit' };
+    case 'suspense':
+      return { ...order, kind: told, rail, direction: of % 2 === 0 ? 'surplus' : 'shortage' };
+    default:
+      throw new TypeError(told satisfies never);
+  }
+}

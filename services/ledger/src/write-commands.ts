@@ -1,0 +1,41 @@
+import { type ClientSession, type Db, type Document, MongoServerError } from 'mongodb';
+
+/** Changes one document by its id. */
+export interface Update {
+  readonly q: { readonly _id: string };
+  readonly u: object;
+  readonly upsert?: boolean;
+}
+
+/** Writes to one collection within a session; nothing for no documents. */
+export interface Writer {
+  /** Inserts with the server's own command: the driver's bulk API measures every document before it writes it. */
+  readonly insert: (documents: readonly object[], session: ClientSession) => Promise<void>;
+  readonly update: (updates: readonly Update[], session: ClientSession) => Promise<void>;
+}
+
+interface WriteReply {
+  readonly n?: number;
+  readonly writeErrors?: readonly Document[];
+}
+
+/** Builds a {@link Writer}. */
+export function createWriter(db: Db, collection: string): Writer {
+  const run = async (command: Document, expected: number, session: ClientSession) => {
+    if (expected === 0) return;
+    // A command takes none of the client's own settings for what it encodes.
+    const options = { session, ignoreUndefined: true };
+    refuseErrors(await db.command({ ...command, ordered: false }, options), expected);
+  };
+  return {
+    insert: (documents, session) => run({ insert: collection, documents }, documents.length, session),
+    update: (updates, session) => run({ update: collection, updates }, updates.length, session),
+  };
+}
+
+/** A write that fails alone is told in an answer that is fine otherwise. */
+function refuseErrors(reply: WriteReply, expected: number): void {
+  const [first] = reply.writeErrors ?? [];
+  if (first) throw new MongoServerError(first);
+  if (Number(reply.n) !== expected) throw new Error('a document was not there to be written');
+}

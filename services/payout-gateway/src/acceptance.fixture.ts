@@ -1,0 +1,99 @@
+import { bulkPayoutRequest, parseJson, singlePayoutRequest } from '@pesewa/contracts';
+import type { Merchant, MerchantLimits } from '@pesewa/directory';
+import { openMessaging } from '@pesewa/messaging';
+import type { TestScope } from '@pesewa/testkit';
+import type { AcceptanceDeps } from './acceptance.ts';
+import { openBatchStore } from './batch-store.ts';
+import { createBatches } from './batches.ts';
+import { type BatchOrder, readBatch } from './domain/batch.ts';
+import { createPayoutEvents } from './events.ts';
+import { createPayouts } from './payouts.ts';
+import { openPayoutStore } from './store.ts';
+import { openUsageStore } from './usage.ts';
+
+/** A merchant with a wallet in GHS and a fee of one percent. */
+export function merchantWith(id: string, limits: Partial<MerchantLimits> = {}): Merchant {
+  const fee = { fixedMinor: 0n, basisPoints: 100n, minimumMinor: 1n };
+  return {
+    id,
+    name: id,
+    status: 'active',
+    keyHashes: [],
+    wallets: [{ currency: 'GHS', country: 'GHA', payoutFee: fee, collectionFee: fee }],
+    webhooks: { payoutsUrl: null, collectionsUrl: null, secrets: [] },
+    limits: { requestsPerSecond: 100, ...limits },
+    createdAt: new Date(0),
+  };
+}
+
+/** Opens one replica's acceptance over real daemons; routing and funds answer as they are told. */
+export async function openReplica(scope: TestScope, overrides: Partial<AcceptanceDeps> = {}) {
+  const { clock, ids } = scope;
+  const messaging = await openMessaging(scope, {
+    service: 'payout-gateway',
+    database: 'payouts',
+    produces: ['payouts'],
+  });
+  const { db } = messaging;
+  const deps: AcceptanceDeps = {
+    store: await openPayoutStore(db),
+    usage: await openUsageStore(db),
+    batchStore: openBatchStore(db),
+    events: createPayoutEvents({ ids, clock }),
+    messaging,
+    clock,
+    ids,
+    routePayout: async () => ({ kind: 'routed', rail: 'upstream' }),
+    canSpend: async () => true,
+    ...overrides,
+  };
+  const payouts = createPayouts({ ...deps, refused: () => undefined });
+  return { db, payouts, batches: createBatches(deps) };
+}
+
+const sender = { name: 'Kofi Shop', phoneNumber: '', email: 'kofi@shop.example' };
+const shared = { country: 'Ghana', currency: 'GHS', channel: 'Mobile Money', sender };
+const account = { accountName: 'Ama Mensah', accountNumber: '0240000000', bankCode: 'GHMTN' };
+
+/** A single payout as it is read from a body. */
+export function single(transactionReference: string, amount = 10) {
+  const body = { ...shared, transactionReference, beneficiary: { ...account, amount } };
+  return singlePayoutRequest.parse(parseJson(JSON.stringify(body)));
+}
+
+/** The text of a batch: its reference, and its items' references with their amounts. */
+export function batchText(
+  transactionReference: string,
+  items: readonly (readonly [string, number])[],
+): string {
+  const beneficiaries = items.map(([reference, amount]) => ({
+    ...account,
+    transactionReference: reference,
+    amount,
+    narration: 'salary',
+    saveBeneficiary: false,
+  }));
+  // In hundredths, since a sum of fractions drifts.
+  const totalAmount = items.reduce((sum, [, amount]) => sum + Math.round(amount * 100), 0) / 100;
+  return JSON.stringify({ ...shared, transactionReference, totalAmount, beneficiaries });
+}
+
+/** A batch as it is read from a body; the reader's steps are run through at once. */
+export function batch(
+  transactionReference: string,
+  items: readonly (readonly [string, number])[],
+): BatchOrder {
+  const text = batchText(transactionReference, items);
+  bulkPayoutRequest.parse(parseJson(text));
+  const read = drive(readBatch(text));
+  if (!read.ok) throw new Error(read.refusal.message);
+  return read.value;
+}
+
+/** Runs a stepwise work to its end. */
+export function drive<Value>(work: Generator<void, Value>): Value {
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+  }
+}

@@ -1,0 +1,141 @@
+import { hash } from 'node:crypto';
+import type { Merchant } from '@pesewa/directory';
+import type { Clock, Ids } from '@pesewa/kernel';
+import { type Messaging, paymentId, type Transaction } from '@pesewa/messaging';
+import type { BatchStore } from './batch-store.ts';
+import { type DayLimit, openDayBook, overDayMax } from './domain/limits.ts';
+import { payoutDecider } from './domain/payout.ts';
+import type { Route, RouteQuestion } from './domain/routing.ts';
+import { canonicalContent, type OrderRefusal, type PayoutOrder } from './domain/submission.ts';
+import type { PayoutEvents } from './events.ts';
+import type { Payout, PayoutKey, PayoutStore, Taken } from './store.ts';
+import type { UsageStore } from './usage.ts';
+
+/** What accepting payouts needs, one by one or in batches. */
+export interface AcceptanceDeps {
+  readonly store: PayoutStore;
+  readonly usage: UsageStore;
+  readonly batchStore: BatchStore;
+  readonly events: PayoutEvents;
+  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly routePayout: (question: RouteQuestion) => Promise<Route>;
+  /** Whether the wallet seems to hold the minor units; advisory, the ledger decides (design 5). */
+  readonly canSpend: (
+    wallet: { readonly merchantId: string; readonly currency: string },
+    minor: bigint,
+  ) => Promise<boolean>;
+}
+
+/** What became of a submitted payout. */
+export type Acceptance = Taken | { readonly kind: 'refused'; readonly refusal: OrderRefusal };
+
+/** A payout on its way into the store, and the limit per day that it falls under. */
+export interface Candidate {
+  readonly payout: Payout;
+  readonly dayLimit: DayLimit | undefined;
+}
+
+/** The hash of an order's canonical content: what duplicates are told apart by (design 4.2). */
+export function contentHashOf(order: PayoutOrder): string {
+  return hash('sha256', canonicalContent(order), 'base64');
+}
+
+/** A payout that is about to be accepted. */
+export function newPayout(
+  deps: Pick<AcceptanceDeps, 'ids' | 'clock'>,
+  parts: Pick<Payout, 'merchantId' | 'order' | 'contentHash' | 'fee' | 'rail' | 'batchReference'>,
+): Payout {
+  return {
+    ...payoutDecider.initial,
+    reference: deps.ids.next('po'),
+    ...parts,
+    acceptedAtMs: deps.clock.nowMs(),
+  };
+}
+
+/** The key of a payout. */
+export function keyOf({ merchantId, order }: Pick<Payout, 'merchantId' | 'order'>): PayoutKey {
+  return { merchantId, merchantReference: order.merchantReference };
+}
+
+/** A merchant's wallet in a currency. */
+export function walletOf(merchant: Merchant, currency: string): Merchant['wallets'][number] | undefined {
+  return merchant.wallets.find((wallet) => wallet.currency === currency);
+}
+
+/** Whether the limit per day refuses the amount now: limits are judged before funds (design 9). */
+export async function overDay(
+  { usage }: Pick<AcceptanceDeps, 'usage'>,
+  limit: DayLimit | undefined,
+  minor: bigint,
+): Promise<OrderRefusal | undefined> {
+  if (limit === undefined) return undefined;
+  const days = openDayBook(await usage.read([limit]));
+  return days.admits(limit, minor) ? undefined : overDayMax(limit.max);
+}
+
+/** What a refusal for want of money says. */
+export function insufficientFunds(
+  wallet: Merchant['wallets'][number] | undefined,
+  currency: string,
+): OrderRefusal {
+  const message = wallet
+    ? `the ${currency} wallet does not hold the amount and its fee`
+    : `there is no wallet in ${currency}`;
+  return { code: 'insufficientFunds', message };
+}
+
+/**
+ * Accepts payouts one by one; those that arrive together share a transaction (ADR 4).
+ *
+ * Merchants with a limit per day share transactions of their own: only they pay for the reading and for the conflicts
+ * over the document that counts the day.
+ */
+export function createAcceptance(deps: AcceptanceDeps): (candidate: Candidate) => Promise<Acceptance> {
+  const free = deps.messaging.groupCommit<Candidate, Acceptance>(
+    'payouts.accept',
+    (candidates, transaction, careful) => acceptAll(deps, candidates, transaction, careful),
+  );
+  const counted = deps.messaging.groupCommit<Candidate, Acceptance>(
+    'payouts.accept-counted',
+    (candidates, transaction) => acceptAll(deps, candidates, transaction, true),
+    { groupsMax: 1 },
+  );
+  return (candidate) => (candidate.dayLimit === undefined ? free : counted).submit(candidate);
+}
+
+async function acceptAll(
+  { store, usage, events }: AcceptanceDeps,
+  candidates: readonly Candidate[],
+  { session, emit }: Transaction,
+  careful: boolean,
+): Promise<readonly Acceptance[]> {
+  const taken = new Map<string, Taken>(
+    careful
+      ? await store.findTaken(
+          candidates.map(({ payout }) => keyOf(payout)),
+          session,
+        )
+      : [],
+  );
+  const limits = candidates.flatMap(({ dayLimit }) => dayLimit ?? []);
+  const days = openDayBook(limits.length === 0 ? new Map() : await usage.read(limits, session));
+  const fresh: Payout[] = [];
+  const outcomes = candidates.map(({ payout, dayLimit }): Acceptance => {
+    const id = paymentId(keyOf(payout));
+    const earlier = taken.get(id);
+    if (earlier) return earlier;
+    if (dayLimit && !days.admits(dayLimit, payout.order.amount.minor))
+      return { kind: 'refused', refusal: overDayMax(dayLimit.max) };
+    const own = { kind: 'payout', payout } as const;
+    taken.set(id, own);
+    fresh.push(payout);
+    return own;
+  });
+  await usage.save(days.changes(), session);
+  if (fresh.length > 0) await store.insert(fresh, session);
+  for (const payout of fresh) emit(events.accepted(payout));
+  return outcomes;
+}

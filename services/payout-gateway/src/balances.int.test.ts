@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { topics } from '@pesewa/contracts';
+import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
+import { type Messaging, openMessaging } from '@pesewa/messaging';
+import { createLogger } from '@pesewa/runtime';
+import {
+  eventually,
+  openTestScope,
+  prepareTestNames,
+  type TestConfig,
+  type TestScope,
+} from '@pesewa/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openBalances, type WalletBalance } from './balances.ts';
+import { createHandlers } from './handlers.ts';
+
+let config: TestConfig;
+let scope: TestScope;
+let ledger: Messaging;
+const ids = createIds(systemClock, systemRandom);
+const logger = createLogger({ name: 'test', level: 'silent' });
+
+beforeAll(async () => {
+  config = await prepareTestNames(['payout-gateway']);
+  scope = openTestScope(config);
+  ledger = await openMessaging(scope, { service: 'ledger', database: 'ledger', produces: ['wallets'] });
+});
+afterAll(() => scope[Symbol.asyncDispose]());
+
+const wallet = (sequence: bigint, available: bigint, merchantId = 'demo'): WalletBalance => ({
+  merchantId,
+  currency: 'NGN',
+  available,
+  held: 5n,
+  sequence,
+});
+
+/** Publishes balances as the ledger does, in this order. */
+async function publish(balances: readonly WalletBalance[]): Promise<void> {
+  const commit = ledger.groupCommit<WalletBalance, void>(
+    `test-${randomUUID()}`,
+    async (items, transaction) => {
+      for (const balance of items) {
+        transaction.emit({
+          topic: 'wallets',
+          key: `${balance.merchantId}:${balance.currency}`,
+          version: balance.sequence,
+          causationId: null,
+          type: 'pesewa.wallets.WalletBalanceChanged',
+          payload: { eventId: ids.next('ev'), occurredAt: BigInt(Date.now()), ...balance },
+        });
+      }
+      return items.map(() => undefined);
+    },
+  );
+  await Promise.all(balances.map((balance) => commit.submit(balance)));
+}
+
+/** A gateway that projects balances only. */
+async function openGateway() {
+  const own = openTestScope(config);
+  const messaging = await openMessaging(own, {
+    service: 'payout-gateway',
+    database: 'payouts',
+    produces: ['payouts'],
+  });
+  const balances = openBalances({ db: messaging.db, clock: systemClock, logger });
+  await messaging.consume(
+    createHandlers({
+      payouts: {
+        submit: () => Promise.reject(new Error('not here')),
+        find: async () => undefined,
+        apply: async () => undefined,
+      },
+      balances,
+      clock: systemClock,
+      resubmitGraceMs: 0,
+      becameDue: () => undefined,
+    }),
+  );
+  return { own, messaging, balances, wallets: messaging.db.collection('wallets') };
+}
+
+test('balances are projected by their sequence, and a replay of the topic changes nothing', async () => {
+  const first = await openGateway();
+  await publish([wallet(1n, 100n), wallet(2n, 40n), wallet(7n, 1n, 'rival')]);
+  await eventually(async () => {
+    expect(await first.balances.available('demo', ['NGN'])).toEqual(new Map([['NGN', 40n]]));
+    expect(await first.balances.available('rival', ['NGN'])).toEqual(new Map([['NGN', 1n]]));
+  });
+  expect(await first.balances.canSpend({ merchantId: 'demo', currency: 'NGN' }, 40n)).toBe(true);
+  expect(await first.balances.canSpend({ merchantId: 'demo', currency: 'NGN' }, 41n)).toBe(false);
+
+  await publish([wallet(1n, 999n), wallet(8n, 2n, 'rival')]);
+  await eventually(async () => {
+    expect(await first.balances.available('rival', ['NGN'])).toEqual(new Map([['NGN', 2n]]));
+  });
+  expect(await first.balances.available('demo', ['NGN'])).toEqual(new Map([['NGN', 40n]]));
+
+  const before = await first.wallets.find().sort({ _id: 1 }).toArray();
+  expect(before).toEqual([
+    { _id: 'demo:NGN', available: 40n, held: 5n, sequence: 2n },
+    { _id: 'rival:NGN', available: 2n, held: 5n, sequence: 8n },
+  ]);
+  await first.own[Symbol.asyncDispose]();
+
+  // Without its offsets the group begins again: every message of the topic is applied once more.
+  const topicName = `${config.TOPIC_PREFIX}${topics.wallets.name}`;
+  const offsets = ledger.database('payouts').collection<{ _id: string }>('consumer_offsets');
+  const known = (await offsets.find().toArray()).filter(({ _id }) => _id.includes(topicName));
+  expect(known.length).toBeGreaterThan(0);
+  await offsets.deleteMany({ _id: { $in: known.map(({ _id }) => _id) } });
+  await ledger.database('payouts').collection<{ _id: string }>('wallets').deleteOne({ _id: 'rival:NGN' });
+  const second = await openGateway();
+  await eventually(async () => {
+    expect(await second.wallets.find().sort({ _id: 1 }).toArray()).toEqual(before);
+  });
+  await second.own[Symbol.asyncDispose]();
+});
+
+test('within one transaction the newest wins, in whatever order the balances come', async () => {
+  const balances = openBalances({ db: scopeDatabase(), clock: systemClock, logger });
+  const apply = (...changes: readonly WalletBalance[]) =>
+    ledger.client.withSession((session) => session.withTransaction(() => balances.apply(changes, session)));
+  await apply(wallet(3n, 30n), wallet(1n, 10n), wallet(2n, 20n));
+  await apply(wallet(2n, 99n), wallet(3n, 99n));
+  await apply();
+  expect(await scopeDatabase().collection('wallets').find().toArray()).toEqual([
+    { _id: 'demo:NGN', available: 30n, held: 5n, sequence: 3n },
+  ]);
+});
+
+const scopeDatabase = () => ledger.database('projection');

@@ -1,0 +1,165 @@
+import { walletKeyOf } from '@pesewa/contracts';
+import type { Clock } from '@pesewa/kernel';
+import type { Logger } from '@pesewa/runtime';
+import type { ClientSession, Collection, Db } from 'mongodb';
+
+/** A wallet's balances after the entry with the sequence, minor units (design 2). */
+export interface WalletBalance {
+  readonly merchantId: string;
+  readonly currency: string;
+  readonly available: bigint;
+  readonly held: bigint;
+  readonly sequence: bigint;
+}
+
+/** A wallet as our projection of wallets.balances keeps it; `_id` is `merchantId:currency`. */
+interface WalletDocument {
+  readonly _id: string;
+  readonly available: bigint;
+  readonly held: bigint;
+  readonly sequence: bigint;
+}
+
+/** A wallet that an order would be paid from. */
+export interface WalletName {
+  readonly merchantId: string;
+  readonly currency: string;
+}
+
+/** What this service knows of the merchants' wallets: its own projection, at most a second behind the ledger. */
+export interface Balances {
+  /** Takes over newer balances within a transaction; an older sequence changes nothing. */
+  readonly apply: (balances: readonly WalletBalance[], session: ClientSession) => Promise<void>;
+  /** What can be spent of each currency, minor units; 0 where the ledger has not spoken of the wallet yet. */
+  readonly available: (
+    merchantId: string,
+    currencies: readonly string[],
+  ) => Promise<ReadonlyMap<string, bigint>>;
+  /**
+   * Whether the wallet seems to have the amount, minor units.
+   *
+   * This is early advice: the ledger's hold decides (design 5). Where the database can't answer it says yes.
+   */
+  readonly canSpend: (wallet: WalletName, minor: bigint) => Promise<boolean>;
+}
+
+/** How long a yes may rest on an earlier read; a no always rests on a new one. */
+const YES_AGE_MS_MAX = 250;
+const KNOWN_MAX = 10_000;
+const READ_TIMEOUT_MS = 2_000;
+
+/** Opens the projection in the collection `wallets`. */
+export function openBalances(deps: {
+  readonly db: Db;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly logger: Pick<Logger, 'warn'>;
+}): Balances {
+  const wallets = deps.db.collection<WalletDocument>('wallets');
+  return {
+    apply: (balances, session) => applyNewest(wallets, balances, session),
+    ...createBalanceReader({
+      ...deps,
+      load: async (ids) => {
+        const found = await wallets
+          .find({ _id: { $in: [...ids] } }, { timeoutMS: READ_TIMEOUT_MS })
+          .project<Pick<WalletDocument, '_id' | 'available'>>({ available: 1 })
+          .toArray();
+        return new Map(found.map(({ _id, available }) => [_id, available]));
+      },
+    }),
+  };
+}
+
+/** Builds the reading side over any loader of available balances by `merchantId:currency`. */
+export function createBalanceReader(deps: {
+  readonly load: (ids: readonly string[]) => Promise<ReadonlyMap<string, bigint>>;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly logger: Pick<Logger, 'warn'>;
+}): Omit<Balances, 'apply'> {
+  const { clock, logger } = deps;
+  const read = shareReads(deps.load);
+  const known = new Map<string, { readonly available: bigint; readonly readAtMs: number }>();
+  const remember = (id: string, available: bigint, readAtMs: number) => {
+    known.delete(id);
+    known.set(id, { available, readAtMs });
+    if (known.size <= KNOWN_MAX) return;
+    const [oldest] = known.keys();
+    if (oldest !== undefined) known.delete(oldest);
+  };
+  return {
+    available: async (merchantId, currencies) => {
+      const ids = currencies.map((currency) => walletKeyOf(merchantId, currency));
+      const found = await read(ids);
+      return new Map(
+        currencies.map((currency) => [currency, found.get(walletKeyOf(merchantId, currency)) ?? 0n]),
+      );
+    },
+    canSpend: async ({ merchantId, currency }, minor) => {
+      const id = walletKeyOf(merchantId, currency);
+      const nowMs = clock.nowMs();
+      const earlier = known.get(id);
+      const ageMs = earlier ? nowMs - earlier.readAtMs : Number.POSITIVE_INFINITY;
+      if (earlier && ageMs >= 0 && ageMs <= YES_AGE_MS_MAX && earlier.available >= minor) return true;
+      try {
+        const available = (await read([id])).get(id) ?? 0n;
+        remember(id, available, nowMs);
+        return available >= minor;
+      } catch (error) {
+        logger.warn({ err: error }, 'a balance could not be read: the hold decides');
+        return true;
+      }
+    },
+  };
+}
+
+/** Lets reads that are asked for while one is under way share the next one; none sees less than was there when asked. */
+function shareReads(
+  load: (ids: readonly string[]) => Promise<ReadonlyMap<string, bigint>>,
+): (ids: readonly string[]) => Promise<ReadonlyMap<string, bigint>> {
+  let idle: Promise<unknown> = Promise.resolve();
+  let next: { readonly ids: Set<string>; readonly found: Promise<ReadonlyMap<string, bigint>> } | undefined;
+  return (ids) => {
+    if (!next) {
+      const gathered = new Set<string>();
+      const found = idle.then(() => {
+        next = undefined;
+        return load([...gathered]);
+      });
+      idle = found.catch(() => undefined);
+      next = { ids: gathered, found };
+    }
+    for (const id of ids) next.ids.add(id);
+    return next.found;
+  };
+}
+
+async function applyNewest(
+  wallets: Collection<WalletDocument>,
+  balances: readonly WalletBalance[],
+  session: ClientSession,
+): Promise<void> {
+  const newest = new Map<string, WalletDocument>();
+  for (const { merchantId, currency, available, held, sequence } of balances) {
+    const _id = walletKeyOf(merchantId, currency);
+    if ((newest.get(_id)?.sequence ?? -1n) < sequence) newest.set(_id, { _id, available, held, sequence });
+  }
+  if (newest.size === 0) return;
+  const writes = [...newest.values()].map((wallet) => ({
+    updateOne: {
+      filter: { _id: wallet._id },
+      update: [
+        {
+          $replaceWith: {
+            $cond: [
+              { $lt: [{ $ifNull: ['$sequence', -1] }, wallet.sequence] },
+              { $literal: wallet },
+              '$$ROOT',
+            ],
+          },
+        },
+      ],
+      upsert: true,
+    },
+  }));
+  await wallets.bulkWrite(writes, { session, ordered: false });
+}

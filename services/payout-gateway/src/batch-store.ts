@@ -1,0 +1,59 @@
+import type { ClientSession, Db } from 'mongodb';
+import type { BatchTerms } from './domain/submission.ts';
+import type { Reservation } from './store.ts';
+
+/** A batch that was accepted: its header, and what its items come to. */
+export interface Batch extends Reservation {
+  readonly terms: BatchTerms;
+  readonly items: number;
+  /** Minor units of its currency. */
+  readonly fees: bigint;
+  readonly acceptedAtMs: number;
+}
+
+/** A batch as MongoDB holds it; `_id` is our reference, which its payouts carry. */
+interface BatchDocument {
+  readonly _id: string;
+  readonly merchantId: string;
+  readonly merchantReference: string;
+  readonly contentHash: string;
+  readonly country: string;
+  readonly channel: string;
+  readonly transactionType?: string;
+  readonly currency: string;
+  readonly total: bigint;
+  readonly fees: bigint;
+  readonly items: number;
+  readonly acceptedAt: Date;
+}
+
+/** The accepted batches, for people; their items live alone (design 4.7). */
+export interface BatchStore {
+  readonly insert: (batch: Batch, session: ClientSession) => Promise<void>;
+}
+
+/** Opens the store. */
+export function openBatchStore(db: Db): BatchStore {
+  const collection = db.collection<BatchDocument>('batches');
+  return {
+    insert: async ({ terms, ...batch }, session) => {
+      await collection.insertOne(
+        {
+          _id: batch.batchReference,
+          merchantId: batch.merchantId,
+          merchantReference: batch.merchantReference,
+          contentHash: batch.contentHash,
+          country: terms.country,
+          channel: terms.channel,
+          ...(terms.transactionType !== undefined && { transactionType: terms.transactionType }),
+          currency: terms.total.currency,
+          total: terms.total.minor,
+          fees: batch.fees,
+          items: batch.items,
+          acceptedAt: new Date(batch.acceptedAtMs),
+        },
+        { session },
+      );
+    },
+  };
+}

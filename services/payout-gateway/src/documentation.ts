@@ -1,0 +1,83 @@
+import { Hono } from 'hono';
+import { createOpenApiDocument } from './openapi.ts';
+import { openPackageFiles } from './static-files.ts';
+
+/** The viewer's own files are all that its page may load: nothing comes from elsewhere, so it works offline. */
+const contentSecurityPolicy = [
+  "default-src 'self'",
+  // Swagger UI sets styles on elements, and its icons are data URLs.
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const page = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Pesewa payout API</title>
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="/docs/swagger-ui.css">
+  </head>
+  <body>
+    <div id="viewer"></div>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script src="/docs/start.js"></script>
+  </body>
+</html>
+`;
+
+/** Without `validatorUrl: null` the viewer would send the document's address to a public service. */
+const startScript = `SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#viewer',
+  deepLinking: true,
+  validatorUrl: null,
+  presets: [SwaggerUIBundle.presets.apis],
+});
+`;
+
+const headers = { 'cache-control': 'public, max-age=3600' };
+const viewer = openPackageFiles({
+  package: 'swagger-ui-dist',
+  directory: '.',
+  only: ['swagger-ui.css', 'swagger-ui-bundle.js'],
+  headers,
+});
+
+/** The API's own documentation, for everyone: `GET /openapi.json` and a viewer of it at `GET /docs`. */
+export function createDocumentationRoutes(): Hono {
+  const routes = new Hono();
+  const nosniff = { 'x-content-type-options': 'nosniff' };
+  let document: string | undefined;
+  routes.get('/openapi.json', (context) => {
+    document ??= JSON.stringify(createOpenApiDocument());
+    const type = { 'content-type': 'application/json; charset=UTF-8' };
+    return context.newResponse(document, 200, { ...type, ...nosniff, 'cache-control': 'no-cache' });
+  });
+  routes.get('/docs', (context) =>
+    context.newResponse(page, 200, {
+      'content-type': 'text/html; charset=UTF-8',
+      'content-security-policy': contentSecurityPolicy,
+      'referrer-policy': 'no-referrer',
+      ...nosniff,
+      ...headers,
+    }),
+  );
+  routes.get('/docs/start.js', (context) =>
+    context.newResponse(startScript, 200, {
+      'content-type': 'text/javascript; charset=UTF-8',
+      ...nosniff,
+      ...headers,
+    }),
+  );
+  routes.get('/docs/:name{swagger-ui[a-z.-]+}', (context, next) => {
+    const name = context.req.param('name');
+    return viewer.has(name) ? viewer.answer(context, name) : next();
+  });
+  return routes;
+}

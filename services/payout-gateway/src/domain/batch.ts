@@ -1,0 +1,111 @@
+import {
+  BATCH_ITEMS_MAX,
+  bulkPayoutHeader,
+  bulkPayoutItem,
+  describeProblem,
+  firstProblem,
+  JsonError,
+  parseJson,
+} from '@pesewa/contracts';
+import { accept, formatAmount, type Result, refuse } from '@pesewa/kernel';
+import { BoundsError, parseItems, splitBody } from './json-items.ts';
+import {
+  type BatchTerms,
+  type OrderRefusal,
+  type PayoutOrder,
+  readBatchTerms,
+  readItemOrder,
+} from './submission.ts';
+
+/** A batch as a merchant ordered it, normalised: what its items share, and the items, each a payout of its own. */
+export interface BatchOrder {
+  readonly terms: BatchTerms;
+  readonly items: readonly PayoutOrder[];
+}
+
+/** The most characters of an item, and of all that is no item: as much as a single payout may have bytes. */
+const CHARACTERS_MAX = 16_384;
+const ITEMS_PER_STEP = 50;
+const ITEMS = 'beneficiaries';
+
+/**
+ * Reads the body of a batch: well-formed, complete, no reference twice, and its total the sum of its items; the first
+ * bad index is named (contract 2.3, design 9).
+ *
+ * It yields between steps, because ten thousand items at once would keep every other request waiting.
+ */
+export function* readBatch(text: string): Generator<void, Result<BatchOrder, OrderRefusal>> {
+  try {
+    const bounds = { itemsMax: BATCH_ITEMS_MAX, charactersMax: CHARACTERS_MAX };
+    const { rest, items } = yield* splitBody(text, ITEMS, bounds);
+    const body = parseJson(rest);
+    const header = bulkPayoutHeader.safeParse(body);
+    if (!header.success) return malformed(describeProblem(firstProblem(header.error)));
+    if (items === undefined) return malformed(describeMissingItems(body));
+    if (items.length === 0) return malformed(`${ITEMS} must have at least one item`);
+    const terms = readBatchTerms(header.data);
+    if (!terms.ok) return terms;
+    const orders = yield* readItems(terms.value, items);
+    if (!orders.ok) return orders;
+    return checkTotal(terms.value, orders.value);
+  } catch (error) {
+    if (error instanceof BoundsError) return malformed(error.message);
+    if (error instanceof JsonError) return malformed('the body must be well-formed JSON, each key once');
+    throw error;
+  }
+}
+
+function* readItems(
+  terms: BatchTerms,
+  texts: readonly string[],
+): Generator<void, Result<readonly PayoutOrder[], OrderRefusal>> {
+  const references = new Set([terms.merchantReference]);
+  const orders: PayoutOrder[] = [];
+  for (let first = 0; first < texts.length; first += ITEMS_PER_STEP) {
+    for (const item of parseItems(texts.slice(first, first + ITEMS_PER_STEP))) {
+      const path = itemPath(orders.length);
+      const read = bulkPayoutItem.safeParse(item);
+      if (!read.success) return malformed(describeItemProblem(path, firstProblem(read.error)));
+      const order = readItemOrder(terms, read.data, path);
+      if (!order.ok) return order;
+      const { merchantReference } = order.value;
+      if (references.has(merchantReference))
+        return malformed(`${path}.transactionReference is used twice in this batch`);
+      references.add(merchantReference);
+      orders.push(order.value);
+    }
+    yield;
+  }
+  return accept(orders);
+}
+
+/** How a refusal names an item. */
+export function itemPath(index: number): string {
+  return `${ITEMS}.${index}`;
+}
+
+function describeItemProblem(path: string, problem: ReturnType<typeof firstProblem>): string {
+  return problem.path === '' ? `${path} ${problem.message}` : `${path}.${describeProblem(problem)}`;
+}
+
+function describeMissingItems(body: unknown): string {
+  const given = typeof body === 'object' && body !== null && ITEMS in body;
+  return given ? `${ITEMS} must be an array` : `${ITEMS} is required`;
+}
+
+function checkTotal(terms: BatchTerms, items: readonly PayoutOrder[]): Result<BatchOrder, OrderRefusal> {
+  const sum = items.reduce((total, { amount }) => total + amount.minor, 0n);
+  if (sum === terms.total.minor) return accept({ terms, items });
+  // The sum may be past what an amount can be, and is named for the merchant all the same.
+  const message = `totalAmount must be the sum of the amounts, ${formatAmount(sum, terms.total.currency)}`;
+  return refuse({ code: 'invalidAmount', message });
+}
+
+function malformed(message: string): { readonly ok: false; readonly refusal: OrderRefusal } {
+  return refuse({ code: 'malformed', message });
+}
+
+/** One text for one batch, from the hashes of its items in their order (design 4.2); they carry what it shares. */
+export function canonicalBatch(terms: BatchTerms, itemHashes: readonly string[]): string {
+  return JSON.stringify([terms.merchantReference, ...itemHashes]);
+}

@@ -1,0 +1,75 @@
+import { JsonError, parseJson } from '@pesewa/contracts';
+import { describe, expect, it } from 'vitest';
+import { drive } from '../acceptance.fixture.ts';
+import { parseItems, splitBody } from './json-items.ts';
+
+const bounds = { itemsMax: 100, charactersMax: 1_000 };
+const split = (text: string) => drive(splitBody(text, 'items', bounds));
+/** Put together again from its pieces, as far as they are JSON. */
+const rejoin = (text: string) => {
+  const { rest, items } = split(text);
+  const body = parseJson(rest);
+  return items === undefined ? body : { ...(body as object), items: parseItems(items) };
+};
+
+describe('the pieces are the whole', () => {
+  it.each([
+    '{"items":[]}',
+    '{"items":[ ]}',
+    '{"items":[1]}',
+    '{"a":"x","items":[{"b":[1,2]},{"c":"],[\\"}"},[[]],"\\\\"],"z":{"items":[3]}}',
+    '{ "items" : [ 1 , 2 , { "a" : "\\u005d" } ] , "b" : [ 5 ] }',
+    '{"it\\u0065ms":[1,2]}',
+    '{"other":"items","list":[1]}',
+    '{"items":"none"}',
+    '{"items":{"items":[1]}}',
+    '[1,[2]]',
+    '"items"',
+  ])('%s', (text) => {
+    expect(rejoin(text)).toEqual(parseJson(text));
+  });
+});
+
+it('malformed text never comes apart into pieces that are well-formed', () => {
+  const whole = '{"a":1,"items":[{"b":"x,]"},[2,3],"y"],"c":[{}]}';
+  const wrongs = [
+    ...Array.from(whole, (_, index) => whole.slice(0, index) + whole.slice(index + 1)),
+    ...Array.from(whole, (character, index) => whole.slice(0, index) + character + whole.slice(index)),
+    ...Array.from(whole, (_, index) => whole.slice(0, index)),
+    '{"items":[1,]}',
+    '{"items":[,1]}',
+    '{"items":[1,,2]}',
+    '{"items":[1}]',
+    '{"items":[{"a":1]}]}',
+    '{"items":[1] [2]}',
+    '{"items":[1],"items":[2]}',
+    '{"items":[1],"items":3}',
+    '{"items" [1]}',
+  ];
+  for (const wrong of wrongs) {
+    const direct = attempt(() => parseJson(wrong));
+    const pieces = attempt(() => rejoin(wrong));
+    expect(pieces, wrong).toEqual(direct);
+  }
+});
+
+/** What it gives, or that it is no JSON. */
+function attempt(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof JsonError) return 'no JSON';
+    throw error;
+  }
+}
+
+it('gives way while it splits a long text', () => {
+  const long = JSON.stringify({ items: Array(100).fill(''), text: 'x' }).replace(
+    '"x"',
+    ' '.repeat(400_000) + '"x"',
+  );
+  expect(splitBody(long, 'items', { itemsMax: 100, charactersMax: 1e9 }).next()).toEqual({
+    done: false,
+    value: undefined,
+  });
+});

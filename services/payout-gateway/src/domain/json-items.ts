@@ -1,0 +1,132 @@
+import { JsonError, parseJson } from '@pesewa/contracts';
+
+/** The parts of a large body: everything but one array, and that array's items, still as text. */
+export interface SplitBody {
+  /** The body with the array empty. */
+  readonly rest: string;
+  /** The texts of the items; undefined where the body has no such array. */
+  readonly items: readonly string[] | undefined;
+}
+
+/** Bounds of a split. */
+export interface SplitBounds {
+  readonly itemsMax: number;
+  /** Of one item, and of the rest. */
+  readonly charactersMax: number;
+}
+
+/** A body that exceeds a bound, named as the merchant reads it. */
+export class BoundsError extends Error {
+  override readonly name = 'BoundsError';
+}
+
+const CHARACTERS_PER_STEP = 131_072;
+
+/**
+ * Splits the text of a JSON object at one of its arrays, so that a large body can be parsed piece by piece.
+ *
+ * It yields between steps: whoever drives it may let others have their turn. Only the splitting happens here; whether
+ * the pieces are JSON is for who parses them, and malformed text never splits into pieces that all are.
+ */
+export function* splitBody(text: string, key: string, bounds: SplitBounds): Generator<void, SplitBody> {
+  let depth = 0;
+  let lastString = '';
+  let stepEnd = CHARACTERS_PER_STEP;
+  let found: { readonly items: readonly string[]; readonly start: number; readonly end: number } | undefined;
+  for (let index = 0; index < text.length; index += 1) {
+    if (index >= stepEnd) {
+      stepEnd = index + CHARACTERS_PER_STEP;
+      yield;
+    }
+    const character = text.charCodeAt(index);
+    if (character === QUOTE) {
+      const end = endOfString(text, index);
+      if (depth === 1) lastString = text.slice(index, end + 1);
+      index = end;
+    } else if (character === OPEN_BRACKET && depth === 1 && isKey(lastString, key)) {
+      if (found) throw new JsonError('one key twice');
+      const { items, end } = yield* splitArray(text, index, key, bounds);
+      found = { items, start: index, end };
+      stepEnd = end + CHARACTERS_PER_STEP;
+      index = end;
+    } else if (isOpening(character)) depth += 1;
+    else if (isClosing(character)) depth -= 1;
+  }
+  const rest = found ? `${text.slice(0, found.start + 1)}${text.slice(found.end)}` : text;
+  if (rest.length > bounds.charactersMax) {
+    throw new BoundsError(`the body must have at most ${bounds.charactersMax} characters beside its ${key}`);
+  }
+  return { rest, items: found?.items };
+}
+
+/** The texts between an array's commas, from its opening bracket on, and where its closing one is. */
+function* splitArray(
+  text: string,
+  start: number,
+  key: string,
+  bounds: SplitBounds,
+): Generator<void, { readonly items: readonly string[]; readonly end: number }> {
+  const items: string[] = [];
+  let depth = 0;
+  let itemStart = start + 1;
+  let stepEnd = start + CHARACTERS_PER_STEP;
+  const take = (end: number) => {
+    if (items.length === bounds.itemsMax)
+      throw new BoundsError(`${key} must have at most ${bounds.itemsMax} items`);
+    if (end - itemStart > bounds.charactersMax)
+      throw new BoundsError(`${key}.${items.length} must have at most ${bounds.charactersMax} characters`);
+    items.push(text.slice(itemStart, end));
+    itemStart = end + 1;
+  };
+  for (let index = start + 1; index < text.length; index += 1) {
+    if (index >= stepEnd) {
+      stepEnd = index + CHARACTERS_PER_STEP;
+      yield;
+    }
+    const character = text.charCodeAt(index);
+    if (character === QUOTE) index = endOfString(text, index);
+    else if (isOpening(character)) depth += 1;
+    else if (isClosing(character)) {
+      depth -= 1;
+      if (depth >= 0) continue;
+      if (character !== CLOSE_BRACKET) break;
+      // An empty array has no items; after a comma, nothing is no item either, and won't parse.
+      if (items.length > 0 || text.slice(itemStart, index).trim() !== '') take(index);
+      return { items, end: index };
+    } else if (character === COMMA && depth === 0) take(index);
+  }
+  throw new JsonError('an array without its end');
+}
+
+/** Parses items of a split body; as many come out as go in. */
+export function parseItems(texts: readonly string[]): readonly unknown[] {
+  const parsed = parseJson(`[${texts.join(',')}]`);
+  if (!Array.isArray(parsed) || parsed.length !== texts.length) throw new JsonError('an item is missing');
+  return parsed;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+const isOpening = (character: number): boolean => character === OPEN_BRACKET || character === 0x7b;
+const isClosing = (character: number): boolean => character === CLOSE_BRACKET || character === 0x7d;
+
+/** Where the string that starts here ends: at its closing quote. */
+function endOfString(text: string, start: number): number {
+  for (let index = start + 1; index < text.length; index += 1) {
+    const character = text.charCodeAt(index);
+    if (character === BACKSLASH) index += 1;
+    else if (character === QUOTE) return index;
+  }
+  throw new JsonError('a string without its end');
+}
+
+/** Whether a JSON string spells the key, escapes included. */
+function isKey(literal: string, key: string): boolean {
+  if (literal === `"${key}"`) return true;
+  if (!literal.includes('\\')) return false;
+  return parseJson(literal) === key;
+}

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { dayLimitOf, openDayBook, overDayMax, overPayoutMax } from './limits.ts';
+
+const GHS = (minor: bigint) => ({ minor, currency: 'GHS' });
+
+describe('the limit per payout', () => {
+  const limits = { perPayoutMaxMinor: { GHS: 500n } };
+  it('is named with the field and the amount', () => {
+    expect(overPayoutMax(limits, GHS(501n), 'beneficiaries.3.amount')).toEqual({
+      code: 'overLimit',
+      message: 'beneficiaries.3.amount is over your limit per payout of 5 GHS',
+    });
+  });
+  it('takes what is just as large, and any amount where there is none in the currency', () => {
+    expect(overPayoutMax(limits, GHS(500n), 'amount')).toBeUndefined();
+    expect(overPayoutMax(limits, { minor: 501n, currency: 'NGN' }, 'amount')).toBeUndefined();
+    expect(overPayoutMax({}, GHS(501n), 'amount')).toBeUndefined();
+  });
+});
+
+describe('the limit per day', () => {
+  const merchant = { id: 'demo', limits: { perDayMaxMinor: { GHS: 10n } } };
+  const endOfDayMs = Date.parse('2026-02-28T23:59:59.999Z');
+  it('is one of the UTC day, merchant and currency', () => {
+    expect(dayLimitOf(merchant, 'GHS', endOfDayMs)?.id).toBe('demo:GHS:2026-02-28');
+    expect(dayLimitOf(merchant, 'GHS', endOfDayMs + 1)?.id).toBe('demo:GHS:2026-03-01');
+    expect(dayLimitOf(merchant, 'NGN', endOfDayMs)).toBeUndefined();
+  });
+  it('admits as much as fits, in order, and what is refused does not count', () => {
+    const limit = dayLimitOf(merchant, 'GHS', endOfDayMs);
+    if (limit === undefined) throw new Error('there is a limit');
+    const days = openDayBook(new Map([[limit.id, 3n]]));
+    expect([4n, 4n, 3n, 1n].map((minor) => days.admits(limit, minor))).toEqual([true, false, true, false]);
+    expect(days.changes()).toEqual([{ limit, before: 3n, after: 10n }]);
+  });
+  it('is named with its amount', () => {
+    expect(overDayMax(GHS(10n)).message).toBe('this would exceed your limit per day (UTC) of 0.1 GHS');
+  });
+});

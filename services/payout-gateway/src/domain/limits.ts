@@ -1,0 +1,75 @@
+import type { MerchantLimits } from '@pesewa/directory';
+import { formatAmount, type Money } from '@pesewa/kernel';
+import type { OrderRefusal } from './submission.ts';
+
+type AmountLimits = Pick<MerchantLimits, 'perPayoutMaxMinor' | 'perDayMaxMinor'>;
+
+/** Why an amount is over the merchant's limit for a single payout, if it is; `path` names the field. */
+export function overPayoutMax(limits: AmountLimits, amount: Money, path: string): OrderRefusal | undefined {
+  const max = limits.perPayoutMaxMinor?.[amount.currency];
+  if (max === undefined || amount.minor <= max) return undefined;
+  const most = `${formatAmount(max, amount.currency)} ${amount.currency}`;
+  return { code: 'overLimit', message: `${path} is over your limit per payout of ${most}` };
+}
+
+/** What a refusal for the limit per day says. */
+export function overDayMax(max: Money): OrderRefusal {
+  const most = `${formatAmount(max.minor, max.currency)} ${max.currency}`;
+  return { code: 'overLimit', message: `this would exceed your limit per day (UTC) of ${most}` };
+}
+
+/** What a merchant may have accepted within one UTC day, in one currency. */
+export interface DayLimit {
+  /** `<merchant>:<currency>:<day>` */
+  readonly id: string;
+  readonly max: Money;
+  /** After this nobody asks for the day any more. */
+  readonly forgetAtMs: number;
+}
+
+const DAY_MS = 86_400_000;
+const KEPT_DAYS = 40;
+
+/** The limit per day that a payout falls under, or nothing where the merchant has none in its currency. */
+export function dayLimitOf(
+  merchant: { readonly id: string; readonly limits: AmountLimits },
+  currency: string,
+  atMs: number,
+): DayLimit | undefined {
+  const minor = merchant.limits.perDayMaxMinor?.[currency];
+  if (minor === undefined) return undefined;
+  return {
+    id: `${merchant.id}:${currency}:${new Date(atMs).toISOString().slice(0, 10)}`,
+    max: { minor, currency },
+    forgetAtMs: atMs + KEPT_DAYS * DAY_MS,
+  };
+}
+
+/** How much of a day was used before, and is after. */
+export interface DayChange {
+  readonly limit: DayLimit;
+  readonly before: bigint;
+  readonly after: bigint;
+}
+
+/** Counts what is accepted in a transaction against what the days held before it. */
+export interface DayBook {
+  /** Counts the amount, unless it would exceed the limit. */
+  readonly admits: (limit: DayLimit, minor: bigint) => boolean;
+  readonly changes: () => readonly DayChange[];
+}
+
+/** Opens a {@link DayBook} over what the days held, by id; an absent one held nothing. */
+export function openDayBook(usedBefore: ReadonlyMap<string, bigint>): DayBook {
+  const changes = new Map<string, DayChange>();
+  return {
+    admits: (limit, minor) => {
+      const before = usedBefore.get(limit.id) ?? 0n;
+      const after = (changes.get(limit.id)?.after ?? before) + minor;
+      if (after > limit.max.minor) return false;
+      changes.set(limit.id, { limit, before, after });
+      return true;
+    },
+    changes: () => [...changes.values()],
+  };
+}

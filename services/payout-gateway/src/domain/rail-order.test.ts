@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { railOrder } from './rail-order.ts';
+import type { PayoutOrder } from './submission.ts';
+
+const order: PayoutOrder = {
+  merchantReference: 'inv-1',
+  country: 'KEN',
+  channel: 'Mobile Money',
+  transactionType: '1',
+  amount: { minor: 10_050n, currency: 'KES' },
+  beneficiary: {
+    accountName: 'A. Name',
+    accountNumber: '254700000000',
+    bankCode: 'MPESA',
+    phoneNumber: undefined,
+    accountType: undefined,
+    identificationType: undefined,
+    identificationNumber: undefined,
+    nationalIdNumber: undefined,
+    narration: undefined,
+  },
+  sender: {
+    name: 'Demo',
+    email: 'demo@example.com',
+    phoneNumber: undefined,
+    countryCode: undefined,
+    currencyCode: undefined,
+  },
+};
+const inCurrency = (currency: string): PayoutOrder => ({ ...order, amount: { minor: 10_050n, currency } });
+
+describe('a payout on its way to a rail (contract 2.2)', () => {
+  it('goes under our reference, its amount in minor units', () => {
+    expect(railOrder('po-1', order)).toMatchObject({ reference: 'po-1', currency: 'KES', amount: 10_050n });
+  });
+
+  it.each(['KES', 'XAF'])('names the place of a sender who names none (%s)', (currency) => {
+    expect(railOrder('po-1', inCurrency(currency)).sender).toEqual({
+      ...order.sender,
+      countryCode: 'KEN',
+      currencyCode: currency,
+    });
+  });
+
+  it('leaves the place that a sender names', () => {
+    const sender = { ...order.sender, countryCode: 'NGA', currencyCode: 'NGN' };
+    expect(railOrder('po-1', { ...order, sender }).sender).toEqual(sender);
+  });
+
+  it('adds nothing where the contract asks for nothing', () => {
+    expect(railOrder('po-1', inCurrency('GHS')).sender).toEqual(order.sender);
+  });
+});

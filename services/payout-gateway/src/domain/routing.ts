@@ -1,0 +1,36 @@
+import { unreachable } from '@pesewa/kernel';
+import type { OrderRefusal, PayoutOrder } from './submission.ts';
+
+/** What a payout is routed by. */
+export interface RouteQuestion extends Pick<PayoutOrder, 'country' | 'channel'> {
+  readonly currency: string;
+  readonly bankCode: string;
+}
+
+/** Where a payout goes, or why nowhere; `unavailable`: that can't be told at present. */
+export type Route =
+  | { readonly kind: 'routed'; readonly rail: string }
+  | { readonly kind: 'noRoute' }
+  | { readonly kind: 'noProcessor'; readonly why: 'unknown' | 'inactive' | 'blocked' }
+  | { readonly kind: 'unavailable' };
+
+/** What a refusal for want of a route says; `path` names the field with the processor's code. */
+export function noRouteRefusal(
+  route: Exclude<Route, { readonly kind: 'routed' }>,
+  { channel, country, currency }: Omit<RouteQuestion, 'bankCode'>,
+  path: string,
+): OrderRefusal {
+  switch (route.kind) {
+    case 'noRoute':
+      return { code: 'noRoute', message: `no route for ${channel} in ${country} with ${currency}` };
+    case 'noProcessor':
+      return { code: 'noRoute', message: `${path} names a processor that is ${route.why}` };
+    case 'unavailable':
+      return {
+        code: 'unavailable',
+        message: 'the processors are not known at present: nothing is stored, try again',
+      };
+    default:
+      return unreachable(route);
+  }
+}

@@ -1,0 +1,36 @@
+import { twoLetterCode } from '@pesewa/contracts';
+import { type Handler, Hono } from 'hono';
+import { openPackageFiles } from './static-files.ts';
+
+/** The address of a country's flag, by its three letters; empty for what has none. */
+export type FlagUrl = (country: string) => string;
+
+const flags = openPackageFiles({
+  package: 'flag-icons',
+  directory: 'flags/4x3',
+  headers: {
+    'cache-control': 'public, max-age=2592000, immutable',
+    // An image that someone opens as a page must not run anything.
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    'cross-origin-resource-policy': 'cross-origin',
+  },
+});
+
+/** Builds the addresses of flags on our own public address (contract 2.5, 2.6). */
+export function createFlagUrl(publicUrl: string): FlagUrl {
+  const base = publicUrl.replace(/\/+$/, '');
+  return (country) => {
+    const name = `${twoLetterCode(country)?.toLowerCase() ?? ''}.svg`;
+    return flags.has(name) ? `${base}/flags/${name}` : '';
+  };
+}
+
+/** The flag images, for everyone: `GET /flags/{two letters}.svg`. */
+export function createFlagRoutes(notFound: Handler): Hono {
+  const routes = new Hono();
+  routes.get('/flags/:name', (context, next) => {
+    const name = context.req.param('name');
+    return flags.has(name) ? flags.answer(context, name) : notFound(context, next);
+  });
+  return routes;
+}

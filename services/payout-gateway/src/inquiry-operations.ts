@@ -1,0 +1,115 @@
+import { accountNameRecord, nameEnquiryRequest, processorRecord, walletRecord } from '@pesewa/contracts';
+import { z } from 'zod';
+import { defineOperation } from './api-operation.ts';
+
+const wallet = {
+  balance: 125000.5,
+  countryCode: 'NGA',
+  countryAvatar: 'http://127.0.0.1:4010/flags/ng.svg',
+  currencyCode: 'NGN',
+  currencyHtml: '&#8358;',
+};
+
+const processor = {
+  blockTransaction: false,
+  active: true,
+  avatar: '#c8963e',
+  sortCode: '058',
+  shortName: 'GTBank',
+  code: '058',
+  name: 'Guaranty Trust Bank',
+  currency: 'NGN',
+  country: 'NGA',
+};
+
+const enquiry = { accountNumber: '0123456789', bankCode: '058', currency: 'NGN', country: 'NGA' };
+
+/** The operations that only tell (contract 4.4 to 4.6). */
+export const inquiryOperations = {
+  balance: defineOperation({
+    method: 'post',
+    path: '/api/v1/wallets/balance',
+    operationId: 'tellBalance',
+    tag: 'Inquiries',
+    summary: 'Wallet balances',
+    description:
+      'What can be spent now, one wallet per currency; money held for payouts under way is gone from it. ' +
+      'A body is ignored. A currency in which there is no wallet gives an empty list.',
+    request: {
+      query: z.object({
+        currency: z.string().optional().meta({ description: 'shows that currency only', example: 'NGN' }),
+      }),
+    },
+    success: {
+      code: 'answered',
+      description: '`00` the wallets',
+      data: z.array(walletRecord.strict()),
+      example: {
+        isSuccessful: true,
+        responseCode: '00',
+        responseMessage: 'Balance retrieved successfully',
+        responseData: [wallet],
+      },
+    },
+    refusals: ['malformed', 'unavailable'],
+  }),
+  processors: defineOperation({
+    method: 'get',
+    path: '/api/v1/banks',
+    operationId: 'listProcessors',
+    tag: 'Inquiries',
+    summary: 'Payout processors of a country',
+    description:
+      'The banks and operators that payouts can go to; `code` is the `bankCode` of a payout. One that is not ' +
+      '`active`, or has `blockTransaction`, is refused with `92`. An unknown country gives an empty list.',
+    request: {
+      query: z.object({
+        country: z.string().meta({ description: 'name, two- or three-letter ISO code', example: 'NGA' }),
+      }),
+    },
+    success: {
+      code: 'answered',
+      description: '`00` the processors',
+      data: z.array(processorRecord.strict()),
+      example: {
+        isSuccessful: true,
+        responseCode: '00',
+        responseMessage: 'Processors retrieved successfully',
+        responseData: [processor],
+      },
+    },
+    refusals: ['malformed', 'unavailable'],
+  }),
+  nameEnquiry: defineOperation({
+    method: 'post',
+    path: '/api/v1/transactions/name-enquiry',
+    operationId: 'enquireName',
+    tag: 'Inquiries',
+    summary: "An account holder's name",
+    description:
+      'Who holds an account, before a payout goes to it. Limited per merchant and minute, apart from other requests. ' +
+      'The success has no `responseCode`.',
+    request: {
+      body: {
+        required: true,
+        content: { 'application/json': { schema: nameEnquiryRequest, example: enquiry } },
+      },
+    },
+    success: {
+      code: null,
+      description: 'the holder',
+      data: accountNameRecord.strict(),
+      example: {
+        isSuccessful: true,
+        responseMessage: 'Account found',
+        responseData: {
+          accountName: 'Ama Mensah',
+          accountNumber: '0123456789',
+          bankCode: '058',
+          sessionId: 'uev-019a6b2c4d5e7f8091a2b3c4d5e6f708',
+        },
+      },
+    },
+    refusals: ['malformed', 'notFound', 'noRoute', 'unavailable'],
+  }),
+};

@@ -1,0 +1,127 @@
+import {
+  countryCode,
+  currencyCode,
+  describeProblem,
+  firstProblem,
+  nameEnquiryRequest,
+} from '@pesewa/contracts';
+import { unreachable } from '@pesewa/kernel';
+import { answerJson, type Logger, readBytes } from '@pesewa/runtime';
+import { type Context, Hono } from 'hono';
+import { type AppEnv, answer, readBody } from './answers.ts';
+import type { Balances } from './balances.ts';
+import type { FlagUrl } from './flags.ts';
+import { inquiryOperations } from './inquiry-operations.ts';
+import { viewProcessor, viewWallet } from './inquiry-views.ts';
+import type { NameEnquiry, NameEnquiryOutcome } from './name-enquiry.ts';
+import type { Processors } from './processors.ts';
+import { tooMany } from './rate-answers.ts';
+import type { RateLimits } from './rate-limits.ts';
+
+/** What the inquiries need. */
+export interface InquiryDeps {
+  readonly balances: Pick<Balances, 'available'>;
+  readonly processors: Pick<Processors, 'list'>;
+  readonly enquireName: NameEnquiry;
+  readonly rateLimits: Pick<RateLimits, 'countNameEnquiry'>;
+  readonly flagUrl: FlagUrl;
+  readonly logger: Pick<Logger, 'error'>;
+}
+
+/** The largest body of a name enquiry, and of the balance operation, whose body is ignored. */
+const BODY_BYTES_MAX = 4_096;
+
+/** The routes that only tell: balance, processors, name enquiry (contract 4.4 to 4.6). */
+export function createInquiryRoutes(deps: InquiryDeps): Hono<AppEnv> {
+  const routes = new Hono<AppEnv>();
+  routes.post(inquiryOperations.balance.getRoutingPath(), (context) => tellBalance(context, deps));
+  routes.get(inquiryOperations.processors.getRoutingPath(), (context) => listProcessors(context, deps));
+  routes.post(inquiryOperations.nameEnquiry.getRoutingPath(), (context) => enquireName(context, deps));
+  return routes;
+}
+
+async function tellBalance(context: Context<AppEnv>, deps: InquiryDeps): Promise<Response> {
+  if ((await readBytes(context, BODY_BYTES_MAX)) === undefined) {
+    return answer(context, 'malformed', `the body must have at most ${BODY_BYTES_MAX} bytes`);
+  }
+  const asked = readQuery(context, 'currency', /^[A-Za-z0-9]{1,16}$/);
+  if (!asked.ok) return answer(context, 'malformed', asked.message);
+  const merchant = context.get('merchant');
+  const only = asked.value === undefined ? undefined : currencyCode(asked.value);
+  const wallets = merchant.wallets.filter(({ currency }) => asked.value === undefined || currency === only);
+  if (wallets.length === 0) return answer(context, 'answered', 'No such wallet', []);
+  const currencies = wallets.map(({ currency }) => currency);
+  const available = await deps.balances.available(merchant.id, currencies).catch((error: unknown) => {
+    deps.logger.error({ err: error }, 'balances could not be read');
+    return undefined;
+  });
+  if (!available) return answer(context, 'unavailable', 'the balance is not known at present: try again');
+  const data = wallets.map((wallet) =>
+    viewWallet(wallet, available.get(wallet.currency) ?? 0n, deps.flagUrl),
+  );
+  return answer(context, 'answered', 'Balance retrieved successfully', data);
+}
+
+async function listProcessors(context: Context<AppEnv>, deps: InquiryDeps): Promise<Response> {
+  const asked = readQuery(context, 'country', /^[\p{L}\p{M}\p{N} .,'’()&-]{1,60}$/u);
+  if (!asked.ok) return answer(context, 'malformed', asked.message);
+  if (asked.value === undefined) return answer(context, 'malformed', 'country is required');
+  const country = countryCode(asked.value);
+  const list = country === undefined ? [] : await deps.processors.list(country);
+  if (!list) return answer(context, 'unavailable', 'the processors are not known at present: try again');
+  const data = list.map((processor) => viewProcessor(processor, country ?? '', deps.flagUrl));
+  return answer(context, 'answered', 'Processors retrieved successfully', data);
+}
+
+async function enquireName(context: Context<AppEnv>, deps: InquiryDeps): Promise<Response> {
+  const waitSeconds = await deps.rateLimits.countNameEnquiry(context.get('merchant'));
+  if (waitSeconds !== undefined) return tooMany(context, 'too many name enquiries', waitSeconds);
+  const body = await readBody(context, BODY_BYTES_MAX);
+  if (typeof body === 'string') return answer(context, 'malformed', body);
+  const request = nameEnquiryRequest.safeParse(body.value);
+  if (!request.success) return answer(context, 'malformed', describeProblem(firstProblem(request.error)));
+  const country = countryCode(request.data.country);
+  if (country === undefined)
+    return answer(context, 'malformed', 'country must be a country name or an ISO 3166 code');
+  const currency = currencyCode(request.data.currency);
+  if (currency === undefined) return answer(context, 'malformed', 'currency must be an ISO 4217 code');
+  const { accountNumber, bankCode } = request.data;
+  return answerEnquiry(context, await deps.enquireName({ accountNumber, bankCode, currency, country }));
+}
+
+function answerEnquiry(context: Context<AppEnv>, outcome: NameEnquiryOutcome): Response {
+  switch (outcome.kind) {
+    case 'found':
+      // The one success without a responseCode (contract 2.1, 4.6).
+      return answerJson(context, 200, {
+        isSuccessful: true,
+        responseMessage: 'Account found',
+        responseData: outcome.account,
+      });
+    case 'noAccount':
+      return answer(context, 'notFound', 'there is no such account');
+    case 'noRoute':
+      return answer(context, 'noRoute', 'no rail serves the country and currency');
+    case 'noProcessor':
+      return answer(context, 'noRoute', `bankCode names a processor that is ${outcome.why}`);
+    case 'unavailable':
+      return answer(context, 'unavailable', 'the holder is not known at present: try again');
+    default:
+      return unreachable(outcome);
+  }
+}
+
+type Asked =
+  | { readonly ok: true; readonly value: string | undefined }
+  | { readonly ok: false; readonly message: string };
+
+/** One query parameter as text; empty is absent, a repeated one or an array or operator of its name is refused. */
+function readQuery(context: Context<AppEnv>, name: string, pattern: RegExp): Asked {
+  const query = new URL(context.req.url).searchParams;
+  const values = query.getAll(name);
+  const odd = [...query.keys()].some((key) => key.startsWith(`${name}[`));
+  if (values.length > 1 || odd) return { ok: false, message: `${name} must be given once, as text` };
+  const value = values[0]?.trim() ?? '';
+  if (value === '') return { ok: true, value: undefined };
+  return pattern.test(value) ? { ok: true, value } : { ok: false, message: `${name} is malformed` };
+}

@@ -1,0 +1,42 @@
+import { jsonNumber } from '@pesewa/contracts';
+import type { MerchantWallet } from '@pesewa/directory';
+import { formatAmount } from '@pesewa/kernel';
+import type { Processor } from '@pesewa/rails';
+import type { FlagUrl } from './flags.ts';
+
+/** A wallet as the balance operation answers it (contract 2.5); `balance` is what can be spent now, minor units. */
+export function viewWallet(wallet: MerchantWallet, available: bigint, flagUrl: FlagUrl) {
+  return {
+    balance: jsonNumber(formatAmount(available, wallet.currency)),
+    countryCode: wallet.country,
+    countryAvatar: flagUrl(wallet.country),
+    currencyCode: wallet.currency,
+    currencyHtml: currencyHtml(wallet.currency),
+  };
+}
+
+/** A processor as the list shows it (contract 2.6), with the flag of its country where the rail has no picture. */
+export function viewProcessor(processor: Processor, country: string, flagUrl: FlagUrl) {
+  return {
+    blockTransaction: processor.blockTransaction,
+    active: processor.active,
+    avatar: processor.avatar === '' ? flagUrl(country) : processor.avatar,
+    sortCode: processor.sortCode,
+    shortName: processor.shortName,
+    code: processor.code,
+    name: processor.name,
+    currency: processor.currency,
+    country,
+  };
+}
+
+/** A currency's symbol as HTML character references: `&#8358;` for NGN (contract 2.5). */
+export function currencyHtml(currency: string): string {
+  const parts = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'narrowSymbol',
+  }).formatToParts(0);
+  const symbol = parts.find(({ type }) => type === 'currency')?.value ?? currency;
+  return Array.from(symbol, (character) => `&#${character.codePointAt(0) ?? 0};`).join('');
+}

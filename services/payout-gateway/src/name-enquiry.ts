@@ -1,0 +1,49 @@
+import type { AccountName, NameQuery, RailConnector } from '@pesewa/rails';
+import type { Logger } from '@pesewa/runtime';
+import type { Route } from './domain/routing.ts';
+import type { Processors } from './processors.ts';
+
+/** What a name enquiry came to; nothing of it is stored or logged. */
+export type NameEnquiryOutcome =
+  | { readonly kind: 'found'; readonly account: AccountName }
+  | { readonly kind: 'noAccount' }
+  | Exclude<Route, { readonly kind: 'routed' }>;
+
+/** Asks who holds an account (contract 4.6). */
+export type NameEnquiry = (query: NameQuery) => Promise<NameEnquiryOutcome>;
+
+const TEXT_LENGTH_MAX = 140;
+
+/** Builds {@link NameEnquiry}: it asks the rail that a payout to the processor would take. */
+export function createNameEnquiry(deps: {
+  readonly route: Processors['route'];
+  readonly rail: (name: string) => RailConnector | undefined;
+  readonly logger: Pick<Logger, 'warn'>;
+}): NameEnquiry {
+  return async (query) => {
+    const { country, currency, bankCode } = query;
+    const routing = await deps.route({ country, currency, bankCode });
+    if (routing.kind !== 'routed') return routing;
+    const rail = deps.rail(routing.rail);
+    if (!rail) return { kind: 'unavailable' };
+    const answer = await rail.enquireName(query);
+    if (answer.kind === 'unknown') {
+      deps.logger.warn({ rail: rail.name, why: answer.why }, 'a name enquiry had no clear answer');
+      return { kind: 'unavailable' };
+    }
+    if (answer.value === null) return { kind: 'noAccount' };
+    const accountName = cleanLine(answer.value.accountName);
+    if (accountName === '') return { kind: 'unavailable' };
+    const { accountNumber } = query;
+    const sessionId = cleanLine(answer.value.sessionId);
+    return { kind: 'found', account: { accountName, accountNumber, bankCode, sessionId } };
+  };
+}
+
+/** A rail's text as one bounded line without control characters. */
+function cleanLine(text: string): string {
+  return text
+    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '')
+    .trim()
+    .slice(0, TEXT_LENGTH_MAX);
+}

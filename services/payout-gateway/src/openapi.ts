@@ -1,0 +1,88 @@
+import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
+import { z } from 'zod';
+import { inquiryOperations } from './inquiry-operations.ts';
+import { fullPayoutRecord, payoutOperations } from './payout-operations.ts';
+
+/** Every operation of the payout API, in the order of contract 4. */
+export const operations: readonly (RouteConfig & { readonly getRoutingPath: () => string })[] = [
+  ...Object.values(payoutOperations),
+  ...Object.values(inquiryOperations),
+];
+
+const webhookExample = {
+  data: {
+    transactionStatus: 'COMPLETED',
+    merchantReference: 'inv-2031',
+    transactionReference: 'po-019a6b2c4d5e7f8091a2b3c4d5e6f708',
+    amount: 1500.5,
+    feeAmount: 15.01,
+    valueAmount: 1515.51,
+    statusReason: 'Successful',
+  },
+};
+
+const webhook: RouteConfig = {
+  method: 'post',
+  path: 'payoutOutcome',
+  operationId: 'payoutOutcome',
+  tags: ['Webhooks'],
+  summary: "A payout's outcome",
+  description:
+    'Sent to your payout webhook address once for each terminal state, so a reversal is a second one; repeated until you ' +
+    'answer 2xx. The headers `webhook-id`, `webhook-timestamp` and `webhook-signature` follow Standard Webhooks.',
+  security: [],
+  request: {
+    body: {
+      required: true,
+      content: {
+        'application/json': { schema: z.strictObject({ data: fullPayoutRecord }), example: webhookExample },
+      },
+    },
+  },
+  responses: { 200: { description: 'taken; any 2xx counts' } },
+};
+
+/** Builds the OpenAPI 3.1 document of the payout API from the operations that its routes are registered by. */
+export function createOpenApiDocument(): object {
+  const { openAPIRegistry: registry, getOpenAPI31Document } = new OpenAPIHono();
+  registry.registerComponent('securitySchemes', 'publicKey', {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-api-key',
+    description: 'the Base64 of your public key',
+  });
+  for (const operation of operations) registry.registerPath(operation);
+  registry.registerWebhook(webhook);
+  const document = getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'Pesewa payout API',
+      version: '1',
+      description:
+        'Payouts to bank accounts and mobile money wallets, and what one asks before and after them. Amounts are JSON ' +
+        'numbers, exact to the minor unit of their currency. Every answer, refusals included, has the same envelope.',
+    },
+    servers: [{ url: '/', description: 'the address that serves this document' }],
+    tags: [
+      { name: 'Payouts', description: 'submit payouts and look them up' },
+      { name: 'Inquiries', description: 'balances, processors, account holders' },
+      { name: 'Webhooks', description: 'what we send to you' },
+    ],
+  });
+  return allowEmpty(document);
+}
+
+/** Optional fields may also be empty (contract 2.2), which the readers' schemas do before they look at the length. */
+function allowEmpty<Value>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(allowEmpty) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, inner]) => [key, allowEmpty(inner)] as const);
+  const schema: Record<string, unknown> = Object.fromEntries(entries);
+  const { type } = schema as { readonly type?: unknown };
+  if (Array.isArray(type) && type.includes('string') && type.includes('null')) {
+    delete schema['minLength'];
+    if (Array.isArray(schema['enum']))
+      schema['enum'] = [...schema['enum'].filter((one) => one !== null), '', null];
+  }
+  return schema as Value;
+}

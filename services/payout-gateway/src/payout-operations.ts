@@ -1,0 +1,165 @@
+import { bulkPayoutRequest, payoutRecord, singlePayoutRequest } from '@pesewa/contracts';
+import { z } from 'zod';
+import { defineOperation } from './api-operation.ts';
+
+const submitted = {
+  transactionStatus: 'INITIALIZED',
+  merchantReference: 'inv-2031',
+  transactionReference: 'po-019a6b2c4d5e7f8091a2b3c4d5e6f708',
+  amount: 1500.5,
+  feeAmount: 15.01,
+};
+
+const single = {
+  transactionReference: 'inv-2031',
+  country: 'Nigeria',
+  currency: 'NGN',
+  channel: 'Bank Transfer',
+  transactionType: '',
+  beneficiary: {
+    accountName: 'Ama Mensah',
+    accountNumber: '0123456789',
+    bankCode: '058',
+    amount: 1500.5,
+    narration: 'Thank you',
+  },
+  sender: { name: 'Demo Merchant', phoneNumber: '', email: 'payouts@example.com' },
+};
+
+const bulk = {
+  transactionReference: 'batch-77',
+  currency: 'NGN',
+  country: 'Nigeria',
+  totalAmount: 3000,
+  channel: 'Bank Transfer',
+  transactionType: '2',
+  beneficiaries: [
+    {
+      accountName: 'Ama Mensah',
+      accountNumber: '0123456789',
+      bankCode: '058',
+      amount: 1500.5,
+      transactionReference: 'batch-77-1',
+      narration: 'Salary',
+      saveBeneficiary: false,
+    },
+    {
+      accountName: 'Chinedu Okafor',
+      accountNumber: '0987654321',
+      bankCode: '044',
+      amount: 1499.5,
+      transactionReference: 'batch-77-2',
+      narration: 'Salary',
+      saveBeneficiary: false,
+    },
+  ],
+  sender: { name: 'Demo Merchant', phoneNumber: '', email: 'payouts@example.com' },
+};
+
+const refusals = [
+  'malformed',
+  'invalidAmount',
+  'duplicate',
+  'insufficientFunds',
+  'overLimit',
+  'noRoute',
+  'unavailable',
+] as const;
+
+/** A payout with its outcome, as lookups and webhooks show it (contract 2.4). */
+export const fullPayoutRecord = payoutRecord
+  .extend({ valueAmount: payoutRecord.shape.amount, statusReason: z.string() })
+  .strict();
+
+/** The operations that take payouts and show them (contract 4.1 to 4.3). */
+export const payoutOperations = {
+  submitSingle: defineOperation({
+    method: 'post',
+    path: '/api/v1/transactions/transfer/single',
+    operationId: 'submitPayout',
+    tag: 'Payouts',
+    summary: 'Single payout',
+    description:
+      'Takes a payout once and for ever: the same request again gives the same record with its state of now, other ' +
+      'content under a used reference is refused with `94`. After a `91` or no answer, send it again unchanged. ' +
+      'Empty, null and absent optional fields are the same. The outcome comes by webhook and by lookup.\n\n' +
+      'Required besides: `transactionType`, `sender.countryCode` and `sender.currencyCode` for KES and XAF; ' +
+      '`sender.phoneNumber` for XAF; `beneficiary.phoneNumber` for KES of type 2; `beneficiary.accountType`, ' +
+      '`identificationType` and `identificationNumber` for South Africa; `beneficiary.nationalIdNumber` for EGP.',
+    request: {
+      body: {
+        required: true,
+        content: { 'application/json': { schema: singlePayoutRequest, example: single } },
+      },
+    },
+    success: {
+      code: 'accepted',
+      description: '`09` the payout is stored and will be carried out',
+      data: payoutRecord.omit({ valueAmount: true, statusReason: true }).strict(),
+      example: {
+        isSuccessful: true,
+        responseCode: '09',
+        responseMessage: 'Transaction submitted successfully',
+        responseData: submitted,
+      },
+    },
+    refusals,
+  }),
+  submitBulk: defineOperation({
+    method: 'post',
+    path: '/api/v1/transactions/transfer/bulk',
+    operationId: 'submitBulkPayout',
+    tag: 'Payouts',
+    summary: 'Bulk payout',
+    description:
+      'Takes 1 to 10,000 payouts, all or none: the items must add up to `totalAmount`, every reference is used once, ' +
+      'and the first bad item is named by its index. After that each item is a payout of its own, with its own lookup ' +
+      'and webhook.',
+    request: {
+      body: { required: true, content: { 'application/json': { schema: bulkPayoutRequest, example: bulk } } },
+    },
+    success: {
+      code: 'accepted',
+      description: '`09` every item is stored and will be carried out',
+      example: {
+        isSuccessful: true,
+        responseCode: '09',
+        responseMessage: 'Transactions submitted successfully',
+      },
+    },
+    refusals,
+  }),
+  lookUp: defineOperation({
+    method: 'get',
+    path: '/api/v1/transactions/{transactionReference}/query',
+    operationId: 'lookUpPayout',
+    tag: 'Payouts',
+    summary: 'Payout status',
+    description:
+      'A payout by your reference, else by ours. A batch has no status of its own: look its items up.',
+    request: {
+      params: z.object({
+        transactionReference: z
+          .string()
+          .meta({ description: "the merchant's reference", example: 'inv-2031' }),
+      }),
+    },
+    success: {
+      code: 'answered',
+      description: '`00` the payout',
+      data: fullPayoutRecord,
+      example: {
+        isSuccessful: true,
+        responseCode: '00',
+        responseMessage: 'Transaction found',
+        responseData: {
+          ...submitted,
+          transactionStatus: 'COMPLETED',
+          valueAmount: 1515.51,
+          statusReason: 'Successful',
+        },
+      },
+    },
+    refusals: ['notFound', 'unavailable'],
+  }),
+};

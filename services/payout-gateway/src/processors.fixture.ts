@@ -1,0 +1,106 @@
+import { openRails, type Processor, type Rails, railSettings } from '@pesewa/rails';
+import { createLogger } from '@pesewa/runtime';
+import type { ListingStore, RailListing } from './processor-listings.ts';
+import { openProcessors, type Processors } from './processors.ts';
+
+/** A processor of Nigeria that works, with what a test wants otherwise. */
+export const processor = (code: string, change: Partial<Processor> = {}): Processor => ({
+  code,
+  name: code,
+  shortName: code,
+  sortCode: code,
+  avatar: '#fff',
+  currency: 'NGN',
+  country: 'NGA',
+  active: true,
+  blockTransaction: false,
+  ...change,
+});
+
+/** What a scripted rail answers: its processors, a holder's name, HTTP 500, or never. */
+export type Script = { readonly processors: readonly Processor[] } | 'broken' | 'silent';
+
+/** Two rails, `first` and `second`, over a scripted network; every question is counted. */
+export function openTestRails(scripts: Record<string, Script>, accountName: unknown = 'Ama') {
+  const asked: string[] = [];
+  const envelope = { isSuccessful: true, responseCode: '00', responseMessage: 'ok' };
+  const account = { accountName, accountNumber: '9', bankCode: '9', sessionId: 's\u0000-1' };
+  const settings = ['first', 'second'].map((name) => ({
+    name,
+    connector: 'upstream',
+    transferUrl: `http://${name}.test`,
+    collectionsUrl: `http://${name}.test`,
+    publicKey: 'hub',
+    breakerFailures: 1_000,
+    payouts: [
+      { country: 'NGA', currency: 'NGN', channels: name === 'first' ? ['Bank Transfer'] : undefined },
+      ...(name === 'second' ? [{ country: 'KEN', currency: 'KES' }] : []),
+    ],
+  }));
+  const rails: Rails = openRails(railSettings.parse(JSON.stringify(settings)), {
+    clock: createManualClock().clock,
+    exchange: (request) => {
+      const { hostname, pathname, search } = new URL(request.url);
+      const name = hostname.replace('.test', '');
+      asked.push(`${name} ${pathname.replace('/api/v1', '')}${search}`);
+      const script = scripts[name] ?? 'broken';
+      if (script === 'silent') return new Promise(() => undefined);
+      if (script === 'broken') return Promise.resolve({ status: 500, retryAfter: undefined, bodyText: '' });
+      const country = new URLSearchParams(search).get('country');
+      const responseData = pathname.endsWith('/banks')
+        ? script.processors.filter((listed) => listed.country === country)
+        : account;
+      return Promise.resolve({
+        status: 200,
+        retryAfter: undefined,
+        bodyText: JSON.stringify({ ...envelope, responseData }),
+      });
+    },
+  });
+  return { rails, asked };
+}
+
+/** A clock that a test moves; whoever sleeps on it wakes when it is moved, or when the signal aborts. */
+export function createManualClock() {
+  let nowMs = Date.UTC(2026, 0, 1);
+  const sleepers = new Set<{ readonly atMs: number; readonly wake: () => void }>();
+  return {
+    clock: {
+      nowMs: () => nowMs,
+      sleep: (durationMs: number, signal?: AbortSignal) =>
+        new Promise<void>((resolve) => {
+          const sleeper = { atMs: nowMs + durationMs, wake: resolve };
+          sleepers.add(sleeper);
+          signal?.addEventListener('abort', () => {
+            sleepers.delete(sleeper);
+            resolve();
+          });
+        }),
+    },
+    advance: (durationMs: number) => {
+      nowMs += durationMs;
+      for (const sleeper of sleepers) {
+        if (sleeper.atMs > nowMs) continue;
+        sleepers.delete(sleeper);
+        sleeper.wake();
+      }
+    },
+  };
+}
+
+/** Processors over scripted rails and a store in memory. */
+export async function openTestProcessors(
+  scripts: Record<string, Script>,
+  stored: readonly RailListing[] = [],
+) {
+  const { clock, advance } = createManualClock();
+  const saved: RailListing[] = [];
+  const store: ListingStore = {
+    all: async () => stored,
+    save: async (listing) => void saved.push(listing),
+  };
+  const { rails, asked } = openTestRails(scripts);
+  const logger = createLogger({ name: 'test', level: 'silent' });
+  const processors: Processors = await openProcessors({ rails, store, ttlMs: 300_000, clock, logger });
+  return { processors, rails, asked, saved, advance };
+}

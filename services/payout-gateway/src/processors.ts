@@ -1,0 +1,203 @@
+import type { Clock } from '@pesewa/kernel';
+import { type Loop, startLoop } from '@pesewa/messaging';
+import type { PayoutChannel, Processor, RailConnector, Rails } from '@pesewa/rails';
+import type { Logger } from '@pesewa/runtime';
+import type { Route } from './domain/routing.ts';
+import type { ListingStore } from './processor-listings.ts';
+
+/** The account's side of a payout that routing looks at; the country has three letters. */
+export interface PayoutDestination {
+  readonly country: string;
+  readonly currency: string;
+  /** Any channel where it is left out. */
+  readonly channel?: PayoutChannel | undefined;
+  readonly bankCode: string;
+}
+
+/** The processors of all rails: kept in memory, renewed in the background, served stale while a rail is down. */
+export interface Processors extends AsyncDisposable {
+  /** The union over the rails; nothing where none of them has ever told, the empty list where none serves the country. */
+  readonly list: (country: string) => Promise<readonly Processor[] | undefined>;
+  /** The first rail, in configured order, that serves the route and offers the processor. */
+  readonly route: (destination: PayoutDestination) => Promise<Route>;
+}
+
+interface Listing {
+  readonly fetchedAtMs: number;
+  readonly processors: readonly Processor[];
+  readonly byCode: ReadonlyMap<string, Processor>;
+}
+
+/** How long a request waits for a rail that has never told. */
+const FIRST_FETCH_MS_MAX = 5_000;
+/** How soon a request may ask again after a rail did not tell. */
+const ASK_AGAIN_MS = 1_000;
+const LOOK_EVERY_MS = 500;
+const BACKOFF_MS = { first: 500, last: 60_000 } as const;
+
+const codeKey = (currency: string, code: string) => `${currency}:${code}`;
+const usable = ({ active, blockTransaction }: Processor) => active && !blockTransaction;
+
+interface ProcessorsDeps {
+  readonly rails: Pick<Rails, 'all' | 'payoutRails'>;
+  readonly store: ListingStore;
+  readonly ttlMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Loads what was last known and starts renewing it; does not wait for any rail. */
+export async function openProcessors(deps: ProcessorsDeps): Promise<Processors> {
+  const cache = createListingCache(deps);
+  for (const { country, rail, fetchedAt, processors } of await deps.store.all())
+    cache.keep(country, rail, fetchedAt.getTime(), processors);
+  const loop = startRenewal(deps, cache);
+  const { rails } = deps;
+
+  const route = async (destination: PayoutDestination): Promise<Route> => {
+    const candidates = rails.payoutRails(destination);
+    if (candidates.length === 0) return { kind: 'noRoute' };
+    const routing = judge(cache, candidates, destination);
+    if (routing.kind === 'routed' || cache.knowsAll(destination.country, candidates)) return routing;
+    await cache.waitForFirst(destination.country);
+    const again = judge(cache, candidates, destination);
+    if (again.kind === 'routed' || cache.knowsAll(destination.country, candidates)) return again;
+    return { kind: 'unavailable' };
+  };
+
+  return {
+    route,
+    list: async (country) => {
+      const serving = servingRails(rails.all, country);
+      if (serving.length === 0) return [];
+      if (!cache.knowsAny(country, serving)) await cache.waitForFirst(country);
+      return cache.knowsAny(country, serving) ? unite(cache, country, serving) : undefined;
+    },
+    [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
+  };
+}
+
+type ListingCache = ReturnType<typeof createListingCache>;
+
+/** What every rail last told of every country, and the asking: one question per country at a time. */
+function createListingCache({ rails, store, clock, logger }: ProcessorsDeps) {
+  const listings = new Map<string, Listing>();
+  const asking = new Map<string, Promise<void>>();
+  const askedAtMs = new Map<string, number>();
+  const keyOf = (country: string, rail: string) => `${country}:${rail}`;
+  const get = (country: string, { name }: Pick<RailConnector, 'name'>) => listings.get(keyOf(country, name));
+  const keep = (country: string, rail: string, fetchedAtMs: number, processors: readonly Processor[]) =>
+    void listings.set(keyOf(country, rail), {
+      fetchedAtMs,
+      processors,
+      byCode: new Map(
+        processors.map((processor) => [codeKey(processor.currency, processor.code), processor]),
+      ),
+    });
+
+  async function askRail(country: string, rail: RailConnector): Promise<void> {
+    const answer = await rail.processors(country);
+    if (answer.kind === 'unknown') {
+      logger.warn({ rail: rail.name, country, why: answer.why }, 'a rail did not list its processors');
+      return;
+    }
+    const fetchedAtMs = clock.nowMs();
+    keep(country, rail.name, fetchedAtMs, answer.value);
+    await store
+      .save({ country, rail: rail.name, fetchedAt: new Date(fetchedAtMs), processors: answer.value })
+      .catch((error: unknown) => logger.warn({ err: error, country }, 'processors could not be stored'));
+  }
+  const ask = (country: string): Promise<void> => {
+    const underWay = asking.get(country);
+    if (underWay) return underWay;
+    askedAtMs.set(country, clock.nowMs());
+    const asked = Promise.all(servingRails(rails.all, country).map((rail) => askRail(country, rail)))
+      .then(() => undefined)
+      .finally(() => asking.delete(country));
+    asking.set(country, asked);
+    return asked;
+  };
+  return {
+    get,
+    keep,
+    ask,
+    knowsAll: (country: string, of: readonly RailConnector[]) => of.every((rail) => get(country, rail)),
+    knowsAny: (country: string, of: readonly RailConnector[]) => of.some((rail) => get(country, rail)),
+    /** Asks, unless that was just tried in vain, and waits within a bound. */
+    waitForFirst: async (country: string): Promise<void> => {
+      const sinceMs = clock.nowMs() - (askedAtMs.get(country) ?? Number.NEGATIVE_INFINITY);
+      if (!asking.has(country) && sinceMs >= 0 && sinceMs < ASK_AGAIN_MS) return;
+      const answered = new AbortController();
+      const asked = ask(country).finally(() => answered.abort());
+      await Promise.race([asked, clock.sleep(FIRST_FETCH_MS_MAX, answered.signal)]);
+    },
+  };
+}
+
+/** Asks for every country that rails pay to, once its time has passed; sooner again, with back-off, after a failure. */
+function startRenewal({ rails, ttlMs, clock, logger }: ProcessorsDeps, cache: ListingCache): Loop {
+  const countries = [
+    ...new Set(rails.all.flatMap(({ capabilities }) => capabilities.payouts.map(({ country }) => country))),
+  ];
+  const retries = new Map<string, { readonly failures: number; readonly atMs: number }>();
+  const isFresh = (country: string) =>
+    servingRails(rails.all, country).every(
+      (rail) => clock.nowMs() - (cache.get(country, rail)?.fetchedAtMs ?? 0) < ttlMs,
+    );
+  const renew = async (country: string): Promise<void> => {
+    if (isFresh(country) || clock.nowMs() < (retries.get(country)?.atMs ?? 0)) return;
+    await cache.ask(country);
+    const failures = isFresh(country) ? 0 : (retries.get(country)?.failures ?? 0) + 1;
+    const backoffMs = failures === 0 ? 0 : Math.min(BACKOFF_MS.last, BACKOFF_MS.first * 2 ** (failures - 1));
+    retries.set(country, { failures, atMs: clock.nowMs() + backoffMs });
+  };
+  return startLoop({
+    name: 'processors',
+    pauseMs: LOOK_EVERY_MS,
+    clock,
+    logger,
+    round: async (signal) => {
+      const closed = new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      await Promise.race([Promise.all(countries.map(renew)), closed]);
+      return false;
+    },
+  });
+}
+
+function servingRails(all: readonly RailConnector[], country: string): readonly RailConnector[] {
+  return all.filter(({ capabilities }) => capabilities.payouts.some((route) => route.country === country));
+}
+
+/** The first rail that offers the processor; else the reason of the rail that came closest to it. */
+function judge(
+  cache: ListingCache,
+  candidates: readonly RailConnector[],
+  { country, currency, bankCode }: PayoutDestination,
+): Route {
+  let why: 'unknown' | 'inactive' | 'blocked' = 'unknown';
+  for (const rail of candidates) {
+    const processor = cache.get(country, rail)?.byCode.get(codeKey(currency, bankCode));
+    if (!processor) continue;
+    if (usable(processor)) return { kind: 'routed', rail: rail.name };
+    if (processor.blockTransaction) why = 'blocked';
+    else if (why === 'unknown') why = 'inactive';
+  }
+  return { kind: 'noProcessor', why };
+}
+
+/** Every processor once: as the first rail has it that can pay there, else as the first one has it. */
+function unite(
+  cache: ListingCache,
+  country: string,
+  serving: readonly RailConnector[],
+): readonly Processor[] {
+  const united = new Map<string, Processor>();
+  for (const processor of serving.flatMap((rail) => cache.get(country, rail)?.processors ?? [])) {
+    const key = codeKey(processor.currency, processor.code);
+    const earlier = united.get(key);
+    if (!earlier || (!usable(earlier) && usable(processor))) united.set(key, processor);
+  }
+  return [...united.values()];
+}

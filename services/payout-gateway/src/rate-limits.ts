@@ -1,0 +1,42 @@
+import type { Merchant } from '@pesewa/directory';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+
+/** The limits of each merchant, counted apart from every other's (docs/adr/0015). */
+export interface RateLimits {
+  /** Counts a request: whole seconds to wait where it is one too many, else nothing. */
+  readonly countRequest: (merchant: Merchant) => Promise<number | undefined>;
+  /** The same for name enquiries, which tell personal data. */
+  readonly countNameEnquiry: (merchant: Merchant) => Promise<number | undefined>;
+}
+
+const ENQUIRIES_PER_MINUTE = 60;
+
+/** Builds {@link RateLimits}; what is counted lives in this process, no longer than its window. */
+export function createRateLimits(): RateLimits {
+  const requests = createCounter(1);
+  const enquiries = createCounter(60);
+  return {
+    countRequest: ({ id, limits }) => requests(id, limits.requestsPerSecond),
+    countNameEnquiry: ({ id, limits }) =>
+      enquiries(id, limits.nameEnquiriesPerMinute ?? ENQUIRIES_PER_MINUTE),
+  };
+}
+
+/** Counts per key in windows that begin with a key's first request; there is one limiter for each limit in use. */
+function createCounter(windowSeconds: number) {
+  const byLimit = new Map<number, RateLimiterMemory>();
+  return async (key: string, limit: number): Promise<number | undefined> => {
+    let limiter = byLimit.get(limit);
+    if (!limiter) {
+      limiter = new RateLimiterMemory({ points: limit, duration: windowSeconds });
+      byLimit.set(limit, limiter);
+    }
+    try {
+      await limiter.consume(key);
+      return undefined;
+    } catch (error) {
+      if (error instanceof RateLimiterRes) return Math.max(1, Math.ceil(error.msBeforeNext / 1_000));
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,161 @@
+import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
+import { openDatabase } from '@pesewa/messaging';
+import type { PayoutOrder, SubmissionResult } from '@pesewa/rails';
+import { createLogger } from '@pesewa/runtime';
+import { eventually } from '@pesewa/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { PayoutCommand } from './domain/payout.ts';
+import { openPayoutStore, type PayoutDocument, type PayoutStore } from './store.ts';
+import { startSubmitter } from './submitter.ts';
+
+const ids = createIds(systemClock, systemRandom);
+const logger = createLogger({ name: 'test', level: 'silent' });
+const name = `submitter${process.pid}`;
+let database: Awaited<ReturnType<typeof openDatabase>>;
+let store: PayoutStore;
+let running = new AsyncDisposableStack();
+
+beforeAll(async () => {
+  database = await openDatabase({ url: process.env['MONGODB_URL'] ?? '', database: name, appName: 'test' });
+  store = await openPayoutStore(database.db);
+});
+
+afterEach(async () => {
+  await running.disposeAsync();
+  running = new AsyncDisposableStack();
+  await store.collection.deleteMany({});
+});
+
+afterAll(async () => {
+  await database.db.dropDatabase();
+  await database[Symbol.asyncDispose]();
+});
+
+/** A payout that may go out since a second ago. */
+async function hold(changes: Partial<PayoutDocument> = {}): Promise<string> {
+  const reference = ids.next('po');
+  const beneficiary = { accountName: 'A. Name', accountNumber: '0123456789', bankCode: '000013' };
+  const document = {
+    _id: `demo:${reference}`,
+    reference,
+    merchantId: 'demo',
+    order: {
+      merchantReference: reference,
+      country: 'NGA',
+      channel: 'Bank Transfer',
+      beneficiary,
+      sender: { name: 'Demo', email: 'demo@example.com' },
+    },
+    amount: 10_000n,
+    currency: 'NGN',
+    contentHash: '',
+    fee: 100n,
+    rail: 'upstream',
+    acceptedAt: new Date(),
+    status: 'INITIALIZED',
+    step: 'held',
+    version: 2n,
+    attempts: 0,
+    earlierUnclear: false,
+    railFee: 0n,
+    dueAt: new Date(Date.now() - 1_000),
+    ...changes,
+  };
+  await store.collection.insertOne(document as unknown as PayoutDocument);
+  return reference;
+}
+
+/** A replica's submitter with a rail of the test's own; `beforeCall` runs where the process might die or freeze. */
+function start(
+  options: {
+    readonly submit?: (order: PayoutOrder) => Promise<SubmissionResult>;
+    readonly beforeCall?: (clock: { skewMs: number }) => void;
+  } = {},
+) {
+  const asked: string[] = [];
+  const recorded: { readonly reference: string; readonly command: PayoutCommand }[] = [];
+  const clock = { ...systemClock, skewMs: 0, nowMs: () => systemClock.nowMs() + clock.skewMs };
+  running.use(
+    startSubmitter({
+      store,
+      clock,
+      ids,
+      logger,
+      payouts: { apply: async (commands) => void recorded.push(...commands) },
+      messaging: {
+        groupCommit: (_name, apply) => ({
+          submit: async (item) => {
+            const [outcome] = await database.client.withSession((session) =>
+              apply([item], { session, emit: () => undefined, afterCommit: () => undefined }, false),
+            );
+            return outcome as never;
+          },
+        }),
+      },
+      rail: () => ({
+        submitPayout: async (order) => {
+          asked.push(order.reference);
+          return options.submit?.(order) ?? { kind: 'accepted' };
+        },
+      }),
+      concurrencyMax: 16,
+      pauseMs: 20,
+      crashPoint: (point) => {
+        if (point === 'payouts.submit.before-call') options.beforeCall?.(clock);
+      },
+    }),
+  );
+  return { asked, recorded };
+}
+
+describe('the submitter', () => {
+  it('has committed the attempt before the rail is called (X2)', async () => {
+    const reference = await hold();
+    let seen: PayoutDocument | null = null;
+    const { recorded } = start({
+      submit: async (order) => {
+        seen = await store.collection.findOne({ reference: order.reference });
+        return { kind: 'accepted' };
+      },
+    });
+    await eventually(() => expect(recorded).toHaveLength(1));
+    expect(seen).toMatchObject({ step: 'submitting', attempts: 1, version: 3n });
+    const command = { kind: 'recordAttempt', attempt: 1, outcome: { kind: 'accepted' } };
+    expect(recorded).toMatchObject([{ reference, command }]);
+  });
+
+  it('does not call the rail on a claim that has grown old: it gives the payout back', async () => {
+    await hold();
+    const { asked, recorded } = start({
+      beforeCall: (clock) => {
+        clock.skewMs += 2_100;
+      },
+    });
+    await eventually(() => expect(recorded.length).toBeGreaterThan(0));
+    expect(asked).toEqual([]);
+    expect(recorded[0]?.command).toMatchObject({ attempt: 1, outcome: { kind: 'notSent' } });
+  });
+
+  it('never takes up an attempt whose lease has run out: the lookup decides (design 4.3)', async () => {
+    const lost = await hold({ step: 'submitting', attempts: 1, attemptedAt: new Date(Date.now() - 60_000) });
+    const { asked } = start();
+    const later = [await hold(), await hold()];
+    await eventually(() => expect(asked.toSorted()).toEqual(later.toSorted()));
+    expect(await store.collection.findOne({ reference: lost })).toMatchObject({ attempts: 1 });
+  });
+
+  it('shares the work with another replica: each payout is sent once', async () => {
+    const due = await Promise.all(Array.from({ length: 60 }, () => hold()));
+    const slow = {
+      submit: (): Promise<SubmissionResult> =>
+        new Promise((resolve) => {
+          setTimeout(resolve, 30, { kind: 'accepted' });
+        }),
+    };
+    const [first, second] = [start(slow), start(slow)];
+    await eventually(() => expect(first.recorded.length + second.recorded.length).toBe(due.length));
+    expect([...first.asked, ...second.asked].toSorted()).toEqual(due.toSorted());
+    expect(first.asked.length).toBeGreaterThan(0);
+    expect(second.asked.length).toBeGreaterThan(0);
+  });
+});
