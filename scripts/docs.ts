@@ -1,11 +1,12 @@
-// Writes the generated documents: `docs/events.md` from the contracts, and each service's configuration table from its
-// `config.ts`. With `--check` nothing is written: each file that differs is named, and the exit code is 1.
+// Writes the generated documents: `docs/events.md` from the contracts, each service's configuration table from its
+// `config.ts`, and the OpenAPI documents from the routes' own operations. With `--check` nothing is written: each file that differs is named, and the exit code is 1.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { repositoryRoot } from './command.ts';
 import { renderConfiguration, replaceConfiguration } from './docs/configuration.ts';
 import { renderEvents } from './docs/events.ts';
+import { documentedApis, renderOpenApi } from './docs/openapi.ts';
 import { loadSettings, serviceNames } from './docs/services.ts';
 
 interface Generated {
@@ -46,10 +47,18 @@ const generateReadme = async (service: string): Promise<Generated> => {
   return { file, content: { ok: true, text } };
 };
 
+const generateOpenApi = async (api: (typeof documentedApis)[number]): Promise<Generated> => {
+  const text = await renderOpenApi(api);
+  if (text !== undefined) return { file: api.file, content: { ok: true, text } };
+  const why = `has no source: openapi.ts of ${api.service} exports no createOpenApiDocument`;
+  return { file: api.file, content: { ok: false, why } };
+};
+
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const generated: readonly Generated[] = [
   { file: 'docs/events.md', content: { ok: true, text: renderEvents() } },
   ...(await Promise.all(serviceNames().map(generateReadme))),
+  ...(await Promise.all(documentedApis.map(generateOpenApi))),
 ];
 
 let complaints = 0;

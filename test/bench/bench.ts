@@ -7,6 +7,8 @@ export interface BenchOptions {
   readonly infrastructure: Infrastructure;
   readonly supervisor: Supervisor;
   readonly log: (line: string) => void;
+  /** What was measured before, the machine's own floors first. */
+  readonly earlier: readonly Row[];
 }
 
 /** A benchmark: measures against its floor in the same run. */

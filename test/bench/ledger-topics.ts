@@ -1,11 +1,20 @@
 import { type TopicName, topics, walletKeyOf } from '@pesewa/contracts';
 import { createKafka, createProducer, openCodec } from '@pesewa/messaging';
 import { type Infrastructure, waitUntil } from '@pesewa/stack';
+import { MongoClient } from 'mongodb';
 
 /** What the ledger is fed with and asked for in a benchmark. */
 export interface LedgerTopics extends AsyncDisposable {
   readonly fund: (wallets: readonly string[]) => Promise<void>;
-  readonly requestHolds: (count: number, wallets: readonly string[], run: string) => Promise<void>;
+  /** Asks for holds, and for their captures if told to; gives how many messages Kafka took in a second. */
+  readonly request: (
+    count: number,
+    wallets: readonly string[],
+    run: string,
+    captured: boolean,
+  ) => Promise<number>;
+  /** The entries of a run that the ledger holds. */
+  readonly countEntries: (run: string) => Promise<number>;
   /**
    * Waits until the ledger has published that many further events; gives their rate, in events per second, after the
    * first `trimmed` of them, in which a process warms up.
@@ -20,7 +29,7 @@ const CURRENCY = 'KES';
 interface Message {
   readonly key: string;
   readonly type: string;
-  readonly payload: { readonly eventId: string };
+  readonly payload: { readonly eventId: string } & Readonly<Record<string, unknown>>;
 }
 
 /** Opens a producer of commands and payouts, and a counter of what the ledger publishes. */
@@ -34,6 +43,7 @@ export async function openLedgerTopics(infrastructure: Infrastructure): Promise<
   });
   const producer = createProducer(kafka);
   await producer.connect();
+  const client = await new MongoClient(infrastructure.env.MONGODB_URL).connect();
   const admin = kafka.admin();
   await admin.connect();
 
@@ -70,19 +80,32 @@ export async function openLedgerTopics(infrastructure: Infrastructure): Promise<
             eventId: `fund-${merchantId}`,
             occurredAt: 1n,
             requestedBy: 'bench',
+            approvedBy: 'bench-two',
             amount: 10n ** 12n,
             currency: CURRENCY,
             merchantId,
           },
         })),
       ),
-    requestHolds: (count, wallets, run) =>
-      send(
-        'payouts',
-        Array.from({ length: count }, (_, index) =>
-          holdRequest(`${run}-${index}`, wallets[index % wallets.length] ?? ''),
-        ),
-      ),
+    request: async (count, wallets, run, captured) => {
+      const messages: Message[] = [];
+      for (let start = 0; start < count; start += BATCH) {
+        const payouts = Array.from({ length: Math.min(BATCH, count - start) }, (_, index) =>
+          payoutOf(`${run}-${start + index}`, wallets[(start + index) % wallets.length] ?? ''),
+        );
+        messages.push(...payouts.map(acceptance));
+        if (captured) messages.push(...payouts.map(completion));
+      }
+      const startedMs = performance.now();
+      await send('payouts', messages);
+      return (1_000 * messages.length) / (performance.now() - startedMs);
+    },
+    countEntries: (run) =>
+      client
+        .db('ledger')
+        .collection<{ _id: string }>('entries')
+        // A minus comes before a dot: all the ids that begin with the run.
+        .countDocuments({ _id: { $gte: `po-${run}-`, $lt: `po-${run}.` } }),
     measure: async (count, trimmed = 0) => {
       let start: { readonly atMs: number; readonly count: number } | undefined;
       const rate = await waitUntil('the ledger', PATIENCE_MS, async () => {
@@ -98,29 +121,51 @@ export async function openLedgerTopics(infrastructure: Infrastructure): Promise<
     [Symbol.asyncDispose]: async () => {
       await admin.disconnect();
       await producer.disconnect();
+      await client.close();
     },
   };
 }
 
-function holdRequest(id: string, merchantId: string): Message {
-  const payload = {
-    eventId: `ev-${id}`,
-    occurredAt: 1n,
-    reference: `po-${id}`,
-    merchantReference: id,
-    merchantId,
-    currency: CURRENCY,
-    amount: 1_000n,
-    fee: 10n,
-    country: 'KEN',
-    channel: 'Bank Transfer',
-    bankCode: '01',
-    rail: 'upstream',
-    batchReference: null,
-  };
+type Payout = ReturnType<typeof payoutOf>;
+
+function payoutOf(id: string, merchantId: string) {
   return {
-    key: walletKeyOf(merchantId, CURRENCY),
+    id,
+    payment: { reference: `po-${id}`, merchantReference: id, merchantId, currency: CURRENCY },
+    amounts: { amount: 1_000n, fee: 10n },
+  };
+}
+
+function acceptance({ id, payment, amounts }: Payout): Message {
+  return {
+    key: walletKeyOf(payment.merchantId, CURRENCY),
     type: 'pesewa.payouts.PayoutAccepted',
-    payload,
+    payload: {
+      eventId: `ev-${id}`,
+      occurredAt: 1n,
+      ...payment,
+      ...amounts,
+      country: 'KEN',
+      channel: 'Bank Transfer',
+      bankCode: '01',
+      rail: 'upstream',
+      batchReference: null,
+    },
+  };
+}
+
+function completion({ id, payment, amounts }: Payout): Message {
+  return {
+    key: walletKeyOf(payment.merchantId, CURRENCY),
+    type: 'pesewa.payouts.PayoutCompleted',
+    payload: {
+      eventId: `ev-${id}-done`,
+      occurredAt: 1n,
+      ...payment,
+      ...amounts,
+      rail: 'upstream',
+      railFee: 5n,
+      statusReason: '',
+    },
   };
 }

@@ -3,17 +3,55 @@ import { openService } from '@pesewa/stack';
 import { bareLedger } from './bare-ledger.ts';
 import type { BenchOptions } from './bench.ts';
 import { type LedgerTopics, openLedgerTopics } from './ledger-topics.ts';
-import { against, median, type Row } from './rows.ts';
+import { against, alone, median, type Row } from './rows.ts';
 
 const ROUNDS = 3;
-const POSTINGS = 100_000;
+const PAYOUTS = 100_000;
 const WARM_UP = 30_000;
 const FLOOR_POSTINGS = 50_000;
+const MS_PER_SECOND = 1_000;
 
+/** What the ledger is asked for: `events` is how many it publishes for a payout, `postings` how many it makes. */
 const shapes = [
-  { name: 'ledger.spread', wallets: 1_000, partitions: topics.payouts.partitions, what: '1,000 wallets' },
-  { name: 'ledger.hot', wallets: 1, partitions: 1, what: 'one hot wallet' },
+  {
+    name: 'ledger.spread',
+    wallets: 1_000,
+    partitions: topics.payouts.partitions,
+    payouts: PAYOUTS,
+    events: 1,
+    postings: 1,
+    what: 'holds of 1,000 wallets',
+  },
+  {
+    name: 'ledger.hot',
+    wallets: 1,
+    partitions: 1,
+    payouts: PAYOUTS,
+    events: 1,
+    postings: 1,
+    what: 'holds of one hot wallet',
+  },
+  {
+    name: 'ledger.lifecycle',
+    wallets: 1_000,
+    partitions: topics.payouts.partitions,
+    payouts: PAYOUTS / 2,
+    events: 2,
+    postings: 4,
+    what: 'holds and their captures, of three postings each',
+  },
 ] as const;
+
+type Shape = (typeof shapes)[number];
+
+/** One backlog: how fast Kafka took it, how fast the ledger applied it, how long it took to drain, and what is missing. */
+interface Round {
+  readonly acceptedPerSecond: number;
+  readonly appliedPerSecond: number;
+  readonly drainSeconds: number;
+  readonly lost: number;
+  readonly floor: number;
+}
 
 /** Ledger postings per second, from topic to published event, against a bare loop of the same transactions. */
 export async function benchLedger(options: BenchOptions): Promise<readonly Row[]> {
@@ -23,26 +61,77 @@ export async function benchLedger(options: BenchOptions): Promise<readonly Row[]
       { length: shape.wallets },
       (_, index) => `${shape.name.replace('.', '-')}-${index}`,
     );
-    const rates: number[] = [];
-    const floors: number[] = [];
+    const rounds: Round[] = [];
     await using feed = await openFeed(options, wallets);
     for (let round = 1; round <= ROUNDS; round += 1) {
       options.log(`${shape.name}: round ${round} of ${ROUNDS}`);
-      floors.push(
-        await bareLedger({ url: options.infrastructure.env.MONGODB_URL, postings: FLOOR_POSTINGS, ...shape }),
-      );
-      // The backlog lies in the topic before the ledger starts: what is measured is draining, not arrival.
-      await feed.requestHolds(POSTINGS, wallets, `${shape.name}-${round}`);
-      const measuring = feed.measure(POSTINGS, WARM_UP);
-      await using _ledger = await openService({ ...options, name: 'ledger' });
-      rates.push(await measuring);
+      rounds.push(await runRound(options, feed, shape, wallets, `${shape.name}-${round}`));
     }
-    const detail = `${shape.what}, ${POSTINGS.toLocaleString('en')} holds from topic to published event, every one awaited; floor: bare loop of the same transactions`;
-    rows.push(
-      against({ name: shape.name, value: median(rates), unit: 'postings/s', floor: median(floors), detail }),
-    );
+    rows.push(...rowsOf(shape, rounds));
   }
-  return rows;
+  return [...rows, hotAgainstSpread(rows)];
+}
+
+async function runRound(
+  options: BenchOptions,
+  feed: LedgerTopics,
+  shape: Shape,
+  wallets: readonly string[],
+  run: string,
+): Promise<Round> {
+  const url = options.infrastructure.env.MONGODB_URL;
+  const { partitions } = shape;
+  const floor = await bareLedger({ url, postings: FLOOR_POSTINGS, wallets: shape.wallets, partitions });
+  // The backlog lies in the topic before the ledger starts: what is measured is draining, not arrival.
+  const acceptedPerSecond = await feed.request(shape.payouts, wallets, run, shape.events === 2);
+  const measuring = feed.measure(shape.payouts * shape.events, WARM_UP);
+  await using _ledger = await openService({ ...options, name: 'ledger' });
+  const startedMs = performance.now();
+  const eventsPerSecond = await measuring;
+  return {
+    acceptedPerSecond,
+    appliedPerSecond: (eventsPerSecond * shape.postings) / shape.events,
+    drainSeconds: (performance.now() - startedMs) / MS_PER_SECOND,
+    lost: shape.payouts * shape.postings - (await feed.countEntries(run)),
+    floor,
+  };
+}
+
+function rowsOf({ name, what, payouts, postings }: Shape, rounds: readonly Round[]): readonly Row[] {
+  const middle = (key: keyof Round) => median(rounds.map((round) => round[key]));
+  const lost = rounds.reduce((sum, round) => sum + round.lost, 0);
+  return [
+    against({
+      name,
+      value: middle('appliedPerSecond'),
+      unit: 'postings/s',
+      floor: middle('floor'),
+      detail: `${what}, ${(payouts * postings).toLocaleString('en')} postings from topic to published event, ${lost} lost; floor: bare loop of the same transactions`,
+    }),
+    alone({
+      name: `${name}.accepted`,
+      value: middle('acceptedPerSecond'),
+      unit: 'messages/s',
+      detail: 'what Kafka acknowledged of the requests',
+    }),
+    alone({
+      name: `${name}.drain`,
+      value: middle('drainSeconds'),
+      unit: 's',
+      detail: 'from the ledger being ready until the last event was published',
+    }),
+  ];
+}
+
+function hotAgainstSpread(rows: readonly Row[]): Row {
+  const valueOf = (name: string) => rows.find((row) => row.name === name)?.value ?? Number.NaN;
+  return against({
+    name: 'ledger.hot-to-spread',
+    value: valueOf('ledger.hot'),
+    unit: 'postings/s',
+    floor: valueOf('ledger.spread'),
+    detail: 'one hot wallet; floor: the same over 1,000 wallets',
+  });
 }
 
 async function openFeed(options: BenchOptions, wallets: readonly string[]): Promise<LedgerTopics> {

@@ -3,43 +3,72 @@ import { Pool } from 'undici';
 /** What a round of load gave. */
 export interface Load {
   readonly perSecond: number;
+  readonly p50Ms: number;
   readonly p99Ms: number;
+  readonly accepted: number;
   readonly refused: number;
 }
 
 const CONNECTIONS = 64;
 
-/** Posts bodies for a while over 64 connections, one request at a time on each, each body made for its request. */
-export async function postLoad(options: {
+/** One kind of request to one address, each body made for its request. */
+export interface LoadOptions {
   readonly url: string;
+  readonly method?: 'GET' | 'POST';
   readonly headers: Record<string, string>;
   readonly body: () => string;
-  readonly seconds: number;
-}): Promise<Load> {
+  readonly connections?: number;
+  /** Whether to go on, asked before each request with how many were sent and for how long. */
+  readonly goOn: (sent: number, elapsedMs: number) => boolean;
+}
+
+/** Goes on for a while. */
+export const forSeconds =
+  (seconds: number): LoadOptions['goOn'] =>
+  (_sent, elapsedMs) =>
+    elapsedMs < seconds * 1_000;
+
+/** Goes on until that many were sent. */
+export const times =
+  (count: number): LoadOptions['goOn'] =>
+  (sent) =>
+    sent < count;
+
+/** Sends requests over 64 connections unless told otherwise, one at a time on each. */
+export async function sendLoad(options: LoadOptions): Promise<Load> {
   const { origin, pathname } = new URL(options.url);
-  const pool = new Pool(origin, { connections: CONNECTIONS, pipelining: 1 });
+  const { method = 'POST', connections = CONNECTIONS } = options;
+  const pool = new Pool(origin, { connections, pipelining: 1 });
   const headers = { 'content-type': 'application/json', ...options.headers };
   const latenciesMs: number[] = [];
+  let sent = 0;
   let refused = 0;
   const startedMs = performance.now();
-  const endMs = startedMs + options.seconds * 1_000;
 
   async function work(): Promise<void> {
-    for (let sentMs = performance.now(); sentMs < endMs; sentMs = performance.now()) {
-      const answer = await pool.request({ path: pathname, method: 'POST', headers, body: options.body() });
+    for (;;) {
+      const sentMs = performance.now();
+      if (!options.goOn(sent, sentMs - startedMs)) return;
+      sent += 1;
+      const body = method === 'POST' ? options.body() : null;
+      const answer = await pool.request({ path: pathname, method, headers, body });
       await answer.body.dump();
       if (answer.statusCode === 200) latenciesMs.push(performance.now() - sentMs);
       else refused += 1;
     }
   }
 
-  await Promise.all(Array.from({ length: CONNECTIONS }, work));
+  await Promise.all(Array.from({ length: connections }, work));
   const seconds = (performance.now() - startedMs) / 1_000;
   await pool.close();
   const sorted = latenciesMs.toSorted((left, right) => left - right);
+  const quantile = (share: number): number =>
+    Math.round((sorted[Math.floor(sorted.length * share)] ?? 0) * 10) / 10;
   return {
     perSecond: sorted.length / seconds,
-    p99Ms: Math.round(sorted[Math.floor(sorted.length * 0.99)] ?? 0),
+    p50Ms: quantile(0.5),
+    p99Ms: quantile(0.99),
+    accepted: sorted.length,
     refused,
   };
 }

@@ -2,29 +2,52 @@ import { join } from 'node:path';
 import { createSupervisor, openInfrastructure } from '@pesewa/stack';
 import { benchAccept } from './accept.ts';
 import type { Bench } from './bench.ts';
+import { benchBulk } from './bulk.ts';
+import { benchFloors } from './floors.ts';
 import { benchLedger } from './ledger.ts';
+import { benchLifecycle } from './lifecycle.ts';
 import { type Row, report } from './rows.ts';
+import { benchStartUp } from './start-up.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const log = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const benches: Readonly<Record<string, Bench>> = { accept: benchAccept, ledger: benchLedger };
+const benches: Readonly<Record<string, { readonly run: Bench; readonly about: string }>> = {
+  accept: {
+    run: benchAccept,
+    about: 'payouts accepted per second, against Hono with one insert per request',
+  },
+  bulk: { run: benchBulk, about: "10,000 payouts in one request, and another merchant's payouts meanwhile" },
+  ledger: {
+    run: benchLedger,
+    about: 'postings per second from topic to published event: spread, one hot wallet, whole lives',
+  },
+  lifecycle: {
+    run: benchLifecycle,
+    about: 'payouts from request to webhook per second, with the CPU, bytes and writes that each takes',
+  },
+  'start-up': { run: benchStartUp, about: 'time until each service is ready, and its memory' },
+};
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in benches));
-if (unknown.length > 0 || wanted.includes('--help')) {
-  log(
-    `npm run bench [-- name …]\n\nMeasures against floors in the same run; names: ${Object.keys(benches).join(', ')}`,
-  );
+if (unknown.length > 0) {
+  log('npm run bench [-- name …]\n\nMeasures against floors in the same run; all of them without a name:\n');
+  for (const [name, { about }] of Object.entries(benches)) log(`  ${name.padEnd(10)} ${about}`);
   process.exit(unknown.every((name) => name === '--help') ? 0 : 2);
 }
 
 const rows: Row[] = [];
-for (const [name, bench] of Object.entries(benches)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
-  // Fresh infrastructure for each, so that none pays for the data of another.
+
+/** On infrastructure of its own, so that none pays for the data of another. */
+async function measure(bench: Bench): Promise<void> {
   await using supervisor = createSupervisor();
   await using infrastructure = await openInfrastructure({ root, log, supervisor });
-  rows.push(...(await bench({ root, infrastructure, supervisor, log })));
+  rows.push(...(await bench({ root, infrastructure, supervisor, log, earlier: rows })));
+}
+
+await measure(benchFloors);
+for (const [name, { run }] of Object.entries(benches)) {
+  if (wanted.length === 0 || wanted.includes(name)) await measure(run);
 }
 await report(rows, join(root, '.pesewa', 'bench.json'));

@@ -16,13 +16,22 @@ export function against(row: Omit<Row, 'ratio' | 'floor'> & { readonly floor: nu
   return { ...row, ratio: Math.round((row.value / row.floor) * 100) / 100 };
 }
 
+/** A row that stands for itself. */
+export function alone(row: Omit<Row, 'ratio' | 'floor'>): Row {
+  return { ...row, floor: null, ratio: null };
+}
+
 /** The middle value of an odd number of rounds. */
 export function median(values: readonly number[]): number {
   return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
 }
 
+const PRECISE_BELOW = 100;
+
 const number = (value: number | null): string =>
-  value === null ? '–' : Math.round(value).toLocaleString('en');
+  value === null
+    ? '–'
+    : value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) < PRECISE_BELOW ? 2 : 0 });
 
 /** Prints the rows as a table and writes them where tools find them. */
 export async function report(rows: readonly Row[], path: string): Promise<void> {

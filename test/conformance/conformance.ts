@@ -123,8 +123,15 @@ function setField(target: object, [name = '', ...rest]: readonly string[], value
   else Reflect.set(target, name, value);
 }
 
-/** Opens a stack for one file of conformance tests. */
-export async function openConformance(name: string): Promise<Conformance> {
+/** The stack under test, once {@link openApi} has opened it: all rules are tried on one. */
+export let api: Conformance;
+
+/** Opens the stack under test. */
+export async function openApi(): Promise<void> {
+  api = await openConformance('conform');
+}
+
+async function openConformance(name: string): Promise<Conformance> {
   const resources = new AsyncDisposableStack();
   const scenario = resources.use(await openScenario(name));
   const run = scenario.stack.runFile();
@@ -223,7 +230,6 @@ async function createMerchant(
 
 /** Expects a refusal with a code whose message names a field, and that nothing of it is left (P3). */
 export async function expectRefused(
-  api: Conformance,
   reference: string,
   answer: ApiAnswer,
   expected: { readonly code: string; readonly names?: string },

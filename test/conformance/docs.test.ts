@@ -1,10 +1,11 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { payoutCodes } from '@pesewa/contracts';
+import { holdPorts, postJson } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -111,38 +112,66 @@ const sample = z.object({
 
 describe('the samples of webhooks.md', () => {
   it('prove a real webhook, and nothing that was touched', async () => {
-    const reference = scenario.reference('signed');
-    await scenario.demo.requestPayout({ reference, amount: '10', accountNumber: '0123459999' });
-    const received = await eventually(async () => {
-      const [first] = await scenario.stack.simulator.received('demo', reference);
-      if (!first) throw new Error('no webhook yet');
-      return first;
-    });
-    const headers = Object.fromEntries(
-      Object.entries(received.headers).map(([name, value]) => [name, String(value)]),
-    );
-    const secret = scenario.stack.merchants.find(({ id }) => id === 'demo')?.webhookSecret ?? '';
-    await using folder = await temporaryFolder();
-    for (const [name, text] of await webhookSamples()) await writeFile(path.join(folder.path, name), text);
+    const { headers, body } = await receivedWebhook('signed');
+    await using folder = await webhookSamples();
     const module: unknown = await import(pathToFileURL(path.join(folder.path, 'pesewa.mjs')).href);
     const { isFromPesewa } = sample.parse(module);
-    expect(isFromPesewa(headers, received.body, secret)).toBe(true);
-    expect(isFromPesewa(headers, `${received.body} `, secret)).toBe(false);
-    expect(isFromPesewa(headers, received.body, `whsec_${Buffer.from('another').toString('base64')}`)).toBe(
-      false,
-    );
-    expect(isFromPesewa({}, received.body, secret)).toBe(false);
+    expect(isFromPesewa(headers, body, secret())).toBe(true);
+    expect(isFromPesewa(headers, `${body} `, secret())).toBe(false);
+    expect(isFromPesewa(headers, body, `whsec_${Buffer.from('another').toString('base64')}`)).toBe(false);
+    expect(isFromPesewa({}, body, secret())).toBe(false);
     const stale = { ...headers, 'webhook-timestamp': String(Number(headers['webhook-timestamp']) - 301) };
-    expect(isFromPesewa(stale, received.body, secret)).toBe(false);
-    await run(process.execPath, ['--check', path.join(folder.path, 'receiver.mjs')]);
+    expect(isFromPesewa(stale, body, secret())).toBe(false);
+  });
+
+  it('receive: each webhook is told once, a touched one is refused', async () => {
+    const { headers, body } = await receivedWebhook('told');
+    await using folder = await webhookSamples();
+    const file = path.join(folder.path, 'receiver.mjs');
+    const [held] = await holdPorts(1);
+    const port = String(held?.port);
+    await writeFile(file, (await readFile(file, 'utf8')).replace('8080', port));
+    await held?.release();
+    const receiver = spawn(process.execPath, [file], { env: { WEBHOOK_SECRET: secret() } });
+    try {
+      let told = '';
+      receiver.stdout.on('data', (chunk: Buffer) => (told += chunk.toString()));
+      const send = async (text: string) =>
+        (await postJson(`http://127.0.0.1:${port}/`, text, headers)).status;
+      await eventually(async () => expect(await send(body)).toBe(200));
+      expect(await send(body)).toBe(200);
+      expect(await send(body.replace('COMPLETED', 'FAILED'))).toBe(401);
+      await eventually(() => expect(told).toBe(`${scenario.reference('told')} COMPLETED\n`));
+    } finally {
+      receiver.kill();
+    }
   });
 });
 
-/** The samples by the file name in their first line. */
-async function webhookSamples(): Promise<readonly (readonly [string, string])[]> {
+const secret = (): string =>
+  scenario.stack.merchants.find(({ id }) => id === 'demo')?.webhookSecret ?? 'no such merchant';
+
+/** A webhook as it reached the merchant's endpoint, with the headers that prove it. */
+async function receivedWebhook(label: string) {
+  const reference = scenario.reference(label);
+  await scenario.demo.requestPayout({ reference, amount: '10', accountNumber: '0123459999' });
+  const received = await eventually(async () => {
+    const [first] = await scenario.stack.simulator.received('demo', reference);
+    if (!first) throw new Error('no webhook yet');
+    return first;
+  });
+  const proof = Object.entries(received.headers).filter(([name]) => name.startsWith('webhook-'));
+  const headers = Object.fromEntries(proof.map(([name, value]) => [name, String(value)]));
+  return { headers, body: received.body };
+}
+
+/** The samples in a folder of their own, each by the file name in its first line. */
+async function webhookSamples() {
   const samples = blocksOf(await read('docs/api/webhooks.md')).filter(({ language }) => language === 'js');
-  expect(samples).toHaveLength(2);
-  return samples.map(({ text }) => [/^\/\/ (\S+)/.exec(text)?.[1] ?? '', text] as const);
+  const folder = await temporaryFolder();
+  for (const { text } of samples)
+    await writeFile(path.join(folder.path, /^\/\/ (\S+)/.exec(text)?.[1] ?? ''), text);
+  return folder;
 }
 
 async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {

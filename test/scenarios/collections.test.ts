@@ -197,3 +197,7 @@ describe('refusals (contract 7)', () => {
     expect((await scenario.demo.initiateCollection(wish)).responseDetails.responseCode).toBe('09');
   });
 });
+
+it('the books hold from the first entry on (L1 to L11)', async () => {
+  expect(await scenario.violations()).toEqual([]);
+});

@@ -50,9 +50,9 @@ describe('the crash matrix', () => {
   it('has no row for a point that is gone', () => {
     const points = new Set(crashPoints());
     expect([...rows].filter((point) => !points.has(point))).toEqual([]);
-    expect(crashExceptions.filter(({ points: names }) => ![...points].some((point) => names.test(point)))).toEqual(
-      [],
-    );
+    expect(
+      crashExceptions.filter(({ points: names }) => ![...points].some((point) => names.test(point))),
+    ).toEqual([]);
   });
 
   it('is told in ARCHITECTURE.md, point by point', () => {

@@ -7,66 +7,68 @@ export interface CrashRow {
   /** Dies at the n-th pass; the first where it isn't said. */
   readonly pass?: number;
   readonly payouts: readonly PayoutStory[];
-  /** The next row of the lane waits until these payouts have ended, so that passes are counted from there. */
-  readonly alone: boolean;
+  /** How the payouts come: each by itself, all as one batch, or from a wallet with a limit per day. */
+  readonly as: 'singles' | 'batch' | 'limited';
 }
 
 /** A payout by its magic number, and what must have become of it (design 6). */
 export interface PayoutStory {
   readonly digits: string;
-  readonly status: 'COMPLETED' | 'FAILED' | 'REVERSED';
+  readonly status: 'COMPLETED' | 'FAILED' | 'INITIALIZED';
   readonly entries: readonly string[];
   readonly executions: number;
   /** What the merchant was told, each once by its webhook-id. */
   readonly told: readonly string[];
+  /** How many callbacks the reconciler has heard of; the test sends one where there is one. */
+  readonly hints: number;
+  readonly breaks: readonly string[];
 }
 
+/** No callback ever comes: only polls find its end. */
 const paid: PayoutStory = {
-  digits: '9999',
+  digits: '0002',
   status: 'COMPLETED',
   entries: ['capture', 'fee', 'hold', 'railCost'],
   executions: 1,
   told: ['COMPLETED'],
+  hints: 0,
+  breaks: [],
 };
-/** No callback ever comes: only polls find its end. */
-const silent: PayoutStory = { ...paid, digits: '0002' };
 const failing: PayoutStory = {
+  ...paid,
   digits: '0003',
   status: 'FAILED',
   entries: ['hold', 'release'],
   executions: 0,
   told: ['FAILED'],
 };
-/** That it is reversed only its second callback tells, so no callback may be lost. */
-const reversed: PayoutStory = {
-  digits: '0014',
-  status: 'REVERSED',
-  entries: [...paid.entries, 'refund'],
-  executions: 1,
-  told: ['COMPLETED', 'REVERSED'],
+/** Pending for ever, with a callback that claims an end: the break tells that the callback was not lost. */
+const claimed: PayoutStory = {
+  digits: '0017',
+  status: 'INITIALIZED',
+  entries: ['hold'],
+  executions: 0,
+  told: [],
+  hints: 1,
+  breaks: ['callback.denied'],
 };
 
 const at = (
   service: ServiceName,
   points: readonly (string | readonly [string, number])[],
   payouts: readonly PayoutStory[],
-  alone = false,
+  as: CrashRow['as'] = 'singles',
 ): readonly CrashRow[] =>
   points.map((point) =>
     typeof point === 'string'
-      ? { service, point, payouts, alone }
-      : { service, point: point[0], pass: point[1], payouts, alone },
+      ? { service, payouts, as, point }
+      : { service, payouts, as, point: point[0], pass: point[1] },
   );
 
 const relay = ['relay.before-send', 'relay.after-send', 'relay.after-mark'];
 
-/**
- * Every named point of the payout flow (research/reliability.md 5.3), as one lane per service.
- *
- * A lane's rows follow one another, the lanes run side by side: so the service of every other lane may be dying, too.
- */
-export const crashLanes: readonly (readonly CrashRow[])[] = [
-  at(
+const payoutGateway = [
+  ...at(
     'payout-gateway',
     [
       'payouts.accept.before-commit',
@@ -79,54 +81,85 @@ export const crashLanes: readonly (readonly CrashRow[])[] = [
       'payouts.outcome.before-commit',
       'payouts.outcome.after-commit',
     ],
-    [silent, failing],
+    [paid, failing],
   ),
-  at('ledger', ['ledger.chunk.before-commit', 'ledger.chunk.after-commit', ...relay], [silent, failing]),
-  // The second pass: the callback of the reversal.
-  at(
-    'webhook-ingress',
+  ...at(
+    'payout-gateway',
     [
-      ['callbacks.accept.before-commit', 2],
-      ['callbacks.accept.after-commit', 2],
-      ['relay.before-send', 2],
-      ['relay.after-send', 2],
+      'payouts.accept-batch.before-commit',
+      'payouts.accept-batch.after-commit',
+      // After so many of its items.
+      ['payouts.submit.before-call', 2],
+      ['payouts.submit.after-call', 2],
     ],
-    [reversed],
-    true,
+    [paid, paid, failing, paid],
+    'batch',
   ),
-  at(
-    'reconciler',
-    [
-      'reconciler.chunk.before-commit',
-      'reconciler.chunk.after-commit',
-      // Two payouts are claimed at once: at the second pass, one page is half asked.
-      ['reconciler.poll.before-call', 2],
-      ['reconciler.poll.after-call', 2],
-      'reconciler.poll.before-commit',
-      'reconciler.poll.after-commit',
-      'reconciler.comparison.after-lease',
-      'reconciler.comparison.before-commit',
-      'reconciler.comparison.after-commit',
-    ],
-    [silent, failing],
+  ...at(
+    'payout-gateway',
+    ['payouts.accept-counted.before-commit', 'payouts.accept-counted.after-commit'],
+    [paid],
+    'limited',
   ),
-  at(
-    'webhook-dispatcher',
-    [
-      'webhook-dispatcher.chunk.before-commit',
-      'webhook-dispatcher.chunk.after-commit',
-      'webhooks.deliver.before-call',
-      'webhooks.deliver.after-call',
-      'webhooks.outcome.before-commit',
-      'webhooks.outcome.after-commit',
-    ],
-    [silent, failing],
-  ),
+];
+
+const ledger = at(
+  'ledger',
+  ['ledger.chunk.before-commit', 'ledger.chunk.after-commit', ...relay],
+  [paid, failing],
+);
+
+const webhookIngress = at(
+  'webhook-ingress',
+  // What the rail was answered matters to nobody: the same bytes again are a repeat, and only the sweeper publishes.
+  ['callbacks.accept.before-commit', 'callbacks.accept.after-commit', ...relay],
+  [claimed],
+);
+
+const reconciler = at(
+  'reconciler',
+  [
+    'reconciler.chunk.before-commit',
+    'reconciler.chunk.after-commit',
+    // Two payouts are due at once: at the second pass a page is half asked.
+    ['reconciler.poll.before-call', 2],
+    ['reconciler.poll.after-call', 2],
+    'reconciler.poll.before-commit',
+    'reconciler.poll.after-commit',
+    'reconciler.comparison.after-lease',
+    'reconciler.comparison.before-commit',
+    'reconciler.comparison.after-commit',
+  ],
+  [paid, failing],
+);
+
+const webhookDispatcher = at(
+  'webhook-dispatcher',
+  [
+    'webhook-dispatcher.chunk.before-commit',
+    'webhook-dispatcher.chunk.after-commit',
+    'webhooks.deliver.before-call',
+    'webhooks.deliver.after-call',
+    'webhooks.outcome.before-commit',
+    'webhooks.outcome.after-commit',
+  ],
+  [paid, failing],
+);
+
+/**
+ * Every named point of the payout flow (research/reliability.md 5.3).
+ *
+ * A lane's rows follow one another, and the lanes run side by side; no service is in two of them.
+ */
+export const crashLanes: readonly (readonly CrashRow[])[] = [
+  payoutGateway,
+  [...ledger, ...webhookDispatcher],
+  [...webhookIngress, ...reconciler],
 ];
 
 /** The points that no row is about, and why. */
 export const crashExceptions: readonly { readonly points: RegExp; readonly reason: string }[] = [
   { points: /^collections\./, reason: 'the flow of collections' },
   { points: /^collection-gateway\./, reason: 'the flow of collections' },
-  { points: /^ledger\.command/, reason: "operators' orders to the ledger, no payouts" },
+  { points: /^ledger\.(command|decision)\./, reason: "operators' orders to the ledger, no payouts" },
 ];

@@ -92,7 +92,7 @@ beforeAll(async () => {
   scenario = await openScenario('payout-digits', {
     reconciler: { POLL_CAP_MS: '2000', POLLS_BEFORE_BREAK: '9' },
   });
-  const answers = await Promise.all(
+  await Promise.all(
     stories.map((story) =>
       scenario.demo.requestPayout({
         reference: referenceOf(story),
@@ -101,7 +101,6 @@ beforeAll(async () => {
       }),
     ),
   );
-  expect(new Set(answers.map(({ responseCode }) => responseCode))).toEqual(new Set(['09']));
 });
 
 afterAll(async () => {
@@ -158,4 +157,8 @@ describe('every magic number of the simulator (X1, P12, P13, W1, R1, R3)', () =>
       expect(drift).toMatchObject({ withinRange: true });
     });
   });
+});
+
+it('the books hold from the first entry on (L1 to L11)', async () => {
+  expect(await scenario.violations()).toEqual([]);
 });

@@ -191,3 +191,7 @@ it('operator APIs ask for the token', async () => {
   expect((await exchange(url)).status).toBe(401);
   expect((await exchange(url, { headers: { authorization: 'Bearer wrong' } })).status).toBe(403);
 });
+
+it('the books hold from the first entry on (L1 to L11)', async () => {
+  expect(await scenario.violations()).toEqual([]);
+});

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { auditLedger, type Violation } from '@pesewa/audit';
 import { parseJson, payoutWebhook } from '@pesewa/contracts';
+import { systemClock } from '@pesewa/kernel';
 import {
   createMerchantClient,
   type MerchantClient,
@@ -30,6 +32,8 @@ export interface Scenario extends AsyncDisposable {
   readonly executions: (ourReference: string) => Promise<number>;
   /** The statuses of the webhooks that the merchant received for a payout, in order. */
   readonly webhookStatuses: (reference: string) => Promise<readonly string[]>;
+  /** What the audit of the books finds, those of payouts and collections included (L1 to L11). */
+  readonly violations: () => Promise<readonly Violation[]>;
   /** How many lines of a service's log hold the text, those of earlier runs included. */
   readonly logLines: (service: ServiceName, text: string) => Promise<number>;
 }
@@ -71,6 +75,11 @@ export async function openScenario(
       }, 60_000),
     entryKinds: async (reference) =>
       (await stack.operator.entries(reference)).map((entry) => String(entry['kind'])).toSorted(),
+    violations: async () => {
+      const { mongodbUrl } = stack.runFile();
+      const databasePrefix = `${prefix}_`;
+      return (await auditLedger({ mongodbUrl, databasePrefix, clock: systemClock })).violations;
+    },
     executions: async (reference) => {
       const journal = await stack.simulator.journal(reference);
       return journal.filter(({ kind, outcome }) => kind === 'execution' && outcome === 'COMPLETED').length;

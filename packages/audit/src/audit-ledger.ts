@@ -1,5 +1,5 @@
 import type { Clock } from '@pesewa/kernel';
-import { MongoClient } from 'mongodb';
+import { MongoClient, ReadConcern } from 'mongodb';
 import { type AuditCounts, createLedgerAudit, type LedgerAudit } from './audit.ts';
 import { type CrossCheck, createCrossCheck, type Databases } from './cross-check.ts';
 import type { Invariant, Violation } from './findings.ts';
@@ -48,13 +48,14 @@ export async function auditLedger(options: AuditOptions): Promise<AuditReport> {
     appName: 'pesewa-audit',
     useBigInt64: true,
     readPreference: 'secondaryPreferred',
-    readConcernLevel: 'majority',
     serverSelectionTimeoutMS: 5_000,
   }).connect();
+  // Not as an option of the client: there it would take the place of a snapshot's own.
+  const majority = { readConcern: new ReadConcern('majority') };
   const databases: Databases = {
-    ledger: client.db(`${databasePrefix}ledger`),
-    payouts: client.db(`${databasePrefix}payouts`),
-    collections: client.db(`${databasePrefix}collections`),
+    ledger: client.db(`${databasePrefix}ledger`, majority),
+    payouts: client.db(`${databasePrefix}payouts`, majority),
+    collections: client.db(`${databasePrefix}collections`, majority),
   };
   const audit = createLedgerAudit();
   const payments = await auditDatabases(databases, audit, options);

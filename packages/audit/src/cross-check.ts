@@ -108,7 +108,11 @@ export function createCrossCheck(deps: {
     payments: async (onRead) => {
       for (const gateway of ['payouts', 'collections'] as const) {
         let suspects = new Map<string, readonly Disagreement[]>();
-        const all = paymentsOf(gateway).find({}, { session, projection, batchSize: PAYMENTS_PER_READ });
+        // Among the payouts stand the references that batches reserve; they have no status and no money (ADR 14).
+        const all = paymentsOf(gateway).find(
+          { status: { $exists: true } },
+          { session, projection, batchSize: PAYMENTS_PER_READ },
+        );
         for await (const payments of chunksOf(all, PAYMENTS_PER_READ)) {
           for (const payment of payments) judgeMoney(findings, payment.reference, payment);
           for (const [reference, told] of await disagreements(gateway, payments))

@@ -8,7 +8,7 @@ import { collections } from './snapshot.ts';
 /** Pages with what stands on them. */
 export type Batch = readonly { readonly page: PageRecord; readonly entries: PageEntries }[];
 
-const ENTRIES_PER_BATCH = 4_000;
+const ENTRIES_PER_BATCH = 2_000;
 const PAGES_PER_READ = 25;
 
 /**

@@ -22,9 +22,12 @@ export interface Moment extends Balances {
  * nothing. `openSession` gives sessions whose reads see at least that moment, also on a secondary that lags.
  */
 export async function readMoment(
-  db: Db,
+  ledger: Db,
 ): Promise<{ readonly moment: Moment; readonly openSession: () => ClientSession }> {
-  await using snapshot = db.client.startSession({ snapshot: true });
+  const { client } = ledger;
+  // A read concern of the database would silently take the place of the snapshot.
+  const db = client.db(ledger.databaseName);
+  await using snapshot = client.startSession({ snapshot: true });
   const inSnapshot = { session: snapshot };
   const heads = await readHeads(db, snapshot);
   const wallets = await db.collection<WalletRecord>(collections.wallets).find({}, inSnapshot).toArray();
@@ -34,7 +37,7 @@ export async function readMoment(
     .countDocuments({}, { ...inSnapshot, hint: { _id: 1 } });
   const { clusterTime } = snapshot;
   const openSession = (): ClientSession => {
-    const session = db.client.startSession({ causalConsistency: true });
+    const session = client.startSession({ causalConsistency: true });
     if (clusterTime) {
       session.advanceClusterTime(clusterTime);
       session.advanceOperationTime(clusterTime.clusterTime);

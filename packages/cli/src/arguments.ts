@@ -63,13 +63,23 @@ export function readSignedAmount(field: string, text: string, currency: string):
   );
 }
 
-/** Reads a time as ISO 8601 with its zone, such as `2026-11-01T08:00:00Z`, or a date, which begins at midnight UTC. */
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const TIME = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
+
+/** Reads a date as its midnight, UTC; nothing for what is no date, or none of the calendar. */
+export function readDay(text: string): Date | undefined {
+  const midnight = new Date(`${text}T00:00:00Z`);
+  // The 30th of February rolls over to March where it is not refused.
+  const isReal =
+    DATE.test(text) && !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
+  return isReal ? midnight : undefined;
+}
+
+/** Reads a time as ISO 8601 with its zone, such as `2026-11-01T08:00:00Z`, or a date, which is its midnight, UTC. */
 export function readTime(field: string, text: string): Date {
-  const match = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.exec(text);
-  const time = new Date(text);
-  // A day that the calendar lacks rolls over to another one, or is no time at all.
-  const day = match && new Date(`${text.slice(0, 10)}T00:00:00Z`);
-  if (day && !Number.isNaN(time.getTime()) && day.toISOString().startsWith(text.slice(0, 10))) return time;
+  const [, date] = TIME.exec(text) ?? [];
+  const time = date === undefined ? readDay(text) : readDay(date) && new Date(text);
+  if (time && !Number.isNaN(time.getTime())) return time;
   throw new CliError(`${field}: ${text} is no time: write 2026-11-01 or 2026-11-01T08:00:00Z`);
 }
 

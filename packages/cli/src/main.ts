@@ -1,3 +1,4 @@
+import { auditLedger } from '@pesewa/audit';
 import { createDirectoryAdmin } from '@pesewa/directory';
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
 import { openDatabase } from '@pesewa/messaging';
@@ -38,6 +39,11 @@ process.exitCode = await runProgram(
       const { prepareTopics } = await import('@pesewa/stack');
       await prepareTopics({ addresses, topicPrefix: environment['TOPIC_PREFIX'] ?? '', log });
     },
+    audit: (wish) =>
+      auditLedger({ ...wish, databasePrefix: prefix, clock: systemClock }).catch((error: unknown) => {
+        if (!(error instanceof Error) || error.name !== 'MongoServerSelectionError') throw error;
+        throw new CliError('MongoDB does not answer: check --mongodb-url, or start the stack');
+      }),
     clock: systemClock,
     ids: createIds(systemClock, systemRandom),
   },

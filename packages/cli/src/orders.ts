@@ -78,7 +78,7 @@ export function createOrders(ports: Pick<CliPorts, 'clock' | 'progress'>, ask: A
         const query = new URLSearchParams({ ...(status && { status }), ...(cursor !== '' && { cursor }) });
         const found: z.output<typeof page> = await ask(page, {
           service: 'ledgerUrl',
-          path: query.size === 0 ? '/commands' : `/commands?${query}`,
+          path: query.size === 0 ? '/commands' : `/commands?${query.toString()}`,
         });
         items.push(...found.items);
         cursor = found.next;

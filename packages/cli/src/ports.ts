@@ -1,3 +1,4 @@
+import type { AuditProgress, AuditReport } from '@pesewa/audit';
 import type { DirectoryAdmin } from '@pesewa/directory';
 import type { Clock, Ids } from '@pesewa/kernel';
 
@@ -40,6 +41,12 @@ export interface CliPorts {
     },
     log: (line: string) => void,
   ) => Promise<void>;
+  /** Audits the databases of an installation; reads only. */
+  readonly audit: (wish: {
+    readonly mongodbUrl: string;
+    readonly crossCheck: boolean;
+    readonly onProgress: (progress: AuditProgress) => void;
+  }) => Promise<AuditReport>;
   readonly clock: Clock;
   readonly ids: Ids;
 }

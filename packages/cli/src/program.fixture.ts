@@ -1,3 +1,4 @@
+import type { AuditReport } from '@pesewa/audit';
 import type { Merchant } from '@pesewa/directory';
 import { accept, refuse } from '@pesewa/kernel';
 import type { CliPorts, OpenedDirectory, OperationsAnswer } from './ports.ts';
@@ -5,6 +6,19 @@ import { runProgram } from './program.ts';
 
 /** The price of the merchant's wallet, both ways: one percent. */
 export const fee = { fixedMinor: 0n, basisPoints: 100n, minimumMinor: 0n };
+
+/** An audit that found nothing. */
+export const cleanReport: AuditReport = {
+  pages: 30,
+  entries: 12_000,
+  wallets: 4,
+  accounts: 5,
+  openHolds: 2,
+  payments: 6,
+  violations: [],
+  violationCounts: {},
+  durationMs: 500,
+};
 
 const demo: Merchant = {
   id: 'demo',
@@ -31,22 +45,15 @@ const addresses = [
   'http://reconciler',
 ];
 
-/** A command line over fakes: what it printed, and what it asked of the directory and the operations APIs. */
-export function commandLine(answers: readonly OperationsAnswer[] = []) {
-  const printed: string[] = [];
-  const complained: string[] = [];
-  const changes: unknown[] = [];
-  const shown: string[] = [];
-  const requests: unknown[] = [];
-  let nowMs = 0;
-  const remaining = [...answers];
+/** A directory that notes the changes. */
+function pretendedAdmin(changes: unknown[]): OpenedDirectory['admin'] {
   const change =
     (name: string) =>
     (...given: unknown[]) => {
       changes.push([name, ...given]);
       return Promise.resolve(accept(null));
     };
-  const admin: OpenedDirectory['admin'] = {
+  return {
     ensureIndexes: () => Promise.resolve(),
     createMerchant: (merchant) => {
       changes.push(['createMerchant', merchant]);
@@ -58,6 +65,7 @@ export function commandLine(answers: readonly OperationsAnswer[] = []) {
     },
     removeKey: change('removeKey'),
     setWallet: change('setWallet'),
+    setLimits: change('setLimits'),
     setWebhooks: change('setWebhooks'),
     rotateWebhookSecret: () => Promise.resolve(accept({ webhookSecret: 'whsec_rotated' })),
     suspend: (id) =>
@@ -69,6 +77,17 @@ export function commandLine(answers: readonly OperationsAnswer[] = []) {
     resume: change('resume'),
     list: () => Promise.resolve([demo]),
   };
+}
+
+/** A command line over fakes: what it printed, and what it asked of the directory and the operations APIs. */
+export function commandLine(answers: readonly OperationsAnswer[] = [], report: AuditReport = cleanReport) {
+  const printed: string[] = [];
+  const complained: string[] = [];
+  const changes: unknown[] = [];
+  const shown: string[] = [];
+  const requests: unknown[] = [];
+  let nowMs = 0;
+  const remaining = [...answers];
   const ports: CliPorts = {
     environment: {
       OPERATOR_TOKEN: 'operator-token-of-tests',
@@ -78,7 +97,8 @@ export function commandLine(answers: readonly OperationsAnswer[] = []) {
     complain: (text) => void complained.push(text),
     progress: (text) => void (text !== '' && shown.push(text)),
     colours: false,
-    openDirectory: () => Promise.resolve({ admin, [Symbol.asyncDispose]: () => Promise.resolve() }),
+    openDirectory: () =>
+      Promise.resolve({ admin: pretendedAdmin(changes), [Symbol.asyncDispose]: () => Promise.resolve() }),
     exchange: ({ url, token, body }) => {
       requests.push(body === undefined ? url : { url, token, body });
       const next = remaining.length > 1 ? remaining.shift() : remaining[0];
@@ -87,6 +107,11 @@ export function commandLine(answers: readonly OperationsAnswer[] = []) {
       );
     },
     prepare: () => Promise.resolve(),
+    audit: ({ onProgress, ...wish }) => {
+      requests.push(wish);
+      onProgress({ stage: 'entries', done: 3_000, total: 12_000 });
+      return Promise.resolve(report);
+    },
     clock: {
       nowMs: () => nowMs,
       sleep: (durationMs) => {

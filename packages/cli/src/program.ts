@@ -5,6 +5,8 @@ import { addMoneyCommands } from './commands/money.ts';
 import { addOrderCommands } from './commands/orders.ts';
 import { addPrepareCommand } from './commands/prepare.ts';
 import { addShowCommands } from './commands/show.ts';
+import { addStatementCommand } from './commands/statement.ts';
+import { addVerifyCommand } from './commands/verify.ts';
 import { addressSources } from './config.ts';
 import { messageOf } from './errors.ts';
 import { explainEveryCommand, helpGroups } from './help.ts';
@@ -57,6 +59,8 @@ export function createProgram(ports: CliPorts): Command {
   addOrderCommands(program, ports);
   program.commandsGroup(helpGroups.looking);
   addShowCommands(program, ports);
+  addStatementCommand(program, ports);
+  addVerifyCommand(program, ports);
   program.commandsGroup(helpGroups.installation);
   addPrepareCommand(program, ports);
   explainEveryCommand(program);

@@ -14,6 +14,7 @@ import type { z } from 'zod';
 import { MERCHANTS } from './directory.ts';
 import { createPublicKey, hashPublicKey, publicKeyPattern } from './keys.ts';
 import {
+  limitsDocument,
   type Merchant,
   type MerchantDocument,
   type MerchantLimits,
@@ -62,6 +63,7 @@ export interface DirectoryAdmin {
   readonly removeKey: (merchantId: string, keyHash: string) => Change;
   /** Adds a wallet, or replaces the one of the same currency. */
   readonly setWallet: (merchantId: string, wallet: MerchantWallet) => Change;
+  readonly setLimits: (merchantId: string, limits: MerchantLimits) => Change;
   /** Sets the addresses; the secrets stay unless given. */
   readonly setWebhooks: (
     merchantId: string,
@@ -102,6 +104,15 @@ export function createDirectoryAdmin(
       return no('key.unknown', `${merchantId} has no such key, or no other one`);
     },
     setWallet: (merchantId, wallet) => setWallet(merchants, merchantId, wallet),
+    setLimits: async (merchantId, given) => {
+      const parsed = limitsDocument.safeParse(given);
+      if (!parsed.success) return malformed(parsed.error);
+      const update = { $set: { limits: parsed.data } };
+      return changed(
+        merchantId,
+        await merchants.updateOne({ _id: merchantId }, update, { ignoreUndefined: true }),
+      );
+    },
     setWebhooks: async (merchantId, webhooks) => {
       const parsed = webhooksDocument.partial({ secrets: true }).safeParse(webhooks);
       if (!parsed.success) return malformed(parsed.error);

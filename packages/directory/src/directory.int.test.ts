@@ -97,6 +97,20 @@ describe('the directory on a real database', () => {
     });
   });
 
+  it('replaces the limits, amounts exact', async () => {
+    const admin = createDirectoryAdmin(db);
+    await admin.createMerchant(demo);
+    const perDayMaxMinor = { GHS: 9_007_199_254_740_993n };
+    expect(await admin.setLimits('demo', { requestsPerSecond: 7, perDayMaxMinor })).toMatchObject({
+      ok: true,
+    });
+    const merchant = await createDirectory({ db, clock }).find('demo');
+    expect(merchant?.limits).toEqual({ requestsPerSecond: 7, perDayMaxMinor });
+    expect(await admin.setLimits('demo', { requestsPerSecond: 0 })).toMatchObject({
+      refusal: { code: 'merchant.malformed' },
+    });
+  });
+
   it('sets addresses, and rotates the secret with the old one kept', async () => {
     const admin = createDirectoryAdmin(db);
     const created = await admin.createMerchant(demo);

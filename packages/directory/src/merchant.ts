@@ -41,6 +41,16 @@ export const webhooksDocument = z.object({
     .max(4),
 });
 
+/** The limits as they are stored. */
+export const limitsDocument = z.object({
+  requestsPerSecond: wholeCount(1, 1_000_000),
+  perPayoutMaxMinor: z.record(currency, minorUnits).optional(),
+  /** Of all payouts accepted within one UTC day, whatever becomes of them. */
+  perDayMaxMinor: z.record(currency, minorUnits).optional(),
+  /** A name enquiry tells personal data, so it has a limit of its own. */
+  nameEnquiriesPerMinute: wholeCount(1, 100_000).optional(),
+});
+
 /** A merchant as it is stored in the collection `merchants`. */
 export const merchantDocument = z.object({
   _id: z.string().regex(/^[a-z0-9][a-z0-9-]{1,31}$/, { error: 'must be 2 to 32 of a-z, 0-9, -' }),
@@ -53,14 +63,7 @@ export const merchantDocument = z.object({
       error: 'has one currency twice',
     }),
   webhooks: webhooksDocument,
-  limits: z.object({
-    requestsPerSecond: wholeCount(1, 1_000_000),
-    perPayoutMaxMinor: z.record(currency, minorUnits).optional(),
-    /** Of all payouts accepted within one UTC day, whatever becomes of them. */
-    perDayMaxMinor: z.record(currency, minorUnits).optional(),
-    /** A name enquiry tells personal data, so it has a limit of its own. */
-    nameEnquiriesPerMinute: wholeCount(1, 100_000).optional(),
-  }),
+  limits: limitsDocument,
   createdAt: z.date(),
 });
 

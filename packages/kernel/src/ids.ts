@@ -18,10 +18,11 @@ export interface Ids {
  * The form stays within the reference alphabet of design 9, since our payment references travel upstream.
  */
 export function createIds(clock: Clock, random: Random): Ids {
+  const uuid = Buffer.alloc(UUID_BYTES);
   return {
     next: (prefix) => {
-      const uuid = v7({ msecs: clock.nowMs(), random: random.bytes(UUID_BYTES) });
-      return `${prefix}-${uuid.replaceAll('-', '')}`;
+      v7({ msecs: clock.nowMs(), random: random.bytes(UUID_BYTES) }, uuid);
+      return `${prefix}-${uuid.toString('hex')}`;
     },
   };
 }

@@ -1,12 +1,12 @@
-import avro from 'avsc';
 import { Binary, type Collection } from 'mongodb';
+import { varIntReader, varIntSize, writeVarInt } from './record-bytes.ts';
 
 /** A message as it will stand in Kafka; its bytes are born in the transaction. */
 export interface EncodedMessage {
   readonly topic: string;
   readonly key: string;
-  readonly value: Buffer;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Key, value and headers, as a record of a Kafka batch holds them. */
+  readonly body: Buffer;
 }
 
 /** All the messages of one transaction. */
@@ -23,33 +23,49 @@ export interface BundleDocument {
   readonly createdAt: Date;
   /** How many messages are packed. */
   readonly count: number;
+  readonly topics: readonly string[];
+  /** For each message the number of its topic, the length of its body, and the body: what Kafka will hold. */
   readonly packed: Binary;
 }
 
-/** Packed, because thousands of small fields cost the server and us more than the messages themselves. */
-const packing = avro.Type.forSchema({
-  type: 'array',
-  items: {
-    type: 'record',
-    name: 'Message',
-    fields: [
-      { name: 'topic', type: 'string' },
-      { name: 'key', type: 'string' },
-      { name: 'value', type: 'bytes' },
-      { name: 'headers', type: { type: 'map', values: 'string' } },
-    ],
-  },
-});
-
-/** A bundle as it is stored. */
+/** A bundle as it is stored: packed, because thousands of small fields cost more than the messages themselves. */
 export function packBundle({ _id, messages, createdAt }: Bundle): BundleDocument {
-  return { _id, createdAt, count: messages.length, packed: new Binary(packing.toBuffer(messages)) };
+  const topics = [...new Set(messages.map(({ topic }) => topic))];
+  let bytes = 0;
+  for (const { topic, body } of messages) {
+    bytes += varIntSize(topics.indexOf(topic)) + varIntSize(body.length) + body.length;
+  }
+  const packed = Buffer.allocUnsafe(bytes);
+  let at = 0;
+  for (const { topic, body } of messages) {
+    at = writeVarInt(packed, topics.indexOf(topic), at);
+    at = writeVarInt(packed, body.length, at);
+    packed.set(body, at);
+    at += body.length;
+  }
+  return { _id, createdAt, count: messages.length, topics, packed: new Binary(packed) };
 }
 
 /** A bundle as it was before it was stored. */
-export function unpackBundle({ _id, createdAt, packed }: BundleDocument): Bundle {
-  const messages = packing.fromBuffer(Buffer.from(packed.buffer)) as readonly EncodedMessage[];
+export function unpackBundle({ _id, createdAt, count, topics, packed }: BundleDocument): Bundle {
+  const bytes = Buffer.from(packed.buffer);
+  const reader = varIntReader(bytes, 0);
+  const messages = Array.from({ length: count }, (): EncodedMessage => {
+    const topic = topics[reader.next()];
+    const length = reader.next();
+    const body = bytes.subarray(reader.at, reader.at + length);
+    reader.at += Math.max(0, length);
+    if (topic === undefined || reader.at > bytes.length)
+      throw new RangeError(`the bundle ${_id} is not what was packed`);
+    return { topic, key: keyOf(body), body };
+  });
   return { _id, createdAt, messages };
+}
+
+function keyOf(body: Buffer): string {
+  const reader = varIntReader(body, 0);
+  const length = reader.next();
+  return body.toString('utf8', reader.at, reader.at + length);
 }
 
 /** The outbox of a service. */
@@ -67,12 +83,12 @@ export function bundleId(source: string, sequence: number, part = 0): string {
 /** Below what a broker takes for one batch of one partition (1 MiB), even if all of it goes to one. */
 export const BUNDLE_BYTES_MAX = 900 * 1_024;
 
-/** What a message takes beside its value: key, headers and framing, at most. */
-const OVERHEAD_BYTES = 256;
+/** What a record takes beside its body, at most: its length, attributes and deltas. */
+const OVERHEAD_BYTES = 16;
 
-/** What messages take on their way to Kafka, at most. */
-export function sizeOf(messages: readonly Pick<EncodedMessage, 'value'>[]): number {
-  return messages.reduce((sum, { value }) => sum + value.length + OVERHEAD_BYTES, 0);
+/** What a message takes on its way to Kafka, at most. */
+export function sizeOf({ body }: Pick<EncodedMessage, 'body'>): number {
+  return body.length + OVERHEAD_BYTES;
 }
 
 /** Cuts the messages of a transaction into bundles that a broker takes, in their order. */
@@ -84,7 +100,7 @@ export function cutBundles(
   const parts: EncodedMessage[][] = [];
   let room = 0;
   for (const message of messages) {
-    const bytes = sizeOf([message]);
+    const bytes = sizeOf(message);
     const part = parts.at(-1);
     if (part !== undefined && bytes <= room) part.push(message);
     else {

@@ -1,7 +1,7 @@
 import { type Collection, MongoError } from 'mongodb';
 import { advanceOffset, type ConsumerOffset, FencedError } from './offsets.ts';
 import { createParking, type ParkingDeps } from './parking.ts';
-import type { Reading, TopicHandler } from './received.ts';
+import type { AnyEvent, Reading, Received, TopicHandler } from './received.ts';
 import type { RawTransaction, Transact } from './transact.ts';
 
 /** What committing chunks needs to know of the consumer. */
@@ -18,7 +18,13 @@ export interface Sent {
 
 /** Commits what was read of one partition: effects, parked messages and the offset in one transaction. */
 export interface Chunks {
-  readonly commit: (readings: readonly Reading[], from: bigint, to: bigint) => Promise<Sent>;
+  readonly commit: (
+    readings: readonly Reading[],
+    from: bigint,
+    to: bigint,
+    /** Work for the time in which the database commits; it must not fail. */
+    meanwhile?: () => void,
+  ) => Promise<Sent>;
   /** The same for one message; if the handler fails on it for good, it is parked. */
   readonly commitSingly: (reading: Reading | undefined, from: bigint, to: bigint) => Promise<Sent>;
 }
@@ -32,7 +38,12 @@ export function createChunks(
   const { topicName, partition, source } = place;
   const parking = createParking(deps, topicName, partition);
 
-  function commit(readings: readonly Reading[], from: bigint, to: bigint): Promise<Sent> {
+  function commit(
+    readings: readonly Reading[],
+    from: bigint,
+    to: bigint,
+    meanwhile: () => void = () => undefined,
+  ): Promise<Sent> {
     return deps.transact(`${deps.group}.chunk`, { source, sequence: Number(to) }, async (transaction) => {
       await advanceOffset(deps.offsets, { id: source, from, to, owner: deps.owner }, transaction.session);
       const unfit = await handle(readings, transaction);
@@ -40,6 +51,8 @@ export function createChunks(
         transaction.send(parking.message(reading, reason));
         transaction.afterCommit(() => parking.announce(reading, reason));
       }
+      // Once what is written now is on its way to the server.
+      setImmediate(meanwhile);
     });
   }
 
@@ -49,16 +62,19 @@ export function createChunks(
     transaction: RawTransaction,
   ): Promise<readonly [Reading, string][]> {
     const reasons = new Map<string, string>();
-    const events = readings.flatMap((reading) => (reading.kind === 'event' ? [reading.event] : []));
+    const events: Received<AnyEvent>[] = [];
+    for (const reading of readings) if (reading.kind === 'event') events.push(reading.event);
     if (events.length > 0) {
       const { session, emit, afterCommit } = transaction;
       const park = (eventId: string, reason: string) => void reasons.set(eventId, reason);
       await handler.handle(events, { session, partition, emit, afterCommit, park });
     }
-    return readings.flatMap((reading) => {
+    const unfit: [Reading, string][] = [];
+    for (const reading of readings) {
       const reason = reading.kind === 'poison' ? reading.reason : reasons.get(reading.event.eventId);
-      return reason === undefined ? [] : [[reading, reason] as [Reading, string]];
-    });
+      if (reason !== undefined) unfit.push([reading, reason]);
+    }
+    return unfit;
   }
 
   async function commitSingly(reading: Reading | undefined, from: bigint, to: bigint): Promise<Sent> {

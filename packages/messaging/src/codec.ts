@@ -9,6 +9,7 @@ import {
   topics,
 } from '@pesewa/contracts';
 import avro from 'avsc';
+import { longAsBigint } from './avro-long.ts';
 
 const MAGIC_BYTE = 0;
 const HEADER_BYTES = 5;
@@ -27,22 +28,21 @@ export interface Decoded {
 /** Avro in the Confluent wire format: a magic byte, the registered schema's id, the bytes. */
 export interface Codec {
   readonly encode: (topicName: string, type: string, payload: unknown) => Buffer;
+  /**
+   * Encodes into a buffer from a place on; gives the place behind it, or, below zero, by how many bytes the buffer is
+   * too short.
+   */
+  readonly encodeInto: (target: EncodeTarget, topicName: string, type: string, payload: unknown) => number;
   readonly decode: (bytes: Buffer) => Promise<Decoded>;
+  /** The same at once; undefined where the registry must be asked for the schema first. */
+  readonly decodeKnown: (bytes: Buffer) => Decoded | undefined;
 }
 
-/** Whole numbers of 64 bits as bigint: no amount is ever rounded on its way. */
-const longAsBigint = avro.types.LongType.__with({
-  fromBuffer: (buffer: Buffer) => buffer.readBigInt64LE(),
-  toBuffer: (value: bigint) => {
-    const buffer = Buffer.allocUnsafe(8);
-    buffer.writeBigInt64LE(value);
-    return buffer;
-  },
-  fromJSON: (value: number | string) => BigInt(value),
-  toJSON: (value: bigint) => Number(value),
-  isValid: (value: unknown) => typeof value === 'bigint',
-  compare: (left: bigint, right: bigint) => (left === right ? 0 : left < right ? -1 : 1),
-});
+/** Where to encode to. */
+export interface EncodeTarget {
+  readonly buffer: Buffer;
+  readonly offset: number;
+}
 
 function typeOf(schema: unknown): avro.Type {
   return avro.Type.forSchema(schema as avro.Schema, {
@@ -66,19 +66,7 @@ export async function openCodec(options: {
   const readers = new Map<string, avro.Type>();
   const known = [...allSchemas().map(({ schema }) => schema), ...parkedTopic('any').events];
   for (const schema of known) readers.set(fullName(schema), typeOf(schema));
-  const ids = new Map<string, { readonly id: number; readonly type: avro.Type }>();
-  await Promise.all(
-    options.produces.flatMap((topic) =>
-      topic.events.map(async (schema: AvroRecord) => {
-        const subject = subjectOf(options.topicPrefix + topic.name, schema);
-        const id = await registry.getRegistryIdBySchema(subject, {
-          type: SchemaType.AVRO,
-          schema: JSON.stringify(schema),
-        });
-        ids.set(`${options.topicPrefix}${topic.name} ${fullName(schema)}`, { id, type: typeOf(schema) });
-      }),
-    ),
-  );
+  const encoderOf = await loadEncoders(registry, options);
   const writers = new Map<number, Writer>();
 
   async function loadWriter(id: number): Promise<Writer> {
@@ -96,20 +84,22 @@ export async function openCodec(options: {
 
   return {
     encode: (topicName, type, payload) => {
-      const entry = ids.get(`${topicName} ${type}`);
-      if (!entry)
-        throw new TypeError(`${type} does not travel on ${topicName}, or this service does not produce it`);
+      const entry = encoderOf(topicName, type);
       const body = entry.type.toBuffer(payload);
       const bytes = Buffer.allocUnsafe(HEADER_BYTES + body.length);
-      bytes.writeUInt8(MAGIC_BYTE, 0);
-      bytes.writeInt32BE(entry.id, 1);
+      writeHeader(bytes, 0, entry.id);
       body.copy(bytes, HEADER_BYTES);
       return bytes;
     },
+    encodeInto: ({ buffer, offset }, topicName, type, payload) => {
+      const entry = encoderOf(topicName, type);
+      const missing = offset + HEADER_BYTES - buffer.length;
+      if (missing > 0) return -missing;
+      writeHeader(buffer, offset, entry.id);
+      return entry.type.encode(payload, buffer, offset + HEADER_BYTES);
+    },
     decode: async (bytes) => {
-      if (bytes.length <= HEADER_BYTES || bytes[0] !== MAGIC_BYTE)
-        throw new UndecodableError('not in the registry wire format');
-      const id = bytes.readInt32BE(1);
+      const id = schemaIdOf(bytes);
       let writer = writers.get(id);
       if (!writer) {
         writer = await loadWriter(id).catch((error: unknown) => {
@@ -118,13 +108,68 @@ export async function openCodec(options: {
         });
         writers.set(id, writer);
       }
-      try {
-        return { type: writer.name, payload: writer.read(bytes.subarray(HEADER_BYTES)) };
-      } catch (error) {
-        throw new UndecodableError(`bytes do not match schema ${id}`, { cause: error });
-      }
+      return read(writer, id, bytes);
+    },
+    decodeKnown: (bytes) => {
+      const id = schemaIdOf(bytes);
+      const writer = writers.get(id);
+      return writer && read(writer, id, bytes);
     },
   };
+}
+
+interface Encoder {
+  readonly id: number;
+  readonly type: avro.Type;
+}
+
+/** Looks up what we write: gives the way to the encoder of a topic and a type. */
+async function loadEncoders(
+  registry: SchemaRegistry,
+  options: { readonly topicPrefix: string; readonly produces: readonly Topic[] },
+): Promise<(topicName: string, type: string) => Encoder> {
+  const byTopic = new Map<string, Map<string, Encoder>>();
+  await Promise.all(
+    options.produces.map(async (topic) => {
+      const topicName = options.topicPrefix + topic.name;
+      const byType = byTopic.get(topicName) ?? new Map<string, Encoder>();
+      byTopic.set(topicName, byType);
+      await Promise.all(
+        topic.events.map(async (schema: AvroRecord) => {
+          const id = await registry.getRegistryIdBySchema(subjectOf(topicName, schema), {
+            type: SchemaType.AVRO,
+            schema: JSON.stringify(schema),
+          });
+          byType.set(fullName(schema), { id, type: typeOf(schema) });
+        }),
+      );
+    }),
+  );
+  return (topicName, type) => {
+    const encoder = byTopic.get(topicName)?.get(type);
+    if (!encoder)
+      throw new TypeError(`${type} does not travel on ${topicName}, or this service does not produce it`);
+    return encoder;
+  };
+}
+
+function writeHeader(bytes: Buffer, offset: number, schemaId: number): void {
+  bytes[offset] = MAGIC_BYTE;
+  bytes.writeInt32BE(schemaId, offset + 1);
+}
+
+function schemaIdOf(bytes: Buffer): number {
+  if (bytes.length <= HEADER_BYTES || bytes[0] !== MAGIC_BYTE)
+    throw new UndecodableError('not in the registry wire format');
+  return bytes.readInt32BE(1);
+}
+
+function read(writer: Writer, id: number, bytes: Buffer): Decoded {
+  try {
+    return { type: writer.name, payload: writer.read(bytes.subarray(HEADER_BYTES)) };
+  } catch (error) {
+    throw new UndecodableError(`bytes do not match schema ${id}`, { cause: error });
+  }
 }
 
 function isUnknownSchema(error: unknown): boolean {

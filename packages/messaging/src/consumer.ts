@@ -4,6 +4,7 @@ import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { isTransient, mustStop } from './chunk.ts';
 import {
   createPartitionWorker,
+  messagesFrom,
   OffsetGapError,
   type PartitionDeps,
   type PartitionWorker,
@@ -14,6 +15,9 @@ import type { TopicHandler } from './received.ts';
 
 const RETRY_DELAY_MS = { first: 100, last: 5_000 } as const;
 const CHUNKS_UNSENT_MAX = 4;
+/** Several chunks of every partition: kafkajs fetches no more before all that it fetched is dealt with. */
+const PARTITION_FETCH_BYTES_MAX = 1_048_576;
+const FETCH_BYTES_MAX = 8 * PARTITION_FETCH_BYTES_MAX;
 
 /** The running consumer of a service. */
 export interface RunningConsumer extends AsyncDisposable {}
@@ -47,8 +51,8 @@ export async function runConsumer(options: ConsumerOptions): Promise<RunningCons
     heartbeatInterval: options.sessionTimeoutMs / 10,
     rebalanceTimeout: 60_000,
     minBytes: 1,
-    maxBytes: 4_194_304,
-    maxBytesPerPartition: 262_144,
+    maxBytes: FETCH_BYTES_MAX,
+    maxBytesPerPartition: PARTITION_FETCH_BYTES_MAX,
     maxWaitTimeInMs: 100,
     readUncommitted: false,
     metadataMaxAge: 60_000,
@@ -155,11 +159,11 @@ async function consumeBatch(
   const unsent: Promise<void>[] = [];
   for (let start = 0; start < batch.messages.length && payload.isRunning() && !payload.isStale(); ) {
     const slice = batch.messages.slice(start, start + options.chunkMessagesMax);
-    const next = worker.next() ?? 0n;
-    const chunk = slice.filter((message) => BigInt(message.offset) >= next);
+    const chunk = messagesFrom(worker.next() ?? 0n, slice);
     start += slice.length;
     if (chunk.length > 0) {
-      const { sent } = await persist(options, payload, () => worker.apply(chunk));
+      const following = batch.messages.slice(start, start + options.chunkMessagesMax);
+      const { sent } = await persist(options, payload, () => worker.apply(chunk, following));
       options.applied(batch.topic, chunk.length);
       unsent.push(arrival(options, payload, partitionSource(options, handler, batch.partition), sent));
       if (unsent.length >= CHUNKS_UNSENT_MAX) await unsent.shift();

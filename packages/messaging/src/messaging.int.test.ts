@@ -18,7 +18,7 @@ import {
   openMessaging,
   outboxOf,
 } from './index.ts';
-import { encodeEvent } from './outbox.ts';
+import { createMessageEncoder } from './message-encoder.ts';
 
 let config: TestConfig;
 
@@ -136,7 +136,7 @@ describe('a relay that died before it sent (E1)', () => {
     const { SCHEMA_REGISTRY_URL: registryUrl, TOPIC_PREFIX: topicPrefix } = config;
     const codec = await openCodec({ registryUrl, topicPrefix, produces: [topics.ledger] });
     // The bundle as the dead process left it: committed, never sent.
-    const messages = [encodeEvent(codec, topicPrefix, event)];
+    const messages = [createMessageEncoder(codec, topicPrefix).event(event)];
     const left = { _id: 'commit/test.send/dead#0000000000000001', createdAt: new Date(0), messages };
     await outboxOf(dead.messaging.db).insertOne(packBundle(left));
     await outboxIsEmpty(dead.messaging);
@@ -155,7 +155,7 @@ describe('a partition owner that died before it sent (E1)', () => {
     const { SCHEMA_REGISTRY_URL: registryUrl, TOPIC_PREFIX: topicPrefix } = config;
     const codec = await openCodec({ registryUrl, topicPrefix, produces: [topics.ledger] });
     const source = `heir/${topicNameOf(config, 'ledger')}/0`;
-    const messages = [encodeEvent(codec, topicPrefix, event)];
+    const messages = [createMessageEncoder(codec, topicPrefix).event(event)];
     const left = { _id: bundleId(source, 1), createdAt: new Date(0), messages };
     await outboxOf(receiver.messaging.db).insertOne(packBundle(left));
     await receiver.messaging.consume([receiver.handler]);

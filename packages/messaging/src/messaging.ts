@@ -8,6 +8,7 @@ import { runConsumer } from './consumer.ts';
 import { type ApplyGroup, createGroupCommit, type GroupCommit } from './group-commit.ts';
 import { createKafka } from './kafka.ts';
 import { leasesOf } from './lease.ts';
+import { createMessageEncoder } from './message-encoder.ts';
 import { openDatabase } from './mongo.ts';
 import { offsetsOf } from './offsets.ts';
 import { outboxOf } from './outbox.ts';
@@ -125,8 +126,9 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
   const relay = await scope.open(openRelay({ kafka: kafkaOf(scope, owner), outbox, logger, crashPoint }));
   await scope.open(startSweeper({ outbox, leases: leasesOf(db), relay, owner, clock, logger }));
   const now = () => new Date(clock.nowMs());
-  const transact = createTransact({ client, outbox, relay, codec, topicPrefix, now, crashPoint });
-  return { client, db, owner, topicPrefix, codec, outbox, relay, transact };
+  const encoder = createMessageEncoder(codec, topicPrefix);
+  const transact = createTransact({ client, outbox, relay, encoder, now, crashPoint });
+  return { client, db, owner, topicPrefix, codec, encoder, outbox, relay, transact };
 }
 
 /** A client of its own for each user: two consumers must not share one (research/kafka-mongo D16). */

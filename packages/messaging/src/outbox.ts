@@ -1,7 +1,6 @@
-import { type TopicEvent, type TopicName, topics } from '@pesewa/contracts';
+import type { TopicEvent, TopicName } from '@pesewa/contracts';
 import type { ClientSession, Db } from 'mongodb';
-import type { BundleDocument, EncodedMessage, Outbox } from './bundle.ts';
-import type { Codec } from './codec.ts';
+import type { BundleDocument, Outbox } from './bundle.ts';
 
 /** An event on its way out: its topic and key, its payload, and what it follows from. */
 export type OutgoingEvent = {
@@ -27,20 +26,4 @@ export interface Transaction {
   readonly emit: (event: OutgoingEvent) => void;
   /** Runs the action once the transaction has committed; it must not fail. */
   readonly afterCommit: (action: () => void) => void;
-}
-
-/** Encodes an event with its headers (design 2). */
-export function encodeEvent(codec: Codec, topicPrefix: string, event: OutgoingEvent): EncodedMessage {
-  const topic = topicPrefix + topics[event.topic].name;
-  return {
-    topic,
-    key: event.key,
-    value: codec.encode(topic, event.type, event.payload),
-    headers: {
-      'event-id': event.payload.eventId,
-      'event-type': event.type,
-      'aggregate-version': event.version.toString(),
-      ...(event.causationId !== null && { 'causation-id': event.causationId }),
-    },
-  };
 }

@@ -2,12 +2,12 @@ import { parkedTopic } from '@pesewa/contracts';
 import type { Clock, Ids } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { EncodedMessage } from './bundle.ts';
-import type { Codec } from './codec.ts';
+import type { MessageEncoder } from './message-encoder.ts';
 import type { Reading } from './received.ts';
 
 /** What parking needs to know of the consumer. */
 export interface ParkingDeps {
-  readonly codec: Codec;
+  readonly encoder: MessageEncoder;
   readonly group: string;
   readonly topicPrefix: string;
   readonly clock: Clock;
@@ -35,23 +35,23 @@ export function createParking(deps: ParkingDeps, topicName: string, partition: n
   return {
     message: (reading, reason) => {
       const eventId = deps.ids.next('ev');
-      const value = deps.codec.encode(topic, TYPE, {
-        eventId,
-        occurredAt: BigInt(deps.clock.nowMs()),
-        consumerGroup: deps.group,
-        topic: topicName,
-        partition,
-        offset: reading.offset,
-        reason,
-        eventType: eventTypeOf(reading),
-      });
       const key = reading.kind === 'event' ? reading.event.key : reading.key;
-      return {
+      return deps.encoder.message({
         topic,
         key,
-        value,
-        headers: { 'event-id': eventId, 'event-type': TYPE, 'aggregate-version': '0' },
-      };
+        type: TYPE,
+        headers: { eventId, version: 0n, causationId: null },
+        payload: {
+          eventId,
+          occurredAt: BigInt(deps.clock.nowMs()),
+          consumerGroup: deps.group,
+          topic: topicName,
+          partition,
+          offset: reading.offset,
+          reason,
+          eventType: eventTypeOf(reading),
+        },
+      });
     },
     announce: (reading, reason) => {
       deps.parked(topicName);

@@ -1,6 +1,6 @@
 import { type AvroRecord, fullName, type TopicEvent, type TopicName, topics } from '@pesewa/contracts';
 import type { KafkaMessage } from 'kafkajs';
-import { type Codec, UndecodableError } from './codec.ts';
+import { type Codec, type Decoded, UndecodableError } from './codec.ts';
 import type { Transaction } from './outbox.ts';
 
 /** Any event of any topic. */
@@ -76,34 +76,58 @@ export async function readMessages(
     const eventType = header(message, 'event-type');
     // A type of the contracts that this handler doesn't name is someone else's; an unnamed one may hide anything.
     if (!wanted.has(eventType) && known.has(eventType)) continue;
-    readings.push(await readMessage(message, eventType, wanted, codec));
+    // Almost always at once: a promise for each message costs more than reading it.
+    const reading = readMessage(message, eventType, wanted, codec.decodeKnown);
+    readings.push(reading ?? (await readLater(message, eventType, wanted, codec)));
   }
   return readings;
 }
 
-async function readMessage(
+/** Reads a message whose schema the registry must be asked for. */
+async function readLater(
   message: KafkaMessage,
   eventType: string,
   wanted: ReadonlySet<string>,
   codec: Codec,
 ): Promise<Reading> {
+  const bytes = message.value ?? Buffer.alloc(0);
+  const decode = await codec.decode(bytes).then(
+    (decoded) => () => decoded,
+    (error: unknown) => (): Decoded => {
+      throw error;
+    },
+  );
+  const reading = readMessage(message, eventType, wanted, decode);
+  if (!reading) throw new Error('a message was read and yet is not');
+  return reading;
+}
+
+function readMessage(
+  message: KafkaMessage,
+  eventType: string,
+  wanted: ReadonlySet<string>,
+  decode: (bytes: Buffer) => Decoded | undefined,
+): Reading | undefined {
   const offset = BigInt(message.offset);
   const key = message.key?.toString() ?? '';
   const poison = (reason: string): Reading => ({ kind: 'poison', offset, reason, eventType, key });
   if (!message.value) return poison('empty message');
   try {
-    const decoded = await codec.decode(message.value);
+    const decoded = decode(message.value);
+    if (!decoded) return undefined;
     if (!wanted.has(decoded.type)) return poison(`unknown event type ${decoded.type || eventType}`);
-    const version = header(message, 'aggregate-version');
-    const event = {
-      ...(decoded as AnyEvent),
-      eventId: header(message, 'event-id') || (decoded as AnyEvent).payload.eventId,
-      version: /^\d{1,18}$/.test(version) ? BigInt(version) : 0n,
-      key,
-    };
+    const { type, payload } = decoded as AnyEvent;
+    const eventId = header(message, 'event-id') || payload.eventId;
+    const version = versionOf(header(message, 'aggregate-version'));
+    // One event of one type, which spreading would say at the price of another object.
+    const event = { type, payload, eventId, version, key } as Received<AnyEvent>;
     return { kind: 'event', offset, event };
   } catch (error) {
     if (error instanceof UndecodableError) return poison(error.message);
     throw error;
   }
+}
+
+function versionOf(text: string): bigint {
+  return /^\d{1,18}$/.test(text) ? BigInt(text) : 0n;
 }

@@ -1,36 +1,12 @@
-/** A record of a Kafka batch (message format v2), as kafkajs hands it to its encoder. */
-export interface RecordInput {
-  readonly offsetDelta?: number;
-  readonly timestampDelta?: number;
-  readonly key?: Buffer | string | null;
-  readonly value: Buffer | string | null;
-  readonly headers?: Readonly<Record<string, Buffer | string | readonly (Buffer | string)[] | undefined>>;
-}
+import { varIntSize, writeText, writeVarInt } from './record-bytes.ts';
 
 type Bytes = Buffer | string | null | undefined;
 
-const zigZag = (value: number): number => ((value << 1) ^ (value >> 31)) >>> 0;
-
-function varIntSize(value: number): number {
-  let rest = zigZag(value);
-  let size = 1;
-  while (rest > 0x7f) {
-    rest >>>= 7;
-    size += 1;
-  }
-  return size;
-}
-
-function writeVarInt(target: Buffer, value: number, offset: number): number {
-  let rest = zigZag(value);
-  let at = offset;
-  while (rest > 0x7f) {
-    target[at] = (rest & 0x7f) | 0x80;
-    rest >>>= 7;
-    at += 1;
-  }
-  target[at] = rest;
-  return at + 1;
+/** What of a record does not depend on its place in a batch. */
+export interface RecordInput {
+  readonly key?: Bytes;
+  readonly value: Bytes;
+  readonly headers?: Readonly<Record<string, Buffer | string | readonly (Buffer | string)[] | undefined>>;
 }
 
 const lengthOf = (bytes: Bytes): number =>
@@ -41,15 +17,14 @@ const sizeOf = (length: number): number => varIntSize(length) + Math.max(0, leng
 function writeBytes(target: Buffer, bytes: Bytes, length: number, offset: number): number {
   const at = writeVarInt(target, length, offset);
   if (bytes === null || bytes === undefined) return at;
-  if (typeof bytes === 'string') target.write(bytes, at, 'utf8');
-  else bytes.copy(target, at);
+  if (typeof bytes === 'string') return writeText(target, bytes, length, at);
+  target.set(bytes, at);
   return at + length;
 }
 
-/** The bytes of one record: length, attributes, deltas, key, value and headers (Kafka message format v2). */
-export function encodeRecord(input: RecordInput): Buffer {
-  const { offsetDelta = 0, timestampDelta = 0, key, value } = input;
-  const headers = Object.entries(input.headers ?? {}).flatMap(([name, content]) =>
+/** The body of a record (Kafka message format v2): its key, its value and its headers, in one buffer of exact size. */
+export function encodeRecordBody({ key, value, headers = {} }: RecordInput): Buffer {
+  const parts = Object.entries(headers).flatMap(([name, content]) =>
     (Array.isArray(content) ? content : [content]).map((part: Bytes) => ({
       name,
       nameLength: Buffer.byteLength(name),
@@ -59,21 +34,15 @@ export function encodeRecord(input: RecordInput): Buffer {
   );
   const keyLength = lengthOf(key);
   const valueLength = lengthOf(value);
-  let bodySize =
-    1 + varIntSize(timestampDelta) + varIntSize(offsetDelta) + sizeOf(keyLength) + sizeOf(valueLength);
-  bodySize += varIntSize(headers.length);
-  for (const { nameLength, partLength } of headers) bodySize += sizeOf(nameLength) + sizeOf(partLength);
-  const record = Buffer.allocUnsafe(varIntSize(bodySize) + bodySize);
-  let at = writeVarInt(record, bodySize, 0);
-  record[at] = 0;
-  at = writeVarInt(record, timestampDelta, at + 1);
-  at = writeVarInt(record, offsetDelta, at);
-  at = writeBytes(record, key, keyLength, at);
-  at = writeBytes(record, value, valueLength, at);
-  at = writeVarInt(record, headers.length, at);
-  for (const { name, nameLength, part, partLength } of headers) {
-    at = writeBytes(record, name, nameLength, at);
-    at = writeBytes(record, part, partLength, at);
+  let size = sizeOf(keyLength) + sizeOf(valueLength) + varIntSize(parts.length);
+  for (const { nameLength, partLength } of parts) size += sizeOf(nameLength) + sizeOf(partLength);
+  const body = Buffer.allocUnsafe(size);
+  let at = writeBytes(body, key, keyLength, 0);
+  at = writeBytes(body, value, valueLength, at);
+  at = writeVarInt(body, parts.length, at);
+  for (const { name, nameLength, part, partLength } of parts) {
+    at = writeBytes(body, name, nameLength, at);
+    at = writeBytes(body, part, partLength, at);
   }
-  return record;
+  return body;
 }

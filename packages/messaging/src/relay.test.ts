@@ -7,7 +7,7 @@ import { openRelay } from './relay.ts';
 const MIB = Buffer.alloc(1_024 * 1_024);
 
 function bundle(source: string, sequence: number): Bundle {
-  const messages = [{ topic: 't', key: 'k', value: MIB, headers: {} }];
+  const messages = [{ topic: 't', key: 'k', body: MIB }];
   return { _id: bundleId(source, sequence), messages, createdAt: new Date(0) };
 }
 

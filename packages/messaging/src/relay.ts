@@ -81,7 +81,7 @@ export async function openRelay(options: {
       // Only what the sweeper will send may be left out; what consumers wait for is bounded by their own waiting.
       if (closed || (waitingBytes >= BYTES_WAITING_MAX && isSwept(bundle._id))) return;
       const sent = Promise.withResolvers<void>();
-      const bytes = sizeOf(bundle.messages);
+      const bytes = bundle.messages.reduce((sum, message) => sum + sizeOf(message), 0);
       waitingBytes += bytes;
       held.add(bundle._id);
       waiting.push({ bundle, bytes, sent });
@@ -138,13 +138,15 @@ function takeBatch(waiting: Waiting[]): readonly Waiting[] {
   return waiting.splice(0, bundles);
 }
 
+/** To kafkajs a message needs a value; what is sent is its body (see kafkajs-patches). */
 function byTopic(bundles: readonly Bundle[]): { topic: string; messages: Message[] }[] {
   const messages = new Map<string, Message[]>();
   for (const bundle of bundles) {
-    for (const message of bundle.messages) {
-      const list = messages.get(message.topic) ?? [];
-      if (list.length === 0) messages.set(message.topic, list);
-      list.push({ key: message.key, value: message.value, headers: { ...message.headers } });
+    for (const { topic, key, body } of bundle.messages) {
+      const message = { key, value: body, body };
+      const list = messages.get(topic);
+      if (list) list.push(message);
+      else messages.set(topic, [message]);
     }
   }
   return [...messages].map(([topic, list]) => ({ topic, messages: list }));

@@ -1,9 +1,9 @@
 import type { CrashPoint } from '@pesewa/runtime';
 import type { MongoClient } from 'mongodb';
 import { type Bundle, cutBundles, type EncodedMessage, type Outbox, packBundle } from './bundle.ts';
-import type { Codec } from './codec.ts';
+import type { MessageEncoder } from './message-encoder.ts';
 import { transactionOptions } from './mongo.ts';
-import { encodeEvent, type Transaction } from './outbox.ts';
+import type { Transaction } from './outbox.ts';
 import type { Relay } from './relay.ts';
 
 /** Where a bundle comes from and where it stands in that source's order. */
@@ -38,8 +38,7 @@ export function createTransact(options: {
   readonly client: MongoClient;
   readonly outbox: Outbox;
   readonly relay: Relay;
-  readonly codec: Codec;
-  readonly topicPrefix: string;
+  readonly encoder: MessageEncoder;
   readonly now: () => Date;
   readonly crashPoint: CrashPoint;
 }): Transact {
@@ -53,7 +52,7 @@ export function createTransact(options: {
         actions = [];
         const result = await work({
           session,
-          emit: (event) => void messages.push(encodeEvent(options.codec, options.topicPrefix, event)),
+          emit: (event) => void messages.push(options.encoder.event(event)),
           send: (message) => void messages.push(message),
           afterCommit: (action) => void actions.push(action),
         });

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import { createAdaptorServer } from '@hono/node-server';
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import type { Context, Env, Hono, HonoRequest } from 'hono';
 import type { StatusCode } from 'hono/utils/http-status';
 import type { Logger } from './logger.ts';
@@ -107,7 +107,7 @@ export async function readBytes(context: BodySource, bytesMax: number): Promise<
   return Buffer.concat(chunks);
 }
 
-/** Turns breakage into the API's own fixed answer, logged once. */
+/** Turns breakage into the API's own fixed answer, logged once; a path with dot segments leads nowhere. */
 export function hardenApp<E extends Env>(
   app: Hono<E>,
   options: {
@@ -121,6 +121,25 @@ export function hardenApp<E extends Env>(
     return options.broken(context);
   });
   app.notFound(options.notFound);
+  app.use(async (context, next) => {
+    if (hasDotSegment(context)) return options.notFound(context);
+    await next();
+    return undefined;
+  });
+}
+
+const dotSegment = /[/\\](?:\.|%2e){1,2}(?:[/\\?#]|$)/i;
+
+/**
+ * Whether the target, as it came over the wire, has a segment `.` or `..`, however spelled.
+ *
+ * A URL resolves them before any route sees them, so that a reference of `..` would reach another operation.
+ */
+function hasDotSegment(context: Context): boolean {
+  // There is no incoming message where an app is called without a server.
+  const { incoming } = (context.env ?? {}) as Partial<HttpBindings>;
+  const [path = ''] = (incoming?.url ?? '').split('?', 1);
+  return dotSegment.test(path);
 }
 
 const jsonHeaders = {

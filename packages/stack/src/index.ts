@@ -1,5 +1,6 @@
 export { exchange, postJson } from './clients/http.ts';
 export {
+  batchBody,
   type CollectionWish,
   collectionBody,
   createMerchantClient,

@@ -2,8 +2,8 @@ import { firstProblem, reference, walletKeyOf } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 import { answerJson } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import type { EntryDocument } from './documents.ts';
 import { balanceOf, currencyOf, floatPrefix } from './domain/accounts.ts';
+import { viewEntry } from './entry-views.ts';
 import { refused } from './operator-answers.ts';
 import type { LedgerStore } from './store.ts';
 
@@ -59,19 +59,4 @@ export function addAccountRoutes(
     });
     return answerJson(context, 200, { items, next: null });
   });
-}
-
-function viewEntry(entry: EntryDocument) {
-  const { _id, amount, fee, walletSequence, availableAfter, heldAfter, at, ...rest } = entry;
-  const { currency } = entry;
-  return {
-    id: _id,
-    ...rest,
-    amount: formatAmount(amount, currency),
-    ...(fee !== undefined && { fee: formatAmount(fee, currency) }),
-    ...(walletSequence !== undefined && { walletSequence: Number(walletSequence) }),
-    ...(availableAfter !== undefined && { availableAfter: formatAmount(availableAfter, currency) }),
-    ...(heldAfter !== undefined && { heldAfter: formatAmount(heldAfter, currency) }),
-    at: at.toISOString(),
-  };
 }

@@ -1,3 +1,4 @@
+import { systemClock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
 import { describe, expect, it } from 'vitest';
 import { createApp } from './app.ts';
@@ -39,6 +40,11 @@ function open() {
             : [],
       findShared: async (prefix) => shared.filter(({ account }) => account.startsWith(prefix)),
     },
+    statements: {
+      ofWallet: () => Promise.reject(new Error('unused')),
+      ofShared: () => Promise.reject(new Error('unused')),
+    },
+    clock: systemClock,
     commands: {
       propose: () => Promise.reject(new Error('unused')),
       decide: () => Promise.reject(new Error('unused')),

@@ -33,7 +33,8 @@ const databases = ['ledger', 'payouts', 'collections'] as const;
 export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedger> {
   const databasePrefix = `t${randomBytes(4).toString('hex')}_`;
   const open = await openDatabase({ url: mongodbUrl, database: `${databasePrefix}ledger`, appName: 'test' });
-  const store = await openLedgerStore(open.db);
+  let store = await openLedgerStore(open.db);
+  let hasWritten = false;
   const saved = new Map<string, readonly object[]>();
   const [payouts, collections] = [
     open.client.db(`${databasePrefix}payouts`),
@@ -50,6 +51,7 @@ export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedg
     });
   const write = (chain: string, fold: (read: LedgerStore['read'], session: Session) => Promise<Folded>) =>
     inTransaction(async (transaction) => {
+      hasWritten = true;
       const folded = await fold(store.read, transaction.session);
       await store.write(folded, { chain, atMs: systemClock.nowMs() }, transaction);
     });
@@ -69,12 +71,16 @@ export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedg
       eachCollection(byName, async (db, name) => {
         saved.set(`${db.databaseName}.${name}`, await db.collection(name).find({}).toArray());
       }),
-    restore: () =>
-      eachCollection(byName, async (db, name) => {
+    restore: async () => {
+      await eachCollection(byName, async (db, name) => {
         const documents = saved.get(`${db.databaseName}.${name}`) ?? [];
         await db.collection(name).deleteMany({});
         if (documents.length > 0) await db.collection(name).insertMany([...documents]);
-      }),
+      });
+      // A store remembers its chains' newest pages, which are others now.
+      if (hasWritten) store = await openLedgerStore(open.db);
+      hasWritten = false;
+    },
     [Symbol.asyncDispose]: async () => {
       for (const name of databases) await byName[name].dropDatabase();
       await open[Symbol.asyncDispose]();

@@ -1,6 +1,6 @@
 import { formatAmount } from '@pesewa/kernel';
 import { type Cursor, type FollowedOrder, type OrderStatus, statusOf } from './commands.ts';
-import { directionOf, expiryOf, type Order, type OrderKind } from './domain/orders.ts';
+import { directionOf, expiryMsOf, type Order, type OrderKind } from './domain/orders.ts';
 
 /** How kinds of orders are written in paths and answers. */
 export const orderKindNames: Readonly<Record<OrderKind, string>> = {
@@ -49,7 +49,7 @@ export function viewOrder(followed: FollowedOrder) {
 function viewDecision(order: Order) {
   switch (order.status) {
     case 'proposed':
-      return { expiresAt: expiryOf(order).toISOString() };
+      return { expiresAt: new Date(expiryMsOf(order)).toISOString() };
     case 'approved':
       return { approvedBy: order.decidedBy, approvedAt: order.decidedAt.toISOString() };
     case 'rejected':

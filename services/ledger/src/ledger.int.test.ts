@@ -20,6 +20,7 @@ import { createHandlers } from './handlers.ts';
 import { CURRENCY, collected, payout, RAIL } from './ledger.fixture.ts';
 import { openTestOperators } from './orders.fixture.ts';
 import { createPostings } from './postings.ts';
+import { createStatements } from './statements.ts';
 import { openLedgerStore } from './store.ts';
 
 let config: TestConfig;
@@ -67,7 +68,7 @@ async function openLedger() {
   const postings = createPostings({ store, events, clock, policy: { refundFee: false } });
   await messaging.consume(createHandlers({ postings }));
   const commands = createCommands({ db: messaging.db, messaging, ids, clock });
-  const app: Hono = createApp({ store, commands, logger });
+  const app: Hono = createApp({ store, statements: createStatements(messaging.db), commands, clock, logger });
   return { app, db: messaging.db, scope };
 }
 
@@ -175,11 +176,13 @@ test('topics that move one new wallet at once lose nothing', async () => {
     ]),
   );
   await becomes('busy', 40n * (100n + 180n), 0n, 80);
-  const balances = await readTopic(topicNameOf(config, 'wallets'));
-  const told = balances
-    .filter(({ payload }) => payload['merchantId'] === 'busy')
-    .map(({ payload }) => payload['sequence']);
-  expect(told).toContain(80n);
+  await eventually(async () => {
+    const balances = await readTopic(topicNameOf(config, 'wallets'));
+    const told = balances
+      .filter(({ payload }) => payload['merchantId'] === 'busy')
+      .map(({ payload }) => payload['sequence']);
+    expect(told).toContain(80n);
+  });
 });
 
 test('a replay of every topic from the start changes nothing and says nothing', async () => {

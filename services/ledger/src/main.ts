@@ -6,6 +6,7 @@ import { environment, settings } from './config.ts';
 import { createLedgerEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
 import { createPostings } from './postings.ts';
+import { createStatements } from './statements.ts';
 import { openLedgerStore } from './store.ts';
 
 await runService('ledger', settings, environment, async (scope) => {
@@ -25,5 +26,6 @@ await runService('ledger', settings, environment, async (scope) => {
   });
   const commands = createCommands({ db: messaging.db, messaging, ids, clock });
   await messaging.consume(createHandlers({ postings }));
-  scope.operator.route('/', createApp({ store, commands, logger }));
+  const statements = createStatements(messaging.db);
+  scope.operator.route('/', createApp({ store, statements, commands, clock, logger }));
 });

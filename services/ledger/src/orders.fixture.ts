@@ -7,7 +7,10 @@ export interface TestOperators {
   /** Sends a request in an operator's name; a body makes it a POST. */
   readonly as: (name: 'operator' | 'checker', path: string, body?: object) => Promise<Response>;
   /** Proposes as one and approves as the other; gives the answer to the proposal. */
-  readonly order: (kind: string, body: object & { readonly commandId: string }) => Promise<Response>;
+  readonly order: (
+    kind: string,
+    body: Readonly<Record<string, string>> & { readonly commandId: string },
+  ) => Promise<Response>;
 }
 
 const tokens = { operator: 'token-of-the-operator', checker: 'token-of-the-checker' } as const;

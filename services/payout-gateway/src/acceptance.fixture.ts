@@ -1,7 +1,6 @@
 import { bulkPayoutRequest, parseJson, singlePayoutRequest } from '@pesewa/contracts';
 import type { Merchant, MerchantLimits } from '@pesewa/directory';
 import { openMessaging } from '@pesewa/messaging';
-import type { TestScope } from '@pesewa/testkit';
 import type { AcceptanceDeps } from './acceptance.ts';
 import { openBatchStore } from './batch-store.ts';
 import { createBatches } from './batches.ts';
@@ -27,7 +26,10 @@ export function merchantWith(id: string, limits: Partial<MerchantLimits> = {}): 
 }
 
 /** Opens one replica's acceptance over real daemons; routing and funds answer as they are told. */
-export async function openReplica(scope: TestScope, overrides: Partial<AcceptanceDeps> = {}) {
+export async function openReplica(
+  scope: Parameters<typeof openMessaging>[0],
+  overrides: Partial<AcceptanceDeps> = {},
+) {
   const { clock, ids } = scope;
   const messaging = await openMessaging(scope, {
     service: 'payout-gateway',

@@ -50,7 +50,7 @@ export const payout: Payout = {
 };
 
 /** The header of the merchant `demo`. */
-export const DEMO_KEY = 'ZGVtbw==';
+const DEMO_KEY = 'ZGVtbw==';
 
 /** The payout API over scripted parts: what a test does not name answers well. */
 export function openTestApp(overrides: Partial<AppDeps> = {}): Hono<AppEnv> {

@@ -9,8 +9,11 @@ const text = batchText('batch', [
   ['item-0', 1.5],
   ['item-1', 2.25],
 ]);
-const post = (submit: Batches['submit'], body: unknown = text, headers: Readonly<Record<string, string>> = {}) =>
-  ask(openTestApp({ batches: { submit } }), 'POST', PATH, { body, headers });
+const post = (
+  submit: Batches['submit'],
+  body: unknown = text,
+  headers: Readonly<Record<string, string>> = {},
+) => ask(openTestApp({ batches: { submit } }), 'POST', PATH, { body, headers });
 const untouched: Batches['submit'] = () => Promise.reject(new Error('must not be reached'));
 
 describe('bulk payout (contract 4.2)', () => {

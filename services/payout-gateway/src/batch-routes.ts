@@ -4,6 +4,7 @@ import { Hono } from 'hono';
 import { type AppEnv, answer, readText } from './answers.ts';
 import type { Batches } from './batches.ts';
 import { readBatch } from './domain/batch.ts';
+import { payoutOperations } from './payout-operations.ts';
 
 /** The largest body of a batch: 10,000 items of some 800 bytes each. */
 const BATCH_BYTES_MAX = 8 * 1_024 * 1_024;
@@ -37,7 +38,7 @@ export function createBatchRoutes(deps: {
     return answer(context, 'accepted', 'Transactions submitted successfully');
   };
 
-  routes.post('/api/v1/transactions/transfer/bulk', async (context) => {
+  routes.post(payoutOperations.submitBulk.getRoutingPath(), async (context) => {
     if (underWay >= BATCHES_AT_ONCE_MAX)
       return answer(context, 'unavailable', 'too many batches at once: nothing is stored, try again');
     underWay += 1;

@@ -15,7 +15,7 @@ import {
 import { type BatchOrder, canonicalBatch, itemPath } from './domain/batch.ts';
 import { type DayLimit, dayLimitOf, openDayBook, overDayMax, overPayoutMax } from './domain/limits.ts';
 import { noRouteRefusal } from './domain/routing.ts';
-import { type OrderRefusal, withSenderOf } from './domain/submission.ts';
+import type { OrderRefusal } from './domain/submission.ts';
 import type { Payout, Reservation } from './store.ts';
 
 /** What the payout gateway does with batches. */
@@ -107,7 +107,7 @@ async function admitBatch(
     const overMax = overPayoutMax(merchant.limits, amount, `${itemPath(index)}.amount`);
     if (overMax) return refuse(overMax);
   }
-  const dayLimit = dayLimitOf(merchant, currency, deps.clock.nowMs());
+  const dayLimit = dayLimitOf(merchant, currency, new Date(deps.clock.nowMs()));
   const wallet = walletOf(merchant, currency);
   if (wallet) {
     const fees = order.items.reduce((sum, { amount }) => sum + feeFor(wallet.payoutFee, amount.minor), 0n);
@@ -149,7 +149,7 @@ async function preparePayouts(
   const payouts: Payout[] = [];
   await inSteps(order.items.length, (first, end) => {
     for (const [offset, item] of order.items.slice(first, end).entries()) {
-      const parts = { merchantId, batchReference, order: withSenderOf(wallet, item) };
+      const parts = { merchantId, batchReference, order: item };
       const contentHash = hashes[first + offset] ?? contentHashOf(item);
       const fee = feeFor(wallet.payoutFee, item.amount.minor);
       const rail = rails.get(item.beneficiary.bankCode) ?? '';

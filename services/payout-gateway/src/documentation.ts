@@ -43,7 +43,7 @@ const startScript = `SwaggerUIBundle({
 
 const headers = { 'cache-control': 'public, max-age=3600' };
 const viewer = openPackageFiles({
-  package: 'swagger-ui-dist',
+  manifestUrl: import.meta.resolve('swagger-ui-dist/package.json'),
   directory: '.',
   only: ['swagger-ui.css', 'swagger-ui-bundle.js'],
   headers,

@@ -15,23 +15,26 @@ export interface PayoutEvents {
   ) => OutgoingEvent | undefined;
 }
 
+const payment = (payout: Payout) => ({
+  reference: payout.reference,
+  merchantReference: payout.order.merchantReference,
+  merchantId: payout.merchantId,
+  currency: payout.order.amount.currency,
+  rail: payout.rail,
+});
+
+const amounts = (payout: Payout) => ({ amount: payout.order.amount.minor, fee: payout.fee });
+
+const address = (payout: Payout, causationId: string | null) => ({
+  topic: 'payouts' as const,
+  key: walletKeyOf(payout.merchantId, payout.order.amount.currency),
+  version: payout.version,
+  causationId,
+});
+
 /** Builds {@link PayoutEvents}. */
 export function createPayoutEvents(deps: { readonly ids: Ids; readonly clock: Clock }): PayoutEvents {
   const envelope = () => ({ eventId: deps.ids.next('ev'), occurredAt: BigInt(deps.clock.nowMs()) });
-  const payment = (payout: Payout) => ({
-    reference: payout.reference,
-    merchantReference: payout.order.merchantReference,
-    merchantId: payout.merchantId,
-    currency: payout.order.amount.currency,
-    rail: payout.rail,
-  });
-  const amounts = (payout: Payout) => ({ amount: payout.order.amount.minor, fee: payout.fee });
-  const address = (payout: Payout, causationId: string | null) => ({
-    topic: 'payouts' as const,
-    key: walletKeyOf(payout.merchantId, payout.order.amount.currency),
-    version: payout.version,
-    causationId,
-  });
   return {
     accepted: (payout) => ({
       ...address(payout, null),

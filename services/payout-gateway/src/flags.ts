@@ -1,12 +1,12 @@
 import { twoLetterCode } from '@pesewa/contracts';
-import { type Handler, Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { openPackageFiles } from './static-files.ts';
 
 /** The address of a country's flag, by its three letters; empty for what has none. */
 export type FlagUrl = (country: string) => string;
 
 const flags = openPackageFiles({
-  package: 'flag-icons',
+  manifestUrl: import.meta.resolve('flag-icons/package.json'),
   directory: 'flags/4x3',
   headers: {
     'cache-control': 'public, max-age=2592000, immutable',
@@ -26,11 +26,11 @@ export function createFlagUrl(publicUrl: string): FlagUrl {
 }
 
 /** The flag images, for everyone: `GET /flags/{two letters}.svg`. */
-export function createFlagRoutes(notFound: Handler): Hono {
+export function createFlagRoutes(notFound: (context: Context) => Response): Hono {
   const routes = new Hono();
-  routes.get('/flags/:name', (context, next) => {
-    const name = context.req.param('name');
-    return flags.has(name) ? flags.answer(context, name) : notFound(context, next);
+  routes.get('/flags/:name', (context: Context) => {
+    const name = context.req.param('name') ?? '';
+    return flags.has(name) ? flags.answer(context, name) : notFound(context);
   });
   return routes;
 }

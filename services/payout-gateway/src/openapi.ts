@@ -81,8 +81,8 @@ function allowEmpty<Value>(value: Value): Value {
   const { type } = schema as { readonly type?: unknown };
   if (Array.isArray(type) && type.includes('string') && type.includes('null')) {
     delete schema['minLength'];
-    if (Array.isArray(schema['enum']))
-      schema['enum'] = [...schema['enum'].filter((one) => one !== null), '', null];
+    const values = z.array(z.unknown()).safeParse(schema['enum']);
+    if (values.success) schema['enum'] = [...values.data.filter((one) => one !== null), '', null];
   }
   return schema as Value;
 }

@@ -2,6 +2,7 @@ import { describeProblem, firstProblem, singlePayoutRequest } from '@pesewa/cont
 import type { Logger } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { type AppEnv, answer, readBody, viewLookedUp, viewSubmitted } from './answers.ts';
+import { payoutOperations } from './payout-operations.ts';
 import type { Payouts } from './payouts.ts';
 
 /** The largest body of a single payout. */
@@ -14,7 +15,7 @@ export function createPayoutRoutes(deps: {
 }): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
 
-  routes.post('/api/v1/transactions/transfer/single', async (context) => {
+  routes.post(payoutOperations.submitSingle.getRoutingPath(), async (context) => {
     const body = await readBody(context, SINGLE_BYTES_MAX);
     if (typeof body === 'string') return answer(context, 'malformed', body);
     const request = singlePayoutRequest.safeParse(body.value);
@@ -31,8 +32,11 @@ export function createPayoutRoutes(deps: {
     return answer(context, 'accepted', 'Transaction submitted successfully', viewSubmitted(payout.value));
   });
 
-  routes.get('/api/v1/transactions/:reference/query', async (context) => {
-    const payout = await deps.payouts.find(context.get('merchant').id, context.req.param('reference'));
+  routes.get(payoutOperations.lookUp.getRoutingPath(), async (context) => {
+    const payout = await deps.payouts.find(
+      context.get('merchant').id,
+      context.req.param('transactionReference'),
+    );
     if (!payout) return answer(context, 'notFound', 'Transaction not found');
     return answer(context, 'answered', 'Transaction found', viewLookedUp(payout));
   });

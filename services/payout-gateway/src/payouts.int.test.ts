@@ -221,12 +221,10 @@ describe('the limit per day counts what is accepted, exactly', () => {
   });
 });
 
-test('ten thousand items are accepted in one go, with every event, well within the lifetime of a transaction', async () => {
+test('ten thousand items are accepted in one go, with every event', async () => {
   const items = Array.from({ length: 10_000 }, (_, index) => [`mass-${index}`, 1.01] as const);
   const order = batch('mass', items);
-  const startedAt = performance.now();
   expect(await left.batches.submit(demo, order)).toEqual({ ok: true, value: null });
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
   expect(await stored({ 'order.merchantReference': /^mass-/ })).toBe(10_000);
   expect(await acceptedEvents((reference) => reference.startsWith('mass-'))).toHaveLength(10_000);
 }, 120_000);

@@ -93,7 +93,7 @@ async function admit(
   if (route.kind !== 'routed') return refuse(noRouteRefusal(route, question, 'beneficiary.bankCode'));
   const overMax = overPayoutMax(merchant.limits, amount, 'beneficiary.amount');
   if (overMax) return refuse(overMax);
-  const dayLimit = dayLimitOf(merchant, currency, deps.clock.nowMs());
+  const dayLimit = dayLimitOf(merchant, currency, new Date(deps.clock.nowMs()));
   const wallet = walletOf(merchant, currency);
   const fee = wallet ? feeFor(wallet.payoutFee, amount.minor) : 0n;
   if (wallet && (await deps.canSpend({ merchantId: merchant.id, currency }, amount.minor + fee)))

@@ -61,7 +61,7 @@ export function openTestRails(scripts: Record<string, Script>, accountName: unkn
 }
 
 /** A clock that a test moves; whoever sleeps on it wakes when it is moved, or when the signal aborts. */
-export function createManualClock() {
+function createManualClock() {
   let nowMs = Date.UTC(2026, 0, 1);
   const sleepers = new Set<{ readonly atMs: number; readonly wake: () => void }>();
   return {

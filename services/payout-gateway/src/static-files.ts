@@ -13,12 +13,13 @@ export interface StaticFiles {
 
 /** Opens a directory of an installed package; only names that it holds now are ever read. */
 export function openPackageFiles(options: {
-  readonly package: string;
+  /** The address of the package's `package.json`. */
+  readonly manifestUrl: string;
   readonly directory: string;
   readonly only?: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
 }): StaticFiles {
-  const root = dirname(fileURLToPath(import.meta.resolve(`${options.package}/package.json`)));
+  const root = dirname(fileURLToPath(options.manifestUrl));
   const directory = join(root, options.directory);
   const names = new Set(options.only ?? readdirSync(directory));
   return {

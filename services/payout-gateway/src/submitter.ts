@@ -3,8 +3,8 @@ import { attemptMark, type Loop, type Messaging, startClaimLoop } from '@pesewa/
 import { mayStillCall, type RailConnector, type SubmissionResult } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
 import type { AttemptOutcome } from './domain/payout.ts';
-import { railOrder } from './domain/rail-order.ts';
 import type { PayoutOrderCommand, Payouts } from './payouts.ts';
+import { railOrder } from './rail-order.ts';
 import { fromDocument, type Payout, type PayoutStore } from './store.ts';
 
 /** The longest that one call to a rail may take, deadline and margin. */

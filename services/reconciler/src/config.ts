@@ -31,7 +31,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe("how long a rail's lookup may lag behind a callback"),
   NOT_FOUND_GRACE_MS: durationMsSetting
     .default(30_000)
-    .describe("how long after a rail took a payment on its NOT FOUND is not believed yet"),
+    .describe('how long after a rail took a payment on its NOT FOUND is not believed yet'),
   COMPARISON_INTERVAL: z
     .string()
     .default('*/15 * * * *')

@@ -1,22 +1,21 @@
 import type { Merchant, NewMerchant } from '@pesewa/directory';
 import type { Command } from 'commander';
-import { collect, readCount, readCountry, readCurrency, readPair } from '../arguments.ts';
+import { collect, readCountry, readCurrency, readPair } from '../arguments.ts';
 import { accepted, findMerchant, openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { feeForm, readFee, readMinor } from '../fees.ts';
+import { feeForm, readFee } from '../fees.ts';
 import { withExamples } from '../help.ts';
+import { addLimitOptions, type LimitOptions, readLimits } from '../limits.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
 
-interface CreateOptions {
+interface CreateOptions extends LimitOptions {
   readonly name: string;
   readonly wallet?: readonly string[];
   readonly payoutFee: string;
   readonly collectionFee: string;
   readonly payoutsUrl?: string;
   readonly collectionsUrl?: string;
-  readonly requestsPerSecond: string;
-  readonly payoutMax?: readonly string[];
   readonly publicKey?: string;
 }
 
@@ -27,6 +26,7 @@ interface WebhookOptions {
 }
 
 const DEFAULT_FEE = '1%';
+const DEFAULT_LIMITS = { requestsPerSecond: 100 };
 
 /** Adds `merchants …`: the merchants of the directory and their settings. */
 export function addMerchantCommands(program: Command, ports: CliPorts): void {
@@ -44,6 +44,7 @@ export function addMerchantCommands(program: Command, ports: CliPorts): void {
   addCreateCommand(merchants, ports);
   addStatusCommands(merchants, ports);
   addSettingCommands(merchants, ports);
+  addLimitsCommand(merchants, ports);
 }
 
 function addCreateCommand(merchants: Command, ports: CliPorts): void {
@@ -57,8 +58,6 @@ function addCreateCommand(merchants: Command, ports: CliPorts): void {
     .option('--collection-fee <fee>', `price of a collection: ${feeForm}`, DEFAULT_FEE)
     .option('--payouts-url <url>', 'address of its payout webhooks')
     .option('--collections-url <url>', 'address of its collection webhooks, where a request names none')
-    .option('--requests-per-second <count>', 'how many requests it may send', '100')
-    .option('--payout-max <currency:amount>', 'largest single payout; may be given several times', collect)
     .option('--public-key <key>', 'its public key; one is made without')
     .action(async (id: string, options: CreateOptions, command: Command) => {
       const merchant = newMerchant(id, options);
@@ -71,6 +70,7 @@ function addCreateCommand(merchants: Command, ports: CliPorts): void {
         `created ${id}\npublic key      ${created.publicKey}\nwebhook secret  ${created.webhookSecret}\n`,
       );
     });
+  addLimitOptions(create);
   withExamples(create, [
     'pesewa merchants create shop --name "The Shop" --wallet GHS:GHA --wallet XOF:CIV',
     'pesewa merchants create shop --name "The Shop" --wallet GHS:Ghana --payout-fee percent=1,fixed=0.50,max=20',
@@ -147,12 +147,28 @@ function addSettingCommands(merchants: Command, ports: CliPorts): void {
   ]);
 }
 
+function addLimitsCommand(merchants: Command, ports: CliPorts): void {
+  const setLimits = merchants
+    .command('set-limits')
+    .description('changes how much a merchant may do; what is not given stays')
+    .argument('<merchant>', 'its id')
+    .action(async (id: string, options: LimitOptions, command: Command) => {
+      if (Object.keys(options).length === 0) throw new CliError('nothing to set: give a limit');
+      const { withDirectory } = await openContext(ports, command);
+      await withDirectory(async (admin) => {
+        const { limits } = await findMerchant(admin, id);
+        accepted(await admin.setLimits(id, readLimits(options, limits)));
+      });
+      ports.print(`set the limits of ${id}: seen everywhere within five seconds\n`);
+    });
+  addLimitOptions(setLimits);
+  withExamples(setLimits, [
+    'pesewa merchants set-limits demo --payout-max GHS:5000 --day-max GHS:50000',
+    'pesewa merchants set-limits demo --day-max GHS:none --requests-per-second 50',
+  ]);
+}
+
 function newMerchant(id: string, options: CreateOptions): NewMerchant {
-  const maxima = (options.payoutMax ?? []).map((text) => {
-    const [currencyText, amount] = readPair('--payout-max', text, 'currency:amount, such as GHS:5000');
-    const currency = readCurrency('--payout-max', currencyText);
-    return [currency, readMinor('--payout-max', amount, currency)] as const;
-  });
   return {
     id,
     name: options.name,
@@ -163,10 +179,7 @@ function newMerchant(id: string, options: CreateOptions): NewMerchant {
     }),
     payoutsUrl: options.payoutsUrl,
     collectionsUrl: options.collectionsUrl,
-    limits: {
-      requestsPerSecond: readCount('--requests-per-second', options.requestsPerSecond),
-      ...(maxima.length > 0 && { perPayoutMaxMinor: Object.fromEntries(maxima) }),
-    },
+    limits: readLimits(options, DEFAULT_LIMITS),
   };
 }
 

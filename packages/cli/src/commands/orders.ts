@@ -112,7 +112,7 @@ function table(orders: readonly OrderView[], colours: boolean): string {
       order.commandId,
       order.status,
       order.kind,
-      order.direction === 'debit' || order.direction === 'shortage' ? `-${order.amount}` : order.amount,
+      takesAway(order) ? `-${order.amount}` : order.amount,
       order.currency,
       order.merchantId ?? order.rail,
       order.requestedBy,
@@ -121,6 +121,11 @@ function table(orders: readonly OrderView[], colours: boolean): string {
     ]),
     { colours, empty: 'no such orders: make one with fund, withdraw, adjust or suspense', right: ['AMOUNT'] },
   );
+}
+
+/** Whether the account that the order is of has less afterwards. */
+function takesAway({ kind, direction }: OrderView): boolean {
+  return kind.startsWith('withdraw') || direction === 'debit' || direction === 'shortage';
 }
 
 function details(order: OrderView): string {

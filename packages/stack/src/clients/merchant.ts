@@ -39,6 +39,8 @@ export type PayoutAnswer = z.output<typeof submission> & { readonly httpStatus: 
 /** A merchant's side of the two APIs. */
 export interface MerchantClient {
   readonly requestPayout: (wish: PayoutWish) => Promise<PayoutAnswer>;
+  /** Submits payouts in the currency of the first one as one batch, all or nothing. */
+  readonly requestBatch: (reference: string, wishes: readonly PayoutWish[]) => Promise<PayoutAnswer>;
   readonly lookUpPayout: (reference: string) => Promise<PayoutAnswer>;
   readonly initiateCollection: (wish: CollectionWish) => Promise<z.output<typeof payinResponse>>;
   readonly completeCollection: (
@@ -82,6 +84,30 @@ export function payoutBody(wish: PayoutWish): string {
     sender: { name: 'Demo Merchant', phoneNumber: '', email: 'payouts@example.com' },
   };
   return JSON.stringify(body);
+}
+
+/** The body of a batch of payout wishes in the currency of the first one. */
+export function batchBody(reference: string, wishes: readonly PayoutWish[]): string {
+  const { country = 'Nigeria', currency = 'NGN' } = wishes[0] ?? {};
+  const total = wishes.reduce((sum, { amount }) => sum + Number(amount), 0);
+  return JSON.stringify({
+    transactionReference: reference,
+    country,
+    currency,
+    channel: 'Bank Transfer',
+    transactionType: '1',
+    totalAmount: total,
+    sender: { name: 'Demo Merchant', phoneNumber: '', email: 'payouts@example.com' },
+    beneficiaries: wishes.map((wish) => ({
+      transactionReference: wish.reference,
+      accountName: 'Ama Mensah',
+      accountNumber: wish.accountNumber,
+      bankCode: wish.bankCode ?? bankCodes[currency] ?? '',
+      phoneNumber: '',
+      amount: JSON.rawJSON(wish.amount),
+      saveBeneficiary: false,
+    })),
+  });
 }
 
 /** The body of a collection wish, with the customer's OTP where one is given. */
@@ -141,6 +167,10 @@ export function createMerchantClient(options: {
           'x-api-key': key,
         }),
       ),
+    requestBatch: async (reference, wishes) => {
+      const url = `${transferUrl}/api/v1/transactions/transfer/bulk`;
+      return asPayout(await postJson(url, batchBody(reference, wishes), { 'x-api-key': key }));
+    },
     lookUpPayout: async (reference) =>
       asPayout(
         await exchange(`${transferUrl}/api/v1/transactions/${encodeURIComponent(reference)}/query`, {

@@ -6,7 +6,7 @@ import type { Infrastructure } from '../infrastructure/resolve.ts';
 import { type ServiceName, serviceNames } from './catalog.ts';
 import { seedGateway } from './gateway-seed.ts';
 import { prepareTopics } from './prepare.ts';
-import { demoWallets, seedDirectory } from './seed.ts';
+import { demoWallets, type SeededMerchant, seedDirectory } from './seed.ts';
 import {
   newToken,
   operationsUrl,
@@ -23,6 +23,11 @@ export interface SingleService extends AsyncDisposable {
   readonly operationsUrl: string;
   readonly operatorToken: string;
   readonly publicKey: string;
+  /** All that the directory was seeded with; the first one's key is `publicKey`. */
+  readonly merchants: readonly SeededMerchant[];
+  readonly pid: () => number;
+  /** From the start of its process until it was ready. */
+  readonly readyAfterMs: number;
 }
 
 /** Starts one service against the infrastructure; the services it would call are not there. */
@@ -54,20 +59,23 @@ export async function openService(options: {
     prefix: '',
   };
   await prepareTopics({ addresses: options.infrastructure.env, topicPrefix: '', log: options.log });
-  const [demo] = await seedDirectory({
+  const merchants = await seedDirectory({
     mongodbUrl: options.infrastructure.env.MONGODB_URL,
     databasePrefix: '',
     simulatorUrl: publicUrl(settings, 'provider-simulator'),
   });
   if (options.name === 'payout-gateway') {
-    await seedGateway({
-      mongodbUrl: options.infrastructure.env.MONGODB_URL,
-      databasePrefix: '',
-      merchantId: 'demo',
-      wallets: demoWallets.map((wallet) => ({ ...wallet, bankCode: bankCodes[wallet.currency] ?? '' })),
-    });
+    for (const { id: merchantId } of merchants) {
+      await seedGateway({
+        mongodbUrl: options.infrastructure.env.MONGODB_URL,
+        databasePrefix: '',
+        merchantId,
+        wallets: demoWallets.map((wallet) => ({ ...wallet, bankCode: bankCodes[wallet.currency] ?? '' })),
+      });
+    }
   }
   await Promise.all(held.map((port) => port.release()));
+  const startedMs = performance.now();
   const kept = await keepService({
     name: options.name,
     supervisor: options.supervisor,
@@ -79,11 +87,15 @@ export async function openService(options: {
     started: () => undefined,
   });
   await kept.ready();
+  const readyAfterMs = performance.now() - startedMs;
   return {
     url: publicUrl(settings, options.name),
     operationsUrl: operationsUrl(settings, options.name),
     operatorToken: settings.operatorToken,
-    publicKey: demo?.publicKey ?? '',
+    publicKey: merchants[0]?.publicKey ?? '',
+    merchants,
+    pid: kept.pid,
+    readyAfterMs,
     [Symbol.asyncDispose]: kept.stop,
   };
 }

@@ -87,6 +87,7 @@ export async function keepService(options: {
       expected = true;
       await child.stop();
       expected = false;
+      delayMs = BACKOFF_MS.first;
       await start(extra);
     },
     stop: async () => {

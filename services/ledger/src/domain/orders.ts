@@ -50,9 +50,9 @@ export type DecisionRefusal = 'order.same_operator' | 'order.expired' | 'order.d
 /** How long a proposal can be approved; what stood longer was meant for other circumstances. */
 const PROPOSAL_LIFETIME_MS = 7 * 24 * 3_600_000;
 
-/** When a proposal can no longer be approved. */
-export function expiryOf(order: Order): Date {
-  return new Date(order.at.getTime() + PROPOSAL_LIFETIME_MS);
+/** When a proposal can no longer be approved, in milliseconds since the epoch. */
+export function expiryMsOf(order: Order): number {
+  return order.at.getTime() + PROPOSAL_LIFETIME_MS;
 }
 
 /**
@@ -66,7 +66,7 @@ export function decideOrder(order: Order, decision: Decision): Result<Order, Dec
     if (by === order.requestedBy) return refuse('order.same_operator');
     if (order.status === 'approved') return accept(order);
     if (order.status === 'rejected') return refuse('order.decided');
-    if (at.getTime() >= expiryOf(order).getTime()) return refuse('order.expired');
+    if (at.getTime() >= expiryMsOf(order)) return refuse('order.expired');
     return accept({ ...order, status: 'approved', decidedBy: by, decidedAt: at });
   }
   if (order.status === 'rejected') return accept(order);

@@ -21,12 +21,14 @@ function createLedger(refundFee: boolean) {
   const holds = new Map<string, Hold>();
   const entryIds = new Set<string>();
   const entries: Entry[] = [];
+  const refusedIds = new Set<string>();
   const accounts = new Map<string, bigint>();
   const snapshot: Snapshot = { wallets, holds, entryIds };
   return {
     wallets,
     holds,
     entries,
+    refusedIds,
     accounts,
     apply: (instructions: readonly Instruction[]) => {
       const folded = foldInstructions(snapshot, instructions, { refundFee });
@@ -34,6 +36,10 @@ function createLedger(refundFee: boolean) {
       for (const [key, { after }] of folded.holds) holds.set(key, after);
       for (const [account, { debits, credits }] of folded.accountDeltas) {
         accounts.set(account, (accounts.get(account) ?? 0n) + debits - credits);
+      }
+      for (const { id } of folded.refusedOrders) {
+        refusedIds.add(id);
+        entryIds.add(id);
       }
       for (const entry of folded.entries) {
         if (entryIds.has(entry.id)) throw new Error(`${entry.id} was written twice`);
@@ -67,7 +73,10 @@ function story(chance: (below: number) => number): readonly Instruction[] {
       [held, captured, { ...base, ...money, kind: 'refund' }],
       [{ ...base, kind: 'collect', received: amount, fee: amount / 10n, rail, railFee }],
       [{ ...base, kind: 'fund', amount }],
-      [{ ...base, kind: 'fundFloat', rail, amount }],
+      [{ ...base, kind: 'withdraw', amount }],
+      [{ ...base, kind: 'adjust', direction: chance(2) === 0 ? 'credit' : 'debit', amount }],
+      [{ ...base, kind: chance(2) === 0 ? 'fundFloat' : 'withdrawFloat', rail, amount }],
+      [{ ...base, kind: 'suspense', direction: chance(2) === 0 ? 'surplus' : 'shortage', rail, amount }],
     ];
     lives.push(lifeKinds[chance(lifeKinds.length)] ?? []);
   }
@@ -99,12 +108,15 @@ describe.each(Array.from({ length: 25 }, (_, seed) => seed))('any story, seed %i
 
   it('never lets a wallet below zero, after any entry', () => {
     const running = new Map<string, bigint>();
-    for (const { debit, credit, amount } of ledger.entries) {
+    for (const { debit, credit, amount, touched } of ledger.entries) {
       running.set(debit, (running.get(debit) ?? 0n) - amount);
       running.set(credit, (running.get(credit) ?? 0n) + amount);
       for (const account of [debit, credit].filter(isWalletAccount)) {
         expect(running.get(account)).toBeGreaterThanOrEqual(0n);
       }
+      if (!touched) continue;
+      expect(running.get(`wallet:${touched.wallet}:available`) ?? 0n).toBe(touched.available);
+      expect(running.get(`wallet:${touched.wallet}:held`) ?? 0n).toBe(touched.held);
     }
     for (const [key, wallet] of ledger.wallets) {
       expect(running.get(`wallet:${key}:available`) ?? 0n).toBe(wallet.available);
@@ -138,12 +150,14 @@ describe.each(Array.from({ length: 25 }, (_, seed) => seed))('any story, seed %i
     const before = structuredClone({
       wallets: ledger.wallets,
       holds: ledger.holds,
+      refusedIds: ledger.refusedIds,
       accounts: ledger.accounts,
     });
     const count = ledger.entries.length;
     expect(count).toBeGreaterThan(50);
     for (const chunk of chunks(told, chance)) ledger.apply(chunk);
     expect(ledger.entries).toHaveLength(count);
-    expect({ wallets: ledger.wallets, holds: ledger.holds, accounts: ledger.accounts }).toEqual(before);
+    const { wallets, holds, refusedIds, accounts } = ledger;
+    expect({ wallets, holds, refusedIds, accounts }).toEqual(before);
   });
 });

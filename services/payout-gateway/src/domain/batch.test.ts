@@ -88,7 +88,11 @@ describe('what is wrong is named, the first bad index with it (contract 2.3, des
       withItem(0, { saveBeneficiary: 'yes' }),
       'malformed: beneficiaries.0.saveBeneficiary must be true or false',
     ],
-    ['an item that is none', { ...body, beneficiaries: ['item'] }, 'malformed: beneficiaries.0 must be an object'],
+    [
+      'an item that is none',
+      { ...body, beneficiaries: ['item'] },
+      'malformed: beneficiaries.0 must be an object',
+    ],
     [
       'a reference twice',
       withItem(2, { transactionReference: 'item-0' }),

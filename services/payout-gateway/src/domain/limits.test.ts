@@ -20,14 +20,14 @@ describe('the limit per payout', () => {
 
 describe('the limit per day', () => {
   const merchant = { id: 'demo', limits: { perDayMaxMinor: { GHS: 10n } } };
-  const endOfDayMs = Date.parse('2026-02-28T23:59:59.999Z');
+  const endOfDay = new Date('2026-02-28T23:59:59.999Z');
   it('is one of the UTC day, merchant and currency', () => {
-    expect(dayLimitOf(merchant, 'GHS', endOfDayMs)?.id).toBe('demo:GHS:2026-02-28');
-    expect(dayLimitOf(merchant, 'GHS', endOfDayMs + 1)?.id).toBe('demo:GHS:2026-03-01');
-    expect(dayLimitOf(merchant, 'NGN', endOfDayMs)).toBeUndefined();
+    expect(dayLimitOf(merchant, 'GHS', endOfDay)?.id).toBe('demo:GHS:2026-02-28');
+    expect(dayLimitOf(merchant, 'GHS', new Date(endOfDay.getTime() + 1))?.id).toBe('demo:GHS:2026-03-01');
+    expect(dayLimitOf(merchant, 'NGN', endOfDay)).toBeUndefined();
   });
   it('admits as much as fits, in order, and what is refused does not count', () => {
-    const limit = dayLimitOf(merchant, 'GHS', endOfDayMs);
+    const limit = dayLimitOf(merchant, 'GHS', endOfDay);
     if (limit === undefined) throw new Error('there is a limit');
     const days = openDayBook(new Map([[limit.id, 3n]]));
     expect([4n, 4n, 3n, 1n].map((minor) => days.admits(limit, minor))).toEqual([true, false, true, false]);

@@ -1,8 +1,11 @@
-import type { MerchantLimits } from '@pesewa/directory';
 import { formatAmount, type Money } from '@pesewa/kernel';
 import type { OrderRefusal } from './submission.ts';
 
-type AmountLimits = Pick<MerchantLimits, 'perPayoutMaxMinor' | 'perDayMaxMinor'>;
+/** A merchant's limits on amounts, in minor units by currency; absent means unlimited. */
+interface AmountLimits {
+  readonly perPayoutMaxMinor?: Readonly<Record<string, bigint>> | undefined;
+  readonly perDayMaxMinor?: Readonly<Record<string, bigint>> | undefined;
+}
 
 /** Why an amount is over the merchant's limit for a single payout, if it is; `path` names the field. */
 export function overPayoutMax(limits: AmountLimits, amount: Money, path: string): OrderRefusal | undefined {
@@ -34,14 +37,14 @@ const KEPT_DAYS = 40;
 export function dayLimitOf(
   merchant: { readonly id: string; readonly limits: AmountLimits },
   currency: string,
-  atMs: number,
+  now: Date,
 ): DayLimit | undefined {
   const minor = merchant.limits.perDayMaxMinor?.[currency];
   if (minor === undefined) return undefined;
   return {
-    id: `${merchant.id}:${currency}:${new Date(atMs).toISOString().slice(0, 10)}`,
+    id: `${merchant.id}:${currency}:${now.toISOString().slice(0, 10)}`,
     max: { minor, currency },
-    forgetAtMs: atMs + KEPT_DAYS * DAY_MS,
+    forgetAtMs: now.getTime() + KEPT_DAYS * DAY_MS,
   };
 }
 

@@ -142,20 +142,6 @@ function beneficiaryOf(given: PayoutOrder['beneficiary']): PayoutOrder['benefici
   };
 }
 
-/** The merchant's own country and currency, where a batch names none and the rail wants them (KES, XAF). */
-export function withSenderOf(
-  wallet: { readonly country: string; readonly currency: string },
-  order: PayoutOrder,
-) {
-  const { sender } = order;
-  const filled = {
-    ...sender,
-    countryCode: sender.countryCode ?? wallet.country,
-    currencyCode: sender.currencyCode ?? wallet.currency,
-  };
-  return { ...order, sender: filled };
-}
-
 /** One text for one content, whatever the spelling of the request: what duplicates are judged by (design 4.2). */
 export function canonicalContent(order: PayoutOrder): string {
   const { beneficiary, sender } = order;

@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  awaited,
-  inFlight,
-  remember,
-  type Sighting,
-  sight,
-  type Terms,
-  type Tracked,
-} from './tracked.ts';
+import { awaited, inFlight, remember, type Sighting, sight, type Terms, type Tracked } from './tracked.ts';
 
 const terms: Terms = {
   kind: 'payout',

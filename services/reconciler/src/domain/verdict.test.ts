@@ -233,7 +233,13 @@ describe('a collection under poll', () => {
   const verdictOf = (callbacks: readonly Claim[], breaks: readonly string[] = []) => {
     const tracked: Tracked = { ...awaited('co-1', 0), terms: collection, status: 'open', callbacks, breaks };
     const given = { tracked, terms: collection, answer: checked, polledAtMs: 1_000 };
-    return judge({ ...given, expectedFee: 100n, settleMs: SETTLE_MS, notFoundGraceMs: GRACE_MS, pollsBeforeBreak: 20 });
+    return judge({
+      ...given,
+      expectedFee: 100n,
+      settleMs: SETTLE_MS,
+      notFoundGraceMs: GRACE_MS,
+      pollsBeforeBreak: 20,
+    });
   };
   const factOf = (callbacks: readonly Claim[]) => verdictOf(callbacks).fact;
 

@@ -1,27 +1,16 @@
 import { hashPublicKey } from '@pesewa/directory';
 import { eventually } from '@pesewa/testkit';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
+  api,
   bulkBody,
   type Changes,
-  type Conformance,
   encodeKey,
   expectAccepted,
   expectFound,
   number,
-  openConformance,
   singleBody,
-} from './conformance.ts';
-
-let api: Conformance;
-
-beforeAll(async () => {
-  api = await openConformance('conform-access');
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-});
+} from '../conformance.ts';
 
 const balance = '/api/v1/wallets/balance';
 const single = '/api/v1/transactions/transfer/single';
@@ -222,7 +211,9 @@ describe('design 9: 65: the rate of one merchant', () => {
   });
 
   it('is judged before the format', async () => {
-    const answers = await Promise.all(Array.from({ length: 300 }, () => api.submit('{', api.rivalKey)));
+    const malformed = () => api.submit('{', api.rivalKey);
+    await eventually(async () => expect((await malformed()).code).toBe('30'));
+    const answers = await Promise.all(Array.from({ length: 300 }, malformed));
     expect(new Set(answers.map(({ code }) => code))).toEqual(new Set(['30', '65']));
   });
 });
@@ -261,6 +252,10 @@ describe('P3: a refused payout leaves nothing', () => {
       return all;
     });
     expect(webhooks).toHaveLength(1);
+    const { simulatorUrl } = api.scenario.stack.runFile();
+    const journal = await (await fetch(`${simulatorUrl}/control/journal`)).text();
+    expect(journal).toContain('"amount":"100"');
+    expect(journal).not.toMatch(/"amount":"(?:471\.13|500\.01)"/);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { PayoutOrder as RailOrder } from '@pesewa/rails';
-import type { PayoutOrder } from './submission.ts';
+import type { PayoutOrder } from './domain/submission.ts';
 
 /** The currencies whose sender must name a country and a currency (contract 2.2). */
 const senderPlaceCurrencies: ReadonlySet<string> = new Set(['KES', 'XAF']);

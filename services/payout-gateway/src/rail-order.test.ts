@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { PayoutOrder } from './domain/submission.ts';
 import { railOrder } from './rail-order.ts';
-import type { PayoutOrder } from './submission.ts';
 
 const order: PayoutOrder = {
   merchantReference: 'inv-1',

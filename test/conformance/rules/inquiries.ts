@@ -1,17 +1,7 @@
 import { eventually } from '@pesewa/testkit';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Conformance, expectAccepted, number, openConformance, singleBody } from './conformance.ts';
-import { holder, processors, wallets } from './shapes.ts';
-
-let api: Conformance;
-
-beforeAll(async () => {
-  api = await openConformance('conform-inquiries');
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-});
+import { describe, expect, it } from 'vitest';
+import { api, expectAccepted, number, singleBody } from '../conformance.ts';
+import { holder, processors, wallets } from '../shapes.ts';
 
 const balance = '/api/v1/wallets/balance';
 
@@ -51,16 +41,17 @@ describe('contract 2.5, 4.4: balance', () => {
     expect(listed.map(({ currencyCode }) => currencyCode)).toEqual(['GHS']);
   });
 
-  it.each(['QQQ', 'USD', 'nothing', '%24ne'])(
-    'currency %s gives an empty list (design 9)',
-    async (currency) => {
-      expect(await walletsOf(`?currency=${currency}`)).toEqual([]);
+  it.each(['QQQ', 'USD', 'nothing'])('currency %s gives an empty list (design 9)', async (currency) => {
+    expect(await walletsOf(`?currency=${currency}`)).toEqual([]);
+  });
+
+  it.each(['?currency=%24ne', '?currency[$ne]=GHS', '?currency=GHS&currency=NGN'])(
+    'design 9: 30: %s is refused',
+    async (query) => {
+      const answer = await api.call({ method: 'POST', path: `${balance}${query}` });
+      expect(answer).toMatchObject({ status: 400, code: '30', data: undefined });
     },
   );
-
-  it('knows no currency[$ne]', async () => {
-    expect(await walletsOf('?currency[$ne]=GHS')).toHaveLength(8);
-  });
 
   it('shows what can be spent now: amount and fee of an open payout are gone from it (design 9)', async () => {
     const before = Number((await walletsOf('?currency=ZAR'))[0]?.balance);
@@ -121,7 +112,7 @@ describe('contract 2.6, 4.5: payout processors', () => {
     expect(codes).toEqual(new Set(['09']));
   });
 
-  it.each(['', '?country=', '?country=%20', '?Country=KEN'])(
+  it.each(['', '?country=', '?country=%20', '?Country=KEN', '?country=%24ne', '?country[$ne]=KEN'])(
     'design 9: 30: %j names no country',
     async (query) => {
       const answer = await api.call({ path: `/api/v1/banks${query}` });
@@ -130,7 +121,7 @@ describe('contract 2.6, 4.5: payout processors', () => {
     },
   );
 
-  it.each(['Atlantis', 'QQQ', 'QQ', '%24ne', 'FRA'])(
+  it.each(['Atlantis', 'QQQ', 'QQ', 'FRA'])(
     'country %s, unknown or not served, gives an empty list (design 9)',
     async (country) => {
       expect(await processorsOf(country)).toEqual([]);

@@ -1,25 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
+  api,
   type Changes,
-  type Conformance,
   expectAccepted,
   expectFound,
   expectRefused,
   number,
-  openConformance,
   singleBody,
-} from './conformance.ts';
-import { processors } from './shapes.ts';
-
-let api: Conformance;
-
-beforeAll(async () => {
-  api = await openConformance('conform-single');
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-});
+} from '../conformance.ts';
+import { processors } from '../shapes.ts';
 
 let serial = 0;
 const next = (): string => api.scenario.reference(`single-${(serial += 1)}`);
@@ -34,7 +23,7 @@ async function expectAcceptance(changes: Changes) {
 async function expectRefusal(changes: Changes, code: string, names = ''): Promise<void> {
   const reference = next();
   const answer = await api.submit(singleBody(reference, changes));
-  await expectRefused(api, reference, answer, { code, names });
+  await expectRefused(reference, answer, { code, names });
 }
 
 /** The fields that each place asks for, complete (contract 2.2). */
@@ -150,7 +139,7 @@ describe('contract 2.2: required fields of a single payout', () => {
   it('one key twice with different values is refused', async () => {
     const reference = next();
     const body = singleBody(reference).replace('"currency":"NGN"', '"currency":"NGN","currency":"GHS"');
-    await expectRefused(api, reference, await api.submit(body), { code: '30' });
+    await expectRefused(reference, await api.submit(body), { code: '30' });
   });
 
   it.each([
@@ -163,7 +152,7 @@ describe('contract 2.2: required fields of a single payout', () => {
     const path = '/api/v1/transactions/transfer/single';
     const body = singleBody(reference);
     const answer = await api.call({ method: 'POST', path, headers: ['content-type', type], body });
-    await expectRefused(api, reference, answer, { code: '30', names: 'Content-Type' });
+    await expectRefused(reference, answer, { code: '30', names: 'Content-Type' });
   });
 
   it('a body beyond its bound is refused', async () => {

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { judgeCollection, judgePayout } from './payments.ts';
+
+const payment = {
+  reference: 'po-1',
+  merchantId: 'demo',
+  currency: 'KES',
+  amount: 1_000n,
+  fee: 10n,
+  step: 'ended',
+};
+
+const amounts = { hold: 1_010n, capture: 1_000n, fee: 10n, release: 1_010n, refund: 1_000n, collect: 990n };
+
+function entries(...kinds: readonly (keyof typeof amounts)[]) {
+  return new Map(
+    kinds.map((kind) => [kind, { amount: amounts[kind], currency: 'KES', wallet: 'demo:KES' }] as const),
+  );
+}
+
+describe('a payout and its entries agree', () => {
+  it.each([
+    ['INITIALIZED', 'accepted', entries(), false],
+    ['INITIALIZED', 'accepted', entries('hold'), false],
+    ['INITIALIZED', 'accepted', entries(), true],
+    ['INITIALIZED', 'submitted', entries('hold'), false],
+    ['COMPLETED', 'ended', entries('hold', 'capture', 'fee'), false],
+    ['FAILED', 'ended', entries('hold', 'release'), false],
+    ['FAILED', 'ended', entries(), true],
+    ['REVERSED', 'ended', entries('hold', 'capture', 'fee', 'refund'), false],
+  ] as const)('%s, %s, %o, refused %s', (status, step, told, isRefused) => {
+    expect(judgePayout({ ...payment, status, step }, told, isRefused)).toEqual([]);
+  });
+
+  it('without a fee where there is none', () => {
+    const free = new Map([
+      ['hold', { amount: 1_000n, currency: 'KES' }],
+      ['capture', { amount: 1_000n, currency: 'KES' }],
+    ]);
+    expect(judgePayout({ ...payment, fee: 0n, status: 'COMPLETED' }, free, false)).toEqual([]);
+  });
+});
+
+describe('a payout and its entries disagree', () => {
+  it.each([
+    ['INITIALIZED', 'submitted', entries(), false, 'L5', 'is INITIALIZED, but has no hold'],
+    [
+      'INITIALIZED',
+      'submitted',
+      entries('hold', 'release'),
+      false,
+      'L5',
+      'is INITIALIZED, but has a release',
+    ],
+    ['COMPLETED', 'ended', entries('hold'), false, 'L5', 'is COMPLETED, but has no capture'],
+    ['COMPLETED', 'ended', entries(), true, 'L5', 'is COMPLETED, but its hold was refused'],
+    ['FAILED', 'ended', entries('hold', 'capture', 'fee'), false, 'L5', 'is FAILED, but has no release'],
+    ['FAILED', 'ended', entries('hold', 'release'), true, 'L5', 'its hold was both placed and refused'],
+    ['REVERSED', 'ended', entries('hold', 'capture', 'fee'), false, 'L5', 'is REVERSED, but has no refund'],
+    [
+      'COMPLETED',
+      'ended',
+      entries('hold', 'capture'),
+      false,
+      'L10',
+      'a fee of 0 was taken; its record says 10',
+    ],
+    ['LOST', 'ended', entries(), false, 'L5', 'its status LOST is unknown'],
+  ] as const)('%s, %s, %o, refused %s: %s', (status, step, told, isRefused, invariant, message) => {
+    expect(judgePayout({ ...payment, status, step }, told, isRefused)[0]).toEqual([invariant, message]);
+  });
+
+  it('about the wallet', () => {
+    const told = judgePayout(
+      { ...payment, merchantId: 'rival', status: 'INITIALIZED' },
+      entries('hold'),
+      false,
+    );
+    expect(told).toEqual([['L10', 'its entries are in another wallet']]);
+  });
+});
+
+describe('a collection', () => {
+  it.each([
+    ['COMPLETED', entries('collect', 'fee'), []],
+    ['PENDING', entries(), []],
+    ['FAILED', entries('collect'), [['L11', 'is FAILED, but was credited']]],
+    ['COMPLETED', entries('fee'), [['L11', 'was credited 0; received less the fee is 990']]],
+    ['COMPLETED', entries('collect'), [['L11', 'a fee of 0 was taken; its record says 10']]],
+  ] as const)('that is %s with %o', (status, told, expected) => {
+    expect(judgeCollection({ ...payment, status }, told)).toEqual(expected);
+  });
+});

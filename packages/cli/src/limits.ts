@@ -1,0 +1,62 @@
+import type { MerchantLimits } from '@pesewa/directory';
+import type { Command } from 'commander';
+import { collect, readCount, readCurrency, readPair } from './arguments.ts';
+import { readMinor } from './fees.ts';
+
+/** The limits of a merchant as they are given on the command line; what is not given stays. */
+export interface LimitOptions {
+  readonly requestsPerSecond?: string;
+  readonly nameEnquiriesPerMinute?: string;
+  readonly payoutMax?: readonly string[];
+  readonly dayMax?: readonly string[];
+}
+
+/** Adds the options that set limits. */
+export function addLimitOptions(command: Command): Command {
+  return command
+    .option('--requests-per-second <count>', 'how many requests it may send')
+    .option('--name-enquiries-per-minute <count>', 'how many account holders it may ask for')
+    .option(
+      '--payout-max <currency:amount>',
+      'largest single payout, as GHS:5000, or GHS:none; may be given several times',
+      collect,
+    )
+    .option(
+      '--day-max <currency:amount>',
+      'most that is accepted for payouts in one UTC day, as GHS:50000, or GHS:none; may be given several times',
+      collect,
+    );
+}
+
+/** The limits that the options make of the present ones. */
+export function readLimits(options: LimitOptions, present: MerchantLimits): MerchantLimits {
+  const perPayoutMaxMinor = readMaxima('--payout-max', options.payoutMax, present.perPayoutMaxMinor);
+  const perDayMaxMinor = readMaxima('--day-max', options.dayMax, present.perDayMaxMinor);
+  const { requestsPerSecond, nameEnquiriesPerMinute } = options;
+  const enquiries =
+    nameEnquiriesPerMinute === undefined
+      ? present.nameEnquiriesPerMinute
+      : readCount('--name-enquiries-per-minute', nameEnquiriesPerMinute);
+  return {
+    requestsPerSecond:
+      requestsPerSecond === undefined
+        ? present.requestsPerSecond
+        : readCount('--requests-per-second', requestsPerSecond),
+    ...(perPayoutMaxMinor && { perPayoutMaxMinor }),
+    ...(perDayMaxMinor && { perDayMaxMinor }),
+    ...(enquiries !== undefined && { nameEnquiriesPerMinute: enquiries }),
+  };
+}
+
+type Maxima = MerchantLimits['perPayoutMaxMinor'];
+
+function readMaxima(field: string, given: readonly string[] = [], present: Maxima = {}): Maxima {
+  const maxima = new Map(Object.entries(present));
+  for (const text of given) {
+    const [currencyText, amount] = readPair(field, text, 'currency:amount, such as GHS:5000, or GHS:none');
+    const currency = readCurrency(field, currencyText);
+    if (amount === 'none') maxima.delete(currency);
+    else maxima.set(currency, readMinor(field, amount, currency));
+  }
+  return maxima.size > 0 ? Object.fromEntries(maxima) : undefined;
+}

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import type { OperationsAnswer } from './ports.ts';
+import { commandLine } from './program.fixture.ts';
+
+const page = (items: readonly object[], next: string | null): OperationsAnswer => ({
+  status: 200,
+  body: {
+    account: 'wallet:demo:GHS',
+    currency: 'GHS',
+    from: '2026-11-01T00:00:00.000Z',
+    to: '2026-12-01T00:00:00.000Z',
+    final: true,
+    opening: { available: '100', held: '0' },
+    closing: { available: '89.9', held: '10.1' },
+    items,
+    next,
+  },
+});
+const hold = {
+  id: 'po-1/hold',
+  at: '2026-11-02T08:00:00.000Z',
+  kind: 'hold',
+  reference: 'po-1',
+  causationId: 'ev-1',
+  debit: 'wallet:demo:GHS:available',
+  credit: 'wallet:demo:GHS:held',
+  amount: { available: '-10.1', held: '10.1' },
+  balance: { available: '89.9', held: '10.1' },
+};
+const odd = { ...hold, id: '=1/fund', kind: 'fund', reference: '=1+1' };
+
+const call = ['statement', 'wallet:demo:GHS', '--from', '2026-11-01', '--to', '2026-11-30'] as const;
+
+describe('a statement', () => {
+  it('is a table with the balances before and after, its money to the right', async () => {
+    const line = commandLine([page([hold], null)]);
+    expect(await line.run(...call)).toBe(0);
+    expect(line.requests).toEqual([
+      'http://ledger/statements?account=wallet%3Ademo%3AGHS&from=2026-11-01T00%3A00%3A00.000Z&to=2026-12-01T00%3A00%3A00.000Z&limit=500',
+    ]);
+    expect(line.printed()).toBe(
+      [
+        'wallet:demo:GHS from 2026-11-01T00:00:00.000Z to 2026-12-01T00:00:00.000Z',
+        '',
+        'AT                        KIND     REFERENCE  CURRENCY  AVAILABLE MOVED  HELD MOVED  AVAILABLE  HELD',
+        '2026-11-01T00:00:00.000Z  opening  -          GHS                     -           -        100     0',
+        '2026-11-02T08:00:00.000Z  hold     po-1       GHS                 -10.1        10.1       89.9  10.1',
+        '2026-12-01T00:00:00.000Z  closing  -          GHS                     -           -       89.9  10.1',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('of an account with one balance has one, and says where it may still grow', async () => {
+    const { body } = page([], null);
+    const open = { opening: { balance: '-4' }, closing: { balance: '-4' }, final: false };
+    const line = commandLine([{ status: 200, body: Object.assign({}, body, open) }]);
+    await line.run('statement', 'float:upstream:GHS');
+    expect(line.printed()).toContain('CURRENCY  BALANCE MOVED  BALANCE\n');
+    expect(line.printed()).toContain('not final');
+  });
+
+  it('is read over all pages, and says so while it does', async () => {
+    const line = commandLine([page([hold], 'next-page'), page([odd], null)]);
+    await line.run(...call, '--format', 'json');
+    expect(JSON.parse(line.printed())).toMatchObject({ items: [{ id: 'po-1/hold' }, { id: '=1/fund' }] });
+    expect(JSON.stringify(line.requests[1])).toContain('cursor=next-page');
+    expect(line.shown).toEqual(['1 entries …']);
+  });
+
+  it('is CSV that no spreadsheet reads as a formula', async () => {
+    const line = commandLine([page([hold, odd], null)]);
+    await line.run(...call, '--format', 'csv');
+    expect(line.printed().split('\r\n')).toEqual([
+      'AT,KIND,REFERENCE,CURRENCY,AVAILABLE MOVED,HELD MOVED,AVAILABLE,HELD',
+      '2026-11-01T00:00:00.000Z,opening,,GHS,,,100,0',
+      '2026-11-02T08:00:00.000Z,hold,po-1,GHS,-10.1,10.1,89.9,10.1',
+      "2026-11-02T08:00:00.000Z,fund,'=1+1,GHS,-10.1,10.1,89.9,10.1",
+      '2026-12-01T00:00:00.000Z,closing,,GHS,,,89.9,10.1',
+      '',
+    ]);
+  });
+
+  it('is of today where no time is given, and a date counts whole', async () => {
+    const line = commandLine([page([], null)]);
+    await line.run('statement', 'suspense:GHS');
+    expect(line.requests).toEqual([
+      'http://ledger/statements?account=suspense%3AGHS&from=1970-01-01T00%3A00%3A00.000Z&to=1970-01-02T00%3A00%3A00.000Z&limit=500',
+    ]);
+  });
+
+  it.each([
+    [['--from', 'yesterday'], '--from: yesterday is no time: write 2026-11-01 or 2026-11-01T08:00:00Z'],
+    [['--from', '2026-02-30'], '--from: 2026-02-30 is no time: write 2026-11-01 or 2026-11-01T08:00:00Z'],
+    [
+      ['--from', '2026-13-01T00:00Z'],
+      '--from: 2026-13-01T00:00Z is no time: write 2026-11-01 or 2026-11-01T08:00:00Z',
+    ],
+    [
+      ['--to', '2026-11-01T08:00:00'],
+      '--to: 2026-11-01T08:00:00 is no time: write 2026-11-01 or 2026-11-01T08:00:00Z',
+    ],
+    [
+      ['--from', '2026-11-02', '--to', '2026-11-01'],
+      '--from: 2026-11-02 is not before 2026-11-01: write an earlier one, or a later --to',
+    ],
+  ])('is not asked for with %j', async (options, message) => {
+    const line = commandLine([page([], null)]);
+    expect(await line.run('statement', 'wallet:demo:GHS', ...options)).toBe(1);
+    expect(line.complained()).toBe(`pesewa: ${message}\n`);
+    expect(line.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { type ChainedEntry, entryText, GENESIS, pageHash, pageId } from './ledger-pages.ts';
+
+const entry: Required<ChainedEntry> = {
+  _id: 'po-1/hold',
+  kind: 'hold',
+  debit: 'wallet:demo:KES:available',
+  credit: 'wallet:demo:KES:held',
+  amount: 1_010n,
+  currency: 'KES',
+  reference: 'po-1',
+  causationId: 'ev-1',
+  wallet: 'demo:KES',
+  walletSequence: 8n,
+  availableAfter: 90n,
+  heldAfter: 1_010n,
+  fee: 10n,
+  rail: 'upstream',
+  at: new Date(1_000),
+};
+
+const place = { chain: 'payouts/0', number: 7n, previous: GENESIS };
+const hex = (hash: Uint8Array) => Buffer.from(hash).toString('hex');
+
+describe('the hash of a page', () => {
+  it('is the same for the same page, in 32 bytes', () => {
+    expect(hex(pageHash(place, [{ ...entry }]))).toBe(hex(pageHash({ ...place }, [entry])));
+    expect(pageHash(place, [entry])).toHaveLength(32);
+  });
+
+  it.each(Object.keys(entry) as (keyof ChainedEntry)[])(
+    'is another where an entry has another %s',
+    (field) => {
+      const value = entry[field];
+      const other =
+        typeof value === 'bigint'
+          ? value + 1n
+          : value instanceof Date
+            ? new Date(1_001)
+            : `${String(value)}x`;
+      expect(entryText({ ...entry, [field]: other })).not.toBe(entryText(entry));
+      expect(hex(pageHash(place, [{ ...entry, [field]: other }]))).not.toBe(hex(pageHash(place, [entry])));
+    },
+  );
+
+  it.each([
+    { ...place, chain: 'payouts/1' },
+    { ...place, number: 8n },
+    { ...place, previous: new Uint8Array(32).fill(1) },
+  ])('is another at another place', (other) => {
+    expect(hex(pageHash(other, [entry]))).not.toBe(hex(pageHash(place, [entry])));
+  });
+
+  it('is another in another order, or with an entry more or less', () => {
+    const second = { ...entry, _id: 'po-2/hold' };
+    const hashes = [[entry, second], [second, entry], [entry], []].map((page) => hex(pageHash(place, page)));
+    expect(new Set(hashes).size).toBe(4);
+  });
+
+  it('keeps an absent field and its neighbour apart', () => {
+    const { fee: _fee, rail: _rail, ...bare } = entry;
+    expect(entryText({ ...bare, fee: 5n })).not.toBe(entryText({ ...bare, rail: '5' }));
+  });
+});
+
+describe('pageId', () => {
+  it('sorts by number within its chain', () => {
+    const ids = [10n, 9n, 1_000n].map((number) => pageId('payouts/0', number));
+    expect(ids.toSorted()).toEqual([ids[1], ids[0], ids[2]]);
+  });
+});

@@ -1,0 +1,32 @@
+import { writeSync } from 'node:fs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createCrashPoints } from './crash-points.ts';
+
+vi.mock('node:fs', () => ({ writeSync: vi.fn<() => void>() }));
+const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
+afterEach(() => void vi.clearAllMocks());
+
+describe('an armed crash point', () => {
+  it.each([
+    ['work.before-call', 1, 'SIGKILL'],
+    ['work.before-call:3', 3, 'SIGKILL'],
+    ['work.before-call:2:freeze', 2, 'SIGSTOP'],
+  ])('%s strikes once, at its pass, and says so first', (armed, strikesAt, signal) => {
+    const crashPoint = createCrashPoints(armed);
+    for (let pass = 1; pass < strikesAt; pass += 1) crashPoint('work.before-call');
+    crashPoint('work.after-call');
+    expect(kill).not.toHaveBeenCalled();
+    crashPoint('work.before-call');
+    crashPoint('work.before-call');
+    expect(kill.mock.calls).toEqual([[process.pid, signal]]);
+    expect(vi.mocked(writeSync).mock.calls).toEqual([[process.stderr.fd, 'crash point work.before-call\n']]);
+    expect(vi.mocked(writeSync).mock.invocationCallOrder[0]).toBeLessThan(
+      kill.mock.invocationCallOrder[0] ?? 0,
+    );
+  });
+});
+
+it('costs nothing where none is armed', () => {
+  createCrashPoints(undefined)('work.before-call');
+  expect(kill).not.toHaveBeenCalled();
+});

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import type { EntryKind, Snapshot } from './books.ts';
+import type { FloatOrder, WalletOrder } from './instructions.ts';
+import { available, brief, float, fund, fundFloat, given, policy } from './posting.fixture.ts';
+import { foldInstructions } from './posting.ts';
+
+const withdraw = { ...fund, kind: 'withdraw' } as const;
+const withdrawFloat = { ...fundFloat, kind: 'withdrawFloat' } as const;
+const credit = { ...fund, kind: 'adjust', direction: 'credit' } as const;
+const debit = { ...credit, direction: 'debit' } as const;
+const surplus = { ...fundFloat, kind: 'suspense', direction: 'surplus' } as const;
+const shortage = { ...surplus, direction: 'shortage' } as const;
+
+const treasury = 'treasury:KES';
+const suspense = 'suspense:KES';
+const FULL = 9_007_199_254_740_991n;
+
+interface Line {
+  readonly name: string;
+  readonly given: Snapshot;
+  readonly when: WalletOrder | FloatOrder;
+  readonly entry?: readonly [EntryKind, string, string, bigint];
+  /** What is told besides the order's own id, currency and amount. */
+  readonly told: Readonly<Record<string, unknown>>;
+  /** Available, held and sequence afterwards; absent where the wallet stays as it was. */
+  readonly wallet?: readonly [bigint, bigint, bigint];
+}
+
+const table: readonly Line[] = [
+  {
+    name: 'funds a wallet from the treasury',
+    given: given(1n, 5n),
+    when: fund,
+    entry: ['fund', treasury, available, 700n],
+    told: { kind: 'walletFunded', merchantId: 'demo', sequence: 8n },
+    wallet: [701n, 5n, 8n],
+  },
+  {
+    name: 'refuses to fund a wallet with more than it can hold',
+    given: given(FULL, 0n),
+    when: fund,
+    told: { kind: 'commandRefused', owner: 'demo', reason: 'The wallet would hold too much', sequence: 7n },
+  },
+  {
+    name: 'withdraws all that is available, and nothing of what is held',
+    given: given(700n, 5n),
+    when: withdraw,
+    entry: ['withdraw', available, treasury, 700n],
+    told: { kind: 'walletWithdrawn', merchantId: 'demo', sequence: 8n },
+    wallet: [0n, 5n, 8n],
+  },
+  {
+    name: 'refuses a withdrawal that is one unit short, whatever is held',
+    given: given(699n, 5_000n),
+    when: withdraw,
+    told: { kind: 'commandRefused', owner: 'demo', reason: 'Insufficient funds', sequence: 7n },
+  },
+  {
+    name: 'refuses a withdrawal from a wallet that nothing has touched',
+    given: { wallets: new Map(), holds: new Map(), entryIds: new Set() },
+    when: withdraw,
+    told: { kind: 'commandRefused', owner: 'demo', reason: 'Insufficient funds', sequence: 0n },
+  },
+  {
+    name: 'corrects a wallet upwards, against suspense',
+    given: given(1n, 0n),
+    when: credit,
+    entry: ['adjust', suspense, available, 700n],
+    told: { kind: 'walletAdjusted', merchantId: 'demo', direction: 'credit', sequence: 8n },
+    wallet: [701n, 0n, 8n],
+  },
+  {
+    name: 'corrects a wallet downwards, against suspense',
+    given: given(701n, 0n),
+    when: debit,
+    entry: ['adjust', available, suspense, 700n],
+    told: { kind: 'walletAdjusted', merchantId: 'demo', direction: 'debit', sequence: 8n },
+    wallet: [1n, 0n, 8n],
+  },
+  {
+    name: 'refuses to correct a wallet below zero',
+    given: given(699n, 0n),
+    when: debit,
+    told: { kind: 'commandRefused', owner: 'demo', reason: 'Insufficient funds', sequence: 7n },
+  },
+  {
+    name: 'refuses to correct a wallet to more than it can hold',
+    given: given(FULL - 699n, 0n),
+    when: credit,
+    told: { kind: 'commandRefused', owner: 'demo', reason: 'The wallet would hold too much', sequence: 7n },
+  },
+  {
+    name: 'funds a float from the treasury',
+    given: given(1n, 0n),
+    when: fundFloat,
+    entry: ['fundFloat', float, treasury, 700n],
+    told: { kind: 'floatFunded', rail: 'upstream', sequence: 0n },
+  },
+  {
+    name: 'withdraws a float to the treasury',
+    given: given(1n, 0n),
+    when: withdrawFloat,
+    entry: ['withdrawFloat', treasury, float, 700n],
+    told: { kind: 'floatWithdrawn', rail: 'upstream', sequence: 0n },
+  },
+  {
+    name: 'books a surplus of the rail to suspense',
+    given: given(1n, 0n),
+    when: surplus,
+    entry: ['suspense', float, suspense, 700n],
+    told: { kind: 'suspenseBooked', rail: 'upstream', direction: 'surplus', sequence: 0n },
+  },
+  {
+    name: 'books a shortage of the rail from suspense',
+    given: given(1n, 0n),
+    when: shortage,
+    entry: ['suspense', suspense, float, 700n],
+    told: { kind: 'suspenseBooked', rail: 'upstream', direction: 'shortage', sequence: 0n },
+  },
+];
+
+describe('an order', () => {
+  it.each(table)('$name', ({ given: snapshot, when, entry, told, wallet }) => {
+    const folded = foldInstructions(snapshot, [when], policy);
+    const happening = { causationId: 'cm-1', commandId: 'cm-1', currency: 'KES', amount: 700n, ...told };
+    expect(folded.outcomes).toEqual([{ kind: 'posted', happening }]);
+    expect(
+      folded.entries.map(({ kind, debit: from, credit: to, amount }) => [kind, from, to, amount]),
+    ).toEqual(entry ? [entry] : []);
+    expect(folded.entries.map(({ id }) => id)).toEqual(entry ? [`cm-1/${when.kind}`] : []);
+    expect(folded.refusedOrders.map(({ id, reason }) => [id, reason])).toEqual(
+      entry ? [] : [[`cm-1/${when.kind}`, told['reason']]],
+    );
+    const after = folded.wallets.get('demo:KES')?.after;
+    expect(after && [after.available, after.held, after.sequence]).toEqual(wallet);
+  });
+
+  it.each(table)('$name: once, whether it comes again in the chunk or later', ({ given: snapshot, when }) => {
+    const again = foldInstructions(snapshot, [when, when], policy);
+    expect(again.outcomes.map(brief)[1]).toBe('known');
+    expect([...again.entries, ...again.refusedOrders]).toHaveLength(1);
+    const entryIds = new Set([`cm-1/${when.kind}`]);
+    const rich = { ...given(5_000n, 0n), entryIds };
+    const later = foldInstructions(rich, [when], policy);
+    expect(later.outcomes.map(brief)).toEqual(['known']);
+    expect([...later.entries, ...later.refusedOrders]).toEqual([]);
+  });
+
+  it.each([
+    ['amount out of range', { ...withdraw, amount: 0n }],
+    ['amount out of range', { ...debit, amount: -1n }],
+    ['amount out of range', { ...withdrawFloat, amount: FULL + 1n }],
+    ['amount out of range', { ...shortage, amount: 0n }],
+    ['not a currency', { ...fund, currency: 'ABC' }],
+  ] as const)('is parked where it makes no sense: %s', (reason, when) => {
+    const folded = foldInstructions(given(5_000n, 0n), [when], policy);
+    expect(folded.outcomes.map(brief)).toEqual([`parked: ${reason}`]);
+    expect([...folded.entries, ...folded.refusedOrders]).toEqual([]);
+  });
+
+  it('is judged by what the earlier ones of its chunk left, and one that is refused takes no other with it', () => {
+    const orders = ['cm-1', 'cm-2', 'cm-3'].map((reference) => ({ ...withdraw, reference }));
+    const last = { ...orders[2], amount: 300n } as typeof withdraw;
+    const folded = foldInstructions(given(1_000n, 0n), [...orders.slice(0, 2), last], policy);
+    expect(folded.outcomes.map(brief)).toEqual(['walletWithdrawn', 'commandRefused', 'walletWithdrawn']);
+    expect(folded.wallets.get('demo:KES')?.after).toMatchObject({ available: 0n, sequence: 9n });
+    expect(folded.entries.map(({ touched }) => touched?.available)).toEqual([300n, 0n]);
+  });
+});

@@ -1,0 +1,46 @@
+import { formatAmount } from '@pesewa/kernel';
+import type { EntryDocument } from './documents.ts';
+import type { Sums } from './statement.ts';
+
+/** An entry as operators see it: amounts as decimal text, times in ISO 8601. */
+export function viewEntry(entry: EntryDocument) {
+  const { _id, amount, fee, walletSequence, availableAfter, heldAfter, at, ...rest } = entry;
+  const { currency } = entry;
+  return {
+    id: _id,
+    ...rest,
+    amount: formatAmount(amount, currency),
+    ...(fee !== undefined && { fee: formatAmount(fee, currency) }),
+    ...(walletSequence !== undefined && { walletSequence: Number(walletSequence) }),
+    ...(availableAfter !== undefined && { availableAfter: formatAmount(availableAfter, currency) }),
+    ...(heldAfter !== undefined && { heldAfter: formatAmount(heldAfter, currency) }),
+    at: at.toISOString(),
+  };
+}
+
+/** An entry on a statement: what it moved on the account, and what it left there. */
+export function viewStatementItem(item: {
+  readonly entry: EntryDocument;
+  readonly amount: Sums;
+  readonly after: Sums;
+}) {
+  const { _id, at, kind, reference, causationId, debit, credit, currency } = item.entry;
+  return {
+    id: _id,
+    at: at.toISOString(),
+    kind,
+    reference,
+    causationId,
+    debit,
+    credit,
+    amount: viewSums(item.amount, currency),
+    balance: viewSums(item.after, currency),
+  };
+}
+
+/** Sums as decimal text. */
+export function viewSums(sums: Sums, currency: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(sums).map(([name, minor]) => [name, formatAmount(minor, currency)]),
+  );
+}

@@ -1,0 +1,275 @@
+import type { Invariant } from '@pesewa/audit';
+import { GENESIS, pageHash, pageId } from '@pesewa/contracts';
+import { Binary, Double } from 'mongodb';
+import type { AuditedLedger } from './audited.fixture.ts';
+import type { EntryDocument, PageDocument } from './documents.ts';
+import type { Entry } from './domain/books.ts';
+import { available, held } from './domain/posting.fixture.ts';
+
+const wallet = 'demo:KES';
+const payoutsChain = 'payouts/0';
+const unvalidated = { bypassDocumentValidation: true } as const;
+
+const ofLedger = (name: string) => (books: AuditedLedger) => books.ledger.collection<{ _id: string }>(name);
+const entries = ofLedger('entries');
+const pages = ofLedger('pages');
+const wallets = ofLedger('wallets');
+const buckets = ofLedger('accounts');
+const payouts = (books: AuditedLedger) => books.payouts.collection('payouts');
+const collections = (books: AuditedLedger) => books.collections.collection('collections');
+
+const changeEntry = (books: AuditedLedger, _id: string, change: object) =>
+  entries(books).updateOne({ _id }, { $set: change }, unvalidated);
+
+/** Posts an entry that the wallet can bear, by the ledger's own store. */
+async function postNext(
+  books: AuditedLedger,
+  entry: Pick<Entry, 'id' | 'kind' | 'reference' | 'amount' | 'debit' | 'credit'>,
+) {
+  const stored = await wallets(books).findOne<{ available: bigint; held: bigint; sequence: bigint }>({
+    _id: wallet,
+  });
+  if (!stored) throw new Error('the wallet is gone');
+  const change = (account: string) =>
+    (entry.credit === account ? entry.amount : 0n) - (entry.debit === account ? entry.amount : 0n);
+  const touched = {
+    wallet,
+    sequence: stored.sequence + 1n,
+    available: stored.available + change(available),
+    held: stored.held + change(held),
+  };
+  await books.post(payoutsChain, { ...entry, currency: 'KES', causationId: 'ev-planted', touched });
+}
+
+const holding = { debit: available, credit: held, kind: 'hold', amount: 20n } as const;
+const releasing = { debit: held, credit: available, kind: 'release', amount: 1_010n } as const;
+
+/** Adds a page to a chain of its own that names what stands elsewhere. */
+async function pageAgain(books: AuditedLedger, id: string) {
+  const entry = await books.ledger.collection<EntryDocument>('entries').findOne({ _id: id });
+  if (!entry) throw new Error('the entry is gone');
+  const chain = 'payouts/7';
+  const place = { chain, number: 1n, previous: GENESIS };
+  const hash = new Binary(pageHash(place, [entry]));
+  const page = { _id: pageId(chain, 1n), ...place, previous: new Binary(GENESIS), hash, at: entry.at };
+  await books.ledger.collection<PageDocument>('pages').insertOne({ ...page, entries: [id], accounts: [] });
+}
+
+/** Violations: what is planted into good books, the rule that must be named, and the subject. */
+export const plants: readonly (readonly [
+  string,
+  Invariant,
+  string,
+  (books: AuditedLedger) => Promise<unknown>,
+])[] = [
+  [
+    'an unknown account',
+    'L1',
+    'po-1/capture',
+    (books) => changeEntry(books, 'po-1/capture', { credit: 'nowhere:KES' }),
+  ],
+  [
+    'legs of another kind',
+    'L1',
+    'po-2/hold',
+    (books) => changeEntry(books, 'po-2/hold', { debit: held, credit: available }),
+  ],
+  ['nothing moved', 'L1', 'po-1/fee', (books) => changeEntry(books, 'po-1/fee', { amount: 0n })],
+  [
+    'money from nowhere',
+    'L2',
+    'KES',
+    (books) =>
+      buckets(books).updateOne({ _id: `float:upstream:KES#${payoutsChain}` }, { $inc: { debits: 1n } }),
+  ],
+  [
+    'a wallet too rich',
+    'L3',
+    wallet,
+    (books) => wallets(books).updateOne({ _id: wallet }, { $inc: { available: 1n } }),
+  ],
+  [
+    'a wallet ahead',
+    'L3',
+    wallet,
+    (books) => wallets(books).updateOne({ _id: wallet }, { $inc: { sequence: 1n } }),
+  ],
+  ['a wallet lost', 'L3', wallet, (books) => wallets(books).deleteOne({ _id: wallet })],
+  ['a number twice', 'L3', wallet, (books) => changeEntry(books, 'po-2/hold', { walletSequence: 2n })],
+  [
+    'a bucket changed',
+    'L3',
+    `feeIncome:KES#${payoutsChain}`,
+    (books) => buckets(books).updateOne({ _id: `feeIncome:KES#${payoutsChain}` }, { $inc: { credits: 5n } }),
+  ],
+  [
+    'a page that tells other totals',
+    'L3',
+    pageId(payoutsChain, 3n),
+    (books) =>
+      pages(books).updateOne({ _id: pageId(payoutsChain, 3n) }, { $set: { 'accounts.0.debitsAfter': 1n } }),
+  ],
+  ['less funded than spent', 'L4', wallet, (books) => changeEntry(books, 'cm-1/fund', { amount: 10n })],
+  [
+    'a wallet below zero',
+    'L4',
+    wallet,
+    (books) => wallets(books).updateOne({ _id: wallet }, { $set: { available: -5n } }, unvalidated),
+  ],
+  [
+    'a second hold',
+    'L5',
+    'po-4/hold-2',
+    (books) => postNext(books, { ...holding, id: 'po-4/hold-2', reference: 'po-4' }),
+  ],
+  [
+    'a captured hold released',
+    'L5',
+    'po-1/release',
+    (books) => postNext(books, { ...releasing, id: 'po-1/release', reference: 'po-1' }),
+  ],
+  [
+    'held without holds',
+    'L5',
+    wallet,
+    (books) => wallets(books).updateOne({ _id: wallet }, { $inc: { held: 7n } }),
+  ],
+  ['a hold of no payout', 'L5', 'po-4/hold', (books) => payouts(books).deleteOne({ reference: 'po-4' })],
+  [
+    'a failed payout that still holds',
+    'L5',
+    'po-4',
+    (books) => payouts(books).updateOne({ reference: 'po-4' }, { $set: { status: 'FAILED', step: 'ended' } }),
+  ],
+  [
+    'a payout under way without a hold',
+    'L5',
+    'po-6',
+    (books) => payouts(books).updateOne({ reference: 'po-6' }, { $set: { step: 'submitted' } }),
+  ],
+  [
+    'an entry edited',
+    'L6',
+    pageId(payoutsChain, 1n),
+    (books) => changeEntry(books, 'po-1/hold', { causationId: 'x' }),
+  ],
+  [
+    'an entry deleted',
+    'L6',
+    pageId(payoutsChain, 1n),
+    (books) => entries(books).deleteOne({ _id: 'po-1/hold' }),
+  ],
+  [
+    'a hash broken',
+    'L6',
+    pageId(payoutsChain, 2n),
+    (books) =>
+      pages(books).updateOne({ _id: pageId(payoutsChain, 2n) }, { $set: { hash: new Binary(GENESIS) } }),
+  ],
+  [
+    'a page lost',
+    'L6',
+    pageId(payoutsChain, 2n),
+    (books) => pages(books).deleteOne({ _id: pageId(payoutsChain, 2n) }),
+  ],
+  [
+    'the newest page lost',
+    'L6',
+    'cm-6/suspense',
+    (books) => pages(books).deleteOne({ _id: pageId('ledgerCommands/0', 2n) }),
+  ],
+  ['an entry on two pages', 'L6', 'po-1/railCost', (books) => pageAgain(books, 'po-1/railCost')],
+  [
+    'an entry that stands on no page',
+    'L6',
+    'po-9/hold',
+    async (books) => {
+      const like = await entries(books).findOne({ _id: 'po-4/hold' });
+      await entries(books).insertOne({ ...like, _id: 'po-9/hold' });
+    },
+  ],
+  [
+    'a posting repeated under another id',
+    'L7',
+    'po-3/release-2',
+    (books) => postNext(books, { ...releasing, id: 'po-3/release-2', reference: 'po-3' }),
+  ],
+  [
+    'a float for an amount',
+    'L8',
+    'po-1/hold',
+    (books) => changeEntry(books, 'po-1/hold', { amount: new Double(1_010) }),
+  ],
+  [
+    'a float for a balance',
+    'L8',
+    wallet,
+    (books) => wallets(books).updateOne({ _id: wallet }, { $set: { held: new Double(1_010) } }, unvalidated),
+  ],
+  [
+    'a float in a payout',
+    'L8',
+    'po-2',
+    (books) => payouts(books).updateOne({ reference: 'po-2' }, { $set: { amount: new Double(1_000) } }),
+  ],
+  [
+    'a currency without a scale',
+    'L8',
+    'po-1/hold',
+    (books) => changeEntry(books, 'po-1/hold', { currency: 'QQQ' }),
+  ],
+  [
+    'two currencies',
+    'L9',
+    'po-1/capture',
+    (books) => changeEntry(books, 'po-1/capture', { credit: 'float:upstream:XOF' }),
+  ],
+  [
+    'another currency than its legs',
+    'L9',
+    'po-1/fee',
+    (books) => changeEntry(books, 'po-1/fee', { currency: 'XOF' }),
+  ],
+  [
+    'a payout with another fee',
+    'L10',
+    'po-1',
+    (books) => payouts(books).updateOne({ reference: 'po-1' }, { $set: { fee: 11n } }),
+  ],
+  [
+    'a payout with another amount',
+    'L10',
+    'po-4',
+    (books) => payouts(books).updateOne({ reference: 'po-4' }, { $set: { amount: 999n } }),
+  ],
+  [
+    'less captured than held',
+    'L10',
+    'po-1/capture',
+    (books) => changeEntry(books, 'po-1/capture', { amount: 990n }),
+  ],
+  [
+    'a completed collection without a credit',
+    'L11',
+    'co-2',
+    (books) => collections(books).updateOne({ reference: 'co-2' }, { $set: { status: 'COMPLETED' } }),
+  ],
+  [
+    'a credit for a failed collection',
+    'L11',
+    'co-1',
+    (books) => collections(books).updateOne({ reference: 'co-1' }, { $set: { status: 'FAILED' } }),
+  ],
+  [
+    'a credit of another amount',
+    'L11',
+    'co-1',
+    (books) => collections(books).updateOne({ reference: 'co-1' }, { $set: { amount: 501n } }),
+  ],
+  [
+    'a credit for no collection',
+    'L11',
+    'co-1/collect',
+    (books) => collections(books).deleteOne({ reference: 'co-1' }),
+  ],
+];

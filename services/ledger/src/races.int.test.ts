@@ -1,0 +1,131 @@
+import { type Database, openDatabase } from '@pesewa/messaging';
+import { prepareTestNames } from '@pesewa/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Applied, type ChunkLedger, openChunkLedger } from './chunks.fixture.ts';
+import type { EntryDocument, WalletDocument } from './documents.ts';
+import type { Instruction } from './domain/instructions.ts';
+
+const ROUNDS = 10;
+
+let database: Database;
+let payouts: ChunkLedger;
+let commands: ChunkLedger;
+
+beforeAll(async () => {
+  const config = await prepareTestNames([]);
+  const name = `${config.DATABASE_PREFIX}races`;
+  database = await openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' });
+  payouts = await openChunkLedger(database, () => Date.now());
+  commands = await openChunkLedger(database, () => Date.now());
+});
+
+afterAll(async () => {
+  await database.db.dropDatabase();
+  await database[Symbol.asyncDispose]();
+});
+
+const ofWallet = (merchantId: string, reference: string) => ({
+  causationId: `ev-${reference}`,
+  reference,
+  merchantId,
+  currency: 'KES',
+});
+
+const fund = (merchantId: string, amount: bigint): Instruction => ({
+  ...ofWallet(merchantId, `cm-fund-${merchantId}`),
+  kind: 'fund',
+  amount,
+});
+
+const withdraw = (merchantId: string, amount: bigint): Instruction => ({
+  ...ofWallet(merchantId, `cm-${merchantId}`),
+  kind: 'withdraw',
+  amount,
+});
+
+const hold = (merchantId: string, amount: bigint): Instruction => ({
+  ...ofWallet(merchantId, `po-${merchantId}`),
+  kind: 'hold',
+  amount,
+  fee: 10n,
+  rail: 'upstream',
+});
+
+const told = ({ events }: Applied) =>
+  events.filter(({ topic }) => topic === 'ledger').map(({ type }) => type.replace('pesewa.ledger.', ''));
+
+async function walletOf(merchantId: string) {
+  return database.db.collection<WalletDocument>('wallets').findOne({ _id: `${merchantId}:KES` });
+}
+
+test('a payout and a withdrawal that race for the last unit: exactly one gets it, and a replay agrees', async () => {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const merchantId = `last-${round}`;
+    await commands.apply([fund(merchantId, 1_010n)], { topic: 'ledgerCommands' });
+    const ways = [
+      () => payouts.apply([hold(merchantId, 1_000n)]),
+      () => commands.apply([withdraw(merchantId, 1_010n)], { topic: 'ledgerCommands' }),
+    ];
+    const race = (round % 2 === 0 ? ways : ways.toReversed()).map((run) => run());
+    const outcome = (await Promise.all(race)).flatMap(told).sort();
+    expect([
+      ['CommandRefused', 'HoldPlaced'],
+      ['HoldRefused', 'WalletWithdrawn'],
+    ]).toContainEqual(outcome);
+    const wallet = await walletOf(merchantId);
+    expect(wallet).toMatchObject({ available: 0n, sequence: 2n });
+    await commands.apply([{ ...fund(merchantId, 9_000n), reference: `cm-more-${merchantId}` }], {
+      topic: 'ledgerCommands',
+    });
+    expect(told(await payouts.apply([hold(merchantId, 1_000n)]))).toEqual([]);
+    expect(told(await commands.apply([withdraw(merchantId, 1_010n)], { topic: 'ledgerCommands' }))).toEqual(
+      [],
+    );
+    expect(await walletOf(merchantId)).toMatchObject({ available: 9_000n, sequence: 3n });
+  }
+});
+
+test('whole chunks that race for one wallet take all it has, and never more', async () => {
+  await commands.apply([fund('crowd', 5_000n)], { topic: 'ledgerCommands' });
+  const holds = Array.from({ length: 40 }, (_, index) => ({
+    ...hold('crowd', 90n),
+    reference: `po-crowd-${index}`,
+  }));
+  const withdrawals = Array.from({ length: 40 }, (_, index) => ({
+    ...withdraw('crowd', 100n),
+    reference: `cm-crowd-${index}`,
+  }));
+  const [held, withdrawn] = await Promise.all([
+    payouts.apply(holds),
+    commands.apply(withdrawals, { topic: 'ledgerCommands' }),
+  ]);
+  const taken = [...told(held), ...told(withdrawn)].filter((type) => !type.endsWith('Refused'));
+  expect(taken).toHaveLength(50);
+  expect((await walletOf('crowd'))?.available).toBe(0n);
+  const entries = await database.db
+    .collection<EntryDocument>('entries')
+    .find({ wallet: 'crowd:KES' })
+    .sort({ walletSequence: 1 })
+    .toArray();
+  expect(entries.map(({ walletSequence }) => Number(walletSequence))).toEqual(
+    Array.from({ length: 51 }, (_, index) => index + 1),
+  );
+  expect(entries.map(({ availableAfter }) => Number(availableAfter))).toEqual(
+    Array.from({ length: 51 }, (_, index) => 5_000 - index * 100),
+  );
+});
+
+test('a refused order is remembered by the id of the entry that it does not get, with its reason', async () => {
+  await commands.apply([withdraw('poor', 1n)], { topic: 'ledgerCommands' });
+  const refused = await database.db.collection('refusedOrders').find({ merchantId: 'poor' }).toArray();
+  expect(refused).toEqual([
+    {
+      _id: 'cm-poor/withdraw',
+      merchantId: 'poor',
+      currency: 'KES',
+      amount: 1n,
+      reason: 'Insufficient funds',
+    },
+  ]);
+  expect(await walletOf('poor')).toBeNull();
+});

@@ -1,0 +1,36 @@
+import { readFile } from 'node:fs/promises';
+
+/** Processes by name. */
+export type Pids = Readonly<Record<string, number>>;
+
+/** What the kernel counts in, on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100;
+const BYTES_PER_MIB = 1_024 * 1_024;
+
+/** The seconds of CPU that each process has used; those that are not told (no Linux, gone) are left out. */
+export async function cpuSeconds(pids: Pids): Promise<ReadonlyMap<string, number>> {
+  const used = new Map<string, number>();
+  for (const [name, pid] of Object.entries(pids)) {
+    const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    // The name of the program may hold blanks; what follows it does not.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const ticks = Number(fields[11]) + Number(fields[12]);
+    if (Number.isFinite(ticks)) used.set(name, ticks / TICKS_PER_SECOND);
+  }
+  return used;
+}
+
+/** What each process used between two looks, in seconds. */
+export function cpuBetween(
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+): readonly (readonly [string, number])[] {
+  return [...after].map(([name, seconds]) => [name, seconds - (before.get(name) ?? 0)] as const);
+}
+
+/** The memory of a process that is in RAM now, in MiB; undefined where it is not told. */
+export async function residentMib(pid: number): Promise<number | undefined> {
+  const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1];
+  return kib === undefined ? undefined : (Number(kib) * 1_024) / BYTES_PER_MIB;
+}

@@ -1,0 +1,94 @@
+import { topics } from '@pesewa/contracts';
+import { createKafka } from '@pesewa/messaging';
+import type { Infrastructure } from '@pesewa/stack';
+import { MongoClient } from 'mongodb';
+
+/** What MongoDB and Kafka have been given up to now. */
+export interface Volumes {
+  /** Documents inserted, changed and deleted. */
+  readonly documentWrites: number;
+  /** Commands that the server has run, of every kind. */
+  readonly commands: number;
+  /** Bytes of its write-ahead log: everything written, the indexes and the oplog included. */
+  readonly journalBytes: number;
+  /** Bytes of documents and indexes, uncompressed. */
+  readonly storedBytes: number;
+  /** Messages by topic. */
+  readonly messages: ReadonlyMap<string, number>;
+}
+
+interface ServerStatus {
+  readonly opcounters: Readonly<Record<string, number>>;
+  readonly metrics: { readonly document: Readonly<Record<'inserted' | 'updated' | 'deleted', number>> };
+  readonly wiredTiger: { readonly log: Readonly<Record<string, number>> };
+}
+
+/** The databases of the services (design 1). */
+const databases = ['payouts', 'collections', 'ingress', 'reconciler', 'ledger', 'webhooks'] as const;
+
+/** Reads the counters of MongoDB and the ends of the topics. */
+export async function readVolumes({ env }: Infrastructure): Promise<Volumes> {
+  await using client = await new MongoClient(env.MONGODB_URL).connect();
+  const status = (await client.db('admin').command({ serverStatus: 1 })) as ServerStatus;
+  const { inserted, updated, deleted } = status.metrics.document;
+  let storedBytes = 0;
+  for (const name of databases) {
+    const { dataSize = 0, indexSize = 0 } = await client.db(name).command({ dbStats: 1 });
+    storedBytes += Number(dataSize) + Number(indexSize);
+  }
+  return {
+    documentWrites: Number(inserted) + Number(updated) + Number(deleted),
+    commands: Object.values(status.opcounters).reduce((sum, count) => sum + Number(count), 0),
+    journalBytes: Number(status.wiredTiger.log['log bytes written'] ?? 0),
+    storedBytes,
+    messages: await countMessages(env.KAFKA_BROKERS.split(',')),
+  };
+}
+
+async function countMessages(brokers: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const admin = createKafka({ brokers, clientId: 'bench-volumes', log: () => undefined }).admin();
+  await admin.connect();
+  const counts = new Map<string, number>();
+  for (const { name } of Object.values(topics)) {
+    const offsets = await admin.fetchTopicOffsets(name);
+    counts.set(
+      name,
+      offsets.reduce((sum, { high }) => sum + Number(high), 0),
+    );
+  }
+  await admin.disconnect();
+  return counts;
+}
+
+const lengthOf = (bytes: unknown): number =>
+  Buffer.isBuffer(bytes) || typeof bytes === 'string' ? Buffer.byteLength(bytes) : 0;
+
+/** Reads every topic from its start; gives the bytes of keys, values and headers by topic. */
+export async function countBytes(infrastructure: Infrastructure): Promise<ReadonlyMap<string, number>> {
+  const brokers = infrastructure.env.KAFKA_BROKERS.split(',');
+  const expected = await countMessages(brokers);
+  const kafka = createKafka({ brokers, clientId: 'bench-bytes', log: () => undefined });
+  const consumer = kafka.consumer({ groupId: 'bench-bytes', maxWaitTimeInMs: 100 });
+  const bytes = new Map<string, number>();
+  let left = [...expected.values()].reduce((sum, count) => sum + count, 0);
+  const read = Promise.withResolvers<void>();
+  if (left === 0) return bytes;
+  await consumer.connect();
+  await consumer.subscribe({ topics: [...expected.keys()], fromBeginning: true });
+  await consumer.run({
+    eachBatch: ({ batch }) => {
+      let sum = 0;
+      for (const { key, value, headers = {} } of batch.messages) {
+        sum += lengthOf(key) + lengthOf(value);
+        for (const [name, header] of Object.entries(headers)) sum += lengthOf(name) + lengthOf(header);
+      }
+      bytes.set(batch.topic, (bytes.get(batch.topic) ?? 0) + sum);
+      left -= batch.messages.length;
+      if (left <= 0) read.resolve();
+      return Promise.resolve();
+    },
+  });
+  await read.promise;
+  await consumer.disconnect();
+  return bytes;
+}
