@@ -2,6 +2,7 @@ import { type TopicName, topics, walletKeyOf } from '@pesewa/contracts';
 import { createKafka, createProducer, openCodec } from '@pesewa/messaging';
 import { type Infrastructure, waitUntil } from '@pesewa/stack';
 import { MongoClient } from 'mongodb';
+import { openMessageCounter } from './volumes.ts';
 
 /** What the ledger is fed with and asked for in a benchmark. */
 export interface LedgerTopics extends AsyncDisposable {
@@ -44,23 +45,17 @@ export async function openLedgerTopics(infrastructure: Infrastructure): Promise<
   const producer = createProducer(kafka);
   await producer.connect();
   const client = await new MongoClient(infrastructure.env.MONGODB_URL).connect();
-  const admin = kafka.admin();
-  await admin.connect();
+  const messages = await openMessageCounter(infrastructure);
 
-  /** How many events lie in the topic: cheap to ask, so that asking takes nothing from what is measured. */
-  async function published(): Promise<number> {
-    const offsets = await admin.fetchTopicOffsets(topics.ledger.name);
-    return offsets.reduce((sum, { high }) => sum + Number(high), 0);
-  }
-
+  const published = () => messages.count(topics.ledger.name);
   let measured = await published();
 
-  async function send(name: TopicName, messages: readonly Message[]): Promise<void> {
+  async function send(name: TopicName, outgoing: readonly Message[]): Promise<void> {
     const topic = topics[name].name;
-    for (let start = 0; start < messages.length; start += BATCH) {
+    for (let start = 0; start < outgoing.length; start += BATCH) {
       await producer.send({
         topic,
-        messages: messages.slice(start, start + BATCH).map(({ key, type, payload }) => ({
+        messages: outgoing.slice(start, start + BATCH).map(({ key, type, payload }) => ({
           key,
           value: codec.encode(topic, type, payload),
           headers: { 'event-id': payload.eventId, 'event-type': type, 'aggregate-version': '1' },
@@ -88,17 +83,17 @@ export async function openLedgerTopics(infrastructure: Infrastructure): Promise<
         })),
       ),
     request: async (count, wallets, run, captured) => {
-      const messages: Message[] = [];
+      const asked: Message[] = [];
       for (let start = 0; start < count; start += BATCH) {
         const payouts = Array.from({ length: Math.min(BATCH, count - start) }, (_, index) =>
           payoutOf(`${run}-${start + index}`, wallets[(start + index) % wallets.length] ?? ''),
         );
-        messages.push(...payouts.map(acceptance));
-        if (captured) messages.push(...payouts.map(completion));
+        asked.push(...payouts.map(acceptance));
+        if (captured) asked.push(...payouts.map(completion));
       }
       const startedMs = performance.now();
-      await send('payouts', messages);
-      return (1_000 * messages.length) / (performance.now() - startedMs);
+      await send('payouts', asked);
+      return (1_000 * asked.length) / (performance.now() - startedMs);
     },
     countEntries: (run) =>
       client
@@ -119,7 +114,7 @@ export async function openLedgerTopics(infrastructure: Infrastructure): Promise<
       return rate;
     },
     [Symbol.asyncDispose]: async () => {
-      await admin.disconnect();
+      await messages[Symbol.asyncDispose]();
       await producer.disconnect();
       await client.close();
     },

@@ -13,8 +13,6 @@ export interface Volumes {
   readonly journalBytes: number;
   /** Bytes of documents and indexes, uncompressed. */
   readonly storedBytes: number;
-  /** Messages by topic. */
-  readonly messages: ReadonlyMap<string, number>;
 }
 
 interface ServerStatus {
@@ -26,7 +24,7 @@ interface ServerStatus {
 /** The databases of the services (design 1). */
 const databases = ['payouts', 'collections', 'ingress', 'reconciler', 'ledger', 'webhooks'] as const;
 
-/** Reads the counters of MongoDB and the ends of the topics. */
+/** Reads the counters of MongoDB. */
 export async function readVolumes({ env }: Infrastructure): Promise<Volumes> {
   await using client = await new MongoClient(env.MONGODB_URL).connect();
   const status = (await client.db('admin').command({ serverStatus: 1 })) as ServerStatus;
@@ -41,23 +39,26 @@ export async function readVolumes({ env }: Infrastructure): Promise<Volumes> {
     commands: Object.values(status.opcounters).reduce((sum, count) => sum + Number(count), 0),
     journalBytes: Number(status.wiredTiger.log['log bytes written'] ?? 0),
     storedBytes,
-    messages: await countMessages(env.KAFKA_BROKERS.split(',')),
   };
 }
 
-async function countMessages(brokers: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  const admin = createKafka({ brokers, clientId: 'bench-volumes', log: () => undefined }).admin();
+/** Counts the messages of topics: cheap to ask, so that asking takes nothing from what is measured. */
+export interface MessageCounter extends AsyncDisposable {
+  readonly count: (topicName: string) => Promise<number>;
+}
+
+/** Opens a {@link MessageCounter}. */
+export async function openMessageCounter({ env }: Infrastructure): Promise<MessageCounter> {
+  const brokers = env.KAFKA_BROKERS.split(',');
+  const admin = createKafka({ brokers, clientId: 'bench-counter', log: () => undefined }).admin();
   await admin.connect();
-  const counts = new Map<string, number>();
-  for (const { name } of Object.values(topics)) {
-    const offsets = await admin.fetchTopicOffsets(name);
-    counts.set(
-      name,
-      offsets.reduce((sum, { high }) => sum + Number(high), 0),
-    );
-  }
-  await admin.disconnect();
-  return counts;
+  return {
+    count: async (topicName) => {
+      const offsets = await admin.fetchTopicOffsets(topicName);
+      return offsets.reduce((sum, { high }) => sum + Number(high), 0);
+    },
+    [Symbol.asyncDispose]: () => admin.disconnect(),
+  };
 }
 
 const lengthOf = (bytes: unknown): number =>
@@ -66,15 +67,19 @@ const lengthOf = (bytes: unknown): number =>
 /** Reads every topic from its start; gives the bytes of keys, values and headers by topic. */
 export async function countBytes(infrastructure: Infrastructure): Promise<ReadonlyMap<string, number>> {
   const brokers = infrastructure.env.KAFKA_BROKERS.split(',');
-  const expected = await countMessages(brokers);
+  const names = Object.values(topics).map(({ name }) => name);
   const kafka = createKafka({ brokers, clientId: 'bench-bytes', log: () => undefined });
   const consumer = kafka.consumer({ groupId: 'bench-bytes', maxWaitTimeInMs: 100 });
   const bytes = new Map<string, number>();
-  let left = [...expected.values()].reduce((sum, count) => sum + count, 0);
+  let left = 0;
+  {
+    await using messages = await openMessageCounter(infrastructure);
+    for (const name of names) left += await messages.count(name);
+  }
   const read = Promise.withResolvers<void>();
   if (left === 0) return bytes;
   await consumer.connect();
-  await consumer.subscribe({ topics: [...expected.keys()], fromBeginning: true });
+  await consumer.subscribe({ topics: names, fromBeginning: true });
   await consumer.run({
     eachBatch: ({ batch }) => {
       let sum = 0;

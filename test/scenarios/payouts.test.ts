@@ -149,11 +149,38 @@ describe('the same reference (design 4.2)', () => {
   });
 });
 
-it('a payout beyond the wallet is never sent', async () => {
-  const reference = await pay('too-much', '9999', '5000000');
-  const ours = await scenario.payoutBecomes(reference, 'FAILED');
-  expect(await scenario.entryKinds(ours)).toEqual([]);
-  expect(await scenario.stack.simulator.journal(ours)).toEqual([]);
+describe('a payout beyond the wallet', () => {
+  it('is refused at once, and not stored (design 9)', async () => {
+    const reference = scenario.reference('too-much');
+    const answer = await scenario.demo.requestPayout({
+      reference,
+      amount: '5000000',
+      accountNumber: '0123459999',
+    });
+    expect(answer).toMatchObject({ httpStatus: 422, isSuccessful: false, responseCode: '51' });
+    expect(await scenario.demo.lookUpPayout(reference)).toMatchObject({ responseCode: '25' });
+  });
+
+  it('by another one that came with it: one is held and paid, the other fails and is never sent (L4)', async () => {
+    const wishes = ['first', 'second'].map((label) => ({
+      reference: scenario.reference(`rivals-${label}`),
+      amount: '600000',
+      currency: 'GMD',
+      country: 'Gambia',
+      accountNumber: '0123459999',
+    }));
+    const answers = await Promise.all(wishes.map((wish) => scenario.demo.requestPayout(wish)));
+    expect(answers.map(({ responseCode }) => responseCode)).toEqual(['09', '09']);
+    const ends = await eventually(async () => {
+      const found = await Promise.all(wishes.map(({ reference }) => scenario.demo.lookUpPayout(reference)));
+      const records = found.flatMap(({ responseData }) => responseData ?? []);
+      expect(records.map((record) => record.transactionStatus).toSorted()).toEqual(['COMPLETED', 'FAILED']);
+      return records;
+    });
+    const refused = ends.find((record) => record.transactionStatus === 'FAILED')?.transactionReference ?? '';
+    expect(await scenario.entryKinds(refused)).toEqual([]);
+    expect(await scenario.stack.simulator.journal(refused)).toEqual([]);
+  });
 });
 
 it('an outage of the rail makes payouts wait, and fails none (X5)', async () => {

@@ -1,4 +1,5 @@
 import { type Collection, MongoError } from 'mongodb';
+import { isDuplicateKey } from './mongo.ts';
 import { advanceOffset, type ConsumerOffset, FencedError } from './offsets.ts';
 import { createParking, type ParkingDeps } from './parking.ts';
 import type { AnyEvent, Reading, Received, TopicHandler } from './received.ts';
@@ -38,28 +39,37 @@ export function createChunks(
   const { topicName, partition, source } = place;
   const parking = createParking(deps, topicName, partition);
 
-  function commit(
+  async function commit(
     readings: readonly Reading[],
     from: bigint,
     to: bigint,
     meanwhile: () => void = () => undefined,
   ): Promise<Sent> {
-    return deps.transact(`${deps.group}.chunk`, { source, sequence: Number(to) }, async (transaction) => {
-      await advanceOffset(deps.offsets, { id: source, from, to, owner: deps.owner }, transaction.session);
-      const unfit = await handle(readings, transaction);
-      for (const [reading, reason] of unfit) {
-        transaction.send(parking.message(reading, reason));
-        transaction.afterCommit(() => parking.announce(reading, reason));
-      }
-      // Once what is written now is on its way to the server.
-      setImmediate(meanwhile);
-    });
+    const move = { id: source, from, to, owner: deps.owner };
+    const run = (careful: boolean) =>
+      deps.transact(`${deps.group}.chunk`, { source, sequence: Number(to) }, async (transaction) => {
+        await advanceOffset(deps.offsets, move, transaction.session);
+        const unfit = await handle(readings, transaction, careful);
+        for (const [reading, reason] of unfit) {
+          transaction.send(parking.message(reading, reason));
+          transaction.afterCommit(() => parking.announce(reading, reason));
+        }
+        // Once what is written now is on its way to the server.
+        setImmediate(meanwhile);
+      });
+    try {
+      return await run(false);
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      return run(true);
+    }
   }
 
   /** Hands the events over; gives what is to be parked, with the reasons. */
   async function handle(
     readings: readonly Reading[],
     transaction: RawTransaction,
+    careful: boolean,
   ): Promise<readonly [Reading, string][]> {
     const reasons = new Map<string, string>();
     const events: Received<AnyEvent>[] = [];
@@ -67,7 +77,7 @@ export function createChunks(
     if (events.length > 0) {
       const { session, emit, afterCommit } = transaction;
       const park = (eventId: string, reason: string) => void reasons.set(eventId, reason);
-      await handler.handle(events, { session, partition, emit, afterCommit, park });
+      await handler.handle(events, { session, partition, emit, afterCommit, park, careful });
     }
     const unfit: [Reading, string][] = [];
     for (const reading of readings) {

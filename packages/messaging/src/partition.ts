@@ -43,6 +43,38 @@ export function createPartitionWorker(
   const reader = createReader(handler, deps.codec);
   let next: bigint | undefined;
 
+  /** What can't be applied is looked for by halves and takes nothing else with it. */
+  async function commit(
+    messages: readonly KafkaMessage[],
+    readings: readonly Reading[],
+    meanwhile?: () => void,
+  ): Promise<Sent> {
+    const [first] = messages;
+    const last = messages.at(-1);
+    if (next === undefined || !first || !last) return { sent: Promise.resolve() };
+    const from = next;
+    const to = BigInt(last.offset) + 1n;
+    try {
+      const committed = await (messages.length === 1
+        ? chunks.commitSingly(readings[0], from, to)
+        : chunks.commit(readings, from, to, meanwhile));
+      next = to;
+      return committed;
+    } catch (error) {
+      if (messages.length === 1 || mustStop(error)) throw error;
+    }
+    const middle = messages.length >> 1;
+    const border = BigInt(messages[middle]?.offset ?? last.offset);
+    const before = readings.filter(({ offset }) => offset < border);
+    const after = readings.filter(({ offset }) => offset >= border);
+    const { sent: firstHalf } = await commit(messages.slice(0, middle), before);
+    const { sent: secondHalf } = await commit(messages.slice(middle), after);
+    const sent = Promise.all([firstHalf, secondHalf]).then(() => undefined);
+    // Awaited by whoever has applied the rest too.
+    sent.catch(() => undefined);
+    return { sent };
+  }
+
   return {
     next: () => next,
     takeOver: async (first) => {
@@ -52,27 +84,9 @@ export function createPartitionWorker(
     apply: async (batch, following = []) => {
       // A retry hands over again what a part of the first try has committed already.
       const messages = next === undefined ? [] : messagesFrom(next, batch);
-      const last = messages.at(-1);
-      if (next === undefined || !last) return { sent: Promise.resolve() };
+      if (messages.length === 0) return { sent: Promise.resolve() };
       const readings = await reader.read(messages);
-      const to = BigInt(last.offset) + 1n;
-      try {
-        const committed = await chunks.commit(readings, next, to, () => reader.readAhead(following));
-        next = to;
-        return committed;
-      } catch (error) {
-        if (mustStop(error)) throw error;
-      }
-      // Something in the chunk can't be applied: one by one, so that it takes nothing else with it.
-      const sent: Promise<void>[] = [];
-      for (const message of messages) {
-        const offset = BigInt(message.offset);
-        const reading = readings.find((candidate) => candidate.offset === offset);
-        const single = await chunks.commitSingly(reading, next, offset + 1n);
-        next = offset + 1n;
-        sent.push(single.sent);
-      }
-      return { sent: Promise.all(sent).then(() => undefined) };
+      return commit(messages, readings, () => reader.readAhead(following));
     },
   };
 }

@@ -19,6 +19,8 @@ export interface ChunkTransaction extends Transaction {
   readonly partition: number;
   /** Puts the event aside with its reason; the chunk goes on without it. */
   readonly park: (eventId: string, reason: string) => void;
+  /** True when run again because a unique key was found taken: then look before writing. */
+  readonly careful: boolean;
 }
 
 /** What a service does with the events of one topic; the whole chunk is one transaction, which may rerun. */

@@ -3,11 +3,9 @@ import { type AuditReport, auditLedger } from '@pesewa/audit';
 import { systemClock } from '@pesewa/kernel';
 import { openDatabase } from '@pesewa/messaging';
 import type { Db } from 'mongodb';
+import { openChunkLedger } from './chunks.fixture.ts';
 import type { Entry, Folded } from './domain/books.ts';
-import { collectEntryId } from './domain/collection-postings.ts';
 import type { Instruction } from './domain/instructions.ts';
-import { holdEntryIds } from './domain/payout-postings.ts';
-import { foldInstructions } from './domain/posting.ts';
 import { type LedgerStore, openLedgerStore } from './store.ts';
 import { cut } from './stories.fixture.ts';
 
@@ -34,6 +32,7 @@ export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedg
   const databasePrefix = `t${randomBytes(4).toString('hex')}_`;
   const open = await openDatabase({ url: mongodbUrl, database: `${databasePrefix}ledger`, appName: 'test' });
   let store = await openLedgerStore(open.db);
+  let consumers = await openChunkLedger(open, systemClock.nowMs);
   let hasWritten = false;
   const saved = new Map<string, readonly object[]>();
   const [payouts, collections] = [
@@ -58,11 +57,9 @@ export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedg
   return {
     ...byName,
     tell: async (...instructions) => {
-      for (const chunk of cut(instructions, [3])) {
-        await write(`${chunk.topic}/0`, async (read, session) => {
-          const { snapshot } = await read(questionOf(chunk.instructions), session);
-          return foldInstructions(snapshot, chunk.instructions, { refundFee: true });
-        });
+      hasWritten = true;
+      for (const { topic, instructions: chunk } of cut(instructions, [3])) {
+        await consumers.apply(chunk, { topic, partition: 0 });
       }
     },
     post: (chain, ...entries) => write(chain, () => Promise.resolve(foldedOf(entries))),
@@ -78,7 +75,10 @@ export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedg
         if (documents.length > 0) await db.collection(name).insertMany([...documents]);
       });
       // A store remembers its chains' newest pages, which are others now.
-      if (hasWritten) store = await openLedgerStore(open.db);
+      if (hasWritten) {
+        store = await openLedgerStore(open.db);
+        consumers = await openChunkLedger(open, systemClock.nowMs);
+      }
       hasWritten = false;
     },
     [Symbol.asyncDispose]: async () => {
@@ -98,27 +98,6 @@ async function eachCollection(
     for (const { name } of await byName[database].listCollections().toArray())
       await work(byName[database], name);
   }
-}
-
-function questionOf(instructions: readonly Instruction[]) {
-  return {
-    wallets: instructions.flatMap((told) =>
-      'merchantId' in told ? [`${told.merchantId}:${told.currency}`] : [],
-    ),
-    references: instructions.map(({ reference }) => reference),
-    entryIds: instructions.flatMap((told) => {
-      switch (told.kind) {
-        case 'hold':
-        case 'capture':
-        case 'release':
-        case 'refund':
-          return [...holdEntryIds(told)];
-        default:
-          return told.kind === 'collect' ? [collectEntryId(told)] : [`${told.reference}/${told.kind}`];
-      }
-    }),
-    orderIds: [],
-  };
 }
 
 /** A fold of bare entries: their wallets as the last of them leaves them, their shared accounts moved. */

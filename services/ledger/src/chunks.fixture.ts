@@ -1,4 +1,4 @@
-import type { ChunkTransaction, Database, OutgoingEvent } from '@pesewa/messaging';
+import { type ChunkTransaction, type Database, isDuplicateKey, type OutgoingEvent } from '@pesewa/messaging';
 import type { Instruction } from './domain/instructions.ts';
 import { createLedgerEvents } from './events.ts';
 import { createPostings } from './postings.ts';
@@ -36,28 +36,34 @@ export async function openChunkLedger({ client, db }: Database, nowMs: () => num
       let emitted: OutgoingEvent[] = [];
       let parked: string[] = [];
       let actions: (() => void)[] = [];
-      await client.withSession((session) =>
-        session.withTransaction(
-          async () => {
-            emitted = [];
-            parked = [];
-            actions = [];
-            const transaction: ChunkTransaction = {
-              session,
-              partition,
-              emit: (event) => void emitted.push(event),
-              park: (_eventId, reason) => void parked.push(reason),
-              afterCommit: (action) => void actions.push(action),
-            };
-            await postings.post(instructions, topic, transaction);
-            fail?.();
-          },
-          {
-            readConcern: { level: 'snapshot' },
-            writeConcern: { w: 'majority', journal: true },
-            readPreference: 'primary',
-          },
-        ),
+      const run = (careful: boolean) =>
+        client.withSession((session) =>
+          session.withTransaction(
+            async () => {
+              emitted = [];
+              parked = [];
+              actions = [];
+              const transaction: ChunkTransaction = {
+                session,
+                partition,
+                emit: (event) => void emitted.push(event),
+                park: (_eventId, reason) => void parked.push(reason),
+                afterCommit: (action) => void actions.push(action),
+                careful,
+              };
+              await postings.post(instructions, topic, transaction);
+              fail?.();
+            },
+            {
+              readConcern: { level: 'snapshot' },
+              writeConcern: { w: 'majority', journal: true },
+              readPreference: 'primary',
+            },
+          ),
+        );
+      // As the consumer does it.
+      await run(false).catch((error: unknown) =>
+        isDuplicateKey(error) ? run(true) : Promise.reject(error as Error),
       );
       for (const action of actions) action();
       return { events: emitted, parked };

@@ -29,38 +29,9 @@ export function openMemoryLedger(refundFee: boolean) {
   const entries = new Map<string, EntryRecord>();
   const buckets = new Map<string, BucketRecord>();
   const pages: PageRecord[] = [];
-  const heads = new Map<string, PageRecord>();
+  const addPage = createPages(pages, buckets);
   const snapshot: Snapshot = { wallets, holds, entryIds: decided };
   let nowMs = 0;
-
-  function addPage(
-    chain: string,
-    added: readonly EntryRecord[],
-    deltas: ReadonlyMap<string, Turnover>,
-  ): void {
-    const head = heads.get(chain);
-    const [number, previous] = [(head?.number ?? 0n) + 1n, head?.hash ?? GENESIS];
-    const accounts = [...deltas].map(([account, { debits, credits }]) => {
-      const _id = bucketId(account, chain);
-      const before = buckets.get(_id);
-      const debitsAfter = (before?.debits ?? 0n) + debits;
-      const creditsAfter = (before?.credits ?? 0n) + credits;
-      buckets.set(_id, { _id, account, debits: debitsAfter, credits: creditsAfter });
-      return { account, debits, credits, debitsAfter, creditsAfter };
-    });
-    const page: PageRecord = {
-      _id: pageId(chain, number),
-      chain,
-      number,
-      at: new Date(nowMs),
-      previous,
-      hash: new Uint8Array(pageHash({ chain, number, previous }, added)),
-      entries: added.map(({ _id }) => _id),
-      accounts,
-    };
-    heads.set(chain, page);
-    pages.push(page);
-  }
 
   return {
     /** Applies a chunk of one topic. */
@@ -99,6 +70,35 @@ export function openMemoryLedger(refundFee: boolean) {
         buckets,
         entries: new Map([...entries].map(([id, { at: _at, ...entry }]) => [id, entry])),
       }),
+  };
+}
+
+/** Adds pages to their chains, and what they move to the buckets. */
+function createPages(pages: PageRecord[], buckets: Map<string, BucketRecord>) {
+  const heads = new Map<string, PageRecord>();
+  return (chain: string, added: readonly EntryRecord[], deltas: ReadonlyMap<string, Turnover>): void => {
+    const head = heads.get(chain);
+    const [number, previous] = [(head?.number ?? 0n) + 1n, head?.hash ?? GENESIS];
+    const accounts = [...deltas].map(([account, { debits, credits }]) => {
+      const _id = bucketId(account, chain);
+      const before = buckets.get(_id);
+      const debitsAfter = (before?.debits ?? 0n) + debits;
+      const creditsAfter = (before?.credits ?? 0n) + credits;
+      buckets.set(_id, { _id, account, debits: debitsAfter, credits: creditsAfter });
+      return { account, debits, credits, debitsAfter, creditsAfter };
+    });
+    const page: PageRecord = {
+      _id: pageId(chain, number),
+      chain,
+      number,
+      at: added[0]?.at ?? new Date(0),
+      previous,
+      hash: new Uint8Array(pageHash({ chain, number, previous }, added)),
+      entries: added.map(({ _id }) => _id),
+      accounts,
+    };
+    heads.set(chain, page);
+    pages.push(page);
   };
 }
 

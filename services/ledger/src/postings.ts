@@ -1,9 +1,10 @@
 import { walletKeyOf } from '@pesewa/contracts';
-import type { Clock } from '@pesewa/kernel';
+import { type Clock, unreachable } from '@pesewa/kernel';
 import type { ChunkTransaction } from '@pesewa/messaging';
 import { collectEntryId } from './domain/collection-postings.ts';
 import type { Instruction } from './domain/instructions.ts';
 import { orderEntryId } from './domain/order-postings.ts';
+import type { Outcome } from './domain/outcomes.ts';
 import { holdEntryIds, type PostingPolicy } from './domain/payout-postings.ts';
 import { foldInstructions } from './domain/posting.ts';
 import type { LedgerEvents } from './events.ts';
@@ -34,8 +35,15 @@ export function createPostings(deps: {
   return {
     post: async (instructions, topic, transaction) => {
       // Read in the transaction: the other topics write the same wallets, and a conflict must rerun all of this.
-      const { snapshot, newestMs } = await store.read(questionOf(instructions), transaction.session);
-      const folded = foldInstructions(snapshot, instructions, deps.policy);
+      const fold = async (trusting: boolean) => {
+        const question = questionOf(instructions, trusting);
+        const { snapshot, newestMs } = await store.read(question, transaction.session);
+        return { newestMs, folded: foldInstructions(snapshot, instructions, deps.policy) };
+      };
+      // Payouts are new, but for rare repetitions: to look each up first costs the database more than to find out late.
+      const trusting = transaction.careful ? undefined : await fold(true);
+      const { folded, newestMs } =
+        trusting && provesItself(instructions, trusting.folded.outcomes) ? trusting : await fold(false);
       const chain = `${topic}/${transaction.partition}`;
       // Not before the newest entry of any wallet: another process, whose clock is ahead, may have written it.
       const atMs = Math.max(deps.clock.nowMs(), newestMs);
@@ -51,7 +59,19 @@ export function createPostings(deps: {
   };
 }
 
-function questionOf(instructions: readonly Instruction[]): Question {
+/**
+ * Whether all holds that were taken for new are so if the chunk can be written: each then leaves an entry whose id can
+ * exist once. One that leaves none, being refused or parked, must be looked up.
+ */
+function provesItself(instructions: readonly Instruction[], outcomes: readonly Outcome[]): boolean {
+  return outcomes.every((outcome, index) => {
+    if (instructions[index]?.kind !== 'hold' || outcome.kind === 'known') return true;
+    return outcome.kind === 'posted' && outcome.happening.kind === 'holdPlaced';
+  });
+}
+
+/** What the instructions speak of; trusting, that a hold is not placed yet is taken for granted. */
+function questionOf(instructions: readonly Instruction[], trusting: boolean): Question {
   const wallets = new Set<string>();
   const references = new Set<string>();
   const entryIds = new Set<string>();
@@ -70,6 +90,7 @@ function questionOf(instructions: readonly Instruction[]): Question {
       case 'refund':
         addWallet(instruction);
         references.add(instruction.reference);
+        if (trusting && instruction.kind === 'hold') break;
         for (const id of holdEntryIds(instruction)) entryIds.add(id);
         break;
       case 'collect':
@@ -82,8 +103,13 @@ function questionOf(instructions: readonly Instruction[]): Question {
         addWallet(instruction);
         addOrder(orderEntryId(instruction));
         break;
-      default:
+      case 'fundFloat':
+      case 'withdrawFloat':
+      case 'suspense':
         addOrder(orderEntryId(instruction));
+        break;
+      default:
+        unreachable(instruction);
     }
   }
   return {

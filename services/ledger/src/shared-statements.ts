@@ -1,4 +1,4 @@
-import type { ClientSession, Db, Filter } from 'mongodb';
+import type { ClientSession, Collection, Db, Filter } from 'mongodb';
 import {
   type BucketDocument,
   bucketId,
@@ -19,6 +19,14 @@ interface SharedItem {
 /** How many entries are looked up at once. */
 const IDS_PER_READ = 1_000;
 
+/** One account, read in one session. */
+interface Reading {
+  readonly account: string;
+  readonly pages: Collection<PageDocument>;
+  readonly entries: Collection<EntryDocument>;
+  readonly session: ClientSession;
+}
+
 /**
  * Builds the reader of shared accounts' statements: each page tells what its chain has moved by its end, so that a
  * balance at any time is one line of each chain. Entries of several chains stand in the order of their time, and of one
@@ -28,109 +36,114 @@ export function createSharedStatements(db: Db) {
   const buckets = db.collection<BucketDocument>(collectionNames.buckets);
   const pages = db.collection<PageDocument>(collectionNames.pages);
   const entries = db.collection<EntryDocument>(collectionNames.entries);
-
-  async function chainsOf(account: string, session: ClientSession): Promise<readonly string[]> {
-    const first = bucketId(account, '');
-    const found = await buckets.find({ _id: { $gte: first, $lt: `${account}$` } }, { session }).toArray();
-    return found.map(({ _id }) => _id.slice(first.length));
-  }
-
-  /** The balance when everything before the place was written, and nothing after. */
-  async function balanceBefore(
-    account: string,
-    chains: readonly string[],
-    place: Omit<SharedPlace, 'position'>,
-    session: ClientSession,
-  ): Promise<bigint> {
-    let balance = 0n;
-    const at = new Date(place.atMs);
-    const earlier = { at: { $lte: at }, $or: [{ at: { $lt: at } }, { _id: { $lt: place.pageId } }] };
-    for (const chain of chains) {
-      const last = await pages.findOne(
-        { 'accounts.account': account, chain, ...earlier },
-        { session, sort: { at: -1, _id: -1 }, projection: { accounts: { $elemMatch: { account } } } },
-      );
-      const line = last?.accounts[0];
-      if (line) balance += balanceOf(account, { debits: line.debitsAfter, credits: line.creditsAfter });
-    }
-    return balance;
-  }
-
-  /** The account's entries on the pages, in their order; no more is known of the balance than what they moved. */
-  async function movementsOn(account: string, of: readonly PageDocument[], session: ClientSession) {
-    const ids = of.flatMap((page) => page.entries);
-    const touching = { _id: { $in: ids }, $or: [{ debit: account }, { credit: account }] };
-    const found = await entries.find(touching, { session, batchSize: ids.length + 1 }).toArray();
-    const byId = new Map(found.map((entry) => [entry._id, entry]));
-    return of.flatMap((page) =>
-      page.entries.flatMap((id, position) => {
-        const entry = byId.get(id);
-        return entry ? [{ entry, place: { atMs: page.at.getTime(), pageId: page._id, position } }] : [];
-      }),
-    );
-  }
-
-  /** Up to so many items after the place; those of its own page that stand before it only move the balance. */
-  async function itemsAfter(
-    account: string,
-    within: { readonly start: SharedPlace; readonly to: Date; readonly chains: readonly string[] },
-    wanted: { readonly limit: number; readonly balance: bigint },
-    session: ClientSession,
-  ): Promise<readonly SharedItem[]> {
-    const items: SharedItem[] = [];
-    let { balance } = wanted;
-    const add = async (of: readonly PageDocument[]) => {
-      for (const { entry, place } of await movementsOn(account, of, session)) {
-        const moved = movedOf(entry, account);
-        balance += moved;
-        if (place.pageId === within.start.pageId && place.position <= within.start.position) continue;
-        items.push({ entry, place, amount: { balance: moved }, after: { balance } });
-      }
-    };
-    let batch: PageDocument[] = [];
-    let ids = 0;
-    const following = pages
-      .find(pagesFrom(account, within), { session })
-      .project<PageDocument>({ at: 1, entries: 1 })
-      .sort({ at: 1, _id: 1 });
-    for await (const page of following) {
-      batch.push(page);
-      ids += page.entries.length;
-      if (ids < IDS_PER_READ) continue;
-      await add(batch);
-      batch = [];
-      ids = 0;
-      if (items.length >= wanted.limit) break;
-    }
-    await add(batch);
-    return items.slice(0, wanted.limit);
-  }
-
   return async (
     account: string,
     { from, to }: Period,
     page: StatementPage<SharedPlace>,
     session: ClientSession,
   ): Promise<Statement<SharedPlace> | undefined> => {
-    const chains = await chainsOf(account, session);
+    const chains = await chainsOf(buckets, account, session);
     if (chains.length === 0) return undefined;
-    const before = (place: Omit<SharedPlace, 'position'>) => balanceBefore(account, chains, place, session);
-    const opening = await before({ atMs: from.getTime(), pageId: '' });
-    const closing = await before({ atMs: to.getTime(), pageId: '' });
-    const start = page.after ?? { atMs: from.getTime(), pageId: '', position: -1 };
-    const balance = page.after ? await before(start) : opening;
-    const wanted = { limit: page.limit + 1, balance };
-    const found = await itemsAfter(account, { start, to, chains }, wanted, session);
+    const reading: Reading = { account, pages, entries, session };
+    const first = { atMs: from.getTime(), pageId: '', position: -1 };
+    const opening = await balanceBefore(reading, chains, first);
+    const closing = await balanceBefore(reading, chains, { atMs: to.getTime(), pageId: '' });
+    const start = page.after ?? first;
+    const balance = page.after ? await balanceBefore(reading, chains, start) : opening;
+    const found = await itemsAfter(reading, { start, to, chains }, { limit: page.limit + 1, balance });
     const items = found.slice(0, page.limit);
     const next = found.length > page.limit ? items.at(-1)?.place : undefined;
     return { opening: { balance: opening }, closing: { balance: closing }, items, next };
   };
 }
 
-function pagesFrom(
+async function chainsOf(
+  buckets: Collection<BucketDocument>,
   account: string,
-  { start, to, chains }: { start: SharedPlace; to: Date; chains: readonly string[] },
-): Filter<PageDocument> {
+  session: ClientSession,
+): Promise<readonly string[]> {
+  const first = bucketId(account, '');
+  const found = await buckets.find({ _id: { $gte: first, $lt: `${account}$` } }, { session }).toArray();
+  return found.map(({ _id }) => _id.slice(first.length));
+}
+
+/** The balance when everything before the place was written, and nothing after. */
+async function balanceBefore(
+  { account, pages, session }: Reading,
+  chains: readonly string[],
+  place: Omit<SharedPlace, 'position'>,
+): Promise<bigint> {
+  let balance = 0n;
+  const at = new Date(place.atMs);
+  const earlier = { at: { $lte: at }, $or: [{ at: { $lt: at } }, { _id: { $lt: place.pageId } }] };
+  for (const chain of chains) {
+    const last = await pages.findOne(
+      { 'accounts.account': account, chain, ...earlier },
+      { session, sort: { at: -1, _id: -1 }, projection: { accounts: { $elemMatch: { account } } } },
+    );
+    const line = last?.accounts[0];
+    if (line) balance += balanceOf(account, { debits: line.debitsAfter, credits: line.creditsAfter });
+  }
+  return balance;
+}
+
+interface Stretch {
+  readonly start: SharedPlace;
+  readonly to: Date;
+  readonly chains: readonly string[];
+}
+
+/** Up to so many items after the place; those of its own page that stand before it only move the balance. */
+async function itemsAfter(
+  reading: Reading,
+  stretch: Stretch,
+  wanted: { readonly limit: number; readonly balance: bigint },
+): Promise<readonly SharedItem[]> {
+  const { start } = stretch;
+  const items: SharedItem[] = [];
+  let { balance } = wanted;
+  const add = async (batch: readonly PageDocument[]) => {
+    for (const { entry, place } of await movementsOn(reading, batch)) {
+      const moved = movedOf(entry, reading.account);
+      balance += moved;
+      if (place.pageId === start.pageId && place.position <= start.position) continue;
+      items.push({ entry, place, amount: { balance: moved }, after: { balance } });
+    }
+  };
+  let batch: PageDocument[] = [];
+  let ids = 0;
+  const following = reading.pages
+    .find(pagesFrom(reading.account, stretch), { session: reading.session })
+    .project<PageDocument>({ at: 1, entries: 1 })
+    .sort({ at: 1, _id: 1 });
+  for await (const page of following) {
+    batch.push(page);
+    ids += page.entries.length;
+    if (ids < IDS_PER_READ) continue;
+    await add(batch);
+    batch = [];
+    ids = 0;
+    if (items.length >= wanted.limit) break;
+  }
+  await add(batch);
+  return items.slice(0, wanted.limit);
+}
+
+/** The account's entries on the pages, in their order. */
+async function movementsOn({ account, entries, session }: Reading, batch: readonly PageDocument[]) {
+  const ids = batch.flatMap((page) => page.entries);
+  const touching = { _id: { $in: ids }, $or: [{ debit: account }, { credit: account }] };
+  const found = await entries.find(touching, { session, batchSize: ids.length + 1 }).toArray();
+  const byId = new Map(found.map((entry) => [entry._id, entry]));
+  return batch.flatMap((page) =>
+    page.entries.flatMap((id, position) => {
+      const entry = byId.get(id);
+      return entry ? [{ entry, place: { atMs: page.at.getTime(), pageId: page._id, position } }] : [];
+    }),
+  );
+}
+
+function pagesFrom(account: string, { start, to, chains }: Stretch): Filter<PageDocument> {
   const at = new Date(start.atMs);
   return {
     'accounts.account': account,

@@ -66,7 +66,9 @@ describe('GET /statements', () => {
     const { get } = open();
     const [status, body] = await get(`account=float:upstream:KES&${february}`);
     expect(status).toBe(200);
-    expect(body).toEqual({
+    const { next, ...rest } = body;
+    expect(next).toMatch(/^[\w-]+$/);
+    expect(rest).toEqual({
       account: 'float:upstream:KES',
       currency: 'KES',
       from: '2026-02-01T00:00:00.000Z',
@@ -87,7 +89,6 @@ describe('GET /statements', () => {
           balance: { balance: '-1010.5' },
         },
       ],
-      next: expect.any(String),
     });
   });
 

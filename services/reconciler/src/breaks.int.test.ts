@@ -1,9 +1,14 @@
+import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHarness } from './fixtures/harness.ts';
 import { accepted, callback, ids, payoutFailed, submitted } from './fixtures/owners.ts';
 
-const harness = createHarness('brk');
-const { about, answers, breaksOf, publish, rowOf, until } = harness;
+const harness = createHarness('brk', process.env);
+const { about, answers, breaksOf, publish, rowOf } = harness;
+const until = (what: string, met: () => boolean | Promise<boolean>) =>
+  eventually(async () => {
+    if (!(await met())) throw new Error(`not yet: ${what}`);
+  });
 
 beforeAll(harness.open);
 afterAll(harness.close);

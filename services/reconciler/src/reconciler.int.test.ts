@@ -1,3 +1,4 @@
+import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHarness } from './fixtures/harness.ts';
 import {
@@ -13,9 +14,13 @@ import {
 } from './fixtures/owners.ts';
 import { createReplay } from './fixtures/replay.ts';
 
-const harness = createHarness('rec');
+const harness = createHarness('rec', process.env);
 const { about, answers, asked, breaksOf, config, database, heard, holds } = harness;
-const { kafkaLog, operator, polls, publish, rowOf, start, stop, until } = harness;
+const { kafkaLog, operator, polls, publish, rowOf, start, stop } = harness;
+const until = (what: string, met: () => boolean | Promise<boolean>) =>
+  eventually(async () => {
+    if (!(await met())) throw new Error(`not yet: ${what}`);
+  });
 
 beforeAll(harness.open);
 afterAll(harness.close);

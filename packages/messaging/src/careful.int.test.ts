@@ -1,0 +1,80 @@
+import { walletKeyOf } from '@pesewa/contracts';
+import {
+  createTopicReader,
+  eventually,
+  openTestScope,
+  prepareTestNames,
+  type TestConfig,
+} from '@pesewa/testkit';
+import { beforeAll, expect, it } from 'vitest';
+import { handleTopic, type OutgoingEvent, openMessaging } from './index.ts';
+
+let config: TestConfig;
+
+beforeAll(async () => {
+  config = await prepareTestNames(['teller', 'careful', 'halver']);
+});
+
+function funded(eventId: string): OutgoingEvent {
+  return {
+    topic: 'ledger',
+    key: walletKeyOf('demo', 'KES'),
+    type: 'pesewa.ledger.WalletFunded',
+    version: 1n,
+    causationId: null,
+    payload: { eventId, occurredAt: 1n, merchantId: 'demo', currency: 'KES', amount: 1n },
+  };
+}
+
+async function openTeller(scope: ReturnType<typeof openTestScope>) {
+  const teller = await openMessaging(scope, { service: 'teller', database: 'teller', produces: ['ledger'] });
+  const tell = teller.groupCommit<OutgoingEvent, undefined>('test.tell', async (events, { emit }) => {
+    for (const event of events) emit(event);
+    return Promise.resolve(events.map(() => undefined));
+  });
+  return (ids: readonly string[]) => Promise.all(ids.map((id) => tell.submit(funded(id))));
+}
+
+it('applies a chunk again with care where a unique key is taken', async () => {
+  await using scope = openTestScope(config);
+  const tell = await openTeller(scope);
+  const messaging = await openMessaging(scope, { service: 'careful', database: 'careful', produces: [] });
+  const seen = messaging.db.collection<{ _id: string }>('seen');
+  await seen.insertOne({ _id: 'twice' });
+  const tries: boolean[] = [];
+  const handler = handleTopic('ledger', ['pesewa.ledger.WalletFunded'], async (events, transaction) => {
+    const { session, careful } = transaction;
+    tries.push(careful);
+    for (const { eventId } of events) {
+      if (careful && (await seen.findOne({ _id: eventId }, { session }))) continue;
+      await seen.insertOne({ _id: eventId }, { session });
+    }
+  });
+  await tell(['once', 'twice', 'also']);
+  await messaging.consume([handler]);
+  await eventually(async () => expect(await seen.countDocuments()).toBe(3));
+  expect(tries).toEqual([false, true]);
+});
+
+it('looks for what cannot be applied by halves, parks it alone, and keeps the order', async () => {
+  await using scope = openTestScope(config);
+  const tell = await openTeller(scope);
+  const messaging = await openMessaging(scope, { service: 'halver', database: 'halver', produces: [] });
+  const applied: string[] = [];
+  let tries = 0;
+  const handler = handleTopic('ledger', ['pesewa.ledger.WalletFunded'], async (events, transaction) => {
+    tries += 1;
+    const mine = events.map(({ eventId }) => eventId).filter((id) => id.startsWith('n-'));
+    if (mine.includes('n-37')) throw new TypeError('not this one');
+    transaction.afterCommit(() => applied.push(...mine));
+    await Promise.resolve();
+  });
+  const ids = Array.from({ length: 64 }, (_, index) => `n-${index}`);
+  await tell(ids);
+  await messaging.consume([handler]);
+  const wanted = ids.filter((id) => id !== 'n-37');
+  await eventually(() => expect(applied).toEqual(wanted));
+  expect(tries).toBeLessThan(2 * 8 + 2);
+  const read = await (await createTopicReader(config))(`${config.TOPIC_PREFIX}halver.parked.v1`);
+  expect(read.map(({ payload }) => payload['reason'])).toEqual(['the handler failed: TypeError']);
+});
