@@ -26,6 +26,9 @@ export interface LedgerTopics extends AsyncDisposable {
 const BATCH = 2_000;
 const PATIENCE_MS = 180_000;
 const CURRENCY = 'KES';
+const FUNDING = 10n ** 12n;
+const MAKER = 'bench';
+const CHECKER = 'bench-two';
 
 interface Message {
   readonly key: string;
@@ -65,23 +68,25 @@ export async function openLedgerTopics(infrastructure: Infrastructure): Promise<
   }
 
   return {
-    fund: (wallets) =>
-      send(
+    fund: async (wallets) => {
+      await approveFunding(client, wallets);
+      await send(
         'ledgerCommands',
         wallets.map((merchantId) => ({
           key: walletKeyOf(merchantId, CURRENCY),
           type: 'pesewa.ledger.FundWallet',
           payload: {
-            eventId: `fund-${merchantId}`,
+            eventId: fundingId(merchantId),
             occurredAt: 1n,
-            requestedBy: 'bench',
-            approvedBy: 'bench-two',
-            amount: 10n ** 12n,
+            requestedBy: MAKER,
+            approvedBy: CHECKER,
+            amount: FUNDING,
             currency: CURRENCY,
             merchantId,
           },
         })),
-      ),
+      );
+    },
     request: async (count, wallets, run, captured) => {
       const asked: Message[] = [];
       for (let start = 0; start < count; start += BATCH) {
@@ -119,6 +124,33 @@ export async function openLedgerTopics(infrastructure: Infrastructure): Promise<
       await client.close();
     },
   };
+}
+
+const fundingId = (merchantId: string): string => `fund-${merchantId}`;
+
+/** Writes the orders as two operators would have left them: the ledger applies no others. */
+async function approveFunding(client: MongoClient, wallets: readonly string[]): Promise<void> {
+  const now = new Date();
+  const commands = client.db('ledger').collection<{ _id: string }>('commands');
+  await commands.bulkWrite(
+    wallets.map((target) => ({
+      replaceOne: {
+        filter: { _id: fundingId(target) },
+        replacement: {
+          kind: 'fund',
+          target,
+          currency: CURRENCY,
+          amount: FUNDING,
+          requestedBy: MAKER,
+          at: now,
+          status: 'approved',
+          decidedBy: CHECKER,
+          decidedAt: now,
+        },
+        upsert: true,
+      },
+    })),
+  );
 }
 
 type Payout = ReturnType<typeof payoutOf>;

@@ -198,6 +198,6 @@ describe('refusals (contract 7)', () => {
   });
 });
 
-it('the books hold from the first entry on (L1 to L11)', async () => {
+it('the books hold from the first entry on (L1 to L12)', async () => {
   expect(await scenario.violations()).toEqual([]);
 });

@@ -159,6 +159,6 @@ describe('every magic number of the simulator (X1, P12, P13, W1, R1, R3)', () =>
   });
 });
 
-it('the books hold from the first entry on (L1 to L11)', async () => {
+it('the books hold from the first entry on (L1 to L12)', async () => {
   expect(await scenario.violations()).toEqual([]);
 });

@@ -111,7 +111,7 @@ describe('two replicas of payout-gateway (X1, X2, P5)', () => {
     expect(duplicates, 'submissions of what the rail already had').toEqual([]);
   });
 
-  it('leave books that hold from the first entry on (L1 to L11)', async () => {
+  it('leave books that hold from the first entry on (L1 to L12)', async () => {
     await eventually(async () => expect(await scenario.violations()).toEqual([]));
   });
 });

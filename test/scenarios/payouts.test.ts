@@ -115,6 +115,27 @@ describe('a payout that nobody can tell the end of', () => {
   );
 });
 
+describe('a batch whose items lack what contract 2.2 requires of single payouts', () => {
+  it.each([
+    ['KES', 'Kenya'],
+    ['ZAR', 'South Africa'],
+    ['XAF', 'Cameroon'],
+    ['EGP', 'Egypt'],
+  ])('completes in %s: the rail is asked for a batch, too', async (currency, country) => {
+    const label = `bare-${currency}`;
+    const wishes = ['a', 'b'].map((item) => ({
+      reference: scenario.reference(`${label}-${item}`),
+      amount: '100',
+      currency,
+      country,
+      accountNumber: '0123459999',
+    }));
+    const answer = await scenario.demo.requestBatch(scenario.reference(label), wishes);
+    expect(answer).toMatchObject({ httpStatus: 200, responseCode: '09' });
+    for (const { reference } of wishes) await expectPaidOnce(reference);
+  });
+});
+
 describe('the same reference (design 4.2)', () => {
   it('with the same content gives the same payout, whatever its spelling', async () => {
     const reference = scenario.reference('same');
@@ -219,6 +240,6 @@ it('operator APIs ask for the token', async () => {
   expect((await exchange(url, { headers: { authorization: 'Bearer wrong' } })).status).toBe(403);
 });
 
-it('the books hold from the first entry on (L1 to L11)', async () => {
+it('the books hold from the first entry on (L1 to L12)', async () => {
   expect(await scenario.violations()).toEqual([]);
 });

@@ -32,7 +32,7 @@ export interface Scenario extends AsyncDisposable {
   readonly executions: (ourReference: string) => Promise<number>;
   /** The statuses of the webhooks that the merchant received for a payout, in order. */
   readonly webhookStatuses: (reference: string) => Promise<readonly string[]>;
-  /** What the audit of the books finds, those of payouts and collections included (L1 to L11). */
+  /** What the audit of the books finds, those of payouts and collections included (L1 to L12). */
   readonly violations: () => Promise<readonly Violation[]>;
   /** How many lines of a service's log hold the text, those of earlier runs included. */
   readonly logLines: (service: ServiceName, text: string) => Promise<number>;
@@ -78,7 +78,8 @@ export async function openScenario(
     violations: async () => {
       const { mongodbUrl } = stack.runFile();
       const databasePrefix = `${prefix}_`;
-      return (await auditLedger({ mongodbUrl, databasePrefix, clock: systemClock })).violations;
+      const options = { mongodbUrl, databasePrefix, settleMs: 15_000, clock: systemClock };
+      return (await auditLedger(options)).violations;
     },
     executions: async (reference) => {
       const journal = await stack.simulator.journal(reference);

@@ -62,9 +62,10 @@ export const chart: ReadonlyMap<string, readonly (readonly [AccountRole, Account
 );
 
 /** Reads account names and remembers them: entries name the same ones over and over. */
-export function createAccountReader(): (name: string) => Account | undefined {
+export function createAccountReader(): (name: unknown) => Account | undefined {
   const known = new Map<string, Account>();
   return (name) => {
+    if (typeof name !== 'string') return undefined;
     const found = known.get(name);
     if (found) return found;
     const account = parseAccount(name);

@@ -1,11 +1,14 @@
 import type { Clock } from '@pesewa/kernel';
-import { MongoClient, ReadConcern } from 'mongodb';
+import { type ClientSession, MongoClient, ReadConcern } from 'mongodb';
 import { type AuditCounts, createLedgerAudit, type LedgerAudit } from './audit.ts';
+import type { Head } from './chains.ts';
 import { type CrossCheck, createCrossCheck, type Databases } from './cross-check.ts';
-import type { Invariant, Violation } from './findings.ts';
+import { createFindings, type Invariant, type Violation } from './findings.ts';
+import { createIdSum, type IdSum } from './id-sum.ts';
+import { createOrderCheck } from './orders.ts';
 import { readPages } from './pages.ts';
 import { judgePlacement } from './placement.ts';
-import { readMoment } from './snapshot.ts';
+import { type Moment, readMoment } from './snapshot.ts';
 
 /** How far an audit is: entries of the books, or payments of the cross check. */
 export interface AuditProgress {
@@ -20,6 +23,8 @@ export interface AuditReport extends AuditCounts {
   readonly payments: number;
   /** The first ones, in the order they were found. */
   readonly violations: readonly Violation[];
+  /** The newest page of each chain: what a later audit can hold the chains against. */
+  readonly heads: readonly Head[];
   /** How many of each rule there are. */
   readonly violationCounts: Readonly<Partial<Record<Invariant, number>>>;
   readonly durationMs: number;
@@ -32,13 +37,19 @@ export interface AuditOptions {
   readonly databasePrefix?: string;
   /** Whether the gateways' records are compared as well (L5, L10, L11); they are by default. */
   readonly crossCheck?: boolean;
-  /** How long a payment may disagree with its entries while events are on their way; 15 s by default. */
+  /** How long a payment or an order may disagree with its entries while events are on their way; 120 s by default. */
   readonly settleMs?: number;
+  /** The heads of an earlier report: each must still be a page, with the same hash. */
+  readonly since?: readonly Head[];
   readonly clock: Clock;
   readonly onProgress?: (progress: AuditProgress) => void;
 }
 
-const SETTLE_MS = 15_000;
+/** Longer than a ledger that dies is missed (its session, then the rebalance), so that another goes on where it stopped. */
+const SETTLE_MS = 120_000;
+
+/** How far the clocks of the ledger's machines may be from the database's (ADR 16: five seconds from each other). */
+const CLOCK_SKEW_MAX_MS = 10_000;
 
 /** Audits a running or resting system: reads its databases, writes nothing, asks no service (docs/adr/0018-the-audit-reads-the-databases.md). */
 export async function auditLedger(options: AuditOptions): Promise<AuditReport> {
@@ -57,39 +68,68 @@ export async function auditLedger(options: AuditOptions): Promise<AuditReport> {
     payouts: client.db(`${databasePrefix}payouts`, majority),
     collections: client.db(`${databasePrefix}collections`, majority),
   };
-  const audit = createLedgerAudit();
-  const payments = await auditDatabases(databases, audit, options);
+  const { audit, payments } = await auditDatabases(databases, options);
   return {
     ...audit.counts(),
     payments,
     violations: audit.findings.violations(),
     violationCounts: audit.findings.counts(),
+    heads: audit.heads(),
     durationMs: clock.nowMs() - startedAtMs,
   };
 }
 
 async function auditDatabases(
   databases: Databases,
-  audit: LedgerAudit,
   options: AuditOptions,
-): Promise<number> {
-  const { clock, crossCheck = true, settleMs = SETTLE_MS } = options;
-  const { moment, openSession } = await readMoment(databases.ledger);
+): Promise<{ readonly audit: LedgerAudit; readonly payments: number }> {
+  const { clock, crossCheck = true, settleMs = SETTLE_MS, since = [] } = options;
+  const { ledger } = databases;
+  const findings = createFindings();
+  const { moment, openSession } = await readMoment(ledger, findings);
+  const audit = createLedgerAudit({ findings, since, latestMs: moment.atMs + CLOCK_SKEW_MAX_MS });
   // A session runs one operation at a time, and pages are read ahead while others are checked.
   await using session = openSession();
   await using ahead = openSession();
-  const { findings } = audit;
-  const check = crossCheck ? createCrossCheck({ databases, session, findings, clock, settleMs }) : undefined;
-  const { entryCount } = moment;
-  for await (const batch of readPages(databases.ledger, moment.heads, ahead)) {
-    for (const { page, entries } of batch) audit.page(page, entries);
+  const deps = { databases, ledger, session, findings, clock, settleMs };
+  const orders = createOrderCheck(deps);
+  const check = crossCheck ? createCrossCheck(deps) : undefined;
+  const placed = createIdSum(moment.idKey);
+  for await (const batch of readPages(ledger, moment.heads, ahead)) {
+    for (const { page, entries } of batch.pages) {
+      audit.page(page, entries, batch.earlier);
+      for (const entry of entries) if (entry) placed.add(entry._id);
+    }
+    await orders.entries(batch);
     await check?.entries(batch);
-    options.onProgress?.({ stage: 'entries', done: audit.counts().entries, total: entryCount });
+    options.onProgress?.({ stage: 'entries', done: placed.count(), total: moment.entryIds.count() });
   }
+  await comparePlaces(databases, session, audit, moment, placed);
   audit.close(moment);
-  const isPlaced = audit.counts().entries === entryCount && findings.violations().length === 0;
-  if (!isPlaced) await judgePlacement(databases.ledger, session, findings, entryCount);
-  return check ? await checkPayments(databases, check, options) : 0;
+  await orders.orders();
+  return { audit, payments: check ? await checkPayments(databases, check, options) : 0 };
+}
+
+/** Every entry on one page, every page in one chain (L6): sums tell whether, and reading all of it which. */
+async function comparePlaces(
+  { ledger }: Databases,
+  session: ClientSession,
+  { findings, counts }: LedgerAudit,
+  { entryIds, pageCount }: Moment,
+  placed: IdSum,
+): Promise<void> {
+  const { pages } = counts();
+  if (pages !== pageCount) {
+    findings.report('L6', 'pages', `${pageCount} are stored, of which ${pages} stand in chains`);
+  }
+  if (placed.count() === entryIds.count() && placed.value() === entryIds.value()) return;
+  const named = await judgePlacement(ledger, session, findings, entryIds.count());
+  if (named > 0) return;
+  findings.report(
+    'L6',
+    'entries',
+    `${entryIds.count()} are stored, others than the ${placed.count()} on pages`,
+  );
 }
 
 async function checkPayments(

@@ -1,7 +1,9 @@
 import { createBuckets, type StoredBalances } from './buckets.ts';
-import { createChains, type PageEntries } from './chains.ts';
+import { type ChainsOptions, createChains, type Head, type PageEntries } from './chains.ts';
+import { type Earlier, judgeCompanions, nothingEarlier } from './companions.ts';
 import { createEntryReader } from './entries.ts';
 import { createFindings, type Findings } from './findings.ts';
+import { readPage } from './page-reader.ts';
 import type { PageRecord } from './records.ts';
 import { createWallets } from './wallets.ts';
 
@@ -23,28 +25,43 @@ export interface AuditCounts {
 
 /** Recomputes the books from the first entry on, in memory of the size of wallets, accounts and open holds. */
 export interface LedgerAudit {
-  /** The next page of its chain with its entries; chains may alternate as they like. */
-  readonly page: (page: PageRecord, entries: PageEntries) => void;
+  /**
+   * The next page of its chain with its entries; chains may alternate as they like. `earlier` has at least the entries
+   * that those of the page refer to.
+   */
+  readonly page: (page: PageRecord, entries: PageEntries, earlier?: Earlier) => void;
   /** Compares with what is stored, as of the newest of the pages that were given. */
   readonly close: (balances: Balances) => void;
   readonly counts: () => AuditCounts;
+  /** The newest page of each chain. */
+  readonly heads: () => readonly Head[];
   readonly findings: Findings;
 }
 
-/** Builds a {@link LedgerAudit}; `earlyMax` bounds the entries that wait for lower numbers of their wallet. */
-export function createLedgerAudit(options: { readonly earlyMax?: number } = {}): LedgerAudit {
-  const findings = createFindings();
+/** What an audit may be told. */
+export interface LedgerAuditOptions extends ChainsOptions {
+  readonly findings?: Findings;
+  /** Bounds the entries that wait for lower numbers of their wallet. */
+  readonly earlyMax?: number;
+}
+
+/** Builds a {@link LedgerAudit}. */
+export function createLedgerAudit(options: LedgerAuditOptions = {}): LedgerAudit {
+  const { findings = createFindings(), earlyMax } = options;
   const readEntry = createEntryReader(findings);
-  const chains = createChains(findings);
-  const wallets = createWallets(findings, options.earlyMax);
+  const chains = createChains(findings, options);
+  const wallets = createWallets(findings, earlyMax);
   const buckets = createBuckets(findings);
   let entryCount = 0;
   return {
     findings,
-    page: (page, entries) => {
+    page: (stored, entries, earlier = nothingEarlier) => {
+      const page = readPage(findings, stored);
+      if (!page) return;
       chains.page(page, entries);
       const read = entries.flatMap((record) => (record ? [readEntry(record)] : []));
       entryCount += read.length;
+      judgeCompanions(findings, read, earlier);
       buckets.page(page, read);
       for (const entry of read) wallets.entry(entry);
     },
@@ -60,5 +77,6 @@ export function createLedgerAudit(options: { readonly earlyMax?: number } = {}):
       accounts: buckets.count(),
       openHolds: wallets.openHolds(),
     }),
+    heads: chains.heads,
   };
 }

@@ -1,9 +1,25 @@
-import { GENESIS, pageHash, pageId } from '@pesewa/contracts';
+import { GENESIS, pageHash, pageId, topics } from '@pesewa/contracts';
 import type { Findings } from './findings.ts';
-import { type EntryRecord, type PageRecord, toWhole } from './records.ts';
+import type { EntryRecord, PageRecord } from './records.ts';
 
 /** What stands on a page, in its order; nothing where an entry is named that does not exist. */
 export type PageEntries = readonly (EntryRecord | undefined)[];
+
+/** The newest page of a chain as an audit found it; kept elsewhere, it proves later that nothing before it was changed. */
+export interface Head {
+  readonly chain: string;
+  readonly number: number;
+  /** 64 hexadecimal digits. */
+  readonly hash: string;
+}
+
+/** What an audit knows besides the pages. */
+export interface ChainsOptions {
+  /** The heads of an earlier audit: each must still be a page, with the same hash. */
+  readonly since?: readonly Head[];
+  /** No page may be of a later time; any time by default. */
+  readonly latestMs?: number;
+}
 
 /** Verifies the chains of pages (L6). */
 export interface Chains {
@@ -12,51 +28,92 @@ export interface Chains {
   /** Compares with the newest page of each chain, as stored when the audit began. */
   readonly close: (heads: ReadonlyMap<string, bigint>) => void;
   readonly pages: () => number;
+  /** The newest page of each chain. */
+  readonly heads: () => readonly Head[];
 }
 
+interface Tail {
+  readonly number: bigint;
+  readonly hash: Uint8Array;
+  readonly atMs: number;
+}
+
+const beginning: Tail = { number: 0n, hash: GENESIS, atMs: 0 };
+
+/** The partitions that the ledger consumes, of which each writes one chain (docs/adr/0016-hash-chained-pages.md). */
+const writers: ReadonlySet<string> = new Set(
+  (['payouts', 'collections', 'ledgerCommands'] as const).flatMap((topic) =>
+    Array.from({ length: topics[topic].partitions }, (_, partition) => `${topic}/${partition}`),
+  ),
+);
+
 /** Builds {@link Chains}; every chain begins with the page 1, which follows nothing. */
-export function createChains(findings: Findings): Chains {
-  const newest = new Map<string, { number: bigint; hash: Uint8Array }>();
+export function createChains(findings: Findings, options: ChainsOptions = {}): Chains {
+  const { since = [], latestMs = Number.POSITIVE_INFINITY } = options;
+  const tails = new Map<string, Tail>();
+  const earlier = new Map(since.map(({ chain, number, hash }) => [pageId(chain, BigInt(number)), hash]));
   let pages = 0;
+
+  function judgeTime({ _id: id, at }: PageRecord, before: Tail): void {
+    if (at.getTime() < before.atMs) findings.report('L6', id, 'is of a time before that of the page before');
+    if (at.getTime() > latestMs) {
+      const latest = new Date(latestMs).toISOString();
+      findings.report('L6', id, `is of ${at.toISOString()}, but was there before ${latest}`);
+    }
+  }
+
+  function judgeEarlier({ _id: id, hash }: PageRecord): void {
+    const known = earlier.get(id);
+    if (known === undefined) return;
+    earlier.delete(id);
+    if (known !== toHex(hash)) findings.report('L6', id, 'has another hash than in the earlier report');
+  }
+
   return {
     page: (page, entries) => {
+      const { _id: id, chain, number, hash, at } = page;
       pages += 1;
-      const number = toWhole(page.number);
-      const before = newest.get(page.chain) ?? { number: 0n, hash: GENESIS };
+      if (!writers.has(chain)) findings.report('L6', id, 'belongs to a chain that nobody writes');
+      const before = tails.get(chain) ?? beginning;
       const expected = before.number + 1n;
-      newest.set(page.chain, { number, hash: page.hash });
+      tails.set(chain, { number, hash, atMs: at.getTime() });
+      judgeEarlier(page);
       if (number !== expected) {
-        findings.report('L6', pageId(page.chain, expected), `is missing: page ${number} comes next`);
+        findings.report('L6', pageId(chain, expected), `is missing: page ${number} comes next`);
         return;
       }
-      if (page._id !== pageId(page.chain, number)) {
-        findings.report('L6', page._id, `is page ${number} of ${page.chain}: its id says otherwise`);
-      }
       if (!isSame(page.previous, before.hash)) {
-        findings.report('L6', page._id, 'does not follow the hash of the page before');
+        findings.report('L6', id, 'does not follow the hash of the page before');
       }
-      judgeHash(findings, page, number, entries);
+      judgeHash(findings, page, entries);
+      judgeTime(page, before);
     },
     close: (heads) => {
       for (const [chain, head] of heads) {
-        const number = newest.get(chain)?.number ?? 0n;
+        const number = tails.get(chain)?.number ?? 0n;
         if (number < head)
           findings.report('L6', pageId(chain, number + 1n), `is missing: ${head} is the newest`);
       }
+      for (const id of earlier.keys()) findings.report('L6', id, 'is missing: the earlier report has it');
     },
     pages: () => pages,
+    heads: () =>
+      [...tails]
+        .toSorted(([one], [other]) => (one < other ? -1 : 1))
+        .map(([chain, { number, hash }]) => ({ chain, number: Number(number), hash: toHex(hash) })),
   };
 }
 
-function judgeHash(findings: Findings, page: PageRecord, number: bigint, entries: PageEntries): void {
+function judgeHash(findings: Findings, page: PageRecord, entries: PageEntries): void {
+  const { chain, number, previous, accounts } = page;
   const there = entries.filter((entry) => entry !== undefined);
   if (there.length < entries.length) {
     const missing = page.entries[entries.indexOf(undefined)] ?? '';
     findings.report('L6', page._id, `names the entry ${missing}, which does not exist`);
     return;
   }
-  const pageMs = page.at.getTime();
-  const otherTime = there.find(({ at }) => !(at instanceof Date) || at.getTime() !== pageMs);
+  const atMs = page.at.getTime();
+  const otherTime = there.find(({ at }) => !(at instanceof Date) || at.getTime() !== atMs);
   if (otherTime) {
     findings.report(
       'L6',
@@ -65,8 +122,7 @@ function judgeHash(findings: Findings, page: PageRecord, number: bigint, entries
     );
     return;
   }
-  const hash = pageHash({ chain: page.chain, number, previous: page.previous }, there);
-  if (isSame(hash, page.hash)) return;
+  if (isSame(pageHash({ chain, number, previous }, there, accounts), page.hash)) return;
   const [first, last] = [page.entries.at(0) ?? 'none', page.entries.at(-1) ?? 'none'];
   findings.report(
     'L6',
@@ -77,4 +133,8 @@ function judgeHash(findings: Findings, page: PageRecord, number: bigint, entries
 
 function isSame(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && left.every((byte, index) => byte === right[index]);
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
 }

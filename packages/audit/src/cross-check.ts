@@ -4,7 +4,6 @@ import type { Findings } from './findings.ts';
 import type { Batch } from './pages.ts';
 import {
   collectionKinds,
-  type Disagreement,
   type EntriesByKind,
   judgeCollection,
   judgeMoney,
@@ -12,6 +11,7 @@ import {
   payoutKinds,
 } from './payments.ts';
 import type { EntryRecord, PaymentRecord } from './records.ts';
+import { chunksOf, type Disagreement, type Suspects, settle } from './settle.ts';
 import { collections } from './snapshot.ts';
 
 /** The databases that a cross check reads. */
@@ -33,7 +33,6 @@ type Gateway = 'payouts' | 'collections';
 
 const PAYMENTS_PER_READ = 1_000;
 const SUSPECTS_MAX = 5_000;
-const PAUSE_MS = 250;
 
 const projection = {
   _id: 0,
@@ -46,8 +45,16 @@ const projection = {
   step: 1,
 } as const;
 
-/** The kind of entry that no payment of a gateway is without, and the rule that says so. */
-const owners = { hold: ['payouts', 'L5'], collect: ['collections', 'L11'] } as const;
+/** The rule that a payment's entry without the payment breaks. */
+const rules = { payouts: 'L5', collections: 'L11' } as const;
+
+/** Where the payment of an entry must be, if any; the other kinds follow these, or are judged with them. */
+function gatewayOf({ kind, debit }: EntryRecord): Gateway | undefined {
+  if (kind === 'hold' || kind === 'refund' || kind === 'refundFee') return 'payouts';
+  if (kind === 'collect') return 'collections';
+  // The fee of a payout leaves what is held, that of a collection the float.
+  return kind === 'fee' && String(debit).startsWith('float:') ? 'collections' : undefined;
+}
 
 /**
  * Builds a {@link CrossCheck}. The ledger follows the gateways by events: a payment that disagrees with its entries is
@@ -60,7 +67,7 @@ export function createCrossCheck(deps: {
   readonly clock: Clock;
   readonly settleMs: number;
 }): CrossCheck {
-  const { databases, session, findings, clock } = deps;
+  const { databases, session, findings } = deps;
   const paymentsOf = (gateway: Gateway) => databases[gateway].collection<PaymentRecord>(gateway);
   const judgeAll = { payouts: judgePayouts, collections: judgeCollections } as const;
 
@@ -70,38 +77,32 @@ export function createCrossCheck(deps: {
     return new Map([...judged].filter(([, told]) => told.length > 0));
   }
 
-  async function settle(gateway: Gateway, found: Map<string, readonly Disagreement[]>): Promise<void> {
-    let suspects = found;
-    let patientUntilMs = clock.nowMs() + deps.settleMs;
-    while (suspects.size > 0 && clock.nowMs() < patientUntilMs) {
-      await clock.sleep(PAUSE_MS);
-      const references = [...suspects.keys()];
-      const filter = { reference: { $in: references } };
-      const again = await paymentsOf(gateway).find(filter, { session, projection }).toArray();
-      const left = await disagreements(gateway, again);
-      if (left.size < suspects.size) patientUntilMs = clock.nowMs() + deps.settleMs;
-      suspects = left;
-    }
-    for (const [reference, told] of suspects) {
-      for (const [invariant, message] of told) findings.report(invariant, reference, message);
-    }
-  }
+  const settleAll = (gateway: Gateway, suspects: Suspects): Promise<void> =>
+    settle(
+      suspects,
+      async (references) => {
+        const filter = { reference: { $in: references } };
+        const again = await paymentsOf(gateway).find(filter, { session, projection }).toArray();
+        return disagreements(gateway, again);
+      },
+      deps,
+    );
 
   return {
-    entries: async (batch) => {
-      for (const [kind, [gateway, invariant]] of Object.entries(owners)) {
-        const references = batch.flatMap(({ entries }) =>
-          entries.flatMap((entry) => (entry?.kind === kind ? [entry.reference] : [])),
+    entries: async ({ pages }) => {
+      for (const gateway of ['payouts', 'collections'] as const) {
+        const invariant = rules[gateway];
+        const own = pages.flatMap(({ entries }) =>
+          entries.flatMap((entry) => (entry && gatewayOf(entry) === gateway ? [entry] : [])),
         );
-        if (references.length === 0) continue;
+        if (own.length === 0) continue;
+        const references = own.map(({ reference }) => reference);
         const known = await paymentsOf(gateway)
           .find({ reference: { $in: references } }, { session, projection: { _id: 0, reference: 1 } })
           .toArray();
         const there = new Set(known.map(({ reference }) => reference));
-        for (const reference of references) {
-          if (!there.has(reference)) {
-            findings.report(invariant, `${reference}/${kind}`, `is of no payment among the ${gateway}`);
-          }
+        for (const { _id: id, reference } of own) {
+          if (!there.has(reference)) findings.report(invariant, id, `is of no payment among the ${gateway}`);
         }
       }
     },
@@ -119,10 +120,10 @@ export function createCrossCheck(deps: {
             suspects.set(reference, told);
           onRead(payments.length);
           if (suspects.size < SUSPECTS_MAX) continue;
-          await settle(gateway, suspects);
+          await settleAll(gateway, suspects);
           suspects = new Map();
         }
-        await settle(gateway, suspects);
+        await settleAll(gateway, suspects);
       }
     },
   };
@@ -178,15 +179,4 @@ async function readEntries(
 function splitId(id: string): readonly string[] {
   const slash = id.lastIndexOf('/');
   return [id.slice(0, slash), id.slice(slash + 1)];
-}
-
-async function* chunksOf<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<readonly Item[]> {
-  let chunk: Item[] = [];
-  for await (const item of items) {
-    chunk.push(item);
-    if (chunk.length < size) continue;
-    yield chunk;
-    chunk = [];
-  }
-  if (chunk.length > 0) yield chunk;
 }

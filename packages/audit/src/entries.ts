@@ -1,7 +1,7 @@
 import { isCurrency } from '@pesewa/kernel';
 import { type Account, chart, createAccountReader } from './accounts.ts';
 import type { Findings } from './findings.ts';
-import { type EntryRecord, readWhole } from './records.ts';
+import { type EntryRecord, isPlainText, readWhole } from './records.ts';
 
 /** An entry that was read and judged by itself. */
 export interface ReadEntry {
@@ -16,6 +16,7 @@ export interface ReadEntry {
   /** The wallet it touches and its number there; absent where it touches none. */
   readonly wallet: string | undefined;
   readonly sequence: number;
+  readonly atMs: number;
   /** What the entry says that the wallet is afterwards. */
   readonly after: { readonly available: bigint; readonly held: bigint };
 }
@@ -26,6 +27,7 @@ export function createEntryReader(findings: Findings): (entry: EntryRecord) => R
   return (entry) => {
     const { _id: id, kind, reference } = entry;
     const report = findings.report;
+    judgeFields(findings, entry);
     const debit = accountOf(entry.debit);
     const credit = accountOf(entry.credit);
     if (id !== `${reference}/${kind}`) {
@@ -51,9 +53,33 @@ export function createEntryReader(findings: Findings): (entry: EntryRecord) => R
       credit,
       wallet,
       sequence: Number(whole('walletSequence')),
+      atMs: entry.at instanceof Date ? entry.at.getTime() : 0,
       after: { available: whole('availableAfter'), held: whole('heldAfter') },
     };
   };
+}
+
+/** What the hash of its page covers of an entry; money and time are judged where they are read. */
+const texts = ['_id', 'kind', 'debit', 'credit', 'currency', 'reference', 'causationId'] as const;
+const optionalTexts = ['wallet', 'rail'] as const;
+const others = ['amount', 'walletSequence', 'availableAfter', 'heldAfter', 'fee', 'at'] as const;
+const fields: ReadonlySet<string> = new Set<keyof EntryRecord>([...texts, ...optionalTexts, ...others]);
+
+/** Nothing stands beside what is hashed, and no text could be read as another or as two (L6). */
+function judgeFields(findings: Findings, entry: EntryRecord): void {
+  for (const field of texts) {
+    if (!isPlainText(entry[field])) findings.report('L6', entry._id, `its ${field} is no plain text`);
+  }
+  for (const field of optionalTexts) {
+    const value = entry[field];
+    if (value !== undefined && !isPlainText(value)) {
+      findings.report('L6', entry._id, `its ${field} is no plain text`);
+    }
+  }
+  // Not over Object.keys: this runs for every entry, and takes no list of them.
+  for (const field in entry) {
+    if (!fields.has(field)) findings.report('L6', entry._id, `holds ${field}, which no hash covers`);
+  }
 }
 
 function judgeLegs(

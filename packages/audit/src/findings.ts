@@ -5,12 +5,13 @@ export const invariants = {
   L3: 'a stored balance is the sum of its entries, and the entries of a wallet are numbered without a gap',
   L4: 'available and held are never below zero, after any entry',
   L5: 'a payout has one hold, and its hold one end; held is the sum of the open holds',
-  L6: 'every entry stands on exactly one page, and the hashes of the pages verify',
-  L7: 'a reference has at most one entry of a kind',
+  L6: 'every entry stands on exactly one page, the hashes of the pages verify, and their times never go back',
+  L7: 'a reference has at most one entry of a kind, and its rail cost stands behind what caused it',
   L8: 'money is stored as 64-bit whole numbers of a known currency',
   L9: 'an entry never mixes currencies',
   L10: 'amount and fee of a payout are the same in its record and in its entries',
   L11: 'a collection is credited once if it completed, with what was received less the fee, and never else',
+  L12: 'an order moves what one operator proposed and another approved; an approved one is applied or refused',
 } as const;
 
 /** The name of a rule. */

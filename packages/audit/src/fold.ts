@@ -8,22 +8,27 @@ export interface Fold {
   held: bigint;
   /** The number of the newest entry that was folded. */
   sequence: number;
+  /** Its time. */
+  atMs: number;
   compared: boolean;
 }
 
 /** A wallet that no entry has touched. */
 export function emptyFold(): Fold {
-  return { available: 0n, held: 0n, sequence: 0, compared: false };
+  return { available: 0n, held: 0n, sequence: 0, atMs: 0, compared: false };
 }
 
 const sides = ['available', 'held'] as const;
 
 /** Folds the next entry of a wallet, and judges what it leaves (L3, L4). */
 export function foldEntry(findings: Findings, fold: Fold, entry: ReadEntry): void {
-  const { id, wallet = '', debit, credit, amount, sequence, after } = entry;
+  const { id, wallet = '', debit, credit, amount, sequence, after, atMs } = entry;
   if (debit?.wallet === wallet) fold[debit.role === 'held' ? 'held' : 'available'] -= amount;
   if (credit?.wallet === wallet) fold[credit.role === 'held' ? 'held' : 'available'] += amount;
   fold.sequence = sequence;
+  if (atMs < fold.atMs)
+    findings.report('L3', wallet, `its entry ${sequence}, ${id}, is of a time before entry ${sequence - 1}`);
+  fold.atMs = atMs;
   for (const side of sides) {
     if (fold[side] < 0n) {
       findings.report('L4', wallet, `after ${id}, its entry ${sequence}, ${side} is ${fold[side]}`);
@@ -55,5 +60,8 @@ export function judgeStored(findings: Findings, stored: WalletRecord, fold: Fold
   const sequence = readWhole(findings, id, 'sequence', stored.sequence);
   if (sequence !== BigInt(fold.sequence)) {
     report('L3', id, `its sequence is stored as ${sequence}; its newest entry is number ${fold.sequence}`);
+  }
+  if (!(stored.at instanceof Date) || stored.at.getTime() !== fold.atMs) {
+    report('L3', id, `its time is not that of its newest entry, ${new Date(fold.atMs).toISOString()}`);
   }
 }

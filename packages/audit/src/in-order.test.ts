@@ -16,6 +16,7 @@ function entry(sequence: number): ReadEntry {
     credit: undefined,
     wallet: WALLET,
     sequence,
+    atMs: 0,
     after: { available: 0n, held: 0n },
   };
 }

@@ -1,12 +1,17 @@
 import { pageId } from '@pesewa/contracts';
 import type { ClientSession, Db } from 'mongodb';
 import type { PageEntries } from './chains.ts';
+import { type Earlier, earlierIdsOf, nothingEarlier } from './companions.ts';
 import { mergeBy } from './merge.ts';
+import { pageEntryIds, pageMs } from './page-reader.ts';
 import type { EntryRecord, PageRecord } from './records.ts';
 import { collections } from './snapshot.ts';
 
-/** Pages with what stands on them. */
-export type Batch = readonly { readonly page: PageRecord; readonly entries: PageEntries }[];
+/** Pages with what stands on them, and the earlier entries that it refers to. */
+export interface Batch {
+  readonly pages: readonly { readonly page: PageRecord; readonly entries: PageEntries }[];
+  readonly earlier: Earlier;
+}
 
 const ENTRIES_PER_BATCH = 2_000;
 const PAGES_PER_READ = 25;
@@ -20,7 +25,7 @@ export async function* readPages(
   heads: ReadonlyMap<string, bigint>,
   session: ClientSession,
 ): AsyncGenerator<Batch> {
-  const batches = cutBatches(mergeBy(openChains(db, heads, session), ({ at }) => at.getTime()));
+  const batches = cutBatches(mergeBy(openChains(db, heads, session), pageMs));
   let ahead = readBatch(db, await nextOf(batches), session);
   for (;;) {
     const batch = await ahead;
@@ -41,7 +46,7 @@ function openChains(
   return [...heads].map(([chain, head]) =>
     pages
       .find(
-        { _id: { $gt: pageId(chain, 0n), $lte: pageId(chain, head) } },
+        { _id: { $gte: pageId(chain, 0n), $lte: pageId(chain, head) } },
         { session, sort: { _id: 1 }, batchSize: PAGES_PER_READ },
       )
       [Symbol.asyncIterator](),
@@ -53,7 +58,7 @@ async function* cutBatches(pages: AsyncIterable<PageRecord>): AsyncGenerator<rea
   let count = 0;
   for await (const page of pages) {
     batch.push(page);
-    count += page.entries.length;
+    count += pageEntryIds(page).length;
     if (count < ENTRIES_PER_BATCH) continue;
     yield batch;
     batch = [];
@@ -75,11 +80,23 @@ async function readBatch(
   session: ClientSession,
 ): Promise<Batch | undefined> {
   if (!pages) return undefined;
-  const ids = pages.flatMap(({ entries }) => entries);
+  const byId = await readEntries(db, pages.flatMap(pageEntryIds), session);
+  const earlierIds = [...byId.values()].flatMap(earlierIdsOf);
+  const earlier = earlierIds.length > 0 ? await readEntries(db, earlierIds, session) : nothingEarlier;
+  return {
+    pages: pages.map((page) => ({ page, entries: pageEntryIds(page).map((id) => byId.get(id)) })),
+    earlier,
+  };
+}
+
+async function readEntries(
+  db: Db,
+  ids: readonly string[],
+  session: ClientSession,
+): Promise<ReadonlyMap<string, EntryRecord>> {
   const found = await db
     .collection<EntryRecord>(collections.entries)
     .find({ _id: { $in: ids } }, { session, batchSize: ids.length + 1 })
     .toArray();
-  const byId = new Map(found.map((entry) => [entry._id, entry]));
-  return pages.map((page) => ({ page, entries: page.entries.map((id) => byId.get(id)) }));
+  return new Map(found.map((entry) => [entry._id, entry]));
 }

@@ -1,8 +1,9 @@
-import type { Findings, Invariant } from './findings.ts';
+import type { Findings } from './findings.ts';
 import { type EntryRecord, type PaymentRecord, readWhole, toWhole } from './records.ts';
+import type { Disagreement } from './settle.ts';
 
 /** The kinds of entries that tell of a payout. */
-export const payoutKinds = ['hold', 'capture', 'fee', 'release', 'refund'] as const;
+export const payoutKinds = ['hold', 'capture', 'fee', 'release', 'refund', 'refundFee'] as const;
 
 /** The kinds of entries that tell of a collection. */
 export const collectionKinds = ['collect', 'fee'] as const;
@@ -14,14 +15,11 @@ export type EntriesByKind = ReadonlyMap<string, Pick<EntryRecord, 'amount' | 'cu
 const expectations: Readonly<
   Record<string, { readonly some: readonly string[]; readonly none: readonly string[] }>
 > = {
-  INITIALIZED: { some: ['hold'], none: ['capture', 'release', 'refund'] },
-  COMPLETED: { some: ['hold', 'capture'], none: ['release', 'refund'] },
-  FAILED: { some: ['hold', 'release'], none: ['capture', 'refund'] },
+  INITIALIZED: { some: ['hold'], none: ['capture', 'fee', 'release', 'refund', 'refundFee'] },
+  COMPLETED: { some: ['hold', 'capture'], none: ['release', 'refund', 'refundFee'] },
+  FAILED: { some: ['hold', 'release'], none: ['capture', 'fee', 'refund', 'refundFee'] },
   REVERSED: { some: ['hold', 'capture', 'refund'], none: ['release'] },
 };
-
-/** What a record and its entries disagree about: the ledger may still be behind, so it is asked again before it counts. */
-export type Disagreement = readonly [Invariant, string];
 
 /** Judges a payout's record against its entries and its refusal (L5, L10). */
 export function judgePayout(
@@ -46,7 +44,13 @@ export function judgePayout(
     told.push(['L5', `is ${status}, but has a ${kind}`]);
   }
   const [amount, fee] = [toWhole(payout.amount), toWhole(payout.fee)];
-  const amounts = { hold: amount + fee, capture: amount, release: amount + fee, refund: amount };
+  const amounts = {
+    hold: amount + fee,
+    capture: amount,
+    release: amount + fee,
+    refund: amount,
+    refundFee: fee,
+  };
   for (const [kind, due] of Object.entries(amounts)) {
     const found = amountOf(entries, kind);
     if (found !== undefined && found !== due) {

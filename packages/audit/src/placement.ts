@@ -1,20 +1,26 @@
 import type { ClientSession, Db } from 'mongodb';
 import type { Findings } from './findings.ts';
+import { pageEntryIds } from './page-reader.ts';
 import type { EntryRecord, PageRecord } from './records.ts';
 import { collections } from './snapshot.ts';
 
 const IDS_PER_PASS = 1_000_000;
 
 /**
- * Names the entries that stand on no page, and those that stand on two (L6). Run where something is wrong already:
- * it reads all ids once per million of entries, so that its memory stays bounded.
+ * Names the entries that stand on no page, and those that stand on two (L6); tells how many. Run where something is wrong
+ * already: it reads all ids once per million of entries, so that its memory stays bounded.
  */
 export async function judgePlacement(
   db: Db,
   session: ClientSession,
   findings: Findings,
   entryCount: number,
-): Promise<void> {
+): Promise<number> {
+  let named = 0;
+  const name = (id: string, message: string): void => {
+    named += 1;
+    findings.report('L6', id, message);
+  };
   const passes = Math.max(1, Math.ceil(entryCount / IDS_PER_PASS));
   for (let pass = 0; pass < passes; pass += 1) {
     const isOfPass = (id: string): boolean => passes === 1 || scatter(id) % passes === pass;
@@ -24,15 +30,16 @@ export async function judgePlacement(
       .collection<EntryRecord>(collections.entries)
       .find({}, { session, projection: { _id: 1 }, hint: { _id: 1 } });
     for await (const { _id } of entries) if (isOfPass(_id)) unplaced.add(_id);
-    await takePlaced(db, session, findings, unplaced, isOfPass);
-    for (const id of unplaced) findings.report('L6', id, 'stands on no page');
+    await takePlaced(db, session, name, unplaced, isOfPass);
+    for (const id of unplaced) name(id, 'stands on no page');
   }
+  return named;
 }
 
 async function takePlaced(
   db: Db,
   session: ClientSession,
-  findings: Findings,
+  name: (id: string, message: string) => void,
   unplaced: Set<string>,
   isOfPass: (id: string) => boolean,
 ): Promise<void> {
@@ -41,9 +48,9 @@ async function takePlaced(
     .collection<PageRecord>(collections.pages)
     .find({}, { session, projection: { entries: 1 }, sort: { _id: 1 } });
   for await (const { _id: page, entries } of pages) {
-    for (const id of entries) {
+    for (const id of pageEntryIds({ entries })) {
       if (!isOfPass(id)) continue;
-      if (placed.has(id)) findings.report('L6', id, `stands on two pages, ${page} is the second`);
+      if (placed.has(id)) name(id, `stands on two pages, ${page} is the second`);
       placed.add(id);
       unplaced.delete(id);
     }

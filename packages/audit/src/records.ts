@@ -1,4 +1,4 @@
-import type { ChainedEntry } from '@pesewa/contracts';
+import type { ChainedEntry, ChainedLine } from '@pesewa/contracts';
 import type { Findings } from './findings.ts';
 
 /** An entry as the ledger stores it. As all records here, its type says what is written; the audit trusts nothing of it. */
@@ -20,13 +20,7 @@ export interface PageRecord {
 }
 
 /** A shared account on a page. */
-export interface LineRecord {
-  readonly account: string;
-  readonly debits: bigint;
-  readonly credits: bigint;
-  readonly debitsAfter: bigint;
-  readonly creditsAfter: bigint;
-}
+export type LineRecord = ChainedLine;
 
 /** A wallet as the ledger stores it; `_id` is `merchantId:currency`. */
 export interface WalletRecord {
@@ -36,6 +30,8 @@ export interface WalletRecord {
   readonly available: bigint;
   readonly held: bigint;
   readonly sequence: bigint;
+  /** The time of its newest entry. */
+  readonly at: Date;
 }
 
 /** One writer's share of a shared account; `_id` is `<account>#<chain>`. */
@@ -55,6 +51,29 @@ export interface PaymentRecord {
   readonly fee: bigint;
   readonly status: string;
   readonly step: string;
+}
+
+/** An order of the operators as the ledger stores it; `_id` is the reference of its entry. */
+export interface OrderRecord {
+  readonly _id: string;
+  readonly kind: string;
+  /** The merchant, or the rail. */
+  readonly target: string;
+  readonly currency: string;
+  readonly amount: bigint;
+  readonly direction?: string;
+  readonly requestedBy: string;
+  readonly status: string;
+  readonly decidedBy?: string;
+}
+
+/** What separates the fields of a hashed text, or could pass for it: no text that is hashed may hold it. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const controlCharacter = /[\u0000-\u001f\u007f]/;
+
+/** Whether a stored value is a text that a hash covers without a doubt. */
+export function isPlainText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && !controlCharacter.test(value);
 }
 
 /** The nearest whole number of what is stored, so that an audit can go on behind a wrong type. */

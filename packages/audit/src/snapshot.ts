@@ -1,5 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import type { ClientSession, Db } from 'mongodb';
 import type { Balances } from './audit.ts';
+import type { Findings } from './findings.ts';
+import { createIdSum, type IdKey, type IdSum } from './id-sum.ts';
+import { pageIdEnding, readPageId } from './page-reader.ts';
 import type { BucketRecord, PageRecord, WalletRecord } from './records.ts';
 
 /** The names of the ledger's collections. */
@@ -9,32 +13,47 @@ export const collections = {
   wallets: 'wallets',
   buckets: 'accounts',
   refusals: 'refusals',
+  refusedOrders: 'refusedOrders',
+  orders: 'commands',
 } as const;
 
 /** What the ledger stored at one moment. */
 export interface Moment extends Balances {
-  /** How many entries there are. */
-  readonly entryCount: number;
+  /** The ids of all entries; those on pages are summed up with the same key. */
+  readonly entryIds: IdSum;
+  readonly idKey: IdKey;
+  readonly pageCount: number;
+  /** By the clock of the database, in milliseconds since the epoch. */
+  readonly atMs: number;
 }
 
+const IDS_PER_READ = 20_000;
+
 /**
- * Reads balances, heads and the number of entries as of one moment, so that a ledger that writes on contradicts
+ * Reads balances, heads and the ids of entries as of one moment, so that a ledger that writes on contradicts
  * nothing. `openSession` gives sessions whose reads see at least that moment, also on a secondary that lags.
  */
 export async function readMoment(
   ledger: Db,
+  findings: Findings,
 ): Promise<{ readonly moment: Moment; readonly openSession: () => ClientSession }> {
   const { client } = ledger;
   // A read concern of the database would silently take the place of the snapshot.
   const db = client.db(ledger.databaseName);
   await using snapshot = client.startSession({ snapshot: true });
   const inSnapshot = { session: snapshot };
-  const heads = await readHeads(db, snapshot);
+  const heads = await readHeads(db, snapshot, findings);
+  const atMs = (snapshot.clusterTime?.clusterTime.getHighBitsUnsigned() ?? Number.POSITIVE_INFINITY) * 1_000;
   const wallets = await db.collection<WalletRecord>(collections.wallets).find({}, inSnapshot).toArray();
   const buckets = await db.collection<BucketRecord>(collections.buckets).find({}, inSnapshot).toArray();
-  const entryCount = await db
-    .collection(collections.entries)
-    .countDocuments({}, { ...inSnapshot, hint: { _id: 1 } });
+  const byId = { ...inSnapshot, hint: { _id: 1 } } as const;
+  const pageCount = await db.collection(collections.pages).countDocuments({}, byId);
+  const idKey = createKey();
+  const entryIds = createIdSum(idKey);
+  const ids = db
+    .collection<{ readonly _id: string }>(collections.entries)
+    .find({}, { ...byId, projection: { _id: 1 }, batchSize: IDS_PER_READ });
+  for await (const { _id } of ids) entryIds.add(String(_id));
   const { clusterTime } = snapshot;
   const openSession = (): ClientSession => {
     const session = client.startSession({ causalConsistency: true });
@@ -44,22 +63,37 @@ export async function readMoment(
     }
     return session;
   };
-  return { moment: { heads, wallets, buckets, entryCount }, openSession };
+  return { moment: { heads, wallets, buckets, pageCount, entryIds, idKey, atMs }, openSession };
 }
 
-/** The newest page of each chain, found by leaps over the index of `_id`. */
-async function readHeads(db: Db, session: ClientSession): Promise<ReadonlyMap<string, bigint>> {
+function createKey(): IdKey {
+  const bytes = randomBytes(16);
+  return [bytes.readInt32LE(0), bytes.readInt32LE(4), bytes.readInt32LE(8), bytes.readInt32LE(12)];
+}
+
+/** The newest page of each chain, found by leaps over the index of `_id`; what a page says of itself decides nothing. */
+async function readHeads(
+  db: Db,
+  session: ClientSession,
+  findings: Findings,
+): Promise<ReadonlyMap<string, bigint>> {
   const pages = db.collection<PageRecord>(collections.pages);
   const heads = new Map<string, bigint>();
-  const projection = { chain: 1, number: 1 } as const;
+  const projection = { _id: 1 } as const;
   let after = '';
   for (;;) {
     const first = await pages.findOne({ _id: { $gt: after } }, { session, projection, sort: { _id: 1 } });
     if (!first) return heads;
-    after = lastId(first.chain);
-    const filter = { _id: { $gte: first._id, $lt: after } };
+    const address = readPageId(first._id);
+    if (!address) {
+      findings.report('L6', first._id, 'is the id of no page');
+      after = first._id;
+      continue;
+    }
+    after = lastId(address.chain);
+    const filter = { _id: { $gte: first._id, $lt: after, $regex: pageIdEnding.source } };
     const newest = await pages.findOne(filter, { session, projection, sort: { _id: -1 } });
-    if (newest) heads.set(newest.chain, newest.number);
+    heads.set(address.chain, (newest && readPageId(newest._id)?.number) ?? address.number);
   }
 }
 

@@ -3,6 +3,9 @@ export class CliError extends Error {
   override readonly name = 'CliError';
 }
 
+/** A request that was answered with a refusal: nothing of it was done. */
+export class RefusedError extends CliError {}
+
 /** The one-line text of whatever was thrown. */
 export function messageOf(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);

@@ -5,6 +5,9 @@ const TIMEOUT_MS = 10_000;
 
 /** Talks to an operations API over HTTP; whoever does not answer is named by its address. */
 export const exchangeHttp: OperationsExchange = async ({ url, token, body }) => {
+  const silent = () => {
+    throw new CliError(`${new URL(url).origin} does not answer: start the service, or give its address`);
+  };
   const response = await fetch(url, {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
@@ -14,10 +17,8 @@ export const exchangeHttp: OperationsExchange = async ({ url, token, body }) => 
     ...(body !== undefined && { body: JSON.stringify(body) }),
     redirect: 'error',
     signal: AbortSignal.timeout(TIMEOUT_MS),
-  }).catch(() => {
-    throw new CliError(`${new URL(url).origin} does not answer: start the service, or give its address`);
-  });
-  const text = await response.text();
+  }).catch(silent);
+  const text = await response.text().catch(silent);
   return { status: response.status, body: parse(text) };
 };
 

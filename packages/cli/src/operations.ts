@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Addresses, requireAddress } from './config.ts';
-import { CliError } from './errors.ts';
+import { CliError, RefusedError } from './errors.ts';
 import { createOrders, type Orders } from './orders.ts';
 import type { CliPorts, OperationsAnswer } from './ports.ts';
 import { createStatements, type Statements } from './statements.ts';
@@ -98,9 +98,8 @@ function read<Schema extends z.ZodType>(
 ): z.output<Schema> {
   if (answer.status < 200 || answer.status >= 300) {
     const said = refusal.safeParse(answer.body);
-    throw new CliError(
-      `${path} answered ${answer.status}: ${said.success ? said.data.message : 'no reason given'}`,
-    );
+    const why = `${path} answered ${answer.status}: ${said.success ? said.data.message : 'no reason given'}`;
+    throw answer.status < 500 ? new RefusedError(why) : new CliError(why);
   }
   const parsed = schema.safeParse(answer.body);
   if (parsed.success) return parsed.data;

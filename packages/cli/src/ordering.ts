@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { readLine } from './arguments.ts';
 import { requireAddress } from './config.ts';
 import type { CommandContext } from './context.ts';
-import { CliError } from './errors.ts';
+import { CliError, messageOf, RefusedError } from './errors.ts';
 import { describeOrder, type OrderKind, type OrderView } from './orders.ts';
 
 /** The options that every order has. */
@@ -53,9 +53,10 @@ export async function placeOrder(
   const { kind, account, currency, amount, direction } = wish;
   const reason =
     options.reason === undefined ? undefined : readLine('--reason', options.reason, REASON_LENGTH_MAX);
+  const commandId = readCommandId(options.commandId) ?? ports.ids.next('cm');
   const body = {
     ...account,
-    commandId: readCommandId(options.commandId) ?? ports.ids.next('cm'),
+    commandId,
     currency,
     amount,
     ...(direction !== undefined && { direction }),
@@ -69,13 +70,27 @@ export async function placeOrder(
   }
   // Asked for before anything is sent: an order should not be half done for want of a token.
   if (options.approve) requireAddress(addresses, 'approverToken');
-  const proposed = await operations.orders.propose({ kind, body });
+  // Before the first send: whoever never sees an answer must know what to ask for, or they order it twice.
+  ports.print(`ordering ${commandId}\n`);
+  const proposed = await operations.orders.propose({ kind, body }).catch((error: unknown) => {
+    throw error instanceof RefusedError ? error : repeatable(error, commandId, 'it may have been taken');
+  });
   if (!options.approve) {
     ports.print(`${summary(proposed)}${nextStep(proposed)}`);
     return;
   }
-  const approved = await operations.orders.approve(proposed.commandId);
-  reportSettled(context, await operations.orders.settled(approved.commandId));
+  const { approve, settled } = operations.orders;
+  const followed = await approve(commandId)
+    .then(() => settled(commandId))
+    .catch((error: unknown) => {
+      throw repeatable(error, commandId, 'the order was taken');
+    });
+  reportSettled(context, followed);
+}
+
+/** The error with what may be true all the same, and the id under which the same order again is no other. */
+function repeatable(error: unknown, commandId: string, despite: string): CliError {
+  return new CliError(`${messageOf(error)}; ${despite}: repeat with --command-id ${commandId}`);
 }
 
 /** Prints an order that the ledger has come to; one that it refused is an error. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { OperationsAnswer } from './ports.ts';
+import type { CliPorts, OperationsAnswer } from './ports.ts';
 import { commandLine } from './program.fixture.ts';
+import { runProgram } from './program.ts';
 
 const order = {
   commandId: 'cm-1',
@@ -34,7 +35,7 @@ describe('an order', () => {
     const body = { merchantId: 'demo', commandId: 'cm-1', currency: 'GHS', amount: '2500.50' };
     expect(line.requests).toEqual([{ url: 'http://ledger/commands/fund', token, body }]);
     expect(line.printed()).toBe(
-      `proposed cm-1: ${what}\nwaiting for another operator until 2026-11-08T08:00:00.000Z: pesewa orders approve cm-1\n`,
+      `ordering cm-1\nproposed cm-1: ${what}\nwaiting for another operator until 2026-11-08T08:00:00.000Z: pesewa orders approve cm-1\n`,
     );
   });
 
@@ -46,7 +47,7 @@ describe('an order', () => {
       'http://ledger/commands/cm-1',
       'http://ledger/commands/cm-1',
     ]);
-    expect(line.printed()).toBe(`applied cm-1: ${what}, approved by kofi\n`);
+    expect(line.printed()).toBe(`ordering cm-1\napplied cm-1: ${what}, approved by kofi\n`);
     expect(line.shown).toEqual(['cm-1 is approved, the ledger applies it … 0 s']);
   });
 
@@ -54,6 +55,53 @@ describe('an order', () => {
     const line = commandLine([proposed, approved, refused]);
     expect(await line.run('withdraw', 'wallet', 'demo', 'GHS', '2500.50', '--approve')).toBe(1);
     expect(line.complained()).toBe('pesewa: the ledger refused cm-1: Insufficient funds; nothing moved\n');
+  });
+
+  it('whose answer is lost tells the id under which the same again is one order', async () => {
+    const line = commandLine();
+    const taken = new Map<string | undefined, unknown>();
+    let ids = 0;
+    const ports: CliPorts = {
+      ...line.ports,
+      ids: { next: (prefix) => `${prefix}-${++ids}` },
+      exchange: ({ body }) => {
+        const [, announced] = /^ordering (.+)\n$/.exec(line.printed()) ?? [];
+        const isLost = taken.size === 0;
+        taken.set(announced, body);
+        return isLost ? Promise.reject(new Error('the connection was reset')) : Promise.resolve(proposed);
+      },
+    };
+    const call = ['fund', 'wallet', 'demo', 'GHS', '2500.50', '--mongodb-url', 'mongodb://unused'];
+    const run = (...more: string[]) => runProgram(ports, [...call, '--ledger-url', 'http://ledger', ...more]);
+    expect(await run()).toBe(1);
+    expect(line.complained()).toBe(
+      'pesewa: the connection was reset; it may have been taken: repeat with --command-id cm-1\n',
+    );
+    expect([...taken]).toMatchObject([['cm-1', { commandId: 'cm-1', amount: '2500.50' }]]);
+    expect(await run('--command-id', 'cm-1')).toBe(0);
+    expect(ids).toBe(1);
+  });
+
+  it.each([
+    [answer(409, { message: 'no such wallet' }), '/commands/fund answered 409: no such wallet'],
+    [
+      answer(500, { message: 'broken' }),
+      '/commands/fund answered 500: broken; it may have been taken: repeat with --command-id cm-1',
+    ],
+    [
+      answer(202, {}),
+      '/commands/fund answered something else than expected: use a command line of the same version; it may have been taken: repeat with --command-id cm-1',
+    ],
+  ])('may have been taken unless it was refused: %j', async (answered, message) => {
+    const line = commandLine([answered]);
+    expect(await line.run('fund', 'wallet', 'demo', 'GHS', '2500.50')).toBe(1);
+    expect(line.complained()).toBe(`pesewa: ${message}\n`);
+  });
+
+  it('was taken where only its approval fails', async () => {
+    const line = commandLine([proposed, answer(503, undefined)]);
+    expect(await line.run('fund', 'wallet', 'demo', 'GHS', '2500.50', '--approve')).toBe(1);
+    expect(line.complained()).toContain('the order was taken: repeat with --command-id cm-1');
   });
 
   it('that is approved but not applied in time is not given up', async () => {

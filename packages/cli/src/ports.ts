@@ -1,4 +1,4 @@
-import type { AuditProgress, AuditReport } from '@pesewa/audit';
+import type { AuditProgress, AuditReport, Head } from '@pesewa/audit';
 import type { DirectoryAdmin } from '@pesewa/directory';
 import type { Clock, Ids } from '@pesewa/kernel';
 
@@ -45,6 +45,9 @@ export interface CliPorts {
   readonly audit: (wish: {
     readonly mongodbUrl: string;
     readonly crossCheck: boolean;
+    readonly settleMs?: number;
+    /** The heads of an earlier report. */
+    readonly since?: readonly Head[];
     readonly onProgress: (progress: AuditProgress) => void;
   }) => Promise<AuditReport>;
   readonly clock: Clock;

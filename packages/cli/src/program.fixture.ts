@@ -17,6 +17,7 @@ export const cleanReport: AuditReport = {
   payments: 6,
   violations: [],
   violationCounts: {},
+  heads: [{ chain: 'payouts/0', number: 30, hash: 'ab'.repeat(32) }],
   durationMs: 500,
 };
 

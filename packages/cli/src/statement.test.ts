@@ -2,16 +2,21 @@ import { describe, expect, it } from 'vitest';
 import type { OperationsAnswer } from './ports.ts';
 import { commandLine } from './program.fixture.ts';
 
-const page = (items: readonly object[], next: string | null): OperationsAnswer => ({
+const page = (
+  items: readonly object[],
+  next: string | null,
+  closing = { available: '89.9', held: '10.1' },
+  final = true,
+): OperationsAnswer => ({
   status: 200,
   body: {
     account: 'wallet:demo:GHS',
     currency: 'GHS',
     from: '2026-11-01T00:00:00.000Z',
     to: '2026-12-01T00:00:00.000Z',
-    final: true,
+    final,
     opening: { available: '100', held: '0' },
-    closing: { available: '89.9', held: '10.1' },
+    closing,
     items,
     next,
   },
@@ -27,6 +32,8 @@ const hold = {
   amount: { available: '-10.1', held: '10.1' },
   balance: { available: '89.9', held: '10.1' },
 };
+const twice = { available: '79.8', held: '20.2' };
+const unmoved = { available: '100', held: '0' };
 const odd = { ...hold, id: '=1/fund', kind: 'fund', reference: '=1+1' };
 
 const call = ['statement', 'wallet:demo:GHS', '--from', '2026-11-01', '--to', '2026-11-30'] as const;
@@ -61,7 +68,7 @@ describe('a statement', () => {
   });
 
   it('is read over all pages, and says so while it does', async () => {
-    const line = commandLine([page([hold], 'next-page'), page([odd], null)]);
+    const line = commandLine([page([hold], 'next-page'), page([odd], null, twice)]);
     await line.run(...call, '--format', 'json');
     expect(JSON.parse(line.printed())).toMatchObject({ items: [{ id: 'po-1/hold' }, { id: '=1/fund' }] });
     expect(JSON.stringify(line.requests[1])).toContain('cursor=next-page');
@@ -69,20 +76,40 @@ describe('a statement', () => {
   });
 
   it('is CSV that no spreadsheet reads as a formula', async () => {
-    const line = commandLine([page([hold, odd], null)]);
+    const line = commandLine([page([hold, odd], null, twice)]);
     await line.run(...call, '--format', 'csv');
     expect(line.printed().split('\r\n')).toEqual([
       'AT,KIND,REFERENCE,CURRENCY,AVAILABLE MOVED,HELD MOVED,AVAILABLE,HELD',
       '2026-11-01T00:00:00.000Z,opening,,GHS,,,100,0',
       '2026-11-02T08:00:00.000Z,hold,po-1,GHS,-10.1,10.1,89.9,10.1',
       "2026-11-02T08:00:00.000Z,fund,'=1+1,GHS,-10.1,10.1,89.9,10.1",
-      '2026-12-01T00:00:00.000Z,closing,,GHS,,,89.9,10.1',
+      '2026-12-01T00:00:00.000Z,closing,,GHS,,,79.8,20.2',
       '',
     ]);
   });
 
+  it('is final only where every page of it was', async () => {
+    const line = commandLine([page([hold], 'next-page', twice, false), page([odd], null, twice)]);
+    expect(await line.run(...call)).toBe(0);
+    expect(line.printed()).toContain('not final');
+  });
+
+  it('is read again where an entry came in between, and given up where one always does', async () => {
+    const torn = page([hold], null, twice);
+    const line = commandLine([torn, torn, page([hold, odd], null, twice)]);
+    expect(await line.run(...call)).toBe(0);
+    expect(line.printed()).toContain('=1+1');
+    expect(line.requests).toHaveLength(3);
+    const restless = commandLine([torn]);
+    expect(await restless.run(...call)).toBe(1);
+    expect(restless.requests).toHaveLength(3);
+    expect(restless.complained()).toBe(
+      'pesewa: --to: wallet:demo:GHS moved each time while it was read: end it at a time that has passed\n',
+    );
+  });
+
   it('is of today where no time is given, and a date counts whole', async () => {
-    const line = commandLine([page([], null)]);
+    const line = commandLine([page([], null, unmoved)]);
     await line.run('statement', 'suspense:GHS');
     expect(line.requests).toEqual([
       'http://ledger/statements?account=suspense%3AGHS&from=1970-01-01T00%3A00%3A00.000Z&to=1970-01-02T00%3A00%3A00.000Z&limit=500',
@@ -105,7 +132,7 @@ describe('a statement', () => {
       '--from: 2026-11-02 is not before 2026-11-01: write an earlier one, or a later --to',
     ],
   ])('is not asked for with %j', async (options, message) => {
-    const line = commandLine([page([], null)]);
+    const line = commandLine([page([], null, unmoved)]);
     expect(await line.run('statement', 'wallet:demo:GHS', ...options)).toBe(1);
     expect(line.complained()).toBe(`pesewa: ${message}\n`);
     expect(line.requests).toEqual([]);

@@ -1,3 +1,4 @@
+import { parseAmount } from '@pesewa/kernel';
 import { z } from 'zod';
 import { CliError } from './errors.ts';
 import type { Ask } from './operations.ts';
@@ -47,33 +48,69 @@ export interface Statements {
 
 const ENTRIES_MAX = 200_000;
 const ENTRIES_PER_PAGE = '500';
+const READINGS_MAX = 3;
 
-/** Builds {@link Statements}. */
+type Query = Parameters<Statements['of']>[0];
+
+/** Builds {@link Statements}; one whose entries don't lead from its opening to its closing balance is read again. */
 export function createStatements(ports: Pick<CliPorts, 'progress'>, ask: Ask): Statements {
   return {
-    of: async ({ account, from, to }) => {
-      const items: z.output<typeof item>[] = [];
-      let cursor = '';
+    of: async (query) => {
       try {
-        for (;;) {
-          const period = { from: from.toISOString(), to: to.toISOString() };
-          const query = new URLSearchParams({ account, ...period, limit: ENTRIES_PER_PAGE });
-          if (cursor !== '') query.set('cursor', cursor);
-          const { next, ...statement } = await ask(page, {
-            service: 'ledgerUrl',
-            path: `/statements?${query.toString()}`,
-          });
-          items.push(...statement.items);
-          if (next === null) return { ...statement, items };
-          if (items.length > ENTRIES_MAX) {
-            throw new CliError(`--from: there are more than ${ENTRIES_MAX} entries: ask for a shorter time`);
-          }
-          ports.progress(`${items.length} entries …`);
-          cursor = next;
+        for (let reading = 1; reading <= READINGS_MAX; reading += 1) {
+          const statement = await readPages(ports, ask, query);
+          if (addsUp(statement)) return statement;
         }
       } finally {
         ports.progress('');
       }
+      throw new CliError(
+        `--to: ${query.account} moved each time while it was read: end it at a time that has passed`,
+      );
     },
   };
+}
+
+/** Reads all pages: the balances are those of the last, and it is final only if every page was. */
+async function readPages(
+  ports: Pick<CliPorts, 'progress'>,
+  ask: Ask,
+  { account, from, to }: Query,
+): Promise<Statement> {
+  const items: z.output<typeof item>[] = [];
+  let cursor = '';
+  let final = true;
+  for (;;) {
+    const period = { from: from.toISOString(), to: to.toISOString() };
+    const query = new URLSearchParams({ account, ...period, limit: ENTRIES_PER_PAGE });
+    if (cursor !== '') query.set('cursor', cursor);
+    const { next, ...statement } = await ask(page, {
+      service: 'ledgerUrl',
+      path: `/statements?${query.toString()}`,
+    });
+    items.push(...statement.items);
+    final &&= statement.final;
+    if (next === null) return { ...statement, final, items };
+    if (items.length > ENTRIES_MAX) {
+      throw new CliError(`--from: there are more than ${ENTRIES_MAX} entries: ask for a shorter time`);
+    }
+    ports.progress(`${items.length} entries …`);
+    cursor = next;
+  }
+}
+
+/** Whether every balance is the opening one and what the entries moved. */
+function addsUp({ opening, closing, items, currency }: Statement): boolean {
+  const minorOf = (text = '0'): bigint | undefined => {
+    const amount = parseAmount(text, currency);
+    return amount.ok ? amount.value.minor : undefined;
+  };
+  return Object.keys(closing).every((name) => {
+    let minor = minorOf(opening[name]);
+    for (const { amount } of items) {
+      const moved = minorOf(amount[name]);
+      minor = minor === undefined || moved === undefined ? undefined : minor + moved;
+    }
+    return minor !== undefined && minor === minorOf(closing[name]);
+  });
 }

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cleanReport, commandLine } from './program.fixture.ts';
 
@@ -34,6 +37,45 @@ describe('ledger verify', () => {
     const line = commandLine([], broken);
     expect(await line.run('ledger', 'verify', '--json')).toBe(1);
     expect(JSON.parse(line.printed())).toEqual(broken);
+  });
+
+  it('says that there is nothing, and ends with 1', async () => {
+    const line = commandLine([], { ...cleanReport, pages: 0, entries: 0, heads: [] });
+    expect(await line.run('ledger', 'verify')).toBe(1);
+    expect(line.printed()).toContain('there is no page: nothing was verified\n');
+    expect(line.printed()).not.toContain('verifies');
+    expect(line.complained()).toBe('pesewa: nothing to verify: is DATABASE_PREFIX right?\n');
+  });
+
+  it('waits as long as it is told', async () => {
+    const line = commandLine();
+    expect(await line.run('ledger', 'verify', '--settle', '7')).toBe(0);
+    expect(line.requests).toEqual([{ mongodbUrl: 'mongodb://unused', crossCheck: true, settleMs: 7_000 }]);
+    expect(await commandLine().run('ledger', 'verify', '--settle', 'long')).toBe(1);
+  });
+
+  it('asks for the heads of an earlier report, which its own JSON is', async () => {
+    const directory = await mkdtemp(path.join(tmpdir(), 'verify-'));
+    try {
+      const [earlier, other] = [path.join(directory, 'earlier.json'), path.join(directory, 'other.json')];
+      const first = commandLine();
+      await first.run('ledger', 'verify', '--json');
+      await writeFile(earlier, first.printed());
+      await writeFile(other, '{"heads":[{"chain":"payouts/0"}]}');
+      const line = commandLine();
+      expect(await line.run('ledger', 'verify', '--since', earlier)).toBe(0);
+      expect(line.requests).toEqual([
+        { mongodbUrl: 'mongodb://unused', crossCheck: true, since: cleanReport.heads },
+      ]);
+      for (const wrong of [other, path.join(directory, 'none.json')]) {
+        const refused = commandLine();
+        expect(await refused.run('ledger', 'verify', '--since', wrong)).toBe(1);
+        expect(refused.requests).toEqual([]);
+        expect(refused.complained()).toContain('--since: ');
+      }
+    } finally {
+      await rm(directory, { recursive: true });
+    }
   });
 
   it('shows how far it is', async () => {

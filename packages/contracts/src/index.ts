@@ -1,6 +1,7 @@
 export * from './events/avro.ts';
 export * from './events/topics.ts';
 export * from './http/collections.ts';
+export * from './http/conditional-fields.ts';
 export * from './http/inquiries.ts';
 export * from './http/payouts.ts';
 export * from './json.ts';

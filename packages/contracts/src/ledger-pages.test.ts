@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ChainedEntry, entryText, GENESIS, pageHash, pageId } from './ledger-pages.ts';
+import { type ChainedEntry, type ChainedLine, entryText, GENESIS, pageHash, pageId } from './ledger-pages.ts';
 
 const entry: Required<ChainedEntry> = {
   _id: 'po-1/hold',
@@ -19,13 +19,21 @@ const entry: Required<ChainedEntry> = {
   at: new Date(1_000),
 };
 
+const line: ChainedLine = {
+  account: 'float:upstream:KES',
+  debits: 0n,
+  credits: 5n,
+  debitsAfter: 9n,
+  creditsAfter: 7n,
+};
+
 const place = { chain: 'payouts/0', number: 7n, previous: GENESIS };
 const hex = (hash: Uint8Array) => Buffer.from(hash).toString('hex');
 
 describe('the hash of a page', () => {
   it('is the same for the same page, in 32 bytes', () => {
-    expect(hex(pageHash(place, [{ ...entry }]))).toBe(hex(pageHash({ ...place }, [entry])));
-    expect(pageHash(place, [entry])).toHaveLength(32);
+    expect(hex(pageHash(place, [{ ...entry }], [line]))).toBe(hex(pageHash({ ...place }, [entry], [line])));
+    expect(pageHash(place, [entry], [line])).toHaveLength(32);
   });
 
   it.each(Object.keys(entry) as (keyof ChainedEntry)[])(
@@ -39,7 +47,9 @@ describe('the hash of a page', () => {
             ? new Date(1_001)
             : `${String(value)}x`;
       expect(entryText({ ...entry, [field]: other })).not.toBe(entryText(entry));
-      expect(hex(pageHash(place, [{ ...entry, [field]: other }]))).not.toBe(hex(pageHash(place, [entry])));
+      expect(hex(pageHash(place, [{ ...entry, [field]: other }], [line]))).not.toBe(
+        hex(pageHash(place, [entry], [line])),
+      );
     },
   );
 
@@ -48,13 +58,40 @@ describe('the hash of a page', () => {
     { ...place, number: 8n },
     { ...place, previous: new Uint8Array(32).fill(1) },
   ])('is another at another place', (other) => {
-    expect(hex(pageHash(other, [entry]))).not.toBe(hex(pageHash(place, [entry])));
+    expect(hex(pageHash(other, [entry], [line]))).not.toBe(hex(pageHash(place, [entry], [line])));
   });
 
   it('is another in another order, or with an entry more or less', () => {
     const second = { ...entry, _id: 'po-2/hold' };
-    const hashes = [[entry, second], [second, entry], [entry], []].map((page) => hex(pageHash(place, page)));
+    const hashes = [[entry, second], [second, entry], [entry], []].map((page) =>
+      hex(pageHash(place, page, [line])),
+    );
     expect(new Set(hashes).size).toBe(4);
+  });
+
+  it.each(Object.keys(line) as (keyof ChainedLine)[])('is another where a line has another %s', (field) => {
+    const value = line[field];
+    const other = { ...line, [field]: typeof value === 'bigint' ? value + 1n : `${value}x` };
+    expect(hex(pageHash(place, [entry], [other]))).not.toBe(hex(pageHash(place, [entry], [line])));
+  });
+
+  it('is another with a line more or less', () => {
+    const hashes = [[line, line], [line], []].map((lines) => hex(pageHash(place, [entry], lines)));
+    expect(new Set(hashes).size).toBe(3);
+  });
+
+  it('is another where an entry hides in a field of its neighbour', () => {
+    const second = { ...entry, _id: 'po-2/hold' };
+    // The sequence that ends the first text is where the text of the second could go on.
+    const between = `\n${entryText(second)}`;
+    const hiding = { ...entry, heldAfter: `${entry.heldAfter}${between}` as unknown as bigint };
+    const withLength = {
+      ...entry,
+      heldAfter:
+        `${entry.heldAfter}\n${entryText(second).length}\u001f${entryText(second)}` as unknown as bigint,
+    };
+    const hashes = [[entry, second], [hiding], [withLength]].map((page) => hex(pageHash(place, page, [])));
+    expect(new Set(hashes).size).toBe(3);
   });
 
   it('keeps an absent field and its neighbour apart', () => {

@@ -34,7 +34,17 @@ export interface PagePlace {
 /** What the first page of every chain follows. */
 export const GENESIS: Uint8Array = new Uint8Array(32);
 
-/** No field of an entry may hold it, so that no two entries are one text. */
+/** What a page says of a shared account: what it moves there, and what its chain has moved there by its end. */
+export interface ChainedLine {
+  readonly account: string;
+  /** Minor units, as all amounts here. */
+  readonly debits: bigint;
+  readonly credits: bigint;
+  readonly debitsAfter: bigint;
+  readonly creditsAfter: bigint;
+}
+
+/** Between two fields. No field may hold it or any other control character; whoever verifies a page judges that too. */
 const S = '\u001f';
 
 /** One text for one entry; one template, because it is made for every entry that is written. */
@@ -53,10 +63,28 @@ export function entryText(entry: ChainedEntry): string {
   return `${cause}${S}${money}${S}${wallet}${S}${walletSequence}${S}${availableAfter}${S}${heldAfter}`;
 }
 
-/** The hash of a page: SHA-256 over the hash before it, its place, and its entries in their order. */
-export function pageHash(place: PagePlace, entries: readonly ChainedEntry[]): Uint8Array {
-  let text = `${place.chain}${S}${place.number}`;
-  for (const entry of entries) text += `\n${entryText(entry)}`;
+function lineText({ account, debits, credits, debitsAfter, creditsAfter }: ChainedLine): string {
+  return `${account}${S}${debits}${S}${credits}${S}${debitsAfter}${S}${creditsAfter}`;
+}
+
+/**
+ * The hash of a page: SHA-256 over the hash before it, its place, and its entries and account lines in their order.
+ * Their numbers come first, and each text's length before the text: no text can pass for two, nor two for one.
+ */
+export function pageHash(
+  place: PagePlace,
+  entries: readonly ChainedEntry[],
+  lines: readonly ChainedLine[],
+): Uint8Array {
+  let text = `${place.chain}${S}${place.number}${S}${entries.length}${S}${lines.length}`;
+  for (const entry of entries) {
+    const own = entryText(entry);
+    text += `\n${own.length}${S}${own}`;
+  }
+  for (const line of lines) {
+    const own = lineText(line);
+    text += `\n${own.length}${S}${own}`;
+  }
   return createHash('sha256').update(place.previous).update(text).digest();
 }
 

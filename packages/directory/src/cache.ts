@@ -8,7 +8,7 @@ export interface Cache<Value> {
 interface Entry<Value> {
   /** Settled already, so that a hit makes no new promise. */
   readonly answer: Promise<Value | undefined>;
-  readonly expiresAtMs: number;
+  readonly askedAtMs: number;
 }
 
 /**
@@ -21,23 +21,27 @@ export function createCache<Value>(options: {
   readonly ttlMs: number;
   readonly absentTtlMs: number;
   readonly sizeMax: number;
-  readonly load: (key: string) => Promise<Value | undefined>;
+  /** Told whether the key had a value when it was last asked for. */
+  readonly load: (key: string, wasPresent: boolean) => Promise<Value | undefined>;
 }): Cache<Value> {
   const { clock, sizeMax } = options;
   const present = new Map<string, Entry<Value>>();
   const absent = new Map<string, Entry<Value>>();
   const loading = new Map<string, Promise<Value | undefined>>();
 
-  const fresh = (entries: Map<string, Entry<Value>>, key: string, nowMs: number) => {
+  const fresh = (entries: Map<string, Entry<Value>>, key: string, ttlMs: number) => {
     const entry = entries.get(key);
     if (entry === undefined) return undefined;
-    entries.delete(key);
-    if (entry.expiresAtMs <= nowMs) return undefined;
+    // A clock that was set back gives a negative age, which says nothing: the entry is stale.
+    const ageMs = clock.nowMs() - entry.askedAtMs;
+    if (ageMs < 0 || ageMs >= ttlMs) return undefined;
     // A map keeps the order of insertion, so the first key is the one unused the longest.
+    entries.delete(key);
     entries.set(key, entry);
     return entry.answer;
   };
   const keep = (entries: Map<string, Entry<Value>>, key: string, entry: Entry<Value>) => {
+    entries.delete(key);
     entries.set(key, entry);
     if (entries.size <= sizeMax) return;
     const [oldest] = entries.keys();
@@ -47,10 +51,10 @@ export function createCache<Value>(options: {
     // The age counts from the question: a change made while it was under way is seen in time.
     const askedAtMs = clock.nowMs();
     try {
-      const value = await options.load(key);
+      const value = await options.load(key, present.has(key));
       const answer = Promise.resolve(value);
-      if (value === undefined) keep(absent, key, { answer, expiresAtMs: askedAtMs + options.absentTtlMs });
-      else keep(present, key, { answer, expiresAtMs: askedAtMs + options.ttlMs });
+      keep(value === undefined ? absent : present, key, { answer, askedAtMs });
+      (value === undefined ? present : absent).delete(key);
       return value;
     } finally {
       loading.delete(key);
@@ -59,8 +63,8 @@ export function createCache<Value>(options: {
 
   return {
     get: (key) => {
-      const nowMs = clock.nowMs();
-      const known = fresh(present, key, nowMs) ?? fresh(absent, key, nowMs) ?? loading.get(key);
+      const known =
+        fresh(present, key, options.ttlMs) ?? fresh(absent, key, options.absentTtlMs) ?? loading.get(key);
       if (known) return known;
       const pending = load(key);
       loading.set(key, pending);

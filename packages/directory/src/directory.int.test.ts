@@ -1,3 +1,4 @@
+import { systemClock } from '@pesewa/kernel';
 import { type Db, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createDirectory, createDirectoryAdmin, hashPublicKey } from './index.ts';
@@ -5,7 +6,7 @@ import { createDirectory, createDirectoryAdmin, hashPublicKey } from './index.ts
 const url = process.env['MONGODB_URL'];
 if (url === undefined) throw new Error('MONGODB_URL is missing: run this through the test runner');
 const client = new MongoClient(url, { useBigInt64: true });
-const clock = { now: Date.UTC(2026, 0, 2), nowMs: () => clock.now };
+const clock = { now: Date.UTC(2026, 0, 2), nowMs: () => clock.now, sleep: systemClock.sleep };
 let db: Db;
 
 const schedule = { fixedMinor: 0n, basisPoints: 100n, minimumMinor: 0n };

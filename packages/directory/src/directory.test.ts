@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createDirectoryOver } from './directory.ts';
 import { createPublicKey, hashOfHeader, hashPublicKey, publicKeyPattern } from './keys.ts';
 import { type Merchant, readMerchant } from './merchant.ts';
@@ -22,10 +22,12 @@ const document = {
 };
 
 function createFixture(ttlMs?: number) {
-  const clock = { now: 1_000_000, nowMs: () => clock.now };
+  const overdue = Promise.withResolvers<void>();
+  const clock = { now: 1_000_000, nowMs: () => clock.now, sleep: () => overdue.promise };
   const known = new Map<string, Merchant>([[hashPublicKey(PUBLIC_KEY), readMerchant(document)]]);
   const asked: string[] = [];
   let failure: Error | undefined;
+  let stalled = false;
   const directory = createDirectoryOver({
     clock,
     ttlMs,
@@ -33,6 +35,7 @@ function createFixture(ttlMs?: number) {
       byKeyHash: async (keyHash) => {
         asked.push(keyHash);
         if (failure) throw failure;
+        if (stalled) await new Promise(() => undefined);
         return known.get(keyHash);
       },
       byId: async (id) => {
@@ -41,13 +44,22 @@ function createFixture(ttlMs?: number) {
       },
     },
   });
-  return { clock, known, asked, directory, failWith: (error?: Error) => void (failure = error) };
+  return {
+    clock,
+    known,
+    asked,
+    directory,
+    failWith: (error?: Error) => void (failure = error),
+    stall: (now: boolean) => void (stalled = now),
+    /** Lets every read be overdue, from now on. */
+    letTimePass: overdue.resolve,
+  };
 }
 
 describe('the key header is strict Base64 (contract 5)', () => {
   it('gives the SHA-256 of the key', () => {
-    expect(hashOfHeader(header('abc'))).toBe(
-      'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    expect(hashOfHeader(header('demo-public-key_0001'))).toBe(
+      '3e3740f547fe42158963cc86f1cf700954b780147c7290a09567a3c6cfa438d6',
     );
   });
 
@@ -60,6 +72,12 @@ describe('the key header is strict Base64 (contract 5)', () => {
     ['a line break inside', `${header(PUBLIC_KEY).slice(0, 4)}\n${header(PUBLIC_KEY).slice(4)}`],
     ['stray bits in the last letter', 'YR=='],
     ['too long', header('k'.repeat(400))],
+    ['what is too short for a key', header('k'.repeat(15))],
+    ['what is too long for a key', header('k'.repeat(129))],
+    ['letters that no key has', header('demo public key!')],
+    ['letters that are none in ASCII', header('démo-public-key-00')],
+    ['bytes that are no text', Buffer.alloc(32, 0xff).toString('base64')],
+    ['a line end behind the key', header(`${PUBLIC_KEY}\n`)],
   ])('refuses %s', (_, value) => {
     expect(hashOfHeader(value)).toBeUndefined();
   });
@@ -119,18 +137,49 @@ describe('identifying', () => {
     const { directory, asked } = createFixture();
     expect(await directory.identify('not base64!')).toBeUndefined();
     expect(await directory.identify('A'.repeat(100_000))).toBeUndefined();
+    expect(await directory.identify(header('no key'))).toBeUndefined();
     expect(asked).toHaveLength(0);
   });
 
   it('keeps known merchants through a flood of unknown keys', async () => {
     const { directory, asked } = createFixture();
     await directory.identify(header(PUBLIC_KEY));
-    for (let index = 0; index < 10_500; index += 1) await directory.identify(header(`unknown-key-${index}`));
+    for (let index = 0; index < 10_500; index += 1)
+      await directory.identify(header(`an-unknown-key-${index}`));
     const before = asked.length;
     await directory.identify(header(PUBLIC_KEY));
     expect(asked).toHaveLength(before);
-    await directory.identify(header('unknown-key-0'));
+    await directory.identify(header('an-unknown-key-0'));
     expect(asked).toHaveLength(before + 1);
+  });
+
+  it('asks again after the clock was set back', async () => {
+    const { directory, clock, asked } = createFixture();
+    await directory.identify(header(PUBLIC_KEY));
+    clock.now -= 1;
+    await directory.identify(header(PUBLIC_KEY));
+    expect(asked).toHaveLength(2);
+  });
+
+  it('reads for four strangers at once, lets some wait and turns the rest away; a known merchant passes', async () => {
+    const { directory, asked, stall, clock, letTimePass } = createFixture();
+    await directory.identify(header(PUBLIC_KEY));
+    asked.length = 0;
+    stall(true);
+    const strangers = Array.from({ length: 300 }, (_, index) =>
+      directory.identify(header(`an-unknown-key-${index}`)).then(String, (error: Error) => error.name),
+    );
+    await vi.waitFor(() => expect(asked).toHaveLength(4));
+    expect(await Promise.all(strangers.slice(260))).toEqual(Array(40).fill('DirectoryBusyError'));
+    expect(await directory.identify('not base64!')).toBeUndefined();
+    stall(false);
+    clock.now += 60_000;
+    expect(await directory.identify(header(PUBLIC_KEY))).toMatchObject({ id: 'demo' });
+    expect(asked).toHaveLength(5);
+    letTimePass();
+    const answers = await Promise.all(strangers.slice(0, 260));
+    expect(answers.filter((answer) => answer === 'DeadlineError').length).toBeGreaterThanOrEqual(4);
+    expect(asked).toHaveLength(261);
   });
 
   it('does not remember a failure', async () => {

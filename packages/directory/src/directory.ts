@@ -1,7 +1,8 @@
-import type { Clock } from '@pesewa/kernel';
+import { type Clock, withDeadline } from '@pesewa/kernel';
 import type { Db } from 'mongodb';
 import { createCache } from './cache.ts';
 import { HEADER_LENGTH_MAX, hashOfHeader } from './keys.ts';
+import { createLimiter } from './limiter.ts';
 import { type Merchant, type MerchantDocument, readMerchant } from './merchant.ts';
 
 /** Merchants' settings, read with a short cache; a change is seen everywhere after the cache's time. */
@@ -9,7 +10,7 @@ export interface Directory {
   /**
    * The merchant of a key header's value (contract 5), suspended ones included; nothing for an unknown key.
    *
-   * Rejects where the database can't answer.
+   * Rejects where the database can't answer, or where too many unknown keys are looked for at once.
    */
   readonly identify: (headerValue: string) => Promise<Merchant | undefined>;
   readonly find: (merchantId: string) => Promise<Merchant | undefined>;
@@ -24,6 +25,9 @@ export interface MerchantLoader {
 const TTL_MS = 5_000;
 const ABSENT_TTL_MS = 1_000;
 const SIZE_MAX = 10_000;
+const READ_TIMEOUT_MS = 3_000;
+/** Of keys that named nobody when last asked: strangers can invent such keys without end, and share our connections. */
+const STRANGERS = { runningMax: 4, waitingMax: 256 } as const;
 const nobody = Promise.resolve(undefined);
 
 /** The collection of the `directory` database that holds the merchants. */
@@ -32,12 +36,12 @@ export const MERCHANTS = 'merchants';
 /** Opens the directory over the database `directory`, of a client with `useBigInt64: true`. */
 export function createDirectory(options: {
   readonly db: Db;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Clock;
   readonly ttlMs?: number | undefined;
 }): Directory {
   const merchants = options.db.collection<MerchantDocument>(MERCHANTS);
   const load = async (filter: { readonly keyHashes: string } | { readonly _id: string }) => {
-    const document = await merchants.findOne(filter);
+    const document = await merchants.findOne(filter, { maxTimeMS: READ_TIMEOUT_MS });
     return document === null ? undefined : readMerchant(document);
   };
   const loader: MerchantLoader = {
@@ -50,20 +54,26 @@ export function createDirectory(options: {
 /** Builds the directory over any loader. */
 export function createDirectoryOver(options: {
   readonly loader: MerchantLoader;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Clock;
   readonly ttlMs?: number | undefined;
 }): Directory {
   const { loader, clock } = options;
   const ttlMs = options.ttlMs ?? TTL_MS;
   const bounds = { clock, ttlMs, absentTtlMs: Math.min(ttlMs, ABSENT_TTL_MS), sizeMax: SIZE_MAX };
+  const inTurn = createLimiter(STRANGERS);
   const byHeader = createCache<Merchant>({
     ...bounds,
-    load: async (headerValue) => {
+    load: async (headerValue, wasPresent) => {
       const keyHash = hashOfHeader(headerValue);
-      return keyHash === undefined ? undefined : loader.byKeyHash(keyHash);
+      if (keyHash === undefined) return undefined;
+      const read = () => withDeadline(loader.byKeyHash(keyHash), READ_TIMEOUT_MS, clock);
+      return wasPresent ? read() : inTurn(read);
     },
   });
-  const byId = createCache<Merchant>({ ...bounds, load: loader.byId });
+  const byId = createCache<Merchant>({
+    ...bounds,
+    load: (id) => withDeadline(loader.byId(id), READ_TIMEOUT_MS, clock),
+  });
   return {
     // An overlong value is no key, and must not take room in the cache.
     identify: (headerValue) => (headerValue.length > HEADER_LENGTH_MAX ? nobody : byHeader.get(headerValue)),

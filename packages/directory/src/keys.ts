@@ -20,12 +20,15 @@ export function hashPublicKey(publicKey: string | Uint8Array): string {
 }
 
 /**
- * The key's hash from the value of `x-api-key` or `X-business` (contract 5), or nothing where it is no strict Base64.
+ * The key's hash from the value of `x-api-key` or `X-business` (contract 5), or nothing where it is no strict Base64 of
+ * what may be a public key: nobody has such a key, so nobody need be asked.
  *
  * Node reads Base64 leniently, so only a value that encodes back to itself counts: one key has one spelling.
  */
 export function hashOfHeader(headerValue: string): string | undefined {
   if (headerValue === '' || headerValue.length > HEADER_LENGTH_MAX) return undefined;
   const key = Buffer.from(headerValue, 'base64');
-  return key.toString('base64') === headerValue ? hashPublicKey(key) : undefined;
+  if (key.toString('base64') !== headerValue || !publicKeyPattern.test(key.toString('latin1')))
+    return undefined;
+  return hashPublicKey(key);
 }

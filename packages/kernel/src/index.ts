@@ -1,5 +1,6 @@
 export { type Clock, systemClock } from './clock.ts';
 export { currencyExponent, isCurrency } from './currency.ts';
+export { DeadlineError, withDeadline } from './deadline.ts';
 export type { Decider } from './decider.ts';
 export { type FeeSchedule, feeFor } from './fees.ts';
 export { createIds, type IdPrefix, type Ids } from './ids.ts';

@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { type BundleDocument, packBundle, unpackBundle } from './bundle.ts';
+import {
+  BUNDLE_BYTES_MAX,
+  type BundleDocument,
+  bytesOf,
+  cutBundles,
+  packBundle,
+  unpackBundle,
+} from './bundle.ts';
 import { encodeRecordBody } from './record-encoder.ts';
 
 const messages = Array.from({ length: 300 }, (_, index) => {
@@ -23,4 +30,24 @@ it('holds the messages as they were, in their order', () => {
 it('refuses to read what is cut off', () => {
   const cut: BundleDocument = { ...document, count: document.count + 1 };
   expect(() => unpackBundle(cut)).toThrow('not what was packed');
+});
+
+it('is cut where a broker would not take more, and keeps the order; small ones stay whole', () => {
+  const cut = (sizes: readonly number[]) => {
+    const whole = sizes.map((size) => ({ topic: 't', key: 'k', body: Buffer.alloc(size) }));
+    const bundles = cutBundles({ source: 's', sequence: 7 }, whole, new Date(0));
+    expect(bundles.flatMap((bundle) => bundle.messages)).toEqual(whole);
+    const shared = bundles.filter((bundle) => bundle.messages.length > 1);
+    for (const bundle of shared) expect(bytesOf(bundle.messages)).toBeLessThanOrEqual(BUNDLE_BYTES_MAX);
+    return bundles.map((bundle) => [bundle._id, bundle.messages.length]);
+  };
+  const id = `s#${'7'.padStart(16, '0')}`;
+  expect(cut([])).toEqual([]);
+  expect(cut([1, 2, 3])).toEqual([[id, 3]]);
+  expect(cut([600_000, 300_000, 300_000, 2_000_000, 1])).toEqual([
+    [id, 2],
+    [`${id}.0001`, 1],
+    [`${id}.0002`, 1],
+    [`${id}.0003`, 1],
+  ]);
 });

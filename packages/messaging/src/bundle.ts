@@ -30,9 +30,10 @@ export interface BundleDocument {
 
 /** A bundle as it is stored: packed, because thousands of small fields cost more than the messages themselves. */
 export function packBundle({ _id, messages, createdAt }: Bundle): BundleDocument {
-  const topics = [...new Set(messages.map(({ topic }) => topic))];
+  const topics: string[] = [];
   let bytes = 0;
   for (const { topic, body } of messages) {
+    if (!topics.includes(topic)) topics.push(topic);
     bytes += varIntSize(topics.indexOf(topic)) + varIntSize(body.length) + body.length;
   }
   const packed = Buffer.allocUnsafe(bytes);
@@ -87,8 +88,15 @@ export const BUNDLE_BYTES_MAX = 900 * 1_024;
 const OVERHEAD_BYTES = 16;
 
 /** What a message takes on its way to Kafka, at most. */
-export function sizeOf({ body }: Pick<EncodedMessage, 'body'>): number {
-  return body.length + OVERHEAD_BYTES;
+function sizeOf(message: EncodedMessage): number {
+  return message.body.length + OVERHEAD_BYTES;
+}
+
+/** What messages take on their way to Kafka, at most. */
+export function bytesOf(messages: readonly EncodedMessage[]): number {
+  let bytes = 0;
+  for (const message of messages) bytes += sizeOf(message);
+  return bytes;
 }
 
 /** Cuts the messages of a transaction into bundles that a broker takes, in their order. */
@@ -97,23 +105,29 @@ export function cutBundles(
   messages: readonly EncodedMessage[],
   createdAt: Date,
 ): readonly Bundle[] {
-  const parts: EncodedMessage[][] = [];
-  let room = 0;
+  const bundles: Bundle[] = [];
+  const add = (part: readonly EncodedMessage[]) =>
+    bundles.push({
+      _id: bundleId(origin.source, origin.sequence, bundles.length),
+      messages: part,
+      createdAt,
+    });
+  let first = 0;
+  let end = 0;
+  let room = BUNDLE_BYTES_MAX;
   for (const message of messages) {
     const bytes = sizeOf(message);
-    const part = parts.at(-1);
-    if (part !== undefined && bytes <= room) part.push(message);
-    else {
-      parts.push([message]);
+    if (bytes > room && end > first) {
+      add(messages.slice(first, end));
+      first = end;
       room = BUNDLE_BYTES_MAX;
     }
     room -= bytes;
+    end += 1;
   }
-  return parts.map((part, index) => ({
-    _id: bundleId(origin.source, origin.sequence, index),
-    messages: part,
-    createdAt,
-  }));
+  // Nearly always all of them: then nothing is copied.
+  if (end > first) add(first === 0 ? messages : messages.slice(first));
+  return bundles;
 }
 
 /** The source of a process's group commits of one name; a partition's source is its group, topic and number. */

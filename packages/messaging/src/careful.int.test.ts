@@ -37,7 +37,8 @@ async function openTeller(scope: ReturnType<typeof openTestScope>) {
 
 it('applies a chunk again with care where a unique key is taken', async () => {
   await using scope = openTestScope(config);
-  const tell = await openTeller(scope);
+  await using tellers = openTestScope(config);
+  const tell = await openTeller(tellers);
   const messaging = await openMessaging(scope, { service: 'careful', database: 'careful', produces: [] });
   const seen = messaging.db.collection<{ _id: string }>('seen');
   await seen.insertOne({ _id: 'twice' });
@@ -58,7 +59,8 @@ it('applies a chunk again with care where a unique key is taken', async () => {
 
 it('looks for what cannot be applied by halves, parks it alone, and keeps the order', async () => {
   await using scope = openTestScope(config);
-  const tell = await openTeller(scope);
+  await using tellers = openTestScope(config);
+  const tell = await openTeller(tellers);
   const messaging = await openMessaging(scope, { service: 'halver', database: 'halver', produces: [] });
   const applied: string[] = [];
   let tries = 0;

@@ -1,5 +1,5 @@
-import { type Collection, MongoError } from 'mongodb';
-import { isDuplicateKey } from './mongo.ts';
+import type { Collection } from 'mongodb';
+import { isDuplicateKey, isPassing } from './mongo.ts';
 import { advanceOffset, type ConsumerOffset, FencedError } from './offsets.ts';
 import { createParking, type ParkingDeps } from './parking.ts';
 import type { AnyEvent, Reading, Received, TopicHandler } from './received.ts';
@@ -110,11 +110,5 @@ export const mustStop = (error: unknown): boolean => error instanceof FencedErro
 
 /** Faults of the connection or the cluster: they pass, so the chunk is retried in place. */
 export function isTransient(error: unknown): boolean {
-  if (!(error instanceof MongoError)) return error instanceof Error && error.name.startsWith('Kafka');
-  return (
-    error.hasErrorLabel('TransientTransactionError') ||
-    error.hasErrorLabel('UnknownTransactionCommitResult') ||
-    error.hasErrorLabel('RetryableWriteError') ||
-    /Network|ServerSelection|WaitQueue|PoolCleared|Timeout/.test(error.name)
-  );
+  return isPassing(error) || (error instanceof Error && error.name.startsWith('Kafka'));
 }

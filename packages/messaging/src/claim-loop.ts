@@ -20,6 +20,8 @@ export interface ClaimOptions<Record extends Claimable> {
   readonly open: Filter<Record>;
   /** Further aggregation `$set` fields that the claim writes, such as the next state. */
   readonly mark?: Document;
+  /** Whether anything is to be claimed now; always, where it is left out. Asked before each claim. */
+  readonly mayClaim?: () => boolean;
   readonly leaseMs: number;
   /** The longest that one piece of work may take; the lease must outlast it. */
   readonly workTimeoutMs: number;
@@ -52,6 +54,7 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
     clock: options.clock,
     logger: options.logger,
     round: async () => {
+      if (options.mayClaim?.() === false) return false;
       const room = Math.min(options.batchMax, options.concurrencyMax - working.size);
       if (room <= 0) {
         await Promise.race(working);

@@ -1,17 +1,20 @@
 import { parkedTopic, type TopicName, topics } from '@pesewa/contracts';
+import { withDeadline } from '@pesewa/kernel';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Db, MongoClient } from 'mongodb';
 import { Counter } from 'prom-client';
 import { commitSource } from './bundle.ts';
+import { measureClockSkewMs, startClockGuard } from './clock-guard.ts';
 import { openCodec } from './codec.ts';
 import { runConsumer } from './consumer.ts';
-import { type ApplyGroup, createGroupCommit, type GroupCommit } from './group-commit.ts';
+import { type ApplyGroup, createGroupCommit, type GroupCommit, type GroupLimits } from './group-commit.ts';
 import { createKafka } from './kafka.ts';
 import { leasesOf } from './lease.ts';
 import { createMessageEncoder } from './message-encoder.ts';
 import { openDatabase } from './mongo.ts';
 import { offsetsOf } from './offsets.ts';
 import { outboxOf } from './outbox.ts';
+import { gaugeOldestBundle } from './outbox-age.ts';
 import type { TopicHandler } from './received.ts';
 import { openRelay } from './relay.ts';
 import { startSweeper } from './sweeper.ts';
@@ -29,7 +32,7 @@ export interface Messaging {
   readonly groupCommit: <Item, Outcome>(
     name: string,
     apply: ApplyGroup<Item, Outcome>,
-    limits?: { readonly itemsMax?: number; readonly groupsMax?: number },
+    limits?: GroupLimits<Item>,
   ) => GroupCommit<Item, Outcome>;
   /** Starts consuming; called once, last, when every handler's needs are open. */
   readonly consume: (handlers: readonly TopicHandler[]) => Promise<void>;
@@ -54,6 +57,8 @@ export interface MessagingOptions {
   readonly database: string;
   readonly produces: readonly TopicName[];
   readonly chunkMessagesMax?: number;
+  /** Whether a clock that is off the database's ends the process; otherwise the process is not ready meanwhile. */
+  readonly endsOnClockSkew?: boolean;
 }
 
 /** Opens the database, the codec, the relay and the sweeper of a service; everything closes with the scope. */
@@ -107,16 +112,27 @@ export async function openMessaging(
 }
 
 async function openParts(scope: ServiceScope<MessagingConfig>, options: MessagingOptions) {
-  const { config, logger, clock, ids, crashPoint, health } = scope;
+  const { config, logger, clock, random, ids, crashPoint, health } = scope;
   const topicPrefix = config.TOPIC_PREFIX;
   const owner = `${options.service}-${ids.next('rn')}`;
   const database = `${config.DATABASE_PREFIX}${options.database}`;
   const { client, db } = await scope.open(
-    openDatabase({ url: config.MONGODB_URL, database, appName: options.service }),
+    openDatabase({ url: config.MONGODB_URL, database, appName: options.service, clock }),
   );
   health.addReadiness('mongodb', async () => {
-    await client.db('admin').command({ ping: 1 }, { timeoutMS: PING_TIMEOUT_MS });
+    // The driver's own bounds are those of work; readiness is asked for every few seconds.
+    await withDeadline(client.db('admin').command({ ping: 1 }), PING_TIMEOUT_MS, clock);
   });
+  const guard = startClockGuard({
+    measure: () => measureClockSkewMs(client, clock),
+    clock,
+    logger,
+    skewed: (error) => {
+      if (options.endsOnClockSkew) scope.abort(error);
+      else logger.error({ err: error }, 'not ready');
+    },
+  });
+  health.addReadiness('clock', (await scope.open(guard)).check);
   const codec = await openCodec({
     registryUrl: config.SCHEMA_REGISTRY_URL,
     topicPrefix,
@@ -125,9 +141,9 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
   const outbox = outboxOf(db);
   const relay = await scope.open(openRelay({ kafka: kafkaOf(scope, owner), outbox, logger, crashPoint }));
   await scope.open(startSweeper({ outbox, leases: leasesOf(db), relay, owner, clock, logger }));
-  const now = () => new Date(clock.nowMs());
+  gaugeOldestBundle({ outbox, registry: scope.metrics, clock });
   const encoder = createMessageEncoder(codec, topicPrefix);
-  const transact = createTransact({ client, outbox, relay, encoder, now, crashPoint });
+  const transact = createTransact({ client, outbox, relay, encoder, clock, random, crashPoint });
   return { client, db, owner, topicPrefix, codec, encoder, outbox, relay, transact };
 }
 

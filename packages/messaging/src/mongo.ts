@@ -1,4 +1,6 @@
-import { type Db, MongoClient, type TransactionOptions } from 'mongodb';
+import type { Clock } from '@pesewa/kernel';
+import { type Db, MongoClient, MongoError, type TransactionOptions } from 'mongodb';
+import { measureClockSkewMs, refuseClockSkew } from './clock-guard.ts';
 
 /** A MongoDB connection; disposing of it closes the pool. */
 export interface Database extends AsyncDisposable {
@@ -6,10 +8,21 @@ export interface Database extends AsyncDisposable {
   readonly db: Db;
 }
 
+/**
+ * How long a silent server is waited for. The driver ignores `timeoutMS`, so these are what notices a stalled one: its
+ * monitor hears nothing for `heartbeat` and `connect` together, closes the connections and ends what waits on them;
+ * where the topology has changed meanwhile, `socket` does. Both are above every answer we wait for: a transaction's
+ * command takes seconds at most, a cursor tells its documents by the batch, and a majority write gives up after
+ * `majority`. An operation is tried once more, so it fails within some twenty seconds.
+ */
+const silenceMs = { heartbeat: 5_000, connect: 5_000, majority: 10_000, socket: 15_000 } as const;
+
+const writeConcern = { w: 'majority', journal: true, wtimeoutMS: silenceMs.majority } as const;
+
 /** The options of every transaction: what was committed survives a failover (research/reliability 3.1). */
 export const transactionOptions: TransactionOptions = {
   readConcern: { level: 'snapshot' },
-  writeConcern: { w: 'majority', journal: true, wtimeoutMS: 30_000 },
+  writeConcern,
   readPreference: 'primary',
 };
 
@@ -18,13 +31,15 @@ export async function openDatabase(options: {
   readonly url: string;
   readonly database: string;
   readonly appName: string;
+  /** Of a process that writes times: more than five seconds from the server's it is refused. */
+  readonly clock?: Pick<Clock, 'nowMs'>;
 }): Promise<Database> {
   const client = new MongoClient(options.url, {
     appName: options.appName,
     useBigInt64: true,
     ignoreUndefined: true,
     readConcernLevel: 'majority',
-    writeConcern: { w: 'majority', journal: true, wtimeoutMS: 30_000 },
+    writeConcern,
     retryReads: true,
     retryWrites: true,
     maxPoolSize: 20,
@@ -32,12 +47,23 @@ export async function openDatabase(options: {
     maxIdleTimeMS: 60_000,
     waitQueueTimeoutMS: 2_000,
     serverSelectionTimeoutMS: 5_000,
+    heartbeatFrequencyMS: silenceMs.heartbeat,
+    connectTimeoutMS: silenceMs.connect,
+    socketTimeoutMS: silenceMs.socket,
   });
   await client.connect();
   const hello = await client.db('admin').command({ hello: 1 });
   if (typeof hello['setName'] !== 'string') {
     await client.close();
     throw new Error('MongoDB must be a replica set: transactions need one (start mongod with --replSet)');
+  }
+  if (options.clock) {
+    try {
+      refuseClockSkew(await measureClockSkewMs(client, options.clock));
+    } catch (error) {
+      await client.close();
+      throw error;
+    }
   }
   return { client, db: client.db(options.database), [Symbol.asyncDispose]: () => client.close() };
 }
@@ -47,4 +73,35 @@ const DUPLICATE_KEY = 11_000;
 /** Whether the error says that a unique key is taken. */
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === DUPLICATE_KEY;
+}
+
+const WRITE_CONFLICT = 112;
+
+/** Whether the error says that another transaction, in progress or newer, has written the same. */
+export function isWriteConflict(error: unknown): boolean {
+  return error instanceof MongoError && error.code === WRITE_CONFLICT && error.hasErrorLabel(TRANSIENT);
+}
+
+const TRANSIENT = 'TransientTransactionError';
+const COMMIT_UNKNOWN = 'UnknownTransactionCommitResult';
+
+/** Whether a commit's outcome is not known: it may be asked for again, but nothing may be tried anew. */
+export function isCommitUnknown(error: unknown): boolean {
+  return error instanceof MongoError && error.hasErrorLabel(COMMIT_UNKNOWN);
+}
+
+/** Whether a transaction is known to have left nothing behind, so that the whole of it may be tried anew. */
+export function isRepeatable(error: unknown): boolean {
+  return error instanceof MongoError && error.hasErrorLabel(TRANSIENT) && !isCommitUnknown(error);
+}
+
+/** Whether the error is one of the connection or the cluster, not of what was asked: it passes. */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof MongoError)) return false;
+  return (
+    error.hasErrorLabel(TRANSIENT) ||
+    error.hasErrorLabel(COMMIT_UNKNOWN) ||
+    error.hasErrorLabel('RetryableWriteError') ||
+    /Network|ServerSelection|WaitQueue|PoolCleared|NotConnected|Timeout/.test(error.name)
+  );
 }

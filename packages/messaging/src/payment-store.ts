@@ -63,22 +63,27 @@ export function attemptMark(step: string) {
   };
 }
 
-/** Opens the store of a gateway's payments; those in the step `due` are claimable by `dueAt`. */
+/**
+ * Opens the store of a gateway's payments; those in the step `due` are claimable by `dueAt`, within equal fields of
+ * `claimedWithin` where there are any.
+ */
 export async function openPaymentStore<
   Payment extends PaymentRecord,
   Document extends PaymentDocument,
 >(options: {
   readonly collection: Collection<Document>;
   readonly due: string;
+  readonly claimedWithin?: readonly (keyof Document & string)[];
   readonly toDocument: (payment: Payment) => Document;
   readonly fromDocument: (document: Document) => Payment;
   /** The update that leads from a stored payment to this one; what never changes may be left out. */
   readonly toUpdate: (after: Payment) => object;
 }): Promise<PaymentStore<Payment, Document>> {
-  const { collection, fromDocument } = options;
+  const { collection, fromDocument, claimedWithin = [] } = options;
+  const claimKey = Object.fromEntries([...claimedWithin, 'dueAt'].map((field) => [field, 1 as const]));
   await collection.createIndexes([
     { key: { reference: 1 }, unique: true },
-    { key: { dueAt: 1 }, partialFilterExpression: { step: options.due } },
+    { key: claimKey, partialFilterExpression: { step: options.due } },
   ]);
   const findAll = async (filter: object, session?: ClientSession) => {
     const found = await collection.find(filter as Filter<Document>, session ? { session } : {}).toArray();

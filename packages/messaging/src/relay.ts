@@ -1,14 +1,16 @@
 import type { CrashPoint, Logger } from '@pesewa/runtime';
 import type { Kafka, Message } from 'kafkajs';
-import { BUNDLE_BYTES_MAX, type Bundle, isSwept, type Outbox, sizeOf } from './bundle.ts';
+import { BUNDLE_BYTES_MAX, type Bundle, bytesOf, isSwept, type Outbox } from './bundle.ts';
 import { createProducer } from './kafka.ts';
 
 /** The one road from the outbox to Kafka: first in, first out, one send outstanding. */
 export interface Relay extends AsyncDisposable {
   /** Takes over a committed bundle; resolves once Kafka has it on every in-sync replica. */
   readonly send: (bundle: Bundle) => Promise<void>;
-  /** Whether the bundle is on its way already. */
+  /** Whether the bundle is on its way already, by this process; what others send is not known. */
   readonly holds: (id: string) => boolean;
+  /** Whether it takes further bundles of group commits; what it does not take is left in the outbox. */
+  readonly hasRoom: () => boolean;
 }
 
 const MESSAGES_PER_SEND_MAX = 2_000;
@@ -39,6 +41,8 @@ export async function openRelay(options: {
   let removing: Promise<void> = Promise.resolve();
   let closed = false;
   let waitingBytes = 0;
+
+  const hasRoom = () => !closed && waitingBytes < BYTES_WAITING_MAX;
 
   async function sendOnce(batch: readonly Waiting[]): Promise<void> {
     options.crashPoint('relay.before-send');
@@ -79,9 +83,9 @@ export async function openRelay(options: {
   return {
     send: async (bundle) => {
       // Only what the sweeper will send may be left out; what consumers wait for is bounded by their own waiting.
-      if (closed || (waitingBytes >= BYTES_WAITING_MAX && isSwept(bundle._id))) return;
+      if (closed || (isSwept(bundle._id) && !hasRoom())) return;
       const sent = Promise.withResolvers<void>();
-      const bytes = bundle.messages.reduce((sum, message) => sum + sizeOf(message), 0);
+      const bytes = bytesOf(bundle.messages);
       waitingBytes += bytes;
       held.add(bundle._id);
       waiting.push({ bundle, bytes, sent });
@@ -89,6 +93,7 @@ export async function openRelay(options: {
       await sent.promise;
     },
     holds: (id) => held.has(id),
+    hasRoom,
     [Symbol.asyncDispose]: async () => {
       await Promise.race([(sending ?? Promise.resolve()).then(() => removing), bound(CLOSE_TIMEOUT_MS)]);
       closed = true;

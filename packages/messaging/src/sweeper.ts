@@ -1,7 +1,7 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { Collection } from 'mongodb';
-import { commitBundles, type Outbox, unpackBundle } from './bundle.ts';
+import { type BundleDocument, commitBundles, type Outbox, unpackBundle } from './bundle.ts';
 import { type Lease, takeLease } from './lease.ts';
 import { type Loop, startLoop } from './loop.ts';
 import type { Relay } from './relay.ts';
@@ -10,6 +10,7 @@ const ORPHAN_AGE_MS = 5_000;
 const PAUSE_MS = 2_000;
 const LEASE_MS = 15_000;
 const BUNDLES_PER_ROUND_MAX = 500;
+const BUNDLES_PER_READ = 8;
 
 /**
  * Sends what a crashed process left of its group commits; one sweeper at a time over all replicas.
@@ -39,14 +40,33 @@ export function startSweeper(options: {
       const before = new Date(options.clock.nowMs() - ORPHAN_AGE_MS);
       const orphans = await options.outbox
         .find({ ...commitBundles, createdAt: { $lt: before } })
+        .project<Pick<BundleDocument, '_id'>>({ _id: 1 })
         .sort({ _id: 1 })
         .limit(BUNDLES_PER_ROUND_MAX)
         .toArray();
-      const left = orphans.filter((bundle) => !options.relay.holds(bundle._id));
-      if (left.length === 0) return false;
-      options.logger.warn({ bundles: left.length }, 'sending what a crash left behind');
-      await Promise.all(left.map((bundle) => options.relay.send(unpackBundle(bundle))));
-      return left.length === BUNDLES_PER_ROUND_MAX;
+      const left = orphans.map(({ _id }) => _id).filter((id) => !options.relay.holds(id));
+      const taken = await handOver(options, left);
+      return taken > 0 && (taken < left.length || orphans.length === BUNDLES_PER_ROUND_MAX);
     },
   });
+}
+
+/** Sends bundles for as long as the relay has room: a few are read at a time, since each may be large. Gives how many. */
+async function handOver(
+  { outbox, relay, logger }: { readonly outbox: Outbox; readonly relay: Relay; readonly logger: Logger },
+  ids: readonly string[],
+): Promise<number> {
+  if (ids.length === 0 || !relay.hasRoom()) return 0;
+  logger.warn({ bundles: ids.length }, 'sending what a crash left behind');
+  const sends: Promise<void>[] = [];
+  const found = outbox.find({ _id: { $in: ids } }, { batchSize: BUNDLES_PER_READ }).sort({ _id: 1 });
+  for await (const bundle of found) {
+    if (!relay.hasRoom()) break;
+    const sent = relay.send(unpackBundle(bundle));
+    // Awaited below, with the others.
+    sent.catch(() => undefined);
+    sends.push(sent);
+  }
+  await Promise.all(sends);
+  return sends.length;
 }

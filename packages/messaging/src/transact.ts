@@ -2,9 +2,9 @@ import type { CrashPoint } from '@pesewa/runtime';
 import type { MongoClient } from 'mongodb';
 import { type Bundle, cutBundles, type EncodedMessage, type Outbox, packBundle } from './bundle.ts';
 import type { MessageEncoder } from './message-encoder.ts';
-import { transactionOptions } from './mongo.ts';
 import type { Transaction } from './outbox.ts';
 import type { Relay } from './relay.ts';
+import { type Conflicts, runTransaction, type TransactionDeps } from './transaction.ts';
 
 /** Where a bundle comes from and where it stands in that source's order. */
 export interface BundleOrigin {
@@ -23,31 +23,33 @@ export interface RawTransaction extends Transaction {
   readonly send: (message: EncodedMessage) => void;
 }
 
-/** Runs work in one majority transaction whose events go out if, and only if, it commits. */
+/** Runs work in one majority transaction whose events go out if, and only if, it commits; conflicts are retried. */
 export type Transact = <Value>(
   name: string,
   origin: BundleOrigin,
   work: (transaction: RawTransaction) => Promise<Value>,
+  conflicts?: Conflicts,
 ) => Promise<Committed<Value>>;
 
 /**
- * Builds {@link Transact}. The work may run more than once (a conflict reruns it), so it must do nothing but read and
+ * Builds {@link Transact}. The work may run more than once (a conflict or a lost connection reruns it, for some seconds), so it must do nothing but read and
  * write MongoDB through the session; never a call to the outside.
  */
-export function createTransact(options: {
-  readonly client: MongoClient;
-  readonly outbox: Outbox;
-  readonly relay: Relay;
-  readonly encoder: MessageEncoder;
-  readonly now: () => Date;
-  readonly crashPoint: CrashPoint;
-}): Transact {
-  return async (name, origin, work) => {
+export function createTransact(
+  options: TransactionDeps & {
+    readonly client: MongoClient;
+    readonly outbox: Outbox;
+    readonly relay: Relay;
+    readonly encoder: MessageEncoder;
+    readonly crashPoint: CrashPoint;
+  },
+): Transact {
+  return async (name, origin, work, conflicts = 'retry') => {
     let messages: EncodedMessage[] = [];
     let actions: (() => void)[] = [];
     let bundles: readonly Bundle[] = [];
     const value = await options.client.withSession((session) =>
-      session.withTransaction(async () => {
+      runTransaction(options, session, conflicts, async () => {
         messages = [];
         actions = [];
         const result = await work({
@@ -56,11 +58,11 @@ export function createTransact(options: {
           send: (message) => void messages.push(message),
           afterCommit: (action) => void actions.push(action),
         });
-        bundles = cutBundles(origin, messages, options.now());
+        bundles = cutBundles(origin, messages, new Date(options.clock.nowMs()));
         if (bundles.length > 0) await options.outbox.insertMany(bundles.map(packBundle), { session });
         options.crashPoint(`${name}.before-commit`);
         return result;
-      }, transactionOptions),
+      }),
     );
     options.crashPoint(`${name}.after-commit`);
     for (const action of actions) action();

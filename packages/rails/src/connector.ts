@@ -178,6 +178,8 @@ export interface RailCapabilities {
 export interface RailConnector {
   readonly name: string;
   readonly capabilities: RailCapabilities;
+  /** Whether a call would be tried now; while not, every one comes back `notSent` (its circuit is open). */
+  readonly isAvailable: () => boolean;
   readonly submitPayout: (order: PayoutOrder) => Promise<SubmissionResult>;
   readonly lookUpPayout: (query: {
     readonly reference: string;

@@ -24,6 +24,7 @@ async function withRail<Value>(
   listener: RequestListener,
   use: (rail: {
     readonly submit: () => Promise<unknown>;
+    readonly processors: () => Promise<unknown>;
     readonly served: () => number;
     readonly close: () => Promise<void>;
   }) => Promise<Value>,
@@ -46,7 +47,8 @@ async function withRail<Value>(
     });
   try {
     const submit = () => rails.all[0]?.submitPayout(payout) ?? Promise.reject(new Error('no rail'));
-    return await use({ submit, served: () => served, close });
+    const processors = () => rails.all[0]?.processors('NGA') ?? Promise.reject(new Error('no rail'));
+    return await use({ submit, processors, served: () => served, close });
   } finally {
     await close();
     await rails[Symbol.asyncDispose]();
@@ -131,6 +133,46 @@ describe('a rail on a real network', () => {
       expect(await submit()).toMatchObject(result);
       expect(served()).toBe(1);
     });
+  });
+
+  /** As many processors as asked for, each with a long address of a picture. */
+  const listOf = (count: number) => ({
+    isSuccessful: true,
+    responseCode: '00',
+    responseMessage: 'ok',
+    responseData: Array.from({ length: count }, (_, index) => ({
+      code: `B${index}`,
+      name: `Bank ${index}`,
+      shortName: `b${index}`,
+      sortCode: '',
+      avatar: `https://pictures.example/${'x'.repeat(300)}/${index}.png`,
+      currency: 'NGN',
+      country: 'NGA',
+      active: true,
+      blockTransaction: false,
+    })),
+  });
+
+  it('lists a thousand processors, which are more than any other answer may be', async () => {
+    const list = listOf(1_000);
+    await withRail(
+      answer(200, JSON.stringify(list)),
+      async ({ processors }) =>
+        expect(await processors()).toEqual({ kind: 'answered', value: list.responseData }),
+      { timeoutMs: 5_000 },
+    );
+  });
+
+  it('reads no list without end, and asks again: the rail is there', async () => {
+    await withRail(
+      answer(200, JSON.stringify({ ...listOf(1), padding: 'x'.repeat(4 * 1_024 * 1_024) })),
+      async ({ processors, served }) => {
+        for (let attempt = 0; attempt < 3; attempt += 1)
+          expect(await processors()).toEqual({ kind: 'unknown', why: 'answer too large' });
+        expect(served()).toBe(3);
+      },
+      { timeoutMs: 5_000, breakerFailures: 2 },
+    );
   });
 
   it('knows that nothing left where nobody listens', async () => {

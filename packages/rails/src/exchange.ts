@@ -8,6 +8,8 @@ export interface ExchangeRequest {
   readonly body?: string;
   /** One deadline over connecting, sending and reading to the last byte. */
   readonly timeoutMs: number;
+  /** The largest answer that is read, {@link ANSWER_BYTES_MAX} unless told otherwise; a larger one counts as garbage. */
+  readonly bytesMax?: number;
 }
 
 /** An answer read to its end. */
@@ -20,14 +22,17 @@ export interface ExchangeResponse {
 /** The port to the network: resolves with any complete answer, rejects with an {@link ExchangeError}. */
 export type Exchange = (request: ExchangeRequest) => Promise<ExchangeResponse>;
 
-/** An exchange without an answer; `sent` tells whether any of the request may have left. */
+/** An exchange without a whole answer; `sent` tells whether any of the request may have left. */
 export class ExchangeError extends Error {
   override readonly name = 'ExchangeError';
   readonly sent: boolean;
+  /** Whether the rail did answer, only not what we can read: no sign of a rail that is down. */
+  readonly answered: boolean;
 
-  constructor(message: string, sent: boolean) {
+  constructor(message: string, sent: boolean, answered = false) {
     super(message);
     this.sent = sent;
+    this.answered = answered;
   }
 }
 
@@ -36,7 +41,7 @@ export interface HttpExchange extends AsyncDisposable {
   readonly exchange: Exchange;
 }
 
-/** The largest answer that is read; a larger one counts as garbage. */
+/** The largest answer that is read where a request doesn't say otherwise. */
 export const ANSWER_BYTES_MAX = 65_536;
 
 const KEEP_ALIVE_TIMEOUT_MS = 4_000;
@@ -64,7 +69,7 @@ export function createHttpExchange(options: {
 
 function exchangeOver(agent: Agent, request: ExchangeRequest): Promise<ExchangeResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<ExchangeResponse>();
-  const exchange = createHandler({ resolve, reject }, request.timeoutMs);
+  const exchange = createHandler({ resolve, reject }, request);
   const url = new URL(request.url);
   try {
     agent.dispatch(
@@ -94,7 +99,10 @@ interface Settlement {
  * `onRequestStart` is called right before the first byte is written: whatever goes wrong earlier
  * (the queue, name resolution, connecting) has certainly not reached the rail.
  */
-function createHandler(settlement: Settlement, timeoutMs: number) {
+function createHandler(
+  settlement: Settlement,
+  { timeoutMs, bytesMax = ANSWER_BYTES_MAX }: Pick<ExchangeRequest, 'timeoutMs' | 'bytesMax'>,
+) {
   let controller: Dispatcher.DispatchController | undefined;
   let settled = false;
   let status = 0;
@@ -108,9 +116,9 @@ function createHandler(settlement: Settlement, timeoutMs: number) {
     clearTimeout(timer);
     settle();
   };
-  const fail = (why: string) =>
+  const fail = (why: string, answered = false) =>
     finish(() => {
-      settlement.reject(new ExchangeError(why, controller !== undefined));
+      settlement.reject(new ExchangeError(why, controller !== undefined, answered));
       controller?.abort(new ExchangeError(why, true));
     });
   const timer = setTimeout(() => fail('timeout'), timeoutMs);
@@ -129,7 +137,7 @@ function createHandler(settlement: Settlement, timeoutMs: number) {
     },
     onResponseData: (_controller, chunk) => {
       length += chunk.byteLength;
-      if (length > ANSWER_BYTES_MAX) fail('answer too large');
+      if (length > bytesMax) fail('answer too large', true);
       else chunks.push(chunk);
     },
     onResponseEnd: () =>

@@ -27,9 +27,11 @@ export function createTestClock() {
 /** One rail over a scripted network, with every request that it made. */
 export function createRailFixture(exchange: Exchange, settings: object = {}) {
   const requests: ExchangeRequest[] = [];
+  const warnings: unknown[] = [];
   const clock = createTestClock();
   const rails = openRails(railSettings.parse(JSON.stringify([{ ...leastSettings, ...settings }])), {
     clock,
+    logger: { warn: (...line: unknown[]) => void warnings.push(line), info: () => undefined },
     exchange: (request) => {
       requests.push(request);
       return exchange(request);
@@ -37,7 +39,7 @@ export function createRailFixture(exchange: Exchange, settings: object = {}) {
   });
   const [rail] = rails.all;
   if (rail === undefined) throw new Error('no rail was opened');
-  return { rail, requests, clock };
+  return { rail, requests, clock, warnings };
 }
 
 /** A network that answers everything alike; an object is sent as JSON. */
@@ -46,14 +48,14 @@ export function answering(status: number, body: unknown, retryAfter?: string): E
   return async () => ({ status, retryAfter, bodyText });
 }
 
-/** A payout with every optional field left out. */
+/** A payout with every optional field left out, to a place where none of them is required. */
 export const payout = {
   reference: 'po-1',
-  country: 'KEN',
-  currency: 'KES',
+  country: 'GHA',
+  currency: 'GHS',
   channel: 'Mobile Money',
   amount: 10_050n,
-  beneficiary: { accountName: 'A. Name', accountNumber: '254700000000', bankCode: 'MPESA' },
+  beneficiary: { accountName: 'A. Name', accountNumber: '233240000000', bankCode: 'GHMTN' },
   sender: { name: 'Demo', email: 'demo@example.com' },
 } as const;
 

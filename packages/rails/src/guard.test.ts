@@ -29,9 +29,32 @@ describe('the circuit breaker', () => {
     expect(requests).toHaveLength(3);
   });
 
+  it('says while it is open that a call would not be tried, and from its time on that it may be', async () => {
+    const { rail, clock } = createRailFixture(answering(503, ''), {
+      breakerFailures: 2,
+      breakerOpenMs: 7_000,
+    });
+    await rail.lookUpPayout(query);
+    expect(rail.isAvailable()).toBe(true);
+    await rail.lookUpPayout(query);
+    expect(rail.isAvailable()).toBe(false);
+    clock.now += 7_000;
+    expect(rail.isAvailable()).toBe(true);
+  });
+
   it('stays closed over refusals: they are answers', async () => {
     const { rail, requests } = createRailFixture(answering(429, ''), { breakerFailures: 2 });
     for (let attempt = 0; attempt < 5; attempt += 1) await rail.submitPayout(payout);
+    expect(requests).toHaveLength(5);
+  });
+
+  it('stays closed over answers that are too large: the rail is there', async () => {
+    const { rail, requests } = createRailFixture(
+      () => Promise.reject(new ExchangeError('answer too large', true, true)),
+      { breakerFailures: 2 },
+    );
+    for (let attempt = 0; attempt < 5; attempt += 1)
+      expect(await rail.processors('KEN')).toEqual({ kind: 'unknown', why: 'answer too large' });
     expect(requests).toHaveLength(5);
   });
 

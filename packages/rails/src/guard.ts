@@ -19,7 +19,11 @@ import { createTokenBucket } from './token-bucket.ts';
 export type Guarded = { readonly kind: 'answered'; readonly response: ExchangeResponse } | Unknown | NotSent;
 
 /** Exchanges within a rail's limits; never throws. */
-export type Guard = (request: ExchangeRequest) => Promise<Guarded>;
+export interface Guard {
+  (request: ExchangeRequest): Promise<Guarded>;
+  /** Whether a request would be tried now: the circuit is closed, or has been open so long that it may be probed. */
+  readonly isAvailable: () => boolean;
+}
 
 /** How long a call may wait for the rate limit, and again for a slot or a probe of the breaker. */
 const WAIT_MS_MAX = 1_000;
@@ -55,14 +59,18 @@ export function createGuard(dependencies: {
     halfOpenAfter: settings.breakerOpenMs,
     breaker: new ConsecutiveBreaker(settings.breakerFailures),
   });
+  let openedAtMs = 0;
   breaker.onStateChange((state) => {
-    if (state === CircuitState.Open) logger?.warn({ rail: settings.name }, 'rail circuit opened');
+    if (state === CircuitState.Open) {
+      openedAtMs = clock.nowMs();
+      logger?.warn({ rail: settings.name }, 'rail circuit opened');
+    }
     if (state === CircuitState.Closed) logger?.info({ rail: settings.name }, 'rail circuit closed');
   });
   const slots = bulkhead(settings.concurrencyMax, settings.concurrencyMax);
   const limits = wrap(slots, breaker);
 
-  return async (request) => {
+  const guard = async (request: ExchangeRequest): Promise<Guarded> => {
     const turn = bucket.take();
     if (!turn.granted) return notSent('rate limit of the rail', turn.waitMs);
     if (turn.waitMs > 0) await clock.sleep(turn.waitMs);
@@ -82,6 +90,9 @@ export function createGuard(dependencies: {
       return { kind: 'unknown', why: error instanceof ExchangeError ? error.message : 'network failure' };
     }
   };
+  const isAvailable = () =>
+    breaker.state !== CircuitState.Open || clock.nowMs() - openedAtMs >= settings.breakerOpenMs;
+  return Object.assign(guard, { isAvailable });
 }
 
 function isServerFailure(result: unknown): boolean {
@@ -94,7 +105,12 @@ function isServerFailure(result: unknown): boolean {
   );
 }
 
-const railFailures = handleWhen((error) => !(error instanceof WaitError)).orWhenResult(isServerFailure);
+/** What our own bounds refuse says nothing of the rail's health. */
+function isOurRefusal(error: unknown): boolean {
+  return error instanceof WaitError || (error instanceof ExchangeError && error.answered);
+}
+
+const railFailures = handleWhen((error) => !isOurRefusal(error)).orWhenResult(isServerFailure);
 
 function notSent(why: string, retryAfterMs: number): NotSent {
   return { kind: 'notSent', why, retryAfterMs };

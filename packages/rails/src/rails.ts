@@ -38,7 +38,8 @@ export function openRails(
       exchange,
       logger: dependencies.logger,
     });
-    return createUpstream({ settings: rail, guard, clock: dependencies.clock });
+    const { clock, logger } = dependencies;
+    return createUpstream({ settings: rail, guard, clock, logger });
   });
   const byName = new Map(all.map((rail) => [rail.name, rail]));
   return {

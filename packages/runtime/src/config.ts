@@ -38,7 +38,9 @@ export const serviceSettings = z.object({
   OPERATOR_TOKEN: z
     .string()
     .min(16)
-    .describe('bearer token of the operator APIs; whoever has it is `operator`'),
+    .describe(
+      'bearer token of the operator APIs; whoever has it is `operator`, who orders in development alone',
+    ),
   OPERATORS: operatorsSetting.describe(
     'further operators as `name:SHA-256 of the token in hex`, separated by commas',
   ),

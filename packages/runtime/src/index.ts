@@ -19,5 +19,5 @@ export {
 } from './http.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { createOperationsApp, guardOperator, mountOperator, type OperationsApp } from './operations.ts';
-export { createOperators, type Operators, operatorOf } from './operators.ts';
+export { createOperators, isSharedOperator, type Operators, operatorOf } from './operators.ts';
 export { runService, type ServiceScope } from './run.ts';

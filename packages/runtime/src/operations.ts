@@ -49,7 +49,9 @@ export function guardOperator(routes: Hono, operators: Operators): Hono {
         message: 'send Authorization: Bearer <operator token>',
       });
     }
-    const name = operators.identify(/^Bearer (\S+)$/.exec(header)?.[1] ?? '');
+    const token = /^Bearer (\S+)$/.exec(header)?.[1];
+    // What is no token at all is nobody's, even if somebody's token were empty.
+    const name = token === undefined ? undefined : operators.identify(token);
     if (name === undefined) {
       return answerJson(context, 403, { code: 'forbidden', message: 'the operator token is wrong' });
     }

@@ -34,6 +34,10 @@ describe('the setting', () => {
     expect(refused).not.toThrow(/secret-token/);
   });
 
+  it('refuses the hash of an empty token, which a script makes of a variable that is not set', () => {
+    expect(() => read(`ama:${hashOf('')}`)).toThrow(/entry 1 has the hash of an empty token/);
+  });
+
   it('must not give the-main-token to anyone else', () => {
     const { OPERATORS } = read(ama);
     expect(operatorsProblem({ OPERATOR_TOKEN: 'token-of-ama', OPERATORS })).toContain('OPERATORS: ama has');
@@ -65,6 +69,16 @@ describe('the guard', () => {
     expect(await ask('Bearer nobody')).toEqual([403, containing('forbidden')]);
     expect(await ask(`Bearer ${hashOf('token-of-ama')}`)).toEqual([403, containing('forbidden')]);
   });
+});
+
+it('what is no bearer token is not even compared', async () => {
+  const operations = createOperationsApp({ health: createHealth(), metrics: new Registry() });
+  operations.operator.get('/whoami', (context) => context.text(operatorOf(context)));
+  const tokenHash = Uint8Array.from(Buffer.from(hashOf(''), 'hex'));
+  mountOperator(operations, createOperators('the-main-token', [{ name: 'nobody', tokenHash }]));
+  for (const authorization of ['Bearer', 'Bearer ', 'Basic the-main-token', 'the-main-token']) {
+    expect((await operations.app.request('/whoami', { headers: { authorization } })).status).toBe(403);
+  }
 });
 
 it('a route outside the guard has no operator', async () => {

@@ -23,6 +23,9 @@ const CONTEXT_KEY = 'pesewa.operator';
 
 const sha256 = (text: string): Uint8Array => createHash('sha256').update(text).digest();
 
+/** What a script makes of a variable that is not set. */
+const EMPTY_HASH = createHash('sha256').digest('hex');
+
 /**
  * The operators besides the one of `OPERATOR_TOKEN`, from `name:hash,name:hash` (design 5).
  *
@@ -47,6 +50,7 @@ export const operatorsSetting = z
         );
       }
       if (name === MAIN_OPERATOR) return complain(`must not be called ${name}: OPERATOR_TOKEN is theirs`);
+      if (hash === EMPTY_HASH) return complain('has the hash of an empty token: hash the token itself');
       if (seen.has(name)) return complain(`names ${name} again`);
       if (seen.has(hash)) return complain(`has the token of another entry: each operator needs their own`);
       seen.add(name).add(hash);
@@ -62,6 +66,11 @@ export function operatorsProblem(config: {
   const main = sha256(config.OPERATOR_TOKEN);
   const shared = config.OPERATORS.find(({ tokenHash }) => timingSafeEqual(tokenHash, main));
   return shared && `OPERATORS: ${shared.name} has the token of OPERATOR_TOKEN: each operator needs their own`;
+}
+
+/** Whether the name is that of whoever has `OPERATOR_TOKEN`: several may, so it stands for no person (ADR 17). */
+export function isSharedOperator(name: string): boolean {
+  return name === MAIN_OPERATOR;
 }
 
 /** Builds {@link Operators}: `operator` with the main token, and the named ones. */

@@ -3,6 +3,7 @@ import { createLogger } from '@pesewa/runtime';
 import { describe, expect, it } from 'vitest';
 import { createApp } from './app.ts';
 import type { EntryDocument } from './documents.ts';
+import { anyTarget } from './orders.fixture.ts';
 
 const entry: EntryDocument = {
   _id: 'po-1/hold',
@@ -45,6 +46,8 @@ function open() {
       ofShared: () => Promise.reject(new Error('unused')),
     },
     clock: systemClock,
+    targets: anyTarget,
+    sharedMayOrder: true,
     commands: {
       propose: () => Promise.reject(new Error('unused')),
       decide: () => Promise.reject(new Error('unused')),

@@ -2,21 +2,21 @@ import type { Clock } from '@pesewa/kernel';
 import { hardenApp, type Logger } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { addAccountRoutes } from './account-routes.ts';
-import { addCommandRoutes } from './command-routes.ts';
-import type { Commands } from './commands.ts';
+import { addCommandRoutes, type CommandRouteDeps } from './command-routes.ts';
 import { refused } from './operator-answers.ts';
 import { addStatementRoutes } from './statement-routes.ts';
 import type { Statements } from './statements.ts';
 import type { LedgerStore } from './store.ts';
 
 /** Builds the operator API of the ledger (design 1); it is mounted behind the operator token. */
-export function createApp(deps: {
-  readonly store: Pick<LedgerStore, 'findWallet' | 'findEntries' | 'findShared'>;
-  readonly statements: Statements;
-  readonly clock: Clock;
-  readonly commands: Commands;
-  readonly logger: Logger;
-}): Hono {
+export function createApp(
+  deps: CommandRouteDeps & {
+    readonly store: Pick<LedgerStore, 'findWallet' | 'findEntries' | 'findShared'>;
+    readonly statements: Statements;
+    readonly clock: Clock;
+    readonly logger: Logger;
+  },
+): Hono {
   const app = new Hono();
   hardenApp(app, {
     logger: deps.logger,

@@ -1,7 +1,14 @@
+import { pageId } from '@pesewa/contracts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type AuditedLedger, openAuditedLedger } from './audited.fixture.ts';
 import { capture, collect, fund, fundFloat, hold, release } from './domain/posting.fixture.ts';
-import { plants } from './planted.fixture.ts';
+import { forgeries, rewritings } from './forged.fixture.ts';
+import { changes } from './planted.fixture.ts';
+
+const plants = [...changes, ...forgeries, ...rewritings].map(
+  ([what, invariant, subject, plant, first = `${invariant} ${subject}`]) =>
+    [what, invariant, subject, plant, first] as const,
+);
 
 let books: AuditedLedger;
 
@@ -56,11 +63,16 @@ afterAll(async () => {
 
 describe('the audit of a real database', () => {
   it('finds nothing in good books', async () => {
-    const { violations, durationMs: _durationMs, ...counts } = await books.audit();
+    const { violations, heads, durationMs: _durationMs, ...counts } = await books.audit();
     expect(violations).toEqual([]);
+    expect(heads.map(({ chain, number }) => [chain, number])).toEqual([
+      ['collections/0', 1],
+      ['ledgerCommands/0', 2],
+      ['payouts/0', 4],
+    ]);
     expect(counts).toEqual({
       pages: 7,
-      entries: 21,
+      entries: 22,
       wallets: 2,
       accounts: 6,
       openHolds: 1,
@@ -69,16 +81,50 @@ describe('the audit of a real database', () => {
     });
   });
 
-  it.each(plants)('names %s: %s of %s', async (_what, invariant, subject, plant) => {
+  it.each(plants)('names %s: %s of %s', async (_what, invariant, subject, plant, first) => {
     await plant(books);
     const { violations } = await books.audit();
     const named = violations.map((violation) => `${violation.invariant} ${violation.subject}`);
+    expect(named[0]).toBe(first);
     expect(named).toContain(`${invariant} ${subject}`);
   });
 
   it('plants every rule of the ledger', () => {
     const planted = new Set(plants.map(([, invariant]) => invariant));
-    expect(planted.size).toBe(11);
+    expect(planted.size).toBe(12);
+  });
+
+  it('finds chains that were cut or written anew behind an earlier report', async () => {
+    const { heads: since } = await books.audit();
+    await books.tell({ ...fund, reference: 'cm-10' });
+    const { heads: later, violations } = await books.audit({ since });
+    expect(violations).toEqual([]);
+    await books.restore();
+    expect((await books.audit()).violations).toEqual([]);
+    const truncated = await books.audit({ since: later });
+    expect(truncated.violations).toMatchObject([
+      {
+        invariant: 'L6',
+        subject: pageId('ledgerCommands/0', 3n),
+        message: expect.stringContaining('is missing') as string,
+      },
+    ]);
+    await books.tell({ ...fund, reference: 'cm-11' });
+    expect((await books.audit()).violations).toEqual([]);
+    const rewritten = await books.audit({ since: later });
+    expect(rewritten.violations).toMatchObject([
+      {
+        invariant: 'L6',
+        subject: pageId('ledgerCommands/0', 3n),
+        message: expect.stringContaining('another hash') as string,
+      },
+    ]);
+  });
+
+  it('holds the orders against the entries without the gateways too', async () => {
+    await books.ledger.collection('commands').deleteMany({});
+    const { violations } = await books.audit({ crossCheck: false });
+    expect(violations.map(({ invariant }) => invariant)).toEqual(Array(6).fill('L12'));
   });
 
   it('finds nothing in a ledger that goes on writing', async () => {

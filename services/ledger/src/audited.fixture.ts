@@ -1,24 +1,28 @@
 import { randomBytes } from 'node:crypto';
-import { type AuditReport, auditLedger } from '@pesewa/audit';
+import { type AuditOptions, type AuditReport, auditLedger } from '@pesewa/audit';
 import { systemClock } from '@pesewa/kernel';
 import { openDatabase } from '@pesewa/messaging';
 import type { Db } from 'mongodb';
 import { openChunkLedger } from './chunks.fixture.ts';
+import { COMMANDS, type OrderDocument } from './commands.ts';
 import type { Entry, Folded } from './domain/books.ts';
-import type { Instruction } from './domain/instructions.ts';
+import type { FloatOrder, Instruction, WalletOrder } from './domain/instructions.ts';
 import { type LedgerStore, openLedgerStore } from './store.ts';
-import { cut } from './stories.fixture.ts';
+import { cut, topicOf } from './stories.fixture.ts';
 
 /** A ledger in a real MongoDB, written by its own store, with the gateways' records beside it. */
 export interface AuditedLedger extends AsyncDisposable {
   readonly ledger: Db;
   readonly payouts: Db;
   readonly collections: Db;
-  /** Applies instructions as their topics' consumers would. */
+  /** Applies instructions as their topics' consumers would; the orders among them are approved first. */
   readonly tell: (...instructions: readonly Instruction[]) => Promise<void>;
   /** Writes entries that no instruction leads to, as the next page of a chain; all else stays consistent. */
-  readonly post: (chain: string, ...entries: readonly Entry[]) => Promise<void>;
-  readonly audit: () => Promise<AuditReport>;
+  readonly post: (
+    place: { readonly chain: string; readonly atMs?: number },
+    ...entries: readonly Entry[]
+  ) => Promise<void>;
+  readonly audit: (options?: Pick<AuditOptions, 'crossCheck' | 'since'>) => Promise<AuditReport>;
   /** Remembers all databases as they are now. */
   readonly save: () => Promise<void>;
   /** Leads them back to where they were saved. */
@@ -32,7 +36,8 @@ export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedg
   const databasePrefix = `t${randomBytes(4).toString('hex')}_`;
   const open = await openDatabase({ url: mongodbUrl, database: `${databasePrefix}ledger`, appName: 'test' });
   let store = await openLedgerStore(open.db);
-  let consumers = await openChunkLedger(open, systemClock.nowMs);
+  const openConsumers = () => openChunkLedger(open, systemClock.nowMs, { refundFee: true });
+  let consumers = await openConsumers();
   let hasWritten = false;
   const saved = new Map<string, readonly object[]>();
   const [payouts, collections] = [
@@ -48,22 +53,21 @@ export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedg
       );
       for (const action of actions) action();
     });
-  const write = (chain: string, fold: (read: LedgerStore['read'], session: Session) => Promise<Folded>) =>
-    inTransaction(async (transaction) => {
-      hasWritten = true;
-      const folded = await fold(store.read, transaction.session);
-      await store.write(folded, { chain, atMs: systemClock.nowMs() }, transaction);
-    });
   return {
     ...byName,
     tell: async (...instructions) => {
       hasWritten = true;
+      await approve(open.db, instructions);
       for (const { topic, instructions: chunk } of cut(instructions, [3])) {
         await consumers.apply(chunk, { topic, partition: 0 });
       }
     },
-    post: (chain, ...entries) => write(chain, () => Promise.resolve(foldedOf(entries))),
-    audit: () => auditLedger({ mongodbUrl, databasePrefix, clock: systemClock, settleMs: 300 }),
+    post: ({ chain, atMs = systemClock.nowMs() }, ...entries) => {
+      hasWritten = true;
+      return inTransaction((transaction) => store.write(foldedOf(entries), { chain, atMs }, transaction));
+    },
+    audit: (options) =>
+      auditLedger({ mongodbUrl, databasePrefix, clock: systemClock, settleMs: 300, ...options }),
     save: () =>
       eachCollection(byName, async (db, name) => {
         saved.set(`${db.databaseName}.${name}`, await db.collection(name).find({}).toArray());
@@ -77,7 +81,7 @@ export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedg
       // A store remembers its chains' newest pages, which are others now.
       if (hasWritten) {
         store = await openLedgerStore(open.db);
-        consumers = await openChunkLedger(open, systemClock.nowMs);
+        consumers = await openConsumers();
       }
       hasWritten = false;
     },
@@ -88,7 +92,31 @@ export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedg
   };
 }
 
-type Session = Parameters<LedgerStore['read']>[1];
+/** Writes the orders among instructions as two operators would have left them. */
+async function approve(db: Db, instructions: readonly Instruction[]): Promise<void> {
+  const commands = db.collection<OrderDocument>(COMMANDS);
+  for (const order of instructions.filter(isOrder)) {
+    const { kind, reference, currency, amount } = order;
+    const target = 'rail' in order ? order.rail : order.merchantId;
+    const direction = 'direction' in order ? order.direction : undefined;
+    const decision = { status: 'approved', requestedBy: 'ama', decidedBy: 'kofi', decidedAt: new Date() };
+    const document = {
+      kind,
+      target,
+      currency,
+      amount,
+      direction,
+      reason: 'told',
+      at: new Date(),
+      ...decision,
+    };
+    await commands.replaceOne({ _id: reference }, document as Omit<OrderDocument, '_id'>, { upsert: true });
+  }
+}
+
+function isOrder(instruction: Instruction): instruction is WalletOrder | FloatOrder {
+  return topicOf(instruction.kind) === 'ledgerCommands';
+}
 
 async function eachCollection(
   byName: Readonly<Record<(typeof databases)[number], Db>>,

@@ -19,7 +19,11 @@ export interface ChunkLedger {
 }
 
 /** Opens one more process of the ledger over a database; its clock is the test's. */
-export async function openChunkLedger({ client, db }: Database, nowMs: () => number): Promise<ChunkLedger> {
+export async function openChunkLedger(
+  { client, db }: Database,
+  nowMs: () => number,
+  policy = { refundFee: false },
+): Promise<ChunkLedger> {
   const clock = { nowMs, sleep: () => Promise.resolve() };
   let count = 0;
   const ids = {
@@ -30,7 +34,7 @@ export async function openChunkLedger({ client, db }: Database, nowMs: () => num
   };
   const store = await openLedgerStore(db);
   const events = createLedgerEvents({ ids, clock });
-  const postings = createPostings({ store, events, clock, policy: { refundFee: false } });
+  const postings = createPostings({ store, events, clock, policy });
   return {
     apply: async (instructions, { topic = 'payouts', partition = 0, fail } = {}) => {
       let emitted: OutgoingEvent[] = [];

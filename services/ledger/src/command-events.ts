@@ -36,13 +36,13 @@ export function commandEventOf(order: ApprovedOrder): OutgoingEvent {
     case 'withdrawFloat':
       return { ...address, type: 'pesewa.ledger.WithdrawFloat', payload: { ...payload, rail: target } };
     case 'adjust': {
-      const { direction, reason } = order;
-      const correction = { ...payload, merchantId: target, direction, reason };
+      const { direction } = order;
+      const correction = { ...payload, merchantId: target, direction };
       return { ...address, type: 'pesewa.ledger.AdjustWallet', payload: correction };
     }
     case 'suspense': {
-      const { direction, reason } = order;
-      const booking = { ...payload, rail: target, direction, reason };
+      const { direction } = order;
+      const booking = { ...payload, rail: target, direction };
       return { ...address, type: 'pesewa.ledger.BookSuspense', payload: booking };
     }
     default:

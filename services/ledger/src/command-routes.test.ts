@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { accept, type Result, refuse } from '@pesewa/kernel';
 import { createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
@@ -5,6 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { addCommandRoutes } from './command-routes.ts';
 import type { Commands, FollowedOrder } from './commands.ts';
 import type { DecisionRefusal, Order } from './domain/orders.ts';
+import { anyTarget } from './orders.fixture.ts';
+import type { Targets } from './targets.ts';
 
 /** Matches any text with this part. */
 const containing = (part: string): unknown => expect.stringContaining(part);
@@ -27,6 +30,8 @@ const rejected: Order = { ...proposed, ...decision, status: 'rejected', decision
 function open(answers: {
   readonly decided?: Result<FollowedOrder, DecisionRefusal | 'order.unknown'>;
   readonly found?: FollowedOrder;
+  readonly targets?: Targets;
+  readonly sharedMayOrder?: boolean;
 }) {
   const said: unknown[] = [];
   const commands: Commands = {
@@ -45,10 +50,15 @@ function open(answers: {
     },
   };
   const routes = new Hono();
-  addCommandRoutes(routes, { commands });
-  const app = guardOperator(routes, createOperators('the-token-of-these-tests'));
-  const headers = { authorization: 'Bearer the-token-of-these-tests', 'content-type': 'application/json' };
-  const ask = async (path: string, body?: object | string) => {
+  const { targets = anyTarget, sharedMayOrder = true } = answers;
+  addCommandRoutes(routes, { commands, targets, sharedMayOrder });
+  const tokenHash = Uint8Array.from(createHash('sha256').update('token-of-ama').digest());
+  const app = guardOperator(
+    routes,
+    createOperators('the-token-of-these-tests', [{ name: 'ama', tokenHash }]),
+  );
+  const ask = async (path: string, body?: object | string, token = 'the-token-of-these-tests') => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const init = body === undefined ? { headers } : { method: 'POST', headers, body: text };
     const answer = await app.request(path, init);
@@ -131,12 +141,37 @@ describe('a proposal', () => {
     expect(said).toEqual([]);
   });
 
+  it('is refused where nobody has such an account', async () => {
+    const message = 'there is no merchant demo';
+    const targets: Targets = { whyUnknown: async () => ({ code: 'unknown_merchant', message }) };
+    const { ask, said } = open({ targets });
+    expect(await ask('/commands/fund', order)).toEqual([409, { code: 'unknown_merchant', message }]);
+    expect(said).toEqual([]);
+  });
+
   it('is refused under the id of another', async () => {
     const { ask } = open({});
     expect(await ask('/commands/fund', { ...order, commandId: 'cm-taken' })).toMatchObject([
       409,
       { code: 'duplicate' },
     ]);
+  });
+});
+
+describe('the token that nobody owns', () => {
+  it('looks, and in production neither orders nor decides; a named operator does', async () => {
+    const { ask, said } = open({ sharedMayOrder: false, found: { order: proposed } });
+    for (const path of ['fund', 'cm-1/approve', 'cm-1/reject']) {
+      const body = path === 'fund' ? order : { reason: 'not ours' };
+      expect(await ask(`/commands/${path}`, body)).toEqual([
+        403,
+        { code: 'named_operator_required', message: containing('an operator of OPERATORS') },
+      ]);
+    }
+    expect(said).toEqual([]);
+    expect(await ask('/commands/cm-1')).toMatchObject([200, { commandId: 'cm-1' }]);
+    expect((await ask('/commands'))[0]).toBe(200);
+    expect((await ask('/commands/fund', order, 'token-of-ama'))[0]).toBe(202);
   });
 });
 

@@ -1,12 +1,13 @@
 import { describeProblem, firstProblem, JsonError, line, parseJson, reference } from '@pesewa/contracts';
 import { isCurrency, parseAmount, type Result } from '@pesewa/kernel';
-import { answerJson, operatorOf, readJsonText } from '@pesewa/runtime';
+import { answerJson, isSharedOperator, operatorOf, readJsonText } from '@pesewa/runtime';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { formatCursor, orderKindNames, orderStatuses, parseCursor, viewOrder } from './command-views.ts';
 import type { Commands, FollowedOrder } from './commands.ts';
 import type { DecisionRefusal, OrderKind, Verdict, Wish } from './domain/orders.ts';
 import { name, refused } from './operator-answers.ts';
+import type { Targets } from './targets.ts';
 
 const BODY_BYTES_MAX = 4_096;
 const ORDERS_PER_PAGE = 100;
@@ -53,11 +54,28 @@ const bodies = {
 
 const rejection = order({ reason });
 
+/** What the routes of orders need. */
+export interface CommandRouteDeps {
+  readonly commands: Commands;
+  readonly targets: Targets;
+  /** Whether the holder of the token that no person owns may order and decide: in development alone. */
+  readonly sharedMayOrder: boolean;
+}
+
 /** Adds the routes of the operators' orders: propose, approve, reject, look (design 5). */
-export function addCommandRoutes(app: Hono, deps: { readonly commands: Commands }): void {
+export function addCommandRoutes(app: Hono, deps: CommandRouteDeps): void {
   const { commands } = deps;
+  app.post('/commands/*', async (context, next) => {
+    if (!deps.sharedMayOrder && isSharedOperator(operatorOf(context))) {
+      const message =
+        'OPERATOR_TOKEN may look, and is nobody: order and decide with the token of an operator of OPERATORS';
+      return refused(context, 403, 'named_operator_required', message);
+    }
+    await next();
+    return undefined;
+  });
   for (const kind of Object.keys(bodies) as OrderKind[]) {
-    app.post(`/commands/${orderKindNames[kind]}`, (context) => propose(context, commands, kind));
+    app.post(`/commands/${orderKindNames[kind]}`, (context) => propose(context, deps, kind));
   }
 
   app.get('/commands', async (context) => {
@@ -93,7 +111,11 @@ export function addCommandRoutes(app: Hono, deps: { readonly commands: Commands 
   });
 }
 
-async function propose(context: Context, commands: Commands, kind: OrderKind): Promise<Response> {
+async function propose(
+  context: Context,
+  { commands, targets }: CommandRouteDeps,
+  kind: OrderKind,
+): Promise<Response> {
   const body = await readBody(context, bodies[kind]);
   if (!body.ok) return body.refusal;
   const wish = wishOf(kind, body.value);
@@ -101,6 +123,8 @@ async function propose(context: Context, commands: Commands, kind: OrderKind): P
     const message = `amount must be a positive decimal text, no finer than ${body.value.currency} allows`;
     return refused(context, 400, 'invalid', message);
   }
+  const unknownTarget = await targets.whyUnknown(wish);
+  if (unknownTarget) return refused(context, 409, unknownTarget.code, unknownTarget.message);
   const taken = await commands.propose(wish, operatorOf(context), body.value.commandId);
   return taken.ok
     ? answerJson(context, 202, viewOrder(taken.value))

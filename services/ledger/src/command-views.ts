@@ -1,6 +1,6 @@
 import { formatAmount } from '@pesewa/kernel';
 import { type Cursor, type FollowedOrder, type OrderStatus, statusOf } from './commands.ts';
-import { directionOf, expiryMsOf, type Order, type OrderKind } from './domain/orders.ts';
+import { directionOf, expiryMsOf, isWalletOrder, type Order, type OrderKind } from './domain/orders.ts';
 
 /** How kinds of orders are written in paths and answers. */
 export const orderKindNames: Readonly<Record<OrderKind, string>> = {
@@ -20,11 +20,6 @@ export const orderStatuses: readonly OrderStatus[] = [
   'applied',
   'refused',
 ];
-
-/** Whether an order is about a merchant's wallet; else it is about a rail. */
-function isWalletOrder(kind: OrderKind): boolean {
-  return kind === 'fund' || kind === 'withdraw' || kind === 'adjust';
-}
 
 /** An order as operators see it: amounts in decimal text, times in UTC. */
 export function viewOrder(followed: FollowedOrder) {

@@ -12,11 +12,12 @@ import {
 import { Hono } from 'hono';
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApprovals } from './approvals.ts';
 import { addCommandRoutes } from './command-routes.ts';
 import { createCommands } from './commands.ts';
 import { createLedgerEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
-import { openTestOperators, type TestOperators } from './orders.fixture.ts';
+import { anyTarget, openTestOperators, type TestOperators } from './orders.fixture.ts';
 import { createPostings } from './postings.ts';
 import { createCollections } from './schema.ts';
 import { openLedgerStore } from './store.ts';
@@ -53,7 +54,7 @@ async function openReplica(): Promise<TestOperators> {
   const clock = { ...scope.clock, nowMs: () => scope.clock.nowMs() + aheadMs };
   const commands = createCommands({ db, messaging, ids: scope.ids, clock });
   const app = new Hono();
-  addCommandRoutes(app, { commands });
+  addCommandRoutes(app, { commands, targets: anyTarget, sharedMayOrder: true });
   return openTestOperators(app);
 }
 
@@ -67,7 +68,7 @@ async function openPostingLedger(): Promise<TestOperators> {
   const store = await openLedgerStore(messaging.db);
   const events = createLedgerEvents({ ids, clock });
   const postings = createPostings({ store, events, clock, policy: { refundFee: false } });
-  await messaging.consume(createHandlers({ postings }));
+  await messaging.consume(createHandlers({ postings, approvals: createApprovals(messaging.db) }));
   return replica(0);
 }
 
@@ -126,7 +127,12 @@ test('every kind of order reaches the topic as its own event', async () => {
     ['withdraw', wallet, 'WithdrawWallet', { merchantId: 'demo' }],
     ['withdraw-float', float, 'WithdrawFloat', { rail: 'upstream' }],
     ['adjust', { ...wallet, direction: 'debit', reason: 'twice' }, 'AdjustWallet', { direction: 'debit' }],
-    ['suspense', { ...float, direction: 'surplus', reason: 'br-1' }, 'BookSuspense', { reason: 'br-1' }],
+    [
+      'suspense',
+      { ...float, direction: 'surplus', reason: 'br-1' },
+      'BookSuspense',
+      { direction: 'surplus' },
+    ],
   ] as const;
   for (const [kind, body] of orders) {
     expect((await replica(0).order(kind, { ...body, commandId: `cm-${kind}` })).status).toBe(202);

@@ -54,7 +54,10 @@ export interface Commands {
 type Stored<Any> = Any extends Order ? Omit<Any, 'commandId'> & { readonly _id: string } : never;
 
 /** An order as MongoDB holds it; `_id` is its id, so each is taken once. */
-type OrderDocument = Stored<Order>;
+export type OrderDocument = Stored<Order>;
+
+/** The collection of the ledger's database that holds the orders. */
+export const COMMANDS = 'commands';
 
 /** Builds {@link Commands}. */
 export function createCommands(deps: {
@@ -63,7 +66,7 @@ export function createCommands(deps: {
   readonly ids: Ids;
   readonly clock: Clock;
 }): Commands {
-  const collection = deps.db.collection<OrderDocument>('commands');
+  const collection = deps.db.collection<OrderDocument>(COMMANDS);
   const outcomes = createOutcomes(deps.db);
   const now = () => new Date(deps.clock.nowMs());
   const proposing = deps.messaging.groupCommit<Order, Order>(
@@ -182,7 +185,8 @@ async function write(
   for (const order of changed) if (isApproved(order)) emit(commandEventOf(order));
 }
 
-async function findOrders(
+/** The orders of these ids that exist, as the session sees them. */
+export async function findOrders(
   collection: Collection<OrderDocument>,
   ids: readonly string[],
   session: ClientSession,

@@ -10,8 +10,13 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .default('false')
     .transform((text) => text === 'true')
     .describe('whether a reversed payout gives the merchant our fee back'),
+  RAIL_NAMES: z
+    .string()
+    .default('')
+    .transform((text) => (text === '' ? [] : text.split(',').map((name) => name.trim())))
+    .describe('the rails that orders may name, separated by commas; any, where it is empty'),
   CHUNK_MESSAGES_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
-    .default(500)
+    .default(1_000)
     .describe('messages that share one transaction'),
 });
 

@@ -1,12 +1,16 @@
 import type { TopicEvent } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
 import { handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
+import type { Approvals, NamedOrder } from './approvals.ts';
 import type { FloatOrder, Instruction, WalletOrder } from './domain/instructions.ts';
 import type { Postings } from './postings.ts';
 
 /** What the ledger makes of the topics it consumes: each event is one instruction, each chunk one fold. */
-export function createHandlers(deps: { readonly postings: Postings }): readonly TopicHandler[] {
-  const { postings } = deps;
+export function createHandlers(deps: {
+  readonly postings: Postings;
+  readonly approvals: Approvals;
+}): readonly TopicHandler[] {
+  const { postings, approvals } = deps;
   const payouts = handleTopic(
     'payouts',
     [
@@ -48,7 +52,11 @@ export function createHandlers(deps: { readonly postings: Postings }): readonly 
     },
   );
   const commands = handleTopic('ledgerCommands', orderTypes, async (events, transaction) => {
-    await postings.post(events.map(toOrder), 'ledgerCommands', transaction);
+    const named = events.map(toNamedOrder);
+    const reasons = await approvals.check(named, transaction.session);
+    for (const [index, reason] of reasons) transaction.park(events[index]?.eventId ?? '', reason);
+    const approved = named.flatMap(({ order }, index) => (reasons.has(index) ? [] : [order]));
+    await postings.post(approved, 'ledgerCommands', transaction);
   });
   return [payouts, collections, commands];
 }
@@ -63,6 +71,11 @@ const orderTypes = [
 ] as const;
 
 type OrderEvent = Extract<TopicEvent<'ledgerCommands'>, { readonly type: (typeof orderTypes)[number] }>;
+
+function toNamedOrder(event: Received<OrderEvent>): NamedOrder {
+  const { requestedBy, approvedBy } = event.payload;
+  return { order: toOrder(event), requestedBy, approvedBy };
+}
 
 function toOrder({ eventId, ...event }: Received<OrderEvent>): WalletOrder | FloatOrder {
   const { currency, amount } = event.payload;

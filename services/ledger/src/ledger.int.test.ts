@@ -14,11 +14,12 @@ import {
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApp } from './app.ts';
+import { createApprovals } from './approvals.ts';
 import { createCommands } from './commands.ts';
 import { createLedgerEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
 import { CURRENCY, collected, payout, RAIL } from './ledger.fixture.ts';
-import { openTestOperators } from './orders.fixture.ts';
+import { anyTarget, openTestOperators } from './orders.fixture.ts';
 import { createPostings } from './postings.ts';
 import { createStatements } from './statements.ts';
 import { openLedgerStore } from './store.ts';
@@ -66,9 +67,11 @@ async function openLedger() {
   const store = await openLedgerStore(messaging.db);
   const events = createLedgerEvents({ ids, clock });
   const postings = createPostings({ store, events, clock, policy: { refundFee: false } });
-  await messaging.consume(createHandlers({ postings }));
+  await messaging.consume(createHandlers({ postings, approvals: createApprovals(messaging.db) }));
   const commands = createCommands({ db: messaging.db, messaging, ids, clock });
-  const app: Hono = createApp({ store, statements: createStatements(messaging.db), commands, clock, logger });
+  const statements = createStatements(messaging.db);
+  const orders = { commands, targets: anyTarget, sharedMayOrder: true };
+  const app: Hono = createApp({ store, statements, ...orders, clock, logger });
   return { app, db: messaging.db, scope };
 }
 

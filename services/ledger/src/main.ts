@@ -1,6 +1,8 @@
+import { createDirectory } from '@pesewa/directory';
 import { openMessaging } from '@pesewa/messaging';
 import { runService } from '@pesewa/runtime';
 import { createApp } from './app.ts';
+import { createApprovals } from './approvals.ts';
 import { createCommands } from './commands.ts';
 import { environment, settings } from './config.ts';
 import { createLedgerEvents } from './events.ts';
@@ -8,6 +10,7 @@ import { createHandlers } from './handlers.ts';
 import { createPostings } from './postings.ts';
 import { createStatements } from './statements.ts';
 import { openLedgerStore } from './store.ts';
+import { createTargets } from './targets.ts';
 
 await runService('ledger', settings, environment, async (scope) => {
   const { config, logger, clock, ids } = scope;
@@ -16,6 +19,7 @@ await runService('ledger', settings, environment, async (scope) => {
     database: 'ledger',
     produces: ['ledger', 'wallets', 'ledgerCommands'],
     chunkMessagesMax: config.CHUNK_MESSAGES_MAX,
+    endsOnClockSkew: true,
   });
   const store = await openLedgerStore(messaging.db);
   const postings = createPostings({
@@ -25,7 +29,16 @@ await runService('ledger', settings, environment, async (scope) => {
     policy: { refundFee: config.REFUND_FEE },
   });
   const commands = createCommands({ db: messaging.db, messaging, ids, clock });
-  await messaging.consume(createHandlers({ postings }));
-  const statements = createStatements(messaging.db);
-  scope.operator.route('/', createApp({ store, statements, commands, clock, logger }));
+  await messaging.consume(createHandlers({ postings, approvals: createApprovals(messaging.db) }));
+  const directory = createDirectory({ db: messaging.database('directory'), clock });
+  const app = createApp({
+    store,
+    statements: createStatements(messaging.db),
+    commands,
+    targets: createTargets({ directory, railNames: config.RAIL_NAMES }),
+    sharedMayOrder: config.NODE_ENV !== 'production',
+    clock,
+    logger,
+  });
+  scope.operator.route('/', app);
 });

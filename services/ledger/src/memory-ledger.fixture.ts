@@ -23,6 +23,8 @@ export interface Records {
 /** Opens a ledger that keeps in memory what the store keeps in MongoDB; one chain per topic. */
 export function openMemoryLedger(refundFee: boolean) {
   const wallets = new Map<string, Wallet>();
+  /** The time of each wallet's newest entry. */
+  const times = new Map<string, Date>();
   const holds = new Map<string, Hold>();
   const decided = new Set<string>();
   const refusedOrders: RefusedOrder[] = [];
@@ -38,7 +40,10 @@ export function openMemoryLedger(refundFee: boolean) {
     apply: (topic: string, instructions: readonly Instruction[]) => {
       nowMs += 1;
       const folded = foldInstructions(snapshot, instructions, { refundFee });
-      for (const [key, { after }] of folded.wallets) wallets.set(key, { ...after });
+      for (const [key, { after }] of folded.wallets) {
+        wallets.set(key, { ...after });
+        times.set(key, new Date(nowMs));
+      }
       for (const [key, { after }] of folded.holds) holds.set(key, after);
       for (const refused of folded.refusedOrders) {
         decided.add(refused.id);
@@ -59,7 +64,7 @@ export function openMemoryLedger(refundFee: boolean) {
       pages,
       entries,
       buckets: [...buckets.values()],
-      wallets: [...wallets.values()].map((wallet) => toWalletDocument(wallet, new Date(nowMs))),
+      wallets: [...wallets].map(([key, wallet]) => toWalletDocument(wallet, times.get(key) ?? new Date(0))),
     }),
     /** Everything but times and pages, which chunks decide. */
     books: () =>
@@ -93,7 +98,7 @@ function createPages(pages: PageRecord[], buckets: Map<string, BucketRecord>) {
       number,
       at: added[0]?.at ?? new Date(0),
       previous,
-      hash: new Uint8Array(pageHash({ chain, number, previous }, added)),
+      hash: new Uint8Array(pageHash({ chain, number, previous }, added, accounts)),
       entries: added.map(({ _id }) => _id),
       accounts,
     };
@@ -114,6 +119,7 @@ export function auditRecords(
     audit.page(
       page,
       page.entries.map((id) => entries.get(id)),
+      entries,
     );
   const heads = new Map(pages.map(({ chain, number }) => [chain, number]));
   audit.close({ wallets, buckets, heads });

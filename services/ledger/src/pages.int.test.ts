@@ -67,7 +67,7 @@ async function expectChain(chain: string, length: number): Promise<void> {
     const entries = await entriesOf(page);
     expect(entries).toHaveLength(page.entries.length);
     expect(entries.every(({ at }) => at.getTime() === page.at.getTime())).toBe(true);
-    previous = pageHash({ chain, number: page.number, previous }, entries);
+    previous = pageHash({ chain, number: page.number, previous }, entries, page.accounts);
     expect(Buffer.from(page.hash.value())).toEqual(Buffer.from(previous));
   }
 }

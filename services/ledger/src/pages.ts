@@ -83,7 +83,8 @@ export function createPages(db: Db): Pages {
       const { at } = first;
       const number = head.number + 1n;
       await completeTotals(head, [...deltas.keys()], session);
-      const hash = pageHash({ chain, number, previous }, entries);
+      const accounts = [...deltas].map(([account, delta]) => toLine(account, delta, totals));
+      const hash = pageHash({ chain, number, previous }, entries, accounts);
       const page: PageDocument = {
         _id: pageId(chain, number),
         chain,
@@ -92,7 +93,7 @@ export function createPages(db: Db): Pages {
         previous: new Binary(previous),
         hash: new Binary(hash),
         entries: entries.map(({ _id }) => _id),
-        accounts: [...deltas].map(([account, delta]) => toLine(account, delta, totals)),
+        accounts,
       };
       await writer.insert([page], session).catch(rerunOnStaleHead);
       afterCommit(() => void heads.set(chain, { chain, number, hash, atMs: at.getTime(), totals }));

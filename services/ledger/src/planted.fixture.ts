@@ -1,86 +1,50 @@
-import type { Invariant } from '@pesewa/audit';
-import { GENESIS, pageHash, pageId } from '@pesewa/contracts';
+import { GENESIS, pageId } from '@pesewa/contracts';
 import { Binary, Double } from 'mongodb';
-import type { AuditedLedger } from './audited.fixture.ts';
-import type { EntryDocument, PageDocument } from './documents.ts';
-import type { Entry } from './domain/books.ts';
 import { available, held } from './domain/posting.fixture.ts';
-
-const wallet = 'demo:KES';
-const payoutsChain = 'payouts/0';
-const unvalidated = { bypassDocumentValidation: true } as const;
-
-const ofLedger = (name: string) => (books: AuditedLedger) => books.ledger.collection<{ _id: string }>(name);
-const entries = ofLedger('entries');
-const pages = ofLedger('pages');
-const wallets = ofLedger('wallets');
-const buckets = ofLedger('accounts');
-const payouts = (books: AuditedLedger) => books.payouts.collection('payouts');
-const collections = (books: AuditedLedger) => books.collections.collection('collections');
-
-const changeEntry = (books: AuditedLedger, _id: string, change: object) =>
-  entries(books).updateOne({ _id }, { $set: change }, unvalidated);
-
-/** Posts an entry that the wallet can bear, by the ledger's own store. */
-async function postNext(
-  books: AuditedLedger,
-  entry: Pick<Entry, 'id' | 'kind' | 'reference' | 'amount' | 'debit' | 'credit'>,
-) {
-  const stored = await wallets(books).findOne<{ available: bigint; held: bigint; sequence: bigint }>({
-    _id: wallet,
-  });
-  if (!stored) throw new Error('the wallet is gone');
-  const change = (account: string) =>
-    (entry.credit === account ? entry.amount : 0n) - (entry.debit === account ? entry.amount : 0n);
-  const touched = {
-    wallet,
-    sequence: stored.sequence + 1n,
-    available: stored.available + change(available),
-    held: stored.held + change(held),
-  };
-  await books.post(payoutsChain, { ...entry, currency: 'KES', causationId: 'ev-planted', touched });
-}
+import {
+  buckets,
+  changeEntry,
+  collections,
+  entries,
+  type Plant,
+  pages,
+  payouts,
+  payoutsChain,
+  postNext,
+  unvalidated,
+  wallet,
+  wallets,
+} from './planting.fixture.ts';
 
 const holding = { debit: available, credit: held, kind: 'hold', amount: 20n } as const;
 const releasing = { debit: held, credit: available, kind: 'release', amount: 1_010n } as const;
 
-/** Adds a page to a chain of its own that names what stands elsewhere. */
-async function pageAgain(books: AuditedLedger, id: string) {
-  const entry = await books.ledger.collection<EntryDocument>('entries').findOne({ _id: id });
-  if (!entry) throw new Error('the entry is gone');
-  const chain = 'payouts/7';
-  const place = { chain, number: 1n, previous: GENESIS };
-  const hash = new Binary(pageHash(place, [entry]));
-  const page = { _id: pageId(chain, 1n), ...place, previous: new Binary(GENESIS), hash, at: entry.at };
-  await books.ledger.collection<PageDocument>('pages').insertOne({ ...page, entries: [id], accounts: [] });
-}
+const firstPage = `L6 ${pageId(payoutsChain, 1n)}`;
 
-/** Violations: what is planted into good books, the rule that must be named, and the subject. */
-export const plants: readonly (readonly [
-  string,
-  Invariant,
-  string,
-  (books: AuditedLedger) => Promise<unknown>,
-])[] = [
+/** Single changes of what is stored, and entries posted that nothing asked for. */
+export const changes: readonly Plant[] = [
   [
     'an unknown account',
     'L1',
     'po-1/capture',
     (books) => changeEntry(books, 'po-1/capture', { credit: 'nowhere:KES' }),
+    firstPage,
   ],
   [
     'legs of another kind',
     'L1',
     'po-2/hold',
     (books) => changeEntry(books, 'po-2/hold', { debit: held, credit: available }),
+    firstPage,
   ],
-  ['nothing moved', 'L1', 'po-1/fee', (books) => changeEntry(books, 'po-1/fee', { amount: 0n })],
+  ['nothing moved', 'L1', 'po-1/fee', (books) => changeEntry(books, 'po-1/fee', { amount: 0n }), firstPage],
   [
     'money from nowhere',
     'L2',
     'KES',
     (books) =>
       buckets(books).updateOne({ _id: `float:upstream:KES#${payoutsChain}` }, { $inc: { debits: 1n } }),
+    `L3 float:upstream:KES#${payoutsChain}`,
   ],
   [
     'a wallet too rich',
@@ -95,7 +59,13 @@ export const plants: readonly (readonly [
     (books) => wallets(books).updateOne({ _id: wallet }, { $inc: { sequence: 1n } }),
   ],
   ['a wallet lost', 'L3', wallet, (books) => wallets(books).deleteOne({ _id: wallet })],
-  ['a number twice', 'L3', wallet, (books) => changeEntry(books, 'po-2/hold', { walletSequence: 2n })],
+  [
+    'a number twice',
+    'L3',
+    wallet,
+    (books) => changeEntry(books, 'po-2/hold', { walletSequence: 2n }),
+    firstPage,
+  ],
   [
     'a bucket changed',
     'L3',
@@ -108,8 +78,15 @@ export const plants: readonly (readonly [
     pageId(payoutsChain, 3n),
     (books) =>
       pages(books).updateOne({ _id: pageId(payoutsChain, 3n) }, { $set: { 'accounts.0.debitsAfter': 1n } }),
+    `L6 ${pageId(payoutsChain, 3n)}`,
   ],
-  ['less funded than spent', 'L4', wallet, (books) => changeEntry(books, 'cm-1/fund', { amount: 10n })],
+  [
+    'less funded than spent',
+    'L4',
+    wallet,
+    (books) => changeEntry(books, 'cm-1/fund', { amount: 10n }),
+    `L6 ${pageId('ledgerCommands/0', 1n)}`,
+  ],
   [
     'a wallet below zero',
     'L4',
@@ -121,6 +98,7 @@ export const plants: readonly (readonly [
     'L5',
     'po-4/hold-2',
     (books) => postNext(books, { ...holding, id: 'po-4/hold-2', reference: 'po-4' }),
+    'L7 po-4/hold-2',
   ],
   [
     'a captured hold released',
@@ -133,6 +111,7 @@ export const plants: readonly (readonly [
     'L5',
     wallet,
     (books) => wallets(books).updateOne({ _id: wallet }, { $inc: { held: 7n } }),
+    `L3 ${wallet}`,
   ],
   ['a hold of no payout', 'L5', 'po-4/hold', (books) => payouts(books).deleteOne({ reference: 'po-4' })],
   [
@@ -177,8 +156,8 @@ export const plants: readonly (readonly [
     'L6',
     'cm-6/suspense',
     (books) => pages(books).deleteOne({ _id: pageId('ledgerCommands/0', 2n) }),
+    'L6 cm-4/withdraw',
   ],
-  ['an entry on two pages', 'L6', 'po-1/railCost', (books) => pageAgain(books, 'po-1/railCost')],
   [
     'an entry that stands on no page',
     'L6',
@@ -217,18 +196,21 @@ export const plants: readonly (readonly [
     'L8',
     'po-1/hold',
     (books) => changeEntry(books, 'po-1/hold', { currency: 'QQQ' }),
+    firstPage,
   ],
   [
     'two currencies',
     'L9',
     'po-1/capture',
     (books) => changeEntry(books, 'po-1/capture', { credit: 'float:upstream:XOF' }),
+    firstPage,
   ],
   [
     'another currency than its legs',
     'L9',
     'po-1/fee',
     (books) => changeEntry(books, 'po-1/fee', { currency: 'XOF' }),
+    firstPage,
   ],
   [
     'a payout with another fee',
@@ -247,6 +229,7 @@ export const plants: readonly (readonly [
     'L10',
     'po-1/capture',
     (books) => changeEntry(books, 'po-1/capture', { amount: 990n }),
+    firstPage,
   ],
   [
     'a completed collection without a credit',

@@ -18,7 +18,8 @@ const entry: EntryDocument = {
   at: new Date(0),
 };
 
-function open() {
+/** Routes over statements that the database read at a time of its own. */
+function open(readAtMs = NOW_MS) {
   const asked: unknown[] = [];
   const app = new Hono();
   const statement = (next: Statement<unknown>['next']) => ({
@@ -39,6 +40,7 @@ function open() {
           closing: { available: 5n, held: 0n },
           items: [],
           next,
+          readAtMs,
         };
       },
       ofShared: async (account, period, page) => {
@@ -48,7 +50,7 @@ function open() {
           pageId: 'payouts/0#0000000000000001',
           position: 7,
         };
-        return { ...statement(next), next };
+        return { ...statement(next), next, readAtMs };
       },
     },
   });
@@ -114,6 +116,12 @@ describe('GET /statements', () => {
     expect(late['final']).toBe(false);
     const [, settled] = await get('account=treasury:KES&from=2026-02-01&to=2026-03-01T11:59:45Z');
     expect(settled['final']).toBe(true);
+  });
+
+  it('is not final where it was read before, whatever our clock says by now', async () => {
+    const { get } = open(NOW_MS - 1);
+    const [, early] = await get('account=treasury:KES&from=2026-02-01&to=2026-03-01T11:59:45Z');
+    expect(early['final']).toBe(false);
   });
 
   it('says where there is no such account', async () => {

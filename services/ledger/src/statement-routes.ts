@@ -14,7 +14,8 @@ const ITEMS_MAX = 500;
 
 /**
  * How long after a time an entry of that time may still be committed: a transaction lives ten seconds at the most
- * (ADR 13), and the clocks of our machines differ by less than the rest.
+ * (ADR 13), and our clocks differ from the database's by less than the rest. What was read tells whether they had
+ * passed: our own clock may say so of a snapshot that is older.
  */
 const SETTLED_AFTER_MS = 15_000;
 
@@ -71,14 +72,14 @@ export function addStatementRoutes(
       ? await deps.statements.ofWallet(name.slice(WALLET.length), { from, to }, { after: wallet, limit })
       : await deps.statements.ofShared(name, { from, to }, { after: shared, limit });
     if (!statement) return refused(context, 404, 'not_found', 'no entry has touched such an account yet');
-    const { opening, closing, items, next } = statement;
+    const { opening, closing, items, next, readAtMs } = statement;
     const currency = currencyOf(name);
     return answerJson(context, 200, {
       account: name,
       currency,
       from: from.toISOString(),
       to: to.toISOString(),
-      final: to.getTime() <= nowMs - SETTLED_AFTER_MS,
+      final: to.getTime() <= readAtMs - SETTLED_AFTER_MS,
       opening: viewSums(opening, currency),
       closing: viewSums(closing, currency),
       items: items.map(viewStatementItem),

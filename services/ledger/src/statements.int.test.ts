@@ -203,6 +203,21 @@ test('a period without entries opens and closes with the same balance', async ()
   });
 });
 
+test('a statement tells as of when it was read, by the clock of the database', async () => {
+  const whole = period(0, 12);
+  for (const read of [
+    () => statements.ofWallet('demo:KES', whole, wholePage),
+    () => statements.ofShared(FLOAT, whole, wholePage),
+  ]) {
+    const { localTime } = await database.db.command({ hello: 1 });
+    const serverMs = (localTime as Date).getTime();
+    const readAtMs = (await read())?.readAtMs ?? 0;
+    // A snapshot is of the newest write that a majority had; an idle server writes every ten seconds.
+    expect(readAtMs).toBeGreaterThan(serverMs - 15_000);
+    expect(readAtMs).toBeLessThanOrEqual(serverMs + 5_000);
+  }
+});
+
 test('an account that nothing has touched has no statement', async () => {
   expect(await statements.ofWallet('nobody:KES', period(0, 9), wholePage)).toBeUndefined();
   expect(await statements.ofShared('float:upstream:XOF', period(0, 9), wholePage)).toBeUndefined();

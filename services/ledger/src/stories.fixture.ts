@@ -95,7 +95,8 @@ function interleave(lives: readonly (readonly Word[])[], turns: readonly number[
   return told;
 }
 
-function topicOf(told: Instruction['kind']): string {
+/** The topic that tells such an instruction. */
+export function topicOf(told: Instruction['kind']): string {
   if (payoutKinds.some((each) => each === told)) return 'payouts';
   return told === 'collect' ? 'collections' : 'ledgerCommands';
 }

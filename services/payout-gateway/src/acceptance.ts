@@ -94,14 +94,17 @@ export function insufficientFunds(
  * over the document that counts the day.
  */
 export function createAcceptance(deps: AcceptanceDeps): (candidate: Candidate) => Promise<Acceptance> {
+  // A reference that a batch of the merchant is about to take is no other merchant's to wait for.
+  const ownerOf = ({ payout }: Candidate) => payout.merchantId;
   const free = deps.messaging.groupCommit<Candidate, Acceptance>(
     'payouts.accept',
     (candidates, transaction, careful) => acceptAll(deps, candidates, transaction, careful),
+    { ownerOf },
   );
   const counted = deps.messaging.groupCommit<Candidate, Acceptance>(
     'payouts.accept-counted',
     (candidates, transaction) => acceptAll(deps, candidates, transaction, true),
-    { groupsMax: 1 },
+    { groupsMax: 1, ownerOf },
   );
   return (candidate) => (candidate.dayLimit === undefined ? free : counted).submit(candidate);
 }

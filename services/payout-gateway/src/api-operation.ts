@@ -41,7 +41,13 @@ const meanings: Readonly<Record<PayoutCode, string>> = {
   broken: 'something broke on our side',
 };
 
-const everywhere: readonly PayoutCode[] = ['unauthenticated', 'notPermitted', 'tooManyRequests', 'broken'];
+const everywhere: readonly PayoutCode[] = [
+  'unauthenticated',
+  'notPermitted',
+  'tooManyRequests',
+  'unavailable',
+  'broken',
+];
 
 /** Builds an operation; our own code reads its requests (numbers by their text), the schemas document them. */
 export function defineOperation<const Path extends string>(text: OperationText<Path>) {
@@ -61,7 +67,7 @@ export function defineOperation<const Path extends string>(text: OperationText<P
           'application/json': { schema: successSchema(text.success), example: text.success.example },
         },
       },
-      ...refusalsOf([...text.refusals, ...everywhere]),
+      ...refusalsOf([...new Set([...text.refusals, ...everywhere])]),
     },
   });
 }

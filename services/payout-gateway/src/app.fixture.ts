@@ -120,8 +120,7 @@ const envelope = z.object({
 
 /** The documented schema of an answer; what no operation answers is the refusal of an unknown path or method. */
 function schemaOf(method: string, path: string, status: number): z.ZodType {
-  if (status === 404) return refusalSchema(['25']);
-  if (status === 405) return refusalSchema(['30']);
+  if (status === 404 || status === 405) return refusalSchema(['30']);
   const operation = operations.find(
     (candidate) =>
       candidate.method === method.toLowerCase() &&
@@ -129,7 +128,7 @@ function schemaOf(method: string, path: string, status: number): z.ZodType {
   );
   if (!operation) {
     // A refusal before routing: who asks is looked at first, whatever is at the path.
-    return refusalSchema(['63', '57', '65', '96']);
+    return refusalSchema(['63', '57', '65', '91', '96']);
   }
   const documented = z
     .object({ content: z.object({ 'application/json': z.object({ schema: z.instanceof(z.ZodType) }) }) })

@@ -1,4 +1,4 @@
-import type { Merchant } from '@pesewa/directory';
+import { DirectoryError, type Merchant } from '@pesewa/directory';
 import { accept } from '@pesewa/kernel';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ask, merchant, openTestApp, payout } from './app.fixture.ts';
@@ -36,6 +36,14 @@ describe('the key (contract 5)', () => {
       responseCode: '63',
       responseMessage: 'x-api-key must be the Base64 of your public key',
     });
+  });
+
+  it.each([
+    ['that can not be looked up', new Error('no primary'), 503, '91'],
+    ['of a merchant that is stored wrongly', new DirectoryError('malformed'), 500, '96'],
+  ])('%s is not refused', async (_, error, status, code) => {
+    const answered = await ask(openTestApp({ identify: () => Promise.reject(error) }), 'POST', balance);
+    expect([answered.status, answered.body.responseCode]).toEqual([status, code]);
   });
 
   it('is not taken from the query', async () => {
@@ -91,7 +99,7 @@ describe('paths and methods', () => {
     '/docs/swagger-ui.js',
   ])('there is nothing at %s', async (path) => {
     const { status, body } = await ask(openTestApp(), 'GET', path);
-    expect([status, body.isSuccessful]).toEqual([404, false]);
+    expect([status, body.isSuccessful, body.responseCode]).toEqual([404, false, '30']);
   });
 
   it('answers every odd reference as it answers an unknown one', async () => {

@@ -127,6 +127,12 @@ describe('lookup (contract 4.3)', () => {
     expect([status, body.responseCode]).toEqual([400, '25']);
   });
 
+  it('answers 91 where the database does not answer, and not that there is nothing', async () => {
+    const app = open({ find: async () => Promise.reject(new Error('no primary')) });
+    const { status, body } = await ask(app, 'GET', '/api/v1/transactions/order-1/query');
+    expect([status, body.responseCode]).toEqual([503, '91']);
+  });
+
   it('reaches no other route by a traversal', async () => {
     expect((await get('/api/v1/transactions/%2e%2e/query')).status).toBe(404);
   });

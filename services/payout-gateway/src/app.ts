@@ -1,4 +1,4 @@
-import type { Merchant } from '@pesewa/directory';
+import { DirectoryError, type Merchant } from '@pesewa/directory';
 import { answerJson, hardenApp, type Logger } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { type AppEnv, answer } from './answers.ts';
@@ -35,7 +35,10 @@ export function createApp(deps: AppDeps): Hono<AppEnv> {
   });
 
   app.use('/api/v1/*', async (context, next) => {
-    const merchant = await deps.identify(context.req.header('x-api-key') ?? '');
+    const identified = await identify(deps, context.req.header('x-api-key') ?? '');
+    if (identified === 'unavailable')
+      return answer(context, 'unavailable', 'the key can not be looked up at present: try again');
+    const { merchant } = identified;
     if (!merchant)
       return answer(context, 'unauthenticated', 'x-api-key must be the Base64 of your public key');
     if (merchant.status !== 'active') return answer(context, 'notPermitted', 'this merchant is suspended');
@@ -57,7 +60,21 @@ export function createApp(deps: AppDeps): Hono<AppEnv> {
   return app;
 }
 
-/** A path that is known by other methods says by which (405); any other is nothing (404); both in the envelope. */
+/** Whom the key names; what is known of merchants may be out of reach, a stored one that can't be read is breakage. */
+async function identify(
+  { identify, logger }: Pick<AppDeps, 'identify' | 'logger'>,
+  apiKey: string,
+): Promise<{ readonly merchant: Merchant | undefined } | 'unavailable'> {
+  try {
+    return { merchant: await identify(apiKey) };
+  } catch (error) {
+    if (error instanceof DirectoryError) throw error;
+    logger.error({ err: error }, 'a merchant could not be read');
+    return 'unavailable';
+  }
+}
+
+/** A path that is known by other methods says by which (405); any other is nothing (404, and not `25`: that is about a reference). */
 function answerUnrouted(app: Hono<AppEnv>, context: Context): Response {
   const allowed = allowedMethods(app.routes, context.req.path);
   if (allowed.length > 0 && !allowed.includes(context.req.method)) {
@@ -70,7 +87,7 @@ function answerUnrouted(app: Hono<AppEnv>, context: Context): Response {
   }
   return answerJson(context, 404, {
     isSuccessful: false,
-    responseCode: '25',
+    responseCode: '30',
     responseMessage: 'there is nothing at this path',
   });
 }

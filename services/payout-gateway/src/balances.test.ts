@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createBalanceReader } from './balances.ts';
 
 const wallet = { merchantId: 'demo', currency: 'NGN' };
@@ -10,6 +10,7 @@ function open(initial: Record<string, bigint>) {
     broken: false,
     release: Promise.resolve(),
   };
+  const overdue = Promise.withResolvers<void>();
   const reads: (readonly string[])[] = [];
   const warnings: unknown[] = [];
   const reader = createBalanceReader({
@@ -24,10 +25,10 @@ function open(initial: Record<string, bigint>) {
         }),
       );
     },
-    clock: { nowMs: () => state.nowMs },
+    clock: { nowMs: () => state.nowMs, sleep: () => overdue.promise },
     logger: { warn: (...line: unknown[]) => void warnings.push(line) },
   });
-  return { reader, state, reads, warnings };
+  return { reader, state, reads, warnings, letTimePass: overdue.resolve };
 }
 
 describe('whether a wallet can pay', () => {
@@ -72,6 +73,21 @@ describe('whether a wallet can pay', () => {
     expect(warnings).toHaveLength(1);
     state.broken = false;
     expect(await reader.canSpend(wallet, 1n)).toBe(false);
+  });
+
+  it('is left to the hold where the database has stalled, and asked anew after that', async () => {
+    const { reader, state, reads, warnings, letTimePass } = open({ 'demo:NGN': 7n });
+    state.release = new Promise(() => undefined);
+    const stalled = [reader.canSpend(wallet, 8n), reader.canSpend(wallet, 8n)];
+    const told = reader.available('demo', ['NGN']);
+    letTimePass();
+    expect(await Promise.all(stalled)).toEqual([true, true]);
+    await expect(told).rejects.toThrow('no answer within 2000 ms');
+    expect(warnings).toHaveLength(2);
+    state.release = Promise.resolve();
+    const before = reads.length;
+    void reader.canSpend(wallet, 8n);
+    await vi.waitFor(() => expect(reads).toHaveLength(before + 1));
   });
 });
 

@@ -1,5 +1,5 @@
 import { walletKeyOf } from '@pesewa/contracts';
-import type { Clock } from '@pesewa/kernel';
+import { type Clock, withDeadline } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { ClientSession, Collection, Db } from 'mongodb';
 
@@ -26,7 +26,7 @@ export interface WalletName {
   readonly currency: string;
 }
 
-/** What this service knows of the merchants' wallets: its own projection, at most a second behind the ledger. */
+/** What this service knows of the merchants' wallets: its own projection, which follows the ledger's. */
 export interface Balances {
   /** Takes over newer balances within a transaction; an older sequence changes nothing. */
   readonly apply: (balances: readonly WalletBalance[], session: ClientSession) => Promise<void>;
@@ -51,7 +51,7 @@ const READ_TIMEOUT_MS = 2_000;
 /** Opens the projection in the collection `wallets`. */
 export function openBalances(deps: {
   readonly db: Db;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn'>;
 }): Balances {
   const wallets = deps.db.collection<WalletDocument>('wallets');
@@ -61,7 +61,7 @@ export function openBalances(deps: {
       ...deps,
       load: async (ids) => {
         const found = await wallets
-          .find({ _id: { $in: [...ids] } }, { timeoutMS: READ_TIMEOUT_MS })
+          .find({ _id: { $in: [...ids] } }, { maxTimeMS: READ_TIMEOUT_MS })
           .project<Pick<WalletDocument, '_id' | 'available'>>({ available: 1 })
           .toArray();
         return new Map(found.map(({ _id, available }) => [_id, available]));
@@ -70,14 +70,15 @@ export function openBalances(deps: {
   };
 }
 
-/** Builds the reading side over any loader of available balances by `merchantId:currency`. */
+/** Builds the reading side over any loader of available balances by `merchantId:currency`; an overdue load fails. */
 export function createBalanceReader(deps: {
   readonly load: (ids: readonly string[]) => Promise<ReadonlyMap<string, bigint>>;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn'>;
 }): Omit<Balances, 'apply'> {
   const { clock, logger } = deps;
-  const read = shareReads(deps.load);
+  // The server's own bound is no bound where the server has stalled.
+  const read = shareReads((ids) => withDeadline(deps.load(ids), READ_TIMEOUT_MS, clock));
   const known = new Map<string, { readonly available: bigint; readonly readAtMs: number }>();
   const remember = (id: string, available: bigint, readAtMs: number) => {
     known.delete(id);

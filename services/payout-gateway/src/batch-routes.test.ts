@@ -1,7 +1,8 @@
+import type { Merchant } from '@pesewa/directory';
 import { accept, refuse } from '@pesewa/kernel';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { batchText } from './acceptance.fixture.ts';
-import { ask, openTestApp } from './app.fixture.ts';
+import { ask, merchant, openTestApp } from './app.fixture.ts';
 import type { Batches } from './batches.ts';
 
 const PATH = '/api/v1/transactions/transfer/bulk';
@@ -35,7 +36,7 @@ describe('bulk payout (contract 4.2)', () => {
   it.each([
     ['an item', text.replace('"amount":2.25', '"amount":0'), 400, '13', /^beneficiaries\.1\.amount must be/],
     ['half a body', text.slice(0, -2), 400, '30', /^the body must be well-formed JSON/],
-    ['too large a body', ' '.repeat(8 * 1_024 * 1_024 + 1), 400, '30', /at most 8388608 bytes/],
+    ['too large a body', ' '.repeat(16 * 1_024 * 1_024 + 1), 400, '30', /at most 16777216 bytes/],
   ])('refuses %s before anything is stored', async (_what, body, status, code, message) => {
     const answer = await post(untouched, body);
     expect([answer.status, answer.body.responseCode]).toEqual([status, code]);
@@ -58,22 +59,98 @@ describe('bulk payout (contract 4.2)', () => {
     expect([answer.status, answer.body.responseCode]).toEqual([503, '91']);
   });
 
-  it('takes sixteen batches at once and no more', async () => {
-    const all = Promise.withResolvers<void>();
-    let underWay = 0;
+  it('takes ten thousand items of full length, written in three bytes a letter', async () => {
+    const letters = '\u1230'.repeat(140);
+    const digits = '0'.repeat(40);
+    const items = Array.from({ length: 10_000 }, (_, index) => ({
+      transactionReference: `${'r'.repeat(59)}${String(index).padStart(5, '0')}`,
+      accountName: letters,
+      accountNumber: digits,
+      bankCode: 'GHMTN',
+      amount: 1,
+      narration: letters,
+      saveBeneficiary: false,
+      phoneNumber: '0'.repeat(20),
+      accountType: digits,
+      identificationType: digits,
+      identificationNumber: digits,
+      nationalIdNumber: digits,
+    }));
+    const body = JSON.stringify({ ...JSON.parse(text), totalAmount: 10_000, beneficiaries: items });
+    const answer = await post(async (_merchant, order) => {
+      expect(order.items).toHaveLength(10_000);
+      return accept(null);
+    }, body);
+    expect(answer.body.responseMessage).toBe('Transactions submitted successfully');
+  });
+});
+
+describe('many batches at once', () => {
+  const merchants = Array.from({ length: 6 }, (_, index): Merchant => ({ ...merchant, id: `m-${index}` }));
+  /** Every key is the id of its merchant; a batch stays under way until the gate opens. */
+  const openCrowd = () => {
+    const gate = Promise.withResolvers<void>();
+    const underWay: string[] = [];
     const app = openTestApp({
+      identify: async (key) => merchants.find(({ id }) => id === key),
       batches: {
-        submit: async () => {
-          underWay += 1;
-          if (underWay === 16) all.resolve();
-          await all.promise;
+        submit: async ({ id }) => {
+          underWay.push(id);
+          await gate.promise;
           return accept(null);
         },
       },
     });
-    const sixteen = Array.from({ length: 17 }, () => ask(app, 'POST', PATH, { body: text }));
-    const codes = (await Promise.all(sixteen)).map(({ body }) => body.responseCode);
-    expect(codes.filter((code) => code === '09')).toHaveLength(16);
-    expect(codes.filter((code) => code === '91')).toHaveLength(1);
+    const send = (id: string, body: string = text) =>
+      ask(app, 'POST', PATH, { body, headers: { 'x-api-key': id } }).then(
+        ({ body: { responseCode } }) => responseCode,
+      );
+    return { app, gate, underWay, send };
+  };
+
+  it('takes sixteen of all, and looks at the format first', async () => {
+    const { gate, underWay, send } = openCrowd();
+    const taken = merchants.slice(0, 4).flatMap(({ id }) => Array.from({ length: 4 }, () => send(id)));
+    await vi.waitFor(() => expect(underWay).toHaveLength(16));
+    expect(await send('m-4', '{}')).toBe('30');
+    expect(await send('m-4')).toBe('91');
+    gate.resolve();
+    expect(await Promise.all(taken)).toEqual(Array(16).fill('09'));
+    expect(await send('m-4')).toBe('09');
+  });
+
+  it('takes four of one merchant, lets its others wait and turns away what never ends; another passes', async () => {
+    const { gate, underWay, send } = openCrowd();
+    const taken = Array.from({ length: 36 }, () => send('m-0'));
+    await vi.waitFor(() => expect(underWay).toHaveLength(4));
+    expect(await send('m-0')).toBe('91');
+    const other = send('m-1');
+    await vi.waitFor(() => expect(underWay).toEqual(['m-0', 'm-0', 'm-0', 'm-0', 'm-1']));
+    gate.resolve();
+    expect(await Promise.all([...taken, other])).toEqual(Array(37).fill('09'));
+  });
+
+  it('slow bodies of one merchant keep no other waiting, and its own are read in turn', async () => {
+    const { app, gate, send } = openCrowd();
+    gate.resolve();
+    const slow = Array.from({ length: 20 }, () => {
+      const body = new TransformStream<Uint8Array, Uint8Array>();
+      const headers = { 'x-api-key': 'm-0', 'content-type': 'application/json' };
+      const init = { method: 'POST', body: body.readable, duplex: 'half', headers } as const;
+      const request = new Request(`http://gateway.test${PATH}`, init);
+      const status = Promise.resolve(app.request(request)).then((response) => response.status);
+      return { status, end: () => body.writable.close() };
+    });
+    expect(await send('m-1')).toBe('09');
+    let own: string | undefined;
+    const waiting = send('m-0').then((code) => {
+      own = code;
+    });
+    expect(await send('m-1')).toBe('09');
+    expect(own).toBeUndefined();
+    await Promise.all(slow.map(({ end }) => end()));
+    expect(await Promise.all(slow.map(({ status }) => status))).toEqual(Array(20).fill(400));
+    await waiting;
+    expect(own).toBe('09');
   });
 });

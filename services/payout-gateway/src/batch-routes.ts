@@ -1,16 +1,30 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from '@pesewa/runtime';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { type AppEnv, answer, readText } from './answers.ts';
 import type { Batches } from './batches.ts';
-import { readBatch } from './domain/batch.ts';
+import { type BatchOrder, readBatch } from './domain/batch.ts';
 import { payoutOperations } from './payout-operations.ts';
+import { createTurns } from './turns.ts';
 
-/** The largest body of a batch: 10,000 items of some 800 bytes each. */
-const BATCH_BYTES_MAX = 8 * 1_024 * 1_024;
+/**
+ * The largest body of a batch: 10,000 items of some 1,670 bytes each.
+ *
+ * An item with every field at its full length takes 900 bytes, and 600 more where its name and narration are of three
+ * bytes a letter, as Amharic is.
+ */
+const BATCH_BYTES_MAX = 16 * 1_024 * 1_024;
 
-/** How many batches may be under way at once: each takes memory many times its body. */
+/** How many batches may be on their way into the store at once. */
 const BATCHES_AT_ONCE_MAX = 16;
+
+/** Of one merchant, from the first byte of the body to the answer: slow bodies keep only its own others waiting. */
+const PER_MERCHANT = { runningMax: 4, waitingMax: 32 } as const;
+
+/** How many bodies are taken apart at once: each takes memory many times its size, and none can be slow. */
+const PARSING = { runningMax: 4, waitingMax: 256 } as const;
+
+const TOO_MANY = 'too many batches at once: nothing is stored, try again';
 
 /** The route that takes batches (contract 4.2). */
 export function createBatchRoutes(deps: {
@@ -18,17 +32,12 @@ export function createBatchRoutes(deps: {
   readonly logger: Logger;
 }): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
+  const own = createTurns(PER_MERCHANT);
+  const parsing = createTurns(PARSING);
   let underWay = 0;
 
-  const take = async (
-    context: Parameters<typeof readText>[0] & Parameters<typeof answer>[0],
-    merchant: AppEnv['Variables']['merchant'],
-  ) => {
-    const body = await readText(context, BATCH_BYTES_MAX);
-    if (typeof body === 'string') return answer(context, 'malformed', body);
-    const order = await runInTurns(readBatch(body.text));
-    if (!order.ok) return answer(context, order.refusal.code, order.refusal.message);
-    const outcome = await deps.batches.submit(merchant, order.value).catch((error: unknown) => {
+  const store = async (context: Context<AppEnv>, order: BatchOrder): Promise<Response> => {
+    const outcome = await deps.batches.submit(context.get('merchant'), order).catch((error: unknown) => {
       deps.logger.error({ err: error }, 'a batch could not be stored');
       return undefined;
     });
@@ -38,15 +47,23 @@ export function createBatchRoutes(deps: {
     return answer(context, 'accepted', 'Transactions submitted successfully');
   };
 
-  routes.post(payoutOperations.submitBulk.getRoutingPath(), async (context) => {
-    if (underWay >= BATCHES_AT_ONCE_MAX)
-      return answer(context, 'unavailable', 'too many batches at once: nothing is stored, try again');
+  const take = async (context: Context<AppEnv>): Promise<Response> => {
+    const body = await readText(context, BATCH_BYTES_MAX);
+    if (typeof body === 'string') return answer(context, 'malformed', body);
+    const order = await parsing('all', () => runInTurns(readBatch(body.text)));
+    if (order?.ok === false) return answer(context, order.refusal.code, order.refusal.message);
+    if (!order || underWay >= BATCHES_AT_ONCE_MAX) return answer(context, 'unavailable', TOO_MANY);
     underWay += 1;
     try {
-      return await take(context, context.get('merchant'));
+      return await store(context, order.value);
     } finally {
       underWay -= 1;
     }
+  };
+
+  routes.post(payoutOperations.submitBulk.getRoutingPath(), async (context) => {
+    const taken = await own(context.get('merchant').id, () => take(context));
+    return taken ?? answer(context, 'unavailable', TOO_MANY);
   });
 
   return routes;

@@ -172,6 +172,7 @@ async function acceptBatch(
     const days = openDayBook(await deps.usage.read([dayLimit], session));
     if (!days.admits(dayLimit, order.terms.total.minor))
       return (await findEarlier(deps, reservation, order, session)) ?? refuse(overDayMax(dayLimit.max));
+    // Before the items: written last, any single of the merchant meanwhile would undo the whole batch, every time.
     await deps.usage.save(days.changes(), session);
   }
   // First, so that the same batch sent twice at once collides here and not after its last item.

@@ -95,7 +95,7 @@ async function startSubmitting(
       ids,
       logger,
       crashPoint,
-      rail: rails.get,
+      rails: rails.all,
       concurrencyMax: config.SUBMIT_CONCURRENCY_MAX,
       pauseMs: config.SUBMIT_PAUSE_MS,
     }),

@@ -7,9 +7,9 @@ const query = { accountNumber: '0123456789', bankCode: '058', currency: 'NGN', c
 const works = { first: { processors: [] } };
 
 function open(
-  options: { readonly accountName?: unknown; readonly scripts?: Parameters<typeof openTestRails>[0] } = {},
+  options: { readonly account?: object; readonly scripts?: Parameters<typeof openTestRails>[0] } = {},
 ) {
-  const { rails, asked } = openTestRails(options.scripts ?? works, options.accountName ?? 'Ama');
+  const { rails, asked } = openTestRails(options.scripts ?? works, options.account);
   const logged: unknown[] = [];
   const route: Processors['route'] = async () => ({ kind: 'routed', rail: 'first' });
   const logger = { warn: (...line: unknown[]) => void logged.push(line) };
@@ -18,7 +18,9 @@ function open(
 
 describe('name enquiry', () => {
   it("gives the rail's name as one clean line, with the account as it was asked for", async () => {
-    const { enquire, logged } = open({ accountName: ' Ama\u0000 \u001b[31mMensah\r\n\u2028 ' });
+    const { enquire, logged } = open({
+      account: { accountName: ' Ama\u0000 \u001b[31mMensah\r\n\u2028 ' },
+    });
     expect(await enquire(query)).toEqual({
       kind: 'found',
       account: {
@@ -31,14 +33,21 @@ describe('name enquiry', () => {
     expect(logged).toEqual([]);
   });
 
+  it('takes the same account number in another spelling', async () => {
+    const { enquire } = open({ account: { accountNumber: '0123-456 789' } });
+    expect(await enquire(query)).toMatchObject({ kind: 'found', account: { accountNumber: '0123456789' } });
+  });
+
   it('bounds what the rail says', async () => {
-    const { enquire } = open({ accountName: 'A'.repeat(100_000) });
+    const { enquire } = open({ account: { accountName: 'A'.repeat(100_000) } });
     expect(await enquire(query)).toMatchObject({ kind: 'found', account: { accountName: 'A'.repeat(140) } });
   });
 
   it.each([
-    ['an empty name', { accountName: '\u0007' }],
-    ['no name', { accountName: 7 }],
+    ['an empty name', { account: { accountName: '\u0007' } }],
+    ['no name', { account: { accountName: 7 } }],
+    ['another account number', { account: { accountNumber: '0123456780' } }],
+    ['another bank', { account: { bankCode: '044' } }],
     ['a broken rail', { scripts: { first: 'broken' as const } }],
   ])('%s is no answer', async (_, options) => {
     const { enquire, logged } = open(options);

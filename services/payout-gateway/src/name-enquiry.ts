@@ -32,12 +32,25 @@ export function createNameEnquiry(deps: {
       return { kind: 'unavailable' };
     }
     if (answer.value === null) return { kind: 'noAccount' };
+    if (
+      !sameText(answer.value.accountNumber, query.accountNumber) ||
+      !sameText(answer.value.bankCode, bankCode)
+    ) {
+      deps.logger.warn({ rail: rail.name }, 'a name enquiry was answered for another account');
+      return { kind: 'unavailable' };
+    }
     const accountName = cleanLine(answer.value.accountName);
     if (accountName === '') return { kind: 'unavailable' };
     const { accountNumber } = query;
     const sessionId = cleanLine(answer.value.sessionId);
     return { kind: 'found', account: { accountName, accountNumber, bankCode, sessionId } };
   };
+}
+
+/** Whether both have the same letters and digits, however they are spaced. */
+function sameText(one: string, other: string): boolean {
+  const bare = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, '').toUpperCase();
+  return bare(one) === bare(other);
 }
 
 /** A rail's text as one bounded line without control characters. */

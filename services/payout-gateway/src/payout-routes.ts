@@ -33,10 +33,17 @@ export function createPayoutRoutes(deps: {
   });
 
   routes.get(payoutOperations.lookUp.getRoutingPath(), async (context) => {
-    const payout = await deps.payouts.find(
-      context.get('merchant').id,
-      context.req.param('transactionReference'),
+    const reference = context.req.param('transactionReference');
+    const found = await deps.payouts.find(context.get('merchant').id, reference).then(
+      (payout) => ({ payout }),
+      (error: unknown) => {
+        deps.logger.error({ err: error }, 'a payout could not be read');
+        return undefined;
+      },
     );
+    if (!found)
+      return answer(context, 'unavailable', 'the payout can not be looked up at present: try again');
+    const { payout } = found;
     if (!payout) return answer(context, 'notFound', 'Transaction not found');
     return answer(context, 'answered', 'Transaction found', viewLookedUp(payout));
   });

@@ -17,14 +17,20 @@ export const processor = (code: string, change: Partial<Processor> = {}): Proces
   ...change,
 });
 
-/** What a scripted rail answers: its processors, a holder's name, HTTP 500, or never. */
+/** What a scripted rail answers: its processors, a holder, HTTP 500, or never. */
 export type Script = { readonly processors: readonly Processor[] } | 'broken' | 'silent';
 
 /** Two rails, `first` and `second`, over a scripted network; every question is counted. */
-export function openTestRails(scripts: Record<string, Script>, accountName: unknown = 'Ama') {
+export function openTestRails(scripts: Record<string, Script>, account: object = {}) {
   const asked: string[] = [];
   const envelope = { isSuccessful: true, responseCode: '00', responseMessage: 'ok' };
-  const account = { accountName, accountNumber: '9', bankCode: '9', sessionId: 's\u0000-1' };
+  const holder = {
+    accountName: 'Ama',
+    accountNumber: '0123456789',
+    bankCode: '058',
+    sessionId: 's\u0000-1',
+    ...account,
+  };
   const settings = ['first', 'second'].map((name) => ({
     name,
     connector: 'upstream',
@@ -49,7 +55,7 @@ export function openTestRails(scripts: Record<string, Script>, accountName: unkn
       const country = new URLSearchParams(search).get('country');
       const responseData = pathname.endsWith('/banks')
         ? script.processors.filter((listed) => listed.country === country)
-        : account;
+        : holder;
       return Promise.resolve({
         status: 200,
         retryAfter: undefined,

@@ -6,7 +6,7 @@ import {
   type PaymentStore,
   paymentId,
 } from '@pesewa/messaging';
-import type { ClientSession, Db, Filter } from 'mongodb';
+import type { ClientSession, Db, Filter, FindOptions } from 'mongodb';
 import type { PayoutState, PayoutStep } from './domain/payout.ts';
 import type { PayoutOrder } from './domain/submission.ts';
 
@@ -40,6 +40,9 @@ export type Taken =
   | { readonly kind: 'payout'; readonly payout: Payout }
   | { readonly kind: 'batch'; readonly contentHash: string };
 
+/** The two queues of a rail: a large batch must not stand before everybody's next single payout. */
+export const submissionLanes = ['single', 'batch'] as const;
+
 /** A payout as MongoDB holds it; `_id` is the merchant and its reference, so each is accepted once, for ever. */
 export interface PayoutDocument extends PaymentDocument {
   readonly order: Omit<PayoutOrder, 'amount'>;
@@ -49,6 +52,8 @@ export interface PayoutDocument extends PaymentDocument {
   readonly fee: bigint;
   readonly rail: string;
   readonly batchReference?: string;
+  /** Of which of its rail's queues it is. */
+  readonly lane: (typeof submissionLanes)[number];
   readonly acceptedAt: Date;
   readonly status: PayoutStatus;
   readonly step: PayoutStep;
@@ -87,19 +92,39 @@ export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 
 /** A payout before and after. */
 export type PayoutChange = PaymentChange<Payout>;
 
+/**
+ * How "nobody has it" is made sure of before it is told: a primary that was deposed unawares can't answer so, and one
+ * that was not shows every payout accepted before it was asked. It costs a round through the majority.
+ */
+const LATEST: FindOptions = {
+  readConcern: { level: 'linearizable' },
+  readPreference: 'primary',
+  maxTimeMS: 2_000,
+};
+
 /** Opens the store and makes sure of its indexes. */
 export async function openPayoutStore(db: Db): Promise<PayoutStore> {
   const collection = db.collection<PayoutDocument>('payouts');
   const reservations = db.collection<ReservationDocument>('payouts');
-  const payments = await openPaymentStore({ collection, due: 'held', toDocument, fromDocument, toUpdate });
-  const findOne = (filter: Filter<PayoutDocument>) =>
-    collection.findOne<PayoutDocument | ReservationDocument>(filter);
+  const payments = await openPaymentStore({
+    collection,
+    due: 'held',
+    claimedWithin: ['rail', 'lane'],
+    toDocument,
+    fromDocument,
+    toUpdate,
+  });
+  const findOne = (filter: Filter<PayoutDocument>, options: FindOptions) =>
+    collection.findOne<PayoutDocument | ReservationDocument>(filter, options);
+  const findEither = async (merchantId: string, reference: string, options: FindOptions = {}) =>
+    (await findOne({ _id: paymentId({ merchantId, merchantReference: reference }) }, options)) ??
+    (await findOne({ reference, merchantId }, options));
   return {
     ...payments,
     insert: (payouts, session) => insertOnce(db, payouts.map(toDocument), session),
     find: async (merchantId, reference) => {
-      const own = await findOne({ _id: paymentId({ merchantId, merchantReference: reference }) });
-      const found = own ?? (await findOne({ reference, merchantId }));
+      const found =
+        (await findEither(merchantId, reference)) ?? (await findEither(merchantId, reference, LATEST));
       return found === null || isReservation(found) ? undefined : fromDocument(found);
     },
     reserve: async (reservation, session) => {
@@ -188,6 +213,7 @@ function toDocument(payout: Payout): PayoutDocument {
     fee: payout.fee,
     rail: payout.rail,
     ...(payout.batchReference !== null && { batchReference: payout.batchReference }),
+    lane: payout.batchReference === null ? 'single' : 'batch',
     acceptedAt: new Date(payout.acceptedAtMs),
     ...mutable(payout),
   };

@@ -51,6 +51,7 @@ async function hold(changes: Partial<PayoutDocument> = {}): Promise<string> {
     contentHash: '',
     fee: 100n,
     rail: 'upstream',
+    lane: 'single',
     acceptedAt: new Date(),
     status: 'INITIALIZED',
     step: 'held',
@@ -65,16 +66,27 @@ async function hold(changes: Partial<PayoutDocument> = {}): Promise<string> {
   return reference;
 }
 
-/** A replica's submitter with a rail of the test's own; `beforeCall` runs where the process might die or freeze. */
+/**
+ * A replica's submitter with rails of the test's own; `beforeCall` runs where the process might die or freeze,
+ * `beforeCommit` where the database might not answer.
+ */
 function start(
   options: {
     readonly submit?: (order: PayoutOrder) => Promise<SubmissionResult>;
     readonly beforeCall?: (clock: { skewMs: number }) => void;
+    readonly beforeCommit?: () => void;
+    readonly isAvailable?: () => boolean;
+    readonly concurrencyMax?: number;
   } = {},
 ) {
   const asked: string[] = [];
   const recorded: { readonly reference: string; readonly command: PayoutCommand }[] = [];
   const clock = { ...systemClock, skewMs: 0, nowMs: () => systemClock.nowMs() + clock.skewMs };
+  const submitPayout = async (order: PayoutOrder): Promise<SubmissionResult> => {
+    asked.push(order.reference);
+    return options.submit?.(order) ?? { kind: 'accepted' };
+  };
+  const { isAvailable = () => true, concurrencyMax = 16 } = options;
   running.use(
     startSubmitter({
       store,
@@ -85,6 +97,7 @@ function start(
       messaging: {
         groupCommit: (_name, apply) => ({
           submit: async (item) => {
+            options.beforeCommit?.();
             const [outcome] = await database.client.withSession((session) =>
               apply([item], { session, emit: () => undefined, afterCommit: () => undefined }, false),
             );
@@ -92,13 +105,8 @@ function start(
           },
         }),
       },
-      rail: () => ({
-        submitPayout: async (order) => {
-          asked.push(order.reference);
-          return options.submit?.(order) ?? { kind: 'accepted' };
-        },
-      }),
-      concurrencyMax: 16,
+      rails: ['upstream', 'other'].map((name) => ({ name, isAvailable, submitPayout })),
+      concurrencyMax,
       pauseMs: 20,
       crashPoint: (point) => {
         if (point === 'payouts.submit.before-call') options.beforeCall?.(clock);
@@ -158,5 +166,77 @@ describe('the submitter', () => {
     );
     await eventually(() => expect(replicas.flatMap(({ recorded }) => recorded)).toHaveLength(due.length));
     expect(replicas.flatMap(({ asked }) => asked).toSorted()).toEqual(due.toSorted());
+  });
+
+  it('records a refusal again and again until it is committed: the rail would not know it any more', async () => {
+    const reference = await hold();
+    let elections = 3;
+    const { asked, recorded } = start({
+      submit: async () => ({ kind: 'failed', reason: 'No account' }),
+      beforeCommit: () => {
+        elections -= 1;
+        if (elections >= 0) throw new Error('no primary');
+      },
+    });
+    await eventually(() => expect(recorded).toHaveLength(1));
+    const outcome = { kind: 'failed', reason: 'No account' };
+    expect(recorded).toMatchObject([{ reference, command: { attempt: 1, outcome } }]);
+    expect(asked).toEqual([reference]);
+  });
+
+  it('closes although an outcome cannot be committed', async () => {
+    await hold();
+    let tries = 0;
+    const { recorded } = start({
+      beforeCommit: () => {
+        tries += 1;
+        throw new Error('no primary');
+      },
+    });
+    await eventually(() => expect(tries).toBeGreaterThan(2));
+    await running.disposeAsync();
+    expect(recorded).toEqual([]);
+  });
+
+  it('sends what is due on one rail while another rail answers nobody', async () => {
+    const stuck = await Promise.all(Array.from({ length: 4 }, () => hold()));
+    const silence = Promise.withResolvers<SubmissionResult>();
+    const { asked } = start({
+      concurrencyMax: 2,
+      submit: async ({ reference }) => (stuck.includes(reference) ? silence.promise : { kind: 'accepted' }),
+    });
+    running.defer(() => silence.resolve({ kind: 'accepted' }));
+    await eventually(() => expect(asked).toHaveLength(2));
+    const other = await hold({ rail: 'other', dueAt: new Date() });
+    await eventually(() => expect(asked).toContain(other));
+  });
+
+  it('sends a single payout while a batch that was due before it has no end', async () => {
+    const batch = { batchReference: 'ba-1', lane: 'batch' } as const;
+    const items = await Promise.all(Array.from({ length: 4 }, () => hold(batch)));
+    const silence = Promise.withResolvers<SubmissionResult>();
+    const { asked } = start({
+      concurrencyMax: 2,
+      submit: async ({ reference }) => (items.includes(reference) ? silence.promise : { kind: 'accepted' }),
+    });
+    running.defer(() => silence.resolve({ kind: 'accepted' }));
+    await eventually(() => expect(asked).toHaveLength(2));
+    const single = await hold({ dueAt: new Date() });
+    await eventually(() => expect(asked).toContain(single));
+  });
+
+  it('claims nothing for a rail whose circuit is open, and goes on when it may be tried', async () => {
+    const reference = await hold();
+    let looks = 0;
+    let available = false;
+    const isAvailable = () => {
+      looks += 1;
+      return available;
+    };
+    const { asked } = start({ isAvailable });
+    await eventually(() => expect(looks).toBeGreaterThan(8));
+    expect(await store.collection.findOne({ reference })).toMatchObject({ step: 'held', attempts: 0 });
+    available = true;
+    await eventually(() => expect(asked).toEqual([reference]));
   });
 });

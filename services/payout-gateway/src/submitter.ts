@@ -5,44 +5,78 @@ import type { CrashPoint, Logger } from '@pesewa/runtime';
 import type { AttemptOutcome } from './domain/payout.ts';
 import type { PayoutOrderCommand, Payouts } from './payouts.ts';
 import { railOrder } from './rail-order.ts';
-import { fromDocument, type Payout, type PayoutStore } from './store.ts';
+import { fromDocument, type Payout, type PayoutStore, submissionLanes } from './store.ts';
 
 /** The longest that one call to a rail may take, deadline and margin. */
 const CALL_TIMEOUT_MS = 20_000;
 const LEASE_MS = 45_000;
 const LATE_RETRY_MS = 1_000;
+const RECORD_AGAIN_MIN_MS = 50;
+const RECORD_AGAIN_MAX_MS = 1_000;
 
-/**
- * Submits held payouts to their rails, outside any transaction.
- *
- * The claim commits the attempt before the call. A crash in between leaves the payout `submitting`, which nobody claims
- * again: the reconciler's lookup decides what became of it (design 4.3).
- */
-export function startSubmitter(deps: {
+/** What submitting needs of a rail. */
+export type SubmittingRail = Pick<RailConnector, 'name' | 'isAvailable' | 'submitPayout'>;
+
+interface SubmitterDeps {
   readonly store: Pick<PayoutStore, 'collection'>;
   readonly payouts: Pick<Payouts, 'apply'>;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
-  readonly rail: (name: string) => Pick<RailConnector, 'submitPayout'> | undefined;
+  readonly rails: readonly SubmittingRail[];
+  /** Of each lane. */
   readonly concurrencyMax: number;
   readonly pauseMs: number;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
   readonly crashPoint: CrashPoint;
-}): Loop {
-  const outcomes = deps.messaging.groupCommit<PayoutOrderCommand, void>(
-    'payouts.outcome',
-    async (commands, transaction) => {
-      await deps.payouts.apply(commands, transaction);
-      return commands.map(() => undefined);
-    },
-  );
+}
 
+/**
+ * Submits held payouts to their rails, outside any transaction.
+ *
+ * Each rail has a lane for single payouts and one for the items of batches, with room of its own: neither a slow rail
+ * nor a large batch keeps other payouts waiting, and behind an open circuit nothing is claimed (design 6).
+ *
+ * The claim commits the attempt before the call. A crash in between leaves the payout `submitting`, which nobody claims
+ * again: the reconciler's lookup decides what became of it (design 4.3).
+ */
+export function startSubmitter(deps: SubmitterDeps): Loop {
+  const closing = new AbortController();
+  const record = createRecorder(deps, closing.signal);
+  const lanes = deps.rails.flatMap((rail) =>
+    submissionLanes.map((lane) => startLane(deps, { rail, lane, record })),
+  );
+  return {
+    wake: () => {
+      for (const lane of lanes) lane.wake();
+    },
+    [Symbol.asyncDispose]: async () => {
+      closing.abort();
+      await Promise.all(lanes.map((lane) => lane[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+type RecordOutcome = (payout: Payout, outcome: AttemptOutcome) => Promise<void>;
+
+function startLane(
+  deps: SubmitterDeps,
+  {
+    rail,
+    lane,
+    record,
+  }: {
+    readonly rail: SubmittingRail;
+    readonly lane: (typeof submissionLanes)[number];
+    readonly record: RecordOutcome;
+  },
+): Loop {
   return startClaimLoop({
-    name: 'payout submitter',
+    name: `payout submitter ${rail.name}/${lane}`,
     collection: deps.store.collection,
-    open: { step: 'held' },
+    open: { step: 'held', rail: rail.name, lane },
     mark: attemptMark('submitting'),
+    mayClaim: rail.isAvailable,
     leaseMs: LEASE_MS,
     workTimeoutMs: CALL_TIMEOUT_MS,
     batchMax: 100,
@@ -54,7 +88,7 @@ export function startSubmitter(deps: {
     work: async (document) => {
       const payout = fromDocument(document);
       deps.crashPoint('payouts.submit.before-call');
-      const result = await callRail(deps, payout);
+      const result = await callRail(rail, payout, deps.clock.nowMs());
       deps.crashPoint('payouts.submit.after-call');
       if (result.kind === 'unknown' || result.kind === 'notSent') {
         deps.logger.warn(
@@ -62,27 +96,45 @@ export function startSubmitter(deps: {
           'no clear answer from the rail',
         );
       }
-      const outcome = outcomeOf(result, deps.clock.nowMs());
-      await outcomes.submit({
-        reference: payout.reference,
-        causationId: null,
-        command: { kind: 'recordAttempt', attempt: payout.attempts, outcome },
-      });
+      await record(payout, outcomeOf(result, deps.clock.nowMs()));
     },
   });
 }
 
-/** Asks the rail to pay, unless there is none or the claim has grown too old to act on. */
-async function callRail(
-  deps: {
-    readonly rail: (name: string) => Pick<RailConnector, 'submitPayout'> | undefined;
-    readonly clock: Clock;
-  },
-  payout: Payout,
-): Promise<SubmissionResult> {
-  const rail = deps.rail(payout.rail);
-  if (!rail) return { kind: 'notSent', why: 'the rail is not configured', retryAfterMs: LEASE_MS };
-  if (payout.attemptedAtMs === null || !mayStillCall(payout.attemptedAtMs, deps.clock.nowMs())) {
+/**
+ * Records outcomes, each again and again until it is committed or we close.
+ *
+ * The rail's answer can't be had twice: were a refusal lost, the rail would know nothing of the payout, and its money
+ * would be held for ever. A repetition changes nothing, since an outcome counts for its own attempt only, and once.
+ */
+function createRecorder(deps: SubmitterDeps, closing: AbortSignal): RecordOutcome {
+  const outcomes = deps.messaging.groupCommit<PayoutOrderCommand, void>(
+    'payouts.outcome',
+    async (commands, transaction) => {
+      await deps.payouts.apply(commands, transaction);
+      return commands.map(() => undefined);
+    },
+  );
+  return async ({ reference, attempts }, outcome) => {
+    const command = { kind: 'recordAttempt', attempt: attempts, outcome } as const;
+    for (let pauseMs = RECORD_AGAIN_MIN_MS; ; pauseMs = Math.min(pauseMs * 2, RECORD_AGAIN_MAX_MS)) {
+      try {
+        return await outcomes.submit({ reference, causationId: null, command });
+      } catch (error) {
+        const told = { err: error, reference, attempt: attempts, outcome: outcome.kind };
+        if (closing.aborted) {
+          return deps.logger.error(told, 'the answer of the rail is not recorded; its lookup will decide');
+        }
+        deps.logger.warn(told, 'the answer of the rail is not recorded yet');
+      }
+      await deps.clock.sleep(pauseMs, closing);
+    }
+  };
+}
+
+/** Asks the rail to pay, unless the claim has grown too old to act on. */
+async function callRail(rail: SubmittingRail, payout: Payout, nowMs: number): Promise<SubmissionResult> {
+  if (payout.attemptedAtMs === null || !mayStillCall(payout.attemptedAtMs, nowMs)) {
     return {
       kind: 'notSent',
       why: 'the claim is too old, or the clocks differ',

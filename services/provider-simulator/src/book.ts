@@ -18,6 +18,8 @@ export interface Book {
   readonly get: (kind: PaymentKind, reference: string) => Payment;
   /** By the client's reference, else by the simulator's own. */
   readonly find: (kind: PaymentKind, reference: string) => KnownPayment | undefined;
+  /** Whether a batch of payouts came under this reference. */
+  readonly isBatch: (reference: string) => boolean;
   readonly apply: (kind: PaymentKind, reference: string, event: PaymentEvent) => void;
   /** Takes an effect of the journal back in. */
   readonly restore: (effect: JournalEffect) => void;
@@ -28,13 +30,17 @@ export interface Book {
 export function createBook(wallets: Wallets): Book {
   const byReference = { payout: new Map<string, Payment>(), collection: new Map<string, Payment>() };
   const byOwnReference = new Map<string, string>();
+  const batches = new Set<string>();
   const get = (kind: PaymentKind, reference: string): Payment =>
     byReference[kind].get(reference) ?? absentPayment;
   const apply = (kind: PaymentKind, reference: string, event: PaymentEvent) => {
     const payment = evolve(get(kind, reference), event);
     byReference[kind].set(reference, payment);
     if (payment.status === 'ABSENT') return;
-    if (event.type === 'accepted') byOwnReference.set(event.terms.ownReference, reference);
+    if (event.type === 'accepted') {
+      byOwnReference.set(event.terms.ownReference, reference);
+      if (event.terms.batchReference !== undefined) batches.add(event.terms.batchReference);
+    }
     const moved = walletMove(payment.terms, event);
     if (moved !== 0n) wallets.move(payment.terms.amount.currency, moved);
   };
@@ -60,5 +66,5 @@ export function createBook(wallets: Wallets): Book {
     for (const [reference, payment] of byReference.payout) yield ['payout', reference, payment];
     for (const [reference, payment] of byReference.collection) yield ['collection', reference, payment];
   };
-  return { get, find, apply, restore, all };
+  return { get, find, isBatch: (reference) => batches.has(reference), apply, restore, all };
 }

@@ -15,6 +15,7 @@ const flow = z.union([
 const terms = z.object({
   kind: z.enum(['payout', 'collection']),
   reference: z.string(),
+  batchReference: z.string().optional(),
   ownReference: z.string(),
   amount: z.object({ minor, currency: z.string() }),
   feeMinor: minor,

@@ -1,7 +1,7 @@
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import type { Book, KnownPayment } from './book.ts';
 import type { CallbackTried, Claim, Payment, PaymentEvent, PaymentKind, Terms } from './domain/payment.ts';
-import type { Command, PaymentRefusal, PaymentRules } from './domain/rules.ts';
+import { type Command, type PaymentRefusal, type PaymentRules, turnsAway } from './domain/rules.ts';
 import type { Journal } from './journal.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Wallets } from './wallets.ts';
@@ -29,6 +29,11 @@ export interface Payments {
     reference: string,
     request: Request,
   ) => Promise<Result<Done, PaymentRefusal>>;
+  /** Takes all of a batch's payouts on, or none: where a script turns an item away, only that is noted (design 4.7). */
+  readonly requestBatch: (
+    batchReference: string,
+    terms: readonly Terms[],
+  ) => Promise<Result<readonly Done[], PaymentRefusal>>;
   /** A payment by the client's reference, else by the simulator's own; its effects are on disk. */
   readonly find: (kind: PaymentKind, reference: string) => Promise<KnownPayment | undefined>;
   /** Resolves once a callback of the payment was tried. */
@@ -79,6 +84,18 @@ export function createPayments(deps: PaymentsDeps): Payments {
       await journal.flushed();
       return done;
     },
+    requestBatch: async (batchReference, terms) => {
+      const submit = (some: readonly Terms[]) =>
+        some.map((item) => perform('payout', item.reference, { type: 'submit', terms: item }));
+      const taken = [batchReference, ...terms.map(({ reference }) => reference)].some(
+        (reference) => book.isBatch(reference) || book.get('payout', reference).status !== 'ABSENT',
+      );
+      if (taken) return refuse('payment.duplicate');
+      const turnedAway = terms.filter((item) => turnsAway(book.get('payout', item.reference), item));
+      const done = submit(turnedAway.length > 0 ? turnedAway : terms);
+      await journal.flushed();
+      return accept(done.flatMap((one) => (one.ok ? one.value : [])));
+    },
     find: async (kind, reference) => {
       const payment = book.find(kind, reference);
       await journal.flushed();
@@ -97,6 +114,8 @@ export function createPayments(deps: PaymentsDeps): Payments {
 /** Decides, applies and records in one synchronous step, so that no two requests see the same state. */
 function createPerform({ book, clock, journal, rules, wallets }: PaymentsDeps) {
   return (kind: PaymentKind, reference: string, asked: Request | Due): Result<Done, PaymentRefusal> => {
+    const single = kind === 'payout' && asked.type === 'submit' && asked.terms.batchReference === undefined;
+    if (single && book.isBatch(reference)) return refuse('payment.duplicate');
     const before = book.get(kind, reference);
     const terms = asked.type === 'submit' ? asked.terms : termsOf(before);
     if (terms === undefined) return refuse('payment.unknown');

@@ -1,51 +1,22 @@
-import {
-  countryCode,
-  currencyCode,
-  jsonNumber,
-  type PayoutCode,
-  payoutCodes,
-  type SinglePayoutRequest,
-  singlePayoutRequest,
-} from '@pesewa/contracts';
-import {
-  type Clock,
-  feeFor,
-  formatAmount,
-  type Ids,
-  type Money,
-  parseAmount,
-  type Result,
-  refuse,
-} from '@pesewa/kernel';
+import { countryCode, jsonNumber } from '@pesewa/contracts';
+import { formatAmount } from '@pesewa/kernel';
 import { answerJson } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { lookedUpPayout, submittedPayout } from './bodies.ts';
-import type { Terms } from './domain/payment.ts';
+import { lookedUpPayout } from './bodies.ts';
 import { findProcessor, processorsIn } from './domain/processors.ts';
 import { lastFourDigits, scriptOf } from './domain/script.ts';
-import type { Journal } from './journal.ts';
 import { readJsonBody } from './json-body.ts';
-import type { Payments } from './payments.ts';
-import type { Scenarios } from './scenarios.ts';
+import { refusal, success } from './payout-answers.ts';
+import { type SubmissionDeps, submitBatch, submitSingle } from './payout-submissions.ts';
 import type { Wallets } from './wallets.ts';
-import { type AnswerAs, isBase64Of, resetConnection, type Wire } from './wire.ts';
+import { isBase64Of, type Wire } from './wire.ts';
 
 /** What the payout API of the simulated upstream works with. */
-export interface PayoutRoutesDeps {
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly payments: Payments;
+export interface PayoutRoutesDeps extends SubmissionDeps {
   readonly wallets: Wallets;
-  readonly scenarios: Scenarios;
-  readonly journal: Journal;
-  readonly answerAs: AnswerAs;
   readonly clientPublicKey: string;
-  readonly callbackUrl: string;
 }
-
-/** The simulator's own fee of a payout: 0.5 % (design 6). */
-const payoutFee = { fixedMinor: 0n, basisPoints: 50n, minimumMinor: 0n };
 
 const nameEnquiry = z.object({
   accountNumber: z.string().min(1),
@@ -88,10 +59,8 @@ export function createPayoutRoutes(deps: PayoutRoutesDeps): Hono<Wire> {
     await next();
     return undefined;
   });
-  app.post('/transactions/transfer/single', (context) => submit(context, deps));
-  app.post('/transactions/transfer/bulk', (context) =>
-    refusal(context, 'noRoute', 'bulk payouts are not supported'),
-  );
+  app.post('/transactions/transfer/single', (context) => submitSingle(context, deps));
+  app.post('/transactions/transfer/bulk', (context) => submitBatch(context, deps));
   app.get('/transactions/:reference/query', (context) =>
     lookUp(context, context.req.param('reference'), deps),
   );
@@ -107,70 +76,6 @@ export function createPayoutRoutes(deps: PayoutRoutesDeps): Hono<Wire> {
   });
   app.post('/transactions/name-enquiry', (context) => enquireName(context, deps));
   return app;
-}
-
-async function submit(context: Context<Wire>, deps: PayoutRoutesDeps): Promise<Response> {
-  const body = await readJsonBody(context, singlePayoutRequest);
-  if (!body.ok) return refusal(context, 'malformed', body.refusal);
-  const amount = readAmount(body.value);
-  if (!amount.ok) return refusal(context, amount.refusal.code, amount.refusal.message);
-  const terms = termsOf(body.value, amount.value, deps);
-  const done = await deps.payments.request('payout', terms.reference, { type: 'submit', terms });
-  if (!done.ok) {
-    const shown = {
-      amount: formatAmount(terms.amount.minor, terms.amount.currency),
-      currency: terms.amount.currency,
-    };
-    deps.journal.noteRequest(deps.clock.nowMs(), {
-      operation: 'payout',
-      reference: terms.reference,
-      ...shown,
-      outcome: 'duplicate',
-    });
-    return refusal(context, 'duplicate', 'the transaction reference was used before');
-  }
-  const { events, payment } = done.value;
-  const [first] = events;
-  if (first?.type === 'attemptRefused' || payment.status === 'ABSENT') {
-    if (first?.type === 'attemptRefused' && first.how === 'tooManyRequests') {
-      context.header('retry-after', '1');
-      return refusal(context, 'tooManyRequests', 'too many requests');
-    }
-    return resetConnection(context);
-  }
-  return deps.answerAs(context, scriptOf(terms.digits).answer, {
-    normal: () =>
-      envelope(context, 'accepted', true, 'Transaction submitted successfully', submittedPayout(payment)),
-    serverError: () => refusal(context, 'broken', 'internal error'),
-    callbackTried: () => deps.payments.callbackTried('payout', terms.reference),
-  });
-}
-
-function readAmount(body: SinglePayoutRequest): Result<Money, { code: PayoutCode; message: string }> {
-  const currency = currencyCode(body.currency);
-  if (currency === undefined)
-    return refuse({ code: 'malformed', message: 'currency must be an ISO 4217 code' });
-  if (countryCode(body.country) === undefined) {
-    return refuse({ code: 'malformed', message: 'country is unknown' });
-  }
-  const amount = parseAmount(body.beneficiary.amount, currency);
-  if (!amount.ok || amount.value.minor <= 0n) {
-    return refuse({ code: 'invalidAmount', message: 'beneficiary.amount is no acceptable amount' });
-  }
-  return amount;
-}
-
-function termsOf(body: SinglePayoutRequest, amount: Money, deps: PayoutRoutesDeps): Terms {
-  return {
-    kind: 'payout',
-    reference: body.transactionReference,
-    // Ours stand apart from those of a client that makes its own the same way.
-    ownReference: `u${deps.ids.next('po')}`,
-    amount,
-    feeMinor: feeFor(payoutFee, amount.minor),
-    digits: deps.scenarios.resolve(lastFourDigits(body.beneficiary.accountNumber)),
-    callbackUrl: deps.callbackUrl,
-  };
 }
 
 async function lookUp(context: Context<Wire>, reference: string, deps: PayoutRoutesDeps): Promise<Response> {
@@ -222,23 +127,4 @@ function walletRecord({ currency, minor }: { readonly currency: string; readonly
 
 function processorRecord(processor: ReturnType<typeof processorsIn>[number]) {
   return { avatar: '#c8963e', sortCode: processor.code, ...processor };
-}
-
-function success(context: Context, message: string, data: object): Response {
-  return envelope(context, 'answered', true, message, data);
-}
-
-function refusal(context: Context, code: PayoutCode, message: string): Response {
-  return envelope(context, code, false, message);
-}
-
-/** Every answer of the payout API (contract 2.1, design 9). */
-function envelope(context: Context, name: PayoutCode, isSuccessful: boolean, message: string, data?: object) {
-  const { code, status } = payoutCodes[name];
-  return answerJson(context, status, {
-    isSuccessful,
-    responseCode: code,
-    responseMessage: message,
-    ...(data && { responseData: data }),
-  });
 }

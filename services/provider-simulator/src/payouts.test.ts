@@ -3,6 +3,8 @@ import { serveHttp } from '@pesewa/runtime';
 import { request as httpRequest } from 'undici';
 import { describe, expect, it } from 'vitest';
 import {
+  batchRequest,
+  bulkPayout,
   control,
   eventually,
   payoutHeaders,
@@ -158,5 +160,109 @@ describe('the payout API refuses', () => {
     const tooFine = await simulator.request(singlePayout, { method: 'POST', headers, body: fine });
     expect([tooFine.status, (await readEnvelope(tooFine)).responseCode]).toEqual([400, '13']);
     expect(await executions(simulator, 'r1')).toEqual([]);
+  });
+
+  it.each([
+    ['a KES payout without its type', { transactionType: '' }, 400, '30'],
+    [
+      'a KES payout whose sender names no country',
+      { sender: { name: 'S', email: 's@x.example' } },
+      400,
+      '30',
+    ],
+    ['a payout to South Africa without the identification', { country: 'ZAF', currency: 'ZAR' }, 400, '30'],
+    ['a processor that there is not', { bankCode: '99' }, 422, '92'],
+    ['an inactive processor', { bankCode: 'KEN-OFF' }, 422, '92'],
+    ['a blocked processor', { bankCode: 'KEN-BLOCKED' }, 422, '92'],
+  ])('%s (contract 2.2)', async (_what, change, httpStatus, code) => {
+    await using simulator = await startSimulator();
+    const { headers, body } = payoutRequest('r1', '4321');
+    const { bankCode = '68', ...rest } = change as { bankCode?: string };
+    const text = JSON.stringify({ ...JSON.parse(body), ...rest }).replace(
+      '"bankCode":"68"',
+      `"bankCode":"${bankCode}"`,
+    );
+    const answer = await simulator.request(singlePayout, { method: 'POST', headers, body: text });
+    expect([answer.status, (await readEnvelope(answer)).responseCode]).toEqual([httpStatus, code]);
+    expect(await executions(simulator, 'r1')).toEqual([]);
+  });
+});
+
+describe('a batch is taken on as a whole or not at all (contract 4.2)', () => {
+  const send = async (simulator: Started, ...batch: Parameters<typeof batchRequest>) => {
+    const answer = await simulator.request(bulkPayout, batchRequest(...batch));
+    return { status: answer.status, envelope: await readEnvelope(answer) };
+  };
+  const two = [
+    { reference: 'i1', digits: '4321' },
+    { reference: 'i2', digits: '0001' },
+  ];
+
+  it('answers without data, and its items are payments like any other', async () => {
+    await using simulator = await startSimulator();
+    const { status: http, envelope } = await send(simulator, 'b1', two);
+    expect([http, envelope.responseCode, envelope.responseData]).toEqual([200, '09', undefined]);
+    expect([await status(simulator, 'i1'), await status(simulator, 'i2')]).toEqual(['COMPLETED', 'FAILED']);
+    await eventually(() => (simulator.callbacks.length === 2 ? true : undefined));
+    expect(await status(simulator, 'b1')).toBe('25');
+  });
+
+  it.each([
+    [
+      'an item used before',
+      'b2',
+      [
+        { reference: 'i3', digits: '4321' },
+        { reference: 'i1', digits: '4321' },
+      ],
+    ],
+    ['the batch used before', 'b1', [{ reference: 'i3', digits: '4321' }]],
+    ['the batch used as an item before', 'i1', [{ reference: 'i3', digits: '4321' }]],
+    [
+      'an item used as a batch before',
+      'b2',
+      [
+        { reference: 'i3', digits: '4321' },
+        { reference: 'b1', digits: '4321' },
+      ],
+    ],
+  ])('%s: 94, after a restart too, and nothing of it is paid', async (_what, reference, items) => {
+    await using simulator = await startSimulator();
+    await send(simulator, 'b1', two);
+    await simulator.restart();
+    const { status: http, envelope } = await send(simulator, reference, items);
+    expect([http, envelope.responseCode]).toEqual([409, '94']);
+    expect(await executions(simulator, 'i3')).toEqual([]);
+    expect((await submit(simulator, 'b1', '4321')).envelope.responseCode).toBe('94');
+  });
+
+  it.each([
+    ['a total that is not the sum', { totalAmount: 1 }, '13'],
+    ['no items', { beneficiaries: [] }, '30'],
+    ['an unknown country', { country: 'Nowhere' }, '30'],
+    ['a currency without that processor', { currency: 'NGN' }, '92'],
+  ])('%s: nothing is paid', async (_what, changes, code) => {
+    await using simulator = await startSimulator();
+    expect((await send(simulator, 'b1', two, changes)).envelope.responseCode).toBe(code);
+    expect(await executions(simulator, 'i1')).toEqual([]);
+  });
+
+  it('one item that is turned away turns all away, and a resubmission is taken on (0015)', async () => {
+    await using simulator = await startSimulator();
+    const items = [
+      { reference: 'i1', digits: '4321' },
+      { reference: 'i2', digits: '0015' },
+    ];
+    for (const code of ['65', '65', '09']) {
+      expect(await executions(simulator, 'i1')).toEqual([]);
+      expect((await send(simulator, 'b1', items)).envelope.responseCode).toBe(code);
+    }
+    expect(await executions(simulator, 'i1')).toEqual(['COMPLETED']);
+  });
+
+  it('executed, it may yet answer 500 as one of its items has it (0004)', async () => {
+    await using simulator = await startSimulator();
+    expect((await send(simulator, 'b1', [{ reference: 'i1', digits: '0004' }])).status).toBe(500);
+    expect(await executions(simulator, 'i1')).toEqual(['COMPLETED']);
   });
 });

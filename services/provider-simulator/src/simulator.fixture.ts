@@ -100,12 +100,43 @@ export function payoutRequest(reference: string, digits: string, key = KEY) {
     country: 'Kenya',
     currency: 'KES',
     channel: 'Bank Transfer',
+    transactionType: '1',
     beneficiary,
-    sender: { name: 'S', email: 's@example.com' },
+    sender: { name: 'S', email: 's@example.com', countryCode: 'KEN', currencyCode: 'KES' },
   };
   const headers = { 'x-api-key': key, 'content-type': 'application/json' };
   return { method: 'POST', headers, body: JSON.stringify(body) } as const;
 }
+
+/** A batch of payouts of 100.50 each without any conditional field; each item has its reference and digits. */
+export function batchRequest(
+  reference: string,
+  items: readonly { readonly reference: string; readonly digits: string }[],
+  changes: Readonly<Record<string, unknown>> = {},
+) {
+  const beneficiaries = items.map((item) => ({
+    accountName: 'A',
+    accountNumber: `77${item.digits}`,
+    bankCode: '68',
+    amount: 100.5,
+    transactionReference: item.reference,
+  }));
+  const body = {
+    transactionReference: reference,
+    country: 'Kenya',
+    currency: 'KES',
+    channel: 'Bank Transfer',
+    totalAmount: 100.5 * items.length,
+    sender: { name: 'S', phoneNumber: '', email: 's@example.com' },
+    beneficiaries,
+    ...changes,
+  };
+  const headers = { 'x-api-key': KEY, 'content-type': 'application/json' };
+  return { method: 'POST', headers, body: JSON.stringify(body) } as const;
+}
+
+/** The path of batches of payouts. */
+export const bulkPayout = '/api/v1/transactions/transfer/bulk';
 
 /** The path of single payouts. */
 export const singlePayout = '/api/v1/transactions/transfer/single';

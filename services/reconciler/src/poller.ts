@@ -51,11 +51,12 @@ export function startPoller(deps: PollerDeps): Loop {
     commitPolls(deps, polls, transaction),
   );
   const workTimeoutMs = deps.callDeadlineMs + MARGIN_MS;
+  const leaseMs = workTimeoutMs * LEASE_FACTOR;
   return startClaimLoop({
     name: 'reconciler poller',
     collection: deps.store.collection,
     open: { watch: true },
-    leaseMs: workTimeoutMs * LEASE_FACTOR,
+    leaseMs,
     workTimeoutMs,
     batchMax: 200,
     concurrencyMax: deps.concurrencyMax,
@@ -66,7 +67,7 @@ export function startPoller(deps: PollerDeps): Loop {
     work: async (document, claim) => {
       const { reference, terms } = fromDocument(document);
       if (terms === null) return;
-      const polledAtMs = deps.clock.nowMs();
+      const polledAtMs = claimedAtMs(document, leaseMs) ?? deps.clock.nowMs();
       deps.crashPoint('reconciler.poll.before-call');
       const observation = await ask(deps, reference, terms);
       deps.crashPoint('reconciler.poll.after-call');
@@ -77,6 +78,16 @@ export function startPoller(deps: PollerDeps): Loop {
       await outcomes.submit({ reference, claim, observation, polledAtMs });
     },
   });
+}
+
+/**
+ * When a payment was claimed, by the database's clock, which the claim's lease is counted by.
+ *
+ * That is a little before the rail is asked. Owners compare it with their attempts, which have the same clock: so our own
+ * can't make a NOT FOUND look older than it is (design 4.3).
+ */
+function claimedAtMs({ dueAt }: { readonly dueAt?: Date }, leaseMs: number): number | undefined {
+  return dueAt && dueAt.getTime() - leaseMs;
 }
 
 async function ask(deps: PollerDeps, reference: string, terms: Terms): Promise<Observation> {

@@ -46,6 +46,23 @@ describe('the reconciler on real daemons', () => {
     expect(await breaksOf(reference)).toEqual([]);
   });
 
+  it('tells when it asked by the clock of the database, whatever its own says (design 4.3)', async () => {
+    const reference = ids.next('po');
+    answers.set(reference, { kind: 'failed', reason: 'Declined' });
+    const { localTime: before } = await database().command({ hello: 1 });
+    harness.skew(2_000);
+    try {
+      await publish(accepted(reference));
+      await until('the fact', () => about(reference, 'RailStatusObserved').length > 0);
+    } finally {
+      harness.skew(0);
+    }
+    const { localTime: after } = await database().command({ hello: 1 });
+    const polledAt = Number(about(reference, 'RailStatusObserved')[0]?.payload['polledAt']);
+    expect(polledAt).toBeGreaterThanOrEqual(Number(before));
+    expect(polledAt).toBeLessThanOrEqual(Number(after));
+  });
+
   it('asks at once after a hint, even one that comes before the payment itself', async () => {
     const reference = ids.next('po');
     answers.set(reference, { kind: 'failed', reason: 'Declined' });

@@ -1,5 +1,9 @@
-import { type AuditProgress, type AuditReport, invariants } from '@pesewa/audit';
+import { readFile } from 'node:fs/promises';
+import { type AuditProgress, type AuditReport, type Head, invariants } from '@pesewa/audit';
+import { numberText, parseJson } from '@pesewa/contracts';
 import type { Command } from 'commander';
+import { z } from 'zod';
+import { readCount } from '../arguments.ts';
 import { requireAddress } from '../config.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
@@ -9,6 +13,8 @@ import { formatJson, formatTable } from '../print.ts';
 
 interface VerifyOptions {
   readonly booksOnly?: boolean;
+  readonly settle?: string;
+  readonly since?: string;
   readonly json?: boolean;
 }
 
@@ -25,28 +31,64 @@ export function addVerifyCommand(program: Command, ports: CliPorts): void {
       'recomputes every balance and every hash from the first entry, and compares payouts and collections with them; reads the databases, writes nothing',
     )
     .option('--books-only', 'leave the records of payouts and collections out')
-    .option('--json', 'print JSON')
+    .option(
+      '--settle <seconds>',
+      'how long what disagrees may take to agree while events are on their way (default: 120)',
+    )
+    .option('--since <file>', 'an earlier report (--json): what it told of the chains must still be there')
+    .option('--json', 'print JSON, with the newest page of each chain')
     .action(async (options: VerifyOptions, command: Command) => {
       const { addresses } = await openContext(ports, command);
       const report = await ports
         .audit({
           mongodbUrl: requireAddress(addresses, 'mongodbUrl'),
           crossCheck: options.booksOnly !== true,
+          ...(options.settle !== undefined && {
+            settleMs: readCount('--settle', options.settle) * 1_000,
+          }),
+          ...(options.since !== undefined && { since: await readHeads(options.since) }),
           onProgress: (progress) => ports.progress(bar(progress)),
         })
         .finally(() => ports.progress(''));
       const text = options.json ? formatJson(report) : describe(report, ports.colours);
       ports.print(text);
       const [first] = report.violations;
-      if (!first) return;
+      if (!first && report.pages > 0) return;
+      if (!first) throw new CliError('nothing to verify: is DATABASE_PREFIX right?');
       throw new CliError(`the first difference: ${first.invariant} ${first.subject}: ${first.message}`);
     });
   withExamples(verify, [
     'pesewa ledger verify',
     'pesewa ledger verify --books-only',
     'pesewa ledger verify --json',
+    'pesewa ledger verify --since report.json',
   ]);
-  verify.addHelpText('after', `\nWhat must hold:\n${rules()}\n\nExit code: 0 when all of it does, else 1.`);
+  verify.addHelpText(
+    'after',
+    `\nWhat must hold:\n${rules()}\n\nExit code: 0 when all of it does, else 1, also where there is no page at all.`,
+  );
+}
+
+const earlierReport = z.object({
+  heads: z.array(
+    z.object({
+      chain: z.string(),
+      number: numberText.pipe(z.string().regex(/^\d{1,15}$/)).transform(Number),
+      hash: z.string().regex(/^[0-9a-f]{64}$/),
+    }),
+  ),
+});
+
+/** What an earlier report told of the chains. */
+async function readHeads(path: string): Promise<readonly Head[]> {
+  const text = await readFile(path, 'utf8').catch(() => {
+    throw new CliError(`--since: ${path} can't be read`);
+  });
+  try {
+    return earlierReport.parse(parseJson(text)).heads;
+  } catch {
+    throw new CliError(`--since: ${path} is no report of this command: write one with --json`);
+  }
 }
 
 function rules(): string {
@@ -73,6 +115,7 @@ function describe(report: AuditReport, colours: boolean): string {
   ].join(', ');
   const summary = `${read}: ${seconds.format(durationMs / 1_000)} s, ${grouped(perSecond)} entries/s\n`;
   const total = Object.values(report.violationCounts).reduce((sum, count) => sum + count, 0);
+  if (report.pages === 0 && total === 0) return `${summary}there is no page: nothing was verified\n`;
   if (total === 0) return `${summary}every balance and every hash verifies\n`;
   const rows = report.violations.map(({ invariant, subject, message }) => [invariant, subject, message]);
   const more = total > rows.length ? `and ${grouped(total - rows.length)} more\n` : '';

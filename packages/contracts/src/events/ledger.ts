@@ -32,7 +32,6 @@ const command = [
 ] as const;
 
 const merchantId = { name: 'merchantId', type: 'string' } as const;
-const why = { name: 'reason', type: 'string', doc: 'as the operator wrote it' } as const;
 const adjustment = {
   name: 'direction',
   type: { type: 'enum', name: 'Adjustment', symbols: ['credit', 'debit'] },
@@ -79,14 +78,14 @@ export const ledgerCommands = [
     namespace,
     name: 'AdjustWallet',
     doc: "A correction of a merchant's wallet, against suspense.",
-    fields: [...command, merchantId, adjustment, why],
+    fields: [...command, merchantId, adjustment],
   },
   {
     type: 'record',
     namespace,
     name: 'BookSuspense',
     doc: 'Money at a rail that no record explains goes to suspense, or comes back from it.',
-    fields: [...command, rail, discrepancy, why],
+    fields: [...command, rail, discrepancy],
   },
 ] as const satisfies readonly AvroRecord[];
 
@@ -195,7 +194,7 @@ export const ledgerEvents = [
       currency,
       amount,
       commandId,
-      why,
+      { name: 'reason', type: 'string', doc: 'why, in words of ours' },
     ],
   },
 ] as const satisfies readonly AvroRecord[];

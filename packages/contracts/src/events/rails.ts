@@ -61,7 +61,11 @@ export const railNotices = [
         name: 'source',
         type: { type: 'enum', name: 'FactSource', symbols: ['poll', 'provenCallback', 'submission'] },
       },
-      { name: 'polledAt', type: 'long', doc: 'when the rail was asked, milliseconds since the epoch' },
+      {
+        name: 'polledAt',
+        type: 'long',
+        doc: "when the poll that asked the rail was claimed, by the database's clock, milliseconds since the epoch",
+      },
     ],
   },
 ] as const satisfies readonly AvroRecord[];

@@ -13,6 +13,8 @@ export interface Call {
   readonly headers: Readonly<Record<string, string>>;
   /** Numbers may carry their own text (`jsonNumber`). */
   readonly body?: unknown;
+  /** The largest answer that is read, where it may be larger than usual. */
+  readonly bytesMax?: number;
 }
 
 /** JSON that the rail answered, not yet judged. */
@@ -34,13 +36,14 @@ export function createCall(dependencies: {
   readonly settings: Pick<RailSettings, 'timeoutMs'>;
   readonly clock: Pick<Clock, 'nowMs'>;
 }): CallUpstream {
-  return async ({ method, url, headers, body }) => {
+  return async ({ method, url, headers, body, bytesMax }) => {
     const guarded = await dependencies.guard({
       method,
       url,
       headers: { accept: 'application/json', ...headers },
       timeoutMs: dependencies.settings.timeoutMs,
       ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(bytesMax !== undefined && { bytesMax }),
     });
     return guarded.kind === 'answered' ? judge(guarded.response, dependencies.clock.nowMs()) : guarded;
   };

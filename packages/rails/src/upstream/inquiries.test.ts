@@ -67,6 +67,24 @@ describe('processors and names (contract 4.5, 4.6)', () => {
     expect(requests[0]?.url).toBe('http://rail.test/transfer/api/v1/banks?country=KEN');
   });
 
+  const gap = (change: object) => ({ ...processor, ...change });
+
+  it('leaves a record with a gap out of the list, and tells', async () => {
+    const list = [gap({ sortCode: null }), processor, null, gap({ active: 'yes' })];
+    const { rail, warnings } = createRailFixture(answering(200, answered(list)));
+    expect(await rail.processors('KEN')).toEqual({ kind: 'answered', value: [processor] });
+    expect(warnings).toEqual([
+      [expect.objectContaining({ country: 'KEN', records: 3 }), 'processors were left out of a list'],
+    ]);
+  });
+
+  it('takes no list of gaps alone, nor what is no list', async () => {
+    for (const data of [[gap({ code: null })], processor, null]) {
+      const { rail } = createRailFixture(answering(200, answered(data)));
+      expect(await rail.processors('KEN')).toEqual(unknown);
+    }
+  });
+
   it.each([
     [
       'found, without a code',

@@ -8,7 +8,10 @@ import { readEnvelope } from './payouts.ts';
 
 const wallets = z.array(walletRecord.pick({ balance: true, currencyCode: true })).max(500);
 
-const processorList = z.array(processorRecord).max(5_000);
+const processorList = z.array(z.unknown()).max(5_000);
+
+/** The largest list of processors that is read: some of the thousands that it may hold carry long addresses. */
+export const PROCESSORS_BYTES_MAX = 4 * 1_024 * 1_024;
 
 /** The codes by which a name enquiry says that there is no such account or processor (design 9). */
 const noAccountCodes: ReadonlySet<string | undefined> = new Set([
@@ -33,9 +36,30 @@ export function readBalances(
   return { kind: 'answered', wallets: read };
 }
 
-/** Reads the list of processors (contract 4.5). */
-export function readProcessors(answer: Answered): Answer<readonly Processor[]> {
-  return readData(answer, processorList);
+/**
+ * Reads the list of processors (contract 4.5).
+ *
+ * A record that can't be read is left out and told: one bank's gap must not close a country. A list of such records
+ * alone is no answer.
+ */
+export function readProcessors(
+  answer: Answered,
+  leftOut: (records: number, why: string) => void,
+): Answer<readonly Processor[]> {
+  const data = readData(answer, processorList);
+  if (data.kind === 'unknown') return data;
+  const processors: Processor[] = [];
+  let firstError: z.ZodError | undefined;
+  for (const record of data.value) {
+    const parsed = processorRecord.safeParse(record);
+    if (parsed.success) processors.push(parsed.data);
+    else firstError ??= parsed.error;
+  }
+  if (firstError === undefined) return { kind: 'answered', value: processors };
+  const refusal = malformed(answer, firstError);
+  if (processors.length === 0) return refusal;
+  leftOut(data.value.length - processors.length, refusal.why);
+  return { kind: 'answered', value: processors };
 }
 
 /** Reads the answer to a name enquiry (contract 4.6), whose success has no responseCode. */

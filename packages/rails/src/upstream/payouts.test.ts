@@ -1,4 +1,4 @@
-import { parseJson } from '@pesewa/contracts';
+import { bulkPayoutRequest, parseJson } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { ExchangeError } from '../exchange.ts';
 import { answering, createRailFixture, payout, START_MS } from '../fixture.ts';
@@ -39,10 +39,10 @@ describe('submitting a payout (contract 4.1)', () => {
     expect(request?.body).toContain('"amount":90071992547409.91}');
     expect(parseJson(request?.body ?? '')).toMatchObject({
       transactionReference: 'po-1',
-      country: 'KEN',
+      country: 'GHA',
       channel: 'Mobile Money',
       transactionType: '2',
-      beneficiary: { accountNumber: '254700000000', bankCode: 'MPESA' },
+      beneficiary: { accountNumber: '233240000000', bankCode: 'GHMTN' },
     });
   });
 
@@ -147,6 +147,58 @@ describe('submitting a payout (contract 4.1)', () => {
   });
 });
 
+describe('submitting an item of a batch that lacks what a single payout must have (contract 2.2, 4.2)', () => {
+  const item = { ...payout, country: 'KEN', currency: 'KES' };
+  const submitted = { isSuccessful: true, responseCode: '09', responseMessage: 'submitted' };
+
+  it('sends it as a batch of its own, under our reference, with nothing made up', async () => {
+    const { rail, requests } = createRailFixture(answering(200, submitted));
+    expect(await rail.submitPayout(item)).toEqual({ kind: 'accepted' });
+    const [request] = requests;
+    expect(request?.url).toBe('http://rail.test/transfer/api/v1/transactions/transfer/bulk');
+    const body = bulkPayoutRequest.parse(parseJson(request?.body ?? ''));
+    expect(body).toMatchObject({
+      transactionReference: 'po-1.b',
+      country: 'KEN',
+      totalAmount: '100.5',
+      beneficiaries: [{ transactionReference: 'po-1', amount: '100.5', accountNumber: '233240000000' }],
+    });
+    expect(request?.body).toContain('"phoneNumber":""');
+    expect(body.transactionType).toBeUndefined();
+    expect(body.sender.countryCode).toBeUndefined();
+  });
+
+  const sender = { ...payout.sender, phoneNumber: '+2341', countryCode: 'NGA', currencyCode: 'NGN' };
+  it.each([
+    ['KES without a type', { ...item, sender }, 'bulk'],
+    ['KES, complete', { ...item, transactionType: '1', sender }, 'single'],
+    ['low-risk KES without a phone number', { ...item, transactionType: '2', sender }, 'bulk'],
+    ['XAF without a phone number', { ...payout, currency: 'XAF', transactionType: '1' }, 'bulk'],
+    ['to South Africa', { ...payout, country: 'ZAF', currency: 'ZAR' }, 'bulk'],
+    ['EGP without a national id', { ...payout, currency: 'EGP' }, 'bulk'],
+    ['with an empty field', { ...item, transactionType: '', sender }, 'bulk'],
+    ['GHS', payout, 'single'],
+  ])('%s', async (_, order, way) => {
+    const { rail, requests } = createRailFixture(answering(200, ''));
+    await rail.submitPayout(order);
+    expect(requests[0]?.url).toMatch(new RegExp(`/transfer/${way}$`));
+  });
+
+  it.each([
+    ['09 with a record', 200, envelope({}), { kind: 'accepted' }],
+    ['00 instead of 09', 200, { ...submitted, responseCode: '00' }, unknown],
+    ['09 with HTTP 400', 400, submitted, unknown],
+    ['another shape', 200, { ok: true }, unknown],
+    ['94', 409, refused('94'), { kind: 'unknown', why: 'duplicate: look it up' }],
+    ['92', 422, refused('92', 'no bulk'), { kind: 'failed', reason: 'no bulk' }],
+    ['HTTP 429', 429, '', { kind: 'notSent', why: 'HTTP 429', retryAfterMs: 1_000 }],
+    ['HTTP 500', 500, submitted, { kind: 'unknown', why: 'HTTP 500' }],
+  ])('%s', async (_, status, body, result) => {
+    const { rail } = createRailFixture(answering(status, body));
+    expect(await rail.submitPayout(item)).toEqual(result);
+  });
+});
+
 describe('looking a payout up (contract 4.3)', () => {
   const query = { reference: 'po-1', currency: 'KES' };
   const found = (change: object) =>
@@ -189,7 +241,8 @@ describe('looking a payout up (contract 4.3)', () => {
     ],
     ['25 and 400', 400, refused('25'), { kind: 'notFound' }],
     ['25 and 200', 200, refused('25'), { kind: 'notFound' }],
-    ['25 and 404', 404, refused('25'), { kind: 'notFound' }],
+    ['25 and 404', 404, refused('25'), unknown],
+    ['25 and 409', 409, refused('25'), unknown],
     ['25 and 500', 500, refused('25'), unknown],
     ['a successful 25', 200, envelope({ responseCode: '25' }), unknown],
     ['another refusal', 400, refused('30'), unknown],

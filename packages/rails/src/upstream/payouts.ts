@@ -28,6 +28,23 @@ export function payoutBody(order: PayoutOrder): unknown {
   };
 }
 
+/** A payout as a batch of its own (contract 2.3): the item has our reference, the batch one made from it. */
+export function batchBody(order: PayoutOrder): unknown {
+  const amount = jsonNumber(formatAmount(order.amount, order.currency));
+  return {
+    transactionReference: `${order.reference}.b`,
+    country: order.country,
+    currency: order.currency,
+    totalAmount: amount,
+    channel: order.channel,
+    transactionType: order.transactionType,
+    sender: { ...order.sender, phoneNumber: order.sender.phoneNumber ?? '' },
+    beneficiaries: [
+      { ...order.beneficiary, amount, transactionReference: order.reference, saveBeneficiary: false },
+    ],
+  };
+}
+
 /** Reads the envelope of contract 2.1. */
 export function readEnvelope(answer: Answered): z.output<typeof payoutEnvelope> | Unknown {
   const envelope = payoutEnvelope.safeParse(answer.body);
@@ -38,10 +55,8 @@ export function readEnvelope(answer: Answered): z.output<typeof payoutEnvelope> 
 export function readSubmission(answer: Answered, order: PayoutOrder): SubmissionResult {
   const envelope = readEnvelope(answer);
   if ('kind' in envelope) return envelope;
-  if (!envelope.isSuccessful) return readRefusal(envelope.responseCode, envelope.responseMessage);
-  if (answer.status >= 300 || envelope.responseCode !== payoutCodes.accepted.code) {
-    return unknown(`accepted with HTTP ${answer.status} and an unexpected code`);
-  }
+  const refusal = readRefused(answer, envelope);
+  if (refusal) return refusal;
   const record = readRecord(answer, envelope.responseData, order);
   if ('kind' in record) return record;
   if (record.amount !== order.amount) return unknown('the answer names another amount');
@@ -57,6 +72,23 @@ export function readSubmission(answer: Answered, order: PayoutOrder): Submission
     default:
       return unreachable(record.status);
   }
+}
+
+/** Reads the answer to a batch of one (contract 4.2): it has no record, so lookups and callbacks tell the rest. */
+export function readBatchSubmission(answer: Answered): SubmissionResult {
+  const envelope = readEnvelope(answer);
+  if ('kind' in envelope) return envelope;
+  return readRefused(answer, envelope) ?? { kind: 'accepted' };
+}
+
+function readRefused(
+  answer: Answered,
+  envelope: z.output<typeof payoutEnvelope>,
+): SubmissionResult | undefined {
+  const { isSuccessful, responseCode, responseMessage } = envelope;
+  if (!isSuccessful) return readRefusal(responseCode, responseMessage);
+  if (answer.status < 300 && responseCode === payoutCodes.accepted.code) return undefined;
+  return unknown(`accepted with HTTP ${answer.status} and an unexpected code`);
 }
 
 function readRefusal(code: string | undefined, message: string): SubmissionResult {
@@ -79,9 +111,11 @@ export function readLookup(
   const envelope = readEnvelope(answer);
   if ('kind' in envelope) return envelope;
   if (!envelope.isSuccessful) {
-    return envelope.responseCode === payoutCodes.notFound.code
-      ? { kind: 'notFound' }
-      : unknown('the lookup was refused');
+    if (envelope.responseCode !== payoutCodes.notFound.code) return unknown('the lookup was refused');
+    // Contract 4.3 has it with 400. Under another status something else may have answered, such as a proxy's 404.
+    if (answer.status !== payoutCodes.notFound.status && answer.status !== payoutCodes.answered.status)
+      return unknown(`not found with HTTP ${answer.status}`);
+    return { kind: 'notFound' };
   }
   if (answer.status >= 300 || envelope.responseCode !== payoutCodes.answered.code) {
     return unknown(`answered with HTTP ${answer.status} and an unexpected code`);

@@ -1,4 +1,6 @@
+import { missingConditionalField } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
+import type { Logger } from '@pesewa/runtime';
 import { verifyWebhook } from '@pesewa/signatures';
 import type { NotSent, RailConnector, Unknown } from '../connector.ts';
 import { callDeadlineMs, type Guard } from '../guard.ts';
@@ -6,8 +8,8 @@ import type { RailSettings } from '../settings.ts';
 import { type CallUpstream, createCall } from './call.ts';
 import { translateCallback } from './callbacks.ts';
 import { checkBody, collectionRequest, readCheck, readCompletion, readInitiation } from './collections.ts';
-import { readAccountName, readBalances, readProcessors } from './inquiries.ts';
-import { payoutBody, readLookup, readSubmission } from './payouts.ts';
+import { PROCESSORS_BYTES_MAX, readAccountName, readBalances, readProcessors } from './inquiries.ts';
+import { batchBody, payoutBody, readBatchSubmission, readLookup, readSubmission } from './payouts.ts';
 import { base64 } from './text.ts';
 
 const CALLBACK_TOLERANCE_SECONDS = 300;
@@ -18,6 +20,7 @@ export function createUpstream(dependencies: {
   readonly settings: RailSettings;
   readonly guard: Guard;
   readonly clock: Clock;
+  readonly logger?: Pick<Logger, 'warn'> | undefined;
 }): RailConnector {
   const { settings, clock } = dependencies;
   const call = createCall(dependencies);
@@ -30,7 +33,8 @@ export function createUpstream(dependencies: {
       fees: { payout: settings.payoutFee, collection: settings.collectionFee },
       callDeadlineMs: callDeadlineMs(settings),
     },
-    ...payoutOperations(settings, call),
+    isAvailable: dependencies.guard.isAvailable,
+    ...payoutOperations(settings, call, dependencies.logger),
     ...collectionOperations(settings, call),
     translateCallback,
     provesCallback: (headers, body) =>
@@ -51,7 +55,11 @@ type PayoutOperations = Pick<
 >;
 
 /** The payout side of the contract (4.1, 4.3 to 4.6). */
-function payoutOperations(settings: RailSettings, call: CallUpstream): PayoutOperations {
+function payoutOperations(
+  settings: RailSettings,
+  call: CallUpstream,
+  logger: Pick<Logger, 'warn'> | undefined,
+): PayoutOperations {
   const base = `${settings.transferUrl}/api/v1`;
   const headers = { 'x-api-key': base64(settings.publicKey) };
   const get = (path: string) => call({ method: 'GET', url: `${base}${path}`, headers });
@@ -59,6 +67,11 @@ function payoutOperations(settings: RailSettings, call: CallUpstream): PayoutOpe
     call({ method: 'POST', url: `${base}${path}`, headers: { ...headers, ...json }, body });
   return {
     submitPayout: async (order) => {
+      // Contract 2.2 asks a single payout for fields that contract 2.3 does not ask an item of a batch for.
+      if (missingConditionalField(order) !== undefined) {
+        const answer = await post('/transactions/transfer/bulk', batchBody(order));
+        return answer.kind === 'answered' ? readBatchSubmission(answer) : answer;
+      }
       const answer = await post('/transactions/transfer/single', payoutBody(order));
       return answer.kind === 'answered' ? readSubmission(answer, order) : answer;
     },
@@ -71,8 +84,12 @@ function payoutOperations(settings: RailSettings, call: CallUpstream): PayoutOpe
       return answer.kind === 'answered' ? readBalances(answer) : unanswered(answer);
     },
     processors: async (country) => {
-      const answer = await get(`/banks?country=${encodeURIComponent(country)}`);
-      return answer.kind === 'answered' ? readProcessors(answer) : unanswered(answer);
+      const url = `${base}/banks?country=${encodeURIComponent(country)}`;
+      const answer = await call({ method: 'GET', url, headers, bytesMax: PROCESSORS_BYTES_MAX });
+      if (answer.kind !== 'answered') return unanswered(answer);
+      return readProcessors(answer, (records, why) =>
+        logger?.warn({ rail: settings.name, country, records, why }, 'processors were left out of a list'),
+      );
     },
     enquireName: async (query) => {
       const answer = await post('/transactions/name-enquiry', query);

@@ -69,19 +69,18 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
     // A killed consumer's partitions are handed over once its session has run out: the least that brokers allow.
     CONSUMER_SESSION_TIMEOUT_MS: '6000',
   };
-  const rails = {
-    RAILS: JSON.stringify([
-      {
-        name: 'upstream',
-        connector: 'upstream',
-        transferUrl: simulator,
-        collectionsUrl: simulator,
-        publicKey: RAIL_PUBLIC_KEY,
-        requestsPerSecondMax: 5_000,
-        timeoutMs: 4_000,
-      },
-    ]),
-  };
+  const railList = [
+    {
+      name: 'upstream',
+      connector: 'upstream',
+      transferUrl: simulator,
+      collectionsUrl: simulator,
+      publicKey: RAIL_PUBLIC_KEY,
+      requestsPerSecondMax: 5_000,
+      timeoutMs: 4_000,
+    },
+  ];
+  const rails = { RAILS: JSON.stringify(railList) };
   const own: Readonly<Record<ServiceName, Record<string, string>>> = {
     'payout-gateway': {
       ...rails,
@@ -99,7 +98,7 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
       NOT_FOUND_GRACE_MS: '8000',
       COMPARISON_INTERVAL: '*/15 * * * * *',
     },
-    ledger: {},
+    ledger: { RAIL_NAMES: railList.map((rail) => rail.name).join(',') },
     'webhook-dispatcher': { WEBHOOK_ALLOWED_ORIGINS: simulator },
     'provider-simulator': {
       CLIENT_PUBLIC_KEY: RAIL_PUBLIC_KEY,

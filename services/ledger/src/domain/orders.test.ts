@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type Decision, decideOrder, expiryMsOf, isSameOrder, type Order } from './orders.ts';
+import {
+  type Decision,
+  decideOrder,
+  expiryMsOf,
+  isSameOrder,
+  type Order,
+  type OrderClaim,
+  whyUnapproved,
+} from './orders.ts';
 
 const day = (count: number) => new Date(count * 24 * 3_600_000);
 
@@ -79,5 +87,39 @@ describe('an order', () => {
 
   it('is the same whatever has been decided about it since', () => {
     expect(isSameOrder(proposed, approved)).toBe(true);
+  });
+});
+
+describe('an event of an order', () => {
+  const { kind, target, currency, amount, requestedBy } = approved;
+  const direction = 'debit';
+  const claim: OrderClaim = { kind, target, currency, amount, direction, requestedBy, approvedBy: 'kofi' };
+
+  it('may be applied where two operators agreed upon all that it says', () => {
+    expect(whyUnapproved(claim, approved)).toBeUndefined();
+  });
+
+  it.each([
+    ['no such order was proposed', undefined],
+    ['the order is proposed, not approved', proposed],
+    ['the order is rejected, not approved', rejected],
+    ['the order was approved by its maker', { ...approved, decidedBy: 'ama' } as Order],
+  ])('may not without an approval: %s', (reason, stored) => {
+    expect(whyUnapproved(claim, stored)).toBe(reason);
+  });
+
+  it.each([
+    ['kind', { kind: 'fund' }],
+    ['target', { target: 'rival' }],
+    ['currency', { currency: 'GHS' }],
+    ['amount', { amount: 501n }],
+    ['direction', { direction: 'credit' }],
+    ['requestedBy', { requestedBy: 'esi' }],
+    ['approvedBy', { approvedBy: 'esi' }],
+    ['approvedBy', { approvedBy: null }],
+    ['target, amount', { amount: 501n, target: 'rival' }],
+  ])('may not where it says another %s', (fields, change) => {
+    const reason = `the approved order has another ${fields}`;
+    expect(whyUnapproved({ ...claim, ...change } as OrderClaim, approved)).toBe(reason);
   });
 });

@@ -93,6 +93,46 @@ export function isSameOrder(one: Order, other: Order): boolean {
   );
 }
 
+/** Whether an order is about a merchant's wallet; else it is about a rail. */
+export function isWalletOrder(kind: OrderKind): boolean {
+  return kind === 'fund' || kind === 'withdraw' || kind === 'adjust';
+}
+
+/** What an event says of an order that may be applied. */
+export interface OrderClaim {
+  readonly kind: OrderKind;
+  readonly target: string;
+  readonly currency: string;
+  readonly amount: bigint;
+  readonly direction?: string | undefined;
+  readonly requestedBy: string;
+  readonly approvedBy: string | null;
+}
+
+/**
+ * Why an event must not be applied, or nothing where it is what two operators agreed upon (design 5).
+ *
+ * The topic proves nothing: whoever may write to it could order anything. What differs is named, and never shown.
+ */
+export function whyUnapproved(claim: OrderClaim, order: Order | undefined): string | undefined {
+  if (!order) return 'no such order was proposed';
+  if (order.status !== 'approved') return `the order is ${order.status}, not approved`;
+  if (order.decidedBy === order.requestedBy) return 'the order was approved by its maker';
+  const ordered: OrderClaim = { ...order, direction: directionOf(order), approvedBy: order.decidedBy };
+  const differing = claimedFields.filter((field) => ordered[field] !== claim[field]);
+  return differing.length > 0 ? `the approved order has another ${differing.join(', ')}` : undefined;
+}
+
+const claimedFields = [
+  'kind',
+  'target',
+  'currency',
+  'amount',
+  'direction',
+  'requestedBy',
+  'approvedBy',
+] as const satisfies readonly (keyof OrderClaim)[];
+
 /** The direction of an adjustment or a suspense booking. */
 export function directionOf(wish: Wish): string | undefined {
   return 'direction' in wish ? wish.direction : undefined;

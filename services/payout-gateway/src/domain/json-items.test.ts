@@ -1,7 +1,12 @@
 import { JsonError, parseJson } from '@pesewa/contracts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { drive } from '../acceptance.fixture.ts';
 import { parseItems, splitBody } from './json-items.ts';
+
+vi.mock('@pesewa/contracts', async (importActual) => {
+  const actual = await importActual<{ readonly parseJson: (text: string) => unknown }>();
+  return { ...actual, parseJson: vi.fn<(text: string) => unknown>(actual.parseJson) };
+});
 
 const bounds = { itemsMax: 100, charactersMax: 1_000 };
 const split = (text: string) => drive(splitBody(text, 'items', bounds));
@@ -62,6 +67,24 @@ function attempt(work: () => unknown): unknown {
     throw error;
   }
 }
+
+describe('a hostile body costs no more than a decent one', () => {
+  const generous = { itemsMax: 100, charactersMax: 1e9 };
+
+  it.each([
+    ['a long string that is no key', `{"${'\\\\a'.repeat(200_000)}"${'[]'.repeat(200_000)}`, 0],
+    ['a string with escapes that is another key', `{"it\\u0065mz"${'[]'.repeat(200_000)}`, 1],
+  ])('%s is judged once, however many brackets follow it', (_, text, times) => {
+    vi.mocked(parseJson).mockClear();
+    drive(splitBody(text, 'items', generous));
+    expect(parseJson).toHaveBeenCalledTimes(times);
+  });
+
+  it('reads no further than it may be long', () => {
+    const steps = splitBody(`{"a":${'[]'.repeat(2_000_000)}`, 'items', bounds);
+    expect(() => steps.next()).toThrow(/at most 1000 characters beside its items/);
+  });
+});
 
 it('gives way while it splits a long text', () => {
   const long = JSON.stringify({ items: Array(100).fill(''), text: 'x' }).replace(

@@ -30,7 +30,7 @@ const CHARACTERS_PER_STEP = 131_072;
  */
 export function* splitBody(text: string, key: string, bounds: SplitBounds): Generator<void, SplitBody> {
   let depth = 0;
-  let lastString = '';
+  let lastIsKey = false;
   let stepEnd = CHARACTERS_PER_STEP;
   let found: { readonly items: readonly string[]; readonly start: number; readonly end: number } | undefined;
   for (let index = 0; index < text.length; index += 1) {
@@ -41,9 +41,10 @@ export function* splitBody(text: string, key: string, bounds: SplitBounds): Gene
     const character = text.charCodeAt(index);
     if (character === QUOTE) {
       const end = endOfString(text, index);
-      if (depth === 1) lastString = text.slice(index, end + 1);
+      // Judged once here and not at every bracket that follows it: a hostile body has millions of them.
+      if (depth === 1) lastIsKey = isKey(text, index, end, key);
       index = end;
-    } else if (character === OPEN_BRACKET && depth === 1 && isKey(lastString, key)) {
+    } else if (character === OPEN_BRACKET && depth === 1 && lastIsKey) {
       if (found) throw new JsonError('one key twice');
       const { items, end } = yield* splitArray(text, index, key, bounds);
       found = { items, start: index, end };
@@ -51,12 +52,16 @@ export function* splitBody(text: string, key: string, bounds: SplitBounds): Gene
       index = end;
     } else if (isOpening(character)) depth += 1;
     else if (isClosing(character)) depth -= 1;
+    // Checked while it is read, so that no work goes into a body that is refused for its length.
+    checkRest(index + 1 - (found ? found.end - found.start - 1 : 0), key, bounds);
   }
   const rest = found ? `${text.slice(0, found.start + 1)}${text.slice(found.end)}` : text;
-  if (rest.length > bounds.charactersMax) {
-    throw new BoundsError(`the body must have at most ${bounds.charactersMax} characters beside its ${key}`);
-  }
   return { rest, items: found?.items };
+}
+
+function checkRest(length: number, key: string, { charactersMax }: SplitBounds): void {
+  if (length > charactersMax)
+    throw new BoundsError(`the body must have at most ${charactersMax} characters beside its ${key}`);
 }
 
 /** The texts between an array's commas, from its opening bracket on, and where its closing one is. */
@@ -124,9 +129,11 @@ function endOfString(text: string, start: number): number {
   throw new JsonError('a string without its end');
 }
 
-/** Whether a JSON string spells the key, escapes included. */
-function isKey(literal: string, key: string): boolean {
+/** Whether the JSON string between two quotes spells the key, escapes included: `\u0061` is the longest of a letter. */
+function isKey(text: string, start: number, end: number, key: string): boolean {
+  const length = end + 1 - start;
+  if (length > 6 * key.length + 2) return false;
+  const literal = text.slice(start, end + 1);
   if (literal === `"${key}"`) return true;
-  if (!literal.includes('\\')) return false;
-  return parseJson(literal) === key;
+  return literal.includes('\\') && parseJson(literal) === key;
 }

@@ -1,6 +1,12 @@
 import { specify } from '@pesewa/testkit';
 import { describe, it } from 'vitest';
-import { type PayoutFact, type PayoutHappening, type PayoutState, payoutDecider } from './payout.ts';
+import {
+  type AttemptOutcome,
+  type PayoutFact,
+  type PayoutHappening,
+  type PayoutState,
+  payoutDecider,
+} from './payout.ts';
 
 const payout = specify(payoutDecider);
 const held: PayoutHappening = { kind: 'held', dueAtMs: 1_000 };
@@ -89,6 +95,41 @@ describe('attempts', () => {
     payout
       .givenState({ ...submitting, attempts: 2 })
       .when(record({ kind: 'recordAttempt', attempt: 1, outcome: { kind: 'failed', reason: 'late' } }))
+      .isRefused('payout.stale_attempt');
+  });
+});
+
+describe('the answer to an attempt that a NOT FOUND has overtaken', () => {
+  const requeued: PayoutState = { ...submitting, step: 'held', version: 4n, earlierUnclear: true };
+  const record = (outcome: AttemptOutcome, attempt = 1) =>
+    ({ kind: 'recordAttempt', attempt, outcome }) as const;
+  it('a refusal of the only attempt fails the payout: nothing can still be executed', () => {
+    payout
+      .givenState(requeued)
+      .when(record({ kind: 'failed', reason: 'No account' }))
+      .emits({ kind: 'failed', reason: 'No account' });
+  });
+  it('one that never left is no longer unclear', () => {
+    const decision = payout.givenState(requeued).when(record({ kind: 'notSent', retryAtMs: 9_000 }));
+    decision.emits({ kind: 'requeued', dueAtMs: 9_000, unclear: false });
+    decision.leadsTo({ step: 'held', earlierUnclear: false, dueAtMs: 9_000 });
+  });
+  it('an accepted one is not sent again', () => {
+    payout
+      .givenState(requeued)
+      .when(record({ kind: 'accepted' }))
+      .leadsTo({ step: 'submitted', dueAtMs: null });
+  });
+  it('a refusal is not final where an attempt before it was unclear', () => {
+    payout
+      .givenState({ ...requeued, attempts: 2 })
+      .when(record({ kind: 'failed', reason: 'No account' }, 2))
+      .isRefused('payout.stale_attempt');
+  });
+  it('what was recorded already changes nothing when it is recorded again', () => {
+    payout
+      .givenState({ ...requeued, earlierUnclear: false })
+      .when(record({ kind: 'notSent', retryAtMs: 9_000 }))
       .isRefused('payout.stale_attempt');
   });
 });

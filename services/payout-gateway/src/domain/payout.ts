@@ -102,7 +102,9 @@ function decideAttempt(
   attempt: number,
   state: PayoutState,
 ): Result<readonly PayoutHappening[], PayoutRefusal> {
-  if (state.step !== 'submitting' || state.attempts !== attempt) return refuse('payout.stale_attempt');
+  if (state.attempts !== attempt) return refuse('payout.stale_attempt');
+  if (state.step === 'held' && state.earlierUnclear) return decideLateAnswer(outcome, state);
+  if (state.step !== 'submitting') return refuse('payout.stale_attempt');
   switch (outcome.kind) {
     case 'accepted':
     case 'unknown':
@@ -117,6 +119,32 @@ function decideAttempt(
       return accept([{ kind: 'failed', reason: outcome.reason }]);
     case 'notSent':
       return accept([{ kind: 'requeued', dueAtMs: outcome.retryAtMs, unclear: false }]);
+    default:
+      return unreachable(outcome);
+  }
+}
+
+/**
+ * The answer to the newest attempt, recorded only after a NOT FOUND has made the payout due again: a long election can
+ * keep it back. What the rail said at once is better than what its silence looked like.
+ */
+function decideLateAnswer(
+  outcome: AttemptOutcome,
+  state: PayoutState,
+): Result<readonly PayoutHappening[], PayoutRefusal> {
+  switch (outcome.kind) {
+    case 'accepted':
+      return accept([{ kind: 'submitted', answer: 'accepted' }]);
+    case 'completed':
+      return accept([{ kind: 'completed', railFee: outcome.fee, reason: 'Successful' }]);
+    case 'failed':
+      if (state.attempts > 1) return refuse('payout.stale_attempt');
+      return accept([{ kind: 'failed', reason: outcome.reason }]);
+    case 'notSent':
+      if (state.attempts > 1) return refuse('payout.stale_attempt');
+      return accept([{ kind: 'requeued', dueAtMs: outcome.retryAtMs, unclear: false }]);
+    case 'unknown':
+      return refuse('payout.stale_attempt');
     default:
       return unreachable(outcome);
   }
@@ -173,7 +201,8 @@ function evolve(state: PayoutState, happening: PayoutHappening): PayoutState {
         ...next,
         step: 'held',
         dueAtMs: happening.dueAtMs,
-        earlierUnclear: state.earlierUnclear || happening.unclear,
+        // One attempt that certainly never left leaves none that could be unclear.
+        earlierUnclear: happening.unclear || (state.earlierUnclear && state.attempts > 1),
       };
     case 'completed':
       return { ...ended(next, happening.reason), status: 'COMPLETED', railFee: happening.railFee };

@@ -4,11 +4,11 @@ import {
   type channels,
   countryCode,
   currencyCode,
+  missingConditionalField,
   type PayoutCode,
   type SinglePayoutRequest,
 } from '@pesewa/contracts';
 import { accept, type Money, parseAmount, type Result, refuse } from '@pesewa/kernel';
-import { missingField } from './conditional-fields.ts';
 
 /** A payout as a merchant ordered it, normalised: equal content is equal text (design 4.2). */
 export interface PayoutOrder {
@@ -48,7 +48,7 @@ export function readOrder(request: SinglePayoutRequest): Result<PayoutOrder, Ord
     amount: amount.value,
     beneficiary: beneficiaryOf(request.beneficiary),
   };
-  const missing = missingField(order);
+  const missing = missingConditionalField({ ...order, currency });
   return missing === undefined ? accept(order) : refuse({ code: 'malformed', message: missing });
 }
 

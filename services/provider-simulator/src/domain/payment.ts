@@ -10,6 +10,8 @@ export interface Terms {
   readonly kind: PaymentKind;
   /** The reference that the client sent. */
   readonly reference: string;
+  /** The client's reference of the batch that a payout came in. */
+  readonly batchReference?: string | undefined;
   /** The simulator's own reference. */
   readonly ownReference: string;
   readonly amount: Money;

@@ -138,11 +138,16 @@ function decide(
   }
 }
 
+/** Whether the next attempt at a payment is turned away without effect. */
+export function turnsAway(payment: Payment, terms: Terms): boolean {
+  return payment.status === 'ABSENT' && payment.attempts < scriptOf(terms.digits).refusedAttempts.times;
+}
+
 function submit(command: Command, terms: Terms, payment: Payment, timing: Timing) {
   if (payment.status !== 'ABSENT') return refuse<PaymentRefusal>('payment.duplicate');
-  const { refusedAttempts } = scriptOf(terms.digits);
-  if (payment.attempts < refusedAttempts.times) {
-    return accept([{ type: 'attemptRefused', how: refusedAttempts.how, atMs: command.nowMs } as const]);
+  if (turnsAway(payment, terms)) {
+    const { how } = scriptOf(terms.digits).refusedAttempts;
+    return accept([{ type: 'attemptRefused', how, atMs: command.nowMs } as const]);
   }
   const accepted = { type: 'accepted', terms, atMs: command.nowMs } as const;
   return accept([accepted, ...proceed(command, evolve(payment, accepted), timing)]);

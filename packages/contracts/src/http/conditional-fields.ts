@@ -1,16 +1,32 @@
-import type { PayoutOrder } from './submission.ts';
+/** What the conditions of contract 2.2 look at in a payout; the country has three letters, codes are in capitals. */
+export interface ConditionalOrder {
+  readonly country: string;
+  readonly currency: string;
+  readonly transactionType?: string | undefined;
+  readonly beneficiary: {
+    readonly phoneNumber?: string | undefined;
+    readonly accountType?: string | undefined;
+    readonly identificationType?: string | undefined;
+    readonly identificationNumber?: string | undefined;
+    readonly nationalIdNumber?: string | undefined;
+  };
+  readonly sender: {
+    readonly phoneNumber?: string | undefined;
+    readonly countryCode?: string | undefined;
+    readonly currencyCode?: string | undefined;
+  };
+}
 
 interface Rule {
   readonly path: string;
-  readonly read: (order: PayoutOrder) => string | undefined;
-  readonly applies: (order: PayoutOrder) => boolean;
+  readonly read: (order: ConditionalOrder) => string | undefined;
+  readonly applies: (order: ConditionalOrder) => boolean;
   /** When it is required, in words. */
   readonly when: string;
 }
 
-const inKesOrXaf = ({ amount }: PayoutOrder): boolean =>
-  amount.currency === 'KES' || amount.currency === 'XAF';
-const toSouthAfrica = ({ country }: PayoutOrder): boolean => country === 'ZAF';
+const inKesOrXaf = ({ currency }: ConditionalOrder): boolean => currency === 'KES' || currency === 'XAF';
+const toSouthAfrica = ({ country }: ConditionalOrder): boolean => country === 'ZAF';
 
 /** The fields of contract 2.2 that are required under a condition. */
 const rules: readonly Rule[] = [
@@ -23,7 +39,7 @@ const rules: readonly Rule[] = [
   {
     path: 'beneficiary.phoneNumber',
     read: (order) => order.beneficiary.phoneNumber,
-    applies: ({ amount, transactionType }) => amount.currency === 'KES' && transactionType === '2',
+    applies: ({ currency, transactionType }) => currency === 'KES' && transactionType === '2',
     when: 'a low-risk KES payout',
   },
   {
@@ -47,13 +63,13 @@ const rules: readonly Rule[] = [
   {
     path: 'beneficiary.nationalIdNumber',
     read: (order) => order.beneficiary.nationalIdNumber,
-    applies: ({ amount }) => amount.currency === 'EGP',
+    applies: ({ currency }) => currency === 'EGP',
     when: 'a payout in EGP',
   },
   {
     path: 'sender.phoneNumber',
     read: (order) => order.sender.phoneNumber,
-    applies: ({ amount }) => amount.currency === 'XAF',
+    applies: ({ currency }) => currency === 'XAF',
     when: 'a payout in XAF',
   },
   {
@@ -70,8 +86,11 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** The first field of a single payout that its currency or country requires and that is absent, as a sentence. */
-export function missingField(order: PayoutOrder): string | undefined {
-  const missing = rules.find((rule) => rule.applies(order) && rule.read(order) === undefined);
+/**
+ * The first field of a single payout that its currency or country requires and that is absent or empty, as a sentence
+ * (contract 2.2). Items of a batch need none of them (contract 2.3).
+ */
+export function missingConditionalField(order: ConditionalOrder): string | undefined {
+  const missing = rules.find((rule) => rule.applies(order) && !rule.read(order));
   return missing && `${missing.path} is required for ${missing.when}`;
 }

@@ -1,0 +1,126 @@
+import type { Clock } from '@pesewa/kernel';
+import type { ClientSession, Db } from 'mongodb';
+import type { Findings } from './findings.ts';
+import type { Batch } from './pages.ts';
+import type { EntryRecord, OrderRecord } from './records.ts';
+import { chunksOf, type Suspects, settle } from './settle.ts';
+import { collections } from './snapshot.ts';
+
+/** The kinds of entries that only an order leads to, each of the order's own kind (design 5). */
+const orderKinds: ReadonlySet<string> = new Set([
+  'fund',
+  'withdraw',
+  'fundFloat',
+  'withdrawFloat',
+  'adjust',
+  'suspense',
+]);
+
+const ORDERS_PER_READ = 1_000;
+const SUSPECTS_MAX = 5_000;
+
+type OrderedEntry = Pick<EntryRecord, 'kind' | 'debit' | 'credit' | 'amount' | 'currency'>;
+
+/** Why an entry is not what its order asked for, or nothing where it is (L12). */
+function judgeOrder(entry: OrderedEntry, order: OrderRecord | undefined): string | undefined {
+  if (!order) return 'was ordered by nobody';
+  const { status, requestedBy, decidedBy, target, currency } = order;
+  if (status !== 'approved') return `was applied, but its order is ${status}`;
+  if (!requestedBy || !decidedBy) return 'was ordered, but not by two who are named';
+  if (requestedBy === decidedBy) return 'was approved by the one who had proposed it';
+  for (const field of ['kind', 'currency', 'amount'] as const) {
+    if (entry[field] !== order[field]) return `has the ${field} ${entry[field]}; ${order[field]} was ordered`;
+  }
+  const wallet = `wallet:${target}:${currency}:available`;
+  const float = `float:${target}:${currency}`;
+  const isDebit = entry.debit === wallet || entry.debit === float;
+  const isCredit = entry.credit === wallet || entry.credit === float;
+  if (isDebit === isCredit) return `moves ${entry.debit} to ${entry.credit}; ${target} was ordered`;
+  const told = directionOf(entry.kind, isCredit);
+  return told === order.direction
+    ? undefined
+    : `has the direction ${told ?? 'none'}; ${order.direction ?? 'none'} was ordered`;
+}
+
+/** A wallet's credit is a gain; a float's debit is more than the records explain. */
+function directionOf(kind: string, isCredit: boolean): string | undefined {
+  if (kind === 'adjust') return isCredit ? 'credit' : 'debit';
+  if (kind === 'suspense') return isCredit ? 'shortage' : 'surplus';
+  return undefined;
+}
+
+/** Compares the operators' orders with the books, both ways (L12). */
+export interface OrderCheck {
+  /** Whether these entries are what was ordered and approved. */
+  readonly entries: (batch: Batch) => Promise<void>;
+  /** Whether every approved order was applied or refused. */
+  readonly orders: () => Promise<void>;
+}
+
+/** Builds an {@link OrderCheck}. */
+export function createOrderCheck(deps: {
+  readonly ledger: Db;
+  readonly session: ClientSession;
+  readonly findings: Findings;
+  readonly clock: Clock;
+  readonly settleMs: number;
+}): OrderCheck {
+  const { ledger, session, findings } = deps;
+  const orders = ledger.collection<OrderRecord>(collections.orders);
+
+  async function idsThere(collection: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const found = await ledger
+      .collection<{ readonly _id: string }>(collection)
+      .find({ _id: { $in: ids } }, { session, projection: { _id: 1 }, batchSize: ids.length + 1 })
+      .toArray();
+    return new Set(found.map(({ _id }) => _id));
+  }
+
+  async function suspectsOf(approved: readonly OrderRecord[]): Promise<Suspects> {
+    const ids = approved.map(({ _id, kind }) => `${_id}/${kind}`);
+    const applied = await idsThere(collections.entries, ids);
+    const refused = await idsThere(collections.refusedOrders, ids);
+    return new Map(
+      approved.flatMap(({ _id, kind }) => {
+        const id = `${_id}/${kind}`;
+        if (applied.has(id) !== refused.has(id)) return [];
+        const both = applied.has(id)
+          ? 'was both applied and refused'
+          : 'was approved, but neither applied nor refused';
+        return [[_id, [['L12', both]]] as const];
+      }),
+    );
+  }
+
+  const again = async (references: readonly string[]): Promise<Suspects> =>
+    suspectsOf(await orders.find({ _id: { $in: references }, status: 'approved' }, { session }).toArray());
+
+  return {
+    entries: async ({ pages }) => {
+      const ordered = pages.flatMap(({ entries }) =>
+        entries.filter((entry) => entry !== undefined && orderKinds.has(entry.kind)),
+      );
+      if (ordered.length === 0) return;
+      const ids = ordered.flatMap((entry) => (entry ? [entry.reference] : []));
+      const found = await orders
+        .find({ _id: { $in: ids } }, { session, batchSize: ids.length + 1 })
+        .toArray();
+      const byId = new Map(found.map((order) => [order._id, order]));
+      for (const entry of ordered) {
+        const message = entry && judgeOrder(entry, byId.get(entry.reference));
+        if (entry && message !== undefined) findings.report('L12', entry._id, message);
+      }
+    },
+    orders: async () => {
+      let suspects: Suspects = new Map();
+      const approved = orders.find({ status: 'approved' }, { session, batchSize: ORDERS_PER_READ });
+      for await (const chunk of chunksOf(approved, ORDERS_PER_READ)) {
+        suspects = new Map([...suspects, ...(await suspectsOf(chunk))]);
+        if (suspects.size < SUSPECTS_MAX) continue;
+        await settle(suspects, again, deps);
+        suspects = new Map();
+      }
+      await settle(suspects, again, deps);
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { type Clock, withDeadline } from '@pesewa/kernel';
+import { Gauge, type Registry } from 'prom-client';
+import type { Outbox } from './bundle.ts';
+
+const READ_TIMEOUT_MS = 1_000;
+
+/**
+ * Registers the gauge `outbox_oldest_bundle_age_seconds`: how long the oldest bundle of the service has waited for
+ * Kafka, as of each scrape; 0 where none waits, not a number where the database does not tell.
+ */
+export function gaugeOldestBundle(options: {
+  readonly outbox: Outbox;
+  readonly registry: Registry;
+  readonly clock: Clock;
+}): void {
+  const { outbox, registry, clock } = options;
+  const gauge: Gauge = new Gauge({
+    name: 'outbox_oldest_bundle_age_seconds',
+    help: 'Age of the oldest bundle of events that waits for Kafka.',
+    registers: [registry],
+    collect: async () => {
+      gauge.set(
+        await withDeadline(ageSeconds(outbox, clock), READ_TIMEOUT_MS, clock).catch(() => Number.NaN),
+      );
+    },
+  });
+}
+
+async function ageSeconds(outbox: Outbox, clock: Pick<Clock, 'nowMs'>): Promise<number> {
+  // The natural order is that of insertion, near enough: an index for one number would be paid for by every commit.
+  const oldest = await outbox.findOne(
+    {},
+    { sort: { $natural: 1 }, projection: { createdAt: 1 }, maxTimeMS: READ_TIMEOUT_MS },
+  );
+  return oldest === null ? 0 : Math.max(0, clock.nowMs() - oldest.createdAt.getTime()) / 1_000;
+}

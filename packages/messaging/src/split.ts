@@ -1,0 +1,21 @@
+/**
+ * Two parts of a group, about halves, where no owner has items in both; nothing where all are one owner's, or the group
+ * is of one. Without owners each item stands for itself. An owner's items keep their order.
+ */
+export function splitByOwner<Item>(
+  group: readonly Item[],
+  ownerOf?: (item: Item) => string,
+): readonly [readonly Item[], readonly Item[]] | undefined {
+  const half = group.length >> 1;
+  if (half === 0) return undefined;
+  if (!ownerOf) return [group.slice(0, half), group.slice(half)];
+  const owners = [...Map.groupBy(group, ownerOf).values()];
+  if (owners.length === 1) return undefined;
+  const first: Item[] = [];
+  const second: Item[] = [];
+  for (const items of owners) {
+    const part = first.length < half && items !== owners.at(-1) ? first : second;
+    part.push(...items);
+  }
+  return [first, second];
+}

@@ -1,0 +1,71 @@
+import type { Clock, Random } from '@pesewa/kernel';
+import type { ClientSession } from 'mongodb';
+import { isCommitUnknown, isRepeatable, isWriteConflict, transactionOptions } from './mongo.ts';
+
+/** Less than what a request is answered within, so that nothing begins behind the back of whoever was told `91`. */
+const RETRY_FOR_MS = 8_000;
+const BACKOFF_MS = { first: 5, growth: 1.5, last: 500 } as const;
+const MAX_TIME_EXPIRED = 50;
+
+/** What a transaction does that finds a conflict with another: tries again, or leaves it to whoever knows more. */
+export type Conflicts = 'retry' | 'throw';
+
+/** What the retries of a transaction need. */
+export interface TransactionDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/**
+ * Runs the work in one transaction, by the rules of the driver's `withTransaction` but for eight seconds instead of two
+ * minutes: what is known to have left nothing is tried anew, a commit without an answer is only asked for again.
+ *
+ * Throws the last error; one that {@link isCommitUnknown} means that the transaction may have committed.
+ */
+export async function runTransaction<Value>(
+  deps: TransactionDeps,
+  session: ClientSession,
+  conflicts: Conflicts,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  const lastTryMs = deps.clock.nowMs() + RETRY_FOR_MS;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      session.startTransaction(transactionOptions);
+      const value = await runOrAbort(session, work);
+      await commit(deps, session, lastTryMs);
+      return value;
+    } catch (error) {
+      if (!isRepeatable(error) || (conflicts === 'throw' && isWriteConflict(error))) throw error;
+      if (deps.clock.nowMs() >= lastTryMs) throw error;
+    }
+    await pause(deps, tries);
+  }
+}
+
+async function runOrAbort<Value>(session: ClientSession, work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    if (session.inTransaction()) await session.abortTransaction();
+    throw error;
+  }
+}
+
+async function commit(deps: TransactionDeps, session: ClientSession, lastTryMs: number): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await session.commitTransaction();
+      return;
+    } catch (error) {
+      const expired = error instanceof Error && 'code' in error && error.code === MAX_TIME_EXPIRED;
+      if (!isCommitUnknown(error) || expired || deps.clock.nowMs() >= lastTryMs) throw error;
+    }
+    await pause(deps, tries);
+  }
+}
+
+function pause({ clock, random }: TransactionDeps, tries: number): Promise<void> {
+  const { first, growth, last } = BACKOFF_MS;
+  return clock.sleep(random.fraction() * Math.min(first * growth ** tries, last));
+}

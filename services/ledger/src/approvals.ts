@@ -1,0 +1,62 @@
+import type { ClientSession, Db } from 'mongodb';
+import { COMMANDS, findOrders, type OrderDocument } from './commands.ts';
+import { collectionNames } from './documents.ts';
+import type { FloatOrder, WalletOrder } from './domain/instructions.ts';
+import { orderEntryId } from './domain/order-postings.ts';
+import { whyUnapproved } from './domain/orders.ts';
+
+/** An order that an event asks for, with the operators whom the event names. */
+export interface NamedOrder {
+  readonly order: WalletOrder | FloatOrder;
+  readonly requestedBy: string;
+  readonly approvedBy: string | null;
+}
+
+/** Holds the orders of a topic against those that operators proposed and approved (ADR 17). */
+export interface Approvals {
+  /** Reasons, by place, why orders must not be applied; one that was applied or refused before is left as it is. */
+  readonly check: (
+    orders: readonly NamedOrder[],
+    session: ClientSession,
+  ) => Promise<ReadonlyMap<number, string>>;
+}
+
+/** Builds {@link Approvals}; it reads within the transaction that applies the orders. */
+export function createApprovals(db: Db): Approvals {
+  const commands = db.collection<OrderDocument>(COMMANDS);
+  const decided = [collectionNames.entries, collectionNames.refusedOrders].map((name) =>
+    db.collection<{ readonly _id: string }>(name),
+  );
+  return {
+    check: async (orders, session) => {
+      const ids = [...new Set(orders.map(({ order }) => order.reference))];
+      const stored = new Map(
+        (await findOrders(commands, ids, session)).map((order) => [order.commandId, order]),
+      );
+      const reasons = new Map<number, string>();
+      for (const [index, { order, ...names }] of orders.entries()) {
+        const target = 'merchantId' in order ? order.merchantId : order.rail;
+        const direction = 'direction' in order ? order.direction : undefined;
+        const claim = { ...order, ...names, target, direction };
+        const reason = whyUnapproved(claim, stored.get(order.reference));
+        if (reason !== undefined) reasons.set(index, reason);
+      }
+      if (reasons.size === 0) return reasons;
+      // Rare: a replay of what was applied before orders were approved, or something that nobody ordered.
+      const entryIds = new Map(
+        [...reasons.keys()].flatMap((index) => {
+          const named = orders[index];
+          return named ? [[index, orderEntryId(named.order)] as const] : [];
+        }),
+      );
+      for (const collection of decided) {
+        const known = await collection
+          .find({ _id: { $in: [...entryIds.values()] } }, { session, projection: { _id: 1 } })
+          .toArray();
+        const knownIds = new Set(known.map(({ _id }) => _id));
+        for (const [index, entryId] of entryIds) if (knownIds.has(entryId)) reasons.delete(index);
+      }
+      return reasons;
+    },
+  };
+}

@@ -1,0 +1,169 @@
+import { parkedTopic } from '@pesewa/contracts';
+import { type OutgoingEvent, openMessaging, outboxOf } from '@pesewa/messaging';
+import {
+  createTopicReader,
+  eventually,
+  openTestScope,
+  prepareTestNames,
+  type TestConfig,
+  type TestScope,
+  type TopicReader,
+} from '@pesewa/testkit';
+import type { Db } from 'mongodb';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createApprovals } from './approvals.ts';
+import { type ApprovedOrder, commandEventOf } from './command-events.ts';
+import { COMMANDS, type OrderDocument } from './commands.ts';
+import { collectionNames, type EntryDocument } from './documents.ts';
+import type { Order } from './domain/orders.ts';
+import { createLedgerEvents } from './events.ts';
+import { createHandlers } from './handlers.ts';
+import { CURRENCY, collected } from './ledger.fixture.ts';
+import { createPostings } from './postings.ts';
+import { openLedgerStore } from './store.ts';
+
+let config: TestConfig;
+let db: Db;
+let readTopic: TopicReader;
+let publish: (...events: readonly OutgoingEvent[]) => Promise<void>;
+let parkedBefore = 0;
+const scopes: TestScope[] = [];
+
+beforeAll(async () => {
+  config = await prepareTestNames(['ledger', 'source']);
+  const scope = openTestScope(config);
+  scopes.push(scope);
+  const produces = ['ledgerCommands', 'collections'] as const;
+  const source = await openMessaging(scope, { service: 'source', database: 'source', produces });
+  const publishing = source.groupCommit<readonly OutgoingEvent[], void>('source', async (lists, { emit }) => {
+    for (const event of lists.flat()) emit(event);
+    return lists.map(() => undefined);
+  });
+  publish = (...events) => publishing.submit(events);
+  readTopic = await createTopicReader(config);
+  await openLedger();
+});
+
+beforeEach(async () => {
+  parkedBefore = (await reasons()).length;
+});
+
+afterAll(async () => {
+  await db.dropDatabase();
+  await db.client.db(`${config.DATABASE_PREFIX}source`).dropDatabase();
+  for (const scope of scopes.reverse()) await scope[Symbol.asyncDispose]();
+});
+
+/** The consuming ledger alone: what its topics say is all that it hears. */
+async function openLedger(): Promise<void> {
+  const scope = openTestScope(config);
+  scopes.push(scope);
+  const { clock, ids } = scope;
+  const produces = ['ledger', 'wallets'] as const;
+  const messaging = await openMessaging(scope, { service: 'ledger', database: 'ledger', produces });
+  ({ db } = messaging);
+  const store = await openLedgerStore(db);
+  const events = createLedgerEvents({ ids, clock });
+  const postings = createPostings({ store, events, clock, policy: { refundFee: false } });
+  await messaging.consume(createHandlers({ postings, approvals: createApprovals(db) }));
+}
+
+async function reasons(): Promise<readonly unknown[]> {
+  const messages = await readTopic(config.TOPIC_PREFIX + parkedTopic('ledger').name);
+  return messages.map(({ payload }) => payload['reason']);
+}
+
+const parked = async () => (await reasons()).slice(parkedBefore);
+
+async function entryIds(reference: string): Promise<readonly string[]> {
+  const entries = db.collection<EntryDocument>(collectionNames.entries);
+  const found = await entries.find({ reference }).sort({ _id: 1 }).toArray();
+  return found.map(({ _id }) => _id);
+}
+
+/** An order as it stands once two operators have agreed. */
+function approvedOrder(commandId: string): ApprovedOrder {
+  return {
+    commandId,
+    kind: 'fund',
+    target: 'demo',
+    currency: CURRENCY,
+    amount: 700n,
+    requestedBy: 'ama',
+    at: new Date(0),
+    status: 'approved',
+    decidedBy: 'kofi',
+    decidedAt: new Date(0),
+  };
+}
+
+async function store({ commandId, ...order }: Order): Promise<void> {
+  await db.collection<OrderDocument>(COMMANDS).insertOne({ _id: commandId, ...order });
+}
+
+/** Waits until the ledger has come to what follows everything that was published so far. */
+async function expectApplied(commandId: string): Promise<void> {
+  const order = approvedOrder(commandId);
+  await store(order);
+  await publish(commandEventOf(order));
+  await eventually(async () => expect(await entryIds(commandId)).toEqual([`${commandId}/fund`]));
+}
+
+test('an order that nobody proposed, or nobody else approved, moves nothing and is put aside', async () => {
+  const { decidedBy: _by, decidedAt: _at, ...open } = approvedOrder('cm-open');
+  await store({ ...open, status: 'proposed' });
+  await store({ ...approvedOrder('cm-own'), decidedBy: 'ama' });
+  const forged = ['cm-none', 'cm-open', 'cm-own'];
+  await publish(...forged.map((id) => commandEventOf(approvedOrder(id))));
+  await expectApplied('cm-first');
+  await eventually(async () =>
+    expect(await parked()).toEqual([
+      'no such order was proposed',
+      'the order is proposed, not approved',
+      'the order was approved by its maker',
+    ]),
+  );
+  for (const id of forged) expect(await entryIds(id)).toEqual([]);
+});
+
+test('an approved order is applied once, and nothing else under its id', async () => {
+  const order = approvedOrder('cm-twice');
+  await store(order);
+  const forgeries = [{ amount: 7_000n }, { target: 'rival' }, { kind: 'withdraw' }, { decidedBy: 'esi' }];
+  const events = forgeries.map((change) => commandEventOf({ ...order, ...change } as ApprovedOrder));
+  // Each is a message of its own: what is put aside is told by the ids of messages.
+  for (const event of events) {
+    await publish(event);
+    await expectApplied(`cm-after-${events.indexOf(event)}`);
+  }
+  expect(await entryIds('cm-twice')).toEqual([]);
+  await publish(commandEventOf(order), commandEventOf(order));
+  await eventually(async () => expect(await entryIds('cm-twice')).toEqual(['cm-twice/fund']));
+  await eventually(async () =>
+    expect((await parked()).map(String).toSorted()).toEqual([
+      'the approved order has another amount',
+      'the approved order has another approvedBy',
+      'the approved order has another kind',
+      'the approved order has another target',
+    ]),
+  );
+});
+
+test('what was applied before is known, whether or not its order can still be found', async () => {
+  await expectApplied('cm-early');
+  await db.collection<OrderDocument>(COMMANDS).deleteOne({ _id: 'cm-early' });
+  await publish(commandEventOf(approvedOrder('cm-early')));
+  await expectApplied('cm-later');
+  await eventually(async () => expect(await outboxOf(db).countDocuments()).toBe(0));
+  expect(await parked()).toEqual([]);
+});
+
+test('of two collections under one reference that contradict each other one counts, and the topic goes on', async () => {
+  await publish(collected('shop', 'co-odd', 20n), collected('shop', 'co-odd', 500n, 2));
+  await publish(collected('shop', 'co-next', 300n));
+  await eventually(async () =>
+    expect(await entryIds('co-next')).toEqual(['co-next/collect', 'co-next/fee', 'co-next/railCost']),
+  );
+  expect(await entryIds('co-odd')).toEqual(['co-odd/fee', 'co-odd/railCost']);
+  await eventually(async () => expect(await parked()).toEqual(['the handler failed: MongoServerError']));
+});

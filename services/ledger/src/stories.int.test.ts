@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { type AuditedLedger, openAuditedLedger } from './audited.fixture.ts';
+import type { Instruction } from './domain/instructions.ts';
+import { anyStory, lawfulStory, topicOf } from './stories.fixture.ts';
+
+/** Fixed, so that a failure can be repeated. */
+const SEED = 20_261_121;
+
+let books: AuditedLedger;
+
+beforeAll(async () => {
+  books = await openAuditedLedger(process.env['MONGODB_URL'] ?? '');
+  await books.save();
+});
+
+afterEach(() => books.restore());
+
+afterAll(async () => {
+  await books[Symbol.asyncDispose]();
+});
+
+/** Each order under an id of its own: the ledger is told of none that was not approved. */
+function ordered(instruction: Instruction): Instruction {
+  if (topicOf(instruction.kind) !== 'ledgerCommands' || !('amount' in instruction)) return instruction;
+  const { reference, kind, amount } = instruction;
+  return { ...instruction, reference: `${reference}-${kind}-${amount}` };
+}
+
+const stories = [anyStory, lawfulStory].flatMap((story, index) =>
+  fc.sample(story, { seed: SEED + index, numRuns: 5 }).map((told) => told.map(ordered)),
+);
+
+it.each(stories.map((story, index) => ({ index, story })))(
+  `the store keeps the books of story $index (seed ${SEED})`,
+  async ({ story }) => {
+    await books.tell(...story);
+    const { violations, entries } = await books.audit({ crossCheck: false });
+    expect(violations).toEqual([]);
+    expect(entries).toBeGreaterThan(0);
+    await books.tell(...story);
+    const again = await books.audit({ crossCheck: false });
+    expect([again.violations, again.entries]).toEqual([[], entries]);
+  },
+);

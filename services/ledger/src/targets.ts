@@ -1,0 +1,38 @@
+import type { Directory } from '@pesewa/directory';
+import { isWalletOrder, type Wish } from './domain/orders.ts';
+
+/** Why an order is about nothing that exists, with the remedy. */
+export interface UnknownTarget {
+  readonly code: 'unknown_merchant' | 'unknown_wallet' | 'unknown_rail';
+  readonly message: string;
+}
+
+/** Knows whom money can be ordered for: a mistyped name would take it to an account that nobody owns. */
+export interface Targets {
+  readonly whyUnknown: (wish: Wish) => Promise<UnknownTarget | undefined>;
+}
+
+/** Builds {@link Targets} over the directory and the names of the rails; without names any rail will do. */
+export function createTargets(deps: {
+  readonly directory: Pick<Directory, 'find'>;
+  readonly railNames: readonly string[];
+}): Targets {
+  const { directory, railNames } = deps;
+  return {
+    whyUnknown: async ({ kind, target, currency }) => {
+      if (!isWalletOrder(kind)) {
+        if (railNames.length === 0 || railNames.includes(target)) return undefined;
+        const message = `there is no rail ${target}: the rails are ${railNames.join(', ')} (RAIL_NAMES)`;
+        return { code: 'unknown_rail', message };
+      }
+      const merchant = await directory.find(target);
+      if (!merchant) {
+        const message = `there is no merchant ${target}: see merchants list of the command line`;
+        return { code: 'unknown_merchant', message };
+      }
+      if (merchant.wallets.some((wallet) => wallet.currency === currency)) return undefined;
+      const message = `${target} has no wallet in ${currency}: add it with merchants set-wallet of the command line`;
+      return { code: 'unknown_wallet', message };
+    },
+  };
+}

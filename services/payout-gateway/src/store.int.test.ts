@@ -1,0 +1,53 @@
+import { openTestScope, prepareTestNames } from '@pesewa/testkit';
+import { type CommandStartedEvent, MongoClient } from 'mongodb';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { merchantWith, openReplica, single } from './acceptance.fixture.ts';
+import { openPayoutStore, type PayoutStore } from './store.ts';
+
+const resources = new AsyncDisposableStack();
+const finds: CommandStartedEvent['command'][] = [];
+const guarantee = z.object({ readConcern: z.object({ level: z.string() }).optional() });
+const levelOf = (command: unknown) => guarantee.parse(command).readConcern?.level ?? 'as the client says';
+let replica: Awaited<ReturnType<typeof openReplica>>;
+let store: PayoutStore;
+
+beforeAll(async () => {
+  const config = await prepareTestNames(['payout-gateway']);
+  replica = await openReplica(resources.use(openTestScope(config)));
+  const client = new MongoClient(config.MONGODB_URL, { useBigInt64: true, monitorCommands: true });
+  resources.defer(() => client.close());
+  client.on('commandStarted', ({ commandName, command }) => {
+    if (commandName === 'find') finds.push(command);
+  });
+  store = await openPayoutStore(client.db(replica.db.databaseName));
+});
+
+afterAll(async () => {
+  await replica.db.dropDatabase();
+  await resources.disposeAsync();
+});
+
+/** What a lookup gives, and the guarantee of each read that it took. */
+async function lookUp(merchantId: string, reference: string) {
+  finds.length = 0;
+  const found = await store.find(merchantId, reference);
+  const levels = finds.map(levelOf);
+  return { merchantReference: found?.order.merchantReference, levels };
+}
+
+test('a payout is found by its reference and by ours, by the usual reads', async () => {
+  const accepted = await replica.payouts.submit(merchantWith('demo'), single('one'));
+  const usual = 'as the client says';
+  const ours = accepted.ok ? accepted.value.reference : 'refused';
+  expect(await lookUp('demo', 'one')).toEqual({ merchantReference: 'one', levels: [usual] });
+  expect(await lookUp('demo', ours)).toEqual({ merchantReference: 'one', levels: [usual, usual] });
+});
+
+test('that nobody has a reference is told after reads that a deposed primary can not answer', async () => {
+  const { merchantReference, levels } = await lookUp('demo', 'nobody-has-it');
+  expect(merchantReference).toBeUndefined();
+  expect(levels.slice(-2)).toEqual(['linearizable', 'linearizable']);
+  expect(finds.at(-2)).toMatchObject({ filter: { _id: expect.anything() as unknown }, maxTimeMS: 2_000 });
+  expect(finds.at(-1)).toMatchObject({ filter: { reference: 'nobody-has-it' }, maxTimeMS: 2_000 });
+});
