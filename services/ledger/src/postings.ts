@@ -47,14 +47,15 @@ export function createPostings(deps: {
       const chain = `${topic}/${transaction.partition}`;
       // Not before the newest entry of any wallet: another process, whose clock is ahead, may have written it.
       const atMs = Math.max(deps.clock.nowMs(), newestMs);
-      await store.write(folded, { chain, atMs }, transaction);
-      for (const [index, outcome] of folded.outcomes.entries()) {
-        if (outcome.kind === 'posted') transaction.emit(events.happened(outcome.happening));
-        const causationId = instructions[index]?.causationId;
-        if (outcome.kind === 'parked' && causationId !== undefined)
-          transaction.park(causationId, outcome.reason);
-      }
-      for (const change of folded.wallets.values()) transaction.emit(events.balanceChanged(change));
+      await store.write(folded, { chain, atMs }, transaction, () => {
+        for (const [index, outcome] of folded.outcomes.entries()) {
+          if (outcome.kind === 'posted') transaction.emit(events.happened(outcome.happening));
+          const causationId = instructions[index]?.causationId;
+          if (outcome.kind === 'parked' && causationId !== undefined)
+            transaction.park(causationId, outcome.reason);
+        }
+        for (const change of folded.wallets.values()) transaction.emit(events.balanceChanged(change));
+      });
     },
   };
 }

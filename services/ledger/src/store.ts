@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ClientSession, Db } from 'mongodb';
 import {
   type BucketDocument,
@@ -34,6 +35,8 @@ export interface LedgerStore {
     folded: Folded,
     mark: { readonly chain: string; readonly atMs: number },
     transaction: { readonly session: ClientSession; readonly afterCommit: (action: () => void) => void },
+    /** Work of ours for the time in which the server writes; called once. */
+    meanwhile?: () => void,
   ) => Promise<void>;
   readonly findWallet: (walletKey: string) => Promise<Wallet | undefined>;
   /** The entries of a reference after the id of an earlier one, by id. */
@@ -84,7 +87,7 @@ function createChunkWriter(db: Db): LedgerStore['write'] {
   const refusedOrders = createWriter(db, collectionNames.refusedOrders);
   const buckets = createWriter(db, collectionNames.buckets);
   const pages = createPages(db);
-  return async (folded, { chain, atMs }, transaction) => {
+  return async (folded, { chain, atMs }, transaction, meanwhile = () => undefined) => {
     const { session } = transaction;
     const refused = [...folded.holds.values()].filter(({ after }) => after.status === 'refused');
     await refusals.insert(
@@ -92,7 +95,10 @@ function createChunkWriter(db: Db): LedgerStore['write'] {
       session,
     );
     await refusedOrders.insert(folded.refusedOrders.map(toRefusedOrderDocument), session);
-    if (folded.entries.length === 0) return;
+    if (folded.entries.length === 0) {
+      meanwhile();
+      return;
+    }
     const head = await pages.take(chain, session);
     const at = new Date(Math.max(atMs, head.atMs));
     const documents = folded.entries.map((entry) =>
@@ -100,7 +106,12 @@ function createChunkWriter(db: Db): LedgerStore['write'] {
     );
     // The page comes first: it reads what the buckets held before the chunk, and a stale head is found out soonest.
     await pages.append(head, documents, folded.accountDeltas, transaction);
-    await entries.insert(documents, session);
+    const inserted = entries.insert(documents, session);
+    // Its failure is seen below; first the command goes out, then we work while the server does.
+    inserted.catch(() => undefined);
+    await nextTurn();
+    meanwhile();
+    await inserted;
     const changes = [...folded.wallets.values()];
     const fresh = changes.filter(({ isNew }) => isNew);
     const updates = changes.filter(({ isNew }) => !isNew).map(({ after }) => toWalletUpdate(after, at));
