@@ -5,6 +5,7 @@ import {
   payoutRecord,
   requestTypeOf,
 } from '@pesewa/contracts';
+import { formatAmount, parseAmount } from '@pesewa/kernel';
 import type { z } from 'zod';
 import { type Answer, exchange, postJson } from './http.ts';
 
@@ -89,14 +90,13 @@ export function payoutBody(wish: PayoutWish): string {
 /** The body of a batch of payout wishes in the currency of the first one. */
 export function batchBody(reference: string, wishes: readonly PayoutWish[]): string {
   const { country = 'Nigeria', currency = 'NGN' } = wishes[0] ?? {};
-  const total = wishes.reduce((sum, { amount }) => sum + Number(amount), 0);
   return JSON.stringify({
     transactionReference: reference,
     country,
     currency,
     channel: 'Bank Transfer',
     transactionType: '1',
-    totalAmount: total,
+    totalAmount: JSON.rawJSON(totalOf(wishes, currency)),
     sender: { name: 'Demo Merchant', phoneNumber: '', email: 'payouts@example.com' },
     beneficiaries: wishes.map((wish) => ({
       transactionReference: wish.reference,
@@ -108,6 +108,15 @@ export function batchBody(reference: string, wishes: readonly PayoutWish[]): str
       saveBeneficiary: false,
     })),
   });
+}
+
+function totalOf(wishes: readonly PayoutWish[], currency: string): string {
+  const minor = wishes.reduce((sum, { amount }) => {
+    const parsed = parseAmount(amount, currency);
+    if (!parsed.ok) throw new RangeError(`${amount} is no amount in ${currency}`);
+    return sum + parsed.value.minor;
+  }, 0n);
+  return formatAmount(minor, currency);
 }
 
 /** The body of a collection wish, with the customer's OTP where one is given. */
