@@ -28,6 +28,7 @@ export function createCallbackEvents(deps: { readonly ids: Ids; readonly clock: 
         claimedFee: claim.fee,
         claimedReason: claim.reason,
         digest,
+        proven: false,
       },
     }),
   };

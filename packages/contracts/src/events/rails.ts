@@ -14,7 +14,7 @@ export const railNotices = [
     type: 'record',
     namespace,
     name: 'CallbackReceived',
-    doc: 'A hint: what an unproven callback claims. It moves nothing; it makes a poll due.',
+    doc: 'What a callback claims. Unproven, it is a hint: it moves nothing, it makes a poll due.',
     fields: [
       ...envelope,
       ...subject,
@@ -34,6 +34,12 @@ export const railNotices = [
       },
       { name: 'claimedReason', type: ['null', 'string'], default: null },
       { name: 'digest', type: 'string', doc: 'SHA-256 of the raw body, hex' },
+      {
+        name: 'proven',
+        type: 'boolean',
+        default: false,
+        doc: 'its signature verifies and its rail is configured as proven: what it claims is a fact (design 6)',
+      },
     ],
   },
   {
@@ -66,6 +72,26 @@ export const railNotices = [
         type: 'long',
         doc: "when the poll that asked the rail was claimed, by the database's clock, milliseconds since the epoch",
       },
+    ],
+  },
+  {
+    type: 'record',
+    namespace,
+    name: 'CollectionAmountDecided',
+    doc: 'Two people decided what a customer paid, where a callback claims another amount than was asked (design 6).',
+    fields: [
+      ...envelope,
+      ...subject,
+      { name: 'currency', type: 'string', doc: 'ISO 4217' },
+      { name: 'amount', type: 'long', doc: 'received, minor units' },
+      {
+        name: 'railFee',
+        type: 'long',
+        doc: "the rail's own fee of that amount by its schedule, minor units",
+      },
+      { name: 'breakId', type: 'string', doc: 'the break that the decision settles' },
+      { name: 'decidedBy', type: 'string', doc: 'the operator who proposed the amount' },
+      { name: 'approvedBy', type: 'string', doc: 'the other operator, who approved it' },
     ],
   },
 ] as const satisfies readonly AvroRecord[];
