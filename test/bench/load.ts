@@ -11,12 +11,19 @@ export interface Load {
 
 const CONNECTIONS = 64;
 
+/** A body and the headers that are made from it. */
+export interface SignedBody {
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** One kind of request to one address, each body made for its request. */
 export interface LoadOptions {
   readonly url: string;
   readonly method?: 'GET' | 'POST';
   readonly headers: Record<string, string>;
-  readonly body: () => string;
+  /** Each body, with the headers that depend on it where there are such. */
+  readonly body: () => string | SignedBody;
   readonly connections?: number;
   /** Whether to go on, asked before each request with how many were sent and for how long. */
   readonly goOn: (sent: number, elapsedMs: number) => boolean;
@@ -34,6 +41,11 @@ export const times =
   (sent) =>
     sent < count;
 
+function partsOf(made: string | SignedBody | null, headers: Readonly<Record<string, string>>) {
+  if (made === null || typeof made === 'string') return { body: made, headers };
+  return { body: made.text, headers: { ...headers, ...made.headers } };
+}
+
 /** Sends requests over 64 connections unless told otherwise, one at a time on each. */
 export async function sendLoad(options: LoadOptions): Promise<Load> {
   const { origin, pathname } = new URL(options.url);
@@ -50,8 +62,8 @@ export async function sendLoad(options: LoadOptions): Promise<Load> {
       const sentMs = performance.now();
       if (!options.goOn(sent, sentMs - startedMs)) return;
       sent += 1;
-      const body = method === 'POST' ? options.body() : null;
-      const answer = await pool.request({ path: pathname, method, headers, body });
+      const made = method === 'POST' ? options.body() : null;
+      const answer = await pool.request({ path: pathname, method, ...partsOf(made, headers) });
       await answer.body.dump();
       if (answer.statusCode === 200) latenciesMs.push(performance.now() - sentMs);
       else refused += 1;

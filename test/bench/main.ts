@@ -3,6 +3,8 @@ import { createSupervisor, openInfrastructure } from '@pesewa/stack';
 import { benchAccept } from './accept.ts';
 import type { Bench } from './bench.ts';
 import { benchBulk } from './bulk.ts';
+import { benchCallbacks } from './callbacks.ts';
+import { benchCollections } from './collections.ts';
 import { benchFloors } from './floors.ts';
 import { benchLedger } from './ledger.ts';
 import { benchLifecycle } from './lifecycle.ts';
@@ -26,6 +28,14 @@ const benches: Readonly<Record<string, { readonly run: Bench; readonly about: st
     run: benchLifecycle,
     about: 'payouts from request to webhook per second, with the CPU, bytes and writes that each takes',
   },
+  callbacks: {
+    run: benchCallbacks,
+    about: 'callbacks per second stored, against Hono with one insert each, and applied through all services',
+  },
+  collections: {
+    run: benchCollections,
+    about: 'collections from payin to webhook per second, with the CPU, bytes and writes that each takes',
+  },
   'start-up': { run: benchStartUp, about: 'time until each service is ready, and its memory' },
 };
 
@@ -33,7 +43,7 @@ const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in benches));
 if (unknown.length > 0) {
   log('npm run bench [-- name …]\n\nMeasures against floors in the same run; all of them without a name:\n');
-  for (const [name, { about }] of Object.entries(benches)) log(`  ${name.padEnd(10)} ${about}`);
+  for (const [name, { about }] of Object.entries(benches)) log(`  ${name.padEnd(11)} ${about}`);
   process.exit(unknown.every((name) => name === '--help') ? 0 : 2);
 }
 

@@ -6,6 +6,7 @@ export {
   createMerchantClient,
   type MerchantClient,
   type PayoutWish,
+  payinHeaders,
   payoutBody,
 } from './clients/merchant.ts';
 export type { OperatorClient } from './clients/operator.ts';

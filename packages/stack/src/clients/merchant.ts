@@ -142,6 +142,15 @@ export function collectionBody(wish: CollectionWish, otpCode?: string): string {
   });
 }
 
+/** The headers of payin and complete-payin (contract 5). */
+export function payinHeaders(publicKey: string, wish: CollectionWish): Record<string, string> {
+  return collectionHeaders(publicKey, `${wish.amount}${wish.reference}${wish.customerNumber}`);
+}
+
+function collectionHeaders(publicKey: string, module: string): Record<string, string> {
+  return { 'x-business': base64(publicKey), 'x-app': 'api', 'x-module': base64(module) };
+}
+
 /** Builds a merchant's client; every answer is parsed with its contract schema. */
 export function createMerchantClient(options: {
   readonly transferUrl: string;
@@ -154,18 +163,11 @@ export function createMerchantClient(options: {
     ...submission.parse(answer.body),
     httpStatus: answer.status,
   });
-  const collectionHeaders = (module: string) => ({
-    'x-business': key,
-    'x-app': 'api',
-    'x-module': base64(module),
-  });
-  const payinModule = (wish: CollectionWish) => `${wish.amount}${wish.reference}${wish.customerNumber}`;
   const collect = async (path: string, wish: CollectionWish, otpCode?: string) => {
-    const headers = collectionHeaders(payinModule(wish));
     const answer = await postJson(
       `${collectionsUrl}/collection/v1/${path}`,
       collectionBody(wish, otpCode),
-      headers,
+      payinHeaders(options.publicKey, wish),
     );
     return payinResponse.parse(answer.body);
   };
@@ -197,7 +199,7 @@ export function createMerchantClient(options: {
       const answer = await postJson(
         `${collectionsUrl}/collection/v1/check-status`,
         body,
-        collectionHeaders(wish.reference),
+        collectionHeaders(options.publicKey, wish.reference),
       );
       return checkStatusResponse.parse(answer.body).serverResponse.responseDetails;
     },

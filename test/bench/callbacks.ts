@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { topics } from '@pesewa/contracts';
+import { createMerchantClient, openService, openStack, type Stack, waitUntil } from '@pesewa/stack';
+import type { Bench, BenchOptions } from './bench.ts';
+import { customers, stkWish } from './collections.ts';
+import { openFloorServer } from './floors.ts';
+import { forSeconds, type Load, type LoadOptions, sendLoad, times } from './load.ts';
+import { against, median, type Row } from './rows.ts';
+import { openMessageCounter } from './volumes.ts';
+
+const ROUNDS = 3;
+const SECONDS = 5;
+const WARM_UP_SECONDS = 2;
+const WARM_UP_COUNT = 300;
+const COUNT = 3_000;
+const IN_PARALLEL = 32;
+const PATIENCE_MS = 300_000;
+const MS_PER_SECOND = 1_000;
+
+/** Callbacks per second stored by the ingress, and applied by everyone, against Hono with one majority insert each. */
+export const benchCallbacks: Bench = async (options) => {
+  const stored = await measureStored(options);
+  return [...stored.rows, await measureApplied(options, stored.floor)];
+};
+
+async function measureStored(
+  options: BenchOptions,
+): Promise<{ readonly rows: readonly Row[]; readonly floor: number }> {
+  await using ingress = await openService({ ...options, name: 'webhook-ingress' });
+  const floorUrl = await openFloorServer(options);
+  const run = randomBytes(8).toString('hex');
+  let count = 0;
+  const body = (): string => {
+    count += 1;
+    return callbackBody(`co-${run}${String(count).padStart(16, '0')}`);
+  };
+  const load = (url: string): LoadOptions => ({ url, headers: {}, body, goOn: forSeconds(SECONDS) });
+  const [floor, callbacks] = [load(floorUrl), load(`${ingress.url}/rails/upstream/collections`)];
+  await sendLoad({ ...floor, goOn: forSeconds(WARM_UP_SECONDS) });
+  await sendLoad({ ...callbacks, goOn: forSeconds(WARM_UP_SECONDS) });
+  const floors: Load[] = [];
+  const rounds: Load[] = [];
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    options.log(`callbacks: round ${round} of ${ROUNDS}`);
+    floors.push(await sendLoad(floor));
+    rounds.push(await sendLoad(callbacks));
+  }
+  const middle = (loads: readonly Load[], of: 'perSecond' | 'p50Ms' | 'p99Ms') =>
+    median(loads.map((one) => one[of]));
+  const refused = rounds.reduce((sum, one) => sum + one.refused, 0);
+  const floorRate = middle(floors, 'perSecond');
+  const rows = [
+    against({
+      name: 'callbacks.stored',
+      value: middle(rounds, 'perSecond'),
+      unit: 'callbacks/s',
+      floor: floorRate,
+      detail: `${refused} refused; floor: Hono + insertOne majority, 64 connections`,
+    }),
+    against({
+      name: 'callbacks.stored.p99',
+      value: middle(rounds, 'p99Ms'),
+      unit: 'ms',
+      floor: middle(floors, 'p99Ms'),
+      detail: `p50 ${middle(rounds, 'p50Ms')} ms against ${middle(floors, 'p50Ms')} ms; lower is better`,
+    }),
+  ];
+  return { rows, floor: floorRate };
+}
+
+/** From the first callback until the last collection that they tell of has ended: stored, looked into at the rail, settled. */
+async function measureApplied(options: BenchOptions, floor: number): Promise<Row> {
+  const { infrastructure } = options;
+  await using stack = await openStack({
+    root: options.root,
+    // Ours to close, not the stack's.
+    infrastructure: () =>
+      Promise.resolve({ ...infrastructure, [Symbol.asyncDispose]: () => Promise.resolve() }),
+    log: options.log,
+    ports: 'free',
+    prefix: 'applied',
+    logLevel: 'warn',
+    logDirectory: join('.pesewa', 'logs', 'bench'),
+    // Nothing but the callback makes a collection be asked for.
+    environment: { reconciler: { FIRST_POLL_AFTER_MS: '600000' } },
+  });
+  await stack.simulator.setFaults({ callbacks: false });
+  await apply(options, stack, WARM_UP_COUNT);
+  const { seconds, load } = await apply(options, stack, COUNT);
+  return against({
+    name: 'callbacks.applied',
+    value: load.accepted / seconds,
+    unit: 'callbacks/s',
+    floor,
+    detail:
+      `${load.accepted.toLocaleString('en')} collections ended, each by a callback that the rail was asked about; ` +
+      `stored at ${Math.round(load.perSecond)}/s, ${load.refused} refused; floor as above`,
+  });
+}
+
+async function apply(
+  options: BenchOptions,
+  stack: Stack,
+  count: number,
+): Promise<{ readonly seconds: number; readonly load: Load }> {
+  options.log(`callbacks: initiating ${count} collections`);
+  const references = await initiate(stack, count);
+  await using messages = await openMessageCounter(options.infrastructure);
+  const ended = () => messages.count(`applied.${topics.collections.name}`);
+  const before = await ended();
+  options.log(`callbacks: ${count} callbacks`);
+  const startedMs = performance.now();
+  const load = await sendLoad({
+    url: `${stack.url('webhook-ingress')}/rails/upstream/collections`,
+    headers: {},
+    body: () => callbackBody(references.pop() ?? ''),
+    goOn: times(references.length),
+  });
+  await waitUntil('the ends of the collections', PATIENCE_MS, async () => {
+    const now = (await ended()) - before;
+    if (now < load.accepted) throw new Error(`${now} of ${load.accepted} ended`);
+    return now;
+  });
+  return { seconds: (performance.now() - startedMs) / MS_PER_SECOND, load };
+}
+
+/** Initiates collections that their customers have paid by the time this is done; gives our references. */
+async function initiate(stack: Stack, count: number): Promise<string[]> {
+  const { transferUrl, collectionsUrl } = stack.runFile();
+  const publicKey = stack.merchants[0]?.publicKey ?? '';
+  const merchant = createMerchantClient({ transferUrl, collectionsUrl, publicKey });
+  const run = randomBytes(3).toString('hex');
+  const customerNumber = customers();
+  const references: string[] = [];
+  let made = 0;
+  const work = async () => {
+    while (made < count) {
+      made += 1;
+      const wish = stkWish(`called-${run}-${made}`, customerNumber());
+      references.push((await merchant.initiateCollection(wish)).transactionReference);
+    }
+  };
+  await Promise.all(Array.from({ length: IN_PARALLEL }, work));
+  const last = references.at(-1) ?? '';
+  await waitUntil('the last customer', PATIENCE_MS, async () => {
+    const journal = await stack.simulator.journal(last);
+    if (!journal.some(({ kind }) => kind === 'execution')) throw new Error('not paid yet');
+  });
+  return references;
+}
+
+/** A callback as the simulated upstream sends it (contract 6.2). */
+function callbackBody(reference: string): string {
+  return JSON.stringify({
+    transaction_reference: `UP-${reference}`,
+    transaction_status: 'Funds Received',
+    transaction_fee: 15,
+    amount_received: 1500,
+    initiated_date: '2026-01-15 12:00:00',
+    current_status_date: '2026-01-15 12:00:01',
+    received_from: {},
+    merchant_reference: reference,
+    status: 'COMPLETED',
+    channel: 'MOBILE_MONEY',
+    currency_code: 'XOF',
+  });
+}

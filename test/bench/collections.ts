@@ -1,0 +1,48 @@
+import { type CollectionWish, collectionBody, payinHeaders } from '@pesewa/stack';
+import type { Bench } from './bench.ts';
+import { measureLives } from './lifecycle-run.ts';
+
+/** Whole collections per second: initiated at the rail by STK push, paid, called back, credited and told to the merchant. */
+export const benchCollections: Bench = (options) =>
+  measureLives(options, {
+    name: 'collections',
+    one: 'collection',
+    about: 'by STK push from payin to webhook',
+    requests: (stack, { publicKey }, reference) => {
+      const customerNumber = customers();
+      return {
+        url: `${stack.url('collection-gateway')}/collection/v1/payin`,
+        headers: {},
+        body: () => {
+          const wish = stkWish(reference(), customerNumber());
+          return { text: collectionBody(wish), headers: payinHeaders(publicKey, wish) };
+        },
+      };
+    },
+  });
+
+/** A single-step STK push in Cote d'Ivoire. */
+export function stkWish(reference: string, customerNumber: string): CollectionWish {
+  return {
+    reference,
+    amount: '1500',
+    operatorCode: 'CIMTN',
+    currency: 'XOF',
+    country: 'CI',
+    customerNumber,
+  };
+}
+
+const CUSTOMERS = 900_000;
+const FIRST_CUSTOMER = 100_000;
+/** Puts the last four digits beyond those that choose a scenario of the simulator. */
+const ORDINARY = '5000';
+
+/** Gives one customer's number after the other, all of whom pay. */
+export function customers(): () => string {
+  let count = 0;
+  return () => {
+    count = (count + 1) % CUSTOMERS;
+    return `225${FIRST_CUSTOMER + count}${ORDINARY}`;
+  };
+}
