@@ -11,6 +11,7 @@ interface DocumentedApi {
 /** The APIs that have a document, which their service's `openapi.ts` builds from its routes. */
 export const documentedApis: readonly DocumentedApi[] = [
   { file: 'docs/api/payouts.openapi.json', service: 'payout-gateway' },
+  { file: 'docs/api/collections.openapi.json', service: 'collection-gateway' },
 ];
 
 /** The document as text, or nothing where the service builds none; loaded at run time: no package may import a service. */

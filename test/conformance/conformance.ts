@@ -111,7 +111,8 @@ export function bulkBody(reference: string, itemCount: number, changes: Changes 
   );
 }
 
-function changed(body: Record<string, unknown>, changes: Changes): string {
+/** The text of a body with some of its fields changed. */
+export function changed(body: Record<string, unknown>, changes: Changes): string {
   for (const [path, value] of Object.entries(changes)) setField(body, path.split('.'), value);
   return JSON.stringify(body);
 }

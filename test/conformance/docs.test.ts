@@ -1,16 +1,24 @@
 import { execFile, spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { payoutCodes } from '@pesewa/contracts';
+import {
+  type CompletionFlow,
+  collectionRefusals,
+  type Operator,
+  operators,
+  payoutCodes,
+  requestTypeOf,
+} from '@pesewa/contracts';
 import { holdPorts, postJson } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openScenario, type Scenario } from '../scenarios/scenario.ts';
-import { matching } from './conformance.ts';
+import { blocksOf, type Page, readPage } from './pages.ts';
 
 let scenario: Scenario;
 
@@ -24,74 +32,96 @@ afterAll(async () => {
 
 const root = path.join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
-const pages = ['README.md', 'payouts.md', 'balances-processors-names.md'];
+const json = (text: string): unknown => JSON.parse(text);
+const pages = [
+  'README.md',
+  'docs/api/README.md',
+  'docs/api/payouts.md',
+  'docs/api/balances-processors-names.md',
+  'docs/api/collections.md',
+  'docs/api/collect-by-link.md',
+  'docs/api/collect-by-stk-push.md',
+  'docs/api/collect-by-stk-and-completion.md',
+  'docs/api/collect-by-otp.md',
+  'docs/api/callbacks.md',
+];
 const read = (file: string): Promise<string> => readFile(path.join(root, file), 'utf8');
 
-interface Block {
-  readonly language: string;
-  readonly text: string;
-}
+const addressed = (script: string): string => {
+  const { transferUrl, collectionsUrl, ingressUrl, simulatorUrl } = scenario.stack.runFile();
+  return script
+    .replaceAll('http://127.0.0.1:4010', transferUrl)
+    .replaceAll('http://127.0.0.1:4020', collectionsUrl)
+    .replaceAll('http://127.0.0.1:4030', ingressUrl)
+    .replaceAll('http://127.0.0.1:4070', simulatorUrl);
+};
 
-interface Command {
-  readonly script: string;
-  readonly isJson: boolean;
-  readonly expected: unknown;
-}
-
-const json = (text: string): unknown => JSON.parse(text);
-
-const blocksOf = (markdown: string): readonly Block[] =>
-  [...markdown.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', text = '']) => ({
-    language,
-    text,
-  }));
-
-/** Each command of a page that calls the API, and what the page says it prints. */
-function commandsOf(markdown: string): readonly Command[] {
-  const blocks = blocksOf(markdown);
-  const shell = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
-  const settings = shell.filter((text) => /^[A-Z]+=/.test(text));
-  return blocks.flatMap(({ language, text }, index) => {
-    if (language !== 'sh' || settings.includes(text) || !/^(?:curl|printf) /m.test(text)) return [];
-    return [{ script: [...settings, text].join(''), ...printedBy(blocks[index + 1]) }];
-  });
-}
-
-/** What follows a command is what it prints; without it any success will do. */
-function printedBy(following: Block | undefined): Omit<Command, 'script'> {
-  if (following?.language === 'json') return { isJson: true, expected: expectation(json(following.text)) };
-  if (following?.language === 'text') return { isJson: false, expected: following.text.trim() };
-  return { isJson: false, expected: matching(/"isSuccessful":true|"webhooks":\[\{/) };
-}
-
-const addressed = (script: string): string =>
-  script
-    .replaceAll('http://127.0.0.1:4010', scenario.stack.runFile().transferUrl)
-    .replaceAll('http://127.0.0.1:4070', scenario.stack.runFile().simulatorUrl);
-
-/** What a page prints, as an expectation; `…` stands for any text. */
-function expectation(shown: unknown): unknown {
-  if (typeof shown === 'string') {
-    const pattern = shown.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
-    return shown.includes('…') ? matching(new RegExp(`^${pattern.join('.*')}$`)) : shown;
-  }
-  if (Array.isArray(shown)) return shown.map(expectation);
-  if (typeof shown !== 'object' || shown === null) return shown;
-  return Object.fromEntries(Object.entries(shown).map(([key, value]) => [key, expectation(value)]));
-}
-
-describe.each(['README.md', ...pages.map((page) => `docs/api/${page}`)])('the commands of %s', (file) => {
+describe.each(pages)('the commands of %s', (file) => {
   it('print what the page shows', async () => {
-    const commands = commandsOf(await read(file));
-    expect(commands).not.toEqual([]);
-    for (const { script, isJson, expected } of commands) {
-      await eventually(async () => {
-        const { stdout } = await run('sh', ['-euc', addressed(script)]);
-        expect(isJson ? json(stdout) : stdout.trim()).toEqual(expected);
-      });
+    const page = readPage(await read(file));
+    expect(page.commands).not.toEqual([]);
+    await using folder = await temporaryFolder();
+    const settings = await evaluate(page);
+    const isFromPesewa = await documentedCheck();
+    for (const { script, prints, isRepeatable, expected } of page.commands) {
+      const follow = async () => {
+        const options = { cwd: folder.path, env: { ...process.env, ...settings } };
+        const { stdout } = await run('sh', ['-euc', addressed(script)], options);
+        const printed = prints === 'webhook' ? provenBody(stdout, isFromPesewa) : stdout.trim();
+        expect(prints === 'text' ? printed : json(printed)).toEqual(expected);
+      };
+      await (isRepeatable ? eventually(follow) : follow());
     }
   });
 });
+
+/** The settings of a page, evaluated once, as a shell keeps them for whoever follows the page. */
+async function evaluate({ settings, settingNames }: Page): Promise<Readonly<Record<string, string>>> {
+  const shown = settingNames.map((name) => `printf '%s\\n' "$${name}"`).join('\n');
+  const { stdout } = await run('sh', ['-euc', `${addressed(settings)}\n${shown}`]);
+  const values = stdout.split('\n');
+  return Object.fromEntries(settingNames.map((name, index) => [name, values[index] ?? '']));
+}
+
+const receivedWebhooks = z.object({
+  webhooks: z.array(z.object({ headers: z.record(z.string(), z.string()), body: z.string() })),
+});
+
+/** The body of the one webhook that reached the merchant, proven by the documented sample. */
+function provenBody(stdout: string, isFromPesewa: DocumentedCheck): string {
+  const { webhooks } = receivedWebhooks.parse(json(stdout));
+  expect(webhooks).toHaveLength(1);
+  const [{ headers, body } = { headers: {}, body: '' }] = webhooks;
+  expect(isFromPesewa(headers, body, secret())).toBe(true);
+  return body;
+}
+
+it.each([
+  'README.md',
+  'ARCHITECTURE.md',
+  ...documents('docs'),
+  ...documents('docs/api'),
+  ...documents('docs/adr'),
+])('the links of %s lead somewhere', async (file) => {
+  const links = [...(await read(file)).matchAll(/\]\(([^)\s:]+)\)/g)].map(([, link = '']) => link.split('#'));
+  const dead = links.filter(([target = '', anchor]) => {
+    const linked = target === '' ? file : path.posix.join(path.posix.dirname(file), target);
+    if (!existsSync(path.join(root, linked))) return true;
+    return anchor !== undefined && !anchorsOf(readFileSync(path.join(root, linked), 'utf8')).has(anchor);
+  });
+  expect(dead).toEqual([]);
+});
+
+function documents(directory: string): readonly string[] {
+  const names = readdirSync(path.join(root, directory)).filter((name) => name.endsWith('.md'));
+  return names.map((name) => `${directory}/${name}`);
+}
+
+/** What headings are linked by: their words in lower case, joined by hyphens. */
+function anchorsOf(markdown: string): ReadonlySet<string> {
+  const headings = [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading.toLowerCase());
+  return new Set(headings.map((heading) => heading.replaceAll(/[^\w\- ]/g, '').replaceAll(' ', '-')));
+}
 
 it('errors.md has every responseCode with its HTTP status, and no other (contract 7, design 9)', async () => {
   const rows = [...(await read('docs/api/errors.md')).matchAll(/^\| `(\d\d)` \| (\d{3}) \|/gm)];
@@ -103,6 +133,57 @@ it('errors.md has every responseCode with its HTTP status, and no other (contrac
   expect(documented.toSorted(byCode)).toEqual(Object.values(payoutCodes).toSorted(byCode));
 });
 
+it('collections.md has every failedReason with its HTTP status, and no other (contract 7, design 9)', async () => {
+  const rows = [...(await read('docs/api/collections.md')).matchAll(/^\| `([A-Z ]+)` \| (\d{3}) \|/gm)];
+  const documented = new Map(rows.map(([, reason, status]) => [reason, Number(status)]));
+  expect(documented).toEqual(new Map(Object.entries(collectionRefusals)));
+});
+
+describe('the operators of collections.md', () => {
+  it('are those of the contract, with their country, currency and flows (contract 2.8)', async () => {
+    const cells = (line: string) => line.split('|').map((cell) => cell.trim().replaceAll('`', ''));
+    const rows = (await read('docs/api/collections.md')).match(/^\| `[A-Z]{5}` \| `[A-Z]{2}` \|.*$/gm) ?? [];
+    expect(rows.map((row) => cells(row).slice(1, -1))).toEqual(operators.flatMap(operatorRows));
+  });
+
+  it('lead each to the page of its flow', async () => {
+    const lines = (await read('docs/api/collections.md')).split('\n');
+    for (const { code, flows } of operators) {
+      const leading = lines.filter((line) => line.includes(`\`${code}\``) && line.includes('](collect-by-'));
+      const linked = leading.map((line) => /\((collect-by-[a-z-]+\.md)\)/.exec(line)?.[1]);
+      const wanted = new Set([flows.highRisk, flows.lowRisk].map(({ kind }) => flowPages[kind]));
+      expect(new Set(linked)).toEqual(wanted);
+    }
+  });
+});
+
+const flowPages = {
+  link: 'collect-by-link.md',
+  stk: 'collect-by-stk-push.md',
+  stkThenComplete: 'collect-by-stk-and-completion.md',
+  otp: 'collect-by-otp.md',
+} as const;
+
+/** The rows that an operator must have: one, or one for each transactionType where its country asks for that. */
+function operatorRows({ code, country, currency, flows }: Operator): readonly (readonly string[])[] {
+  const row = (type: string, flow: CompletionFlow) => [
+    code,
+    country,
+    currency,
+    requestTypeOf(country),
+    type,
+    flowName(flow),
+  ];
+  return country === 'GH' || country === 'KE'
+    ? [row('1', flows.highRisk), row('2', flows.lowRisk)]
+    : [row('–', flows.highRisk)];
+}
+
+function flowName(flow: CompletionFlow): string {
+  if (flow.kind === 'otp') return `OTP of ${flow.otpLength} digits`;
+  return { link: 'link', stk: 'STK push', stkThenComplete: 'STK push, then completion' }[flow.kind];
+}
+
 const sample = z.object({
   isFromPesewa: z.function({
     input: [z.record(z.string(), z.string()), z.string(), z.string()],
@@ -110,12 +191,26 @@ const sample = z.object({
   }),
 });
 
+const signingSample = z.object({
+  signed: z.function({
+    input: [z.string(), z.string(), z.string()],
+    output: z.record(z.string(), z.string()),
+  }),
+});
+
+type DocumentedCheck = z.output<typeof sample>['isFromPesewa'];
+
+/** The check of webhooks.md, as it stands there. */
+async function documentedCheck(): Promise<DocumentedCheck> {
+  await using folder = await webhookSamples();
+  const module: unknown = await import(pathToFileURL(path.join(folder.path, 'pesewa.mjs')).href);
+  return sample.parse(module).isFromPesewa;
+}
+
 describe('the samples of webhooks.md', () => {
   it('prove a real webhook, and nothing that was touched', async () => {
     const { headers, body } = await receivedWebhook('signed');
-    await using folder = await webhookSamples();
-    const module: unknown = await import(pathToFileURL(path.join(folder.path, 'pesewa.mjs')).href);
-    const { isFromPesewa } = sample.parse(module);
+    const isFromPesewa = await documentedCheck();
     expect(isFromPesewa(headers, body, secret())).toBe(true);
     expect(isFromPesewa(headers, `${body} `, secret())).toBe(false);
     expect(isFromPesewa(headers, body, `whsec_${Buffer.from('another').toString('base64')}`)).toBe(false);
@@ -148,6 +243,16 @@ describe('the samples of webhooks.md', () => {
   });
 });
 
+it('the sample of callbacks.md signs what the sample of webhooks.md takes for ours', async () => {
+  await using folder = await samplesOf('docs/api/callbacks.md');
+  const module: unknown = await import(pathToFileURL(path.join(folder.path, 'sign.mjs')).href);
+  const { signed } = signingSample.parse(module);
+  const headers = signed('evt-1', '{"a":1}', secret());
+  const isFromPesewa = await documentedCheck();
+  expect(isFromPesewa(headers, '{"a":1}', secret())).toBe(true);
+  expect(isFromPesewa(headers, '{"a":2}', secret())).toBe(false);
+});
+
 const secret = (): string =>
   scenario.stack.merchants.find(({ id }) => id === 'demo')?.webhookSecret ?? 'no such merchant';
 
@@ -165,9 +270,11 @@ async function receivedWebhook(label: string) {
   return { headers, body: received.body };
 }
 
-/** The samples in a folder of their own, each by the file name in its first line. */
-async function webhookSamples() {
-  const samples = blocksOf(await read('docs/api/webhooks.md')).filter(({ language }) => language === 'js');
+const webhookSamples = () => samplesOf('docs/api/webhooks.md');
+
+/** The samples of a page in a folder of their own, each by the file name in its first line. */
+async function samplesOf(page: string) {
+  const samples = blocksOf(await read(page)).filter(({ language }) => language === 'js');
   const folder = await temporaryFolder();
   for (const { text } of samples)
     await writeFile(path.join(folder.path, /^\/\/ (\S+)/.exec(text)?.[1] ?? ''), text);

@@ -32,6 +32,16 @@ const stk = (label: string, digits: string): CollectionWish => ({
   customerNumber: `225070${digits}`,
 });
 
+const link = (label: string): CollectionWish => ({
+  reference: scenario.reference(label),
+  amount: '1500',
+  operatorCode: 'CIWAV',
+  currency: 'XOF',
+  country: 'CI',
+  // Pending for ten seconds, unless somebody cancels it.
+  customerNumber: '2250707120008',
+});
+
 async function becomes(wish: CollectionWish, responseMessage: string): Promise<void> {
   await eventually(
     async () => expect((await scenario.demo.checkCollection(wish)).responseMessage).toBe(responseMessage),
@@ -45,7 +55,25 @@ async function webhooks(wish: CollectionWish) {
   return received.map(({ body }) => collectionWebhook.parse(parseJson(body)));
 }
 
-async function isCreditedOnce(wish: CollectionWish): Promise<void> {
+/** Ends as FAILED with one webhook that says why, and without a ledger entry. */
+async function expectFailedOnce(wish: CollectionWish, reason: string): Promise<void> {
+  await becomes(wish, 'FAILED');
+  const [webhook] = await eventually(async () => {
+    const list = await webhooks(wish);
+    expect(list).toHaveLength(1);
+    return list;
+  });
+  expect(webhook).toMatchObject({
+    status: 'FAILED',
+    transaction_status: 'Transaction Failed',
+    amount_received: '0',
+    transaction_fee: '0',
+    failure_reason: reason,
+  });
+  expect(await scenario.entryKinds(webhook?.transaction_reference ?? '')).toEqual([]);
+}
+
+async function expectCreditedOnce(wish: CollectionWish): Promise<void> {
   await becomes(wish, 'COMPLETED');
   const [webhook] = await eventually(async () => {
     const list = await webhooks(wish);
@@ -82,7 +110,7 @@ describe('OTP collection (GMQMO, contract 2.8)', () => {
     expect(wrong.responseDetails).toMatchObject({ responseCode: '06', failedReason: 'INCORRECT OTP' });
     const completed = await scenario.demo.completeCollection(wish, '123456');
     expect(completed.responseDetails.responseCode).toBe('09');
-    await isCreditedOnce(wish);
+    await expectCreditedOnce(wish);
     const [webhook] = await webhooks(wish);
     expect(webhook).toMatchObject({
       amount_received: '100.5',
@@ -96,6 +124,56 @@ describe('OTP collection (GMQMO, contract 2.8)', () => {
   });
 });
 
+describe('wrong OTPs (design 9)', () => {
+  it('three of them end the collection by the rail’s word, and the right one comes too late', async () => {
+    const wish = otp('three-wrong', '9998');
+    await scenario.demo.initiateCollection(wish);
+    const reasons: (string | undefined)[] = [];
+    for (const code of ['000000', '111111', '222222', '123456']) {
+      const { responseDetails } = await scenario.demo.completeCollection(wish, code);
+      reasons.push(responseDetails.failedReason);
+    }
+    expect(reasons.slice(0, 3)).toEqual(['INCORRECT OTP', 'INCORRECT OTP', 'OTP ATTEMPTS EXCEEDED']);
+    expect(['OTP ATTEMPTS EXCEEDED', 'COLLECTION CLOSED']).toContain(reasons[3]);
+    await expectFailedOnce(wish, 'FAILED');
+  });
+});
+
+describe('link collection (CIWAV)', () => {
+  it('hands out the rail’s page; cancelled there, it fails and says so once', async () => {
+    const wish = link('cancelled');
+    const { redirectionUrl, paymentCompletionUrl, ...initiated } =
+      await scenario.demo.initiateCollection(wish);
+    expect(initiated).toMatchObject({ redirectionRequired: true, paymentCompletionRequired: false });
+    expect(paymentCompletionUrl).toBe(redirectionUrl);
+    const page = await (await fetch(redirectionUrl)).text();
+    expect(page).toContain('<button>Pay</button>');
+    expect(page).toContain('<button>Cancel</button>');
+    const completion = await scenario.demo.completeCollection(wish);
+    expect(completion.responseDetails.failedReason).toBe('COMPLETION NOT REQUIRED');
+    await fetch(`${redirectionUrl}/cancel`, { method: 'POST' });
+    await expectFailedOnce(wish, 'FAILED');
+  });
+
+  it('is paid by itself', async () => {
+    const wish = { ...link('paid'), customerNumber: '2250707129999' };
+    await scenario.demo.initiateCollection(wish);
+    await expectCreditedOnce(wish);
+  });
+});
+
+describe('STK collection that is completed (GMAFR)', () => {
+  it('waits for complete-payin, which needs no OTP', async () => {
+    const wish = { ...otp('completed', '9997'), operatorCode: 'GMAFR' };
+    const initiated = await scenario.demo.initiateCollection(wish);
+    expect(initiated).toMatchObject({ otpIsRequired: false, paymentCompletionRequired: true });
+    expect((await scenario.demo.checkCollection(wish)).responseMessage).toBe('PENDING');
+    const completed = await scenario.demo.completeCollection(wish);
+    expect(completed.responseDetails.responseCode).toBe('09');
+    await expectCreditedOnce(wish);
+  });
+});
+
 describe('STK collection (CIMTN)', () => {
   it('completes without a further call', async () => {
     const wish = stk('stk', '9999');
@@ -106,25 +184,13 @@ describe('STK collection (CIMTN)', () => {
       paymentCompletionRequired: false,
       paymentCompletionUrl: '',
     });
-    await isCreditedOnce(wish);
+    await expectCreditedOnce(wish);
   });
 
   it('fails, credits nothing, and says so once (0001)', async () => {
     const wish = stk('fails', '0001');
     await scenario.demo.initiateCollection(wish);
-    await becomes(wish, 'FAILED');
-    const [webhook] = await eventually(async () => {
-      const list = await webhooks(wish);
-      expect(list).toHaveLength(1);
-      return list;
-    });
-    expect(webhook).toMatchObject({
-      status: 'FAILED',
-      transaction_status: 'Transaction Failed',
-      amount_received: '0',
-      transaction_fee: '0',
-    });
-    expect(await scenario.entryKinds(webhook?.transaction_reference ?? '')).toEqual([]);
+    await expectFailedOnce(wish, 'FAILED');
   });
 
   it.each([
@@ -136,7 +202,7 @@ describe('STK collection (CIMTN)', () => {
     const wish = stk(`settled-${digits}`, digits);
     const initiated = await scenario.demo.initiateCollection(wish);
     expect(initiated.responseDetails.responseCode).toBe('09');
-    await isCreditedOnce(wish);
+    await expectCreditedOnce(wish);
   });
 
   it('a forged callback moves nothing (design 6)', async () => {

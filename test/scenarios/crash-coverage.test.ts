@@ -2,11 +2,18 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { crashExceptions, crashLanes } from './crash-rows.ts';
+import { collectionCrashActs, collectionCrashExceptions } from './crash-rows-collections.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
+interface Source {
+  /** Nothing where it is a package's. */
+  readonly service: string | undefined;
+  readonly text: string;
+}
+
 /** The sources of every package and service, without tests and what only tests use. */
-function sources(): readonly { readonly service: string | undefined; readonly text: string }[] {
+function readSources(): readonly Source[] {
   return ['packages', 'services'].flatMap((kind) =>
     readdirSync(join(root, kind)).flatMap((name) =>
       readdirSync(join(root, kind, name, 'src'), { recursive: true, encoding: 'utf8' })
@@ -21,44 +28,61 @@ function sources(): readonly { readonly service: string | undefined; readonly te
 
 const both = (name: string) => [`${name}.before-commit`, `${name}.after-commit`];
 
-/** Every crash point that the code passes: named ones, those of group commits, those of consumers. */
-function crashPoints(): readonly string[] {
-  const found = sources().flatMap(({ service, text }) => [
+/** The points that a source passes: named ones, those of group commits, those of consumers. */
+function pointsIn({ service, text }: Source): readonly string[] {
+  return [
     ...[...text.matchAll(/crashPoint\(\s*'([^']+)'/g)].map(([, name = '']) => name),
     ...[...text.matchAll(/\.groupCommit(?:<[\s\S]{0,200}?>)?\(\s*'([^']+)'/g)].flatMap(([, name = '']) =>
       both(name),
     ),
     ...(service !== undefined && /\.consume\(/.test(text) ? both(`${service}.chunk`) : []),
-  ]);
+  ];
+}
+
+/** Every crash point that the code passes, as `service/point`; a package's is passed by whoever has messages to send. */
+function crashPoints(): readonly string[] {
+  const sources = readSources();
+  const senders = sources.flatMap(({ service, text }) =>
+    service !== undefined && text.includes('openMessaging(') ? [service] : [],
+  );
+  const found = sources.flatMap((source) =>
+    pointsIn(source).flatMap((point) =>
+      (source.service === undefined ? senders : [source.service]).map((service) => `${service}/${point}`),
+    ),
+  );
   return [...new Set(found)].toSorted();
 }
 
-const isException = (point: string) => crashExceptions.some(({ points }) => points.test(point));
-
-describe('the crash matrix', () => {
-  const rows = new Set(crashLanes.flat().map(({ point }) => point));
-
-  it('finds the points in the code', () => {
-    expect(crashPoints().length).toBeGreaterThan(40);
-    expect(crashPoints()).toContain('payout-gateway.chunk.before-commit');
+describe('the crash points', () => {
+  it('are found in the code', () => {
+    expect(crashPoints().length).toBeGreaterThan(60);
+    expect(crashPoints()).toContain('payout-gateway/payout-gateway.chunk.before-commit');
+    expect(crashPoints()).toContain('collection-gateway/relay.after-send');
   });
 
-  it('has a row for every point, or says why there is none', () => {
-    expect(crashPoints().filter((point) => !rows.has(point) && !isException(point))).toEqual([]);
-  });
-
-  it('has no row for a point that is gone', () => {
-    const points = new Set(crashPoints());
-    expect([...rows].filter((point) => !points.has(point))).toEqual([]);
-    expect(
-      crashExceptions.filter(({ points: names }) => ![...points].some((point) => names.test(point))),
-    ).toEqual([]);
-  });
-
-  it('is told in ARCHITECTURE.md, point by point', () => {
+  it('are told in ARCHITECTURE.md, one by one', () => {
     const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
     const told = (point: string) =>
-      text.includes(`\`${point.replace(/^[a-z-]+\.chunk\./, '<service>.chunk.')}\``);
+      text.includes(`\`${point.replace(/^[^/]+\//, '').replace(/^[a-z-]+\.chunk\./, '<service>.chunk.')}\``);
     expect(crashPoints().filter((point) => !told(point))).toEqual([]);
+  });
+});
+
+describe.each([
+  { flow: 'payouts', rows: crashLanes.flat(), exceptions: crashExceptions },
+  { flow: 'collections', rows: collectionCrashActs.flat(2), exceptions: collectionCrashExceptions },
+])('the crash matrix of $flow', ({ rows, exceptions }) => {
+  const covered = new Set(rows.map(({ service, point }) => `${service}/${point}`));
+
+  it('has a row for every point, or says why there is none', () => {
+    const excepted = (point: string) => exceptions.some(({ points }) => points.test(point));
+    expect(crashPoints().filter((point) => !covered.has(point) && !excepted(point))).toEqual([]);
+  });
+
+  it('has no row and no excuse for a point that is gone', () => {
+    const points = crashPoints();
+    expect([...covered].filter((point) => !points.includes(point))).toEqual([]);
+    const idle = exceptions.filter(({ points: names }) => !points.some((point) => names.test(point)));
+    expect(idle).toEqual([]);
   });
 });

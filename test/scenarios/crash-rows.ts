@@ -1,11 +1,8 @@
 import type { ServiceName } from '@pesewa/stack';
+import { type CrashAt, rowsAt } from './crash-runner.ts';
 
 /** A named line at which a service dies, and the payouts that are under way meanwhile. */
-export interface CrashRow {
-  readonly service: ServiceName;
-  readonly point: string;
-  /** Dies at the n-th pass; the first where it isn't said. */
-  readonly pass?: number;
+export interface CrashRow extends CrashAt {
   readonly payouts: readonly PayoutStory[];
   /** How the payouts come: each by itself, all as one batch, or from a wallet with a limit per day. */
   readonly as: 'singles' | 'batch' | 'limited';
@@ -58,12 +55,7 @@ const at = (
   points: readonly (string | readonly [string, number])[],
   payouts: readonly PayoutStory[],
   as: CrashRow['as'] = 'singles',
-): readonly CrashRow[] =>
-  points.map((point) =>
-    typeof point === 'string'
-      ? { service, payouts, as, point }
-      : { service, payouts, as, point: point[0], pass: point[1] },
-  );
+): readonly CrashRow[] => rowsAt(service, points, { payouts, as });
 
 const relay = ['relay.before-send', 'relay.after-send', 'relay.after-mark'];
 
@@ -157,9 +149,13 @@ export const crashLanes: readonly (readonly CrashRow[])[] = [
   [...webhookIngress, ...reconciler],
 ];
 
-/** The points that no row is about, and why. */
+/** The points that no row is about, by their service, and why. */
 export const crashExceptions: readonly { readonly points: RegExp; readonly reason: string }[] = [
-  { points: /^collections\./, reason: 'the flow of collections' },
-  { points: /^collection-gateway\./, reason: 'the flow of collections' },
-  { points: /^ledger\.(command|decision)\./, reason: "operators' orders to the ledger, no payouts" },
+  { points: /^collection-gateway\//, reason: 'the flow of collections' },
+  { points: /\/ledger\.(command|decision)\./, reason: "operators' orders to the ledger, no payouts" },
+  { points: /\/reconciler\.(proposal|decision)\./, reason: 'operators decide amounts of collections alone' },
+  {
+    points: /^(reconciler|webhook-dispatcher)\/relay\.|\/reconciler\.unknown\./,
+    reason: 'the same for both: with the collections',
+  },
 ];

@@ -3,20 +3,17 @@ import { postJson } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeAftermath } from './crash-aftermath.ts';
 import { type CrashRow, crashLanes, type PayoutStory } from './crash-rows.ts';
+import { bodiesToldOnce, type Crash, PATIENCE_MS, runLanes } from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
-const PATIENCE_MS = 90_000;
 /** The currency in which the merchant has a limit per day, far above what it pays here. */
 const limitedCurrency = 'GHS';
 
-interface Survivors {
-  readonly references: readonly string[];
-}
-
 let scenario: Scenario;
+let referencesOf: (row: CrashRow) => readonly string[];
 const rows = crashLanes.flat();
-const deaths = new Map<CrashRow, PromiseSettledResult<Survivors>>();
 
 /** Every row's process dies here, and is started again with the next row's point; the tests look at what is left. */
 beforeAll(async () => {
@@ -26,7 +23,7 @@ beforeAll(async () => {
     'webhook-dispatcher': { DELIVERY_DEADLINE_MS: '1000' },
   });
   await limitPerDay();
-  await Promise.all(crashLanes.map(runLane));
+  referencesOf = await runLanes(scenario, crashLanes, tellStory);
 }, 900_000);
 
 afterAll(async () => {
@@ -44,24 +41,12 @@ async function limitPerDay(): Promise<void> {
   expect(changed.ok).toBe(true);
 }
 
-async function runLane(lane: readonly CrashRow[]): Promise<void> {
-  for (const [index, row] of lane.entries()) {
-    const [death] = await Promise.allSettled([crash(row)]);
-    deaths.set(row, death);
-    if (lane[index + 1]?.service !== row.service) await scenario.stack.service(row.service).restart();
-  }
-}
-
-/** Arms the point, makes the payouts, and sees the process die right there. */
-async function crash(row: CrashRow): Promise<Survivors> {
-  const kept = scenario.stack.service(row.service);
-  const times = () => scenario.logLines(row.service, `crash point ${row.point}`);
-  const before = await times();
-  await kept.restart({ CRASH_AT: `${row.point}:${row.pass ?? 1}` });
-  await kept.ready();
+/** Makes the payouts with the point armed, and sees the process die right there. */
+async function tellStory(row: CrashRow, { arm, death }: Crash): Promise<readonly string[]> {
+  await arm();
   const references = await request(row);
-  await eventually(async () => expect(await times()).toBe(before + 1), PATIENCE_MS);
-  return { references };
+  await death();
+  return references;
 }
 
 /** Makes the payouts; an answer that never came is asked for again, unchanged, as a merchant would. */
@@ -132,54 +117,22 @@ async function lookAt(reference: string): Promise<Omit<PayoutStory, 'digits'>> {
   };
 }
 
-/** What the merchant was told: a repeat has the same webhook-id and the same bytes, and counts once (contract 6.3). */
+/** The statuses that the merchant was told, each by a body of its own. */
 async function toldOnce(reference: string): Promise<readonly string[]> {
-  const received = await scenario.stack.simulator.received(scenario.merchantId, reference);
-  const bodies = new Map<unknown, string>();
-  for (const { headers, body } of received) {
-    const id = headers['webhook-id'];
-    expect(bodies.get(id) ?? body).toBe(body);
-    bodies.set(id, body);
-  }
   const statuses = new Set(await scenario.webhookStatuses(reference));
-  expect(statuses.size).toBe(bodies.size);
+  expect(await bodiesToldOnce(scenario, reference)).toHaveLength(statuses.size);
   return [...statuses];
 }
 
 describe('killed at a named point and started again: nothing lost, nothing twice (P1, P4, X1, L7, W1)', () => {
   it.each(rows)('$service at $point, $as', async (row) => {
-    const death = deaths.get(row);
-    if (death?.status !== 'fulfilled') throw death?.reason;
-    const { references } = death.value;
+    const references = referencesOf(row);
     await Promise.all(row.payouts.map((story, index) => expectStory(references[index] ?? '', story)));
   });
 });
 
-describe('after all that', () => {
-  it('every bundle has been sent (E1)', async () => {
-    await using client = await MongoClient.connect(scenario.stack.runFile().mongodbUrl);
-    for (const database of ['payouts', 'ledger', 'ingress', 'reconciler', 'webhooks']) {
-      const outbox = client.db(`${scenario.prefix}_${database}`).collection('outbox');
-      await eventually(async () => expect(await outbox.countDocuments()).toBe(0));
-    }
-  });
-
-  it('the books hold from the first entry on (L1 to L12)', async () => {
-    expect(await scenario.violations()).toEqual([]);
-  });
-
-  it('the rail’s wallet agrees with our float, and people need to look at what they should (R1, R3, L12)', async () => {
-    await eventually(async () => {
-      await scenario.stack.operator.compare();
-      const drifts = await scenario.stack.operator.drift();
-      expect(drifts.map(({ drift }) => drift)).toEqual(drifts.map(() => '0'));
-    }, 60_000);
-    await using client = await MongoClient.connect(scenario.stack.runFile().mongodbUrl);
-    const breaks = client.db(`${scenario.prefix}_reconciler`).collection('breaks');
-    const expected = rows.flatMap(({ payouts }) => payouts.flatMap((story) => story.breaks));
-    await eventually(async () => {
-      const open = await breaks.find({ status: 'open' }).toArray();
-      expect(open.map(({ kind }) => String(kind))).toEqual(expected);
-    });
-  });
+describeAftermath({
+  scenario: () => scenario,
+  databases: ['payouts', 'ledger', 'ingress', 'reconciler', 'webhooks'],
+  breaks: rows.flatMap(({ payouts }) => payouts.flatMap((story) => story.breaks)),
 });

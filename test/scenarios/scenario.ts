@@ -40,10 +40,11 @@ export interface Scenario extends AsyncDisposable {
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** Opens a stack of its own on the infrastructure of the test run; `environment` adds to single services. */
+/** Opens a stack of its own on the infrastructure of the test run; `environment` adds to single services, `rail` to the rail. */
 export async function openScenario(
   name: string,
   environment: Partial<Record<ServiceName, Readonly<Record<string, string>>>> = {},
+  rail: Readonly<Record<string, unknown>> = {},
 ): Promise<Scenario> {
   const run = randomBytes(3).toString('hex');
   const prefix = `${name}-${run}`;
@@ -56,6 +57,7 @@ export async function openScenario(
     prefix,
     logDirectory,
     environment,
+    rail,
   });
   const { transferUrl, collectionsUrl } = stack.runFile();
   const [merchant] = stack.merchants;

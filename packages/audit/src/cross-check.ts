@@ -40,6 +40,7 @@ const projection = {
   merchantId: 1,
   currency: 1,
   amount: 1,
+  amountReceived: 1,
   fee: 1,
   status: 1,
   step: 1,

@@ -90,4 +90,13 @@ describe('a collection', () => {
   ] as const)('that is %s with %o', (status, told, expected) => {
     expect(judgeCollection({ ...payment, status }, told)).toEqual(expected);
   });
+
+  it.each([
+    [1_000n, []],
+    [1_100n, [['L11', 'was credited 990; received less the fee is 1090']]],
+  ] as const)('of which %d was received, whatever was asked', (amountReceived, expected) => {
+    const told = entries('collect', 'fee');
+    const decided = { ...payment, amount: 2_000n, amountReceived, status: 'COMPLETED' };
+    expect(judgeCollection(decided, told)).toEqual(expected);
+  });
 });

@@ -71,7 +71,7 @@ export function judgeCollection(collection: PaymentRecord, entries: EntriesByKin
     return entries.size > 0 ? [['L11', `is ${status}, but was credited`]] : [];
   }
   const fee = toWhole(collection.fee);
-  const net = toWhole(collection.amount) - fee;
+  const net = toWhole(collection.amountReceived ?? collection.amount) - fee;
   const told: Disagreement[] = [];
   const credited = amountOf(entries, 'collect') ?? 0n;
   if (credited !== net) told.push(['L11', `was credited ${credited}; received less the fee is ${net}`]);
@@ -85,9 +85,10 @@ export function judgeCollection(collection: PaymentRecord, entries: EntriesByKin
 export function judgeMoney(
   findings: Findings,
   subject: string,
-  { amount, fee }: Pick<PaymentRecord, 'amount' | 'fee'>,
+  { amount, amountReceived, fee }: Pick<PaymentRecord, 'amount' | 'amountReceived' | 'fee'>,
 ): void {
   readWhole(findings, subject, 'amount', amount);
+  if (amountReceived !== undefined) readWhole(findings, subject, 'amountReceived', amountReceived);
   readWhole(findings, subject, 'fee', fee);
 }
 

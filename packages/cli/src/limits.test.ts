@@ -45,6 +45,17 @@ describe('limits of a merchant', () => {
     ]);
   });
 
+  it('hold for how often one number is asked, too', async () => {
+    const line = commandLine();
+    const limits = ['--collections-per-number-per-hour', '25'];
+    expect(await line.run('merchants', 'set-limits', 'demo', ...limits)).toBe(0);
+    expect(line.changes).toMatchObject([['setLimits', 'demo', { collectionsPerNumberPerHour: 25 }]]);
+    const none = commandLine();
+    const zero = ['--collections-per-number-per-hour', '0'];
+    expect(await none.run('merchants', 'set-limits', 'demo', ...zero)).not.toBe(0);
+    expect(none.changes).toEqual([]);
+  });
+
   it('are taken away by none', async () => {
     const line = commandLine();
     expect(await line.run('merchants', 'set-limits', 'demo', '--payout-max', 'GHS:none')).toBe(0);

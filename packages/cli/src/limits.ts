@@ -7,6 +7,7 @@ import { readMinor } from './fees.ts';
 export interface LimitOptions {
   readonly requestsPerSecond?: string;
   readonly nameEnquiriesPerMinute?: string;
+  readonly collectionsPerNumberPerHour?: string;
   readonly payoutMax?: readonly string[];
   readonly dayMax?: readonly string[];
 }
@@ -16,6 +17,10 @@ export function addLimitOptions(command: Command): Command {
   return command
     .option('--requests-per-second <count>', 'how many requests it may send')
     .option('--name-enquiries-per-minute <count>', 'how many account holders it may ask for')
+    .option(
+      '--collections-per-number-per-hour <count>',
+      "how often it may ask one customer's number to pay; 1000000 is no limit",
+    )
     .option(
       '--payout-max <currency:amount>',
       'largest single payout, as GHS:5000, or GHS:none; may be given several times',
@@ -32,20 +37,36 @@ export function addLimitOptions(command: Command): Command {
 export function readLimits(options: LimitOptions, present: MerchantLimits): MerchantLimits {
   const perPayoutMaxMinor = readMaxima('--payout-max', options.payoutMax, present.perPayoutMaxMinor);
   const perDayMaxMinor = readMaxima('--day-max', options.dayMax, present.perDayMaxMinor);
-  const { requestsPerSecond, nameEnquiriesPerMinute } = options;
-  const enquiries =
-    nameEnquiriesPerMinute === undefined
-      ? present.nameEnquiriesPerMinute
-      : readCount('--name-enquiries-per-minute', nameEnquiriesPerMinute);
+  const enquiries = readChange(
+    '--name-enquiries-per-minute',
+    options.nameEnquiriesPerMinute,
+    present.nameEnquiriesPerMinute,
+  );
+  const collections = readChange(
+    '--collections-per-number-per-hour',
+    options.collectionsPerNumberPerHour,
+    present.collectionsPerNumberPerHour,
+  );
   return {
-    requestsPerSecond:
-      requestsPerSecond === undefined
-        ? present.requestsPerSecond
-        : readCount('--requests-per-second', requestsPerSecond),
+    requestsPerSecond: readChange(
+      '--requests-per-second',
+      options.requestsPerSecond,
+      present.requestsPerSecond,
+    ),
     ...(perPayoutMaxMinor && { perPayoutMaxMinor }),
     ...(perDayMaxMinor && { perDayMaxMinor }),
     ...(enquiries !== undefined && { nameEnquiriesPerMinute: enquiries }),
+    ...(collections !== undefined && { collectionsPerNumberPerHour: collections }),
   };
+}
+
+/** The count that is given, else the present one. */
+function readChange<Present extends number | undefined>(
+  field: string,
+  given: string | undefined,
+  present: Present,
+): Present | number {
+  return given === undefined ? present : readCount(field, given);
 }
 
 type Maxima = MerchantLimits['perPayoutMaxMinor'];

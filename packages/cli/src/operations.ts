@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Addresses, requireAddress } from './config.ts';
+import { createDecisions, type Decisions } from './decisions.ts';
 import { CliError, RefusedError } from './errors.ts';
 import { createOrders, type Orders } from './orders.ts';
 import type { CliPorts, OperationsAnswer } from './ports.ts';
@@ -37,6 +38,7 @@ export type Ask = <Schema extends z.ZodType>(schema: Schema, question: Question)
 export interface Operations {
   readonly orders: Orders;
   readonly statements: Statements;
+  readonly decisions: Decisions;
   readonly account: (merchantId: string, currency: string) => Promise<Account>;
   /** The balance of our float at a rail; nothing where no entry has touched one. */
   readonly float: (rail: string, currency: string) => Promise<string | undefined>;
@@ -75,6 +77,7 @@ export function createOperations(
   return {
     orders: createOrders(ports, ask),
     statements: createStatements(ports, ask),
+    decisions: createDecisions(ask),
     account: async (merchantId, currency) => {
       const path = `/accounts/${encodeURIComponent(merchantId)}/${encodeURIComponent(currency)}`;
       const answer = await exchange({ service: 'ledgerUrl', path });

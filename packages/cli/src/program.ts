@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
+import { addDecisionCommands } from './commands/decisions.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addMerchantCommands } from './commands/merchants.ts';
 import { addMoneyCommands } from './commands/money.ts';
@@ -57,6 +58,7 @@ export function createProgram(ports: CliPorts): Command {
   program.commandsGroup(helpGroups.money);
   addMoneyCommands(program, ports);
   addOrderCommands(program, ports);
+  addDecisionCommands(program, ports);
   program.commandsGroup(helpGroups.looking);
   addShowCommands(program, ports);
   addStatementCommand(program, ports);

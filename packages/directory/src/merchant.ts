@@ -49,6 +49,8 @@ export const limitsDocument = z.object({
   perDayMaxMinor: z.record(currency, minorUnits).optional(),
   /** A name enquiry tells personal data, so it has a limit of its own. */
   nameEnquiriesPerMinute: wholeCount(1, 100_000).optional(),
+  /** A collection sends its customer a prompt or an OTP, so each number has a limit; a million is none. */
+  collectionsPerNumberPerHour: wholeCount(1, 1_000_000).optional(),
 });
 
 /** A merchant as it is stored in the collection `merchants`. */

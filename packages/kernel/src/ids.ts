@@ -5,7 +5,7 @@ import type { Random } from './random.ts';
 const UUID_BYTES = 16;
 
 /** What an identifier names; the prefix is its first two letters on every wire. */
-export type IdPrefix = 'po' | 'co' | 'ev' | 'cb' | 'cm' | 'br' | 'dl' | 'rn' | 'ba';
+export type IdPrefix = 'po' | 'co' | 'ev' | 'cb' | 'cm' | 'br' | 'dl' | 'rn' | 'ba' | 'dc';
 
 /** Makes identifiers that sort by their time of birth, such as `po-0193e5c1…` (UUIDv7 in hex). */
 export interface Ids {
@@ -25,4 +25,9 @@ export function createIds(clock: Clock, random: Random): Ids {
       return `${prefix}-${uuid.toString('hex')}`;
     },
   };
+}
+
+/** Whether a text has the form of an identifier of ours with this prefix; it need not exist. */
+export function isId(prefix: IdPrefix, text: string): boolean {
+  return text.startsWith(`${prefix}-`) && /^[0-9a-f]{32}$/.test(text.slice(prefix.length + 1));
 }

@@ -111,6 +111,27 @@ export interface CollectionOrder {
   readonly cancelUrl?: string | undefined;
 }
 
+/** What a callback brings along that may prove it. */
+export interface CallbackEvidence {
+  /** As they came; names in any case. */
+  readonly headers: readonly { readonly name: string; readonly value: string }[];
+  readonly body: Uint8Array;
+  /** Who sent it, as far as that can be believed. */
+  readonly clientAddress: string | undefined;
+}
+
+/** What a callback's address and signature prove (design 6). */
+export interface CallbackVerdict {
+  /** `any`: the rail lists no addresses. */
+  readonly address: 'allowed' | 'unlisted' | 'any';
+  /** `not_required`: the rail has no secrets; a signature is then not looked at. */
+  readonly signature: 'verified' | 'wrong' | 'expired' | 'missing' | 'not_required';
+  /** The rail's own id of the message (`webhook-id`), null where no signature vouches for it. */
+  readonly messageId: string | null;
+  /** Whether what it claims is a fact: its signature verifies, and the rail is configured as proven. */
+  readonly proven: boolean;
+}
+
 /** What a callback claims, read but not believed (design 6). */
 export interface RailCallback {
   /** The reference that we sent. */
@@ -205,9 +226,6 @@ export interface RailConnector {
     kind: RailKind,
     bodyText: string,
   ) => Result<RailCallback, 'callback.malformed'>;
-  /** Whether a callback is a fact: the rail is configured as proven and its signature verifies (design 6). */
-  readonly provesCallback: (
-    headers: Readonly<Record<string, string | undefined>>,
-    bodyText: string,
-  ) => boolean;
+  /** Judges where a callback comes from and what proves it, over the bytes as they came and before anything is read. */
+  readonly judgeCallback: (request: CallbackEvidence) => CallbackVerdict;
 }

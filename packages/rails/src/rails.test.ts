@@ -39,6 +39,8 @@ describe('the settings of the rails', () => {
       surprise: true,
       payouts: [{ country: 'KE', currency: 'ZZZ' }],
       operatorCodes: ['NOPE'],
+      callbackAddresses: ['203.0.113.0/24', '203.0.113.0/33'],
+      callbackSecrets: ['secret'],
     };
     expect(problems([wrong]).map((problem) => problem.split(':')[0])).toEqual(
       expect.arrayContaining([
@@ -48,9 +50,16 @@ describe('the settings of the rails', () => {
         '0.payouts.0.country',
         '0.payouts.0.currency',
         '0.operatorCodes.0',
+        '0.callbackAddresses.1',
+        '0.callbackSecrets.0',
         '0',
       ]),
     );
+  });
+
+  it('name an address that is none', () => {
+    const settings = { ...leastSettings, callbackAddresses: ['203.0.113.0/33'] };
+    expect(problems([settings])).toEqual([expect.stringContaining('203.0.113.0/33')]);
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { addressRangeSetting } from '@pesewa/addresses';
 import { channels, countryCode, operators } from '@pesewa/contracts';
 import { isCurrency } from '@pesewa/kernel';
 import { z } from 'zod';
@@ -69,7 +70,10 @@ const rail = z
     breakerOpenMs: z.int().min(100).max(600_000).default(5_000),
     payoutFee: feeSchedule.default({ fixedMinor: 0n, basisPoints: 50n, minimumMinor: 0n }),
     collectionFee: feeSchedule.default({ fixedMinor: 0n, basisPoints: 100n, minimumMinor: 0n }),
+    /** Where its callbacks may come from; nothing listed is anywhere. */
+    callbackAddresses: z.array(addressRangeSetting).default([]),
     callbacks: z.enum(['hint', 'proven']).default('hint'),
+    /** Where there are any, every callback must be signed with one of them. */
     callbackSecrets: z
       .array(z.string().regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, { error: 'must be a whsec_ secret' }))
       .default([]),

@@ -24,16 +24,19 @@ export async function serveHttp<E extends Env>(options: {
   readonly app: Hono<E>;
   readonly host: string;
   readonly port: number;
+  /** By when a whole request must have come; whoever is slower is cut off. */
+  readonly requestTimeoutMs?: number;
 }): Promise<HttpServer> {
+  const requestTimeoutMs = options.requestTimeoutMs ?? limits.requestTimeoutMs;
   // The adaptor types its answer for HTTP/2 as well; without options it is a plain HTTP/1.1 server.
   const server = createAdaptorServer({
     fetch: options.app.fetch,
     serverOptions: {
       maxHeaderSize: limits.headerBytesMax,
-      headersTimeout: limits.headersTimeoutMs,
-      requestTimeout: limits.requestTimeoutMs,
+      headersTimeout: Math.min(limits.headersTimeoutMs, requestTimeoutMs),
+      requestTimeout: requestTimeoutMs,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
-      connectionsCheckingInterval: limits.checkingIntervalMs,
+      connectionsCheckingInterval: Math.min(limits.checkingIntervalMs, requestTimeoutMs),
     },
   }) as Server;
   server.maxConnections = limits.connectionsMax;

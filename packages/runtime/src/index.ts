@@ -18,6 +18,12 @@ export {
   serveHttp,
 } from './http.ts';
 export { createLogger, type Logger } from './logger.ts';
-export { createOperationsApp, guardOperator, mountOperator, type OperationsApp } from './operations.ts';
-export { createOperators, isSharedOperator, type Operators, operatorOf } from './operators.ts';
+export {
+  createOperationsApp,
+  forNamedOperators,
+  guardOperator,
+  mountOperator,
+  type OperationsApp,
+} from './operations.ts';
+export { createOperators, type Operators, operatorOf } from './operators.ts';
 export { runService, type ServiceScope } from './run.ts';

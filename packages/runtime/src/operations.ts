@@ -1,8 +1,8 @@
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import type { Registry } from 'prom-client';
 import type { Health, HealthReport } from './health.ts';
 import { answerJson } from './http.ts';
-import { type Operators, setOperator } from './operators.ts';
+import { isSharedOperator, type Operators, operatorOf, setOperator } from './operators.ts';
 
 /** The operations side of a service: probes and metrics for machines, and the operator APIs behind a token. */
 export interface OperationsApp {
@@ -60,4 +60,23 @@ export function guardOperator(routes: Hono, operators: Operators): Hono {
     return undefined;
   });
   return guarded.route('/', routes);
+}
+
+/**
+ * Lets named operators alone through to routes that order or decide (ADR 17).
+ *
+ * @param sharedMayOrder whether whoever has `OPERATOR_TOKEN`, which no person owns, may as well: in development alone
+ */
+export function forNamedOperators(sharedMayOrder: boolean): MiddlewareHandler {
+  return async (context, next) => {
+    if (!sharedMayOrder && isSharedOperator(operatorOf(context))) {
+      return answerJson(context, 403, {
+        code: 'named_operator_required',
+        message:
+          'OPERATOR_TOKEN may look, and is nobody: order and decide with the token of an operator of OPERATORS',
+      });
+    }
+    await next();
+    return undefined;
+  };
 }

@@ -65,6 +65,13 @@ describe('verifying', () => {
     });
   });
 
+  it('judges bytes as they are', () => {
+    const verify = (body: Uint8Array) =>
+      verifyWebhook({ headers: headersOf([vector.secret]), body, secrets: [vector.secret], ...moment }).ok;
+    expect(verify(Buffer.from(vector.body))).toBe(true);
+    expect(verify(Buffer.from(`\ufeff${vector.body}`))).toBe(false);
+  });
+
   const good = headersOf([vector.secret]);
   it.each([
     ['another body', good, `${vector.body} `, 'signature.wrong'],

@@ -1,11 +1,22 @@
-import { type CollectionRefusal, checkStatusCodes, collectionRefusals } from '@pesewa/contracts';
+import {
+  type CollectionRefusal,
+  type CompletionFlow,
+  checkStatusCodes,
+  collectionRefusals,
+} from '@pesewa/contracts';
+import type { Merchant } from '@pesewa/directory';
 import { unreachable } from '@pesewa/kernel';
 import { answerJson } from '@pesewa/runtime';
 import type { Context } from 'hono';
 import type { Collection } from './store.ts';
 
+/** What every route of the collection API finds in its context: the merchant that `X-business` names. */
+export interface AppEnv {
+  readonly Variables: { merchant: Merchant };
+}
+
 /** Where a merchant completes a collection (contract 2.9). */
-const COMPLETION_PATH = '/collection/v1/complete-payin';
+export const COMPLETION_PATH = '/collection/v1/complete-payin';
 
 const nothingFurther = {
   otpIsRequired: false,
@@ -16,16 +27,25 @@ const nothingFurther = {
   redirectionUrl: '',
 };
 
-/** Answers an accepted payin: what is to be done next by the operator's flow (contract 2.9, design 9). */
-export function answerInitiated(context: Context, collection: Collection, redirectionUrl: string): Response {
-  return answerJson(context, 200, {
+/** A collection that goes on, with what is to be done next by the operator's flow (contract 2.9, design 9). */
+export function viewInitiated(reference: string, flow: CompletionFlow, redirectionUrl: string) {
+  return {
     responseDetails: { responseCode: '09', responseMessage: 'PENDING' },
-    transactionReference: collection.reference,
-    ...nextStep(collection, redirectionUrl),
-  });
+    transactionReference: reference,
+    ...nextStep(flow, redirectionUrl),
+  };
 }
 
-function nextStep({ order: { flow } }: Collection, redirectionUrl: string) {
+/** Answers an accepted payin. */
+export function answerInitiated(
+  context: Context,
+  { reference, order }: Collection,
+  redirectionUrl: string,
+): Response {
+  return answerJson(context, 200, viewInitiated(reference, order.flow, redirectionUrl));
+}
+
+function nextStep(flow: CompletionFlow, redirectionUrl: string) {
   const completion = { paymentCompletionRequired: true, paymentCompletionUrl: COMPLETION_PATH };
   switch (flow.kind) {
     case 'otp':
@@ -46,22 +66,33 @@ function nextStep({ order: { flow } }: Collection, redirectionUrl: string) {
   }
 }
 
-/** Answers a completion that goes on: nothing further is asked of the merchant (design 9). */
-export function answerCompleting(context: Context, reference: string): Response {
-  return answerJson(context, 200, {
+/** A completion that goes on: nothing further is asked of the merchant (design 9). */
+export function viewCompleting(reference: string) {
+  return {
     responseDetails: { responseCode: '09', responseMessage: 'PENDING' },
     transactionReference: reference,
     ...nothingFurther,
-  });
+  };
 }
 
-/** Answers a refusal in the shape of contract 2.9; a rail's own reason goes with HTTP 200 (design 9). */
-export function answerRefused(
-  context: Context,
-  reason: string,
-  details: { readonly reference?: string; readonly description?: string } = {},
-): Response {
-  return answerJson(context, isOurs(reason) ? collectionRefusals[reason] : 200, {
+/** Answers a completion that goes on. */
+export function answerCompleting(context: Context, reference: string): Response {
+  return answerJson(context, 200, viewCompleting(reference));
+}
+
+/** What a refusal tells beside its reason. */
+interface RefusalDetails {
+  /** Ours, of the collection that the refusal is about. */
+  readonly reference?: string;
+  /** What is wrong, or what to do. */
+  readonly description?: string;
+  /** Whole seconds after which to come again, as `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** A refusal in the shape of contract 2.9: it asks for nothing further. */
+export function viewRefused(reason: string, details: RefusalDetails = {}) {
+  return {
     responseDetails: {
       responseCode: '06',
       responseMessage: 'FAILED',
@@ -70,18 +101,28 @@ export function answerRefused(
     },
     transactionReference: details.reference ?? '',
     ...nothingFurther,
-  });
+  };
+}
+
+/** Answers a refusal in the shape of contract 2.9; a rail's own reason goes with HTTP 200 (design 9). */
+export function answerRefused(context: Context, reason: string, details: RefusalDetails = {}): Response {
+  if (details.retryAfterSeconds !== undefined)
+    context.header('retry-after', String(details.retryAfterSeconds));
+  return answerJson(context, isOurs(reason) ? collectionRefusals[reason] : 200, viewRefused(reason, details));
 }
 
 function isOurs(reason: string): reason is CollectionRefusal {
   return Object.hasOwn(collectionRefusals, reason);
 }
 
-/** Answers a status check (contract 2.10). */
+/** A state as a status check tells it (contract 2.10). */
+export function viewStatus(state: keyof typeof checkStatusCodes) {
+  return { serverResponse: { responseDetails: checkStatusCodes[state] } };
+}
+
+/** Answers a status check. */
 export function answerStatus(context: Context, collection: Collection | undefined): Response {
-  return answerJson(context, 200, {
-    serverResponse: { responseDetails: checkStatusCodes[stateOf(collection)] },
-  });
+  return answerJson(context, 200, viewStatus(stateOf(collection)));
 }
 
 function stateOf(collection: Collection | undefined): keyof typeof checkStatusCodes {
@@ -98,14 +139,37 @@ function stateOf(collection: Collection | undefined): keyof typeof checkStatusCo
   }
 }
 
-const errors = { 400: 'Bad Request', 404: 'Not Found', 500: 'Internal Server Error' } as const;
+const errors = {
+  400: 'Bad Request',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+} as const;
+
+/** The statuses of requests that are rejected in four fields. */
+export type RejectedStatus = keyof typeof errors;
+
+/** The four-field body of a rejected request (contract 4.9). */
+export function viewRejected(status: RejectedStatus, path: string, nowMs: number) {
+  return { timestamp: new Date(nowMs).toISOString(), status, error: errors[status], path };
+}
 
 /** Answers the four-field body of a rejected request (contract 4.9). */
-export function answerRejected(context: Context, status: keyof typeof errors, nowMs: number): Response {
-  return answerJson(context, status, {
-    timestamp: new Date(nowMs).toISOString(),
-    status,
-    error: errors[status],
-    path: context.req.path,
-  });
+export function answerRejected(context: Context, status: RejectedStatus, nowMs: number): Response {
+  return answerJson(context, status, viewRejected(status, escapePath(context.req.path), nowMs));
+}
+
+const PATH_LENGTH_MAX = 200;
+
+/** A path as it may be shown: a router decodes it, and whoever displays an answer may read it as HTML. */
+function escapePath(path: string): string {
+  return path
+    .slice(0, PATH_LENGTH_MAX)
+    .replace(/[^A-Za-z0-9/._~:-]/gu, (character) =>
+      [...Buffer.from(character, 'utf8')]
+        .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
+        .join(''),
+    );
 }

@@ -74,6 +74,7 @@ describe('complete-payin', () => {
     ['without an OTP', {}, {}, 400, 'INVALID REQUEST'],
     ['with four digits for six', {}, { otpCode: '1234' }, 400, 'INVALID REQUEST'],
     ['with letters', {}, { otpCode: '12345a' }, 400, 'INVALID REQUEST'],
+    ['of GMAFR with an OTP', { operatorCode: 'GMAFR' }, { otpCode: '123456' }, 400, 'INVALID REQUEST'],
     ['of another amount', {}, { otpCode: '123456', transactionAmount: 99 }, 200, 'REQUEST MISMATCH'],
     ['of another operator', {}, { operatorCode: 'GMAFR' }, 200, 'REQUEST MISMATCH'],
     [

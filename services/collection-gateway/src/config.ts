@@ -1,22 +1,35 @@
+import { refuseOriginsInProduction, webhookAddressSettings } from '@pesewa/addresses';
 import { railSettings } from '@pesewa/rails';
 import { durationMsSetting, messagingSettings, serviceSettings, wholeNumberSetting } from '@pesewa/runtime';
 
+const perNumber = wholeNumberSetting({ min: 1, max: 1_000_000 });
+
 /** The settings of collection-gateway. */
-export const settings = serviceSettings.extend(messagingSettings.shape).extend({
-  PORT: serviceSettings.shape.PORT.default(4020),
-  OPERATIONS_PORT: serviceSettings.shape.OPERATIONS_PORT.default(4021),
-  RAILS: railSettings.describe('the rails and how to reach them (JSON)'),
-  RAIL_DEADLINE_MS: durationMsSetting.default(10_000).describe('how long an answer waits for the rail'),
-  RESUBMIT_GRACE_MS: durationMsSetting
-    .default(30_000)
-    .describe("how long after an attempt a rail's NOT FOUND is believed"),
-  INITIATE_CONCURRENCY_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
-    .default(32)
-    .describe('queued collections under initiation at once'),
-  INITIATE_PAUSE_MS: durationMsSetting
-    .default(500)
-    .describe('pause between looks for queued collections when nothing wakes us'),
-});
+export const settings = serviceSettings
+  .extend(messagingSettings.shape)
+  .extend(webhookAddressSettings.shape)
+  .extend({
+    PORT: serviceSettings.shape.PORT.default(4020),
+    OPERATIONS_PORT: serviceSettings.shape.OPERATIONS_PORT.default(4021),
+    RAILS: railSettings.describe('the rails and how to reach them (JSON)'),
+    RAIL_DEADLINE_MS: durationMsSetting.default(10_000).describe('how long an answer waits for the rail'),
+    RESUBMIT_GRACE_MS: durationMsSetting
+      .default(30_000)
+      .describe("how long after an attempt a rail's NOT FOUND is believed"),
+    INITIATE_CONCURRENCY_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
+      .default(32)
+      .describe('queued collections under initiation at once'),
+    INITIATE_PAUSE_MS: durationMsSetting
+      .default(500)
+      .describe('pause between looks for queued collections when nothing wakes us'),
+    COLLECTIONS_PER_NUMBER_PER_HOUR: perNumber
+      .default(30)
+      .describe("collections of one customer's number in an hour, of all merchants; 1000000 is no limit"),
+    OTP_TRIES_PER_NUMBER_PER_HOUR: perNumber
+      .default(30)
+      .describe("OTPs passed on for one customer's number in an hour, of all merchants; 1000000 is no limit"),
+  })
+  .superRefine(refuseOriginsInProduction);
 
 /** The environment of this process; read nowhere else. */
 export const environment = process.env;

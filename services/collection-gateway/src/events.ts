@@ -1,7 +1,7 @@
 import { walletKeyOf } from '@pesewa/contracts';
 import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
 import type { OutgoingEvent } from '@pesewa/messaging';
-import type { CollectionHappening } from './domain/collection.ts';
+import type { CollectionHappening } from './domain/state.ts';
 import type { Collection } from './store.ts';
 
 /** What turns a collection's happenings into events of collections.events. */
@@ -16,7 +16,10 @@ export interface CollectionEvents {
 }
 
 /** Builds {@link CollectionEvents}. */
-export function createCollectionEvents(deps: { readonly ids: Ids; readonly clock: Clock }): CollectionEvents {
+export function createCollectionEvents(deps: {
+  readonly ids: Ids;
+  readonly clock: Pick<Clock, 'nowMs'>;
+}): CollectionEvents {
   const common = (collection: Collection) => ({
     eventId: deps.ids.next('ev'),
     occurredAt: BigInt(deps.clock.nowMs()),
@@ -25,16 +28,6 @@ export function createCollectionEvents(deps: { readonly ids: Ids; readonly clock
     merchantId: collection.merchantId,
     currency: collection.order.amount.currency,
     rail: collection.rail,
-  });
-  const origin = (collection: Collection) => ({
-    initiatedAt: BigInt(collection.acceptedAtMs),
-    webhookUrl: collection.order.webhookUrl ?? null,
-  });
-  const address = (collection: Collection, causationId: string | null) => ({
-    topic: 'collections' as const,
-    key: walletKeyOf(collection.merchantId, collection.order.amount.currency),
-    version: collection.version,
-    causationId,
   });
   return {
     initiated: (collection) => ({
@@ -48,40 +41,51 @@ export function createCollectionEvents(deps: { readonly ids: Ids; readonly clock
       },
     }),
     happened: (happening, after, causationId) => {
+      const to = address(after, causationId);
       switch (happening.kind) {
         case 'initiationAccepted':
         case 'initiationUnclear':
         case 'requeued':
         case 'completionAccepted':
+        case 'completionRefused':
         case 'completionReturned':
           return undefined;
-        case 'completionRequested':
-          return {
-            ...address(after, causationId),
-            type: 'pesewa.collections.CollectionCompletionRequested',
-            payload: { ...common(after), attempt: after.completionAttempts },
-          };
-        case 'completed':
-          return {
-            ...address(after, causationId),
-            type: 'pesewa.collections.CollectionCompleted',
-            payload: {
-              ...common(after),
-              ...origin(after),
-              amountReceived: after.order.amount.minor,
-              fee: after.fee,
-              railFee: happening.railFee,
-            },
-          };
-        case 'failed':
-          return {
-            ...address(after, causationId),
-            type: 'pesewa.collections.CollectionFailed',
-            payload: { ...common(after), ...origin(after), failureReason: happening.reason },
-          };
+        case 'completionRequested': {
+          const payload = { ...common(after), attempt: after.completionAttempts };
+          return { ...to, type: 'pesewa.collections.CollectionCompletionRequested', payload };
+        }
+        case 'completionClosed': {
+          const payload = { ...common(after), attempts: after.completionAttempts };
+          return { ...to, type: 'pesewa.collections.CollectionCompletionClosed', payload };
+        }
+        case 'completed': {
+          const { amountReceived, fee, railFee } = happening;
+          const payload = { ...common(after), ...origin(after), amountReceived, fee, railFee };
+          return { ...to, type: 'pesewa.collections.CollectionCompleted', payload };
+        }
+        case 'failed': {
+          const payload = { ...common(after), ...origin(after), failureReason: happening.reason };
+          return { ...to, type: 'pesewa.collections.CollectionFailed', payload };
+        }
         default:
           return unreachable(happening);
       }
     },
+  };
+}
+
+function origin(collection: Collection) {
+  return {
+    initiatedAt: BigInt(collection.acceptedAtMs),
+    webhookUrl: collection.order.webhookUrl ?? null,
+  };
+}
+
+function address(collection: Collection, causationId: string | null) {
+  return {
+    topic: 'collections' as const,
+    key: walletKeyOf(collection.merchantId, collection.order.amount.currency),
+    version: collection.version,
+    causationId,
   };
 }

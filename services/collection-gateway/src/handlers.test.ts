@@ -1,5 +1,7 @@
+import type { ChunkTransaction } from '@pesewa/messaging';
 import { describe, expect, it } from 'vitest';
 import { openGateway, payinBody } from './fixtures/gateway.ts';
+import { createHandlers } from './handlers.ts';
 
 async function initiatedGateway() {
   const gateway = openGateway();
@@ -75,5 +77,55 @@ describe('facts', () => {
     await gateway.observe({ reference, status: 'notFound' });
     expect(stored()?.step).toBe('queued');
     expect(gateway.wakes.count).toBe(2);
+  });
+});
+
+describe('a decided amount', () => {
+  const notice = (amount: bigint) => ({
+    type: 'pesewa.rails.CollectionAmountDecided' as const,
+    eventId: 'ev-decided',
+    version: 0n,
+    key: 'co-1',
+    payload: {
+      eventId: 'ev-decided',
+      occurredAt: 0n,
+      rail: 'upstream',
+      reference: 'co-1',
+      currency: 'GMD',
+      amount,
+      railFee: 7n,
+      breakId: 'br-1',
+      decidedBy: 'esi',
+      approvedBy: 'kofi',
+    },
+  });
+
+  it.each([
+    [1n, ['co-1'], []],
+    [0n, [], ['ev-decided']],
+    [-1n, [], ['ev-decided']],
+  ])('of %s is applied to %o, parked %o', async (amount, applied, parked) => {
+    const references: string[] = [];
+    const aside: string[] = [];
+    const [handler] = createHandlers({
+      collections: {
+        apply: async (commands) => {
+          references.push(...commands.map(({ reference }) => reference));
+          return [];
+        },
+      },
+      resubmitGraceMs: 0,
+      becameDue: () => undefined,
+    });
+    const transaction: ChunkTransaction = {
+      session: {} as ChunkTransaction['session'],
+      emit: () => undefined,
+      afterCommit: () => undefined,
+      park: (eventId) => void aside.push(eventId),
+      partition: 0,
+      careful: false,
+    };
+    await handler?.handle([notice(amount)], transaction);
+    expect([references, aside]).toEqual([applied, parked]);
   });
 });

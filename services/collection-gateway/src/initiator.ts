@@ -2,8 +2,9 @@ import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
 import { attemptMark, type Loop, startClaimLoop } from '@pesewa/messaging';
 import { type InitiationResult, mayStillCall, type RailConnector } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
-import type { Applied, Collections } from './collections.ts';
-import type { InitiationOutcome } from './domain/collection.ts';
+import type { InitiationOutcome } from './domain/state.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import type { Recorder } from './recorder.ts';
 import { type Collection, type CollectionStore, fromDocument } from './store.ts';
 
 /** The longest that one call to a rail may take, deadline and margin. */
@@ -22,7 +23,8 @@ export interface Initiated {
 export type Initiate = (collection: Collection) => Promise<Initiated>;
 
 interface InitiatorDeps {
-  readonly collections: Pick<Collections, 'recordOutcome'>;
+  readonly recorder: Recorder;
+  readonly metrics: Pick<GatewayMetrics, 'called'>;
   readonly rail: (name: string) => RailConnector | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -31,7 +33,7 @@ interface InitiatorDeps {
 
 /** Builds {@link Initiate}; it stands outside any transaction (design 3). */
 export function createInitiate(deps: InitiatorDeps): Initiate {
-  const { collections, logger, crashPoint } = deps;
+  const { recorder, logger, crashPoint } = deps;
   return async (collection) => {
     const { reference, attempts, rail: railName } = collection;
     crashPoint('collections.initiate.before-call');
@@ -44,7 +46,7 @@ export function createInitiate(deps: InitiatorDeps): Initiate {
       );
     }
     const outcome = outcomeOf(result, deps.clock.nowMs());
-    const applied: Applied | undefined = await collections.recordOutcome({
+    const applied = await recorder.record({
       reference,
       causationId: null,
       command: { kind: 'recordInitiation', attempt: attempts, outcome },
@@ -58,38 +60,43 @@ export function createInitiate(deps: InitiatorDeps): Initiate {
 
 /** Asks the rail to initiate, unless there is none or the claim has grown too old to act on. */
 async function callRail(
-  deps: Pick<InitiatorDeps, 'rail' | 'clock'>,
+  deps: Pick<InitiatorDeps, 'rail' | 'clock' | 'metrics'>,
   collection: Collection,
 ): Promise<InitiationResult> {
   const rail = deps.rail(collection.rail);
   if (!rail)
     return { kind: 'notSent', why: 'the rail is not configured', retryAfterMs: UNCONFIGURED_RETRY_MS };
-  if (!mayStillCall(collection.attemptedAtMs, deps.clock.nowMs())) {
+  const startedAtMs = deps.clock.nowMs();
+  if (!mayStillCall(collection.attemptedAtMs, startedAtMs)) {
     return {
       kind: 'notSent',
       why: 'the claim is too old, or the clocks differ',
       retryAfterMs: LATE_RETRY_MS,
     };
   }
-  return rail.initiateCollection(railOrder(collection));
+  const result = await rail.initiateCollection(railOrder(collection));
+  const durationMs = deps.clock.nowMs() - startedAtMs;
+  deps.metrics.called('initiate', { rail: rail.name, result: result.kind, durationMs });
+  return result;
 }
 
 /**
  * Initiates queued collections again with the same reference: those that were certainly not sent, or not found.
  *
  * The claim commits the attempt before the call. A crash in between leaves the collection `initiating`, which nobody
- * claims again: the reconciler's status check decides what became of it (design 4.3).
+ * claims again: the reconciler's status check decides what became of it (design 4.3). Disposing of it also ends the
+ * repetitions of what can't be recorded.
  */
 export function startInitiator(
   deps: InitiatorDeps & {
-    readonly store: CollectionStore;
+    readonly store: Pick<CollectionStore, 'collection'>;
     readonly initiate: Initiate;
     readonly ids: Ids;
     readonly concurrencyMax: number;
     readonly pauseMs: number;
   },
 ): Loop {
-  return startClaimLoop({
+  const loop = startClaimLoop({
     name: 'collection initiator',
     collection: deps.store.collection,
     open: { step: 'queued' },
@@ -104,6 +111,13 @@ export function startInitiator(
     logger: deps.logger,
     work: async (document) => void (await deps.initiate(fromDocument(document))),
   });
+  return {
+    wake: loop.wake,
+    [Symbol.asyncDispose]: async () => {
+      deps.recorder.stop();
+      await loop[Symbol.asyncDispose]();
+    },
+  };
 }
 
 function outcomeOf(result: InitiationResult, nowMs: number): InitiationOutcome {

@@ -3,8 +3,13 @@ import type { Logger } from '@pesewa/runtime';
 
 /** Waits for work as long as an answer may wait; the work itself goes on. Disposing of it awaits what is under way. */
 export interface Patience extends AsyncDisposable {
-  /** The work's value, or nothing where it takes too long or breaks: its outcome is then unclear. */
-  readonly within: <Value>(work: Promise<Value>) => Promise<Value | undefined>;
+  /** How long an answer may wait at all. */
+  readonly deadlineMs: number;
+  /**
+   * The work's value, or nothing where it takes too long or breaks: its outcome is then unclear. What of the deadline
+   * is left may be less than all of it.
+   */
+  readonly within: <Value>(work: Promise<Value>, leftMs?: number) => Promise<Value | undefined>;
 }
 
 /** Builds {@link Patience} with one deadline for all work. */
@@ -15,7 +20,8 @@ export function createPatience(deps: {
 }): Patience {
   const working = new Set<Promise<unknown>>();
   return {
-    within: async (work) => {
+    deadlineMs: deps.deadlineMs,
+    within: async (work, leftMs = deps.deadlineMs) => {
       const settled = work.catch((error: unknown) => {
         deps.logger.error({ err: error }, 'the outcome of a call to a rail could not be recorded');
         return undefined;
@@ -23,7 +29,7 @@ export function createPatience(deps: {
       working.add(settled);
       void settled.finally(() => working.delete(settled));
       const waiting = new AbortController();
-      const tooLong = deps.clock.sleep(deps.deadlineMs, waiting.signal).then(() => undefined);
+      const tooLong = deps.clock.sleep(Math.max(0, leftMs), waiting.signal).then(() => undefined);
       try {
         return await Promise.race([settled, tooLong]);
       } finally {

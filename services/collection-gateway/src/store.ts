@@ -1,4 +1,5 @@
 import type { CompletionFlow } from '@pesewa/contracts';
+import type { FeeSchedule } from '@pesewa/kernel';
 import {
   openPaymentStore,
   type PaymentChange,
@@ -7,16 +8,14 @@ import {
   paymentId,
 } from '@pesewa/messaging';
 import type { Db } from 'mongodb';
-import type { CollectionState, CollectionStatus, CollectionStep } from './domain/collection.ts';
 import type { CollectionOrder } from './domain/initiation.ts';
+import type { CollectionState, CollectionStatus, CollectionStep } from './domain/state.ts';
 
 /** A collection: what was ordered, where it goes, and where it stands. */
 export interface Collection extends CollectionState {
   /** Ours; the rail gets it as its client's reference. */
   readonly reference: string;
   readonly merchantId: string;
-  /** Our own fee in minor units, taken when the customer pays. */
-  readonly fee: bigint;
   readonly rail: string;
   readonly acceptedAtMs: number;
 }
@@ -37,6 +36,11 @@ export interface CollectionDocument extends PaymentDocument {
   readonly earlierUnclear: boolean;
   readonly attemptedAt: Date;
   readonly completionAttempts: number;
+  /** Absent while no completion is under way. */
+  readonly completionLease?: { readonly turn: bigint; readonly until: Date };
+  readonly completionClosed: boolean;
+  readonly feeSchedule: FeeSchedule;
+  readonly amountReceived?: bigint;
   readonly railFee: bigint;
   readonly failureReason?: string;
 }
@@ -54,19 +58,32 @@ export function openCollectionStore(db: Db): Promise<CollectionStore> {
 }
 
 function toUpdate(after: Collection) {
+  const gone = {
+    ...(after.dueAtMs === null && { dueAt: true, claim: true }),
+    ...(after.completionLease === null && { completionLease: true }),
+  };
   return {
-    $set: {
-      ...mutable(after),
-      ...(after.dueAtMs !== null && { dueAt: new Date(after.dueAtMs) }),
-      ...(after.failureReason !== null && { failureReason: after.failureReason }),
-    },
-    ...(after.dueAtMs === null && { $unset: { dueAt: true, claim: true } }),
+    $set: { ...mutable(after), ...(after.dueAtMs !== null && { dueAt: new Date(after.dueAtMs) }) },
+    ...(Object.keys(gone).length > 0 && { $unset: gone }),
   };
 }
 
 function mutable(collection: Collection) {
-  const { status, step, version, attempts, earlierUnclear, completionAttempts, railFee } = collection;
-  return { status, step, version, attempts, earlierUnclear, completionAttempts, railFee };
+  const { completionLease: lease, amountReceived, failureReason } = collection;
+  return {
+    status: collection.status,
+    step: collection.step,
+    version: collection.version,
+    attempts: collection.attempts,
+    earlierUnclear: collection.earlierUnclear,
+    completionAttempts: collection.completionAttempts,
+    completionClosed: collection.completionClosed,
+    fee: collection.fee,
+    railFee: collection.railFee,
+    ...(lease !== null && { completionLease: { turn: lease.turn, until: new Date(lease.untilMs) } }),
+    ...(amountReceived !== null && { amountReceived }),
+    ...(failureReason !== null && { failureReason }),
+  };
 }
 
 function toDocument(collection: Collection): CollectionDocument {
@@ -79,7 +96,7 @@ function toDocument(collection: Collection): CollectionDocument {
     flow,
     amount: amount.minor,
     currency: amount.currency,
-    fee: collection.fee,
+    feeSchedule: collection.feeSchedule,
     rail: collection.rail,
     acceptedAt: new Date(collection.acceptedAtMs),
     attemptedAt: new Date(collection.attemptedAtMs),
@@ -108,6 +125,12 @@ export function fromDocument(document: CollectionDocument): Collection {
     attemptedAtMs: document.attemptedAt.getTime(),
     dueAtMs: document.dueAt?.getTime() ?? null,
     completionAttempts: document.completionAttempts,
+    completionLease: document.completionLease
+      ? { turn: document.completionLease.turn, untilMs: document.completionLease.until.getTime() }
+      : null,
+    completionClosed: document.completionClosed,
+    feeSchedule: document.feeSchedule,
+    amountReceived: document.amountReceived ?? null,
     railFee: document.railFee,
     failureReason: document.failureReason ?? null,
   };

@@ -1,6 +1,6 @@
 import { describeProblem, firstProblem, JsonError, line, parseJson, reference } from '@pesewa/contracts';
 import { isCurrency, parseAmount, type Result } from '@pesewa/kernel';
-import { answerJson, isSharedOperator, operatorOf, readJsonText } from '@pesewa/runtime';
+import { answerJson, forNamedOperators, operatorOf, readJsonText } from '@pesewa/runtime';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { formatCursor, orderKindNames, orderStatuses, parseCursor, viewOrder } from './command-views.ts';
@@ -65,15 +65,7 @@ export interface CommandRouteDeps {
 /** Adds the routes of the operators' orders: propose, approve, reject, look (design 5). */
 export function addCommandRoutes(app: Hono, deps: CommandRouteDeps): void {
   const { commands } = deps;
-  app.post('/commands/*', async (context, next) => {
-    if (!deps.sharedMayOrder && isSharedOperator(operatorOf(context))) {
-      const message =
-        'OPERATOR_TOKEN may look, and is nobody: order and decide with the token of an operator of OPERATORS';
-      return refused(context, 403, 'named_operator_required', message);
-    }
-    await next();
-    return undefined;
-  });
+  app.post('/commands/*', forNamedOperators(deps.sharedMayOrder));
   for (const kind of Object.keys(bodies) as OrderKind[]) {
     app.post(`/commands/${orderKindNames[kind]}`, (context) => propose(context, deps, kind));
   }

@@ -1,7 +1,7 @@
-import { JsonError, jsonNumber, type PayoutCode, parseJson, payoutCodes } from '@pesewa/contracts';
+import { jsonNumber, type PayoutCode, payoutCodes } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
 import { formatAmount } from '@pesewa/kernel';
-import { answerJson, readJsonText } from '@pesewa/runtime';
+import { answerJson } from '@pesewa/runtime';
 import type { Context } from 'hono';
 import type { Payout } from './store.ts';
 
@@ -24,35 +24,6 @@ export function answer(
     responseMessage: message,
     ...(data !== undefined && { responseData: data }),
   });
-}
-
-/** The text of a request's JSON body, or the sentence that says what is wrong with it. */
-export async function readText(
-  context: Parameters<typeof readJsonText>[0],
-  bytesMax: number,
-): Promise<{ readonly text: string } | string> {
-  const body = await readJsonText(context, bytesMax);
-  if (body.ok) return body;
-  return {
-    'body.too_large': `the body must have at most ${bytesMax} bytes`,
-    'body.not_json': 'Content-Type must be application/json',
-    'body.not_utf8': 'the body must be UTF-8',
-  }[body.refusal];
-}
-
-/** A request's body as lossless JSON, or the sentence that says what is wrong with it. */
-export async function readBody(
-  context: Parameters<typeof readJsonText>[0],
-  bytesMax: number,
-): Promise<{ readonly value: unknown } | string> {
-  const body = await readText(context, bytesMax);
-  if (typeof body === 'string') return body;
-  try {
-    return { value: parseJson(body.text) };
-  } catch (error) {
-    if (error instanceof JsonError) return 'the body must be well-formed JSON, each key once';
-    throw error;
-  }
 }
 
 /** A payout as a submission answers it (contract 2.4). */

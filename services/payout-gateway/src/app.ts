@@ -1,13 +1,13 @@
-import { DirectoryError, type Merchant } from '@pesewa/directory';
+import type { Merchant } from '@pesewa/directory';
+import { allowedMethods, createDocumentationRoutes, createMerchantLookup } from '@pesewa/merchant-api';
 import { answerJson, hardenApp, type Logger } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { type AppEnv, answer } from './answers.ts';
 import { createBatchRoutes } from './batch-routes.ts';
 import type { Batches } from './batches.ts';
-import { createDocumentationRoutes } from './documentation.ts';
 import { createFlagRoutes } from './flags.ts';
 import { createInquiryRoutes, type InquiryDeps } from './inquiry-routes.ts';
-import { allowedMethods } from './methods.ts';
+import { createOpenApiDocument } from './openapi.ts';
 import { createPayoutRoutes } from './payout-routes.ts';
 import type { Payouts } from './payouts.ts';
 import { tooMany } from './rate-answers.ts';
@@ -26,6 +26,7 @@ export interface AppDeps {
 /** Builds the payout API (contract 4.1 to 4.6): who asks, whether they may, how often, then the routes (design 9). */
 export function createApp(deps: AppDeps): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
+  const lookUp = createMerchantLookup(deps);
   const notFound = (context: Context) => answerUnrouted(app, context);
   hardenApp(app, {
     logger: deps.logger,
@@ -35,7 +36,7 @@ export function createApp(deps: AppDeps): Hono<AppEnv> {
   });
 
   app.use('/api/v1/*', async (context, next) => {
-    const identified = await identify(deps, context.req.header('x-api-key') ?? '');
+    const identified = await lookUp(context.req.header('x-api-key') ?? '');
     if (identified === 'unavailable')
       return answer(context, 'unavailable', 'the key can not be looked up at present: try again');
     const { merchant } = identified;
@@ -55,23 +56,12 @@ export function createApp(deps: AppDeps): Hono<AppEnv> {
     '/',
     createInquiryRoutes({ ...deps.inquiries, rateLimits: deps.rateLimits, logger: deps.logger }),
   );
-  app.route('/', createDocumentationRoutes());
+  app.route(
+    '/',
+    createDocumentationRoutes({ title: 'Pesewa payout API', createDocument: createOpenApiDocument }),
+  );
   app.route('/', createFlagRoutes(notFound));
   return app;
-}
-
-/** Whom the key names; what is known of merchants may be out of reach, a stored one that can't be read is breakage. */
-async function identify(
-  { identify, logger }: Pick<AppDeps, 'identify' | 'logger'>,
-  apiKey: string,
-): Promise<{ readonly merchant: Merchant | undefined } | 'unavailable'> {
-  try {
-    return { merchant: await identify(apiKey) };
-  } catch (error) {
-    if (error instanceof DirectoryError) throw error;
-    logger.error({ err: error }, 'a merchant could not be read');
-    return 'unavailable';
-  }
 }
 
 /** A path that is known by other methods says by which (405); any other is nothing (404, and not `25`: that is about a reference). */

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { readText } from '@pesewa/merchant-api';
 import type { Logger } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
-import { type AppEnv, answer, readText } from './answers.ts';
+import { type AppEnv, answer } from './answers.ts';
 import type { Batches } from './batches.ts';
 import { type BatchOrder, readBatch } from './domain/batch.ts';
 import { payoutOperations } from './payout-operations.ts';

@@ -1,6 +1,6 @@
 import { twoLetterCode } from '@pesewa/contracts';
+import { openPackageFiles } from '@pesewa/merchant-api';
 import { type Context, Hono } from 'hono';
-import { openPackageFiles } from './static-files.ts';
 
 /** The address of a country's flag, by its three letters; empty for what has none. */
 export type FlagUrl = (country: string) => string;

@@ -6,9 +6,10 @@ import {
   nameEnquiryRequest,
 } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
+import { readBody } from '@pesewa/merchant-api';
 import { answerJson, type Logger, readBytes } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
-import { type AppEnv, answer, readBody } from './answers.ts';
+import { type AppEnv, answer } from './answers.ts';
 import type { Balances } from './balances.ts';
 import type { FlagUrl } from './flags.ts';
 import { inquiryOperations } from './inquiry-operations.ts';

@@ -1,4 +1,5 @@
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
+import { allowEmpty } from '@pesewa/merchant-api';
 import { z } from 'zod';
 import { inquiryOperations } from './inquiry-operations.ts';
 import { fullPayoutRecord, payoutOperations } from './payout-operations.ts';
@@ -70,19 +71,4 @@ export function createOpenApiDocument(): object {
     ],
   });
   return allowEmpty(document);
-}
-
-/** Optional fields may also be empty (contract 2.2), which the readers' schemas do before they look at the length. */
-function allowEmpty<Value>(value: Value): Value {
-  if (Array.isArray(value)) return value.map(allowEmpty) as Value;
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, inner]) => [key, allowEmpty(inner)] as const);
-  const schema: Record<string, unknown> = Object.fromEntries(entries);
-  const { type } = schema as { readonly type?: unknown };
-  if (Array.isArray(type) && type.includes('string') && type.includes('null')) {
-    delete schema['minLength'];
-    const values = z.array(z.unknown()).safeParse(schema['enum']);
-    if (values.success) schema['enum'] = [...values.data.filter((one) => one !== null), '', null];
-  }
-  return schema as Value;
 }

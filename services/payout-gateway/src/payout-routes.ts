@@ -1,7 +1,8 @@
 import { describeProblem, firstProblem, singlePayoutRequest } from '@pesewa/contracts';
+import { readBody } from '@pesewa/merchant-api';
 import type { Logger } from '@pesewa/runtime';
 import { Hono } from 'hono';
-import { type AppEnv, answer, readBody, viewLookedUp, viewSubmitted } from './answers.ts';
+import { type AppEnv, answer, viewLookedUp, viewSubmitted } from './answers.ts';
 import { payoutOperations } from './payout-operations.ts';
 import type { Payouts } from './payouts.ts';
 

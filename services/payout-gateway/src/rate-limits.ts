@@ -1,5 +1,5 @@
 import type { Merchant } from '@pesewa/directory';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { createCounter } from '@pesewa/merchant-api';
 
 /** The limits of each merchant, counted apart from every other's (docs/adr/0015). */
 export interface RateLimits {
@@ -19,24 +19,5 @@ export function createRateLimits(): RateLimits {
     countRequest: ({ id, limits }) => requests(id, limits.requestsPerSecond),
     countNameEnquiry: ({ id, limits }) =>
       enquiries(id, limits.nameEnquiriesPerMinute ?? ENQUIRIES_PER_MINUTE),
-  };
-}
-
-/** Counts per key in windows that begin with a key's first request; there is one limiter for each limit in use. */
-function createCounter(windowSeconds: number) {
-  const byLimit = new Map<number, RateLimiterMemory>();
-  return async (key: string, limit: number): Promise<number | undefined> => {
-    let limiter = byLimit.get(limit);
-    if (!limiter) {
-      limiter = new RateLimiterMemory({ points: limit, duration: windowSeconds });
-      byLimit.set(limit, limiter);
-    }
-    try {
-      await limiter.consume(key);
-      return undefined;
-    } catch (error) {
-      if (error instanceof RateLimiterRes) return Math.max(1, Math.ceil(error.msBeforeNext / 1_000));
-      throw error;
-    }
   };
 }

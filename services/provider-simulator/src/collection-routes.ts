@@ -3,7 +3,6 @@ import {
   type CompletePayinRequest,
   checkStatusCodes,
   checkStatusRequest,
-  collectionRefusals,
   completePayinRequest,
   completionFlow,
   currencyCode,
@@ -23,6 +22,7 @@ import {
 import { answerJson } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import type { KnownPayment } from './book.ts';
+import { answerBody, pendingAnswer, refusal } from './collection-answers.ts';
 import type { Terms } from './domain/payment.ts';
 import { type PaymentRefusal, reasons } from './domain/rules.ts';
 import { lastFourDigits, scriptOf } from './domain/script.ts';
@@ -109,7 +109,7 @@ async function answerPayin(
   const { digits, reference, ownReference } = payment.terms;
   const { answer } = scriptOf(digits);
   const awaitsCustomer = payment.status === 'PENDING' && payment.awaitsCompletion;
-  // No callback can precede an answer that the customer's part depends on.
+  // No callback can precede an answer that the customer's part depends on: it precedes the completion's.
   return deps.answerAs(context, answer === 'afterCallback' && awaitsCustomer ? 'normal' : answer, {
     normal: () => answerJson(context, 200, pendingAnswer(payment, deps.publicUrl)),
     serverError: () => refusal(context, 'INTERNAL ERROR', ownReference),
@@ -121,31 +121,44 @@ async function complete(context: Context<Wire>, deps: CollectionRoutesDeps): Pro
   const read = await readRequest(context, deps);
   if (!read.ok) return read.refusal;
   const { body, amount } = read.value;
-  const reference = body.transactionReference;
-  const known = await deps.payments.find('collection', reference);
-  const asked = known?.terms.amount;
+  const found = await deps.payments.find('collection', body.transactionReference);
+  const reference = found?.terms.reference ?? body.transactionReference;
+  const ownReference = found?.terms.ownReference ?? reference;
+  const note = (outcome: string) =>
+    deps.journal.noteRequest(deps.clock.nowMs(), noteOf('complete', reference, amount, outcome));
+  const refuseWith = (reason: CollectionRefusal, detail?: string) => {
+    note(reason);
+    return refusal(context, reason, ownReference, detail);
+  };
+  const asked = found?.terms.amount;
   if (asked && (asked.minor !== amount.minor || asked.currency !== amount.currency)) {
-    return refusal(context, 'REQUEST MISMATCH', known.terms.ownReference);
+    return refuseWith('REQUEST MISMATCH');
   }
   const request = { type: 'complete', otp: body.otpCode } as const;
-  const done = await deps.payments.request('collection', known?.terms.reference ?? reference, request);
-  const ownReference = known?.terms.ownReference ?? reference;
+  const done = await deps.payments.request('collection', reference, request);
   if (!done.ok) {
-    const reason = refusalNames[done.refusal];
-    deps.journal.noteRequest(deps.clock.nowMs(), noteOf('complete', reference, amount, reason));
     const detail = done.refusal === 'otp.missing' ? 'otpCode is required' : undefined;
-    return refusal(context, reason, ownReference, detail);
+    return refuseWith(refusalNames[done.refusal], detail);
   }
   const { events, payment } = done.value;
-  const failed = events.find((event) => event.type === 'executed' && event.outcome === 'FAILED');
-  if (failed?.type === 'executed') {
-    if (failed.reason === reasons.otpExceeded) return refusal(context, 'OTP ATTEMPTS EXCEEDED', ownReference);
-    if (failed.reason === reasons.otpExpired) return refusal(context, 'OTP EXPIRED', ownReference);
-  }
-  if (events.some((event) => event.type === 'otpRefused'))
-    return refusal(context, 'INCORRECT OTP', ownReference);
+  if (events.length === 0) note('accepted before');
+  const refused = refusedOtp(events);
+  if (refused) return refusal(context, refused, ownReference);
   if (payment.status === 'ABSENT') return refusal(context, 'UNKNOWN REFERENCE', reference);
-  return answerJson(context, 200, answerBody('09', 'PENDING', ownReference));
+  return deps.answerAs(context, scriptOf(payment.terms.digits).answer, {
+    normal: () => answerJson(context, 200, answerBody('09', 'PENDING', ownReference)),
+    serverError: () => refusal(context, 'INTERNAL ERROR', ownReference),
+    callbackTried: () => deps.payments.callbackTried('collection', reference),
+  });
+}
+
+/** Why a completion came to nothing that did change the payment: its OTP was wrong, the last one, or late. */
+function refusedOtp(events: Done['events']): CollectionRefusal | undefined {
+  for (const event of events) {
+    if (event.type === 'executed' && event.reason === reasons.otpExceeded) return 'OTP ATTEMPTS EXCEEDED';
+    if (event.type === 'executed' && event.reason === reasons.otpExpired) return 'OTP EXPIRED';
+  }
+  return events.some(({ type }) => type === 'otpRefused') ? 'INCORRECT OTP' : undefined;
 }
 
 /** Authentication, form and security module, in this order (design 9). */
@@ -240,50 +253,5 @@ function noteOf(
     amount: text,
     currency: amount?.currency ?? '',
     outcome,
-  };
-}
-
-/** The answer to an accepted payin, as the operator's flow goes on (contract 2.9, design 9). */
-function pendingAnswer({ terms }: KnownPayment, publicUrl: string) {
-  const { flow, ownReference } = terms;
-  const answer = answerBody('09', 'PENDING', ownReference);
-  if (flow?.kind === 'link') {
-    const link = `${publicUrl}/pay/${ownReference}`;
-    return { ...answer, paymentCompletionUrl: link, redirectionRequired: true, redirectionUrl: link };
-  }
-  if (flow?.kind !== 'otp' && flow?.kind !== 'stkThenComplete') return answer;
-  return {
-    ...answer,
-    otpIsRequired: flow.kind === 'otp',
-    lengthOfOtp: flow.kind === 'otp' ? flow.otpLength : 0,
-    paymentCompletionRequired: true,
-    paymentCompletionUrl: '/collection/v1/complete-payin',
-  };
-}
-
-function refusal(
-  context: Context,
-  reason: CollectionRefusal,
-  reference: string,
-  description?: string,
-): Response {
-  const body = answerBody('06', 'FAILED', reference);
-  const details = { ...body.responseDetails, failedReason: reason };
-  return answerJson(context, collectionRefusals[reason], {
-    ...body,
-    responseDetails: description === undefined ? details : { ...details, statusDescription: description },
-  });
-}
-
-function answerBody(responseCode: '09' | '06', responseMessage: 'PENDING' | 'FAILED', reference: string) {
-  return {
-    responseDetails: { responseCode, responseMessage },
-    transactionReference: reference,
-    otpIsRequired: false,
-    lengthOfOtp: 0,
-    paymentCompletionRequired: false,
-    paymentCompletionUrl: '',
-    redirectionRequired: false,
-    redirectionUrl: '',
   };
 }

@@ -31,7 +31,9 @@ export async function startSimulator(settings: Readonly<Record<string, string>> 
   const directory = await mkdtemp(join(tmpdir(), 'simulator-'));
   opened.defer(() => rm(directory, { recursive: true }));
   const callbacks: string[] = [];
+  const callbackHeaders: Record<string, string>[] = [];
   const client = new Hono().post('/:kind', async (context) => {
+    callbackHeaders.push(context.req.header());
     callbacks.push(await context.req.text());
     return context.text('ok');
   });
@@ -65,6 +67,7 @@ export async function startSimulator(settings: Readonly<Record<string, string>> 
   const request = async (path: string, init?: RequestInit) => simulator.app.request(path, init, {});
   return {
     callbacks,
+    callbackHeaders,
     request,
     app: () => simulator.app,
     releaseHeld: () => simulator.releaseHeld(),
@@ -144,13 +147,19 @@ export const singlePayout = '/api/v1/transactions/transfer/single';
 /** The headers of a payout request without a body. */
 export const payoutHeaders = { 'x-api-key': KEY };
 
+interface CollectionRequest {
+  readonly method: 'POST';
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
 /** A payin or complete-payin of 100 of an operator's currency, by a customer whose number ends with the digits. */
 export function payinRequest(
   reference: string,
   operator: { readonly code: string; readonly country: string; readonly currency: string },
   extra: Readonly<Record<string, unknown>> = {},
   digits = '4321',
-): RequestInit {
+): CollectionRequest {
   const body = {
     requestHeader: { clientId: '', requestType: operator.country === 'GM' ? 'B' : 'Collections' },
     customerNumber: `77${digits}`,
@@ -166,7 +175,7 @@ export function payinRequest(
 }
 
 /** A status check of a collection. */
-export function checkRequest(reference: string): RequestInit {
+export function checkRequest(reference: string): CollectionRequest {
   const requestHeader = { clientId: '', requestType: 'GH-Collections' };
   return collectionRequest(reference, {
     requestHeader,
@@ -175,7 +184,7 @@ export function checkRequest(reference: string): RequestInit {
   });
 }
 
-function collectionRequest(securityModule: string, body: object): RequestInit {
+function collectionRequest(securityModule: string, body: object): CollectionRequest {
   const headers = {
     'x-module': Buffer.from(securityModule).toString('base64'),
     'x-business': KEY,

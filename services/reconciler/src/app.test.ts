@@ -1,3 +1,4 @@
+import { refuse } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
@@ -38,6 +39,12 @@ function operator(): Hono {
       load: async ([reference]) => new Map(reference === 'po-1' ? [['po-1', awaited('po-1', 0)]] : []),
     },
     comparison: { run: async () => [run] },
+    decisions: {
+      list: async () => ({ items: [], next: null }),
+      propose: async () => refuse('break.unknown'),
+      decide: async () => refuse('decision.unknown'),
+    },
+    sharedMayOrder: true,
     logger: createLogger({ name: 'test', level: 'silent' }),
   });
   return app;

@@ -4,6 +4,8 @@ import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { BreakDocument, BreakStore } from './breaks.ts';
 import type { Comparison } from './comparison.ts';
+import { addDecisionRoutes, type DecisionRouteDeps, timelineOf } from './decision-routes.ts';
+import type { Decision } from './domain/decisions.ts';
 import type { Tracked } from './domain/tracked.ts';
 import type { WorkingStore } from './store.ts';
 import type { RunDocument, WalletStore } from './wallets.ts';
@@ -19,10 +21,10 @@ const listQuery = z.object({
   limit: z.coerce.number().int().min(1).max(LIMIT.most).default(LIMIT.default),
 });
 
-/** Adds the reconciler's operator routes (design 1): breaks, drift, runs, timeline, and a comparison on demand. */
+/** Adds the reconciler's operator routes (design 1): breaks, drift, runs, timeline, decisions, a comparison on demand. */
 export function addOperatorRoutes(
   operator: Hono,
-  deps: {
+  deps: DecisionRouteDeps & {
     readonly breaks: Pick<BreakStore, 'list'>;
     readonly wallets: Pick<WalletStore, 'latestRuns' | 'listRuns'>;
     readonly store: Pick<WorkingStore, 'load'>;
@@ -62,8 +64,10 @@ export function addOperatorRoutes(
         code: 'not_found',
         message: 'no payment with this reference is known here',
       });
-    return answerJson(context, 200, viewTimeline(tracked));
+    const decided = await deps.decisions.list({ reference, limit: LIMIT.most });
+    return answerJson(context, 200, viewTimeline(tracked, decided.items));
   });
+  addDecisionRoutes(operator, deps);
 }
 
 function malformed(context: Context, error: z.ZodError): Response {
@@ -108,8 +112,19 @@ function viewRun({ _id, at, rail, currency, withinRange, candidates, ...amounts 
   };
 }
 
-function viewTimeline(tracked: Tracked) {
+function viewTimeline(tracked: Tracked, decisions: readonly Decision[]) {
   const { terms } = tracked;
+  const seen = tracked.history.map(({ what, detail, atMs, lastAtMs, times }) => ({
+    at: time(atMs),
+    what,
+    detail,
+    times,
+    lastAt: time(lastAtMs),
+  }));
+  const decided = timelineOf(decisions).map(({ at, detail }) => {
+    const text = at.toISOString();
+    return { at: text, what: 'decision', detail, times: 1, lastAt: text };
+  });
   return {
     reference: tracked.reference,
     kind: terms?.kind ?? null,
@@ -120,13 +135,13 @@ function viewTimeline(tracked: Tracked) {
     status: tracked.status,
     polls: tracked.polls,
     nextPollAt: tracked.dueAtMs === null ? null : time(tracked.dueAtMs),
-    items: tracked.history.map(({ what, detail, atMs, lastAtMs, times }) => ({
-      at: time(atMs),
-      what,
-      detail,
-      times,
-      lastAt: time(lastAtMs),
-    })),
+    // What the reconciler has seen stays in the order in which it was seen.
+    items:
+      decided.length === 0
+        ? seen
+        : [...seen, ...decided].toSorted((one, other) =>
+            one.at < other.at ? -1 : Number(one.at > other.at),
+          ),
     next: null,
   };
 }

@@ -119,9 +119,9 @@ async function record(
     const known = bySubject.get(subjectOf(run));
     if (!run.withinRange && !known) opened.push(driftBreak(run));
     if (run.withinRange && known) {
-      const resolution = 'the wallet is back in range';
-      await deps.breaks.resolve(known._id, { resolution, resolvedAt: run.at }, session);
-      transaction.emit(deps.events.breakResolved(known, resolution));
+      const resolution = { id: known._id, resolution: 'the wallet is back in range' };
+      const closed = await deps.breaks.resolve([resolution], run.at, session);
+      for (const document of closed) transaction.emit(deps.events.breakResolved(document));
     }
   }
   await deps.wallets.recordRuns(runs, session);

@@ -32,6 +32,15 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   NOT_FOUND_GRACE_MS: durationMsSetting
     .default(30_000)
     .describe('how long after a rail took a payment on its NOT FOUND is not believed yet'),
+  UNKNOWN_REFERENCE_GRACE_MS: durationMsSetting
+    .default(600_000)
+    .describe('how long a callback may speak of a payment that nobody knows before people see it'),
+  UNKNOWN_REFERENCES_OPEN_MAX: wholeNumberSetting({ min: 0, max: 1_000_000 })
+    .default(1_000)
+    .describe('how many such references are shown as breaks at once, per rail; more are counted only'),
+  UNKNOWN_REFERENCE_KEEP_DAYS: wholeNumberSetting({ min: 1, max: 3_650 })
+    .default(30)
+    .describe('after how long such a reference is forgotten and its break closed'),
   COMPARISON_INTERVAL: z
     .string()
     .default('*/15 * * * *')

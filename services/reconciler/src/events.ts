@@ -1,16 +1,36 @@
 import type { Clock, Ids } from '@pesewa/kernel';
 import type { OutgoingEvent } from '@pesewa/messaging';
 import type { BreakDocument } from './breaks.ts';
+import type { RailFact } from './domain/question.ts';
 import type { Terms, Tracked } from './domain/tracked.ts';
-import type { RailFact } from './domain/verdict.ts';
 import type { RunDocument } from './wallets.ts';
+
+/** Where a fact comes from: a poll, or the callback that proves it. */
+export interface FactSource {
+  readonly source: 'poll' | 'provenCallback';
+  /** When the poll was claimed, by the database's clock, or when the callback came. */
+  readonly atMs: number;
+  readonly causationId: string | null;
+}
+
+/** What two operators decided that a customer paid; amounts in minor units. */
+export interface DecidedAmount {
+  readonly tracked: Tracked;
+  readonly terms: Terms;
+  readonly amount: bigint;
+  readonly railFee: bigint;
+  readonly breakId: string;
+  readonly decidedBy: string;
+  readonly approvedBy: string;
+}
 
 /** What turns findings into events of rails.notices and reconciliation.events. */
 export interface ReconcilerEvents {
-  readonly observed: (tracked: Tracked, terms: Terms, fact: RailFact, polledAtMs: number) => OutgoingEvent;
+  readonly observed: (tracked: Tracked, terms: Terms, fact: RailFact, from: FactSource) => OutgoingEvent;
+  readonly amountDecided: (decided: DecidedAmount) => OutgoingEvent;
   readonly stuckSettled: (tracked: Tracked, causationId: string) => OutgoingEvent;
   readonly breakOpened: (opened: BreakDocument) => OutgoingEvent;
-  readonly breakResolved: (resolved: BreakDocument, resolution: string) => OutgoingEvent;
+  readonly breakResolved: (resolved: BreakDocument) => OutgoingEvent;
   readonly driftMeasured: (run: RunDocument) => OutgoingEvent;
 }
 
@@ -24,11 +44,11 @@ export function createReconcilerEvents(deps: { readonly ids: Ids; readonly clock
     causationId: null,
   });
   return {
-    observed: (tracked, terms, fact, polledAtMs) => ({
+    observed: (tracked, terms, fact, { source, atMs, causationId }) => ({
       topic: 'railNotices',
       key: tracked.reference,
       version: tracked.version,
-      causationId: null,
+      causationId,
       type: 'pesewa.rails.RailStatusObserved',
       payload: {
         ...envelope(),
@@ -36,8 +56,22 @@ export function createReconcilerEvents(deps: { readonly ids: Ids; readonly clock
         rail: terms.rail,
         reference: tracked.reference,
         kind: terms.kind,
-        source: 'poll',
-        polledAt: BigInt(polledAtMs),
+        source,
+        polledAt: BigInt(atMs),
+      },
+    }),
+    amountDecided: ({ tracked, terms, ...decided }) => ({
+      topic: 'railNotices',
+      key: tracked.reference,
+      version: tracked.version,
+      causationId: null,
+      type: 'pesewa.rails.CollectionAmountDecided',
+      payload: {
+        ...envelope(),
+        ...decided,
+        rail: terms.rail,
+        reference: tracked.reference,
+        currency: terms.currency,
       },
     }),
     stuckSettled: (tracked, causationId) => ({
@@ -51,7 +85,7 @@ export function createReconcilerEvents(deps: { readonly ids: Ids; readonly clock
       type: 'pesewa.reconciliation.BreakOpened',
       payload: { ...envelope(), breakId: _id, kind, reference, currency, amount },
     }),
-    breakResolved: ({ _id, reference }, resolution) => ({
+    breakResolved: ({ _id, reference, resolution = '' }) => ({
       ...about(reference, 0n),
       type: 'pesewa.reconciliation.BreakResolved',
       payload: { ...envelope(), breakId: _id, resolution },

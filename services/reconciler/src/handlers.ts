@@ -2,7 +2,9 @@ import type { TopicEvent } from '@pesewa/contracts';
 import { type Clock, feeFor, unreachable } from '@pesewa/kernel';
 import { handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
 import type { RailConnector } from '@pesewa/rails';
-import type { EndStatus, PaymentKind, Sighting, Terms } from './domain/tracked.ts';
+import type { EndStatus, PaymentKind } from './domain/claim.ts';
+import type { Sighting } from './domain/sightings.ts';
+import type { Terms } from './domain/tracked.ts';
 import type { WorkingStore } from './store.ts';
 import type { FloatMove, WalletStore } from './wallets.ts';
 import type { Seen, WorkingSet } from './working-set.ts';
@@ -28,9 +30,9 @@ interface HandlerDeps {
   readonly clock: Clock;
 }
 
-/** What the reconciler makes of the topics it consumes: its working set, its hints, its floats. */
+/** What the reconciler makes of the topics it consumes: its working set, its callbacks, its floats. */
 export function createHandlers(deps: HandlerDeps): readonly TopicHandler[] {
-  return [payoutHandler(deps), collectionHandler(deps), hintHandler(deps), ledgerHandler(deps)];
+  return [payoutHandler(deps), collectionHandler(deps), callbackHandler(deps), ledgerHandler(deps)];
 }
 
 const ENDS = {
@@ -97,7 +99,10 @@ function payoutHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
 
 function collectionHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
   const sightingOf = (event: Received<TopicEvent<'collections'>>): Sighting => {
-    if (event.type === 'pesewa.collections.CollectionCompletionRequested')
+    if (
+      event.type === 'pesewa.collections.CollectionCompletionRequested' ||
+      event.type === 'pesewa.collections.CollectionCompletionClosed'
+    )
       return { kind: 'asked', ...common(event), answer: null };
     const { rail, merchantId, currency } = event.payload;
     const opened = event.type === 'pesewa.collections.CollectionInitiated';
@@ -117,6 +122,7 @@ function collectionHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
     [
       'pesewa.collections.CollectionInitiated',
       'pesewa.collections.CollectionCompletionRequested',
+      'pesewa.collections.CollectionCompletionClosed',
       'pesewa.collections.CollectionCompleted',
       'pesewa.collections.CollectionFailed',
     ],
@@ -132,8 +138,8 @@ function collectionHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
   );
 }
 
-/** A callback moves nothing; it makes its payment's poll due (design 6). */
-function hintHandler({ workingSet, store, clock }: HandlerDeps): TopicHandler {
+/** A hint moves nothing; it makes its payment's poll due. What a rail proves is judged like its answer (design 6). */
+function callbackHandler({ workingSet, store, clock }: HandlerDeps): TopicHandler {
   return handleTopic('railNotices', ['pesewa.rails.CallbackReceived'], async (events, transaction) => {
     const fresh = await takeNew(store, events, transaction.session, clock);
     const seen = fresh.map(
@@ -141,8 +147,11 @@ function hintHandler({ workingSet, store, clock }: HandlerDeps): TopicHandler {
         reference: payload.reference,
         eventId,
         sighting: {
-          kind: 'hinted',
+          kind: 'called',
           claim: {
+            rail: payload.rail,
+            kind: payload.kind,
+            proven: payload.proven,
             status: payload.claimedStatus,
             amount: payload.claimedAmount,
             fee: payload.claimedFee,

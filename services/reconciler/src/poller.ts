@@ -2,10 +2,11 @@ import type { Clock, Ids, Random } from '@pesewa/kernel';
 import { type Loop, type Messaging, startClaimLoop, type Transaction } from '@pesewa/messaging';
 import type { Observation, RailConnector } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
-import type { BreakDocument, BreakStore } from './breaks.ts';
+import { type BreakDocument, type BreakStore, breaksOf } from './breaks.ts';
+import type { Verdict } from './domain/question.ts';
 import { type PollSchedule, pauseBeforePoll } from './domain/schedule.ts';
 import { remember, type Terms, type Tracked } from './domain/tracked.ts';
-import { judge, type Verdict } from './domain/verdict.ts';
+import { afterVerdict, judge } from './domain/verdict.ts';
 import type { ReconcilerEvents } from './events.ts';
 import { fromDocument, type WorkingStore } from './store.ts';
 
@@ -31,6 +32,8 @@ export interface PollerDeps {
   readonly concurrencyMax: number;
   readonly pauseMs: number;
   readonly polled: (rail: string, result: string) => void;
+  /** Looks at a reference that nobody has opened: there is nobody to ask about it. */
+  readonly lookAtUnknown: (reference: string) => Promise<void>;
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: Ids;
@@ -66,7 +69,7 @@ export function startPoller(deps: PollerDeps): Loop {
     logger: deps.logger,
     work: async (document, claim) => {
       const { reference, terms } = fromDocument(document);
-      if (terms === null) return;
+      if (terms === null) return deps.lookAtUnknown(reference);
       const polledAtMs = claimedAtMs(document, leaseMs) ?? deps.clock.nowMs();
       deps.crashPoint('reconciler.poll.before-call');
       const observation = await ask(deps, reference, terms);
@@ -75,7 +78,7 @@ export function startPoller(deps: PollerDeps): Loop {
       if (observation.kind === 'unknown') {
         deps.logger.warn({ reference, rail: terms.rail, why: observation.why }, 'a poll got no answer');
       }
-      await outcomes.submit({ reference, claim, observation, polledAtMs });
+      return outcomes.submit({ reference, claim, observation, polledAtMs });
     },
   });
 }
@@ -121,33 +124,22 @@ async function commitPolls(
       tracked,
       terms,
       expectedFee: terms.railFee,
+      source: 'poll',
       answer,
       polledAtMs,
       settleMs,
       notFoundGraceMs: deps.notFoundGraceMs,
       pollsBeforeBreak: deps.pollsBeforeBreak,
     });
-    if (verdict.fact) transaction.emit(deps.events.observed(tracked, terms, verdict.fact, polledAtMs));
-    opened.push(...breaksOf(tracked, terms, verdict, deps.clock.nowMs()));
+    const from = { source: 'poll', atMs: polledAtMs, causationId: null } as const;
+    if (verdict.fact) transaction.emit(deps.events.observed(tracked, terms, verdict.fact, from));
+    opened.push(...breaksOf(tracked, terms, verdict, new Date(deps.clock.nowMs())));
     loaded.set(poll.reference, afterPoll(deps, tracked, poll, verdict));
   }
   await deps.store.save([...loaded.values()], transaction.session);
   await deps.breaks.open(opened, transaction.session);
   for (const document of opened) transaction.emit(deps.events.breakOpened(document));
   return polls.map(() => undefined);
-}
-
-function breaksOf(tracked: Tracked, terms: Terms, verdict: Verdict, nowMs: number): readonly BreakDocument[] {
-  return verdict.findings.map(({ kind, amount, detail }) => ({
-    _id: `${tracked.reference}/${kind}`,
-    kind,
-    reference: tracked.reference,
-    status: 'open',
-    currency: terms.currency,
-    amount,
-    detail,
-    openedAt: new Date(nowMs),
-  }));
 }
 
 function afterPoll(deps: PollerDeps, tracked: Tracked, poll: PollOutcome, verdict: Verdict): Tracked {
@@ -157,23 +149,25 @@ function afterPoll(deps: PollerDeps, tracked: Tracked, poll: PollOutcome, verdic
     { pollsInRound: tracked.pollsInRound, settling: verdict.settling },
     deps.random.fraction(),
   );
-  let history = remember(tracked.history, {
-    what: 'poll',
-    detail: poll.observation.kind,
-    atMs: poll.polledAtMs,
-  });
-  if (verdict.fact) history = remember(history, { what: 'fact', detail: verdict.fact.status, atMs: nowMs });
-  for (const { kind } of verdict.findings)
-    history = remember(history, { what: 'break', detail: kind, atMs: nowMs });
+  const { kind } = poll.observation;
+  const history = remember(tracked.history, { what: 'poll', detail: kind, atMs: poll.polledAtMs });
   // Whoever replaced our claim (a hint, the owner's event) has also said when to ask again.
   const ours = tracked.claim === poll.claim;
   const goesOn = tracked.status === 'open' || verdict.settling;
   return {
-    ...tracked,
+    ...afterVerdict({ ...tracked, history }, verdict, nowMs),
     polls: tracked.polls + 1,
     pollsInRound: tracked.pollsInRound + 1,
-    breaks: [...tracked.breaks, ...verdict.findings.map(({ kind }) => kind)],
-    history,
+    notFoundSinceMs: notFoundSince(tracked, poll),
     ...(ours && { claim: null, dueAtMs: goesOn ? nowMs + pauseMs : null }),
   };
+}
+
+/** Since when the rail has not known the payment: no answer at all changes nothing, any other begins anew. */
+function notFoundSince(
+  { notFoundSinceMs }: Tracked,
+  { observation, polledAtMs }: Pick<PollOutcome, 'observation' | 'polledAtMs'>,
+): number | null {
+  if (observation.kind === 'unknown') return notFoundSinceMs;
+  return observation.kind === 'notFound' ? (notFoundSinceMs ?? polledAtMs) : null;
 }

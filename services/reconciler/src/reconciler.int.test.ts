@@ -75,6 +75,7 @@ describe('the reconciler on real daemons', () => {
       status: 'failed',
       reason: 'Declined',
     });
+    expect(await breaksOf(reference)).toEqual([]);
   });
 
   it('passes a reversal on after the end, once', async () => {

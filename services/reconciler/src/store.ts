@@ -1,13 +1,7 @@
 import type { Claimable } from '@pesewa/messaging';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
-import {
-  type Claim,
-  type HistoryEntry,
-  inFlight,
-  type Terms,
-  type Tracked,
-  type TrackedStatus,
-} from './domain/tracked.ts';
+import type { Claim, TrackedStatus } from './domain/claim.ts';
+import { type HistoryEntry, inFlight, isUnknown, type Terms, type Tracked } from './domain/tracked.ts';
 
 /** A payment of the working set as MongoDB holds it; `_id` is our reference. */
 export interface PollDocument extends Claimable {
@@ -15,7 +9,7 @@ export interface PollDocument extends Claimable {
   readonly status: TrackedStatus;
   /** Set while the owner has not ended the payment. */
   readonly open?: true;
-  /** Set while there is something to ask the rail: what the claim loop looks for. */
+  /** Set while there is something to ask the rail, or to tell of a reference that nobody knows: what is claimed. */
   readonly watch?: true;
   readonly version: bigint;
   readonly openedAt: Date;
@@ -23,6 +17,7 @@ export interface PollDocument extends Claimable {
   readonly pollsInRound: number;
   readonly acceptedAt?: Date;
   readonly refusedAt?: Date;
+  readonly notFoundSince?: Date;
   readonly callbacks: readonly (Omit<Claim, 'atMs'> & { readonly at: Date })[];
   readonly breaks: readonly string[];
   readonly posted: boolean;
@@ -31,7 +26,7 @@ export interface PollDocument extends Claimable {
   readonly inFlight?: true;
   readonly mayDebit: bigint;
   readonly mayCredit: bigint;
-  /** A callback for a reference that nobody opens is forgotten after this time. */
+  /** Entries of the ledger for a payment that nobody opens are forgotten after this time. */
   readonly strayUntil?: Date;
   readonly history: readonly (Omit<HistoryEntry, 'atMs' | 'lastAtMs'> & {
     readonly at: Date;
@@ -54,6 +49,8 @@ export interface WorkingStore {
   ) => Promise<ReadonlyMap<string, Tracked>>;
   /** Writes whole documents that were read in the same transaction; a conflict aborts it. */
   readonly save: (payments: readonly Tracked[], session: ClientSession) => Promise<void>;
+  /** Deletes references that nothing but callbacks has ever spoken of; others stay. */
+  readonly forget: (references: readonly string[], session: ClientSession) => Promise<void>;
   /** Remembers event ids, and gives those that are new. */
   readonly takeNew: (
     eventIds: readonly string[],
@@ -64,12 +61,11 @@ export interface WorkingStore {
 }
 
 const DAY_S = 86_400;
-const STRAY_MS = DAY_S * 1_000;
 /** Longer than any topic is kept that events without a version come from. */
 const INBOX_DAYS = 100;
 
-/** Opens the working set and makes sure of its indexes. */
-export async function openWorkingStore(db: Db): Promise<WorkingStore> {
+/** Opens the working set and makes sure of its indexes; what nobody opens is kept for `strayMs`. */
+export async function openWorkingStore(db: Db, strayMs: number): Promise<WorkingStore> {
   const collection = db.collection<PollDocument>('polls');
   const inbox = db.collection<InboxDocument>('inbox');
   await Promise.all([
@@ -93,7 +89,14 @@ export async function openWorkingStore(db: Db): Promise<WorkingStore> {
     },
     save: async (payments, session) => {
       if (payments.length === 0) return;
-      await collection.bulkWrite(payments.map(toReplacement), { session, ordered: false });
+      await collection.bulkWrite(
+        payments.map((tracked) => toReplacement(tracked, strayMs)),
+        { session, ordered: false },
+      );
+    },
+    forget: async (references, session) => {
+      const unknown = { _id: { $in: [...references] }, terms: { $exists: false }, version: 0n };
+      await collection.deleteMany(unknown, { session });
     },
     takeNew: async (eventIds, session, now) => {
       const known = await inbox.find({ _id: { $in: [...eventIds] } }, { session }).toArray();
@@ -115,25 +118,28 @@ export async function openWorkingStore(db: Db): Promise<WorkingStore> {
   };
 }
 
-function toReplacement(tracked: Tracked): AnyBulkWriteOperation<PollDocument> {
-  const { _id, ...replacement } = toDocument(tracked);
+function toReplacement(tracked: Tracked, strayMs: number): AnyBulkWriteOperation<PollDocument> {
+  const { _id, ...replacement } = toDocument(tracked, strayMs);
   return { replaceOne: { filter: { _id }, replacement, upsert: true } };
 }
 
-function toDocument(tracked: Tracked): PollDocument {
+function toDocument(tracked: Tracked, strayMs: number): PollDocument {
   const { reference, terms, dueAtMs, claim, openedAtMs, ...others } = tracked;
-  const { acceptedAtMs, refusedAtMs, callbacks, history, ...rest } = others;
+  const { acceptedAtMs, refusedAtMs, notFoundSinceMs, callbacks, history, ...rest } = others;
+  const isStray = terms === null && tracked.version === 0n && !isUnknown(tracked);
   const moves = inFlight(tracked);
   return {
     _id: reference,
     ...rest,
-    ...(terms === null ? { strayUntil: new Date(openedAtMs + STRAY_MS) } : { terms }),
+    ...(terms !== null && { terms }),
+    ...(isStray && { strayUntil: new Date(openedAtMs + strayMs) }),
     ...(tracked.status === 'open' && { open: true }),
     ...(dueAtMs !== null && { watch: true, dueAt: new Date(dueAtMs) }),
     ...(claim !== null && { claim }),
     openedAt: new Date(openedAtMs),
     ...(acceptedAtMs !== null && { acceptedAt: new Date(acceptedAtMs) }),
     ...(refusedAtMs !== null && { refusedAt: new Date(refusedAtMs) }),
+    ...(notFoundSinceMs !== null && { notFoundSince: new Date(notFoundSinceMs) }),
     ...((moves.mayDebit !== 0n || moves.mayCredit !== 0n) && { inFlight: true }),
     ...moves,
     callbacks: callbacks.map(({ atMs, ...callback }) => ({ ...callback, at: new Date(atMs) })),
@@ -159,6 +165,7 @@ export function fromDocument(document: PollDocument): Tracked {
     pollsInRound: document.pollsInRound,
     acceptedAtMs: document.acceptedAt?.getTime() ?? null,
     refusedAtMs: document.refusedAt?.getTime() ?? null,
+    notFoundSinceMs: document.notFoundSince?.getTime() ?? null,
     callbacks: document.callbacks.map(({ at, ...callback }) => ({ ...callback, atMs: at.getTime() })),
     breaks: document.breaks,
     posted: document.posted,

@@ -1,6 +1,10 @@
 import type { Clock } from '@pesewa/kernel';
 import type { ChunkTransaction } from '@pesewa/messaging';
-import { awaited, type Sighting, sight, type Tracked } from './domain/tracked.ts';
+import { type BreakDocument, type BreakStore, breakId, breaksOf, type Resolution } from './breaks.ts';
+import { afterClosings, closingsOf } from './domain/closings.ts';
+import { afterProven, judgeProven, type ProofSettings } from './domain/proven.ts';
+import { type Pace, type Sighting, sight } from './domain/sightings.ts';
+import { awaited, type Tracked } from './domain/tracked.ts';
 import type { ReconcilerEvents } from './events.ts';
 import type { WorkingStore } from './store.ts';
 
@@ -17,15 +21,35 @@ export interface WorkingSet {
   readonly apply: (seen: readonly Seen[], transaction: ChunkTransaction) => Promise<void>;
 }
 
-/** Builds the {@link WorkingSet}. */
-export function createWorkingSet(deps: {
+/** A collection that its gateway has completed with an amount in minor units, as a decision may have it. */
+export interface CompletedAmount {
+  readonly breakId: string;
+  readonly amount: bigint;
+}
+
+/** What a {@link WorkingSet} needs. */
+export interface WorkingSetDeps {
   readonly store: WorkingStore;
+  readonly breaks: BreakStore;
   readonly events: ReconcilerEvents;
   readonly clock: Clock;
-  readonly firstPollAfterMs: number;
+  readonly pace: Omit<Pace, 'nowMs'>;
+  readonly proof: ProofSettings;
+  /** Called with collections whose break over their amount closes. */
+  readonly settled: (completed: readonly CompletedAmount[], transaction: ChunkTransaction) => Promise<void>;
   /** Called when a payment has become due at once. */
   readonly becameDue: () => void;
-}): WorkingSet {
+}
+
+/** What a chunk comes to besides the payments themselves. */
+interface Outcome {
+  readonly opened: BreakDocument[];
+  readonly closing: Resolution[];
+  readonly completed: CompletedAmount[];
+}
+
+/** Builds the {@link WorkingSet}. */
+export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
   return {
     apply: async (seen, transaction) => {
       if (seen.length === 0) return;
@@ -35,19 +59,81 @@ export function createWorkingSet(deps: {
         transaction.session,
       );
       const changed = new Map<string, Tracked>();
-      for (const { reference, eventId, sighting } of seen) {
+      const outcome: Outcome = { opened: [], closing: [], completed: [] };
+      for (const one of seen) {
+        const { reference, eventId, sighting } = one;
         const before = changed.get(reference) ?? loaded.get(reference) ?? awaited(reference, nowMs);
-        const after = sight(before, sighting, { nowMs, firstPollAfterMs: deps.firstPollAfterMs });
-        if (after === before) continue;
-        if (wasStuck(before, after)) transaction.emit(deps.events.stuckSettled(after, eventId));
-        changed.set(reference, after);
+        const sighted = sight(before, sighting, { nowMs, ...deps.pace });
+        if (sighted === before) continue;
+        if (wasStuck(before, sighted)) transaction.emit(deps.events.stuckSettled(sighted, eventId));
+        const proven = takeProven(deps, { before, sighted, seen: one, nowMs }, outcome, transaction);
+        changed.set(reference, close(before, proven, sighting, nowMs, outcome));
       }
       const payments = [...changed.values()];
       await deps.store.save(payments, transaction.session);
+      await writeBreaks(deps, outcome, new Date(nowMs), transaction);
       if (payments.some(({ dueAtMs }) => dueAtMs !== null && dueAtMs <= nowMs))
         transaction.afterCommit(deps.becameDue);
     },
   };
+}
+
+/** Judges what the rail proves: this callback, or those that came before the payment itself. */
+function takeProven(
+  deps: WorkingSetDeps,
+  now: { readonly before: Tracked; readonly sighted: Tracked; readonly seen: Seen; readonly nowMs: number },
+  outcome: Outcome,
+  transaction: ChunkTransaction,
+): Tracked {
+  const { before, sighted, seen, nowMs } = now;
+  const { terms } = sighted;
+  if (terms === null) return sighted;
+  const { sighting } = seen;
+  const called = sighting.kind === 'called' ? [sighting.claim] : [];
+  let tracked = sighted;
+  for (const claim of before.terms === null ? sighted.callbacks : called) {
+    const verdict = judgeProven(tracked, terms, claim, deps.proof);
+    if (!verdict) continue;
+    if (verdict.fact) {
+      const from = { source: 'provenCallback', atMs: claim.atMs, causationId: seen.eventId } as const;
+      transaction.emit(deps.events.observed(tracked, terms, verdict.fact, from));
+    }
+    outcome.opened.push(...breaksOf(tracked, terms, verdict, new Date(nowMs)));
+    tracked = afterProven(tracked, verdict, nowMs);
+  }
+  return tracked;
+}
+
+function close(
+  before: Tracked,
+  after: Tracked,
+  sighting: Sighting,
+  nowMs: number,
+  outcome: Outcome,
+): Tracked {
+  const closings = closingsOf(before, after, sighting);
+  if (closings.length === 0) return after;
+  for (const { kind, resolution } of closings) {
+    const id = breakId(after.reference, kind);
+    outcome.closing.push({ id, resolution });
+    if (kind === 'collection.amount_differs' && 'terms' in sighting) {
+      outcome.completed.push({ breakId: id, amount: sighting.terms.amount });
+    }
+  }
+  return afterClosings(after, closings, nowMs);
+}
+
+async function writeBreaks(
+  deps: WorkingSetDeps,
+  { opened, closing, completed }: Outcome,
+  now: Date,
+  transaction: ChunkTransaction,
+): Promise<void> {
+  await deps.breaks.open(opened, transaction.session);
+  for (const document of opened) transaction.emit(deps.events.breakOpened(document));
+  const closed = await deps.breaks.resolve(closing, now, transaction.session);
+  for (const document of closed) transaction.emit(deps.events.breakResolved(document));
+  if (completed.length > 0) await deps.settled(completed, transaction);
 }
 
 /** A payment that ended by our polls alone: no callback ever came. */

@@ -1,3 +1,4 @@
+import { refuseOriginsInProduction, webhookAddressSettings } from '@pesewa/addresses';
 import { durationMsSetting, messagingSettings, serviceSettings, wholeNumberSetting } from '@pesewa/runtime';
 import { z } from 'zod';
 import { retryDelaysMs } from './domain/delivery.ts';
@@ -8,10 +9,6 @@ const list = (text: string) =>
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
-const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
-  error: 'must be exact origins, such as http://127.0.0.1:4070',
-});
-
 const delayMs = z
   .string()
   .regex(/^\d{1,9}$/, { error: 'must be whole milliseconds' })
@@ -20,16 +17,10 @@ const delayMs = z
 /** The settings of webhook-dispatcher. */
 export const settings = serviceSettings
   .extend(messagingSettings.shape)
+  .extend(webhookAddressSettings.shape)
   .extend({
     PORT: serviceSettings.shape.PORT.default(4060).describe('kept for a public API; there is none'),
     OPERATIONS_PORT: serviceSettings.shape.OPERATIONS_PORT.default(4061),
-    WEBHOOK_ALLOWED_ORIGINS: z
-      .string()
-      .transform(list)
-      .pipe(z.array(origin))
-      .transform((origins): ReadonlySet<string> => new Set(origins))
-      .default(new Set())
-      .describe('origins that skip the address check, by commas; refused in production'),
     RETRY_DELAYS_MS: z
       .string()
       .transform(list)
@@ -49,14 +40,7 @@ export const settings = serviceSettings
       .default(500)
       .describe('pause between looks for due deliveries when nothing wakes us'),
   })
-  .refine(
-    ({ NODE_ENV, WEBHOOK_ALLOWED_ORIGINS }) =>
-      NODE_ENV !== 'production' || WEBHOOK_ALLOWED_ORIGINS.size === 0,
-    {
-      path: ['WEBHOOK_ALLOWED_ORIGINS'],
-      error: 'is for development and tests: unset it in production',
-    },
-  );
+  .superRefine(refuseOriginsInProduction);
 
 /** The environment of this process; read nowhere else. */
 export const environment = process.env;

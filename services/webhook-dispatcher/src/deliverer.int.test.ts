@@ -49,7 +49,7 @@ afterEach(async () => {
 async function openDispatcher() {
   const resources = new AsyncDisposableStack();
   const transactions = createTransactions(database.client);
-  const allowedOrigins = new Set([endpoint.origin]);
+  const allowedOrigins = [endpoint.origin];
   const merchants: Record<string, Pick<Merchant, 'id' | 'webhooks'>> = {
     demo: {
       id: 'demo',

@@ -20,7 +20,7 @@ async function open(listener: RequestListener, deadlineMs = 2_000) {
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const origin = `http://127.0.0.1:${port}`;
   const sender = openSender({
-    allowedOrigins: new Set([origin]),
+    allowedOrigins: [origin],
     deadlineMs,
     connectionsPerOriginMax: 4,
     clock: systemClock,
@@ -116,7 +116,7 @@ test('a reset connection and a closed port are told apart', async () => {
   expect(await endpoint.send('/')).toEqual({ kind: 'failed', error: 'reset' });
   const closedPort = 'http://127.0.0.1:1';
   const sender = openSender({
-    allowedOrigins: new Set([closedPort]),
+    allowedOrigins: [closedPort],
     deadlineMs: 500,
     connectionsPerOriginMax: 1,
     clock: systemClock,
@@ -135,7 +135,7 @@ test('an address that is not allowed is never called', async () => {
     response.end();
   });
   const sender = openSender({
-    allowedOrigins: new Set(),
+    allowedOrigins: [],
     deadlineMs: 500,
     connectionsPerOriginMax: 1,
     clock: systemClock,
@@ -156,7 +156,7 @@ test('a public name that resolves to an inner address is refused at connect', as
     callback(null, [{ address: '127.0.0.1', family: 4 }]);
   }) as unknown as typeof lookup;
   const sender = openSender({
-    allowedOrigins: new Set<string>(),
+    allowedOrigins: [],
     deadlineMs: 500,
     connectionsPerOriginMax: 1,
     clock: systemClock,

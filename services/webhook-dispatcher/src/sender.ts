@@ -1,7 +1,7 @@
 import type { lookup } from 'node:dns';
+import { AddressRefusedError, createGuardedLookup, isPublicHost, judgeAddress } from '@pesewa/addresses';
 import type { Clock } from '@pesewa/kernel';
 import { Agent, buildConnector, request } from 'undici';
-import { AddressRefusedError, createGuardedLookup, isPublicHost, judgeAddress } from './address-guard.ts';
 import type { AttemptError, AttemptResult } from './domain/delivery.ts';
 
 /** One webhook on its way. */
@@ -25,7 +25,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 4_000;
  * and reading, the answer's body read to a cap, dropped, and never decompressed (design 8).
  */
 export function openSender(options: {
-  readonly allowedOrigins: ReadonlySet<string>;
+  readonly allowedOrigins: readonly string[];
   readonly deadlineMs: number;
   readonly connectionsPerOriginMax: number;
   readonly clock: Clock;

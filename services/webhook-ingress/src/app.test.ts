@@ -1,200 +1,227 @@
 import { createHash } from 'node:crypto';
-import { accept, type Clock, refuse } from '@pesewa/kernel';
+import type { Clock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createApp } from './app.ts';
-import { type CallbackRefusal, type Callbacks, createCallbacks } from './callbacks.ts';
-import type { Callback, CallbackRequest } from './domain/callback.ts';
-import { createCallbackEvents } from './events.ts';
-import type { CallbackStore } from './store.ts';
+import type { Faults } from './ingress.fixture.ts';
+import { createTestClock, openIngress, payoutBody, REFERENCE, START_MS } from './ingress.fixture.ts';
 
-const logger = createLogger({ name: 'test', level: 'silent' });
-/** A clock whose sleepers wake only when told to give up. */
-const clock: Clock = {
-  nowMs: () => 1_000,
-  sleep: (_durationMs, signal) =>
-    new Promise((resolve) => {
-      signal?.addEventListener('abort', () => resolve());
-    }),
-};
-const ids = { next: (prefix: string) => `${prefix}-1` };
-
-const callbackBody = JSON.stringify({
-  data: {
-    transactionStatus: 'COMPLETED',
-    merchantReference: 'po-1',
-    transactionReference: 'R-1',
-    amount: 20.5,
-    feeAmount: 0.1,
-    valueAmount: 20.6,
-    statusReason: 'Successful',
-  },
-});
-
-/** An ingress over a store in memory, which notes what was committed. */
-function open(faults: { readonly store?: Error } = {}) {
-  const stored = new Map<string, Callback>();
-  const rejected: CallbackRequest[] = [];
-  const emitted: unknown[] = [];
-  const store: Pick<CallbackStore, 'insert' | 'insertRejected'> = {
-    insert: async (callbacks) => {
-      if (faults.store) throw faults.store;
-      return callbacks.map((callback) => {
-        const isFresh = !stored.has(callback.digest);
-        stored.set(callback.digest, stored.get(callback.digest) ?? callback);
-        return isFresh;
-      });
-    },
-    insertRejected: async (request) => {
-      if (faults.store) throw faults.store;
-      rejected.push(request);
-    },
-  };
-  const callbacks = createCallbacks({
-    store: { ...store, list: async () => [] },
-    events: createCallbackEvents({ ids, clock }),
-    ids,
-    messaging: {
-      groupCommit: (_name, apply) => ({
-        submit: async (item) => {
-          const transaction = {
-            session: undefined as never,
-            emit: (event: unknown) => void emitted.push(event),
-            afterCommit: () => undefined,
-          };
-          const [outcome] = await apply([item], transaction, false);
-          return outcome as never;
-        },
-      }),
-    },
-    rail: (name) =>
-      name !== 'upstream'
-        ? undefined
-        : {
-            provesCallback: (headers) => headers['webhook-signature'] === 'right',
-            translateCallback: (_kind, text) =>
-              text === callbackBody
-                ? accept({
-                    reference: 'po-1',
-                    claimedStatus: 'COMPLETED',
-                    claimedAmount: '20.5',
-                    claimedFee: '0.1',
-                    claimedReason: null,
-                  })
-                : refuse('callback.malformed'),
-          },
-  });
-  const app = createApp({ callbacks, clock, logger, storeTimeoutMs: 1_000 });
-  const post = async (
-    path: string,
-    body: string | Uint8Array<ArrayBuffer>,
-    headers: Record<string, string> = {},
-  ) => app.request(path, { method: 'POST', body, headers });
-  return { post, stored, rejected, emitted };
-}
+const path = '/rails/upstream/payouts';
+const body = payoutBody();
 
 test('a callback is stored with its evidence and told of, then answered 200', async () => {
-  const ingress = open();
+  const ingress = openIngress();
   const headers = { authorization: 'Bearer x', 'user-agent': 'rail/1', 'content-type': 'application/json' };
-  const answer = await ingress.post('/rails/upstream/payouts', callbackBody, headers);
+  const answer = await ingress.post(path, body, headers, '::ffff:203.0.113.7');
   expect([answer.status, await answer.json()]).toEqual([200, { received: true }]);
-  const digest = createHash('sha256').update(callbackBody).digest('hex');
+  const digest = createHash('sha256').update(body).digest('hex');
   const [callback] = ingress.stored.values();
   expect(callback).toMatchObject({
     rail: 'upstream',
     kind: 'payout',
     digest,
-    verdict: 'hint',
-    receivedAtMs: 1_000,
+    verdict: { address: 'any', signature: 'not_required', proven: false },
+    peerAddress: '::ffff:203.0.113.7',
+    clientAddress: '203.0.113.7',
+    receivedAtMs: START_MS,
   });
-  expect(Buffer.from(callback?.body ?? []).toString()).toBe(callbackBody);
+  expect(Buffer.from(callback?.body ?? []).toString()).toBe(body);
   expect(callback?.headers.map(({ name }) => name).toSorted()).toEqual(['content-type', 'user-agent']);
   expect(ingress.emitted).toEqual([
     {
       topic: 'railNotices',
-      key: 'po-1',
+      key: REFERENCE,
       version: 0n,
       causationId: null,
       type: 'pesewa.rails.CallbackReceived',
       payload: {
-        eventId: 'ev-1',
-        occurredAt: 1_000n,
+        eventId: expect.stringMatching(/^ev-/) as string,
+        occurredAt: BigInt(START_MS),
         rail: 'upstream',
-        reference: 'po-1',
+        reference: REFERENCE,
         kind: 'payout',
         digest,
         claimedStatus: 'COMPLETED',
         claimedAmount: '20.5',
         claimedFee: '0.1',
-        claimedReason: null,
+        claimedReason: 'Successful',
+        proven: false,
       },
     },
   ]);
+  expect(ingress.counted).toEqual([{ result: 'stored', reason: '' }]);
 });
 
-test('the same bytes again are answered 200 and told of once', async () => {
-  const ingress = open();
-  await ingress.post('/rails/upstream/payouts', callbackBody);
-  expect((await ingress.post('/rails/upstream/payouts', callbackBody)).status).toBe(200);
-  expect(ingress.emitted).toHaveLength(1);
+describe('the same bytes again', () => {
+  test('are answered 200 and told of once while they are fresh', async () => {
+    const ingress = openIngress();
+    await ingress.post(path, body);
+    ingress.clock.now += 59_999;
+    expect((await ingress.post(path, body)).status).toBe(200);
+    expect(ingress.emitted).toHaveLength(1);
+    expect([...ingress.records.values()]).toMatchObject([{ deliveries: 2, timesPassedOn: 1 }]);
+    expect(ingress.counted.at(-1)).toEqual({ result: 'repeated', reason: '' });
+  });
+
+  test('are told of again after a quiet time, which starts anew', async () => {
+    const ingress = openIngress();
+    await ingress.post(path, body);
+    ingress.clock.now += 60_000;
+    await ingress.post(path, body);
+    expect(ingress.counted.at(-1)).toEqual({ result: 'repassed', reason: '' });
+    ingress.clock.now += 59_999;
+    await ingress.post(path, body);
+    expect(ingress.emitted).toHaveLength(2);
+    expect(ingress.emitted[1]?.payload).toMatchObject({ reference: REFERENCE, claimedStatus: 'COMPLETED' });
+    expect(new Set(ingress.emitted.map(({ payload }) => payload.eventId)).size).toBe(2);
+    expect([...ingress.records.values()]).toMatchObject([{ deliveries: 3, timesPassedOn: 2 }]);
+  });
+
+  test('are another callback for the other kind', async () => {
+    const ingress = openIngress();
+    await ingress.post(path, body);
+    expect((await ingress.post('/rails/upstream/collections', body)).status).toBe(400);
+  });
 });
 
-test('a proven callback is marked so', async () => {
-  const ingress = open();
-  await ingress.post('/rails/upstream/payouts', callbackBody, { 'webhook-signature': 'right' });
-  expect([...ingress.stored.values()][0]?.verdict).toBe('proven');
-});
+describe('a defect of ours', () => {
+  test('keeps the callback as failed and asks for it again, which drives it', async () => {
+    const faults: Faults = { translation: new TypeError('0712345678 is not a function') };
+    const ingress = openIngress({ faults });
+    const answer = await ingress.post(path, body);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+    expect([...ingress.records.values()]).toMatchObject([
+      { state: 'failed', claim: null, passedOnAtMs: null, timesPassedOn: 0 },
+    ]);
+    expect(Buffer.from([...ingress.stored.values()][0]?.body ?? []).toString()).toBe(body);
+    expect(JSON.stringify(ingress.warned)).toContain('TypeError');
+    expect(JSON.stringify(ingress.warned)).not.toContain('0712345678');
+    expect((await ingress.post(path, body)).status).toBe(503);
+    expect(ingress.emitted).toEqual([]);
 
-test.each(['{"data":', '{}', '', 'plain text'])(
-  '%j is kept as rejected, answered 400 and not told of',
-  async (body) => {
-    const ingress = open();
-    const answer = await ingress.post('/rails/upstream/payouts', body, { cookie: 'a=b' });
-    expect(answer.status).toBe(400);
-    expect(ingress.rejected.map((request) => Buffer.from(request.body).toString())).toEqual([body]);
-    expect(ingress.rejected[0]?.headers.map(({ name }) => name)).not.toContain('cookie');
-    expect([ingress.stored.size, ingress.emitted.length]).toEqual([0, 0]);
-  },
-);
+    faults.translation = undefined;
+    expect((await ingress.post(path, body)).status).toBe(200);
+    expect([...ingress.records.values()]).toMatchObject([
+      { state: 'passed_on', failure: null, passedOnAtMs: START_MS, timesPassedOn: 1, deliveries: 3 },
+    ]);
+    expect(ingress.emitted).toHaveLength(1);
+    expect(ingress.counted.map(({ result }) => result)).toEqual(['failed', 'failed', 'recovered']);
+  });
 
-test('bytes that are no UTF-8 are rejected, not replaced', async () => {
-  const ingress = open();
-  expect((await ingress.post('/rails/upstream/payouts', new Uint8Array([0x7b, 0xff, 0x7d]))).status).toBe(
-    400,
-  );
-  expect(ingress.rejected).toHaveLength(1);
-});
+  test('does not touch a callback that was passed on before', async () => {
+    const faults: Faults = {};
+    const ingress = openIngress({ faults });
+    await ingress.post(path, body);
+    faults.translation = new TypeError('broken');
+    expect((await ingress.post(path, body)).status).toBe(200);
+    ingress.clock.now += 60_000;
+    expect((await ingress.post(path, body)).status).toBe(200);
+    expect(ingress.emitted).toHaveLength(2);
+  });
 
-test('a body beyond 64 kB is answered 413 and not kept', async () => {
-  const ingress = open();
-  expect((await ingress.post('/rails/upstream/payouts', 'a'.repeat(65_537))).status).toBe(413);
-  expect(ingress.rejected).toHaveLength(0);
+  test('is driven again by hand once it is mended', async () => {
+    const faults: Faults = { translation: new TypeError('broken') };
+    const ingress = openIngress({ faults });
+    await ingress.post(path, body);
+    const id = [...ingress.stored.values()][0]?.id ?? '';
+    expect(await ingress.callbacks.redrive(id)).toEqual({ ok: false, refusal: 'callback.unreadable' });
+    faults.translation = undefined;
+    expect(await ingress.callbacks.redrive(id)).toEqual({ ok: true, value: 'passed_on' });
+    expect(await ingress.callbacks.redrive(id)).toEqual({ ok: true, value: 'passed_on' });
+    expect(await ingress.callbacks.redrive('cb-2')).toEqual({ ok: false, refusal: 'callback.unknown' });
+    expect(ingress.emitted).toHaveLength(2);
+    expect([...ingress.records.values()]).toMatchObject([{ state: 'passed_on', timesPassedOn: 2 }]);
+  });
 });
 
 test.each([
-  '/rails/other/payouts',
-  '/rails/upstream/refunds',
-  '/rails/upstream/constructor',
-  '/rails/upstream',
-  '/',
-])('%s is answered 404', async (path) => {
-  const ingress = open();
-  expect((await ingress.post(path, callbackBody)).status).toBe(404);
-  expect(ingress.stored.size).toBe(0);
+  ['cut off', '{"data":'],
+  ['no callback', '{}'],
+  ['empty', ''],
+  ['no JSON', 'plain text'],
+  ['too deep', `${'['.repeat(33)}${']'.repeat(33)}`],
+  ['one key twice', body.replace('"amount":20.5', '"amount":20.5,"amount":205')],
+  ['a status that is none', payoutBody({ transactionStatus: 'DONE' })],
+  ['no UTF-8', new Uint8Array([0x7b, 0xff, 0x7d])],
+])('a body that is %s is kept as rejected, answered 400 and not told of', async (_, bytes) => {
+  const ingress = openIngress();
+  const answer = await ingress.post(path, bytes, { cookie: 'a=b' });
+  expect(answer.status).toBe(400);
+  expect(ingress.rejected).toMatchObject([{ reason: 'body.malformed' }]);
+  expect(Buffer.from(ingress.rejected[0]?.body ?? [])).toEqual(Buffer.from(bytes));
+  expect(ingress.rejected[0]?.headers.map(({ name }) => name)).not.toContain('cookie');
+  expect([ingress.stored.size, ingress.emitted.length]).toEqual([0, 0]);
+  expect(ingress.counted).toEqual([{ result: 'rejected', reason: 'body.malformed' }]);
 });
 
-test.each([callbackBody, 'garbage'])('what cannot be stored is answered 503', async (body) => {
-  const answer = await open({ store: new Error('no primary') }).post('/rails/upstream/payouts', body);
+test.each([
+  '233240000000',
+  'ama.mensah',
+  'po-1',
+  `PO-${'0'.repeat(32)}`,
+  `co-${'0'.repeat(32)}`,
+  `po-${'0'.repeat(33)}`,
+])('%s is no reference of a payout of ours: it goes on no topic', async (merchantReference) => {
+  const ingress = openIngress();
+  expect((await ingress.post(path, payoutBody({ merchantReference }))).status).toBe(400);
+  expect(ingress.rejected).toMatchObject([{ reason: 'reference.foreign' }]);
+  expect(ingress.emitted).toEqual([]);
+});
+
+test('a reason travels as one bounded line without numbers of people', async () => {
+  const ingress = openIngress();
+  const statusReason = `no wallet\u0000 for\n+254 712-345 678 of ama@example.com ${'x'.repeat(1_000)}`;
+  await ingress.post(path, payoutBody({ statusReason }));
+  const [event] = ingress.emitted;
+  const { claimedReason } = (event?.payload ?? {}) as { claimedReason?: string };
+  expect(claimedReason).toMatch(/^no wallet {1,2}for \+\*\*\* of \*\*\* x+$/);
+  expect(claimedReason?.length).toBeLessThanOrEqual(140);
+});
+
+test('a body beyond 64 kB is answered 413 and not kept', async () => {
+  const ingress = openIngress();
+  expect((await ingress.post(path, 'a'.repeat(65_537))).status).toBe(413);
+  expect((await ingress.post(path, 'a'.repeat(65_536))).status).toBe(400);
+  expect(ingress.rejected).toHaveLength(1);
+  expect(ingress.counted[0]).toEqual({ result: 'rejected', reason: 'too_large' });
+});
+
+test('a compressed body is answered 415 and not read', async () => {
+  const ingress = openIngress();
+  expect((await ingress.post(path, body, { 'content-encoding': 'gzip' })).status).toBe(415);
+  expect((await ingress.post(path, body, { 'content-encoding': 'identity' })).status).toBe(200);
+  expect(ingress.rejected).toEqual([]);
+});
+
+test.each([
+  '/rails/unknown/payouts',
+  '/rails/upstream/refunds',
+  '/rails/upstream/constructor',
+  '/rails/constructor/payouts',
+  '/rails/upstream',
+  '/',
+])('%s is answered 404', async (wrong) => {
+  const ingress = openIngress();
+  expect((await ingress.post(wrong, body)).status).toBe(404);
+  expect([ingress.stored.size, ingress.rejected.length, ingress.counted.length]).toEqual([0, 0, 0]);
+});
+
+test.each([body, 'garbage'])('what cannot be stored is answered 503', async (bytes) => {
+  const ingress = openIngress({ faults: { store: new Error('no primary') } });
+  const answer = await ingress.post(path, bytes);
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+  expect(ingress.counted).toEqual([{ result: 'not_stored', reason: '' }]);
 });
 
 test('storing that takes too long is answered 503', async () => {
-  const callbacks: Callbacks = {
-    isRail: () => true,
-    receive: () => Promise.withResolvers<ReturnType<typeof refuse<CallbackRefusal>>>().promise,
-  };
-  const impatient: Clock = { ...clock, sleep: async () => undefined };
-  const app = createApp({ callbacks, clock: impatient, logger, storeTimeoutMs: 1 });
-  const answer = await app.request('/rails/upstream/payouts', { method: 'POST', body: callbackBody });
-  expect(answer.status).toBe(503);
+  const impatient: Clock = { ...createTestClock(), sleep: async () => undefined };
+  const app = createApp({
+    callbacks: { isRail: () => true, receive: () => new Promise(() => undefined) },
+    clock: impatient,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    metrics: { answered: () => undefined, durableAfter: () => undefined },
+    storeTimeoutMs: 1,
+    trustedProxies: 0,
+  });
+  expect((await app.request(path, { method: 'POST', body })).status).toBe(503);
 });

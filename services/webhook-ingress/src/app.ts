@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
+import { clientAddress } from '@pesewa/addresses';
 import type { Clock } from '@pesewa/kernel';
 import { answerJson, hardenApp, type Logger, readBytes } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
+import { answer, BODY_BYTES_MAX, type Ending, resultOf } from './answers.ts';
 import type { Callbacks } from './callbacks.ts';
-import type { CallbackKind } from './domain/callback.ts';
-
-/** The largest body of a callback. */
-const BODY_BYTES_MAX = 65_536;
+import type { CallbackKind, CallbackRequest } from './domain/callback.ts';
+import type { CallbackMetrics } from './metrics.ts';
 
 const kinds: ReadonlyMap<string, CallbackKind> = new Map([
   ['payouts', 'payout'],
@@ -18,17 +18,22 @@ interface AppEnv {
   Bindings: { readonly incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } } };
 }
 
-/** Builds the callback API for rails: `POST /rails/{rail}/payouts`, `POST /rails/{rail}/collections` (design 1). */
-export function createApp(deps: {
-  readonly callbacks: Callbacks;
+interface Deps {
+  readonly callbacks: Pick<Callbacks, 'isRail' | 'receive'>;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: CallbackMetrics;
   readonly storeTimeoutMs: number;
-}): Hono<AppEnv> {
+  /** How many proxies of ours stand before this service. */
+  readonly trustedProxies: number;
+}
+
+/** Builds the callback API for rails: `POST /rails/{rail}/payouts`, `POST /rails/{rail}/collections` (design 1). */
+export function createApp(deps: Deps): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   hardenApp(app, {
     logger: deps.logger,
-    broken: (context) => unavailable(context),
+    broken: (context) => answer(context, 'not_stored'),
     notFound: (context) =>
       answerJson(context, 404, { code: 'not_found', message: 'there is nothing at this path' }),
   });
@@ -37,38 +42,65 @@ export function createApp(deps: {
     const { rail } = context.req.param();
     const kind = kinds.get(context.req.param('kind'));
     if (kind === undefined || !deps.callbacks.isRail(rail)) return context.notFound();
-    const body = await readBytes(context, BODY_BYTES_MAX);
-    if (body === undefined) {
-      const message = `a callback has at most ${BODY_BYTES_MAX} bytes`;
-      return answerJson(context, 413, { code: 'too_large', message });
-    }
-    const receiving = deps.callbacks.receive({
-      rail,
-      kind,
-      body,
-      headers: [...context.req.raw.headers].map(([name, value]) => ({ name, value })),
-      // A request without a connection, as in tests, has no environment at all.
-      peerAddress: context.env?.incoming?.socket.remoteAddress,
-      receivedAtMs: deps.clock.nowMs(),
-      digest: createHash('sha256').update(body).digest('hex'),
-    });
-    const received = await within(receiving, deps).catch((error: unknown) => {
-      deps.logger.error({ err: error, rail, kind }, 'a callback could not be stored');
-      return undefined;
-    });
-    if (received === undefined) return unavailable(context);
-    if (received.ok) return answerJson(context, 200, { received: true });
-    if (received.refusal === 'callback.unknown_rail') return context.notFound();
-    return answerJson(context, 400, { code: 'malformed', message: 'the body is no callback of this rail' });
+    const body = await readBody(context);
+    const ending =
+      typeof body === 'string' ? body : await take(deps, toRequest(deps, context, { rail, kind, body }));
+    if (ending === 'rail.unknown') return context.notFound();
+    deps.metrics.answered({ rail, kind, ...resultOf(ending) });
+    return answer(context, ending);
   });
 
   return app;
 }
 
-/** Our own failure is never the rail's: it is told to come again (research/webhooks 5). */
-function unavailable(context: Context): Response {
-  context.header('retry-after', '5');
-  return answerJson(context, 503, { code: 'unavailable', message: 'not stored: send it again' });
+async function readBody(context: Context): Promise<Uint8Array | 'compressed' | 'too_large' | 'cut'> {
+  // What is signed and kept are the bytes of the callback itself; and a small body must not unfold into a large one.
+  const encoding = context.req.header('content-encoding') ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity') return 'compressed';
+  try {
+    return (await readBytes(context, BODY_BYTES_MAX)) ?? 'too_large';
+  } catch {
+    return 'cut';
+  }
+}
+
+function toRequest(
+  deps: Pick<Deps, 'clock' | 'trustedProxies'>,
+  context: Context<AppEnv>,
+  { rail, kind, body }: Pick<CallbackRequest, 'rail' | 'kind' | 'body'>,
+): CallbackRequest {
+  // A request without a connection, as in tests, has no environment at all.
+  const peerAddress = context.env?.incoming?.socket.remoteAddress;
+  return {
+    rail,
+    kind,
+    body,
+    headers: [...context.req.raw.headers].map(([name, value]) => ({ name, value })),
+    peerAddress,
+    clientAddress: clientAddress({
+      peerAddress,
+      forwardedFor: context.req.header('x-forwarded-for'),
+      trustedProxies: deps.trustedProxies,
+    }),
+    receivedAtMs: deps.clock.nowMs(),
+    digest: createHash('sha256').update(body).digest('hex'),
+  };
+}
+
+async function take(
+  deps: Omit<Deps, 'trustedProxies'>,
+  request: CallbackRequest,
+): Promise<Ending | 'rail.unknown'> {
+  const { rail, kind } = request;
+  try {
+    const received = await within(deps.callbacks.receive(request), deps);
+    if (!received.ok) return received.refusal;
+    deps.metrics.durableAfter(request, deps.clock.nowMs() - request.receivedAtMs);
+    return received.value;
+  } catch (error) {
+    deps.logger.error({ err: error, rail, kind }, 'a callback could not be stored');
+    return 'not_stored';
+  }
 }
 
 /** Gives up waiting after the bound; what is stored all the same is a repeat when it comes again. */

@@ -5,6 +5,7 @@ import { createApp } from './app.ts';
 import { createCallbacks } from './callbacks.ts';
 import { environment, settings } from './config.ts';
 import { createCallbackEvents } from './events.ts';
+import { createMetrics } from './metrics.ts';
 import { addOperatorRoutes } from './operator.ts';
 import { openCallbackStore } from './store.ts';
 
@@ -18,8 +19,24 @@ await runService('webhook-ingress', settings, environment, async (scope) => {
   const store = await openCallbackStore(messaging.db);
   const rails = await scope.open(openRails(config.RAILS, { clock, logger }));
   const events = createCallbackEvents({ ids, clock });
-  const callbacks = createCallbacks({ store, events, messaging, ids, rail: (name) => rails.get(name) });
-  addOperatorRoutes(scope.operator, { store });
-  const app = createApp({ callbacks, clock, logger, storeTimeoutMs: config.STORE_TIMEOUT_MS });
+  const callbacks = createCallbacks({
+    store,
+    events,
+    messaging,
+    ids,
+    clock,
+    logger,
+    rail: (name) => rails.get(name),
+    repassAfterMs: config.REPASS_AFTER_MS,
+  });
+  addOperatorRoutes(scope.operator, { callbacks, store, logger });
+  const app = createApp({
+    callbacks,
+    clock,
+    logger,
+    metrics: createMetrics(scope.metrics),
+    storeTimeoutMs: config.STORE_TIMEOUT_MS,
+    trustedProxies: config.TRUSTED_PROXIES,
+  });
   await scope.open(serveHttp({ app, host: config.HOST, port: config.PORT }));
 });

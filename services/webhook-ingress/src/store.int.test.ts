@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { openDatabase } from '@pesewa/messaging';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Callback } from './domain/callback.ts';
+import { isDuplicateKey, openDatabase } from '@pesewa/messaging';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Callback, callbackKey } from './domain/callback.ts';
+import { type CallbackRecord, receive } from './domain/reception.ts';
 import { type CallbackDocument, type CallbackStore, openCallbackStore } from './store.ts';
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
@@ -22,79 +23,159 @@ const callback = (changes: Partial<Callback> = {}): Callback => ({
   rail: 'upstream',
   kind: 'payout',
   digest: 'd1',
-  verdict: 'hint',
+  messageId: null,
+  verdict: { address: 'allowed', signature: 'not_required', proven: false },
   receivedAtMs: 1_000,
   body: Buffer.from('{"raw":"body"}'),
   headers: [{ name: 'user-agent', value: 'rail/1' }],
-  peerAddress: '203.0.113.7',
-  claim: { reference: 'po-1', status: 'COMPLETED', amount: '20.5', fee: null, reason: null },
+  peerAddress: '10.0.0.1',
+  clientAddress: '203.0.113.7',
+  claim: { reference: 'po-1', status: 'COMPLETED', amount: '20.5', fee: null, reason: 'Successful' },
   ...changes,
 });
 
-const insert = (...callbacks: readonly Callback[]) =>
-  database.client.withSession((session) => session.withTransaction(() => store.insert(callbacks, session)));
-
-test('the same bytes are stored once and counted, within a group and later', async () => {
-  const other = callback({ id: 'cb-3', digest: 'd2', receivedAtMs: 3_000 });
-  expect(await insert(callback(), callback({ id: 'cb-2', receivedAtMs: 2_000 }), other)).toEqual([
-    true,
-    false,
-    true,
-  ]);
-  expect(await insert(callback({ id: 'cb-4', receivedAtMs: 4_000 }))).toEqual([false]);
-  const common = {
-    rail: 'upstream',
-    kind: 'payout',
-    verdict: 'hint',
-    reference: 'po-1',
-    claimedStatus: 'COMPLETED',
-    claimedAmount: '20.5',
-  };
-  const first = {
-    ...common,
-    id: 'cb-1',
-    digest: 'd1',
-    deliveries: 3,
-    receivedAt: new Date(1_000),
-    lastReceivedAt: new Date(4_000),
-  };
-  const second = {
-    ...common,
-    id: 'cb-3',
-    digest: 'd2',
-    deliveries: 1,
-    receivedAt: new Date(3_000),
-    lastReceivedAt: new Date(3_000),
-  };
-  expect(await store.list('po-1', { after: undefined, limit: 10 })).toEqual([first, second]);
-  expect(await store.list('po-1', { after: 'cb-1', limit: 10 })).toEqual([second]);
-  expect(await store.list('po-2', { after: undefined, limit: 10 })).toEqual([]);
-});
-
-test('the same bytes at the same moment, in two transactions, are new once', async () => {
-  const racing = await Promise.all(
-    Array.from({ length: 8 }, (_, index) => insert(callback({ id: `cb-r${index}`, digest: 'race' }))),
+/** Takes a callback as the service does: reads what is remembered, decides, stores. */
+const take = (arrived: Callback) =>
+  database.client.withSession((session) =>
+    session.withTransaction(async () => {
+      const key = callbackKey(arrived);
+      const known = await store.load([key], session);
+      const { outcome, record } = receive(known.get(key), arrived, 60_000);
+      const fresh = new Map(known.has(key) ? [] : [[key, arrived]]);
+      await store.save({ fresh, records: new Map([[key, record]]) }, session);
+      return outcome;
+    }),
   );
-  expect(racing.flat().filter((isFresh) => isFresh)).toHaveLength(1);
-});
+const remembered = (key: string): Promise<CallbackRecord | undefined> =>
+  database.client.withSession(async (session) => (await store.load([key], session)).get(key));
 
-test('the raw body is kept byte for byte', async () => {
-  await insert(callback({ id: 'cb-5', digest: 'd5' }));
-  const stored = await database.db.collection<CallbackDocument>('callbacks').findOne({ id: 'cb-5' });
-  expect(Buffer.from(stored?.body.buffer ?? []).toString()).toBe('{"raw":"body"}');
-  expect(stored).toMatchObject({
-    peerAddress: '203.0.113.7',
-    headers: [{ name: 'user-agent', value: 'rail/1' }],
+test('what is remembered is what was decided, however often', async () => {
+  const unread = callback({ id: 'cb-r1', digest: 'dr', claim: null });
+  expect(await take(unread)).toBe('failed');
+  expect(await remembered('upstream/payout/dr')).toEqual(receive(undefined, unread, 0).record);
+  const read = callback({ id: 'cb-r2', digest: 'dr', receivedAtMs: 2_000 });
+  expect(await take(read)).toBe('recovered');
+  expect(await take({ ...read, receivedAtMs: 3_000 })).toBe('repeated');
+  expect(await remembered('upstream/payout/dr')).toEqual({
+    digest: 'dr',
+    state: 'passed_on',
+    claim: read.claim,
+    failure: null,
+    passedOnAtMs: 2_000,
+    timesPassedOn: 1,
+    deliveries: 3,
+    lastReceivedAtMs: 3_000,
+    conflicts: 0,
+    otherDigests: [],
   });
 });
 
-test('what was rejected is kept in a bounded collection, and opening again leaves it', async () => {
-  await store.insertRejected(callback());
+test('a key that was taken meanwhile breaks the transaction', async () => {
+  const taken = callback({ id: 'cb-t1', digest: 'dt' });
+  await take(taken);
+  const { record } = receive(undefined, taken, 0);
+  const key = callbackKey(taken);
+  const again = database.client.withSession((session) =>
+    session.withTransaction(() =>
+      store.save({ fresh: new Map([[key, taken]]), records: new Map([[key, record]]) }, session),
+    ),
+  );
+  await expect(again).rejects.toSatisfy(isDuplicateKey);
+});
+
+test('the raw body is kept byte for byte, with its verdict', async () => {
+  const body = Buffer.from([0x7b, 0xff, 0x00, 0x7d]);
+  await take(callback({ id: 'cb-b', digest: 'db', body, claim: null }));
+  const stored = await database.db.collection<CallbackDocument>('callbacks').findOne({ id: 'cb-b' });
+  expect(Buffer.from(stored?.body.buffer ?? [])).toEqual(body);
+  expect(stored).toMatchObject({
+    peerAddress: '10.0.0.1',
+    clientAddress: '203.0.113.7',
+    headers: [{ name: 'user-agent', value: 'rail/1' }],
+    verdict: { address: 'allowed', signature: 'not_required', proven: false },
+  });
+  expect(await store.find('cb-b')).toMatchObject({ key: 'upstream/payout/db', kind: 'payout' });
+  expect(Buffer.from((await store.find('cb-b'))?.body ?? [])).toEqual(body);
+  expect(await store.find('cb-none')).toBeUndefined();
+});
+
+describe('lists', () => {
+  const ids = (items: readonly { readonly id: string }[]) => items.map(({ id }) => id);
+  test('are by reference, by state, or both, and show no personal data', async () => {
+    const claim = { reference: 'po-list', status: 'FAILED', amount: null, fee: null, reason: 'no account' };
+    await take(callback({ id: 'cb-l1', digest: 'dl1', claim }));
+    await take(callback({ id: 'cb-l2', digest: 'dl2', claim, receivedAtMs: 2_000 }));
+    await take(callback({ id: 'cb-l3', digest: 'dl3', claim: null }));
+    const list = (query: object) => store.list({ ...query, limit: 10 });
+    expect(await list({ reference: 'po-list' })).toEqual([
+      {
+        id: 'cb-l1',
+        rail: 'upstream',
+        kind: 'payout',
+        digest: 'dl1',
+        verdict: { address: 'allowed', signature: 'not_required', proven: false },
+        reference: 'po-list',
+        claimedStatus: 'FAILED',
+        claimedAmount: null,
+        claimedFee: null,
+        state: 'passed_on',
+        failure: null,
+        passedOnAt: new Date(1_000),
+        timesPassedOn: 1,
+        deliveries: 1,
+        conflicts: 0,
+        otherDigests: [],
+        receivedAt: new Date(1_000),
+        lastReceivedAt: new Date(1_000),
+      },
+      expect.objectContaining({ id: 'cb-l2' }),
+    ]);
+    expect(ids(await list({ reference: 'po-list', after: 'cb-l1' }))).toEqual(['cb-l2']);
+    expect(ids(await list({ reference: 'po-list', state: 'failed' }))).toEqual([]);
+    expect(ids(await list({ state: 'failed' }))).toContain('cb-l3');
+    expect(ids(await list({ state: 'failed' }))).not.toContain('cb-l1');
+    expect(ids(await store.list({ state: 'passed_on', after: 'cb-l0', limit: 1 }))).toEqual(['cb-l1']);
+  });
+
+  test('read no more than they show', async () => {
+    const plan = async (filter: object) => {
+      const explained = await database.db.collection('callbacks').find(filter).sort({ id: 1 }).explain();
+      const planner = explained['queryPlanner'] as Readonly<Record<string, unknown>>;
+      return JSON.stringify(planner['winningPlan']);
+    };
+    for (const filter of [{ reference: 'po-1' }, { state: 'failed' }, { state: 'passed_on' }, { id: 'cb-1' }])
+      expect(await plan(filter)).not.toMatch(/"stage":"(?:COLLSCAN|SORT)"/);
+  });
+});
+
+test('what was rejected is kept with its reason in a bounded collection, and opening again leaves it', async () => {
+  const body = Buffer.alloc(60_000, 'a');
+  await store.insertRejected(callback({ id: 'cb-x1', body }), 'address.unlisted');
   const again = await openCallbackStore(database.db);
-  await again.insertRejected(callback());
+  await again.insertRejected(callback({ id: 'cb-x2', body }), 'signature.wrong');
+  expect(await store.listRejected({ limit: 10 })).toMatchObject([
+    { id: 'cb-x1', reason: 'address.unlisted', clientAddress: '203.0.113.7' },
+    { id: 'cb-x2', reason: 'signature.wrong' },
+  ]);
+  const [first] = await store.listRejected({ after: 'cb-x1', limit: 10 });
+  expect(first?.id).toBe('cb-x2');
+  for (const hidden of ['body', 'headers', 'peerAddress', '_id']) expect(first).not.toHaveProperty(hidden);
+
   const rejected = database.db.collection('rejected_callbacks');
-  expect(await rejected.countDocuments()).toBe(2);
+  const flood = (round: number) =>
+    Promise.allSettled(
+      Array.from({ length: 400 }, (_, index) =>
+        store.insertRejected(callback({ id: `cb-y${round}-${index}`, body }), 'body.malformed'),
+      ),
+    );
+  for (const round of [1, 2, 3]) {
+    const kept = (await flood(round)).filter(({ status }) => status === 'fulfilled');
+    expect(kept.length).toBeGreaterThanOrEqual(256);
+    expect(kept.length).toBeLessThan(400);
+  }
+  expect(await rejected.countDocuments()).toBeLessThan(600);
+  expect(await rejected.findOne({ _id: 'cb-x1' as never })).toBeNull();
   expect(await database.db.listCollections({ name: 'rejected_callbacks' }).next()).toMatchObject({
-    options: { capped: true },
+    options: { capped: true, max: 10_000, size: 32 * 1024 * 1024 },
   });
 });

@@ -1,136 +1,180 @@
-import { Binary, type ClientSession, type Collection, type Db, MongoServerError } from 'mongodb';
-import {
-  type Callback,
-  type CallbackHeader,
-  type CallbackKind,
-  type CallbackRequest,
-  type CallbackVerdict,
-  callbackKey,
-} from './domain/callback.ts';
+import type { AnyBulkWriteOperation, ClientSession, Db } from 'mongodb';
+import type { Callback } from './domain/callback.ts';
+import type { CallbackRecord, CallbackState } from './domain/reception.ts';
+import { openRejections, type Rejections } from './rejections.ts';
+import { type RequestDocument, toRequest } from './request-document.ts';
 
-/** A callback as MongoDB holds it; `_id` is rail, kind and digest, so the same bytes are stored once. */
-export interface CallbackDocument {
+/** What changes in a callback's document over time. */
+interface RecordFields {
+  readonly state: CallbackState;
+  /** The claim's fields are null while the callback could not be read. */
+  readonly reference: string | null;
+  readonly claimedStatus: string | null;
+  readonly claimedAmount: string | null;
+  readonly claimedFee: string | null;
+  readonly claimedReason: string | null;
+  readonly failure: string | null;
+  readonly passedOnAt: Date | null;
+  readonly timesPassedOn: number;
+  readonly deliveries: number;
+  readonly lastReceivedAt: Date;
+  readonly conflicts: number;
+  readonly otherDigests: readonly string[];
+}
+
+/** A callback as MongoDB holds it; `_id` is what makes it the same as another, so it is stored once. */
+export interface CallbackDocument extends RequestDocument, RecordFields {
   readonly _id: string;
   /** Sorts by time of arrival. */
   readonly id: string;
-  readonly rail: string;
-  readonly kind: CallbackKind;
-  readonly digest: string;
-  /** The raw body, which may hold personal data: it leaves this database nowhere. */
-  readonly body: Binary;
-  readonly headers: readonly CallbackHeader[];
-  readonly peerAddress?: string;
-  readonly verdict: CallbackVerdict;
-  readonly reference: string;
-  readonly claimedStatus: string;
-  readonly claimedAmount: string | null;
-  readonly receivedAt: Date;
-  readonly lastReceivedAt: Date;
-  /** How often these bytes came. */
-  readonly deliveries: number;
 }
 
-/** A callback as operators see it: no body, no headers. */
-export type CallbackSummary = Omit<CallbackDocument, '_id' | 'body' | 'headers' | 'peerAddress'>;
+/** A callback as operators see it: no body, no headers, no addresses. */
+export type CallbackSummary = Omit<
+  CallbackDocument,
+  '_id' | 'body' | 'headers' | 'peerAddress' | 'clientAddress' | 'claimedReason'
+>;
 
-/** A request whose body could not be read, kept for a while as evidence. */
-export interface RejectedDocument {
-  readonly rail: string;
-  readonly kind: CallbackKind;
-  readonly digest: string;
-  readonly body: Binary;
-  readonly headers: readonly CallbackHeader[];
-  readonly peerAddress?: string;
-  readonly receivedAt: Date;
+/** A stored callback, to be driven again. */
+export type StoredCallback = Pick<Callback, 'rail' | 'kind' | 'digest' | 'body' | 'verdict'> & {
+  readonly key: string;
+};
+
+/** Which callbacks a list is of, a part of it: by reference, by state, or both, after the one with the id `after`. */
+export interface CallbackQuery {
+  readonly reference?: string | undefined;
+  readonly state?: CallbackState | undefined;
+  readonly after?: string | undefined;
+  readonly limit: number;
 }
 
 /** The raw callbacks of this service's database. */
 export interface CallbackStore {
-  /** Stores callbacks, and counts those stored before; tells for each, in order, whether it is new. */
-  readonly insert: (callbacks: readonly Callback[], session: ClientSession) => Promise<readonly boolean[]>;
-  readonly insertRejected: (request: CallbackRequest) => Promise<void>;
-  /** The callbacks of a payment, oldest first, after the callback with the id `after`. */
-  readonly list: (reference: string, page: Page) => Promise<readonly CallbackSummary[]>;
+  /** What is remembered under these keys. */
+  readonly load: (
+    keys: readonly string[],
+    session: ClientSession,
+  ) => Promise<ReadonlyMap<string, CallbackRecord>>;
+  /** Stores fresh callbacks, and all records, by their keys; a key that was taken meanwhile breaks the transaction. */
+  readonly save: (
+    changes: {
+      readonly fresh: ReadonlyMap<string, Callback>;
+      readonly records: ReadonlyMap<string, CallbackRecord>;
+    },
+    session: ClientSession,
+  ) => Promise<void>;
+  readonly find: (id: string) => Promise<StoredCallback | undefined>;
+  readonly insertRejected: Rejections['insert'];
+  /** Oldest first. */
+  readonly list: (query: CallbackQuery) => Promise<readonly CallbackSummary[]>;
+  readonly listRejected: Rejections['list'];
 }
 
-/** A part of a list. */
-export interface Page {
-  readonly after: string | undefined;
-  readonly limit: number;
-}
-
-const REJECTED_BYTES_MAX = 32 * 1024 * 1024;
-const REJECTED_COUNT_MAX = 10_000;
-const NAMESPACE_EXISTS = 48;
+const recordFields = {
+  digest: 1,
+  state: 1,
+  reference: 1,
+  claimedStatus: 1,
+  claimedAmount: 1,
+  claimedFee: 1,
+  claimedReason: 1,
+  failure: 1,
+  passedOnAt: 1,
+  timesPassedOn: 1,
+  deliveries: 1,
+  lastReceivedAt: 1,
+  conflicts: 1,
+  otherDigests: 1,
+} as const;
 
 /** Opens the store and makes sure of its indexes and of the bound on what was rejected. */
 export async function openCallbackStore(db: Db): Promise<CallbackStore> {
   const callbacks = db.collection<CallbackDocument>('callbacks');
-  await callbacks.createIndexes([{ key: { reference: 1, id: 1 } }]);
-  const rejected = await openRejected(db);
+  await callbacks.createIndexes([
+    { key: { reference: 1, id: 1 } },
+    { key: { id: 1 }, unique: true },
+    { key: { state: 1, id: 1 }, partialFilterExpression: { state: 'failed' } },
+  ]);
+  const rejections = await openRejections(db);
   return {
-    insert: async (arrived, session) => {
-      const written = await callbacks.bulkWrite(
-        arrived.map((callback) => ({
-          updateOne: {
-            filter: { _id: callbackKey(callback) },
-            update: {
-              $setOnInsert: toDocument(callback),
-              $set: { lastReceivedAt: new Date(callback.receivedAtMs) },
-              $inc: { deliveries: 1 },
-            },
-            upsert: true,
-          },
-        })),
-        { session },
-      );
-      return arrived.map((_, index) => index in written.upsertedIds);
+    load: async (keys, session) => {
+      const found = await callbacks
+        .find({ _id: { $in: [...keys] } }, { session })
+        .project<Pick<CallbackDocument, '_id' | keyof typeof recordFields>>(recordFields)
+        .toArray();
+      return new Map(found.map((document) => [document._id, toRecord(document)]));
     },
-    insertRejected: async (request) => void (await rejected.insertOne(toRejected(request))),
-    list: (reference, { after, limit }) =>
+    save: async ({ fresh, records }, session) => {
+      const writes = [...records].map(([_id, record]): AnyBulkWriteOperation<CallbackDocument> => {
+        const callback = fresh.get(_id);
+        if (callback === undefined)
+          return { updateOne: { filter: { _id }, update: { $set: toFields(record) } } };
+        const document = { _id, id: callback.id, ...toRequest(callback), ...toFields(record) };
+        return { insertOne: { document } };
+      });
+      await callbacks.bulkWrite(writes, { session });
+    },
+    find: async (id) => {
+      const document = await callbacks.findOne({ id });
+      if (document === null) return undefined;
+      const { _id: key, rail, kind, digest, verdict, body } = document;
+      return { key, rail, kind, digest, verdict, body: body.buffer };
+    },
+    insertRejected: rejections.insert,
+    list: ({ reference, state, after, limit }) =>
       callbacks
-        .find({ reference, ...(after !== undefined && { id: { $gt: after } }) })
-        .project<CallbackSummary>({ _id: 0, body: 0, headers: 0, peerAddress: 0 })
+        .find({
+          ...(reference !== undefined && { reference }),
+          ...(state !== undefined && { state }),
+          ...(after !== undefined && { id: { $gt: after } }),
+        })
+        .project<CallbackSummary>({
+          _id: 0,
+          body: 0,
+          headers: 0,
+          peerAddress: 0,
+          clientAddress: 0,
+          claimedReason: 0,
+        })
         .sort({ id: 1 })
         .limit(limit)
         .toArray(),
+    listRejected: rejections.list,
   };
 }
 
-/** Whoever knows the address can send garbage, so what is rejected is bounded: the oldest makes room. */
-async function openRejected(db: Db): Promise<Collection<RejectedDocument>> {
-  const name = 'rejected_callbacks';
-  try {
-    return await db.createCollection<RejectedDocument>(name, {
-      capped: true,
-      size: REJECTED_BYTES_MAX,
-      max: REJECTED_COUNT_MAX,
-    });
-  } catch (error) {
-    if (error instanceof MongoServerError && error.code === NAMESPACE_EXISTS) return db.collection(name);
-    throw error;
-  }
-}
-
-function toRejected(request: CallbackRequest): RejectedDocument {
+function toFields(record: CallbackRecord): RecordFields {
+  const { claim, passedOnAtMs } = record;
   return {
-    rail: request.rail,
-    kind: request.kind,
-    digest: request.digest,
-    body: new Binary(request.body),
-    headers: request.headers,
-    ...(request.peerAddress !== undefined && { peerAddress: request.peerAddress }),
-    receivedAt: new Date(request.receivedAtMs),
+    state: record.state,
+    reference: claim?.reference ?? null,
+    claimedStatus: claim?.status ?? null,
+    claimedAmount: claim?.amount ?? null,
+    claimedFee: claim?.fee ?? null,
+    claimedReason: claim?.reason ?? null,
+    failure: record.failure,
+    passedOnAt: passedOnAtMs === null ? null : new Date(passedOnAtMs),
+    timesPassedOn: record.timesPassedOn,
+    deliveries: record.deliveries,
+    lastReceivedAt: new Date(record.lastReceivedAtMs),
+    conflicts: record.conflicts,
+    otherDigests: record.otherDigests,
   };
 }
 
-function toDocument(callback: Callback) {
+function toRecord(fields: RecordFields & Pick<RequestDocument, 'digest'>): CallbackRecord {
+  const { reference, claimedStatus: status, claimedAmount: amount, claimedFee: fee } = fields;
+  const isRead = reference !== null && status !== null;
   return {
-    ...toRejected(callback),
-    id: callback.id,
-    verdict: callback.verdict,
-    reference: callback.claim.reference,
-    claimedStatus: callback.claim.status,
-    claimedAmount: callback.claim.amount,
+    digest: fields.digest,
+    state: fields.state,
+    claim: isRead ? { reference, status, amount, fee, reason: fields.claimedReason } : null,
+    failure: fields.failure,
+    passedOnAtMs: fields.passedOnAt?.getTime() ?? null,
+    timesPassedOn: fields.timesPassedOn,
+    deliveries: fields.deliveries,
+    lastReceivedAtMs: fields.lastReceivedAt.getTime(),
+    conflicts: fields.conflicts,
+    otherDigests: fields.otherDigests,
   };
 }

@@ -40,6 +40,13 @@ export const collectionEvents = [
   {
     type: 'record',
     namespace,
+    name: 'CollectionCompletionClosed',
+    doc: 'No further completion is passed on: its OTPs or their time are used up. The rail is to be asked, its answer ends the collection.',
+    fields: [...envelope, ...payment, { name: 'rail', type: 'string' }, { name: 'attempts', type: 'int' }],
+  },
+  {
+    type: 'record',
+    namespace,
     name: 'CollectionCompleted',
     doc: 'The customer paid.',
     fields: [

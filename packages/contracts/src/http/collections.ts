@@ -1,10 +1,22 @@
 import { z } from 'zod';
 import { numberText, wholeNumber } from '../json.ts';
-import { line, optionalLine, reference } from '../text.ts';
+import { line, optional, optionalLine, reference } from '../text.ts';
 
 const requestHeader = z.object(
   { clientId: optionalLine(100), requestType: line(40) },
   { error: (issue) => (issue.input === undefined ? 'is required' : 'must be an object') },
+);
+
+/** A mobile number with its country's dialling code; no separators, so that it has one spelling in `X-module`. */
+const customerNumber = z
+  .string({ error: (issue) => (issue.input === undefined ? 'is required' : 'must be a string') })
+  .regex(/^\+?\d{6,15}$/, { error: 'must have 6 to 15 digits, after at most one plus sign' });
+
+/** Where the customer goes on: a browser is sent there, so that nothing but a page may be at it. */
+const pageAddress = optional(
+  line(2048).refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), {
+    error: 'must be an http or https address',
+  }),
 );
 
 /** A collection as a merchant submits it, and as we submit it upstream (contract 2.8). */
@@ -13,16 +25,16 @@ export const payinRequest = z.object(
     requestHeader,
     customerName: optionalLine(140),
     customerEmail: optionalLine(254),
-    customerNumber: line(20),
+    customerNumber,
     transactionReference: reference,
     transactionDescription: optionalLine(140),
     transactionAmount: numberText,
     transactionCurrency: line(3),
     transactionCountry: line(2),
     transactionType: optionalLine(1),
-    successUrl: optionalLine(2048),
-    errorUrl: optionalLine(2048),
-    cancelUrl: optionalLine(2048),
+    successUrl: pageAddress,
+    errorUrl: pageAddress,
+    cancelUrl: pageAddress,
     operatorCode: line(10),
     webhookUrl: optionalLine(2048),
   },

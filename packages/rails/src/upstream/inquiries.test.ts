@@ -1,6 +1,5 @@
-import { signWebhook } from '@pesewa/signatures';
 import { describe, expect, it } from 'vitest';
-import { answering, createRailFixture, START_MS } from '../fixture.ts';
+import { answering, createRailFixture } from '../fixture.ts';
 
 const answered = (responseData: unknown, change: object = {}) => ({
   isSuccessful: true,
@@ -145,31 +144,5 @@ describe('callbacks (contract 6)', () => {
     ['no fee', 'collection', collectionBody.replace('"transaction_fee":0,', '')],
   ] as const)('refuses %s', (_, kind, body) => {
     expect(rail.translateCallback(kind, body)).toEqual({ ok: false, refusal: 'callback.malformed' });
-  });
-
-  const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
-  const signed = {
-    ...signWebhook({ id: 'cb-1', timestamp: START_MS / 1000, body: payoutBody, secrets: [secret] }),
-  };
-  it.each([
-    [
-      'a signature, where the rail is proven',
-      { callbacks: 'proven', callbackSecrets: [secret] },
-      signed,
-      payoutBody,
-      true,
-    ],
-    ['a signature, where the rail is not', { callbackSecrets: [secret] }, signed, payoutBody, false],
-    [
-      'a signature over another body',
-      { callbacks: 'proven', callbackSecrets: [secret] },
-      signed,
-      `${payoutBody} `,
-      false,
-    ],
-    ['no signature', { callbacks: 'proven', callbackSecrets: [secret] }, {}, payoutBody, false],
-  ])('judges %s', (_, settings, headers, body, proven) => {
-    const fixture = createRailFixture(answering(200, ''), settings);
-    expect(fixture.rail.provesCallback(headers, body)).toBe(proven);
   });
 });

@@ -1,18 +1,17 @@
 import { missingConditionalField } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
-import { verifyWebhook } from '@pesewa/signatures';
 import type { NotSent, RailConnector, Unknown } from '../connector.ts';
 import { callDeadlineMs, type Guard } from '../guard.ts';
 import type { RailSettings } from '../settings.ts';
 import { type CallUpstream, createCall } from './call.ts';
+import { createCallbackJudge } from './callback-judge.ts';
 import { translateCallback } from './callbacks.ts';
 import { checkBody, collectionRequest, readCheck, readCompletion, readInitiation } from './collections.ts';
 import { PROCESSORS_BYTES_MAX, readAccountName, readBalances, readProcessors } from './inquiries.ts';
 import { batchBody, payoutBody, readBatchSubmission, readLookup, readSubmission } from './payouts.ts';
 import { base64 } from './text.ts';
 
-const CALLBACK_TOLERANCE_SECONDS = 300;
 const json = { 'content-type': 'application/json' };
 
 /** The connector for an aggregator that speaks the contract: we are its client. */
@@ -37,15 +36,7 @@ export function createUpstream(dependencies: {
     ...payoutOperations(settings, call, dependencies.logger),
     ...collectionOperations(settings, call),
     translateCallback,
-    provesCallback: (headers, body) =>
-      settings.callbacks === 'proven' &&
-      verifyWebhook({
-        headers,
-        body,
-        secrets: settings.callbackSecrets,
-        nowMs: clock.nowMs(),
-        toleranceSeconds: CALLBACK_TOLERANCE_SECONDS,
-      }).ok,
+    judgeCallback: createCallbackJudge(settings, clock),
   };
 }
 

@@ -42,6 +42,8 @@ export interface OperatorClient {
   readonly order: (order: LedgerOrder) => Promise<string>;
   readonly fundWallet: (order: FundWallet) => Promise<string>;
   readonly fundFloat: (order: FundFloat) => Promise<string>;
+  /** Proposes what a customer paid as one operator and approves it as the other; gives the decision's id. */
+  readonly decide: (decision: AmountDecision) => Promise<string>;
   /** Resolves once the ledger has applied the commands. */
   readonly untilApplied: (commandIds: readonly string[]) => Promise<void>;
   readonly wallet: (merchantId: string, currency: string) => Promise<z.output<typeof walletView>>;
@@ -52,6 +54,13 @@ export interface OperatorClient {
   readonly breaks: (reference: string) => Promise<readonly Record<string, unknown>[]>;
   readonly timeline: (reference: string) => Promise<readonly Record<string, unknown>[]>;
   readonly deliveries: (reference: string) => Promise<readonly Record<string, unknown>[]>;
+}
+
+/** What a customer paid, by our reference of the collection. */
+interface AmountDecision {
+  readonly reference: string;
+  /** Decimal text. */
+  readonly amount: string;
 }
 
 interface FundWallet {
@@ -89,9 +98,18 @@ export function createOperatorClient(options: {
     expectOk(await postJson(approval, '{}', bearer(options.approverToken)), approval);
     return fields.commandId;
   };
+  const decide: OperatorClient['decide'] = async (decision) => {
+    const url = `${operations.reconciler}/decisions`;
+    const proposed = expectOk(await postJson(url, JSON.stringify(decision), headers), url);
+    const { id } = z.object({ id: z.string() }).parse(proposed.body);
+    const approval = `${url}/${id}/approve`;
+    expectOk(await postJson(approval, '{}', bearer(options.approverToken)), approval);
+    return id;
+  };
   const query = (reference: string) => `reference=${encodeURIComponent(reference)}`;
   return {
     order,
+    decide,
     fundWallet: ({ merchantId, ...funding }) => order({ kind: 'fund', target: { merchantId }, ...funding }),
     fundFloat: ({ rail, ...funding }) => order({ kind: 'fund-float', target: { rail }, ...funding }),
     untilApplied: async (commandIds) => {

@@ -30,7 +30,7 @@ interface Profile {
   readonly name: string;
   readonly payoutFee: FeeSchedule;
   readonly collectionFee: FeeSchedule;
-  readonly requestsPerSecond: number;
+  readonly limits: NewMerchant['limits'];
   /** What each wallet holds at the start, as decimal text in major units. */
   readonly funding: string;
 }
@@ -41,7 +41,7 @@ const profiles: readonly Profile[] = [
     name: 'Demo Merchant',
     payoutFee: { fixedMinor: 0n, basisPoints: 100n, minimumMinor: 1n },
     collectionFee: { fixedMinor: 0n, basisPoints: 150n, minimumMinor: 1n },
-    requestsPerSecond: 1_000_000,
+    limits: { requestsPerSecond: 1_000_000, collectionsPerNumberPerHour: 1_000_000 },
     funding: '1000000',
   },
   {
@@ -49,7 +49,7 @@ const profiles: readonly Profile[] = [
     name: 'Rival Merchant',
     payoutFee: { fixedMinor: 50n, basisPoints: 200n, minimumMinor: 100n, maximumMinor: 10_000n },
     collectionFee: { fixedMinor: 0n, basisPoints: 250n, minimumMinor: 1n },
-    requestsPerSecond: 50,
+    limits: { requestsPerSecond: 50 },
     funding: '1000',
   },
 ];
@@ -113,6 +113,6 @@ function merchantOf(profile: Profile, simulatorUrl: string): NewMerchant {
     wallets: demoWallets.map((wallet) => ({ ...wallet, payoutFee, collectionFee })),
     payoutsUrl: `${simulatorUrl}/merchant/${profile.id}/payouts`,
     collectionsUrl: `${simulatorUrl}/merchant/${profile.id}/collections`,
-    limits: { requestsPerSecond: profile.requestsPerSecond },
+    limits: profile.limits,
   };
 }

@@ -20,7 +20,12 @@ export interface StackSettings {
   readonly logLevel: string;
   /** Put before databases, topics and consumer groups; empty for the names of design 1 and 2. */
   readonly prefix: string;
+  /** Further settings of the one rail, or others in place of the usual ones. */
+  readonly rail?: RailOverrides | undefined;
 }
+
+/** Settings of a rail by their names in `RAILS`. */
+export type RailOverrides = Readonly<Record<string, unknown>>;
 
 /** How our connector identifies itself to the simulator. */
 const RAIL_PUBLIC_KEY = 'pesewa-hub-development-key';
@@ -78,6 +83,7 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
       publicKey: RAIL_PUBLIC_KEY,
       requestsPerSecondMax: 5_000,
       timeoutMs: 4_000,
+      ...settings.rail,
     },
   ];
   const rails = { RAILS: JSON.stringify(railList) };
@@ -87,7 +93,14 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
       RESUBMIT_GRACE_MS: '8000',
       PUBLIC_URL: publicUrl(settings, 'payout-gateway'),
     },
-    'collection-gateway': { ...rails, RESUBMIT_GRACE_MS: '8000' },
+    'collection-gateway': {
+      ...rails,
+      RESUBMIT_GRACE_MS: '8000',
+      WEBHOOK_ALLOWED_ORIGINS: simulator,
+      // Tests and demonstrations have few customers: a million is no limit.
+      COLLECTIONS_PER_NUMBER_PER_HOUR: '1000000',
+      OTP_TRIES_PER_NUMBER_PER_HOUR: '1000000',
+    },
     'webhook-ingress': rails,
     reconciler: {
       ...rails,
@@ -96,6 +109,7 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
       POLL_CAP_MS: '10000',
       CALLBACK_SETTLE_MS: '5000',
       NOT_FOUND_GRACE_MS: '8000',
+      UNKNOWN_REFERENCE_GRACE_MS: '10000',
       COMPARISON_INTERVAL: '*/15 * * * * *',
     },
     ledger: { RAIL_NAMES: railList.map((rail) => rail.name).join(',') },

@@ -15,6 +15,7 @@ import {
   newToken,
   operationsUrl,
   publicUrl,
+  type RailOverrides,
   type ServicePorts,
   type StackSettings,
   serviceEnvironment,
@@ -53,6 +54,8 @@ export interface StackOptions {
   readonly logDirectory: string;
   /** Further variables of single services, for tests. */
   readonly environment?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
+  /** Further settings of the rail, for every service that knows it. */
+  readonly rail?: RailOverrides;
   /** Called when a service has got a new process id. */
   readonly changed?: () => void;
 }
@@ -75,6 +78,7 @@ export async function openStack(options: StackOptions): Promise<Stack> {
       dataDirectory,
       logLevel: options.logLevel ?? 'info',
       prefix: options.prefix ?? '',
+      rail: options.rail,
     };
     await mkdir(join(options.root, options.logDirectory), { recursive: true });
     await prepareTopics({ addresses, topicPrefix: topicPrefix(settings.prefix), log: options.log });

@@ -1,17 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type CollectionCommand,
-  type CollectionFact,
-  type CollectionState,
-  collectionDecider,
-  initiated,
-  OTP_ATTEMPTS_MAX,
-  OTP_WINDOW_MS,
-} from './collection.ts';
+import { collectionDecider } from './collection.ts';
 import type { CollectionOrder } from './initiation.ts';
+import { type CollectionCommand, type CollectionFact, type CollectionState, initiated } from './state.ts';
 
 const START_MS = 1_000_000;
 const GRACE_MS = 30_000;
+const feeSchedule = { fixedMinor: 0n, basisPoints: 150n, minimumMinor: 20n };
 const otp = { kind: 'otp', otpLength: 6 } as const;
 
 function order(flow: CollectionOrder['flow']): CollectionOrder {
@@ -34,7 +28,7 @@ function order(flow: CollectionOrder['flow']): CollectionOrder {
 }
 
 const fresh = (flow: CollectionOrder['flow'] = otp) =>
-  initiated({ order: order(flow), railFee: 100n, nowMs: START_MS });
+  initiated({ order: order(flow), fee: 150n, feeSchedule, railFee: 100n }, START_MS);
 
 /** The state after commands that must all be accepted. */
 function given(commands: readonly CollectionCommand[], flow?: CollectionOrder['flow']): CollectionState {
@@ -50,7 +44,6 @@ const recorded = (outcome: 'accepted' | 'unknown'): CollectionCommand => ({
   attempt: 1,
   outcome: { kind: outcome },
 });
-const request: CollectionCommand = { kind: 'requestCompletion', nowMs: START_MS };
 const observe = (fact: Partial<CollectionFact>): CollectionCommand => ({
   kind: 'observe',
   resubmitGraceMs: GRACE_MS,
@@ -113,57 +106,15 @@ describe('initiation', () => {
   });
 });
 
-describe('completion', () => {
-  it('is passed on three times at most', () => {
-    const tried = given([recorded('accepted'), ...Array.from({ length: OTP_ATTEMPTS_MAX }, () => request)]);
-    expect(tried.completionAttempts).toBe(3);
-    expect(collectionDecider.decide(request, tried)).toEqual(refused('collection.otp_attempts_exceeded'));
-  });
-
-  it('gives a try back that was not sent', () => {
-    const tried = given([recorded('accepted'), request, { kind: 'recordCompletion', outcome: 'notSent' }]);
-    expect(tried.completionAttempts).toBe(0);
-  });
-
-  it.each([
-    [0, true],
-    [1, false],
-  ])('%i ms after five minutes is passed on: %s', (lateMs, passed) => {
-    const late: CollectionCommand = { kind: 'requestCompletion', nowMs: START_MS + OTP_WINDOW_MS + lateMs };
-    expect(collectionDecider.decide(late, given([recorded('accepted')])).ok).toBe(passed);
-  });
-
-  it('goes on where the initiation was unclear, since the customer may have an OTP', () => {
-    expect(collectionDecider.decide(request, given([recorded('unknown')])).ok).toBe(true);
-  });
-
-  it('is not passed on again once the rail accepted one', () => {
-    const completing = given([
-      recorded('accepted'),
-      request,
-      { kind: 'recordCompletion', outcome: 'accepted' },
-    ]);
-    expect(completing.step).toBe('completing');
-    expect(collectionDecider.decide(request, completing)).toEqual(refused('collection.completing'));
-  });
-
-  it.each(['stk', 'link'] as const)('is not required for %s', (kind) => {
-    const awaiting = given([recorded('accepted')], { kind });
-    expect(collectionDecider.decide(request, awaiting)).toEqual(
-      refused('collection.completion_not_required'),
-    );
-  });
-
-  it('comes too late for an ended collection', () => {
-    expect(collectionDecider.decide(request, given([observe({ status: 'failed' })]))).toEqual(
-      refused('collection.closed'),
-    );
-  });
-});
-
 describe('facts', () => {
   it('complete with the scheduled rail fee where the rail does not tell', () => {
-    expect(given([observe({})])).toMatchObject({ status: 'COMPLETED', step: 'ended', railFee: 100n });
+    expect(given([observe({})])).toMatchObject({
+      status: 'COMPLETED',
+      step: 'ended',
+      amountReceived: 10_000n,
+      fee: 150n,
+      railFee: 100n,
+    });
   });
 
   it("complete with the rail's own fee where it tells", () => {
@@ -184,6 +135,16 @@ describe('facts', () => {
       status: 'FAILED',
       failureReason: 'EXPIRED',
     });
+  });
+
+  it('with another amount after the end are a contradiction', () => {
+    const completed = given([observe({})]);
+    expect(collectionDecider.decide(observe({ amount: 10_000n }), completed)).toEqual(
+      refused('collection.already_there'),
+    );
+    expect(collectionDecider.decide(observe({ amount: 9_999n }), completed)).toEqual(
+      refused('collection.contradiction'),
+    );
   });
 
   it.each([
@@ -217,5 +178,37 @@ describe('facts', () => {
     expect(collectionDecider.decide(observe(afterGrace), awaiting)).toEqual(
       refused('collection.contradiction'),
     );
+  });
+});
+
+describe('a decided amount', () => {
+  const decide = (amount: bigint, currency = 'GMD'): CollectionCommand => ({
+    kind: 'decideAmount',
+    decided: { amount, currency, railFee: 7n },
+  });
+
+  it.each([
+    ['by its schedule', 9_000n, 135n],
+    ['above what was asked', 20_000n, 300n],
+    ['by the minimum', 1_000n, 20n],
+    ['never more than was received', 19n, 19n],
+  ])('completes a pending collection, the fee %s', (_name, amount, fee) => {
+    expect(given([recorded('accepted'), decide(amount)])).toMatchObject({
+      status: 'COMPLETED',
+      step: 'ended',
+      amountReceived: amount,
+      fee,
+      railFee: 7n,
+    });
+  });
+
+  it.each([
+    ['the same', [decide(9_000n)], decide(9_000n), 'collection.already_there'],
+    ['another', [decide(9_000n)], decide(8_999n), 'collection.contradiction'],
+    ['what was asked, too', [observe({})], decide(10_000n), 'collection.already_there'],
+    ['of one that failed', [observe({ status: 'failed' })], decide(9_000n), 'collection.contradiction'],
+    ['in another currency', [], decide(9_000n, 'GHS'), 'collection.currency_differs'],
+  ] as const)('after the end changes nothing: %s', (_name, before, command, refusal) => {
+    expect(collectionDecider.decide(command, given(before))).toEqual(refused(refusal));
   });
 });

@@ -1,7 +1,7 @@
-import { parseJson, payinRequest } from '@pesewa/contracts';
+import { completePayinRequest, parseJson, payinRequest } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { ivoryCoast, payinBody } from '../fixtures/gateway.ts';
-import { isSameContent, readForm, readOperator, readOrder, securityTexts } from './initiation.ts';
+import { isSameContent, otpProblem, readForm, readOperator, readOrder, securityTexts } from './initiation.ts';
 
 function formOf(changes: Readonly<Record<string, unknown>>, amountText = '100') {
   const text = JSON.stringify(payinBody({ ...changes, transactionAmount: 0 }));
@@ -55,8 +55,50 @@ describe('content of a completion', () => {
     ['another case of the codes', { transactionCountry: 'gm', transactionCurrency: 'gmd' }, '100', true],
     ['another amount', {}, '101', false],
     ['another customer', { customerNumber: '2203001235' }, '100', false],
+    ['another spelling of the customer', { customerNumber: '+2203001234' }, '100', false],
+    ['another reference', { transactionReference: 'order-2' }, '100', false],
+    ['another name', { customerName: 'Awa Jallow-Ceesay' }, '100', false],
+    ['another e-mail address', { customerEmail: 'awa@example.com' }, '100', false],
+    ['another description', { transactionDescription: 'Shoes' }, '100', false],
+    ['another currency', { transactionCurrency: 'GHS' }, '100', false],
+    ['another operator', { operatorCode: 'GMAFR' }, '100', false],
+    ['a transaction type', { transactionType: '1' }, '100', false],
+    ['a success address', { successUrl: 'https://merchant.example/a' }, '100', false],
+    ['an error address', { errorUrl: 'https://merchant.example/a' }, '100', false],
+    ['a cancel address', { cancelUrl: 'https://merchant.example/a' }, '100', false],
+    ['no webhook address', { webhookUrl: '' }, '100', false],
+    ['another client id', { requestHeader: { clientId: 'x', requestType: 'B' } }, '100', true],
     ['another webhook address', { webhookUrl: 'https://merchant.example/other' }, '100', false],
   ])('with %s', (_name, changes, amountText, same) => {
     expect(order.ok && isSameContent(formOf(changes, amountText), order.value)).toBe(same);
+  });
+});
+
+describe('the OTP of a completion', () => {
+  const ofGhana = {
+    requestHeader: { clientId: '', requestType: 'Collections' },
+    transactionCountry: 'GH',
+    transactionCurrency: 'GHS',
+    operatorCode: 'GHMTN',
+  };
+
+  it.each([
+    ['GMQMO', { operatorCode: 'GMQMO', otpCode: '123456' }, undefined],
+    ['GMQMO, short', { operatorCode: 'GMQMO', otpCode: '12345' }, 'must have 6 digits'],
+    ['GMQMO, none', { operatorCode: 'GMQMO' }, 'is required'],
+    ['CIORA', { ...ivoryCoast, operatorCode: 'CIORA', otpCode: '0123' }, undefined],
+    ['CIORA, long', { ...ivoryCoast, operatorCode: 'CIORA', otpCode: '012345' }, 'must have 4 digits'],
+    ['GHMTN low risk', { ...ofGhana, transactionType: '2', otpCode: '012345' }, undefined],
+    ['GHMTN high risk', { ...ofGhana, transactionType: '1', otpCode: '012345' }, undefined],
+    ['GMAFR', { operatorCode: 'GMAFR' }, undefined],
+    [
+      'GMAFR, one too many',
+      { operatorCode: 'GMAFR', otpCode: '123456' },
+      'must be left out: GMAFR completes without an OTP',
+    ],
+    ['a link', { operatorCode: 'GMWAV', otpCode: '123456' }, undefined],
+  ])('of %s', (_name, changes, message) => {
+    const request = completePayinRequest.parse(parseJson(JSON.stringify(payinBody(changes))));
+    expect(otpProblem(request)).toEqual(message === undefined ? undefined : { path: 'otpCode', message });
   });
 });

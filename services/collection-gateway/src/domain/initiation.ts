@@ -13,6 +13,7 @@ import {
   requestTypeOf,
 } from '@pesewa/contracts';
 import { type AmountRefusal, accept, type Money, parseAmount, type Result, refuse } from '@pesewa/kernel';
+import { isPhoneNumber } from './customer-number.ts';
 
 /** What a merchant says of a collection besides its amount, normalised. */
 export interface CollectionContent {
@@ -60,6 +61,7 @@ export function readForm(request: PayinRequest): Result<CollectionForm, FieldPro
   if (currency === undefined)
     return refuse({ path: 'transactionCurrency', message: 'must be an ISO 4217 code' });
   const problem =
+    numberProblem(request) ??
     requestTypeProblem(request, country) ??
     transactionTypeProblem(request, country) ??
     webhookProblem(request);
@@ -83,6 +85,11 @@ export function readForm(request: PayinRequest): Result<CollectionForm, FieldPro
       webhookUrl: request.webhookUrl,
     },
   });
+}
+
+function numberProblem({ customerNumber }: PayinRequest): FieldProblem | undefined {
+  if (isPhoneNumber(customerNumber)) return undefined;
+  return { path: 'customerNumber', message: 'must be a phone number of 6 to 15 digits' };
 }
 
 function requestTypeProblem({ requestHeader }: PayinRequest, country: string): FieldProblem | undefined {
@@ -113,13 +120,19 @@ function webhookProblem({ webhookUrl }: PayinRequest): FieldProblem | undefined 
     : { path: 'webhookUrl', message: 'must be an http or https address without credentials' };
 }
 
-/** The form of a completion: its OTP has the digits that the operator's flow asks for (contract 8). */
+/**
+ * The form of a completion: its OTP has the digits that the operator's flow asks for, and there is none where the flow
+ * completes without (contract 4.8, 8). Flows that need no completion are told so, with or without one.
+ */
 export function otpProblem(request: CompletePayinRequest): FieldProblem | undefined {
   const operator = findOperator(request.operatorCode);
   const flow = operator && completionFlow(operator, request.transactionType);
-  if (flow?.kind !== 'otp' || request.otpCode?.length === flow.otpLength) return undefined;
-  const message = request.otpCode === undefined ? 'is required' : `must have ${flow.otpLength} digits`;
-  return { path: 'otpCode', message };
+  const { otpCode } = request;
+  const problem = (message: string) => ({ path: 'otpCode', message });
+  if (flow?.kind === 'stkThenComplete' && otpCode !== undefined)
+    return problem(`must be left out: ${request.operatorCode} completes without an OTP`);
+  if (flow?.kind !== 'otp' || otpCode?.length === flow.otpLength) return undefined;
+  return problem(otpCode === undefined ? 'is required' : `must have ${flow.otpLength} digits`);
 }
 
 /** The texts whose Base64 is a right X-module: the amount as it was written, or as its shortest plain decimal (design 9). */

@@ -1,4 +1,11 @@
-import { accept, type Result, refuse } from '@pesewa/kernel';
+import {
+  accept,
+  judgeDecision,
+  type ProposalRefusal,
+  proposalExpiryMs,
+  type Result,
+  refuse,
+} from '@pesewa/kernel';
 
 /** What an operator may order of the ledger (design 5), in minor units; the direction says where the money goes. */
 export type Wish = {
@@ -45,14 +52,11 @@ export interface Decision {
 }
 
 /** Why a decision changes nothing: it is the maker's own approval, comes too late, or contradicts an earlier one. */
-export type DecisionRefusal = 'order.same_operator' | 'order.expired' | 'order.decided';
-
-/** How long a proposal can be approved; what stood longer was meant for other circumstances. */
-const PROPOSAL_LIFETIME_MS = 7 * 24 * 3_600_000;
+export type DecisionRefusal = `order.${ProposalRefusal}`;
 
 /** When a proposal can no longer be approved, in milliseconds since the epoch. */
 export function expiryMsOf(order: Order): number {
-  return order.at.getTime() + PROPOSAL_LIFETIME_MS;
+  return proposalExpiryMs(order);
 }
 
 /**
@@ -62,15 +66,12 @@ export function expiryMsOf(order: Order): number {
  */
 export function decideOrder(order: Order, decision: Decision): Result<Order, DecisionRefusal> {
   const { verdict, by, at } = decision;
+  const judged = judgeDecision(order, { verdict: verdict.kind, by, at });
+  if (!judged.ok) return refuse(`order.${judged.refusal}` as const);
+  if (judged.value === 'repeated') return accept(order);
   if (verdict.kind === 'approve') {
-    if (by === order.requestedBy) return refuse('order.same_operator');
-    if (order.status === 'approved') return accept(order);
-    if (order.status === 'rejected') return refuse('order.decided');
-    if (at.getTime() >= expiryMsOf(order)) return refuse('order.expired');
     return accept({ ...order, status: 'approved', decidedBy: by, decidedAt: at });
   }
-  if (order.status === 'rejected') return accept(order);
-  if (order.status === 'approved') return refuse('order.decided');
   const rejected = {
     status: 'rejected',
     decidedBy: by,

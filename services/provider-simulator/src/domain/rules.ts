@@ -87,8 +87,9 @@ function moveAtMs(payment: Payment, timing: Timing): number | undefined {
   if (payment.status === 'ABSENT') return undefined;
   const script = scriptOf(payment.terms.digits);
   if (payment.status === 'PENDING') {
-    if (payment.awaitsCompletion) return payment.acceptedAtMs + timing.completionWindowMs;
+    // What is pending for ever doesn't expire either: a client that asks must find it so.
     if (script.outcome === 'never') return undefined;
+    if (payment.awaitsCompletion) return payment.acceptedAtMs + timing.completionWindowMs;
     return payment.startedAtMs + script.pendingMs + customerDelayMs(payment, timing);
   }
   const reversible = payment.status === 'COMPLETED' && payment.terms.kind === 'payout';
@@ -199,7 +200,9 @@ function decideAtLink(command: Command, payment: Payment): Result<readonly Payme
   if (payment.status === 'ABSENT' || payment.terms.flow?.kind !== 'link') return refuse('payment.unknown');
   if (payment.status !== 'PENDING') return refuse('payment.closed');
   if (command.type === 'cancel') return accept([ended('FAILED', reasons.cancelled, command.nowMs)]);
-  return accept(scriptOf(payment.terms.digits).outcome === 'never' ? [] : [execute(command, payment)]);
+  const { outcome, pendingMs } = scriptOf(payment.terms.digits);
+  const lasts = outcome === 'never' || pendingMs > 0;
+  return accept(lasts ? [] : [execute(command, payment)]);
 }
 
 function proceed(command: Command, payment: Payment, timing: Timing): readonly PaymentEvent[] {

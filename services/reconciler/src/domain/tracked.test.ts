@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { awaited, inFlight, remember, type Sighting, sight, type Terms, type Tracked } from './tracked.ts';
+import type { Claim } from './claim.ts';
+import { type Sighting, sight } from './sightings.ts';
+import { awaited, inFlight, remember, type Terms, type Tracked } from './tracked.ts';
 
 const terms: Terms = {
   kind: 'payout',
@@ -20,9 +22,10 @@ const ended = (status: 'completed' | 'failed' | 'reversed', version: bigint): Si
   status,
   terms,
 });
-const hint = (status: string): Sighting => ({
-  kind: 'hinted',
-  claim: { status, amount: '100', fee: '0.5', reason: null, atMs: 6_000 },
+const origin = { rail: 'upstream', kind: 'payout', proven: false } as const;
+const hint = (status: string, of: Partial<Claim> = {}): Sighting => ({
+  kind: 'called',
+  claim: { ...origin, status, amount: '100', fee: '0.5', reason: null, atMs: 6_000, ...of },
 });
 const posted = (posting: 'capture' | 'refund'): Sighting => ({
   kind: 'posted',
@@ -31,11 +34,10 @@ const posted = (posting: 'capture' | 'refund'): Sighting => ({
   atMs: 9_500,
 });
 
+const pace = { nowMs: 7_000, firstPollAfterMs: 30_000, unknownGraceMs: 600_000 };
+
 const fold = (...sightings: readonly Sighting[]): Tracked =>
-  sightings.reduce<Tracked>(
-    (tracked, sighting) => sight(tracked, sighting, { nowMs: 7_000, firstPollAfterMs: 30_000 }),
-    awaited('po-1', 0),
-  );
+  sightings.reduce<Tracked>((tracked, sighting) => sight(tracked, sighting, pace), awaited('po-1', 0));
 
 describe('a payment of the working set', () => {
   it('is first polled some time after it was opened, and again after the rail was asked', () => {
@@ -45,7 +47,6 @@ describe('a payment of the working set', () => {
 
   it('is due at once by a hint, whenever it comes', () => {
     expect(fold(opened, hint('COMPLETED')).dueAtMs).toBe(7_000);
-    expect(fold(hint('COMPLETED')).dueAtMs).toBeNull();
     expect(fold(hint('COMPLETED'), opened).dueAtMs).toBe(7_000);
     expect(fold(opened, ended('completed', 5n), hint('REVERSED')).dueAtMs).toBe(7_000);
   });
@@ -62,8 +63,7 @@ describe('a payment of the working set', () => {
     const opening = fold(opened, asked);
     const history = remember(opening.history, { what: 'fact', detail: 'completed', atMs: 6_000 });
     const told = { ...opening, dueAtMs: null, history };
-    const end = (status: 'completed' | 'failed' | 'reversed') =>
-      sight(told, ended(status, 5n), { nowMs: 7_000, firstPollAfterMs: 30_000 }).dueAtMs;
+    const end = (status: 'completed' | 'failed' | 'reversed') => sight(told, ended(status, 5n), pace).dueAtMs;
     expect(end('failed')).toBe(7_000);
     expect(end('completed')).toBeNull();
     expect(end('reversed')).toBeNull();
@@ -88,18 +88,19 @@ describe('a payment of the working set', () => {
     );
   });
 
-  it.each<[string, Sighting, Sighting]>([
-    ['payout: submitted before accepted', asked, opened],
+  it.each<[string, Sighting, Sighting, number]>([
+    ['payout: submitted before accepted', asked, opened, 35_000],
     [
       'collection: completion requested before initiated',
       { ...asked, name: 'CollectionCompletionRequested', version: 3n },
       { ...opened, name: 'CollectionInitiated', terms: { ...terms, kind: 'collection' } },
+      31_000,
     ],
-  ])('is tracked though its first event comes late (%s)', (_name, newer, first) => {
+  ])('is tracked though its first event comes late (%s)', (_name, newer, first, dueAtMs) => {
     const { history: _late, ...late } = fold(newer, first);
     const { history: _ordered, ...ordered } = fold(first, newer);
     expect(late).toEqual(ordered);
-    expect(late).toMatchObject({ status: 'open', dueAtMs: 35_000 });
+    expect(late).toMatchObject({ status: 'open', dueAtMs });
     expect(fold(newer, first, newer, first)).toEqual(fold(newer, first));
   });
 
@@ -107,9 +108,38 @@ describe('a payment of the working set', () => {
     expect(fold(ended('completed', 5n), opened)).toEqual(fold(ended('completed', 5n)));
   });
 
-  it('keeps the first few distinct claims only', () => {
+  it('keeps the first few distinct claims only, and room for proven ones', () => {
     const flood = Array.from({ length: 20 }, (_, index) => hint(`CLAIM ${index}`));
-    expect(fold(opened, hint('FAILED'), hint('FAILED'), ...flood).callbacks).toHaveLength(8);
+    const flooded = fold(opened, hint('FAILED'), hint('FAILED'), ...flood, hint('FAILED', { proven: true }));
+    expect(flooded.callbacks).toHaveLength(9);
+    expect(flooded.callbacks.at(-1)).toMatchObject({ status: 'FAILED', proven: true });
+  });
+
+  it.each<[string, Sighting, number]>([
+    ['a proven end is judged, not asked about', hint('COMPLETED', { proven: true }), 31_000],
+    ['a proven callback that tells no end makes a poll due', hint('PENDING', { proven: true }), 7_000],
+    ['the proof of another rail is a hint', hint('COMPLETED', { proven: true, rail: 'other' }), 7_000],
+    ['the proof of another kind is a hint', hint('COMPLETED', { proven: true, kind: 'collection' }), 7_000],
+  ])('%s', (_name, called, dueAtMs) => {
+    expect(fold(opened, called).dueAtMs).toBe(dueAtMs);
+    expect(fold(called, opened).dueAtMs).toBe(dueAtMs);
+  });
+});
+
+describe('a reference that nobody has opened', () => {
+  it('is looked at again a grace time after its first callback', () => {
+    expect(fold(hint('COMPLETED'))).toMatchObject({ status: 'awaited', dueAtMs: 600_000 });
+    expect(fold(hint('COMPLETED'), hint('FAILED')).dueAtMs).toBe(600_000);
+  });
+
+  it('is no matter of callbacks where the ledger or the owner speaks of it', () => {
+    expect(fold(posted('capture'), hint('COMPLETED')).dueAtMs).toBeNull();
+    expect(fold(asked, hint('COMPLETED')).dueAtMs).toBeNull();
+  });
+
+  it('is polled at once where it turns up as ended otherwise than the callback claims', () => {
+    expect(fold(hint('FAILED'), ended('completed', 5n)).dueAtMs).toBe(7_000);
+    expect(fold(hint('COMPLETED'), ended('completed', 5n)).dueAtMs).toBeNull();
   });
 });
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { awaited, type Claim, type Terms, type Tracked } from './tracked.ts';
-import { judge, type RailAnswer } from './verdict.ts';
+import type { Claim } from './claim.ts';
+import type { RailAnswer } from './question.ts';
+import { awaited, type Terms, type Tracked } from './tracked.ts';
+import { judge } from './verdict.ts';
 
 const SETTLE_MS = 60_000;
 const GRACE_MS = 30_000;
@@ -19,6 +21,9 @@ const checked: RailAnswer = { kind: 'completed', amount: null, fee: null, reason
 const failed: RailAnswer = { kind: 'failed', reason: 'Declined' };
 const back: RailAnswer = { kind: 'reversed', amount: 10_000n, fee: 50n, reason: 'Reversed' };
 const says = (status: string, amount: string | null = '100.00', fee: string | null = '0.5'): Claim => ({
+  rail: 'upstream',
+  kind: 'payout',
+  proven: false,
   status,
   amount,
   fee,
@@ -46,6 +51,7 @@ function poll(given: {
     tracked,
     terms,
     expectedFee: terms.railFee,
+    source: 'poll',
     answer,
     polledAtMs,
     settleMs: SETTLE_MS,
@@ -235,6 +241,7 @@ describe('a collection under poll', () => {
     const given = { tracked, terms: collection, answer: checked, polledAtMs: 1_000 };
     return judge({
       ...given,
+      source: 'poll',
       expectedFee: 100n,
       settleMs: SETTLE_MS,
       notFoundGraceMs: GRACE_MS,

@@ -24,23 +24,30 @@ const INNER_NAMES =
   /(?:^|\.)(?:localhost|local|internal|svc|cluster|localdomain|home|lan|corp|intranet|onion)$|\.cluster\.local$|\.arpa$/;
 
 /**
- * Judges a merchant's address before anything is sent (design 8, research/reliability 6.6): https on port 443 to a
- * public name or address, or an origin that the operator listed exactly.
+ * Judges a merchant's address, where a request names it and again before anything is sent (design 8, research/reliability
+ * 6.6): https on port 443 to a public name or address, or an origin that the operator listed exactly.
  */
 export function judgeAddress(
   text: string,
-  allowedOrigins: ReadonlySet<string>,
+  allowedOrigins: readonly string[],
 ): Result<JudgedAddress, AddressRefusal> {
+  const read = readHttpUrl(text);
+  if (!read.ok) return read;
+  const url = read.value;
+  if (allowedOrigins.includes(url.origin)) return accept({ url, listed: true });
+  if (url.protocol !== 'https:') return refuse('address.not_https');
+  // A parser leaves out the scheme's own port.
+  if (url.port !== '') return refuse('address.port');
+  return isPublicHost(url.hostname) ? accept({ url, listed: false }) : refuse('address.not_public');
+}
+
+function readHttpUrl(text: string): Result<URL, AddressRefusal> {
   if (text.length > URL_LENGTH_MAX || AMBIGUOUS.test(text) || !URL.canParse(text))
     return refuse('address.malformed');
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') return refuse('address.credentials');
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return refuse('address.not_https');
-  if (allowedOrigins.has(url.origin)) return accept({ url, listed: true });
-  if (url.protocol !== 'https:') return refuse('address.not_https');
-  // A parser leaves out the scheme's own port.
-  if (url.port !== '') return refuse('address.port');
-  return isPublicHost(url.hostname) ? accept({ url, listed: false }) : refuse('address.not_public');
+  return accept(url);
 }
 
 /** Whether a URL's host may lie on the public internet: judged as the parser wrote it, literal or name. */

@@ -1,5 +1,4 @@
 import { Hono } from 'hono';
-import { createOpenApiDocument } from './openapi.ts';
 import { openPackageFiles } from './static-files.ts';
 
 /** The viewer's own files are all that its page may load: nothing comes from elsewhere, so it works offline. */
@@ -14,12 +13,12 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const page = `<!doctype html>
+const pageOf = (title: string) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Pesewa payout API</title>
+    <title>${title}</title>
     <link rel="icon" href="data:,">
     <link rel="stylesheet" href="/docs/swagger-ui.css">
   </head>
@@ -49,13 +48,19 @@ const viewer = openPackageFiles({
   headers,
 });
 
-/** The API's own documentation, for everyone: `GET /openapi.json` and a viewer of it at `GET /docs`. */
-export function createDocumentationRoutes(): Hono {
+/** An API's own documentation, for everyone: `GET /openapi.json` and a viewer of it at `GET /docs`. */
+export function createDocumentationRoutes(options: {
+  /** The page's title; it goes into the page as it is. */
+  readonly title: string;
+  /** Builds the OpenAPI document, when it is first asked for. */
+  readonly createDocument: () => object;
+}): Hono {
   const routes = new Hono();
   const nosniff = { 'x-content-type-options': 'nosniff' };
+  const page = pageOf(options.title);
   let document: string | undefined;
   routes.get('/openapi.json', (context) => {
-    document ??= JSON.stringify(createOpenApiDocument());
+    document ??= JSON.stringify(options.createDocument());
     const type = { 'content-type': 'application/json; charset=UTF-8' };
     return context.newResponse(document, 200, { ...type, ...nosniff, 'cache-control': 'no-cache' });
   });

@@ -1,0 +1,11 @@
+export {
+  type AddressRefusal,
+  AddressRefusedError,
+  createGuardedLookup,
+  isPublicHost,
+  type JudgedAddress,
+  judgeAddress,
+} from './address-guard.ts';
+export { type AddressList, createAddressList } from './address-list.ts';
+export { clientAddress } from './client-address.ts';
+export { addressRangeSetting, refuseOriginsInProduction, webhookAddressSettings } from './settings.ts';

@@ -1,0 +1,170 @@
+import { referencePattern } from '@pesewa/contracts';
+import { type Command, Option } from 'commander';
+import { readCount, readLine, readPositiveAmount } from '../arguments.ts';
+import { openContext } from '../context.ts';
+import { type DecisionView, decisionStatuses } from '../decisions.ts';
+import { CliError, messageOf, RefusedError } from '../errors.ts';
+import { withExamples } from '../help.ts';
+import type { CliPorts } from '../ports.ts';
+import { formatJson, formatTable } from '../print.ts';
+
+const TEXT_LENGTH_MAX = 200;
+
+interface ListOptions {
+  readonly status?: DecisionView['status'];
+  readonly reference?: string;
+  readonly limit: string;
+  readonly json?: boolean;
+}
+
+/** Adds `decisions …`: what a customer paid, where the rail's callback names another amount than was asked (design 6). */
+export function addDecisionCommands(program: Command, ports: CliPorts): void {
+  const decisions = program
+    .command('decisions')
+    .description('what customers paid, where people must decide it; alone it lists them');
+  addListCommand(decisions, ports);
+  addProposeCommand(decisions, ports);
+  addApproveCommand(decisions, ports);
+  addRejectCommand(decisions, ports);
+}
+
+function addListCommand(decisions: Command, ports: CliPorts): void {
+  const list = decisions
+    .command('list', { isDefault: true })
+    .description('the newest decisions over amounts, with who proposed and who decided')
+    .addOption(new Option('--status <status>', 'only those that stand here').choices(decisionStatuses))
+    .option('--reference <reference>', 'only those of one collection, by our transactionReference')
+    .option('--limit <count>', 'how many at most', '50')
+    .option('--json', 'print JSON')
+    .action(async (options: ListOptions, command: Command) => {
+      const { status, reference } = options;
+      const limit = readCount('--limit', options.limit);
+      const { operations } = await openContext(ports, command);
+      const found = await operations.decisions.list({ status, reference, limit });
+      ports.print(options.json ? formatJson(found) : table(found, ports.colours));
+    });
+  withExamples(list, [
+    'pesewa decisions list',
+    'pesewa decisions list --status proposed',
+    'pesewa decisions list --reference co-0193e5c1 --json',
+  ]);
+}
+
+interface ProposeOptions {
+  readonly note?: string;
+  readonly commandId?: string;
+  readonly dryRun?: boolean;
+}
+
+function addProposeCommand(decisions: Command, ports: CliPorts): void {
+  const propose = decisions
+    .command('propose')
+    .description('proposes what the customer of a waiting collection paid; another operator approves it')
+    .argument('<reference>', "our transactionReference, not the merchant's")
+    .argument('<amount>', 'what the customer paid, in major units')
+    .option('--note <text>', 'why, in one line of at most 200 characters, without names or numbers of people')
+    .option('--command-id <id>', 'id of the decision: the same proposal under the same id is one decision')
+    .option('--dry-run', 'show what would be proposed, and send nothing')
+    .action(async (reference: string, text: string, options: ProposeOptions, command: Command) => {
+      const note = options.note === undefined ? undefined : readLine('--note', options.note, TEXT_LENGTH_MAX);
+      const commandId = readCommandId(options.commandId) ?? ports.ids.next('dc');
+      const { operations } = await openContext(ports, command);
+      const about = await operations.decisions.openBreak(reference);
+      if (!about?.currency) {
+        throw new CliError(`reference: no amount of ${reference} waits for people: see pesewa timeline`);
+      }
+      const amount = readPositiveAmount('amount', text, about.currency).text;
+      if (options.dryRun) {
+        ports.print(
+          `would propose: ${reference} received ${amount} ${about.currency}\nopen break: ${about.detail}\nnothing was sent\n`,
+        );
+        return;
+      }
+      // Before it is sent: whoever never sees an answer must know what to repeat.
+      ports.print(`proposing ${commandId}\n`);
+      const proposal = { reference, amount, commandId, ...(note !== undefined && { note }) };
+      const proposed = await operations.decisions.propose(proposal).catch((error: unknown) => {
+        if (error instanceof RefusedError) throw error;
+        throw new CliError(
+          `${messageOf(error)}; it may have been taken: repeat with --command-id ${commandId}`,
+        );
+      });
+      ports.print(`${summary(proposed)}${nextStep(proposed)}`);
+    });
+  withExamples(propose, [
+    'pesewa decisions propose co-0193e5c1 100.50 --dry-run',
+    'pesewa decisions propose co-0193e5c1 100.50 --note "the statement of the rail says so"',
+  ]);
+}
+
+function addApproveCommand(decisions: Command, ports: CliPorts): void {
+  const approve = decisions
+    .command('approve')
+    .description('agrees to the amount that another operator proposed: the collection completes with it')
+    .argument('<id>', 'its id')
+    .action(async (id: string, _options: object, command: Command) => {
+      const { operations } = await openContext(ports, command);
+      ports.print(summary(await operations.decisions.approve(id)));
+    });
+  withExamples(approve, [
+    'pesewa decisions approve dc-0193e5c1',
+    'PESEWA_APPROVER_TOKEN=… pesewa decisions approve dc-0193e5c1',
+  ]);
+}
+
+function addRejectCommand(decisions: Command, ports: CliPorts): void {
+  const reject = decisions
+    .command('reject')
+    .description('ends a proposal for good, your own too; the collection goes on waiting')
+    .argument('<id>', 'its id')
+    .option('--reason <text>', 'why, in one line of at most 200 characters')
+    .action(async (id: string, options: { readonly reason?: string }, command: Command) => {
+      const reason =
+        options.reason === undefined ? undefined : readLine('--reason', options.reason, TEXT_LENGTH_MAX);
+      const { operations } = await openContext(ports, command);
+      ports.print(summary(await operations.decisions.reject(id, reason)));
+    });
+  withExamples(reject, [
+    'pesewa decisions reject dc-0193e5c1',
+    'pesewa decisions reject dc-0193e5c1 --reason "another amount"',
+  ]);
+}
+
+function readCommandId(text: string | undefined): string | undefined {
+  if (text === undefined || (referencePattern.test(text) && !/^(?:po|co)-/.test(text))) return text;
+  throw new CliError(
+    '--command-id: write 1 to 64 letters, digits, dots, underscores, colons or hyphens, not beginning with po- or co-',
+  );
+}
+
+function summary(decision: DecisionView): string {
+  const { id, status, reference, amount, currency, requestedBy } = decision;
+  const decider = decision.approvedBy ?? decision.rejectedBy;
+  const decided =
+    decider === undefined ? '' : `, ${decision.approvedBy ? 'approved' : 'rejected'} by ${decider}`;
+  return `${status} ${id}: ${reference} received ${amount} ${currency}, proposed by ${requestedBy}${decided}\n`;
+}
+
+function nextStep({ id, status, expiresAt }: DecisionView): string {
+  if (status !== 'proposed') return '';
+  const until = expiresAt === undefined ? '' : ` until ${expiresAt}`;
+  return `waiting for another operator${until}: pesewa decisions approve ${id}\n`;
+}
+
+function table(decisions: readonly DecisionView[], colours: boolean): string {
+  return formatTable(
+    ['DECISION', 'STATUS', 'COLLECTION', 'AMOUNT', 'CURRENCY', 'PROPOSED BY', 'AT', 'DECIDED BY', 'NOTE'],
+    decisions.map((decision) => [
+      decision.id,
+      decision.status,
+      decision.reference,
+      decision.amount,
+      decision.currency,
+      decision.requestedBy,
+      decision.requestedAt,
+      decision.approvedBy ?? decision.rejectedBy,
+      decision.note,
+    ]),
+    { colours, empty: 'no such decisions: make one with decisions propose', right: ['AMOUNT'] },
+  );
+}

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import type { OperationsAnswer } from './ports.ts';
+import { commandLine } from './program.fixture.ts';
+
+const decision = {
+  id: 'dc-1',
+  breakId: 'co-1/collection.amount_differs',
+  reference: 'co-1',
+  currency: 'KES',
+  amount: '100.5',
+  status: 'proposed',
+  requestedBy: 'ama',
+  requestedAt: '2026-11-01T08:00:00.000Z',
+  expiresAt: '2026-11-08T08:00:00.000Z',
+};
+const answer = (status: number, body: unknown): OperationsAnswer => ({ status, body });
+const open = answer(200, {
+  items: [
+    { kind: 'callback.denied', status: 'open', currency: 'KES', amount: '1', detail: 'another' },
+    { kind: 'collection.amount_differs', status: 'open', currency: 'KES', amount: '1', detail: 'it differs' },
+  ],
+  next: null,
+});
+const proposed = answer(202, decision);
+const token = 'operator-token-of-tests';
+const breaksUrl = 'http://reconciler/breaks?reference=co-1&status=open';
+
+describe('a decision over an amount', () => {
+  it('is proposed, and says who must act next', async () => {
+    const line = commandLine([open, proposed]);
+    expect(await line.run('decisions', 'propose', 'co-1', '100.50', '--note', 'so says the rail')).toBe(0);
+    const body = { reference: 'co-1', amount: '100.50', commandId: 'dc-1', note: 'so says the rail' };
+    expect(line.requests).toEqual([breaksUrl, { url: 'http://reconciler/decisions', token, body }]);
+    expect(line.printed()).toBe(
+      'proposing dc-1\nproposed dc-1: co-1 received 100.5 KES, proposed by ama\nwaiting for another operator until 2026-11-08T08:00:00.000Z: pesewa decisions approve dc-1\n',
+    );
+  });
+
+  it('is only shown with --dry-run', async () => {
+    const line = commandLine([open]);
+    expect(await line.run('decisions', 'propose', 'co-1', '100.50', '--dry-run')).toBe(0);
+    expect(line.requests).toEqual([breaksUrl]);
+    expect(line.printed()).toBe(
+      'would propose: co-1 received 100.50 KES\nopen break: it differs\nnothing was sent\n',
+    );
+  });
+
+  it.each<[string, readonly string[], readonly OperationsAnswer[], string]>([
+    [
+      'an amount too fine',
+      ['co-1', '100.505'],
+      [open],
+      "amount: 100.505 can't be moved: write a positive decimal number no finer than KES allows",
+    ],
+    [
+      'a collection that waits for nobody',
+      ['co-1', '1'],
+      [answer(200, { items: [], next: null })],
+      'reference: no amount of co-1 waits for people: see pesewa timeline',
+    ],
+    [
+      'a refusal',
+      ['co-1', '1'],
+      [open, answer(409, { message: 'breakId: another decision about it is not settled yet' })],
+      '/decisions answered 409: breakId: another decision about it is not settled yet',
+    ],
+    [
+      'a lost answer',
+      ['co-1', '1'],
+      [open, answer(503, undefined)],
+      '/decisions answered 503: no reason given; it may have been taken: repeat with --command-id dc-1',
+    ],
+    [
+      'an id like a payment',
+      ['co-1', '1', '--command-id', 'co-1'],
+      [open],
+      '--command-id: write 1 to 64 letters, digits, dots, underscores, colons or hyphens, not beginning with po- or co-',
+    ],
+  ])('names the field for %s', async (_name, call, answers, message) => {
+    const line = commandLine(answers);
+    expect(await line.run('decisions', 'propose', ...call)).toBe(1);
+    expect(line.complained()).toBe(`pesewa: ${message}\n`);
+  });
+
+  it("is approved with the other operator's token, and rejected with one's own", async () => {
+    const approved = commandLine([answer(200, { ...decision, status: 'approved', approvedBy: 'kofi' })]);
+    expect(await approved.run('decisions', 'approve', 'dc-1')).toBe(0);
+    expect(approved.requests).toEqual([
+      { url: 'http://reconciler/decisions/dc-1/approve', token: 'approver-token-of-tests', body: {} },
+    ]);
+    expect(approved.printed()).toBe(
+      'approved dc-1: co-1 received 100.5 KES, proposed by ama, approved by kofi\n',
+    );
+    const rejected = commandLine([answer(200, { ...decision, status: 'rejected', rejectedBy: 'ama' })]);
+    expect(await rejected.run('decisions', 'reject', 'dc-1', '--reason', 'a slip')).toBe(0);
+    expect(rejected.requests).toEqual([
+      { url: 'http://reconciler/decisions/dc-1/reject', token, body: { reason: 'a slip' } },
+    ]);
+    expect(rejected.printed()).toContain('rejected by ama');
+  });
+
+  it.each([['decisions'], ['decisions', 'list']])('is listed by %s %s', async (...call) => {
+    const line = commandLine([answer(200, { items: [decision], next: null })]);
+    expect(await line.run(...call)).toBe(0);
+    expect(line.requests).toEqual(['http://reconciler/decisions']);
+    expect(line.printed()).toContain('dc-1      proposed  co-1         100.5  KES       ama');
+  });
+
+  it('is listed by status and collection, page by page', async () => {
+    const line = commandLine([
+      answer(200, { items: [decision], next: '5.dc-1' }),
+      answer(200, { items: [decision], next: null }),
+    ]);
+    const filters = ['--status', 'proposed', '--reference', 'co-1', '--json'];
+    expect(await line.run('decisions', 'list', ...filters)).toBe(0);
+    expect(line.requests).toEqual([
+      'http://reconciler/decisions?status=proposed&reference=co-1',
+      'http://reconciler/decisions?status=proposed&reference=co-1&cursor=5.dc-1',
+    ]);
+    expect(JSON.parse(line.printed())).toHaveLength(2);
+  });
+});

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import type { Ask } from './operations.ts';
+
+/** The statuses of decisions, in the order in which a decision takes them. */
+export const decisionStatuses = ['proposed', 'approved', 'rejected', 'applied'] as const;
+
+const decision = z.object({
+  id: z.string(),
+  breakId: z.string(),
+  reference: z.string(),
+  currency: z.string(),
+  amount: z.string(),
+  note: z.string().optional(),
+  status: z.enum(decisionStatuses),
+  requestedBy: z.string(),
+  requestedAt: z.string(),
+  expiresAt: z.string().optional(),
+  approvedBy: z.string().optional(),
+  approvedAt: z.string().optional(),
+  railFee: z.string().optional(),
+  rejectedBy: z.string().optional(),
+  rejectedAt: z.string().optional(),
+  rejectedFor: z.string().optional(),
+  appliedAt: z.string().optional(),
+});
+
+/** A decision as the reconciler shows it: amounts in decimal text, times in UTC. */
+export type DecisionView = z.output<typeof decision>;
+
+const page = z.object({ items: z.array(decision), next: z.string().nullable() });
+const breaks = z.object({
+  items: z.array(
+    z.object({
+      kind: z.string(),
+      status: z.string(),
+      currency: z.string().nullable(),
+      detail: z.string(),
+      amount: z.string().nullable(),
+    }),
+  ),
+});
+
+/** A break over the amount of a collection, as the reconciler shows it. */
+export type AmountBreak = z.output<typeof breaks>['items'][number];
+
+/** What is proposed that a customer paid; the amount is decimal text. */
+export interface AmountProposal {
+  readonly reference: string;
+  readonly amount: string;
+  readonly commandId: string;
+  readonly note?: string;
+}
+
+/** What operators decide that customers paid (design 6): proposed by one, approved by another. */
+export interface Decisions {
+  readonly propose: (proposal: AmountProposal) => Promise<DecisionView>;
+  readonly approve: (id: string) => Promise<DecisionView>;
+  readonly reject: (id: string, reason: string | undefined) => Promise<DecisionView>;
+  /** The newest first, at most `limit`. */
+  readonly list: (query: {
+    readonly status: DecisionView['status'] | undefined;
+    readonly reference: string | undefined;
+    readonly limit: number;
+  }) => Promise<readonly DecisionView[]>;
+  /** The open break over the collection's amount, if there is one. */
+  readonly openBreak: (reference: string) => Promise<AmountBreak | undefined>;
+}
+
+const AMOUNT_DIFFERS = 'collection.amount_differs';
+
+/** Builds {@link Decisions}. */
+export function createDecisions(ask: Ask): Decisions {
+  const service = 'reconcilerUrl' as const;
+  const path = (id: string) => `/decisions/${encodeURIComponent(id)}`;
+  return {
+    propose: (body) => ask(decision, { service, path: '/decisions', body }),
+    approve: (id) => ask(decision, { service, path: `${path(id)}/approve`, body: {}, approving: true }),
+    reject: (id, reason) =>
+      ask(decision, { service, path: `${path(id)}/reject`, body: reason === undefined ? {} : { reason } }),
+    list: async ({ status, reference, limit }) => {
+      const items: DecisionView[] = [];
+      let cursor: string | null = '';
+      while (cursor !== null && items.length < limit) {
+        const query = new URLSearchParams({
+          ...(status && { status }),
+          ...(reference !== undefined && { reference }),
+          ...(cursor !== '' && { cursor }),
+        });
+        const found: z.output<typeof page> = await ask(page, {
+          service,
+          path: query.size === 0 ? '/decisions' : `/decisions?${query.toString()}`,
+        });
+        items.push(...found.items);
+        cursor = found.next;
+      }
+      return items.slice(0, limit);
+    },
+    openBreak: async (reference) => {
+      const query = new URLSearchParams({ reference, status: 'open' });
+      const { items } = await ask(breaks, { service, path: `/breaks?${query.toString()}` });
+      return items.find(({ kind }) => kind === AMOUNT_DIFFERS);
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { createIds, isId } from './ids.ts';
+import { systemRandom } from './random.ts';
+
+test('an identifier has the form of one, under its own prefix', () => {
+  const ids = createIds({ nowMs: () => 1_000, sleep: async () => undefined }, systemRandom);
+  const id = ids.next('po');
+  expect([isId('po', id), isId('co', id)]).toEqual([true, false]);
+});
+
+test.each([
+  '',
+  'po-',
+  'po-1',
+  `po-${'g'.repeat(32)}`,
+  `po-${'A'.repeat(32)}`,
+  `po-${'0'.repeat(33)}`,
+  `po${'0'.repeat(33)}`,
+])('%j is no identifier', (text) => {
+  expect(isId('po', text)).toBe(false);
+});

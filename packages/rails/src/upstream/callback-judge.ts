@@ -1,0 +1,82 @@
+import { createAddressList } from '@pesewa/addresses';
+import type { Clock } from '@pesewa/kernel';
+import { type SignatureRefusal, verifyWebhook } from '@pesewa/signatures';
+import type { CallbackEvidence, CallbackVerdict, RailConnector } from '../connector.ts';
+import type { RailSettings } from '../settings.ts';
+
+const TOLERANCE_SECONDS = 300;
+
+/**
+ * How each header must look. A header that was sent twice reaches us as one, joined by a comma: no form allows that,
+ * else the part that verifies and the part that somebody else reads could differ.
+ */
+const forms = {
+  'webhook-id': /^[\x21-\x2b\x2d-\x7e]{1,256}$/,
+  'webhook-timestamp': /^\d{1,12}$/,
+  'webhook-signature': /^[^\s,]+,[^\s,]+(?: [^\s,]+,[^\s,]+)*$/,
+} as const;
+
+type SignatureHeaders = Readonly<Record<keyof typeof forms, string>>;
+
+const verdicts: Readonly<Record<SignatureRefusal, CallbackVerdict['signature']>> = {
+  'signature.missing': 'missing',
+  'signature.stale': 'expired',
+  'signature.wrong': 'wrong',
+};
+
+/** Builds what judges a rail's callbacks: addresses by its list, signatures after Standard Webhooks by its secrets. */
+export function createCallbackJudge(
+  settings: Pick<RailSettings, 'callbackAddresses' | 'callbackSecrets' | 'callbacks'>,
+  clock: Pick<Clock, 'nowMs'>,
+): RailConnector['judgeCallback'] {
+  const { callbackSecrets: secrets } = settings;
+  const allowed = createAddressList(settings.callbackAddresses);
+  const judgeAddress = (address: string | undefined) => {
+    if (settings.callbackAddresses.length === 0) return 'any';
+    return allowed.has(address) ? 'allowed' : 'unlisted';
+  };
+  const judgeSignature = ({ headers, body }: CallbackEvidence): Judged => {
+    if (secrets.length === 0) return { signature: 'not_required', messageId: null };
+    const given = readHeaders(headers);
+    if (typeof given === 'string') return { signature: given, messageId: null };
+    const nowMs = clock.nowMs();
+    const verified = verifyWebhook({
+      headers: { ...given },
+      body,
+      secrets,
+      nowMs,
+      toleranceSeconds: TOLERANCE_SECONDS,
+    });
+    return verified.ok
+      ? { signature: 'verified', messageId: verified.value.id }
+      : { signature: verdicts[verified.refusal], messageId: null };
+  };
+  return (evidence) => {
+    const judged = judgeSignature(evidence);
+    return {
+      address: judgeAddress(evidence.clientAddress),
+      ...judged,
+      proven: judged.signature === 'verified' && settings.callbacks === 'proven',
+    };
+  };
+}
+
+type Judged = Pick<CallbackVerdict, 'signature' | 'messageId'>;
+
+/** The three headers, or why they can prove nothing. */
+function readHeaders(headers: CallbackEvidence['headers']): SignatureHeaders | 'missing' | 'wrong' {
+  const values = (wanted: string) =>
+    headers.filter(({ name }) => name.toLowerCase() === wanted).map(({ value }) => value);
+  const ids = values('webhook-id');
+  const timestamps = values('webhook-timestamp');
+  const signatures = values('webhook-signature');
+  const [id, timestamp, signature] = [ids[0], timestamps[0], signatures[0]];
+  if (!id || !timestamp || !signature) return 'missing';
+  const isSentOnce = [ids, timestamps, signatures].every(({ length }) => length === 1);
+  const isWellFormed =
+    forms['webhook-id'].test(id) &&
+    forms['webhook-timestamp'].test(timestamp) &&
+    forms['webhook-signature'].test(signature);
+  if (!isSentOnce || !isWellFormed) return 'wrong';
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
+}

@@ -1,0 +1,214 @@
+import type { CollectionRefusal } from '@pesewa/contracts';
+import type { Merchant, MerchantWallet } from '@pesewa/directory';
+import { accept, type Clock, feeFor, type Ids, type Result, refuse, unreachable } from '@pesewa/kernel';
+import { type Messaging, paymentId, type Transaction } from '@pesewa/messaging';
+import type { RailConnector } from '@pesewa/rails';
+import { type CollectionForm, type CollectionOrder, readOperator, readOrder } from './domain/initiation.ts';
+import { type NumberLimit, numberLimit, openCountBook } from './domain/limits.ts';
+import { initiated } from './domain/state.ts';
+import type { CollectionEvents } from './events.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import type { Collection, CollectionStore } from './store.ts';
+import { digestOfNumber, type UsageStore } from './usage.ts';
+
+/** A refused payin, with our reference of the earlier collection where there is one. */
+export interface PayinRefusal {
+  readonly reason: CollectionRefusal;
+  readonly reference: string;
+  readonly description?: string;
+  /** When it may be sent again, where it was one too many for its customer's number. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** Records a collection with its first attempt, once; any repeat of its reference is refused (design 4.2). */
+export type AcceptCollection = (
+  merchant: Merchant,
+  form: CollectionForm,
+) => Promise<Result<Collection, PayinRefusal>>;
+
+/** What accepting collections needs. */
+export interface AcceptanceDeps {
+  readonly store: Omit<CollectionStore, 'collection'>;
+  readonly usage: UsageStore;
+  readonly events: CollectionEvents;
+  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  readonly routeRail: (operatorCode: string) => RailConnector | undefined;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly ids: Ids;
+  readonly metrics: Pick<GatewayMetrics, 'payin'>;
+  /** How many collections of one customer's number are accepted within an hour, of all merchants together. */
+  readonly collectionsPerNumberPerHour: number;
+}
+
+/** For merchants that have no limit of their own. */
+const COLLECTIONS_PER_NUMBER_PER_HOUR = 10;
+
+/** A collection on its way into the store, and the limits that it falls under. */
+interface Candidate {
+  readonly collection: Collection;
+  readonly limits: readonly NumberLimit[];
+}
+
+type Acceptance =
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'duplicate'; readonly reference: string }
+  | { readonly kind: 'exceeded'; readonly limit: NumberLimit };
+
+/**
+ * Accepts collections; those that arrive together share a transaction (ADR 4).
+ *
+ * The limits by customers' numbers are counted in the transaction that accepts, so they are exact over all replicas;
+ * the conflicts that this makes delay only collections of the same number.
+ */
+export function createAcceptance(deps: AcceptanceDeps): AcceptCollection {
+  const group = deps.messaging.groupCommit<Candidate, Acceptance>(
+    'collections.accept',
+    (candidates, transaction, careful) => acceptAll(deps, candidates, transaction, careful),
+    { ownerOf: ({ limits, collection }) => limits.at(-1)?.id ?? collection.merchantId },
+  );
+  const take: AcceptCollection = async (merchant, form) => {
+    const { merchantReference } = form.content;
+    const priced = price(merchant, form, deps.routeRail);
+    if (!priced.ok) {
+      // A duplicate is judged before operator and amount, so it must be looked for even where those refuse.
+      const [earlier] = await deps.store.findAccepted([{ merchantId: merchant.id, merchantReference }]);
+      if (earlier) return refuse({ reason: 'DUPLICATE REFERENCE', reference: earlier.reference });
+      return refuse({ reason: priced.refusal, reference: '' });
+    }
+    const collection = newCollection(deps, merchant, priced.value);
+    const acceptance = await group.submit({ collection, limits: limitsOf(deps, merchant, collection) });
+    switch (acceptance.kind) {
+      case 'accepted':
+        return accept(collection);
+      case 'duplicate':
+        return refuse({ reason: 'DUPLICATE REFERENCE', reference: acceptance.reference });
+      case 'exceeded':
+        return refuse(tooMany(acceptance.limit));
+      default:
+        return unreachable(acceptance);
+    }
+  };
+  return async (merchant, form) => {
+    const taken = await take(merchant, form);
+    deps.metrics.payin(form.content.operatorCode, taken.ok ? 'accepted' : taken.refusal.reason);
+    return taken;
+  };
+}
+
+function tooMany({ retryAfterSeconds }: NumberLimit): PayinRefusal {
+  const description = `too many collections of this customerNumber: nothing was recorded, send it again after ${retryAfterSeconds} s`;
+  return { reason: 'TOO MANY REQUESTS', reference: '', description, retryAfterSeconds };
+}
+
+async function acceptAll(
+  { store, usage, events }: AcceptanceDeps,
+  candidates: readonly Candidate[],
+  { session, emit }: Transaction,
+  careful: boolean,
+): Promise<readonly Acceptance[]> {
+  const taken = new Map<string, string>();
+  const findTaken = async (some: readonly Candidate[]) => {
+    const keys = some.map(({ collection }) => keyOf(collection));
+    for (const earlier of await store.findAccepted(keys, session))
+      taken.set(idOf(earlier), earlier.reference);
+  };
+  if (careful) await findTaken(candidates);
+  const book = openCountBook(
+    await usage.read(
+      candidates.flatMap(({ limits }) => limits),
+      session,
+    ),
+  );
+  const fresh: Collection[] = [];
+  const exceeding: Candidate[] = [];
+  const outcomes = candidates.map((candidate): Acceptance => {
+    const { collection, limits } = candidate;
+    const earlier = taken.get(idOf(collection));
+    if (earlier !== undefined) return { kind: 'duplicate', reference: earlier };
+    const limit = book.exceeded(limits);
+    if (limit) {
+      exceeding.push(candidate);
+      return { kind: 'exceeded', limit };
+    }
+    taken.set(idOf(collection), collection.reference);
+    fresh.push(collection);
+    return { kind: 'accepted' };
+  });
+  await usage.save(book.changes(), session);
+  if (fresh.length > 0) await store.insert(fresh, session);
+  for (const collection of fresh) emit(events.initiated(collection));
+  if (careful || exceeding.length === 0) return outcomes;
+  // A duplicate is judged before the limits: only for what they refuse must it be looked for (design 9).
+  await findTaken(exceeding);
+  return outcomes.map((outcome, index) => {
+    const collection = candidates[index]?.collection;
+    const earlier = outcome.kind === 'exceeded' && collection ? taken.get(idOf(collection)) : undefined;
+    return earlier === undefined ? outcome : { kind: 'duplicate', reference: earlier };
+  });
+}
+
+function keyOf({ merchantId, order: { merchantReference } }: Collection) {
+  return { merchantId, merchantReference };
+}
+
+function idOf(collection: Collection): string {
+  return paymentId(keyOf(collection));
+}
+
+/** The merchant's own limit and the one of all merchants, which stands last. */
+function limitsOf(
+  deps: Pick<AcceptanceDeps, 'collectionsPerNumberPerHour'>,
+  { id, limits }: Merchant,
+  { order, acceptedAtMs }: Collection,
+): readonly NumberLimit[] {
+  const counted = { numberDigest: digestOfNumber(order), nowMs: acceptedAtMs };
+  const own = limits.collectionsPerNumberPerHour ?? COLLECTIONS_PER_NUMBER_PER_HOUR;
+  const shared = deps.collectionsPerNumberPerHour;
+  return [
+    numberLimit({ ...counted, scope: `payin:${id}`, max: own }),
+    numberLimit({ ...counted, scope: 'payin', max: shared }),
+  ].filter((limit) => limit !== undefined);
+}
+
+interface Priced {
+  readonly order: CollectionOrder;
+  readonly wallet: MerchantWallet;
+  readonly fee: bigint;
+  readonly rail: RailConnector;
+}
+
+function newCollection(
+  { clock, ids }: Pick<AcceptanceDeps, 'clock' | 'ids'>,
+  { id: merchantId }: Merchant,
+  { order, wallet, fee, rail }: Priced,
+): Collection {
+  const nowMs = clock.nowMs();
+  const railFee = feeFor(rail.capabilities.fees.collection, order.amount.minor);
+  return {
+    ...initiated({ order, fee, feeSchedule: wallet.collectionFee, railFee }, nowMs),
+    reference: ids.next('co'),
+    merchantId,
+    rail: rail.name,
+    acceptedAtMs: nowMs,
+  };
+}
+
+/** Where an order goes and what it costs, or why it can't be taken: first the operator, then the amount (design 9). */
+function price(
+  merchant: Merchant,
+  form: CollectionForm,
+  routeRail: AcceptanceDeps['routeRail'],
+): Result<Priced, CollectionRefusal> {
+  const operator = readOperator(form);
+  if (!operator.ok) return operator;
+  const rail = routeRail(operator.value.code);
+  const wallet = merchant.wallets.find(({ currency }) => currency === operator.value.currency);
+  if (!rail || !wallet) return refuse('OPERATOR NOT AVAILABLE');
+  const order = readOrder(form, operator.value);
+  if (!order.ok) return order;
+  const { minor } = order.value.amount;
+  const fee = feeFor(wallet.collectionFee, minor);
+  // A collection credits its amount less the fee, which must not take from the wallet (design 5).
+  if (fee > minor) return refuse('INVALID AMOUNT');
+  return accept({ order: order.value, wallet, fee, rail });
+}

@@ -1,0 +1,71 @@
+import { createRoute, type RouteConfig } from '@hono/zod-openapi';
+import { z } from 'zod';
+
+/** One answer of an operation, with examples by name that its schema takes. */
+export interface DocumentedAnswer {
+  readonly description: string;
+  readonly schema: z.ZodType;
+  readonly examples: Readonly<Record<string, unknown>>;
+  /** Whether `Retry-After` says when to come again. */
+  readonly retryAfter?: boolean;
+}
+
+/** What a merchant's developer is told of one operation, and what its route is registered by. */
+export interface OperationText<Path extends string> {
+  readonly path: Path;
+  readonly operationId: string;
+  readonly tag: 'Collections' | 'Status';
+  readonly summary: string;
+  readonly description: string;
+  /** What the value of `X-module` is the Base64 of (contract 5). */
+  readonly module: { readonly of: string; readonly example: string };
+  readonly request: { readonly schema: z.ZodType; readonly examples: Readonly<Record<string, unknown>> };
+  readonly answers: Readonly<Record<number, DocumentedAnswer>>;
+}
+
+/** Builds an operation; our own code reads its requests (numbers by their text), the schemas document them. */
+export function defineOperation<const Path extends string>(text: OperationText<Path>) {
+  return createRoute({
+    method: 'post',
+    path: text.path,
+    operationId: text.operationId,
+    tags: [text.tag],
+    summary: text.summary,
+    description: text.description,
+    security: [{ publicKey: [] }],
+    request: {
+      headers: z.object({
+        'X-app': z.literal('api').meta({ description: 'always `api`' }),
+        'X-module': z.string().meta({
+          description: `the Base64 of ${text.module.of}: standard alphabet, with padding`,
+          example: Buffer.from(text.module.example, 'utf8').toString('base64'),
+        }),
+      }),
+      body: {
+        required: true,
+        content: {
+          'application/json': { schema: text.request.schema, examples: named(text.request.examples) },
+        },
+      },
+    },
+    responses: Object.fromEntries(
+      Object.entries(text.answers).map(([status, answer]) => [status, documented(answer)]),
+    ),
+  });
+}
+
+function documented(answer: DocumentedAnswer): RouteConfig['responses'][string] {
+  return {
+    description: answer.description,
+    content: { 'application/json': { schema: answer.schema, examples: named(answer.examples) } },
+    ...(answer.retryAfter === true && { headers: retryAfter }),
+  };
+}
+
+function named(examples: Readonly<Record<string, unknown>>): Record<string, { value: unknown }> {
+  return Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
+}
+
+const retryAfter = {
+  'Retry-After': { description: 'whole seconds to wait', schema: { type: 'integer' as const, minimum: 1 } },
+};

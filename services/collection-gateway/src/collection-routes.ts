@@ -1,0 +1,153 @@
+import {
+  type CompletePayinRequest,
+  completePayinRequest,
+  describeProblem,
+  type FieldProblem,
+  type PayinRequest,
+  payinRequest,
+} from '@pesewa/contracts';
+import { accept, type Result, refuse, unreachable } from '@pesewa/kernel';
+import type { Logger } from '@pesewa/runtime';
+import { type Context, Hono } from 'hono';
+import type { z } from 'zod';
+import { type AdmissionDeps, type AdmissionRefusal, admitMerchants } from './admission.ts';
+import { type AppEnv, answerCompleting, answerInitiated, answerRefused } from './answers.ts';
+import { collectionOperations } from './collection-operations.ts';
+import type { Collections } from './collections.ts';
+import type { Complete } from './completer.ts';
+import { type CollectionForm, otpProblem, readForm, securityTexts } from './domain/initiation.ts';
+import type { Initiate } from './initiator.ts';
+import type { Patience } from './patience.ts';
+import { readRequestBody } from './requests.ts';
+import { isSecurityModule } from './security-module.ts';
+
+const UNSTORED = {
+  payin: 'the collection may or may not be recorded: check its status before you send it again',
+  completion: 'the completion was not passed on: send it again',
+} as const;
+
+/** What initiation and completion need. */
+export interface CollectionRouteDeps extends AdmissionDeps {
+  readonly collections: Pick<Collections, 'accept'>;
+  readonly initiate: Initiate;
+  readonly complete: Complete;
+  readonly patience: Pick<Patience, 'within'>;
+  /** Whether a webhook may be sent to an address that a request names (design 8). */
+  readonly mayBeCalled: (webhookUrl: string) => boolean;
+  readonly logger: Logger;
+}
+
+/** The routes that take collections and their completions (contract 4.7, 4.8). */
+export function createCollectionRoutes(deps: CollectionRouteDeps): Hono<AppEnv> {
+  const routes = new Hono<AppEnv>();
+  const admission = admitMerchants(deps, answerNotAdmitted);
+  routes.post(collectionOperations.payin.getRoutingPath(), admission, (context) => payin(context, deps));
+  routes.post(collectionOperations.completePayin.getRoutingPath(), admission, (context) =>
+    completePayin(context, deps),
+  );
+  return routes;
+}
+
+/** Records the collection, then asks the rail; the answer waits for the rail no longer than it may (design 9). */
+async function payin(context: Context<AppEnv>, deps: CollectionRouteDeps): Promise<Response> {
+  const read = await readRequest<PayinRequest>(context, payinRequest, ({ webhookUrl }) =>
+    webhookUrl === undefined || deps.mayBeCalled(webhookUrl) ? undefined : notPublic,
+  );
+  if (!read.ok) return read.refusal;
+  const merchant = context.get('merchant');
+  const accepted = await deps.collections.accept(merchant, read.value.form).catch((error: unknown) => {
+    deps.logger.error({ err: error }, 'a collection could not be stored');
+    return undefined;
+  });
+  if (!accepted) return answerRefused(context, 'SERVICE UNAVAILABLE', { description: UNSTORED.payin });
+  if (!accepted.ok) {
+    const { reason, ...details } = accepted.refusal;
+    return answerRefused(context, reason, { ...remedyOf(reason, 'nothing was recorded'), ...details });
+  }
+  const initiated = await deps.patience.within(deps.initiate(accepted.value));
+  const collection = initiated?.collection ?? accepted.value;
+  if (collection.status === 'FAILED') {
+    return answerRefused(context, collection.failureReason ?? 'FAILED', { reference: collection.reference });
+  }
+  return answerInitiated(context, collection, initiated?.redirectionUrl ?? '');
+}
+
+const notPublic: FieldProblem = {
+  path: 'webhookUrl',
+  message: 'must be https on port 443 of the public internet',
+};
+
+async function completePayin(context: Context<AppEnv>, deps: CollectionRouteDeps): Promise<Response> {
+  const read = await readRequest<CompletePayinRequest>(context, completePayinRequest, otpProblem);
+  if (!read.ok) return read.refusal;
+  const { form, request } = read.value;
+  const merchant = context.get('merchant');
+  const completed = await deps.complete(merchant, form, request.otpCode).catch((error: unknown) => {
+    deps.logger.error({ err: error }, 'a completion could not be stored');
+    return undefined;
+  });
+  const description = UNSTORED.completion;
+  if (!completed) return answerRefused(context, 'SERVICE UNAVAILABLE', { description });
+  if (completed.ok) return answerCompleting(context, completed.value.reference);
+  const { reason, ...details } = completed.refusal;
+  return answerRefused(context, reason, {
+    ...remedyOf(reason, 'the completion was not passed on'),
+    ...details,
+  });
+}
+
+/** What to do about a refusal that time heals, where it doesn't say so itself. */
+function remedyOf(reason: string, state: string): { readonly description?: string } {
+  switch (reason) {
+    case 'TOO MANY REQUESTS':
+      return { description: `too many requests for this customer: ${state}, send it again later` };
+    case 'SERVICE UNAVAILABLE':
+      return { description: `not possible at present: ${state}, send it again` };
+    default:
+      return {};
+  }
+}
+
+interface ReadRequest<Request> {
+  readonly request: Request;
+  readonly form: CollectionForm;
+}
+
+/** Form and security module, in this order (design 9). */
+async function readRequest<Request extends PayinRequest>(
+  context: Context<AppEnv>,
+  schema: z.ZodType<Request>,
+  problemOf: (request: Request) => FieldProblem | undefined,
+): Promise<Result<ReadRequest<Request>, Response>> {
+  const invalid = (description: string) => refuse(answerRefused(context, 'INVALID REQUEST', { description }));
+  const request = await readRequestBody(context, schema);
+  if (!request.ok) return invalid(request.refusal);
+  const form = readForm(request.value);
+  if (!form.ok) return invalid(describeProblem(form.refusal));
+  const problem = problemOf(request.value);
+  if (problem) return invalid(describeProblem(problem));
+  if (!isSecurityModule(context.req.header('x-module'), securityTexts(form.value))) {
+    return refuse(answerRefused(context, 'INCORRECT SECURITY MODULE'));
+  }
+  return accept({ request: request.value, form: form.value });
+}
+
+function answerNotAdmitted(context: Context<AppEnv>, refusal: AdmissionRefusal): Response {
+  switch (refusal.kind) {
+    case 'unknown':
+      return answerRefused(context, 'UNAUTHORIZED', {
+        description: 'X-business must be the Base64 of your public key, and X-app must be api',
+      });
+    case 'unavailable':
+      return answerRefused(context, 'SERVICE UNAVAILABLE', {
+        description: 'your key can not be looked up at present: nothing was recorded, send it again',
+      });
+    case 'tooMany':
+      return answerRefused(context, 'TOO MANY REQUESTS', {
+        description: `too many requests: nothing was recorded, send it again after ${refusal.waitSeconds} s`,
+        retryAfterSeconds: refusal.waitSeconds,
+      });
+    default:
+      return unreachable(refusal);
+  }
+}

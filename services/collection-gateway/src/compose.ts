@@ -1,0 +1,84 @@
+import { judgeAddress } from '@pesewa/addresses';
+import { createDirectory } from '@pesewa/directory';
+import { createCounter } from '@pesewa/merchant-api';
+import { openMessaging } from '@pesewa/messaging';
+import { type Rails, readResubmitGraceMs } from '@pesewa/rails';
+import type { ServiceScope } from '@pesewa/runtime';
+import type { Hono } from 'hono';
+import type { z } from 'zod';
+import type { AppEnv } from './answers.ts';
+import { createApp } from './app.ts';
+import { createCollections } from './collections.ts';
+import { createComplete } from './completer.ts';
+import type { settings } from './config.ts';
+import { createCollectionEvents } from './events.ts';
+import { createHandlers } from './handlers.ts';
+import { createInitiate, startInitiator } from './initiator.ts';
+import { createMetrics } from './metrics.ts';
+import { createPatience } from './patience.ts';
+import { createRecorder } from './recorder.ts';
+import { openCollectionStore } from './store.ts';
+import { openUsageStore } from './usage.ts';
+
+/** Puts the collection gateway together over its rails and gives its API; everything it opens closes with the scope. */
+export async function composeGateway(
+  scope: ServiceScope<z.output<typeof settings>>,
+  rails: Rails,
+): Promise<Hono<AppEnv>> {
+  const { config, logger, clock, ids, crashPoint } = scope;
+  const messaging = await openMessaging(scope, {
+    service: 'collection-gateway',
+    database: 'collections',
+    produces: ['collections'],
+  });
+  const store = await openCollectionStore(messaging.db);
+  const resubmitGraceMs = readResubmitGraceMs(config, rails.all);
+  const patience = await scope.open(createPatience({ deadlineMs: config.RAIL_DEADLINE_MS, clock, logger }));
+  const metrics = createMetrics(scope.metrics, store);
+  const collections = createCollections({
+    store,
+    usage: await openUsageStore(messaging.db),
+    messaging,
+    metrics,
+    collectionsPerNumberPerHour: config.COLLECTIONS_PER_NUMBER_PER_HOUR,
+    clock,
+    ids,
+    events: createCollectionEvents({ ids, clock }),
+    routeRail: (operatorCode) => rails.routeCollection({ operatorCode }),
+    refused: (refusal, reference) => logger.info({ refusal, reference }, 'nothing to do for a collection'),
+  });
+  const recorder = createRecorder({ collections, clock, logger });
+  const outside = { rail: rails.get, metrics, clock, logger, crashPoint };
+  const initiate = createInitiate({ ...outside, recorder });
+  const complete = createComplete({
+    ...outside,
+    collections,
+    messaging,
+    patience,
+    otpTriesPerNumberPerHour: config.OTP_TRIES_PER_NUMBER_PER_HOUR,
+  });
+  const initiator = await scope.open(
+    startInitiator({
+      ...outside,
+      recorder,
+      store,
+      initiate,
+      ids,
+      concurrencyMax: config.INITIATE_CONCURRENCY_MAX,
+      pauseMs: config.INITIATE_PAUSE_MS,
+    }),
+  );
+  await messaging.consume(createHandlers({ collections, resubmitGraceMs, becameDue: initiator.wake }));
+  const requests = createCounter(1);
+  return createApp({
+    collections,
+    initiate,
+    complete,
+    patience,
+    identify: createDirectory({ db: messaging.database('directory'), clock }).identify,
+    countRequest: ({ id, limits }) => requests(id, limits.requestsPerSecond),
+    mayBeCalled: (webhookUrl) => judgeAddress(webhookUrl, config.WEBHOOK_ALLOWED_ORIGINS).ok,
+    clock,
+    logger,
+  });
+}

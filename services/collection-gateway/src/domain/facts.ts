@@ -1,0 +1,52 @@
+import { accept, feeFor, refuse, unreachable } from '@pesewa/kernel';
+import type { CollectionFact, CollectionState, DecidedAmount, Decision } from './state.ts';
+
+/** What a fact from the rail makes of a collection (design 4.3, 4.5, 6). */
+export function decideFact(fact: CollectionFact, resubmitGraceMs: number, state: CollectionState): Decision {
+  if (state.status !== 'PENDING') {
+    const same = fact.status.toUpperCase() === state.status && !differs(fact.amount, state.amountReceived);
+    return refuse(same ? 'collection.already_there' : 'collection.contradiction');
+  }
+  const { minor: asked } = state.order.amount;
+  switch (fact.status) {
+    case 'completed':
+      // Another amount than was asked is for people to decide (design 6).
+      if (differs(fact.amount, asked)) return refuse('collection.amount_differs');
+      return accept([
+        { kind: 'completed', amountReceived: asked, fee: state.fee, railFee: fact.fee ?? state.railFee },
+      ]);
+    case 'failed':
+      return accept([{ kind: 'failed', reason: fact.reason }]);
+    case 'reversed':
+      return refuse('collection.contradiction');
+    case 'notFound':
+      if (state.step === 'queued') return refuse('collection.already_there');
+      // Once the rail has accepted it, only people can say what its "not found" means.
+      if (state.step !== 'initiating' && state.step !== 'unknown') return refuse('collection.contradiction');
+      if (fact.polledAtMs - state.attemptedAtMs < resubmitGraceMs) return refuse('collection.grace_not_over');
+      return accept([{ kind: 'requeued', dueAtMs: fact.polledAtMs, unclear: true }]);
+    default:
+      return unreachable(fact.status);
+  }
+}
+
+/** Whether two amounts are known and not the same. */
+function differs(told: bigint | null, ours: bigint | null): boolean {
+  return told !== null && ours !== null && told !== ours;
+}
+
+/**
+ * Completes a collection with the amount that people decided the customer paid (design 6).
+ *
+ * Our fee is the one of that amount, by the terms of the day of acceptance, and never more than was received.
+ */
+export function decideAmount({ currency, amount, railFee }: DecidedAmount, state: CollectionState): Decision {
+  if (currency !== state.order.amount.currency) return refuse('collection.currency_differs');
+  if (state.status !== 'PENDING') {
+    const same = state.status === 'COMPLETED' && state.amountReceived === amount;
+    return refuse(same ? 'collection.already_there' : 'collection.contradiction');
+  }
+  const scheduled = feeFor(state.feeSchedule, amount);
+  const fee = scheduled < amount ? scheduled : amount;
+  return accept([{ kind: 'completed', amountReceived: amount, fee, railFee }]);
+}

@@ -1,0 +1,152 @@
+import type { FeeSchedule, Result } from '@pesewa/kernel';
+import type { CollectionOrder } from './initiation.ts';
+
+/** Where a collection stands, as merchants know it (contract 3.2). */
+export type CollectionStatus = 'PENDING' | 'COMPLETED' | 'FAILED';
+
+/** The inner steps of a PENDING collection, never shown outside (design 4). */
+export type CollectionStep =
+  | 'initiating'
+  | 'queued'
+  | 'unknown'
+  | 'awaitingOtp'
+  | 'awaitingCustomer'
+  | 'awaitingCompletion'
+  | 'completing'
+  | 'ended';
+
+/** The right to call the rail with a completion, which one request at a time has, over all replicas. */
+export interface CompletionLease {
+  /** The version that granting it made; no two grants of a collection have the same. */
+  readonly turn: bigint;
+  /** In milliseconds since the epoch; from then on another request may have its turn. */
+  readonly untilMs: number;
+}
+
+/** A collection's order, and the part of it that changes in its life; amounts in minor units of the order's currency. */
+export interface CollectionState {
+  readonly order: CollectionOrder;
+  readonly status: CollectionStatus;
+  readonly step: CollectionStep;
+  /** Grows by one with every change. */
+  readonly version: bigint;
+  /** How often the rail was asked to initiate, always with the same reference. */
+  readonly attempts: number;
+  /** Whether an earlier attempt was unclear, so that it may still be executed behind the newest one. */
+  readonly earlierUnclear: boolean;
+  /** When the newest attempt was committed, in milliseconds since the epoch. */
+  readonly attemptedAtMs: number;
+  /** When a queued collection is to be initiated again; null while nothing is to be done. */
+  readonly dueAtMs: number | null;
+  /** How many completions were passed on to the rail. */
+  readonly completionAttempts: number;
+  /** The completion under way; null while there is none. */
+  readonly completionLease: CompletionLease | null;
+  /** Whether it was told that no further completion is passed on, so that the rail is asked. */
+  readonly completionClosed: boolean;
+  /** Our own fee: of the amount asked until another one is received. */
+  readonly fee: bigint;
+  /** What the merchant paid for a collection when this one was accepted. */
+  readonly feeSchedule: FeeSchedule;
+  /** What the customer paid; null until it is known. */
+  readonly amountReceived: bigint | null;
+  /** The rail's own fee: by its schedule until it tells. */
+  readonly railFee: bigint;
+  readonly failureReason: string | null;
+}
+
+/** What the rail made of an initiation (design 6). */
+export type InitiationOutcome =
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'notSent'; readonly retryAtMs: number };
+
+/** What the rail made of a completion; an unclear answer is not recorded, the lease runs out on it. */
+export type CompletionOutcome = 'accepted' | 'refused' | 'notSent';
+
+/** A fact from the rail (design 6); amount and fee in minor units, null where nobody told. */
+export interface CollectionFact {
+  readonly status: 'completed' | 'failed' | 'reversed' | 'notFound';
+  readonly amount: bigint | null;
+  readonly fee: bigint | null;
+  readonly reason: string;
+  readonly polledAtMs: number;
+}
+
+/** What two people decided that a customer paid (design 6). */
+export interface DecidedAmount {
+  readonly currency: string;
+  readonly amount: bigint;
+  readonly railFee: bigint;
+}
+
+/** What can be asked of a collection. */
+export type CollectionCommand =
+  | { readonly kind: 'recordInitiation'; readonly attempt: number; readonly outcome: InitiationOutcome }
+  | { readonly kind: 'requestCompletion'; readonly nowMs: number; readonly leaseMs: number }
+  | { readonly kind: 'recordCompletion'; readonly turn: bigint; readonly outcome: CompletionOutcome }
+  | { readonly kind: 'closeCompletion' }
+  | { readonly kind: 'observe'; readonly fact: CollectionFact; readonly resubmitGraceMs: number }
+  | { readonly kind: 'decideAmount'; readonly decided: DecidedAmount };
+
+/** What happened to a collection. */
+export type CollectionHappening =
+  | { readonly kind: 'initiationAccepted' }
+  | { readonly kind: 'initiationUnclear' }
+  /** `unclear`: an attempt was made whose end nobody knows. */
+  | { readonly kind: 'requeued'; readonly dueAtMs: number; readonly unclear: boolean }
+  | { readonly kind: 'completionRequested'; readonly leaseUntilMs: number }
+  | { readonly kind: 'completionAccepted' }
+  | { readonly kind: 'completionRefused' }
+  | { readonly kind: 'completionReturned' }
+  | { readonly kind: 'completionClosed' }
+  | {
+      readonly kind: 'completed';
+      readonly amountReceived: bigint;
+      readonly fee: bigint;
+      readonly railFee: bigint;
+    }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** Why a command changes nothing. */
+export type CollectionStateRefusal =
+  | 'collection.already_there'
+  | 'collection.stale_attempt'
+  | 'collection.grace_not_over'
+  | 'collection.amount_differs'
+  | 'collection.currency_differs'
+  | 'collection.contradiction'
+  | 'collection.closed'
+  | 'collection.completion_not_required'
+  | 'collection.completion_under_way'
+  | 'collection.completing'
+  | 'collection.not_initiated'
+  | 'collection.otp_expired'
+  | 'collection.otp_attempts_exceeded'
+  | 'collection.number_limit';
+
+/** What a command makes happen, or why nothing. */
+export type Decision = Result<readonly CollectionHappening[], CollectionStateRefusal>;
+
+/** A new collection whose first attempt is committed with it: a crash before the call leaves it `initiating`. */
+export function initiated(
+  terms: Pick<CollectionState, 'order' | 'fee' | 'feeSchedule' | 'railFee'>,
+  nowMs: number,
+): CollectionState {
+  return {
+    ...terms,
+    status: 'PENDING',
+    step: 'initiating',
+    version: 1n,
+    attempts: 1,
+    earlierUnclear: false,
+    attemptedAtMs: nowMs,
+    dueAtMs: null,
+    completionAttempts: 0,
+    completionLease: null,
+    completionClosed: false,
+    amountReceived: null,
+    failureReason: null,
+  };
+}

@@ -1,0 +1,26 @@
+import { Registry } from 'prom-client';
+import { expect, it } from 'vitest';
+import { createMetrics } from './metrics.ts';
+
+it('counts by bounded labels, none of them text of merchants or rails', async () => {
+  const registry = new Registry();
+  // Only the queue's gauge reads the store.
+  const collection = { countDocuments: async () => 3 } as unknown as Parameters<
+    typeof createMetrics
+  >[1]['collection'];
+  const metrics = createMetrics(registry, { collection });
+  metrics.payin('GMQMO', 'accepted');
+  metrics.payin('<script>', 'OPERATOR NOT AVAILABLE');
+  metrics.completion('CIORA', 'AWA JALLOW HAS NO MONEY');
+  metrics.called('complete', { rail: 'upstream', result: 'refused', durationMs: 300 });
+  const text = await registry.metrics();
+  for (const line of [
+    'payins_total{operator="GMQMO",outcome="accepted"} 1',
+    'payins_total{operator="unknown",outcome="OPERATOR NOT AVAILABLE"} 1',
+    'completions_total{operator="CIORA",outcome="refused by the rail"} 1',
+    'rail_call_seconds_sum{rail="upstream",operation="complete",result="refused"} 0.3',
+    'queued_collections 3',
+  ])
+    expect(text).toContain(line);
+  expect(text).not.toMatch(/script|JALLOW/);
+});

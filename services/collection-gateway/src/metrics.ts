@@ -1,0 +1,69 @@
+import { collectionRefusals, findOperator } from '@pesewa/contracts';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { CollectionStore } from './store.ts';
+
+/** What is counted of collections; no label holds text of merchants, customers or rails. */
+export interface GatewayMetrics {
+  /** A well-formed payin: accepted, or why not. */
+  readonly payin: (operatorCode: string, outcome: string) => void;
+  /** A completion of a known collection: what the rail or we made of it. */
+  readonly completion: (operatorCode: string, outcome: string) => void;
+  readonly called: (
+    operation: 'initiate' | 'complete',
+    call: { readonly rail: string; readonly result: string; readonly durationMs: number },
+  ) => void;
+}
+
+const OUTCOMES: ReadonlySet<string> = new Set([
+  ...Object.keys(collectionRefusals),
+  'accepted',
+  'repeated',
+  'unclear',
+  'not sent',
+]);
+const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
+
+/** Registers the metrics of the gateway. */
+export function createMetrics(
+  registry: Registry,
+  store: Pick<CollectionStore, 'collection'>,
+): GatewayMetrics {
+  const registers = [registry];
+  const labelNames = ['operator', 'outcome'] as const;
+  const payins = new Counter({
+    name: 'payins_total',
+    help: 'Well-formed payins, by operator and outcome: accepted, or the reason of the refusal.',
+    labelNames,
+    registers,
+  });
+  const completions = new Counter({
+    name: 'completions_total',
+    help: 'Completions of known collections, by operator and outcome.',
+    labelNames,
+    registers,
+  });
+  const calls = new Histogram({
+    name: 'rail_call_seconds',
+    help: 'How long calls to rails took, by rail, operation and result.',
+    labelNames: ['rail', 'operation', 'result'],
+    buckets: SECONDS,
+    registers,
+  });
+  const queued: Gauge = new Gauge({
+    name: 'queued_collections',
+    help: 'Collections that wait to be initiated again.',
+    registers,
+    // Few, and served by the index that they are claimed by.
+    collect: async () => queued.set(await store.collection.countDocuments({ step: 'queued' })),
+  });
+  const labels = (operatorCode: string, outcome: string) => ({
+    operator: findOperator(operatorCode)?.code ?? 'unknown',
+    outcome: OUTCOMES.has(outcome) ? outcome : 'refused by the rail',
+  });
+  return {
+    payin: (operatorCode, outcome) => payins.inc(labels(operatorCode, outcome)),
+    completion: (operatorCode, outcome) => completions.inc(labels(operatorCode, outcome)),
+    called: (operation, { rail, result, durationMs }) =>
+      calls.observe({ rail, operation, result }, durationMs / 1_000),
+  };
+}

@@ -1,0 +1,47 @@
+import type { Clock } from '@pesewa/kernel';
+import type { Logger } from '@pesewa/runtime';
+import type { Applied, CollectionOrderCommand, Collections } from './collections.ts';
+
+/** Records what rails answered to initiations, each again and again until it is committed. */
+export interface Recorder {
+  /** What the outcome made of its collection; nothing where that is unknown, since we close. */
+  readonly record: (command: CollectionOrderCommand) => Promise<Applied | undefined>;
+  /** Tries nothing again from now on. */
+  readonly stop: () => void;
+}
+
+const PAUSE_MIN_MS = 50;
+const PAUSE_MAX_MS = 1_000;
+
+/**
+ * Builds a {@link Recorder}.
+ *
+ * A rail's refusal can't be had twice: were it lost, the rail would know nothing of the collection, which would go out
+ * again. A repetition changes nothing, since an outcome counts for its own attempt only, and once.
+ */
+export function createRecorder(deps: {
+  readonly collections: Pick<Collections, 'recordOutcome'>;
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly logger: Pick<Logger, 'warn' | 'error'>;
+}): Recorder {
+  const { collections, clock, logger } = deps;
+  const closing = new AbortController();
+  return {
+    record: async (command) => {
+      for (let pauseMs = PAUSE_MIN_MS; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS)) {
+        try {
+          return await collections.recordOutcome(command);
+        } catch (error) {
+          const told = { err: error, reference: command.reference };
+          if (closing.signal.aborted) {
+            logger.error(told, 'the answer of the rail is not recorded; its status check will decide');
+            return undefined;
+          }
+          logger.warn(told, 'the answer of the rail is not recorded yet');
+        }
+        await clock.sleep(pauseMs, closing.signal);
+      }
+    },
+    stop: () => closing.abort(),
+  };
+}

@@ -1,0 +1,76 @@
+import { checkStatusRequest, numberText } from '@pesewa/contracts';
+import { z } from 'zod';
+import { type RejectedStatus, viewRejected, viewStatus } from './answers.ts';
+import { type DocumentedAnswer, defineOperation } from './api-operation.ts';
+
+const path = '/collection/v1/check-status';
+const exampleAtMs = Date.UTC(2026, 0, 15, 12);
+
+const state = z.strictObject({
+  serverResponse: z.strictObject({
+    responseDetails: z.strictObject({
+      responseCode: z.enum(['09', '00', '06', '25']),
+      responseMessage: z.enum(['PENDING', 'COMPLETED', 'FAILED', 'NOT FOUND']),
+    }),
+  }),
+});
+
+const rejected = z.strictObject({
+  timestamp: z.iso.datetime(),
+  status: numberText,
+  error: z.string(),
+  path: z.string(),
+});
+
+const rejections: Readonly<Partial<Record<RejectedStatus, string>>> = {
+  400: 'refused: the request is malformed, or X-module, X-business or X-app is missing or wrong',
+  429: 'too many requests: Retry-After says when to come again',
+  500: 'something broke on our side',
+  503: 'not known at present: ask again',
+};
+
+const answers = Object.fromEntries(
+  Object.entries(rejections).map(([status, description]): [string, DocumentedAnswer] => {
+    const code = Number(status) as RejectedStatus;
+    const examples = { rejected: viewRejected(code, path, exampleAtMs) };
+    return [status, { description, schema: rejected, examples, retryAfter: code === 429 }];
+  }),
+);
+
+/** The operation that tells where a collection stands (contract 4.9). */
+export const statusOperations = {
+  checkStatus: defineOperation({
+    path,
+    operationId: 'checkCollectionStatus',
+    tag: 'Status',
+    summary: 'Collection status',
+    description:
+      'Where a collection stands, by your reference, else by ours. Any `requestType` will do, and any country code: the ' +
+      'reference alone is looked for, among your own collections.',
+    module: { of: '`transactionReference`', example: 'order-2031' },
+    request: {
+      schema: checkStatusRequest,
+      examples: {
+        check: {
+          requestHeader: { clientId: '', requestType: 'GH-Collections' },
+          transactionReference: 'order-2031',
+          transactionCountry: 'GH',
+        },
+      },
+    },
+    answers: {
+      200: {
+        description:
+          '`09` it goes on; `00` the customer has paid; `06` it failed or expired; `25` there is no such collection',
+        schema: state,
+        examples: {
+          'it goes on': viewStatus('pending'),
+          paid: viewStatus('completed'),
+          failed: viewStatus('failed'),
+          unknown: viewStatus('notFound'),
+        },
+      },
+      ...answers,
+    },
+  }),
+};

@@ -1,0 +1,67 @@
+import { checkStatusRequest, countryCode } from '@pesewa/contracts';
+import { type Clock, unreachable } from '@pesewa/kernel';
+import type { Logger } from '@pesewa/runtime';
+import { type Context, Hono } from 'hono';
+import { type AdmissionDeps, type AdmissionRefusal, admitMerchants } from './admission.ts';
+import { type AppEnv, answerRejected, answerStatus } from './answers.ts';
+import type { Collections } from './collections.ts';
+import { readRequestBody } from './requests.ts';
+import { isSecurityModule } from './security-module.ts';
+import { statusOperations } from './status-operations.ts';
+
+/** What the status check needs; no rail is among it, so that no check ever asks one. */
+export interface StatusRouteDeps extends AdmissionDeps {
+  readonly collections: Pick<Collections, 'find'>;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly logger: Logger;
+}
+
+/** The route that tells where a collection stands (contract 4.9). */
+export function createStatusRoutes(deps: StatusRouteDeps): Hono<AppEnv> {
+  const routes = new Hono<AppEnv>();
+  const admission = admitMerchants(deps, (context, refusal) =>
+    answerNotAdmitted(context, refusal, deps.clock.nowMs()),
+  );
+  routes.post(statusOperations.checkStatus.getRoutingPath(), admission, (context) =>
+    checkStatus(context, deps),
+  );
+  return routes;
+}
+
+/** Everything that is refused gets one and the same body (contract 7, design 9): a merchant's reference, else ours. */
+async function checkStatus(context: Context<AppEnv>, deps: StatusRouteDeps): Promise<Response> {
+  const reference = await readReference(context);
+  if (reference === undefined) return answerRejected(context, 400, deps.clock.nowMs());
+  const found = await deps.collections.find(context.get('merchant').id, reference).then(
+    (collection) => ({ collection }),
+    (error: unknown) => {
+      deps.logger.error({ err: error }, 'a collection could not be read');
+      return undefined;
+    },
+  );
+  return found ? answerStatus(context, found.collection) : answerRejected(context, 503, deps.clock.nowMs());
+}
+
+/** The reference that is asked for, where form and security module are right. */
+async function readReference(context: Context<AppEnv>): Promise<string | undefined> {
+  const request = await readRequestBody(context, checkStatusRequest);
+  if (!request.ok || countryCode(request.value.transactionCountry) === undefined) return undefined;
+  const { transactionReference } = request.value;
+  return isSecurityModule(context.req.header('x-module'), [transactionReference])
+    ? transactionReference
+    : undefined;
+}
+
+function answerNotAdmitted(context: Context<AppEnv>, refusal: AdmissionRefusal, nowMs: number): Response {
+  switch (refusal.kind) {
+    case 'unknown':
+      return answerRejected(context, 400, nowMs);
+    case 'unavailable':
+      return answerRejected(context, 503, nowMs);
+    case 'tooMany':
+      context.header('retry-after', String(refusal.waitSeconds));
+      return answerRejected(context, 429, nowMs);
+    default:
+      return unreachable(refusal);
+  }
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import type { Claim } from './claim.ts';
+import type { RailAnswer } from './question.ts';
+import { awaited, type Terms, type Tracked } from './tracked.ts';
+import { judge } from './verdict.ts';
+
+const GRACE_MS = 30_000;
+const collection: Terms = {
+  kind: 'collection',
+  rail: 'upstream',
+  merchantId: 'demo',
+  currency: 'KES',
+  country: 'KE',
+  amount: 10_000n,
+  railFee: 100n,
+};
+const absent: RailAnswer = { kind: 'notFound' };
+
+function poll(given: Partial<Tracked>, polledAtMs: number, answer = absent, terms = collection) {
+  const tracked: Tracked = { ...awaited('co-1', 0), terms, status: 'open', ...given };
+  const asked = { tracked, terms, expectedFee: 100n, source: 'poll', answer, polledAtMs } as const;
+  const verdict = judge({ ...asked, settleMs: 60_000, notFoundGraceMs: GRACE_MS, pollsBeforeBreak: 20 });
+  return [verdict.fact?.status ?? null, verdict.findings.map(({ kind }) => kind)];
+}
+
+describe('a collection that the rail does not know', () => {
+  it.each<[string, Partial<Tracked>, number, unknown]>([
+    ['for the first time', {}, 900_000, ['notFound', []]],
+    ['within the grace times', { notFoundSinceMs: 0 }, 2 * GRACE_MS - 1, ['notFound', []]],
+    [
+      'and still not after them',
+      { notFoundSinceMs: 0 },
+      2 * GRACE_MS,
+      ['notFound', ['collection.not_found']],
+    ],
+    [
+      'and people know',
+      { notFoundSinceMs: 0, breaks: ['collection.not_found'], polls: 40 },
+      900_000,
+      ['notFound', []],
+    ],
+    ['after its end', { notFoundSinceMs: 0, status: 'completed' }, 900_000, [null, []]],
+    ['though it took it on once', { acceptedAtMs: 0 }, 900_000, ['notFound', []]],
+  ])('%s', (_name, given, polledAtMs, expected) => {
+    expect(poll(given, polledAtMs)).toEqual(expected);
+  });
+
+  it('is no matter of a payout, which has its own breaks', () => {
+    const payout: Terms = { ...collection, kind: 'payout' };
+    expect(poll({ notFoundSinceMs: 0 }, 900_000, absent, payout)).toEqual(['notFound', []]);
+  });
+
+  it.each<RailAnswer>([{ kind: 'pending' }, { kind: 'unknown' }])('is none where it says %j', (answer) => {
+    expect(poll({ notFoundSinceMs: 0 }, 900_000, answer)).toEqual([null, []]);
+  });
+});
+
+it.each(['collection', 'payout'] as const)(
+  'a %s that the rail has told an end of is never sent again, however its lookup lags',
+  (kind) => {
+    const claim: Claim = {
+      rail: 'upstream',
+      kind,
+      proven: true,
+      status: 'COMPLETED',
+      amount: '90',
+      fee: null,
+      reason: null,
+      atMs: 0,
+    };
+    const terms: Terms = { ...collection, kind };
+    const told = [`${kind}.amount_differs`];
+    expect(poll({ callbacks: [claim], breaks: told }, 1_000, absent, terms)[0]).toBeNull();
+    const hinted = { callbacks: [{ ...claim, proven: false }], breaks: told };
+    expect(poll(hinted, 1_000, absent, terms)[0]).toBe('notFound');
+  },
+);
+
+it('a reference that was unknown for a while does not keep a payment from being seen as stuck', () => {
+  const breaks = ['callback.unknown_reference'];
+  expect(poll({ breaks, polls: 19 }, 1_000, { kind: 'pending' })).toEqual([null, ['payment.stuck']]);
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import type { PaymentKind } from './claim.ts';
+import { afterClosings, closingsOf } from './closings.ts';
+import { type Sighting, sight } from './sightings.ts';
+import { awaited, type Terms, type Tracked } from './tracked.ts';
+
+const terms = (kind: PaymentKind, amount = 10_000n): Terms => ({
+  kind,
+  rail: 'upstream',
+  merchantId: 'demo',
+  currency: 'KES',
+  country: 'KE',
+  amount,
+  railFee: 50n,
+});
+const opened = (kind: PaymentKind): Sighting => ({
+  kind: 'opened',
+  name: 'Opened',
+  version: 1n,
+  atMs: 1,
+  terms: terms(kind),
+});
+const ended = (
+  kind: PaymentKind,
+  status: 'completed' | 'failed' | 'reversed',
+  amount = 10_000n,
+): Sighting => ({
+  kind: 'ended',
+  name: `Ended as ${status}`,
+  version: status === 'reversed' ? 6n : 5n,
+  atMs: 2,
+  status,
+  terms: terms(kind, amount),
+});
+const see = (tracked: Tracked, sighting: Sighting) =>
+  sight(tracked, sighting, { nowMs: 0, firstPollAfterMs: 0, unknownGraceMs: 0 });
+const every = [
+  'callback.denied',
+  'callback.amount_differs',
+  'callback.fee_differs',
+  'collection.amount_differs',
+  'payout.amount_differs',
+  'collection.not_found',
+  'payout.not_found',
+  'payout.refused_again',
+  'payment.contradiction',
+  'payment.stuck',
+];
+
+describe('a break whose cause has gone', () => {
+  it.each<[PaymentKind, 'completed' | 'failed', readonly string[]]>([
+    ['payout', 'completed', []],
+    ['payout', 'failed', []],
+    ['collection', 'failed', []],
+    ['collection', 'completed', ['the collection completed with 100.5 KES']],
+  ])('is closed when the %s ends as %s; contradictions stay for people', (kind, status, more) => {
+    const before = { ...see(awaited('xx-1', 0), opened(kind)), breaks: every };
+    const sighting = ended(kind, status, 10_050n);
+    const closings = closingsOf(before, see(before, sighting), sighting);
+    const kinds = ['collection.not_found', 'payout.not_found', 'payout.refused_again', 'payment.stuck'];
+    const differing = more.map(() => 'collection.amount_differs');
+    expect(closings.map((closing) => closing.kind)).toEqual([...kinds, ...differing]);
+    const cause = `the payment ended: Ended as ${status}`;
+    expect(closings.map(({ resolution }) => resolution)).toEqual([...kinds.map(() => cause), ...more]);
+  });
+
+  it('is closed when a reference that nobody knew turns up, opened or ended', () => {
+    const before = { ...awaited('xx-1', 0), breaks: ['callback.unknown_reference'] };
+    for (const sighting of [opened('payout'), ended('payout', 'failed')]) {
+      expect(closingsOf(before, see(before, sighting), sighting)).toMatchObject([
+        { kind: 'callback.unknown_reference' },
+      ]);
+    }
+  });
+
+  it('is closed once, and never without having been opened', () => {
+    const open = { ...see(awaited('xx-1', 0), opened('payout')), breaks: ['payment.stuck'] };
+    const completed = see(open, ended('payout', 'completed'));
+    const reversal = ended('payout', 'reversed');
+    expect(closingsOf(completed, see(completed, reversal), reversal)).toEqual([]);
+    const clean = { ...open, breaks: [] };
+    const end = ended('payout', 'completed');
+    expect(closingsOf(clean, see(clean, end), end)).toEqual([]);
+  });
+
+  it('is in the timeline', () => {
+    const closing = { kind: 'payment.stuck', resolution: 'the payment ended' } as const;
+    expect(afterClosings(awaited('xx-1', 0), [closing], 7).history).toMatchObject([
+      { what: 'resolved', detail: 'payment.stuck', atMs: 7 },
+    ]);
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import {
+  blocksOthers,
+  type Decision,
+  decide,
+  isSameDecision,
+  readDecidedAmount,
+  whyUndecidable,
+} from './decisions.ts';
+
+const HOUR_MS = 3_600_000;
+const proposed: Decision = {
+  id: 'dc-1',
+  breakId: 'co-1/collection.amount_differs',
+  reference: 'co-1',
+  currency: 'KES',
+  minor: 10_050n,
+  requestedBy: 'ama',
+  at: new Date(0),
+  status: 'proposed',
+};
+const decided = { decidedBy: 'kofi', decidedAt: new Date(HOUR_MS) };
+const approved: Decision = { ...proposed, ...decided, status: 'approved', railFee: 101n };
+const rejected: Decision = { ...proposed, ...decided, status: 'rejected' };
+const applied: Decision = { ...approved, status: 'applied', appliedAt: new Date(2 * HOUR_MS) };
+const at = new Date(HOUR_MS);
+
+describe('a decision', () => {
+  it.each<[string, Decision, 'approve' | 'reject', string, unknown]>([
+    ['of another operator approves', proposed, 'approve', 'kofi', approved],
+    ['of its maker does not approve', proposed, 'approve', 'ama', 'decision.same_operator'],
+    ['of its maker rejects', proposed, 'reject', 'ama', { ...rejected, decidedBy: 'ama', reason: 'no' }],
+    ['is the same again', approved, 'approve', 'esi', approved],
+    ['is the same again once applied', applied, 'approve', 'esi', applied],
+    ['rejects twice', rejected, 'reject', 'esi', rejected],
+    ['does not approve what is rejected', rejected, 'approve', 'kofi', 'decision.decided'],
+    ['does not reject what is approved', approved, 'reject', 'kofi', 'decision.decided'],
+    ['does not reject what is applied', applied, 'reject', 'kofi', 'decision.decided'],
+  ])('%s', (_name, decision, verdict, by, expected) => {
+    const reason = verdict === 'reject' ? 'no' : undefined;
+    const result = decide(decision, { verdict, reason, by, at }, 101n);
+    expect(result.ok ? result.value : result.refusal).toEqual(expected);
+  });
+
+  it('comes too late seven days after the proposal', () => {
+    const late = new Date(7 * 24 * HOUR_MS);
+    expect(decide(proposed, { verdict: 'approve', by: 'kofi', at: late }, 0n)).toMatchObject({
+      refusal: 'decision.expired',
+    });
+    expect(decide(proposed, { verdict: 'reject', by: 'kofi', at: late }, 0n).ok).toBe(true);
+  });
+
+  it.each<[string, Decision, number, boolean]>([
+    ['proposed', proposed, HOUR_MS, true],
+    ['proposed too long ago', proposed, 7 * 24 * HOUR_MS, false],
+    ['approved just now', approved, HOUR_MS + 599_999, true],
+    ['approved a while ago, and not completed', approved, HOUR_MS + 600_000, false],
+    ['rejected', rejected, HOUR_MS, false],
+    ['applied', applied, HOUR_MS, false],
+  ])('that is %s keeps others away: %#', (_name, decision, nowMs, blocks) => {
+    expect(blocksOthers(decision, nowMs)).toBe(blocks);
+  });
+
+  it('is the same by its amount, its break, its note and its maker', () => {
+    expect(isSameDecision(proposed, { ...approved, id: 'dc-2' })).toBe(true);
+    for (const other of [{ minor: 1n }, { breakId: 'x' }, { note: 'why' }, { requestedBy: 'kofi' }]) {
+      expect(isSameDecision(proposed, { ...proposed, ...other })).toBe(false);
+    }
+  });
+});
+
+it.each(['100.5', '100.50', '1005e-1', '0.01'])('%s KES can be decided', (text) => {
+  expect(readDecidedAmount(text, 'KES').ok).toBe(true);
+});
+
+it.each(['0', '-1', '100.001', '', 'x', '1e99', '0.00', ' 1', '１'])('%j KES can not', (text) => {
+  expect(readDecidedAmount(text, 'KES').ok).toBe(false);
+});
+
+it.each<[Parameters<typeof whyUndecidable>[0], 'open' | 'completed' | 'awaited' | undefined, unknown]>([
+  [undefined, 'open', 'break.unknown'],
+  [{ kind: 'callback.denied', status: 'open' }, 'open', 'break.undecidable'],
+  [{ kind: 'payout.amount_differs', status: 'open' }, 'open', 'break.undecidable'],
+  [{ kind: 'collection.amount_differs', status: 'resolved' }, 'open', 'break.closed'],
+  [{ kind: 'collection.amount_differs', status: 'open' }, 'completed', 'payment.ended'],
+  [{ kind: 'collection.amount_differs', status: 'open' }, 'awaited', 'payment.ended'],
+  [{ kind: 'collection.amount_differs', status: 'open' }, undefined, 'payment.ended'],
+  [{ kind: 'collection.amount_differs', status: 'open' }, 'open', undefined],
+])('about %j of a payment that is %s: %s', (about, status, why) => {
+  expect(whyUndecidable(about, status && { status })).toBe(why);
+});

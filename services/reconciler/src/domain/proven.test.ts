@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+import { addClaim, type Claim, type PaymentKind } from './claim.ts';
+import { afterProven, judgeProven } from './proven.ts';
+import { awaited, type Terms, type Tracked } from './tracked.ts';
+import { judge } from './verdict.ts';
+
+const settings = { settleMs: 60_000, notFoundGraceMs: 30_000, pollsBeforeBreak: 1 };
+const payout: Terms = {
+  kind: 'payout',
+  rail: 'upstream',
+  merchantId: 'demo',
+  currency: 'KES',
+  country: 'KEN',
+  amount: 10_000n,
+  railFee: 50n,
+};
+const collection: Terms = { ...payout, kind: 'collection' };
+const termsOf = { payout, collection };
+
+const says = (kind: PaymentKind, status: string, given: Partial<Claim> = {}): Claim => ({
+  rail: 'upstream',
+  kind,
+  proven: true,
+  status,
+  amount: '100.00',
+  fee: '0.5',
+  reason: null,
+  atMs: 1_000,
+  ...given,
+});
+
+/** Takes claims one after another, as the working set does; gives what went out and what was opened. */
+function take(kind: PaymentKind, claims: readonly Claim[], given: Partial<Tracked> = {}) {
+  const terms = termsOf[kind];
+  let tracked: Tracked = { ...awaited('xx-1', 0), terms, status: 'open', dueAtMs: 31_000, ...given };
+  const facts: unknown[] = [];
+  const opened: string[] = [];
+  for (const claim of claims) {
+    tracked = { ...tracked, callbacks: addClaim(tracked.callbacks, claim) };
+    const verdict = judgeProven(tracked, terms, claim, settings);
+    if (!verdict) continue;
+    if (verdict.fact) facts.push(verdict.fact);
+    opened.push(...verdict.findings.map((finding) => finding.kind));
+    tracked = afterProven(tracked, verdict, 2_000);
+  }
+  return { facts, opened, dueAtMs: tracked.dueAtMs, tracked };
+}
+
+describe.each<PaymentKind>(['payout', 'collection'])('a proven callback of a %s', (kind) => {
+  const differs = `${kind}.amount_differs`;
+
+  it.each<[string, Partial<Claim>, object]>([
+    ['with the amount asked', {}, { amount: 10_000n, fee: 50n }],
+    ['with the same amount otherwise written', { amount: '1e2' }, { amount: 10_000n, fee: 50n }],
+    ['with its reason', { reason: 'Successful' }, { reason: 'Successful' }],
+    ['in other letters', { status: 'Completed' }, { status: 'completed' }],
+    ['without a fee', { fee: null }, { fee: null }],
+    ['with another fee than the schedule', { fee: '0.75' }, { fee: 75n }],
+  ])('is a fact %s, and needs no poll', (_name, given, fact) => {
+    const taken = take(kind, [says(kind, 'COMPLETED', given)]);
+    expect(taken.facts).toEqual([expect.objectContaining({ status: 'completed', ...fact })]);
+    expect([taken.opened, taken.dueAtMs]).toEqual([[], 31_000]);
+  });
+
+  it.each(['99.99', '100.001', 'a hundred', '', '-100', '0', '1e99'])(
+    'of %s instead of 100 is for people, once, and the rail is asked',
+    (amount) => {
+      const taken = take(kind, [says(kind, 'COMPLETED', { amount }), says(kind, 'COMPLETED', { amount })]);
+      expect(taken).toMatchObject({ facts: [], opened: [differs], dueAtMs: 2_000 });
+    },
+  );
+
+  it.each(['-1', '100.01', 'much', '0.001'])('takes no fee of %s, and opens one break', (fee) => {
+    const taken = take(kind, [says(kind, 'COMPLETED', { fee }), says(kind, 'COMPLETED', { fee })]);
+    expect(taken.opened).toEqual(['callback.fee_differs']);
+    expect(taken.facts[0]).toMatchObject({ status: 'completed', amount: 10_000n, fee: null });
+  });
+
+  it('of a failure is a fact, whatever amount it names', () => {
+    const failed = says(kind, 'FAILED', { amount: '7', fee: 'x', reason: 'Declined' });
+    expect(take(kind, [failed])).toMatchObject({
+      facts: [{ status: 'failed', reason: 'Declined' }],
+      opened: [],
+    });
+  });
+
+  it.each(['PENDING', 'INITIALIZED', 'garbage', ''])('that tells %j is no fact', (status) => {
+    expect(judgeProven(take(kind, []).tracked, termsOf[kind], says(kind, status), settings)).toBeUndefined();
+  });
+
+  it.each<[string, Partial<Claim>]>([
+    ['is not proven', { proven: false }],
+    ['is of another rail', { rail: 'other' }],
+    ['is of another kind of payment', { kind: kind === 'payout' ? 'collection' : 'payout' }],
+  ])('that %s is no fact', (_name, given) => {
+    expect(take(kind, [says(kind, 'COMPLETED', given)])).toMatchObject({ facts: [], opened: [] });
+  });
+
+  it.each<[string, readonly string[], readonly string[]]>([
+    ['completed, then failed', ['COMPLETED', 'FAILED', 'FAILED'], ['completed']],
+    ['failed, then completed', ['FAILED', 'COMPLETED'], ['failed']],
+    ['completed, failed, completed', ['COMPLETED', 'FAILED', 'COMPLETED'], ['completed']],
+  ])('that contradicts an earlier one (%s) is one break and no fact', (_name, statuses, facts) => {
+    const taken = take(
+      kind,
+      statuses.map((status) => says(kind, status)),
+    );
+    expect(taken.facts).toMatchObject(facts.map((status) => ({ status })));
+    expect(taken).toMatchObject({ opened: ['payment.contradiction'], dueAtMs: 2_000 });
+  });
+
+  it.each<[Tracked['status'], string]>([
+    ['completed', 'FAILED'],
+    ['failed', 'COMPLETED'],
+  ])('against the end %s is one break and moves nothing', (status, claimed) => {
+    const taken = take(kind, [says(kind, claimed), says(kind, claimed)], { status, dueAtMs: null });
+    expect(taken).toMatchObject({ facts: [], opened: ['payment.contradiction'], dueAtMs: null });
+  });
+
+  it('of the end that is known is no news', () => {
+    const taken = take(kind, [says(kind, 'COMPLETED')], { status: 'completed', dueAtMs: null });
+    expect(taken).toMatchObject({ facts: [], opened: [], dueAtMs: null });
+  });
+
+  it('of another amount than an earlier one is for people', () => {
+    const taken = take(kind, [says(kind, 'COMPLETED', { amount: '90' }), says(kind, 'COMPLETED')]);
+    expect(taken).toMatchObject({ facts: [], opened: [differs] });
+  });
+
+  it('is not held up by forged hints, which are denied', () => {
+    const forged = { proven: false } as const;
+    const hints = [
+      says(kind, 'COMPLETED', { ...forged, amount: '1', fee: '9' }),
+      says(kind, 'FAILED', forged),
+    ];
+    const taken = take(kind, [...hints, says(kind, 'COMPLETED')]);
+    expect(taken.facts).toEqual([
+      expect.objectContaining({ status: 'completed', amount: 10_000n, fee: 50n }),
+    ]);
+    expect(taken.opened).toContain('callback.denied');
+    expect(taken.opened).toContain('callback.amount_differs');
+    expect(taken.opened).not.toContain('payment.contradiction');
+  });
+
+  it('clears what the rail did not know', () => {
+    expect(take(kind, [says(kind, 'COMPLETED')], { notFoundSinceMs: 1 }).tracked.notFoundSinceMs).toBeNull();
+  });
+});
+
+describe('a proven reversal', () => {
+  it('of a completed payout is a fact', () => {
+    const taken = take('payout', [says('payout', 'REVERSED')], { status: 'completed', dueAtMs: null });
+    expect(taken).toMatchObject({ facts: [{ status: 'reversed', amount: 10_000n }], opened: [] });
+  });
+
+  it('after a proven completion is no contradiction', () => {
+    const taken = take('payout', [says('payout', 'COMPLETED'), says('payout', 'REVERSED')]);
+    expect(taken.facts).toMatchObject([{ status: 'completed' }, { status: 'reversed' }]);
+    expect(taken.opened).toEqual([]);
+  });
+
+  it('of a collection is for people', () => {
+    expect(take('collection', [says('collection', 'REVERSED')])).toMatchObject({
+      facts: [],
+      opened: ['payment.contradiction'],
+    });
+  });
+});
+
+describe('a poll after proven callbacks', () => {
+  const ask = (kind: PaymentKind, tracked: Tracked, status: 'completed' | 'failed') => {
+    const paid = {
+      kind: 'completed',
+      amount: kind === 'payout' ? 10_000n : null,
+      fee: null,
+      reason: null,
+    } as const;
+    const answer = status === 'completed' ? paid : ({ kind: 'failed', reason: 'Declined' } as const);
+    const asked = { tracked, terms: termsOf[kind], expectedFee: 50n, source: 'poll', answer } as const;
+    const verdict = judge({ ...asked, polledAtMs: 3_000, ...settings });
+    return [verdict.fact?.status ?? null, verdict.findings.map((finding) => finding.kind)];
+  };
+
+  it.each<PaymentKind>(['payout', 'collection'])(
+    'that denies the only one of a %s is a break and no fact',
+    (kind) => {
+      const { tracked } = take(kind, [says(kind, 'COMPLETED')]);
+      expect(ask(kind, tracked, 'failed')).toEqual([null, ['payment.contradiction']]);
+      expect(ask(kind, tracked, 'completed')).toEqual(['completed', []]);
+    },
+  );
+
+  it('decides where they contradict each other before the payment is known', () => {
+    const callbacks = [says('payout', 'COMPLETED'), says('payout', 'FAILED')];
+    const both = take('payout', callbacks, { callbacks });
+    expect(both).toMatchObject({ facts: [], opened: ['payment.contradiction'] });
+    expect(ask('payout', both.tracked, 'failed')).toEqual(['failed', []]);
+    expect(ask('payout', both.tracked, 'completed')).toEqual(['completed', []]);
+  });
+
+  it('settles a payout whose proven callback tells another amount, and not a collection', () => {
+    for (const [kind, expected] of [
+      ['payout', ['completed', []]],
+      ['collection', [null, []]],
+    ] as const) {
+      const { tracked } = take(kind, [says(kind, 'COMPLETED', { amount: '90' })]);
+      expect(ask(kind, tracked, 'completed')).toEqual(expected);
+    }
+  });
+});

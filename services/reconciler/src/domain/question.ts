@@ -1,0 +1,85 @@
+import type { EndStatus } from './claim.ts';
+import type { Terms, Tracked } from './tracked.ts';
+
+/** What a rail said of a payment when asked; amounts in minor units, null where it doesn't tell. */
+export type RailAnswer =
+  | { readonly kind: 'pending' | 'notFound' | 'unknown' }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | {
+      readonly kind: 'completed' | 'reversed';
+      readonly amount: bigint | 'unreadable' | null;
+      readonly fee: bigint | null;
+      readonly reason: string | null;
+    };
+
+/** A discrepancy for people (design 4.5); it changes no state by itself. */
+export type BreakKind =
+  | 'callback.denied'
+  | 'callback.amount_differs'
+  | 'callback.fee_differs'
+  | 'callback.unknown_reference'
+  | 'collection.amount_differs'
+  | 'payout.amount_differs'
+  | 'collection.not_found'
+  | 'payout.not_found'
+  | 'payout.refused_again'
+  | 'payment.contradiction'
+  | 'payment.stuck';
+
+/** A discrepancy that was found: the difference in minor units, and a line without personal data. */
+export interface Finding {
+  readonly kind: BreakKind;
+  readonly amount: bigint | null;
+  readonly detail: string;
+}
+
+/** What goes out on rails.notices for the owner to act on. */
+export interface RailFact {
+  readonly status: EndStatus | 'notFound';
+  readonly amount: bigint | null;
+  readonly fee: bigint | null;
+  readonly reason: string | null;
+}
+
+/** What an answer came to. */
+export interface Verdict {
+  readonly fact: RailFact | null;
+  /** Only what the payment has not opened a break for. */
+  readonly findings: readonly Finding[];
+  /** A callback's claim is neither borne out nor denied yet. */
+  readonly settling: boolean;
+}
+
+/** What an answer is judged by. */
+export interface Question {
+  readonly tracked: Tracked;
+  readonly terms: Terms;
+  /** The rail's fee by its own schedule, in minor units: the only one that a callback may bear out. */
+  readonly expectedFee: bigint;
+  /** Whether the rail was asked, or said so by a callback that it proved. */
+  readonly source: 'poll' | 'provenCallback';
+  readonly answer: RailAnswer;
+  /** When the rail was asked, or when its callback came. */
+  readonly polledAtMs: number;
+  readonly settleMs: number;
+  /** How long after an answer of the rail its NOT FOUND is not believed yet. */
+  readonly notFoundGraceMs: number;
+  readonly pollsBeforeBreak: number;
+}
+
+/** The answer that a rail paid, or took it back. */
+export type Paid = Extract<RailAnswer, { readonly kind: 'completed' | 'reversed' }>;
+
+/** What an answer comes to before claims are looked at. */
+export interface Judged {
+  readonly fact: RailFact | null;
+  readonly findings: readonly Finding[];
+}
+
+/** Whether the grace time after an answer of the rail is over; never where there was no such answer. */
+export function isOver(
+  { polledAtMs, notFoundGraceMs }: Pick<Question, 'polledAtMs' | 'notFoundGraceMs'>,
+  answeredAtMs: number | null,
+): boolean {
+  return answeredAtMs !== null && polledAtMs - answeredAtMs >= notFoundGraceMs;
+}

@@ -1,0 +1,176 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { openMessaging } from '@pesewa/messaging';
+import { createLogger } from '@pesewa/runtime';
+import {
+  createTopicReader,
+  eventually,
+  openTestScope,
+  prepareTestNames,
+  type TestConfig,
+  topicNameOf,
+} from '@pesewa/testkit';
+import { beforeAll, expect, test } from 'vitest';
+import { createApp } from './app.ts';
+import { createCallbacks } from './callbacks.ts';
+import { createCallbackEvents } from './events.ts';
+import { type Faults, openTestRails, payoutBody } from './ingress.fixture.ts';
+import { createMetrics } from './metrics.ts';
+import { openCallbackStore } from './store.ts';
+
+const path = '/rails/upstream/payouts';
+const logger = createLogger({ name: 'test', level: 'silent' });
+let config: TestConfig;
+
+beforeAll(async () => {
+  config = await prepareTestNames(['webhook-ingress']);
+});
+
+/** One instance of the service, without its process. */
+async function openInstance(
+  options: {
+    readonly faults?: Faults;
+    readonly mongodbUrl?: string;
+    readonly repassAfterMs?: number;
+    readonly storeTimeoutMs?: number;
+  } = {},
+) {
+  const scope = openTestScope({ ...config, MONGODB_URL: options.mongodbUrl ?? config.MONGODB_URL });
+  const { clock, ids, metrics } = scope;
+  const messaging = await openMessaging(scope, {
+    service: 'webhook-ingress',
+    database: 'ingress',
+    produces: ['railNotices'],
+  });
+  const store = await openCallbackStore(messaging.db);
+  const callbacks = createCallbacks({
+    store,
+    events: createCallbackEvents({ ids, clock }),
+    messaging,
+    ids,
+    clock,
+    logger,
+    rail: openTestRails({ clock, faults: options.faults ?? {} }),
+    repassAfterMs: options.repassAfterMs ?? 60_000,
+  });
+  const app = createApp({
+    callbacks,
+    clock,
+    logger,
+    metrics: createMetrics(metrics),
+    storeTimeoutMs: options.storeTimeoutMs ?? 8_000,
+    trustedProxies: 0,
+  });
+  const post = async (body: string) => (await app.request(path, { method: 'POST', body })).status;
+  return { post, store, callbacks, metrics, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() };
+}
+
+const newReference = () => `po-${crypto.randomUUID().replaceAll('-', '')}`;
+
+/** The events about a payment, once there are so many. */
+async function eventsOf(reference: string, count: number) {
+  const read = await createTopicReader(config);
+  return eventually(async () => {
+    const events = (await read(topicNameOf(config, 'railNotices'))).filter(({ key }) => key === reference);
+    expect(events).toHaveLength(count);
+    return events;
+  });
+}
+
+test('a thousand duplicates at once, at two instances, have one effect', async () => {
+  await using one = await openInstance();
+  await using two = await openInstance();
+  const reference = newReference();
+  const body = payoutBody({ merchantReference: reference });
+  const statuses = await Promise.all(
+    Array.from({ length: 1_000 }, (_, index) => (index % 2 === 0 ? one : two).post(body)),
+  );
+  // A rail sends what was not taken in time again.
+  const taken = statuses.filter((status) => status === 200).length;
+  expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
+  await eventually(async () => expect(await one.post(body)).toBe(200));
+  const [stored, ...others] = await one.store.list({ reference, limit: 10 });
+  expect(others).toEqual([]);
+  expect(stored).toMatchObject({ state: 'passed_on', timesPassedOn: 1 });
+  expect(stored?.deliveries).toBeGreaterThanOrEqual(taken + 1);
+  expect(await eventsOf(reference, 1)).toMatchObject([{ payload: { reference, proven: false } }]);
+  const counted = (await one.metrics.metrics()) + (await two.metrics.metrics());
+  expect(counted.match(/callbacks_total\{[^}]*result="stored"[^}]*\} 1$/gm)).toHaveLength(1);
+  expect(counted).toMatch(/callback_durable_seconds_count\{rail="upstream",kind="payout"\} [1-9]/);
+});
+
+test('a failed callback is driven by its redelivery, in one transaction with its event', async () => {
+  const faults: Faults = { translation: new TypeError('a defect') };
+  await using instance = await openInstance({ faults });
+  const reference = newReference();
+  const body = payoutBody({ merchantReference: reference });
+  expect(await instance.post(body)).toBe(503);
+  const failed = await instance.store.list({ state: 'failed', limit: 10 });
+  expect(failed).toMatchObject([{ state: 'failed', reference: null, deliveries: 1 }]);
+  faults.translation = undefined;
+  expect(await Promise.all(Array.from({ length: 20 }, () => instance.post(body)))).toEqual(
+    Array.from({ length: 20 }, () => 200),
+  );
+  expect(await instance.store.list({ state: 'failed', limit: 10 })).toEqual([]);
+  expect(await instance.store.list({ reference, limit: 10 })).toMatchObject([
+    { id: failed[0]?.id, state: 'passed_on', failure: null, timesPassedOn: 1, deliveries: 21 },
+  ]);
+  await eventsOf(reference, 1);
+});
+
+test('a callback is passed on again after a quiet time, and by hand', async () => {
+  await using instance = await openInstance({ repassAfterMs: 0 });
+  const reference = newReference();
+  const body = payoutBody({ merchantReference: reference });
+  for (const _ of [1, 2]) expect(await instance.post(body)).toBe(200);
+  const [stored] = await instance.store.list({ reference, limit: 10 });
+  expect(await instance.callbacks.redrive(stored?.id ?? '')).toEqual({ ok: true, value: 'passed_on' });
+  const events = await eventsOf(reference, 3);
+  expect(new Set(events.map(({ payload }) => payload['eventId'])).size).toBe(3);
+  expect(await instance.store.list({ reference, limit: 10 })).toMatchObject([
+    { timesPassedOn: 3, deliveries: 2 },
+  ]);
+});
+
+/** A way to the database on which, once it is stalled, nothing passes any more, and nothing closes. */
+async function openWay(mongodbUrl: string) {
+  const { hostname, port } = new URL(mongodbUrl);
+  const sockets = new Set<Socket>();
+  let isStalled = false;
+  const server = createServer((near) => {
+    sockets.add(near);
+    if (isStalled) return;
+    const far = connect(Number(port), hostname);
+    sockets.add(far);
+    near.pipe(far).pipe(near);
+    for (const socket of [near, far]) socket.on('error', () => socket.destroy());
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return {
+    url: `mongodb://127.0.0.1:${address.port}/?directConnection=true`,
+    stall: () => {
+      isStalled = true;
+      for (const socket of sockets) socket.unpipe().pause();
+    },
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+test('while the database is out of reach, every callback is answered 503 in time', async () => {
+  await using way = await openWay(config.MONGODB_URL);
+  await using instance = await openInstance({ mongodbUrl: way.url, storeTimeoutMs: 2_000 });
+  const reference = newReference();
+  expect(await instance.post(payoutBody({ merchantReference: reference }))).toBe(200);
+  way.stall();
+  const startedMs = performance.now();
+  expect(await instance.post(payoutBody({ merchantReference: newReference() }))).toBe(503);
+  expect(await instance.post('garbage')).toBe(503);
+  expect(performance.now() - startedMs).toBeLessThan(8_000);
+}, 90_000);

@@ -1,0 +1,42 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { CallbackKind } from './domain/callback.ts';
+
+/** What is counted of a callback. */
+export interface CallbackMetrics {
+  /** One answered callback; `reason` is empty but for rejected ones. */
+  readonly answered: (callback: {
+    readonly rail: string;
+    readonly kind: CallbackKind;
+    readonly result: string;
+    readonly reason: string;
+  }) => void;
+  /** From a callback's last byte until it was durable, milliseconds. */
+  readonly durableAfter: (
+    callback: { readonly rail: string; readonly kind: CallbackKind },
+    ms: number,
+  ) => void;
+}
+
+const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const MS_PER_SECOND = 1_000;
+
+/** Registers the metrics of callbacks. */
+export function createMetrics(registry: Registry): CallbackMetrics {
+  const callbacks = new Counter({
+    name: 'callbacks_total',
+    help: 'Callbacks by rail, kind and what became of them; rejected ones by reason.',
+    labelNames: ['rail', 'kind', 'result', 'reason'],
+    registers: [registry],
+  });
+  const durable = new Histogram({
+    name: 'callback_durable_seconds',
+    help: 'Time from the last byte of a callback until it is durable.',
+    labelNames: ['rail', 'kind'],
+    buckets: BUCKETS_SECONDS,
+    registers: [registry],
+  });
+  return {
+    answered: (labels) => callbacks.inc(labels),
+    durableAfter: ({ rail, kind }, ms) => durable.observe({ rail, kind }, ms / MS_PER_SECOND),
+  };
+}

@@ -1,0 +1,60 @@
+import type { RailCapabilities, RailConnector } from '@pesewa/rails';
+import { type CallbackKind, type Claim, namesOurs, type RejectionReason } from './domain/callback.ts';
+
+/** What the ingress needs of a rail. */
+export type CallbackRail = Pick<RailConnector, 'judgeCallback' | 'translateCallback'> & {
+  readonly capabilities: Pick<RailCapabilities, 'callbacks'>;
+};
+
+/** What the bytes of a body say; `broken` is a defect of ours, and says nothing about the callback. */
+export type Reading =
+  | { readonly kind: 'read'; readonly claim: Claim }
+  | {
+      readonly kind: 'rejected';
+      readonly reason: Extract<RejectionReason, 'body.malformed' | 'reference.foreign'>;
+    }
+  | { readonly kind: 'broken'; readonly error: unknown };
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Reads what a callback claims, by its rail's own reading; never throws. */
+export function readClaim(
+  rail: Pick<CallbackRail, 'translateCallback'>,
+  kind: CallbackKind,
+  body: Uint8Array,
+): Reading {
+  const text = decode(body);
+  if (text === undefined) return { kind: 'rejected', reason: 'body.malformed' };
+  try {
+    const translated = rail.translateCallback(kind, text);
+    if (!translated.ok) return { kind: 'rejected', reason: 'body.malformed' };
+    const { reference, claimedStatus, claimedAmount, claimedFee, claimedReason } = translated.value;
+    const claim = {
+      reference,
+      status: claimedStatus,
+      amount: claimedAmount,
+      fee: claimedFee,
+      reason: claimedReason,
+    };
+    return namesOurs(kind, claim)
+      ? { kind: 'read', claim }
+      : { kind: 'rejected', reason: 'reference.foreign' };
+  } catch (error) {
+    return { kind: 'broken', error };
+  }
+}
+
+/** Where something broke, for logs: an error's message may quote the body. */
+export function placeOf(error: unknown): { readonly name: string; readonly frames: readonly string[] } {
+  if (!(error instanceof Error)) return { name: typeof error, frames: [] };
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^ {4}at /.test(line));
+  return { name: error.name, frames };
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

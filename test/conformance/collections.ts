@@ -1,0 +1,233 @@
+import { Readable } from 'node:stream';
+import { collectionRefusals, parseJson } from '@pesewa/contracts';
+import { createDirectoryAdmin, type DirectoryAdmin, type NewMerchant } from '@pesewa/directory';
+import { openDatabase } from '@pesewa/messaging';
+import { eventually } from '@pesewa/testkit';
+import { Agent } from 'undici';
+import { expect } from 'vitest';
+import { openScenario, type Scenario } from '../scenarios/scenario.ts';
+import { encodeKey, matching } from './conformance.ts';
+import { moduleOf, paths, statusBody } from './rules/collection-requests.ts';
+import { payinAnswer, rejectedAnswer, statusAnswer } from './rules/collection-shapes.ts';
+
+/** A request to the collection API as it goes over the wire; nothing of it is normalised on the way. */
+export interface CollectionCall {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** The raw target, sent as it is. */
+  readonly path: string;
+  /** The public key in clear, encoded for `X-business`; demo's where absent, none where null. */
+  readonly key?: string | null;
+  /** The value of `X-module`; what the body asks for where absent, none where null. */
+  readonly module?: string | null;
+  /** The value of `X-app`; `api` where absent, none where null. */
+  readonly app?: string | null;
+  /** The value of `Content-Type`; JSON where absent, none where null. */
+  readonly type?: string | null;
+  /** Further headers, name and value by turns, so that one can be sent twice. */
+  readonly headers?: readonly string[];
+  readonly body?: string | Buffer | readonly Buffer[];
+}
+
+/** What a single request does otherwise than the merchant's client does. */
+export type Liberties = Partial<Omit<CollectionCall, 'path' | 'body'>>;
+
+interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+/** An answer of payin or complete-payin whose shape was checked. */
+export interface PayinAnswer extends RawAnswer {
+  readonly code: '09' | '06';
+  readonly reason: string | undefined;
+  readonly description: string | undefined;
+  /** Our reference. */
+  readonly reference: string;
+  /** What is asked of the merchant next: the fields of contract 2.9 beside the details and the reference. */
+  readonly next: Readonly<Record<string, unknown>>;
+}
+
+/** An answer of check-status whose shape was checked; without code and message where the request was refused. */
+export interface StatusAnswer extends RawAnswer {
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+  /** What the four-field body names as error. */
+  readonly error: string | undefined;
+}
+
+/** What a merchant of a test's own has: wallets in the four currencies, a fee of 1 % where nothing is said. */
+interface MerchantWish {
+  readonly limits?: NewMerchant['limits'];
+  readonly collectionFee?: NewMerchant['wallets'][number]['collectionFee'];
+  readonly currencies?: readonly string[];
+}
+
+/** What the rules of the collection API are told with. */
+export interface CollectionConformance extends AsyncDisposable {
+  readonly scenario: Scenario;
+  readonly directory: DirectoryAdmin;
+  readonly demoKey: string;
+  readonly rivalKey: string;
+  readonly call: (call: CollectionCall) => Promise<RawAnswer>;
+  readonly payin: (body: CollectionCall['body'], liberties?: Liberties) => Promise<PayinAnswer>;
+  readonly complete: (body: CollectionCall['body'], liberties?: Liberties) => Promise<PayinAnswer>;
+  /** Asks for the state by the reference, or by the whole text of a body. */
+  readonly check: (asked: string | { readonly body: string }, liberties?: Liberties) => Promise<StatusAnswer>;
+  /** Creates a merchant; gives its public key. */
+  readonly addMerchant: (id: string, wish?: MerchantWish) => Promise<string>;
+}
+
+/** Hundreds of collections stay open here: after the first poll they are asked for seldom, unless a callback hints. */
+const seldom = { POLL_BASE_MS: '10000', POLL_CAP_MS: '60000' };
+const countries: Readonly<Record<string, string>> = { GMD: 'GMB', GHS: 'GHA', XOF: 'CIV', KES: 'KEN' };
+
+/** The stack under test, once {@link openCollections} has opened it: all rules are tried on one. */
+export let collections: CollectionConformance;
+
+/** Opens the stack under test. */
+export async function openCollections(): Promise<void> {
+  collections = await open('conform-collect');
+}
+
+async function open(name: string): Promise<CollectionConformance> {
+  const resources = new AsyncDisposableStack();
+  const scenario = resources.use(await openScenario(name, { reconciler: seldom }));
+  const { mongodbUrl, collectionsUrl, simulatorUrl, merchants } = scenario.stack.runFile();
+  const agent = new Agent();
+  resources.defer(() => agent.close());
+  const database = resources.use(
+    await openDatabase({
+      url: mongodbUrl,
+      database: `${scenario.prefix}_directory`,
+      appName: 'pesewa-conformance',
+    }),
+  );
+  const directory = createDirectoryAdmin(database.db);
+  const keyOf = (id: string): string => merchants.find((merchant) => merchant.id === id)?.publicKey ?? '';
+  const demoKey = keyOf('demo');
+  const call = (wish: CollectionCall) => send(agent, collectionsUrl, { key: demoKey, ...wish });
+  const post = async (path: string, body: CollectionCall['body'], liberties: Liberties = {}) =>
+    readPayin(await call({ method: 'POST', path, ...(body !== undefined && { body }), ...liberties }));
+  return {
+    scenario,
+    directory,
+    demoKey,
+    rivalKey: keyOf('rival'),
+    call,
+    payin: (body, liberties) => post(paths.payin, body, liberties),
+    complete: (body, liberties) => post(paths.complete, body, liberties),
+    check: async (asked, liberties = {}) => {
+      const body = typeof asked === 'string' ? statusBody(asked) : asked.body;
+      return readStatus(await call({ method: 'POST', path: paths.check, body, ...liberties }));
+    },
+    addMerchant: async (id, wish = {}) => {
+      const created = await directory.createMerchant(merchantOf(id, simulatorUrl, wish));
+      if (!created.ok) throw new Error(created.refusal.message);
+      return created.value.publicKey;
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+function merchantOf(id: string, simulatorUrl: string, wish: MerchantWish): NewMerchant {
+  const fee = { fixedMinor: 0n, basisPoints: 100n, minimumMinor: 1n };
+  return {
+    id,
+    name: id,
+    wallets: (wish.currencies ?? Object.keys(countries)).map((currency) => ({
+      currency,
+      country: countries[currency] ?? '',
+      payoutFee: fee,
+      collectionFee: wish.collectionFee ?? fee,
+    })),
+    collectionsUrl: `${simulatorUrl}/merchant/${id}/collections`,
+    limits: wish.limits ?? { requestsPerSecond: 1_000_000 },
+  };
+}
+
+async function send(agent: Agent, origin: string, call: CollectionCall): Promise<RawAnswer> {
+  const { key, module = moduleOf(call.path, call.body), app = 'api', type = 'application/json' } = call;
+  const headers = [
+    ...(key === undefined || key === null ? [] : ['x-business', encodeKey(key)]),
+    ...(module === null ? [] : ['x-module', module]),
+    ...(app === null ? [] : ['x-app', app]),
+    ...(type === null ? [] : ['content-type', type]),
+    ...(call.headers ?? []),
+  ];
+  const response = await agent.request({
+    origin,
+    path: call.path,
+    method: call.method ?? 'GET',
+    headers,
+    body: bytesOf(call.body),
+  });
+  const text = await response.body.text();
+  expect(response.headers).toMatchObject({
+    'content-type': matching(/^application\/json/),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  expect(Object.keys(response.headers)).not.toContain('server');
+  expect(Object.keys(response.headers)).not.toContain('x-powered-by');
+  expect(response.statusCode).toBeLessThan(500);
+  expect(text).not.toMatch(/node_modules|\.ts:\d|MongoServer/);
+  return { status: response.statusCode, headers: response.headers, text };
+}
+
+/** Several buffers have no length together, so they go in chunks. */
+function bytesOf(body: CollectionCall['body']): string | Buffer | Readable | null {
+  if (body === undefined) return null;
+  return typeof body === 'string' || Buffer.isBuffer(body) ? body : Readable.from(body);
+}
+
+function readPayin(answer: RawAnswer): PayinAnswer {
+  const { responseDetails, transactionReference, ...asked } = payinAnswer.parse(parseJson(answer.text));
+  const { responseCode: code, statusDescription: description } = responseDetails;
+  const reason = 'failedReason' in responseDetails ? responseDetails.failedReason : undefined;
+  const statuses: Readonly<Record<string, number>> = collectionRefusals;
+  // A rail's own reason goes with 200, as acceptance does (design 9).
+  expect([reason, answer.status]).toEqual([reason, statuses[reason ?? ''] ?? 200]);
+  return { ...answer, code, reason, description, reference: transactionReference, next: asked };
+}
+
+function readStatus(answer: RawAnswer): StatusAnswer {
+  const body = parseJson(answer.text);
+  if (answer.status !== 200) {
+    const { error, status, path } = rejectedAnswer.parse(body);
+    expect([status, path]).toEqual([String(answer.status), paths.check]);
+    return { ...answer, code: undefined, message: undefined, error };
+  }
+  const { responseCode, responseMessage } = statusAnswer.parse(body).serverResponse.responseDetails;
+  return { ...answer, code: responseCode, message: responseMessage, error: undefined };
+}
+
+/** Expects a refusal whose description names a field, and that nothing of it is left (P3). */
+export async function expectNothing(
+  reference: string,
+  answer: PayinAnswer,
+  reason: string,
+  names = '',
+): Promise<void> {
+  expect(answer).toMatchObject({ code: '06', reason });
+  expect(answer.description ?? '').toContain(names);
+  expect((await collections.check(reference)).code).toBe('25');
+}
+
+/** Expects an accepted collection; gives our reference. */
+export function expectPending(answer: PayinAnswer): string {
+  expect(answer).toMatchObject({ status: 200, code: '09', reason: undefined });
+  expect(answer.reference).not.toBe('');
+  return answer.reference;
+}
+
+/** Waits until check-status tells the code. */
+export async function becomes(reference: string, code: string, liberties: Liberties = {}): Promise<void> {
+  await eventually(async () => expect((await collections.check(reference, liberties)).code).toBe(code));
+}
+
+/** What the rail was asked to complete, in order. */
+export async function completions(ours: string): Promise<readonly string[]> {
+  const journal = await collections.scenario.stack.simulator.journal(ours);
+  return journal.filter(({ operation }) => operation === 'complete').map(({ outcome }) => outcome);
+}

@@ -1,0 +1,293 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { numberText } from '@pesewa/contracts';
+import { type CollectionWish, exchange } from '@pesewa/stack';
+import { eventually } from '@pesewa/testkit';
+import { Agent } from 'undici';
+import { expect } from 'vitest';
+import { z } from 'zod';
+import { openScenario, type Scenario } from '../scenarios/scenario.ts';
+
+/** What a callback is about; the end of its address. */
+export type Kind = 'payouts' | 'collections';
+
+/** A callback as it goes over the wire. */
+export interface Sent {
+  readonly rail: string;
+  readonly kind: Kind;
+  readonly body: string | Uint8Array;
+  /** Further headers, name and value by turns, so that one can be sent twice. */
+  readonly headers?: readonly string[];
+  /** The ingress that it goes to; the stack's own where absent. */
+  readonly url?: string;
+}
+
+/** A payment that callbacks are about: our reference, and how to look at it. */
+export interface Target {
+  readonly kind: Kind;
+  readonly ours: string;
+  readonly look: () => Promise<Seen>;
+}
+
+/** Everything of a payment that a forged callback might want to move. */
+export interface Seen {
+  readonly status: string | undefined;
+  readonly entries: readonly unknown[];
+  /** The bodies of the merchant's webhooks. */
+  readonly told: readonly string[];
+  /** What the rail was asked besides its word on the payment's status. */
+  readonly orders: number;
+  readonly executions: number;
+}
+
+const secretOf = (byte: number): string => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
+
+/** The secrets of the rails that sign. */
+export const secrets = { old: secretOf(1), current: secretOf(2), other: secretOf(3), proven: secretOf(4) };
+
+const unreachable = {
+  connector: 'upstream',
+  transferUrl: 'http://127.0.0.1:9',
+  collectionsUrl: 'http://127.0.0.1:9',
+  publicKey: 'a-rail-that-nobody-calls',
+};
+
+/** The rails of the ingress; payments go over the first alone, whose callbacks nothing proves. */
+const rails = [
+  { ...unreachable, name: 'upstream' },
+  { ...unreachable, name: 'signed', callbackSecrets: [secrets.old, secrets.current] },
+  { ...unreachable, name: 'other', callbackSecrets: [secrets.other] },
+  { ...unreachable, name: 'proven', callbackSecrets: [secrets.proven], callbacks: 'proven' },
+  { ...unreachable, name: 'fenced', callbackAddresses: ['203.0.113.0/24', '2001:db8::/32'] },
+  { ...unreachable, name: 'local', callbackAddresses: ['127.0.0.0/8'] },
+];
+
+const keptView = z.object({
+  state: z.string(),
+  reference: z.string(),
+  deliveries: numberText,
+  timesPassedOn: numberText,
+});
+const rejectedView = z.object({
+  id: z.string(),
+  rail: z.string(),
+  digest: z.string(),
+  reason: z.string(),
+});
+const timelineView = z.object({ items: z.array(z.object({ what: z.string(), detail: z.string() })) });
+
+/** What the tests of the callback addresses are told with. */
+export interface Ingress extends AsyncDisposable {
+  readonly scenario: Scenario;
+  readonly send: (sent: Sent) => Promise<{ readonly status: number; readonly text: string }>;
+  /** The callbacks kept about a reference. */
+  readonly kept: (ours: string) => Promise<readonly z.output<typeof keptView>[]>;
+  /** Why each request with this very body was rejected. */
+  readonly rejections: (body: string | Uint8Array) => Promise<readonly string[]>;
+  /** What the reconciler has noted of a payment, each line as `what detail`. */
+  readonly timeline: (ours: string) => Promise<readonly string[]>;
+  readonly breaks: (ours: string) => Promise<readonly string[]>;
+  readonly pay: (label: string, digits: string) => Promise<Target>;
+  readonly collect: (label: string, digits: string) => Promise<Target>;
+}
+
+/** The ingress under test, once {@link openIngress} has opened it: all rules are tried on one. */
+export let ingress: Ingress;
+
+/** Opens the stack under test. */
+export async function openIngress(): Promise<void> {
+  const resources = new AsyncDisposableStack();
+  const scenario = resources.use(
+    await openScenario('ingress', {
+      'webhook-ingress': { RAILS: JSON.stringify(rails) },
+      // What is pending for ever shall open no break of its own here; unknown references soon do.
+      reconciler: {
+        POLL_CAP_MS: '2000',
+        POLLS_BEFORE_BREAK: '10000',
+        UNKNOWN_REFERENCE_GRACE_MS: '3000',
+      },
+    }),
+  );
+  const agent = new Agent();
+  resources.defer(() => agent.close());
+  const run = scenario.stack.runFile();
+  const operator = async (service: 'webhook-ingress' | 'reconciler', path: string): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${run.operatorToken}` };
+    const answer = await exchange(`${run.operations[service] ?? ''}${path}`, { headers });
+    expect(answer.status, path).toBe(200);
+    return answer.body;
+  };
+  const list = async <Item extends z.ZodType>(path: string, item: Item) =>
+    z.object({ items: z.array(item) }).parse(await operator('webhook-ingress', path)).items;
+  ingress = {
+    scenario,
+    send: (sent) => send(agent, sent.url ?? run.ingressUrl, sent),
+    kept: (ours) => list(`/callbacks?reference=${ours}`, keptView),
+    rejections: async (body) => {
+      const digest = digestOf(body);
+      const reasons: string[] = [];
+      for (let after = ''; ; ) {
+        const items = await list(`/callbacks/rejected${after === '' ? '' : `?after=${after}`}`, rejectedView);
+        reasons.push(...items.filter((item) => item.digest === digest).map(({ reason }) => reason));
+        after = items.at(-1)?.id ?? '';
+        if (after === '') return reasons;
+      }
+    },
+    timeline: async (ours) => {
+      const { items } = timelineView.parse(await operator('reconciler', `/timeline?reference=${ours}`));
+      return items.map(({ what, detail }) => `${what} ${detail}`);
+    },
+    breaks: async (ours) =>
+      (await scenario.stack.operator.breaks(ours)).map(({ kind }) => String(kind)).toSorted(),
+    pay: (label, digits) => pay(scenario, label, digits),
+    collect: (label, digits) => collect(scenario, label, digits),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+const digestOf = (body: string | Uint8Array): string => createHash('sha256').update(body).digest('hex');
+
+async function send(agent: Agent, origin: string, { rail, kind, body, headers = [] }: Sent) {
+  const response = await agent.request({
+    origin,
+    path: `/rails/${rail}/${kind}`,
+    method: 'POST',
+    headers: ['content-type', 'application/json', ...headers],
+    body,
+  });
+  return { status: response.statusCode, text: await response.body.text() };
+}
+
+async function pay(scenario: Scenario, label: string, digits: string): Promise<Target> {
+  const reference = scenario.reference(label);
+  const accountNumber = `012345${digits}`;
+  const { responseData } = await scenario.demo.requestPayout({ reference, amount: '200', accountNumber });
+  const status = async () => (await scenario.demo.lookUpPayout(reference)).responseData?.transactionStatus;
+  return targetOf(scenario, 'payouts', { reference, ours: responseData?.transactionReference ?? '', status });
+}
+
+async function collect(scenario: Scenario, label: string, digits: string): Promise<Target> {
+  const wish: CollectionWish = {
+    reference: scenario.reference(label),
+    amount: '200',
+    operatorCode: 'KESAF',
+    currency: 'KES',
+    country: 'KE',
+    // Each of a number of its own: a number takes few collections at a time.
+    customerNumber: `2547${String(nextCustomer++).padStart(4, '0')}${digits}`,
+  };
+  const { transactionReference: ours } = await scenario.demo.initiateCollection(wish);
+  const status = async () => (await scenario.demo.checkCollection(wish)).responseMessage;
+  return targetOf(scenario, 'collections', { reference: wish.reference, ours, status });
+}
+
+let nextCustomer = 1_000;
+
+function targetOf(
+  scenario: Scenario,
+  kind: Kind,
+  payment: {
+    readonly reference: string;
+    readonly ours: string;
+    readonly status: () => Promise<string | undefined>;
+  },
+): Target {
+  const { ours, reference } = payment;
+  expect(ours).toMatch(/^(po|co)-/);
+  const look = async (): Promise<Seen> => {
+    const journal = await scenario.stack.simulator.journal(ours);
+    const received = await scenario.stack.simulator.received(scenario.merchantId, reference);
+    const asked = journal.filter(({ kind: what }) => what === 'request');
+    return {
+      status: await payment.status(),
+      entries: await scenario.stack.operator.entries(ours),
+      told: received.map(({ body }) => body),
+      orders: asked.filter(({ operation }) => operation !== 'lookup' && operation !== 'check').length,
+      executions: await scenario.executions(ours),
+    };
+  };
+  return { kind, ours, look };
+}
+
+/** Waits until the rail has a payment, and it has its status and, where it has ended, its webhook. */
+export async function becomes(target: Target, status: string): Promise<Seen> {
+  return eventually(async () => {
+    const seen = await target.look();
+    const isOpen = status === 'PENDING' || status === 'INITIALIZED';
+    expect([seen.status, seen.told.length, seen.orders]).toEqual([status, isOpen ? 0 : 1, 1]);
+    return seen;
+  }, 60_000);
+}
+
+/** What a callback claims of a payment of 200. */
+export interface Claimed {
+  readonly status: string;
+  readonly amount?: number;
+  readonly fee?: number;
+  readonly currency?: string;
+  /** Put where nobody reads, so that two bodies differ. */
+  readonly mark?: string;
+}
+
+/** The body of a callback after contract 6.1 or 6.2, as a rail would write it. */
+export function callbackBody(kind: Kind, ours: string, claimed: Claimed): string {
+  const { status, amount = 200, fee, currency, mark = '' } = claimed;
+  if (kind === 'payouts') {
+    const feeAmount = fee ?? 1;
+    return JSON.stringify({
+      data: {
+        transactionStatus: status,
+        merchantReference: ours,
+        transactionReference: `upstream-${mark}`,
+        amount,
+        feeAmount,
+        valueAmount: amount + feeAmount,
+        statusReason: 'Told by a stranger',
+      },
+    });
+  }
+  return JSON.stringify({
+    transaction_reference: `upstream-${mark}`,
+    transaction_status: status === 'COMPLETED' ? 'Funds Received' : 'Transaction Failed',
+    transaction_fee: fee ?? 2,
+    amount_received: amount,
+    initiated_date: '2026-01-01 00:00:00',
+    current_status_date: '2026-01-01 00:00:01',
+    received_from: {},
+    merchant_reference: ours,
+    status,
+    channel: 'MOBILE_MONEY',
+    currency_code: currency ?? 'KES',
+  });
+}
+
+/** The headers of Standard Webhooks for a body, made without the code under test. */
+export function signed(
+  body: string | Uint8Array,
+  secret: string,
+  with_: { readonly id?: string; readonly ageSeconds?: number } = {},
+): readonly string[] {
+  const id = with_.id ?? `msg-${randomBytes(6).toString('hex')}`;
+  const timestamp = String(Math.floor(Date.now() / 1_000) - (with_.ageSeconds ?? 0));
+  const signature = signatureOf({ id, timestamp, body, secret });
+  return ['webhook-id', id, 'webhook-timestamp', timestamp, 'webhook-signature', `v1,${signature}`];
+}
+
+/** The Base64 of the HMAC over id, timestamp and raw bytes. */
+export function signatureOf(message: {
+  readonly id: string;
+  readonly timestamp: string;
+  readonly body: string | Uint8Array;
+  readonly secret: string;
+  readonly algorithm?: 'sha256' | 'sha1';
+}): string {
+  const key = Buffer.from(message.secret.replace('whsec_', ''), 'base64');
+  return createHmac(message.algorithm ?? 'sha256', key)
+    .update(`${message.id}.${message.timestamp}.`)
+    .update(message.body)
+    .digest('base64');
+}
+
+/** A reference of our form that belongs to no payment. */
+export function unknownReference(kind: Kind): string {
+  return `${kind === 'payouts' ? 'po' : 'co'}-${randomBytes(16).toString('hex')}`;
+}

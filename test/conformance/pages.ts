@@ -1,0 +1,90 @@
+import { matching } from './conformance.ts';
+
+/** A fenced block of a page. */
+export interface PageBlock {
+  readonly language: string;
+  readonly text: string;
+}
+
+/** A command of a page that calls the API, and what the page says it prints. */
+export interface PageCommand {
+  readonly script: string;
+  /** What is compared: the text, the JSON, or the body of the one webhook that the simulator shows. */
+  readonly prints: 'text' | 'json' | 'webhook';
+  /** Whether a second time means the same: a payin is accepted once. */
+  readonly isRepeatable: boolean;
+  readonly expected: unknown;
+}
+
+/** The commands of a page in their order, and the settings that they share. */
+export interface Page {
+  /** Shell assignments, evaluated once for all commands. */
+  readonly settings: string;
+  readonly settingNames: readonly string[];
+  readonly commands: readonly PageCommand[];
+}
+
+/** The fenced blocks of a page. */
+export function blocksOf(markdown: string): readonly PageBlock[] {
+  return [...markdown.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', text = '']) => ({
+    language,
+    text,
+  }));
+}
+
+/** Reads a page as somebody follows it: settings once, then each command, compared with the block that follows it. */
+export function readPage(markdown: string): Page {
+  const blocks = blocksOf(markdown);
+  const isSettings = (text: string) => /^[A-Z]+=/.test(text);
+  const shell = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
+  const settings = shell.filter(isSettings).join('');
+  return {
+    settings,
+    settingNames: [...settings.matchAll(/^([A-Z]+)=/gm)].map(([, name = '']) => name),
+    commands: blocks.flatMap(({ language, text }, index) => {
+      if (language !== 'sh' || isSettings(text) || !/^(?:curl|printf) /m.test(text)) return [];
+      const isRepeatable = !/\/(?:complete-)?payin"/.test(text);
+      return [{ script: text, isRepeatable, ...printedBy(text, blocks[index + 1]) }];
+    }),
+  };
+}
+
+/** What follows a command is what it prints; without it any success will do. */
+function printedBy(
+  script: string,
+  following: PageBlock | undefined,
+): Pick<PageCommand, 'prints' | 'expected'> {
+  const shown = following?.text.trim() ?? '';
+  switch (following?.language ?? 'nothing') {
+    case 'json':
+      return {
+        prints: script.includes('/control/received') ? 'webhook' : 'json',
+        expected: expectation(JSON.parse(shown)),
+      };
+    case 'text':
+      return { prints: 'text', expected: shown };
+    case 'html':
+      return { prints: 'text', expected: matching(new RegExp(escaped(shown))) };
+    default:
+      return {
+        prints: 'text',
+        expected: matching(/"isSuccessful":true|"responseCode":"09"|"webhooks":\[\{/),
+      };
+  }
+}
+
+/** What a page prints, as an expectation; `…` stands for any text. */
+function expectation(shown: unknown): unknown {
+  if (typeof shown === 'string') {
+    return shown.includes('…')
+      ? matching(new RegExp(`^${shown.split('…').map(escaped).join('.*')}$`))
+      : shown;
+  }
+  if (Array.isArray(shown)) return shown.map(expectation);
+  if (typeof shown !== 'object' || shown === null) return shown;
+  return Object.fromEntries(Object.entries(shown).map(([key, value]) => [key, expectation(value)]));
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+}

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import { numberText, parseJson } from '@pesewa/contracts';
+import { type Changes, changed, number } from '../conformance.ts';
+
+/** The paths of the three operations (contract 4.7 to 4.9). */
+export const paths = {
+  payin: '/collection/v1/payin',
+  complete: '/collection/v1/complete-payin',
+  check: '/collection/v1/check-status',
+} as const;
+
+const dialling: Readonly<Record<string, string>> = { GM: '220', GH: '233', CI: '225', KE: '254' };
+const currencies: Readonly<Record<string, string>> = { GM: 'GMD', GH: 'GHS', CI: 'XOF', KE: 'KES' };
+const run = randomBytes(3).toString('hex');
+let serial = 0;
+
+/** A reference that nobody used before. */
+export const next = (label: string): string => `${label}-${(serial += 1)}-${run}`;
+
+/** A customer whom nobody asked for money before; the last four digits choose what becomes of it (design 6). */
+export function customerIn(country: string, digits = '9999'): string {
+  return `${dialling[country] ?? '220'}${String((serial += 1)).padStart(5, '0')}${digits}`;
+}
+
+/** The text of a valid payin of 100 by an operator of the contract's table, changed where the test says so. */
+export function payinBody(reference: string, changes: Changes = {}, operatorCode = 'GMQMO'): string {
+  const country = operatorCode.slice(0, 2);
+  return changed(
+    {
+      requestHeader: { clientId: '', requestType: country === 'GM' ? 'B' : 'Collections' },
+      customerName: 'Kofi Boateng',
+      customerEmail: 'kofi@example.com',
+      customerNumber: customerIn(country),
+      transactionReference: reference,
+      transactionDescription: 'An order',
+      transactionAmount: number('100'),
+      transactionCurrency: currencies[country],
+      transactionCountry: country,
+      ...(/^(?:GH|KE)/.test(country) && { transactionType: '1' }),
+      successUrl: '',
+      errorUrl: '',
+      cancelUrl: '',
+      operatorCode,
+      webhookUrl: '',
+    },
+    changes,
+  );
+}
+
+/** A body with the customer's OTP, or with other changes. */
+export const withOtp = (body: string, otpCode: unknown = '123456'): string => revised(body, { otpCode });
+
+/** A body that exists already, changed; its numbers keep their own text. */
+export function revised(body: string, changes: Changes): string {
+  const { transactionAmount, ...rest } = parseJson(body) as Record<string, unknown>;
+  return changed({ ...rest, transactionAmount: number(String(transactionAmount)) }, changes);
+}
+
+/** The text of a valid status check (contract 2.10). */
+export function statusBody(reference: string, changes: Changes = {}): string {
+  return changed(
+    {
+      requestHeader: { clientId: '', requestType: 'GH-Collections' },
+      transactionReference: reference,
+      transactionCountry: 'GM',
+    },
+    changes,
+  );
+}
+
+/** The words of a text. */
+export const words = (text: string): readonly string[] => text.trim().split(/\s+/);
+
+/** The Base64 of a text, as the headers of contract 5 carry it. */
+export const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** What the merchant of a body would write into `X-module`: amount, reference and number as they stand there. */
+export function moduleOf(path: string, body: unknown): string {
+  const fields = typeof body === 'string' ? readable(body) : {};
+  const written = (name: string): string => {
+    const value = fields[name];
+    return typeof value === 'string' ? value : (numberText.safeParse(value).data ?? '');
+  };
+  const reference = written('transactionReference');
+  if (path === paths.check) return base64(reference);
+  return base64(`${written('transactionAmount')}${reference}${written('customerNumber')}`);
+}
+
+function readable(body: string): Readonly<Record<string, unknown>> {
+  try {
+    const read = parseJson(body);
+    return typeof read === 'object' && read !== null ? { ...read } : {};
+  } catch {
+    return {};
+  }
+}

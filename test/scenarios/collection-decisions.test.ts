@@ -1,0 +1,200 @@
+import { collectionWebhook, parseJson } from '@pesewa/contracts';
+import { type CollectionWish, exchange, postJson } from '@pesewa/stack';
+import { eventually } from '@pesewa/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openScenario, type Scenario } from './scenario.ts';
+
+let scenario: Scenario;
+
+beforeAll(async () => {
+  // The callback must be heard before the first poll: without one, the amount asked counts (design 6).
+  scenario = await openScenario('decisions', {
+    reconciler: { FIRST_POLL_AFTER_MS: '6000', POLL_CAP_MS: '2000' },
+  });
+});
+
+afterAll(async () => {
+  await scenario[Symbol.asyncDispose]();
+});
+
+/** A collection of 200 whose callback claims one unit more than the rail executed (0012). */
+const kenya = (label: string): CollectionWish => ({
+  reference: scenario.reference(label),
+  amount: '200',
+  operatorCode: 'KESAF',
+  currency: 'KES',
+  country: 'KE',
+  customerNumber: '254712340012',
+});
+const gambia = (label: string): CollectionWish => ({
+  ...kenya(label),
+  operatorCode: 'GMWAV',
+  currency: 'GMD',
+  country: 'GM',
+  customerNumber: '2203450012',
+});
+
+/** Everything that is to be seen of a collection, from every side. */
+async function lookAt(wish: CollectionWish, ours: string) {
+  const received = await scenario.stack.simulator.received(scenario.merchantId, wish.reference);
+  const webhooks = received.map(({ body }) => collectionWebhook.parse(parseJson(body)));
+  const entries = await scenario.stack.operator.entries(ours);
+  const breaks = await scenario.stack.operator.breaks(ours);
+  return {
+    status: (await scenario.demo.checkCollection(wish)).responseMessage,
+    entries: entries.map(({ kind, amount }) => `${String(kind)} ${String(amount)}`).toSorted(),
+    told: webhooks.map((said) => `${said.status} ${said.amount_received} ${said.transaction_fee}`),
+    breaks: breaks.map((one) => `${String(one['kind'])} ${String(one['amount'])} ${String(one['status'])}`),
+  };
+}
+
+const undecided = {
+  status: 'PENDING',
+  entries: [],
+  told: [],
+  breaks: ['collection.amount_differs 1 open'],
+} as const;
+
+/** Initiates the collection and waits for its break; gives our reference. */
+async function differs(wish: CollectionWish): Promise<string> {
+  const { transactionReference: ours } = await scenario.demo.initiateCollection(wish);
+  await eventually(async () => expect(await lookAt(wish, ours)).toEqual(undecided), 60_000);
+  return ours;
+}
+
+type Operator = 'operator' | 'approver';
+
+function bearer(by: Operator): Record<string, string> {
+  const { operatorToken, approverToken } = scenario.stack.runFile();
+  return { authorization: `Bearer ${by === 'operator' ? operatorToken : approverToken}` };
+}
+
+const decisionsUrl = () => `${scenario.stack.runFile().operations['reconciler'] ?? ''}/decisions`;
+
+async function post(path: string, body: object, by: Operator) {
+  const answer = await postJson(`${decisionsUrl()}${path}`, JSON.stringify(body), bearer(by));
+  return { status: answer.status, body: answer.body as Readonly<Record<string, unknown>> };
+}
+
+async function propose(body: object, by: Operator = 'operator') {
+  const proposed = await post('', body, by);
+  expect(proposed).toMatchObject({ status: 202, body: { status: 'proposed', requestedBy: by } });
+  return String(proposed.body['id']);
+}
+
+async function expectDecided(wish: CollectionWish, ours: string, expected: object): Promise<void> {
+  const asDecided = async () => expect(await lookAt(wish, ours)).toEqual(expected);
+  await eventually(asDecided, 60_000).catch(() => undefined);
+  await asDecided();
+}
+
+async function drift(currency: string) {
+  await scenario.stack.operator.compare();
+  return (await scenario.stack.operator.drift()).find((one) => one.currency === currency);
+}
+
+const available = async (currency: string): Promise<number> =>
+  Number((await scenario.stack.operator.wallet(scenario.merchantId, currency)).available);
+
+describe('design 6: what a customer paid is decided by two people', () => {
+  it('one proposes, another approves: completed with the decided amount, once', async () => {
+    const wish = kenya('asked');
+    const before = await available('KES');
+    const ours = await differs(wish);
+    const id = await propose({ reference: ours, amount: '200.00', note: 'as on the statement' });
+
+    const again = await post('', { reference: ours, amount: '201' }, 'approver');
+    expect(again).toMatchObject({ status: 409, body: { code: 'undecided' } });
+    const own = await post(`/${id}/approve`, {}, 'operator');
+    expect(own).toMatchObject({ status: 403, body: { code: 'same_operator' } });
+    const nobody = await exchange(`${decisionsUrl()}/${id}/approve`, { method: 'POST' });
+    expect(nobody.status).toBe(401);
+    expect(await lookAt(wish, ours)).toEqual(undecided);
+
+    const approved = await post(`/${id}/approve`, {}, 'approver');
+    expect(approved).toMatchObject({
+      status: 200,
+      body: { requestedBy: 'operator', approvedBy: 'approver' },
+    });
+    await expectDecided(wish, ours, {
+      status: 'COMPLETED',
+      entries: ['collect 197', 'fee 3', 'railCost 2'],
+      told: ['COMPLETED 200 3'],
+      breaks: ['collection.amount_differs 1 resolved'],
+    });
+    expect((await available('KES')) - before).toBe(197);
+    await eventually(async () => {
+      const list = await exchange(`${decisionsUrl()}?reference=${ours}`, { headers: bearer('operator') });
+      expect(list.body).toMatchObject({ items: [{ id, amount: '200', status: 'applied' }] });
+    });
+    const late = await post('', { reference: ours, amount: '201' }, 'operator');
+    expect(late.status).toBe(409);
+    await eventually(async () => expect(await drift('KES')).toMatchObject({ drift: '0', withinRange: true }));
+  });
+
+  it('the fee is that of the decided amount; approved by many at once, it completes once', async () => {
+    const wish = gambia('claimed');
+    const before = await available('GMD');
+    const ours = await differs(wish);
+    const id = await propose({ reference: ours, amount: '201' });
+    const approvals = await Promise.all(
+      Array.from({ length: 5 }, () => post(`/${id}/approve`, {}, 'approver')),
+    );
+    expect(approvals.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    // 1.5 % of 201 is 3.015, the rail's 1 % is 2.01.
+    await expectDecided(wish, ours, {
+      status: 'COMPLETED',
+      entries: ['collect 197.98', 'fee 3.02', 'railCost 2.01'],
+      told: ['COMPLETED 201 3.02'],
+      breaks: ['collection.amount_differs 1 resolved'],
+    });
+    expect(Math.round(((await available('GMD')) - before) * 100)).toBe(19_798);
+  });
+
+  it('and where the decision was wrong, the wallet comparison shows by how much (design 7)', async () => {
+    // The rail received 200 less 2, while our books now say 201 less 2.01.
+    await eventually(async () =>
+      expect(await drift('GMD')).toMatchObject({ drift: '-0.99', withinRange: false }),
+    );
+    expect(await drift('KES')).toMatchObject({ drift: '0', withinRange: true });
+  });
+
+  it('a rejected proposal leaves it pending, and another may be decided', async () => {
+    const wish = kenya('rejected');
+    const ours = await differs(wish);
+    const id = await propose({ reference: ours, amount: '2000' });
+    expect(await post(`/${id}/reject`, { reason: 'a zero too many' }, 'approver')).toMatchObject({
+      status: 200,
+      body: { status: 'rejected', rejectedBy: 'approver' },
+    });
+    expect((await post(`/${id}/approve`, {}, 'approver')).status).toBe(409);
+    expect(await lookAt(wish, ours)).toEqual(undecided);
+    await scenario.stack.operator.decide({ reference: ours, amount: '200' });
+    await expectDecided(wish, ours, {
+      status: 'COMPLETED',
+      entries: ['collect 197', 'fee 3', 'railCost 2'],
+      told: ['COMPLETED 200 3'],
+      breaks: ['collection.amount_differs 1 resolved'],
+    });
+  });
+
+  it.each(['0', '-200', '200.005', '2e2x', '', 'two hundred'])(
+    'refuses to decide on "%s"',
+    async (amount) => {
+      const wish = kenya(`bad-${amount.length}-${amount.charCodeAt(0)}`);
+      const ours = await differs(wish);
+      expect([400, 422]).toContain((await post('', { reference: ours, amount }, 'operator')).status);
+      expect(await lookAt(wish, ours)).toEqual(undecided);
+    },
+  );
+
+  it('decides nothing about a collection without such a break', async () => {
+    const wish = { ...kenya('agrees'), customerNumber: '254712349999' };
+    const { transactionReference: ours } = await scenario.demo.initiateCollection(wish);
+    expect((await post('', { reference: ours, amount: '200' }, 'operator')).status).toBe(404);
+  });
+});
+
+it('the books hold from the first entry on (L1 to L12)', async () => {
+  expect(await scenario.violations()).toEqual([]);
+});

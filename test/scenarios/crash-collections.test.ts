@@ -1,0 +1,245 @@
+import { collectionWebhook, parseJson } from '@pesewa/contracts';
+import { type CollectionWish, postJson } from '@pesewa/stack';
+import { eventually } from '@pesewa/testkit';
+import { type Collection, MongoClient } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CollectingMerchant, createCollectingMerchant } from './collecting-merchant.ts';
+import { describeAftermath } from './crash-aftermath.ts';
+import {
+  type CollectionCrashRow,
+  type CollectionStory,
+  collectionCrashActs,
+} from './crash-rows-collections.ts';
+import { bodiesToldOnce, type Crash, PATIENCE_MS, runLanes } from './crash-runner.ts';
+import { openScenario, type Scenario } from './scenario.ts';
+
+/** How long merchants, rails and operators insist: whoever they talk to may be dying again and again. */
+const CLIENT_PATIENCE_MS = 180_000;
+
+/** The break of a callback that speaks of a payment that nobody knows. */
+const UNKNOWN_REFERENCE = 'callback.unknown_reference';
+
+/** What the test reads of a collection's record, behind the services' backs. */
+interface Recorded {
+  readonly _id: string;
+  readonly reference: string;
+  readonly step: string;
+  readonly completionAttempts: number;
+}
+
+const closers = new AsyncDisposableStack();
+let scenario: Scenario;
+let records: Collection<Recorded>;
+let merchant: CollectingMerchant;
+
+interface Survivors {
+  readonly wishes: readonly CollectionWish[];
+  /** The merchant's part, as it must be done in the end. */
+  readonly done: Promise<unknown>;
+}
+
+/** What every row's merchant does, that of a process which is back long since included. */
+const atWork: Promise<unknown>[] = [];
+const survivors = new Map<CollectionCrashRow, () => Survivors>();
+const rows = collectionCrashActs.flat(2);
+
+beforeAll(async () => {
+  const environment = {
+    // Rows wait for each other, so the grace times and leases that a crash leaves are as short as they may be.
+    'collection-gateway': { RESUBMIT_GRACE_MS: '6000' },
+    reconciler: {
+      FIRST_POLL_AFTER_MS: '800',
+      POLL_CAP_MS: '2000',
+      UNKNOWN_REFERENCE_GRACE_MS: '12000',
+      // Services that die again and again settle nothing: that is no reason to call people.
+      NOT_FOUND_GRACE_MS: '120000',
+      POLLS_BEFORE_BREAK: '1000',
+    },
+    'webhook-dispatcher': { DELIVERY_DEADLINE_MS: '1000' },
+  };
+  scenario = await openScenario('crash-collecting', environment, { timeoutMs: 2_000 });
+  closers.use(scenario);
+  const client = closers.use(await MongoClient.connect(scenario.stack.runFile().mongodbUrl));
+  records = client.db(`${scenario.prefix}_collections`).collection<Recorded>('collections');
+  merchant = createCollectingMerchant(scenario.demo, CLIENT_PATIENCE_MS);
+  for (const lanes of collectionCrashActs) {
+    const told = await runLanes(scenario, lanes, tellStory);
+    for (const row of lanes.flat()) survivors.set(row, () => told(row));
+  }
+}, 1_800_000);
+
+afterAll(async () => {
+  await closers.disposeAsync();
+});
+
+function wishesOf(row: CollectionCrashRow): readonly CollectionWish[] {
+  const place = rows.indexOf(row);
+  return row.collections.map(({ flow, digits }, index) => ({
+    ...flow.order,
+    reference: scenario.reference(`${place}.${row.point}.${index}`),
+    // A number of its own, so that no limit per number applies.
+    customerNumber: `${flow.dialling}${String(place * 100 + index).padStart(5, '0')}${digits}`,
+  }));
+}
+
+/** Makes the collections with the point armed, sees the process die there, and what it has left. */
+async function tellStory(row: CollectionCrashRow, { arm, death }: Crash): Promise<Survivors> {
+  if (row.leaves !== undefined) await everyoneElseHasEnded();
+  const wishes = wishesOf(row);
+  const initiate = () => Promise.all(wishes.map(merchant.initiate));
+  if (row.armed === 'completion') await initiate();
+  await arm();
+  const done = (async () => {
+    if (row.armed === 'initiation') await initiate();
+    await Promise.all(wishes.map((wish, index) => finish(wish, row.collections[index])));
+  })();
+  // The next row goes on meanwhile; the test of this one hears of what broke.
+  atWork.push(done.catch(() => undefined));
+  await death();
+  await expectLeft(row, wishes);
+  return { wishes, done };
+}
+
+/** Resolves once every earlier row's collections have ended: none of them passes where this row's process is to die. */
+async function everyoneElseHasEnded(): Promise<void> {
+  await Promise.all(atWork);
+  const pending = () => records.countDocuments({ step: { $ne: 'ended' } });
+  await eventually(async () => expect(await pending()).toBe(0), CLIENT_PATIENCE_MS);
+}
+
+/** The merchant's part after the initiation, and that of strangers and operators where there is one. */
+async function finish(wish: CollectionWish, story: CollectionStory | undefined): Promise<void> {
+  if (story?.flow.completion) await merchant.complete(wish, story.flow.completion.otpCode);
+  if (story?.callback === 'forged') await callBack(wish, (await recorded(wish))?.reference ?? '');
+  if (story?.callback === 'unknownReference') await callBack(wish, unknownReferenceOf(wish));
+  if (story?.decided !== undefined) await decideAmount(wish, story.decided);
+}
+
+const unknownReferenceOf = ({ reference }: CollectionWish) => `co-nobody-${reference}`;
+
+/** Two operators' part; what broke is ordered again, under its id. */
+async function decideAmount(wish: CollectionWish, amount: string): Promise<void> {
+  const { operations, operatorToken, approverToken } = scenario.stack.runFile();
+  const url = `${operations['reconciler']}/decisions`;
+  const commandId = `decide-${wish.reference}`;
+  const order = (path: string, token: string, body: object) =>
+    eventually(async () => {
+      const answer = await postJson(path, JSON.stringify(body), { authorization: `Bearer ${token}` });
+      expect(answer.status, answer.text).toBeLessThan(300);
+    }, CLIENT_PATIENCE_MS);
+  await order(url, operatorToken, { commandId, reference: (await recorded(wish))?.reference, amount });
+  await order(`${url}/${commandId}/approve`, approverToken, {});
+}
+
+function recorded(wish: CollectionWish): Promise<Recorded | null> {
+  return records.findOne({ _id: `${scenario.merchantId}:${wish.reference}` });
+}
+
+async function expectLeft({ leaves }: CollectionCrashRow, wishes: readonly CollectionWish[]): Promise<void> {
+  if (leaves === undefined) return;
+  const left = (await Promise.all(wishes.map(recorded))).flatMap((record) => record ?? []);
+  const seen = left.map(({ step, completionAttempts }) => ({ step, tries: completionAttempts }));
+  if (leaves === 'nothing') expect(seen).toEqual([]);
+  else
+    expect(seen).toContainEqual({ step: expect.toBeOneOf([...leaves.steps]) as string, tries: leaves.tries });
+}
+
+/** Sends a callback that claims an end, as a rail would: again until it is taken. */
+async function callBack(wish: CollectionWish, reference: string): Promise<void> {
+  const body = JSON.stringify({
+    transaction_reference: 'forged',
+    transaction_status: 'Funds Received',
+    transaction_fee: 0,
+    amount_received: JSON.rawJSON(wish.amount),
+    initiated_date: '2026-01-01 00:00:00',
+    current_status_date: '2026-01-01 00:00:01',
+    received_from: {},
+    merchant_reference: reference,
+    status: 'COMPLETED',
+    channel: 'MOBILE_MONEY',
+    currency_code: wish.currency,
+  });
+  const url = `${scenario.stack.runFile().ingressUrl}/rails/upstream/collections`;
+  await eventually(async () => expect((await postJson(url, body)).status).toBe(200), CLIENT_PATIENCE_MS);
+}
+
+type End = Omit<CollectionStory, 'flow' | 'digits' | 'callback' | 'decided'>;
+
+function survivorsOf(row: CollectionCrashRow): Survivors {
+  const told = survivors.get(row);
+  if (!told) throw new Error('nobody got as far as this row');
+  return told();
+}
+
+async function expectStory(wish: CollectionWish, story: CollectionStory): Promise<void> {
+  const { flow: _flow, digits: _digits, callback, decided: _decided, ...end } = story;
+  const asTold = async () => expect(await lookAt(wish)).toEqual(end);
+  // Patience first, then the look that shows what differs.
+  await eventually(asTold, PATIENCE_MS).catch(() => undefined);
+  await asTold();
+  if (callback !== 'unknownReference') return;
+  const unknown = () => scenario.stack.operator.breaks(unknownReferenceOf(wish));
+  await eventually(async () => expect(await unknown()).toMatchObject([{ kind: UNKNOWN_REFERENCE }]));
+}
+
+const statuses: Readonly<Record<string, End['status']>> = {
+  '00': 'COMPLETED',
+  '06': 'FAILED',
+  '09': 'PENDING',
+};
+
+/** Everything that is to be seen of a collection, from every side. */
+async function lookAt(wish: CollectionWish): Promise<Partial<End>> {
+  const ours = (await recorded(wish))?.reference ?? '';
+  const { stack } = scenario;
+  const [code, codeByOurs] = await Promise.all(
+    [wish, { ...wish, reference: ours }].map((asked) => merchant.check(asked)),
+  );
+  expect(codeByOurs).toBe(code);
+  const journal = await stack.simulator.journal(ours);
+  const taken = (operation: string) =>
+    journal.filter((entry) => entry.operation === operation && entry.outcome === 'accepted').length;
+  const status = statuses[code ?? ''];
+  return {
+    ...(status && { status }),
+    entries: await scenario.entryKinds(ours),
+    executions: await scenario.executions(ours),
+    payins: taken('payin'),
+    completions: taken('complete'),
+    told: (await bodiesToldOnce(scenario, wish.reference)).map(
+      (body) => collectionWebhook.parse(parseJson(body)).status,
+    ),
+    breaks: (await stack.operator.breaks(ours)).map(({ kind, status: state }) =>
+      state === 'open' ? String(kind) : `${String(kind)} (${String(state)})`,
+    ),
+  };
+}
+
+describe('killed at a named point and started again: no collection lost, none twice (P1, P4, P10, X1, L7, L11, W1)', () => {
+  it.each(rows)(
+    '$service at $point, pass $pass, with $armed under way',
+    async (row) => {
+      const { wishes, done } = survivorsOf(row);
+      await done;
+      await Promise.all(
+        wishes.map((wish, index) => expectStory(wish, row.collections[index] as CollectionStory)),
+      );
+    },
+    300_000,
+  );
+
+  it('what a merchant knew of was never denied (P9)', () => {
+    expect(merchant.denied()).toEqual([]);
+  });
+});
+
+const stories = rows.flatMap(({ collections }) => collections);
+
+describeAftermath({
+  scenario: () => scenario,
+  databases: ['collections', 'ledger', 'ingress', 'reconciler', 'webhooks'],
+  breaks: [
+    ...stories.flatMap(({ breaks }) => breaks.filter((kind) => !kind.endsWith('(resolved)'))),
+    ...stories.filter(({ callback }) => callback === 'unknownReference').map(() => UNKNOWN_REFERENCE),
+  ],
+});

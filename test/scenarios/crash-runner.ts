@@ -1,0 +1,90 @@
+import type { ServiceName } from '@pesewa/stack';
+import { eventually } from '@pesewa/testkit';
+import { expect } from 'vitest';
+import type { Scenario } from './scenario.ts';
+
+/** How long a test waits for what a crash has delayed. */
+export const PATIENCE_MS = 90_000;
+
+/** A named line at which a service dies. */
+export interface CrashAt {
+  readonly service: ServiceName;
+  readonly point: string;
+  /** Dies at the n-th pass; the first where it isn't said. */
+  readonly pass?: number;
+}
+
+/** The two moments of a crash that a story is told around. */
+export interface Crash {
+  /** Starts the service anew, with the point armed. */
+  readonly arm: () => Promise<void>;
+  /** Resolves once the service has died right there, and says so in its log. */
+  readonly death: () => Promise<void>;
+}
+
+/** One row for each point, a point with the pass at which it strikes where that isn't the first. */
+export function rowsAt<Rest extends object>(
+  service: ServiceName,
+  points: readonly (string | readonly [string, number])[],
+  rest: Rest,
+): readonly (CrashAt & Rest)[] {
+  return points.map((point) =>
+    typeof point === 'string'
+      ? { service, point, ...rest }
+      : { service, point: point[0], pass: point[1], ...rest },
+  );
+}
+
+/**
+ * Runs lanes side by side, a lane's rows one after another, no service in two of them; gives what to ask about a row.
+ *
+ * A row whose story broke throws when it is asked about, and the others go on.
+ */
+export async function runLanes<Row extends CrashAt, Survivors>(
+  scenario: Scenario,
+  lanes: readonly (readonly Row[])[],
+  story: (row: Row, crash: Crash) => Promise<Survivors>,
+): Promise<(row: Row) => Survivors> {
+  const told = new Map<Row, PromiseSettledResult<Survivors>>();
+  const runLane = async (lane: readonly Row[]) => {
+    for (const [index, row] of lane.entries()) {
+      const [outcome] = await Promise.allSettled([story(row, crashOf(scenario, row))]);
+      told.set(row, outcome);
+      if (lane[index + 1]?.service !== row.service) await scenario.stack.service(row.service).restart();
+    }
+  };
+  await Promise.all(lanes.map(runLane));
+  return (row) => {
+    const outcome = told.get(row);
+    if (outcome?.status !== 'fulfilled') throw outcome?.reason;
+    return outcome.value;
+  };
+}
+
+function crashOf(scenario: Scenario, { service, point, pass = 1 }: CrashAt): Crash {
+  const kept = scenario.stack.service(service);
+  const times = () => scenario.logLines(service, `crash point ${point}`);
+  let before = 0;
+  return {
+    arm: async () => {
+      before = await times();
+      await kept.restart({ CRASH_AT: `${point}:${pass}` });
+      await kept.ready();
+    },
+    death: async () => {
+      await eventually(async () => expect(await times()).toBe(before + 1), PATIENCE_MS);
+    },
+  };
+}
+
+/** What the merchant was told: a repeat has the same webhook-id and the same bytes, and counts once (contract 6.3). */
+export async function bodiesToldOnce(scenario: Scenario, reference: string): Promise<readonly string[]> {
+  const received = await scenario.stack.simulator.received(scenario.merchantId, reference);
+  const bodies = new Map<unknown, string>();
+  for (const { headers, body } of received) {
+    const id = headers['webhook-id'];
+    expect(bodies.get(id) ?? body).toBe(body);
+    bodies.set(id, body);
+  }
+  return [...bodies.values()];
+}

@@ -1,0 +1,164 @@
+import { collectionWebhook, parseJson } from '@pesewa/contracts';
+import { type CollectionWish, postJson } from '@pesewa/stack';
+import { eventually } from '@pesewa/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openScenario, type Scenario } from './scenario.ts';
+
+let scenario: Scenario;
+
+beforeAll(async () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+  // No poll comes within the time of these tests: what ends here ends by the rail's signed word alone.
+  scenario = await openScenario(
+    'proven',
+    {
+      'provider-simulator': { CALLBACK_SIGNING_SECRET: secret },
+      reconciler: { FIRST_POLL_AFTER_MS: '3600000', POLL_BASE_MS: '3600000', POLL_CAP_MS: '3600000' },
+    },
+    { callbacks: 'proven', callbackSecrets: [secret] },
+  );
+});
+
+afterAll(async () => {
+  await scenario[Symbol.asyncDispose]();
+});
+
+const flows = {
+  stk: { operatorCode: 'KESAF', currency: 'KES', country: 'KE', number: '25471234', otp: undefined },
+  link: { operatorCode: 'CIWAV', currency: 'XOF', country: 'CI', number: '225070712', otp: undefined },
+  otp: { operatorCode: 'GMQMO', currency: 'GMD', country: 'GM', number: '220346', otp: '123456' },
+} as const;
+
+function wishOf(flow: keyof typeof flows, digits: string): CollectionWish {
+  const { operatorCode, currency, country, number } = flows[flow];
+  const reference = scenario.reference(`${flow}-${digits}`);
+  return {
+    reference,
+    amount: '200',
+    operatorCode,
+    currency,
+    country,
+    customerNumber: `${number}${digits}`,
+  };
+}
+
+/** How often the rail was asked what became of a payment. */
+async function polls(ours: string): Promise<number> {
+  const journal = await scenario.stack.simulator.journal(ours);
+  return journal.filter(({ operation }) => operation === 'lookup' || operation === 'check').length;
+}
+
+async function breaks(ours: string): Promise<readonly string[]> {
+  return (await scenario.stack.operator.breaks(ours)).map(({ kind }) => String(kind));
+}
+
+/** What every payment came to, to be looked at again when the last one has. */
+const settled: (() => Promise<void>)[] = [];
+
+async function expectSettled(look: () => Promise<unknown>, expected: object): Promise<void> {
+  const asTold = async () => expect(await look()).toEqual(expected);
+  settled.push(asTold);
+  await eventually(asTold, 60_000).catch(() => undefined);
+  await asTold();
+}
+
+const paid = ['capture', 'fee', 'hold', 'railCost'];
+
+describe('a payout over a proven rail ends by its signed callback, without a poll (design 6)', () => {
+  it.each([
+    ['9999', 'COMPLETED', paid, ['COMPLETED'], []],
+    ['0001', 'FAILED', ['hold', 'release'], ['FAILED'], []],
+    ['0004', 'COMPLETED', paid, ['COMPLETED'], []],
+    ['0009', 'COMPLETED', paid, ['COMPLETED'], []],
+    ['0010', 'COMPLETED', paid, ['COMPLETED'], []],
+    ['0014', 'REVERSED', [...paid, 'refund'], ['COMPLETED', 'REVERSED'], []],
+    ['0011', 'COMPLETED', paid, ['COMPLETED'], ['payment.contradiction']],
+  ])('%s: %s', async (digits, status, entries, told, found) => {
+    const reference = scenario.reference(`payout-${digits}`);
+    const accountNumber = `012345${digits}`;
+    const { responseData } = await scenario.demo.requestPayout({ reference, amount: '200', accountNumber });
+    const ours = responseData?.transactionReference ?? '';
+    const look = async () => ({
+      status: (await scenario.demo.lookUpPayout(reference)).responseData?.transactionStatus,
+      entries: await scenario.entryKinds(ours),
+      told: await scenario.webhookStatuses(reference),
+      breaks: await breaks(ours),
+    });
+    await expectSettled(look, { status, entries: entries.toSorted(), told, breaks: found });
+    expect(await polls(ours)).toBe(0);
+  });
+});
+
+describe('a collection over a proven rail ends by its signed callback, without a poll (design 6)', () => {
+  const credited = { entries: ['collect', 'fee', 'railCost'], told: ['COMPLETED 200 3'], breaks: [] };
+  const failed = { status: 'FAILED', entries: [], told: ['FAILED 0 0'], breaks: [] };
+
+  it.each([
+    ['stk', '9999', { status: 'COMPLETED', ...credited }],
+    ['link', '9999', { status: 'COMPLETED', ...credited }],
+    ['otp', '9999', { status: 'COMPLETED', ...credited }],
+    ['stk', '0001', failed],
+    ['otp', '0001', failed],
+    ['stk', '0005', { status: 'COMPLETED', ...credited }],
+    ['stk', '0009', { status: 'COMPLETED', ...credited }],
+    ['stk', '0010', { status: 'COMPLETED', ...credited }],
+    ['otp', '0010', { status: 'COMPLETED', ...credited }],
+    ['stk', '0011', { status: 'COMPLETED', ...credited, breaks: ['payment.contradiction'] }],
+  ] as const)('%s %s', async (flow, digits, expected) => {
+    const wish = wishOf(flow, digits);
+    const { transactionReference: ours } = await scenario.demo.initiateCollection(wish);
+    const { otp } = flows[flow];
+    if (otp !== undefined) await scenario.demo.completeCollection(wish, otp);
+    await expectSettled(() => lookAt(wish, ours), expected);
+    expect(await polls(ours)).toBe(0);
+  });
+
+  it('0012: its own word on another amount is for people, and the rail is asked', async () => {
+    const wish = wishOf('stk', '0012');
+    const { transactionReference: ours } = await scenario.demo.initiateCollection(wish);
+    const pending = { status: 'PENDING', entries: [], told: [], breaks: ['collection.amount_differs'] };
+    await expectSettled(() => lookAt(wish, ours), pending);
+    await eventually(async () => expect(await polls(ours)).toBeGreaterThan(0));
+    expect(await lookAt(wish, ours)).toEqual(pending);
+  });
+
+  it('0017: an unsigned callback proves nothing, and is not even a hint', async () => {
+    const wish = wishOf('stk', '0017');
+    const { transactionReference: ours } = await scenario.demo.initiateCollection(wish);
+    const url = `${scenario.stack.runFile().ingressUrl}/rails/upstream/collections`;
+    const forged = {
+      merchant_reference: ours,
+      status: 'COMPLETED',
+      amount_received: 200,
+      transaction_fee: 2,
+    };
+    expect((await postJson(url, JSON.stringify(forged))).status).toBe(401);
+    const other = wishOf('link', '0001');
+    await scenario.demo.initiateCollection(other);
+    await eventually(async () =>
+      expect((await scenario.demo.checkCollection(other)).responseMessage).toBe('FAILED'),
+    );
+    expect(await lookAt(wish, ours)).toEqual({ status: 'PENDING', entries: [], told: [], breaks: [] });
+    expect(await polls(ours)).toBe(0);
+  });
+});
+
+it('stays so when every callback has come', async () => {
+  expect(settled.length).toBeGreaterThan(0);
+  for (const asTold of settled) await asTold();
+});
+
+async function lookAt(wish: CollectionWish, ours: string) {
+  const received = await scenario.stack.simulator.received(scenario.merchantId, wish.reference);
+  const webhooks = received.map(({ body }) => collectionWebhook.parse(parseJson(body)));
+  return {
+    status: (await scenario.demo.checkCollection(wish)).responseMessage,
+    entries: await scenario.entryKinds(ours),
+    told: webhooks.map((said) => `${said.status} ${said.amount_received} ${said.transaction_fee}`),
+    breaks: await breaks(ours),
+  };
+}
+
+it('the books hold from the first entry on (L1 to L12)', async () => {
+  expect(await scenario.violations()).toEqual([]);
+});
