@@ -55,8 +55,8 @@ async function webhooks(wish: CollectionWish) {
   return received.map(({ body }) => collectionWebhook.parse(parseJson(body)));
 }
 
-/** Ends as FAILED with one webhook that says why, and without a ledger entry. */
-async function expectFailedOnce(wish: CollectionWish, reason: string): Promise<void> {
+/** Ends as FAILED with one webhook that says why (one of these reasons), and without a ledger entry. */
+async function expectFailedOnce(wish: CollectionWish, ...reasons: readonly string[]): Promise<void> {
   await becomes(wish, 'FAILED');
   const [webhook] = await eventually(async () => {
     const list = await webhooks(wish);
@@ -68,7 +68,7 @@ async function expectFailedOnce(wish: CollectionWish, reason: string): Promise<v
     transaction_status: 'Transaction Failed',
     amount_received: '0',
     transaction_fee: '0',
-    failure_reason: reason,
+    failure_reason: expect.toBeOneOf([...reasons]) as unknown,
   });
   expect(await scenario.entryKinds(webhook?.transaction_reference ?? '')).toEqual([]);
 }
@@ -135,7 +135,8 @@ describe('wrong OTPs (design 9)', () => {
     }
     expect(reasons.slice(0, 3)).toEqual(['INCORRECT OTP', 'INCORRECT OTP', 'OTP ATTEMPTS EXCEEDED']);
     expect(['OTP ATTEMPTS EXCEEDED', 'COLLECTION CLOSED']).toContain(reasons[3]);
-    await expectFailedOnce(wish, 'FAILED');
+    // The rail is asked at once, which may be before its callback tells why.
+    await expectFailedOnce(wish, 'OTP ATTEMPTS EXCEEDED', 'FAILED');
   });
 });
 
@@ -152,7 +153,8 @@ describe('link collection (CIWAV)', () => {
     const completion = await scenario.demo.completeCollection(wish);
     expect(completion.responseDetails.failedReason).toBe('COMPLETION NOT REQUIRED');
     await fetch(`${redirectionUrl}/cancel`, { method: 'POST' });
-    await expectFailedOnce(wish, 'FAILED');
+    // On a busy machine the poll may be before the callback that tells why.
+    await expectFailedOnce(wish, 'CANCELLED BY CUSTOMER', 'FAILED');
   });
 
   it('is paid by itself', async () => {
@@ -190,7 +192,7 @@ describe('STK collection (CIMTN)', () => {
   it('fails, credits nothing, and says so once (0001)', async () => {
     const wish = stk('fails', '0001');
     await scenario.demo.initiateCollection(wish);
-    await expectFailedOnce(wish, 'FAILED');
+    await expectFailedOnce(wish, 'CUSTOMER DECLINED');
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { collectionWebhook, parseJson } from '@pesewa/contracts';
 import { type CollectionWish, postJson } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
@@ -30,6 +31,7 @@ interface Recorded {
 const closers = new AsyncDisposableStack();
 let scenario: Scenario;
 let records: Collection<Recorded>;
+let outbox: Collection;
 let merchant: CollectingMerchant;
 
 interface Survivors {
@@ -50,7 +52,6 @@ beforeAll(async () => {
     reconciler: {
       FIRST_POLL_AFTER_MS: '800',
       POLL_CAP_MS: '2000',
-      UNKNOWN_REFERENCE_GRACE_MS: '12000',
       // Services that die again and again settle nothing: that is no reason to call people.
       NOT_FOUND_GRACE_MS: '120000',
       POLLS_BEFORE_BREAK: '1000',
@@ -60,11 +61,15 @@ beforeAll(async () => {
   scenario = await openScenario('crash-collecting', environment, { timeoutMs: 2_000 });
   closers.use(scenario);
   const client = closers.use(await MongoClient.connect(scenario.stack.runFile().mongodbUrl));
-  records = client.db(`${scenario.prefix}_collections`).collection<Recorded>('collections');
+  const database = client.db(`${scenario.prefix}_collections`);
+  records = database.collection<Recorded>('collections');
+  outbox = database.collection('outbox');
   merchant = createCollectingMerchant(scenario.demo, CLIENT_PATIENCE_MS);
   for (const lanes of collectionCrashActs) {
     const told = await runLanes(scenario, lanes, tellStory);
     for (const row of lanes.flat()) survivors.set(row, () => told(row));
+    // An act begins once the one before it is over; the tests tell how it ended.
+    for (const row of lanes.flat()) await expectStories(row).catch(() => undefined);
   }
 }, 1_800_000);
 
@@ -84,7 +89,7 @@ function wishesOf(row: CollectionCrashRow): readonly CollectionWish[] {
 
 /** Makes the collections with the point armed, sees the process die there, and what it has left. */
 async function tellStory(row: CollectionCrashRow, { arm, death }: Crash): Promise<Survivors> {
-  if (row.leaves !== undefined) await everyoneElseHasEnded();
+  if (row.leaves !== undefined) await everyoneElseHasEnded(row);
   const wishes = wishesOf(row);
   const initiate = () => Promise.all(wishes.map(merchant.initiate));
   if (row.armed === 'completion') await initiate();
@@ -101,10 +106,14 @@ async function tellStory(row: CollectionCrashRow, { arm, death }: Crash): Promis
 }
 
 /** Resolves once every earlier row's collections have ended: none of them passes where this row's process is to die. */
-async function everyoneElseHasEnded(): Promise<void> {
+async function everyoneElseHasEnded({ point }: CollectionCrashRow): Promise<void> {
   await Promise.all(atWork);
   const pending = () => records.countDocuments({ step: { $ne: 'ended' } });
   await eventually(async () => expect(await pending()).toBe(0), CLIENT_PATIENCE_MS);
+  if (!point.startsWith('relay.')) return;
+  // What a crash left behind passes there too, once the sweeper sends it.
+  const unsent = () => outbox.countDocuments();
+  await eventually(async () => expect(await unsent()).toBe(0), CLIENT_PATIENCE_MS);
 }
 
 /** The merchant's part after the initiation, and that of strangers and operators where there is one. */
@@ -115,7 +124,9 @@ async function finish(wish: CollectionWish, story: CollectionStory | undefined):
   if (story?.decided !== undefined) await decideAmount(wish, story.decided);
 }
 
-const unknownReferenceOf = ({ reference }: CollectionWish) => `co-nobody-${reference}`;
+/** A reference of our own form that no collection has. */
+const unknownReferenceOf = ({ reference }: CollectionWish) =>
+  `co-${createHash('sha256').update(reference).digest('hex').slice(0, 32)}`;
 
 /** Two operators' part; what broke is ordered again, under its id. */
 async function decideAmount(wish: CollectionWish, amount: string): Promise<void> {
@@ -171,6 +182,14 @@ function survivorsOf(row: CollectionCrashRow): Survivors {
   return told();
 }
 
+async function expectStories(row: CollectionCrashRow): Promise<void> {
+  const { wishes, done } = survivorsOf(row);
+  await done;
+  await Promise.all(
+    wishes.map((wish, index) => expectStory(wish, row.collections[index] as CollectionStory)),
+  );
+}
+
 async function expectStory(wish: CollectionWish, story: CollectionStory): Promise<void> {
   const { flow: _flow, digits: _digits, callback, decided: _decided, ...end } = story;
   const asTold = async () => expect(await lookAt(wish)).toEqual(end);
@@ -215,16 +234,15 @@ async function lookAt(wish: CollectionWish): Promise<Partial<End>> {
   };
 }
 
+function titleOf({ service, point, pass = 1, armed }: CollectionCrashRow): string {
+  const meanwhile = armed === 'initiation' ? 'initiated' : 'completed';
+  return `${service} at ${point}, pass ${pass}, while collections are ${meanwhile}`;
+}
+
 describe('killed at a named point and started again: no collection lost, none twice (P1, P4, P10, X1, L7, L11, W1)', () => {
-  it.each(rows)(
-    '$service at $point, pass $pass, with $armed under way',
-    async (row) => {
-      const { wishes, done } = survivorsOf(row);
-      await done;
-      await Promise.all(
-        wishes.map((wish, index) => expectStory(wish, row.collections[index] as CollectionStory)),
-      );
-    },
+  it.each(rows.map((row) => [titleOf(row), row] as const))(
+    '%s',
+    (_title, row) => expectStories(row),
     300_000,
   );
 

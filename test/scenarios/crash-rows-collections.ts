@@ -211,13 +211,22 @@ const operatorsDeciding: readonly CollectionCrashRow[] = rowsAt(
     'reconciler.decision.before-commit',
     'reconciler.decision.after-commit',
   ],
-  { collections: [decided(stk), decided(link)], armed: 'initiation' },
+  {
+    // One alone, and no poll before its callback: without one the amount asked counts.
+    collections: [decided(stk)],
+    armed: 'initiation',
+    environment: { FIRST_POLL_AFTER_MS: '20000' },
+  },
 );
 
 const unknownReferences: readonly CollectionCrashRow[] = rowsAt(
   'reconciler',
   ['reconciler.unknown.before-commit', 'reconciler.unknown.after-commit'],
-  { collections: [{ ...paid(singleStep), callback: 'unknownReference' }], armed: 'initiation' },
+  {
+    collections: [{ ...paid(singleStep), callback: 'unknownReference' }],
+    armed: 'initiation',
+    environment: { UNKNOWN_REFERENCE_GRACE_MS: '1000' },
+  },
 );
 
 /**
@@ -229,8 +238,10 @@ export const collectionCrashActs: readonly (readonly (readonly CollectionCrashRo
   [collectionGateway],
   [
     [...ledger, ...webhookDispatcher, ...webhookIngress],
-    [...reconciler, ...operatorsDeciding, ...unknownReferences],
+    [...reconciler, ...operatorsDeciding],
   ],
+  // Last, since these rows wait for no payment to turn up.
+  [unknownReferences],
 ];
 
 /** The points that no row is about, by their service, and why. */

@@ -12,6 +12,8 @@ export interface CrashAt {
   readonly point: string;
   /** Dies at the n-th pass; the first where it isn't said. */
   readonly pass?: number;
+  /** Further variables of the process that is to die. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** The two moments of a crash that a story is told around. */
@@ -61,14 +63,14 @@ export async function runLanes<Row extends CrashAt, Survivors>(
   };
 }
 
-function crashOf(scenario: Scenario, { service, point, pass = 1 }: CrashAt): Crash {
+function crashOf(scenario: Scenario, { service, point, pass = 1, environment }: CrashAt): Crash {
   const kept = scenario.stack.service(service);
   const times = () => scenario.logLines(service, `crash point ${point}`);
   let before = 0;
   return {
     arm: async () => {
       before = await times();
-      await kept.restart({ CRASH_AT: `${point}:${pass}` });
+      await kept.restart({ ...environment, CRASH_AT: `${point}:${pass}` });
       await kept.ready();
     },
     death: async () => {

@@ -15,6 +15,9 @@ interface AddressRange {
 
 const IPV4_BITS = 32;
 const IPV6_BITS = 128;
+/** The longest one: an IPv6 address that ends as IPv4, and its prefix. */
+const RANGE_LENGTH_MAX = 49;
+const MEANT_AS_ADDRESS = /^(?:\d+(?:\.\d+)+|[0-9a-f]*:[0-9a-f:.]*)(?:\/[\d/a-f-]*)?$/i;
 /** An IPv4 address mapped into IPv6 is the last 32 bits (RFC 4291). */
 const MAPPED_PREFIX_BITS = IPV6_BITS - IPV4_BITS;
 
@@ -33,11 +36,16 @@ export function isAddressRange(text: string): boolean {
   return readRange(text) !== undefined;
 }
 
-/** Builds an {@link AddressList}; throws a RangeError that names the first item which is no address or range. */
+/** Whether a text was meant as an address or a range: only such a one is quoted, for it may be a secret put in its place. */
+export function looksLikeAddress(text: unknown): text is string {
+  return typeof text === 'string' && text.length <= RANGE_LENGTH_MAX && MEANT_AS_ADDRESS.test(text);
+}
+
+/** Builds an {@link AddressList}; throws a RangeError that tells the place of the first item which is no address or range. */
 export function createAddressList(ranges: readonly string[]): AddressList {
-  const read = ranges.map((text) => {
+  const read = ranges.map((text, index) => {
     const range = readRange(text);
-    if (range === undefined) throw new RangeError(`no address and no CIDR range: ${text}`);
+    if (range === undefined) throw new RangeError(`item ${index + 1} is no address and no CIDR range`);
     return range;
   });
   return {

@@ -8,4 +8,9 @@ export {
 } from './address-guard.ts';
 export { type AddressList, createAddressList } from './address-list.ts';
 export { clientAddress } from './client-address.ts';
-export { addressRangeSetting, refuseOriginsInProduction, webhookAddressSettings } from './settings.ts';
+export {
+  addressRangeSetting,
+  addressRangesSetting,
+  refuseOriginsInProduction,
+  webhookAddressSettings,
+} from './settings.ts';

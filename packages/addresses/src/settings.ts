@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isAddressRange } from './address-list.ts';
+import { isAddressRange, looksLikeAddress } from './address-list.ts';
 
 const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
   error: 'must be exact origins, such as http://127.0.0.1:4070',
@@ -33,7 +33,17 @@ export function refuseOriginsInProduction(
   });
 }
 
-/** An address or a CIDR range inside settings; a bad one is named by the problem. */
+/** An address or a CIDR range inside settings; a bad one is quoted by the problem only where it may pass for one. */
 export const addressRangeSetting = z.string().refine(isAddressRange, {
-  error: ({ input }) => `must be an address or a CIDR range without bits beyond its prefix: ${String(input)}`,
+  error: ({ input }) => {
+    const problem = 'must be an address or a CIDR range without bits beyond its prefix';
+    return looksLikeAddress(input) ? `${problem}: ${input}` : problem;
+  },
 });
+
+/** Addresses and CIDR ranges separated by commas, from an environment variable. */
+export const addressRangesSetting = z
+  .string()
+  .default('')
+  .transform((text) => (text === '' ? [] : text.split(',').map((item) => item.trim())))
+  .pipe(z.array(addressRangeSetting));

@@ -1,4 +1,4 @@
-import { countryCode, currencyCode, firstProblem, line } from '@pesewa/contracts';
+import { countryCode, currencyCode, firstProblem, isCommandId, line } from '@pesewa/contracts';
 import { parseAmount } from '@pesewa/kernel';
 import { CliError } from './errors.ts';
 
@@ -29,6 +29,14 @@ export function readPositiveAmount(field: string, text: string, currency: string
   if (amount.ok && amount.value.minor > 0n) return { minor: amount.value.minor, text };
   throw new CliError(
     `${field}: ${text} can't be moved: write a positive decimal number no finer than ${currency} allows`,
+  );
+}
+
+/** Reads the id that an order or a decision is to have. */
+export function readCommandId(text: string | undefined): string | undefined {
+  if (text === undefined || isCommandId(text)) return text;
+  throw new CliError(
+    '--command-id: write 1 to 64 letters, digits, dots, underscores, colons or hyphens, not beginning with po- or co-',
   );
 }
 

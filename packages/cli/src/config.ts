@@ -8,6 +8,7 @@ export interface Addresses {
   readonly mongodbUrl: string | undefined;
   readonly ledgerUrl: string | undefined;
   readonly reconcilerUrl: string | undefined;
+  readonly webhookIngressUrl: string | undefined;
   readonly operatorToken: string | undefined;
   /** Of another operator, who approves what is ordered. */
   readonly approverToken: string | undefined;
@@ -33,6 +34,11 @@ export const addressSources: Readonly<
     variable: 'RECONCILER_URL',
     what: "the address of the reconciler's operations API",
   },
+  webhookIngressUrl: {
+    option: '--webhook-ingress-url',
+    variable: 'WEBHOOK_INGRESS_URL',
+    what: "the address of webhook-ingress's operations API",
+  },
   operatorToken: { option: '--operator-token', variable: 'OPERATOR_TOKEN', what: 'your operator token' },
   approverToken: {
     option: '--approver-token',
@@ -49,7 +55,11 @@ export const addressSources: Readonly<
 
 const runFile = z.object({
   mongodbUrl: z.string(),
-  operations: z.object({ ledger: z.string(), reconciler: z.string() }),
+  operations: z.object({
+    ledger: z.string(),
+    reconciler: z.string(),
+    'webhook-ingress': z.string().optional(),
+  }),
   operatorToken: z.string(),
   approverToken: z.string().optional(),
   kafkaBrokers: z.array(z.string()),
@@ -76,6 +86,7 @@ export async function resolveAddresses(
     mongodbUrl: pick('mongodbUrl'),
     ledgerUrl: pick('ledgerUrl'),
     reconcilerUrl: pick('reconcilerUrl'),
+    webhookIngressUrl: pick('webhookIngressUrl'),
     operatorToken: pick('operatorToken'),
     approverToken: isOwnToken ? given('approverToken') : pick('approverToken'),
     kafkaBrokers: pick('kafkaBrokers'),
@@ -105,6 +116,7 @@ async function readRunFile(path: string | undefined): Promise<Addresses | undefi
     approverToken,
     ledgerUrl: operations.ledger,
     reconcilerUrl: operations.reconciler,
+    webhookIngressUrl: operations['webhook-ingress'],
     kafkaBrokers: kafkaBrokers.join(','),
   };
 }

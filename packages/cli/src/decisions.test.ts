@@ -99,6 +99,18 @@ describe('a decision over an amount', () => {
     expect(rejected.printed()).toContain('rejected by ama');
   });
 
+  it.each([
+    ['approve', 'approved'],
+    ['reject', 'rejected'],
+  ])('is only shown by %s with --dry-run', async (verb, done) => {
+    const line = commandLine([answer(200, decision)]);
+    expect(await line.run('decisions', verb, 'dc-1', '--dry-run')).toBe(0);
+    expect(line.requests).toEqual(['http://reconciler/decisions/dc-1']);
+    expect(line.printed()).toBe(
+      `proposed dc-1: co-1 received 100.5 KES, proposed by ama\nnothing was ${done}\n`,
+    );
+  });
+
   it.each([['decisions'], ['decisions', 'list']])('is listed by %s %s', async (...call) => {
     const line = commandLine([answer(200, { items: [decision], next: null })]);
     expect(await line.run(...call)).toBe(0);

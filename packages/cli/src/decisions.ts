@@ -56,6 +56,7 @@ export interface Decisions {
   readonly propose: (proposal: AmountProposal) => Promise<DecisionView>;
   readonly approve: (id: string) => Promise<DecisionView>;
   readonly reject: (id: string, reason: string | undefined) => Promise<DecisionView>;
+  readonly show: (id: string) => Promise<DecisionView>;
   /** The newest first, at most `limit`. */
   readonly list: (query: {
     readonly status: DecisionView['status'] | undefined;
@@ -74,6 +75,7 @@ export function createDecisions(ask: Ask): Decisions {
   const path = (id: string) => `/decisions/${encodeURIComponent(id)}`;
   return {
     propose: (body) => ask(decision, { service, path: '/decisions', body }),
+    show: (id) => ask(decision, { service, path: path(id) }),
     approve: (id) => ask(decision, { service, path: `${path(id)}/approve`, body: {}, approving: true }),
     reject: (id, reason) =>
       ask(decision, { service, path: `${path(id)}/reject`, body: reason === undefined ? {} : { reason } }),

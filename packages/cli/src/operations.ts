@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Callbacks, createCallbacks } from './callbacks.ts';
 import { type Addresses, requireAddress } from './config.ts';
 import { createDecisions, type Decisions } from './decisions.ts';
 import { CliError, RefusedError } from './errors.ts';
@@ -23,7 +24,7 @@ export type Account = z.output<typeof account>;
 
 /** One request to an operations API. */
 export interface Question {
-  readonly service: 'ledgerUrl' | 'reconcilerUrl';
+  readonly service: 'ledgerUrl' | 'reconcilerUrl' | 'webhookIngressUrl';
   readonly path: string;
   /** Posted as JSON; absent means GET. */
   readonly body?: unknown;
@@ -39,6 +40,7 @@ export interface Operations {
   readonly orders: Orders;
   readonly statements: Statements;
   readonly decisions: Decisions;
+  readonly callbacks: Callbacks;
   readonly account: (merchantId: string, currency: string) => Promise<Account>;
   /** The balance of our float at a rail; nothing where no entry has touched one. */
   readonly float: (rail: string, currency: string) => Promise<string | undefined>;
@@ -78,6 +80,7 @@ export function createOperations(
     orders: createOrders(ports, ask),
     statements: createStatements(ports, ask),
     decisions: createDecisions(ask),
+    callbacks: createCallbacks(ask),
     account: async (merchantId, currency) => {
       const path = `/accounts/${encodeURIComponent(merchantId)}/${encodeURIComponent(currency)}`;
       const answer = await exchange({ service: 'ledgerUrl', path });

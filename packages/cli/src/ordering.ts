@@ -1,7 +1,6 @@
-import { referencePattern } from '@pesewa/contracts';
 import { formatAmount, parseAmount } from '@pesewa/kernel';
 import { type Command, Option } from 'commander';
-import { readLine } from './arguments.ts';
+import { readCommandId, readLine } from './arguments.ts';
 import { requireAddress } from './config.ts';
 import type { CommandContext } from './context.ts';
 import { CliError, messageOf, RefusedError } from './errors.ts';
@@ -88,8 +87,8 @@ export async function placeOrder(
   reportSettled(context, followed);
 }
 
-/** The error with what may be true all the same, and the id under which the same order again is no other. */
-function repeatable(error: unknown, commandId: string, despite: string): CliError {
+/** The error with what may be true all the same, and the id under which the same again is no other. */
+export function repeatable(error: unknown, commandId: string, despite: string): CliError {
   return new CliError(`${messageOf(error)}; ${despite}: repeat with --command-id ${commandId}`);
 }
 
@@ -135,11 +134,4 @@ async function foresee({ operations }: CommandContext, wish: OrderWish): Promise
   if (isWallet && after < 0n) lines.push('the ledger would refuse this: a wallet gives no more than it has');
   if (balance === undefined) lines.push('no entry has touched this float yet: check the name of the rail');
   return lines.map((line) => `${line}\n`).join('');
-}
-
-function readCommandId(text: string | undefined): string | undefined {
-  if (text === undefined || (referencePattern.test(text) && !/^(?:po|co)-/.test(text))) return text;
-  throw new CliError(
-    '--command-id: write 1 to 64 letters, digits, dots, underscores, colons or hyphens, not beginning with po- or co-',
-  );
 }

@@ -44,6 +44,8 @@ const addresses = [
   'http://ledger',
   '--reconciler-url',
   'http://reconciler',
+  '--webhook-ingress-url',
+  'http://ingress',
 ];
 
 /** A directory that notes the changes. */

@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
+import { addCallbackCommands } from './commands/callbacks.ts';
 import { addDecisionCommands } from './commands/decisions.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addMerchantCommands } from './commands/merchants.ts';
@@ -63,6 +64,8 @@ export function createProgram(ports: CliPorts): Command {
   addShowCommands(program, ports);
   addStatementCommand(program, ports);
   addVerifyCommand(program, ports);
+  program.commandsGroup(helpGroups.callbacks);
+  addCallbackCommands(program, ports);
   program.commandsGroup(helpGroups.installation);
   addPrepareCommand(program, ports);
   explainEveryCommand(program);

@@ -1,5 +1,6 @@
 export * from './events/avro.ts';
 export * from './events/topics.ts';
+export * from './failure-reasons.ts';
 export * from './http/collections.ts';
 export * from './http/conditional-fields.ts';
 export * from './http/inquiries.ts';

@@ -62,3 +62,13 @@ export const reference = z
     error:
       'must start with a letter or digit and have 1 to 64 letters, digits, dots, underscores, colons or hyphens',
   });
+
+/** Whether a text may be the id of an operator's own order or decision: payments' references are left to payments. */
+export function isCommandId(text: string): boolean {
+  return referencePattern.test(text) && !/^(?:po|co)-/.test(text);
+}
+
+/** The id of an operator's own order or decision: the same under the same id is one. */
+export const commandId = reference.refine(isCommandId, {
+  error: 'must not begin like the reference of a payment, po- or co-',
+});

@@ -31,7 +31,8 @@ export interface ClaimOptions<Record extends Claimable> {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
-  readonly work: (record: WithId<Record>, claim: string) => Promise<void>;
+  /** Gets when the record was claimed at the earliest, by `clock`: the claim's age is told on one clock. */
+  readonly work: (record: WithId<Record>, claim: string, claimedAtMs: number) => Promise<void>;
 }
 
 /**
@@ -60,15 +61,15 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
         await Promise.race(working);
         return true;
       }
-      const { token, records } = await claimBatch(options, room);
-      for (const record of records) begin(record, token);
+      const { token, claimedAtMs, records } = await claimBatch(options, room);
+      for (const record of records) begin(record, token, claimedAtMs);
       return records.length === room;
     },
   });
 
-  function begin(record: WithId<Record>, token: string): void {
+  function begin(record: WithId<Record>, token: string, claimedAtMs: number): void {
     const work = options
-      .work(record, token)
+      .work(record, token, claimedAtMs)
       .catch((error: unknown) => {
         options.logger.error(
           { err: error, loop: options.name, record: record._id },
@@ -88,13 +89,20 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
   };
 }
 
+/** What was claimed, and when at the earliest by our own clock. */
+interface Batch<Record extends Claimable> {
+  readonly token: string;
+  readonly claimedAtMs: number;
+  readonly records: readonly WithId<Record>[];
+}
+
 /** Claims up to so many due records by moving `dueAt` forward, by the server's clock. */
 async function claimBatch<Record extends Claimable>(
   options: ClaimOptions<Record>,
   limit: number,
-): Promise<{ readonly token: string; readonly records: readonly WithId<Record>[] }> {
-  const now = new Date(options.clock.nowMs());
-  const due = { ...options.open, dueAt: { $lte: now } } as Filter<Record>;
+): Promise<Batch<Record>> {
+  const nowMs = options.clock.nowMs();
+  const due = { ...options.open, dueAt: { $lte: new Date(nowMs) } } as Filter<Record>;
   const found = await options.collection
     .find(due)
     .project<{ _id: string }>({ _id: 1 })
@@ -102,12 +110,13 @@ async function claimBatch<Record extends Claimable>(
     .limit(limit)
     .toArray();
   const token = options.ids.next('cm');
-  if (found.length === 0) return { token, records: [] };
+  if (found.length === 0) return { token, claimedAtMs: nowMs, records: [] };
   const ids = { $in: found.map(({ _id }) => _id) };
   const stillDue = { ...due, _id: ids, $expr: { $lte: ['$dueAt', '$$NOW'] } };
+  const claimedAtMs = options.clock.nowMs();
   await options.collection.updateMany(stillDue, [
     { $set: { ...options.mark, claim: token, dueAt: { $add: ['$$NOW', options.leaseMs] } } },
   ]);
   const records = await options.collection.find({ _id: ids, claim: token } as Filter<Record>).toArray();
-  return { token, records };
+  return { token, claimedAtMs, records };
 }

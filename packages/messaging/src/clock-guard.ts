@@ -3,8 +3,11 @@ import type { Logger } from '@pesewa/runtime';
 import type { MongoClient } from 'mongodb';
 import { type Loop, startLoop } from './loop.ts';
 
-/** How far our clock may be from the database's: what is written by two processes must stay comparable (ADR 16). */
-const CLOCK_SKEW_MAX_MS = 5_000;
+/**
+ * How far our clock may be from the database's: what is written by two processes must stay comparable (ADR 16). The
+ * clocks of two processes may so be twice as far from each other.
+ */
+export const CLOCK_SKEW_MAX_MS = 5_000;
 
 const PAUSE_MS = 20_000;
 

@@ -1,4 +1,5 @@
 export { type Claimable, startClaimLoop } from './claim-loop.ts';
+export { CLOCK_SKEW_MAX_MS } from './clock-guard.ts';
 export { type Codec, openCodec, registerSchemas, UndecodableError } from './codec.ts';
 export type { GroupCommit } from './group-commit.ts';
 export { createKafka, createProducer, createTopics } from './kafka.ts';

@@ -118,6 +118,8 @@ export interface CallbackEvidence {
   readonly body: Uint8Array;
   /** Who sent it, as far as that can be believed. */
   readonly clientAddress: string | undefined;
+  /** When it came: its timestamp is judged by that, so that the same evidence can be judged again later. */
+  readonly receivedAtMs: number;
 }
 
 /** What a callback's address and signature prove (design 6). */
@@ -139,6 +141,8 @@ export interface RailCallback {
   readonly claimedStatus: string;
   /** Decimal text, as the callback wrote it. */
   readonly claimedAmount: string | null;
+  /** ISO 4217; null for payouts, and where what is named is no currency's code by its form. */
+  readonly claimedCurrency: string | null;
   readonly claimedFee: string | null;
   readonly claimedReason: string | null;
 }

@@ -62,6 +62,29 @@ describe('the settings of the rails', () => {
     expect(problems([settings])).toEqual([expect.stringContaining('203.0.113.0/33')]);
   });
 
+  it('refuse a callback secret that stands twice, in a rail or in two, and show it nowhere', () => {
+    const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+    const unpadded = secret.replace(/=+$/, '');
+    const first = { ...leastSettings, callbackSecrets: [secret] };
+    const second = { ...leastSettings, name: 'second', callbackSecrets: [unpadded] };
+    const told = problems([first, second]);
+    expect(told).toEqual([expect.stringContaining('1.callbackSecrets.0: is the secret of another place')]);
+    expect(JSON.stringify(told)).not.toContain(unpadded);
+    expect(problems([{ ...leastSettings, callbackSecrets: [secret, secret] }])).toEqual([
+      expect.stringContaining('0.callbackSecrets.1'),
+    ]);
+    expect(problems([first, { ...leastSettings, name: 'second' }])).toEqual([]);
+  });
+
+  it('don’t quote what was put in an address’s place by mistake', () => {
+    const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+    for (const slip of [secret, 'deadbeef'.repeat(8), `${secret}/24`]) {
+      const told = problems([{ ...leastSettings, callbackAddresses: ['203.0.113.7', slip] }]);
+      expect(told).toEqual([expect.stringContaining('0.callbackAddresses.1: must be an address')]);
+      expect(told.join()).not.toContain(slip);
+    }
+  });
+
   it.each([
     ['no JSON', '[', 'must be JSON'],
     ['no rail', '[]', 'at least one'],

@@ -6,8 +6,8 @@ describe('the call of an attempt', () => {
     ['at once', 0, true],
     ['at the last moment', 2_000, true],
     ['after a freeze', 2_001, false],
-    ['by a clock that is a little behind', -2_000, true],
-    ['by a clock that is behind, which makes an old claim look young', -2_001, false],
+    ['by a clock that was set back a little', -2_000, true],
+    ['by a clock that was set back, which makes an old claim look young', -2_001, false],
   ])('%s (%i ms after its claim) may begin: %s', (_when, lateMs, allowed) => {
     expect(mayStillCall(1_000_000, 1_000_000 + lateMs)).toBe(allowed);
   });
@@ -21,7 +21,7 @@ describe('RESUBMIT_GRACE_MS', () => {
       /^RESUBMIT_GRACE_MS .*13999.*set it to at least 14000.*$/,
     );
   });
-  it('passes where no call can, with what a clock that is behind may add to it', () => {
+  it('passes where no call can, with a margin', () => {
     expect(readResubmitGraceMs({ RESUBMIT_GRACE_MS: 14_000 }, rails)).toBe(16_000);
   });
 });

@@ -1,15 +1,15 @@
 import { ConfigError } from '@pesewa/runtime';
 import type { RailCapabilities } from './connector.ts';
 
-/** How long after an attempt is committed its call may still begin, and how far the two clocks of that may differ. */
-const CALL_WITHIN_MS = 2_000;
+/** How long after an attempt its call may still begin. */
+export const CALL_WITHIN_MS = 2_000;
 
 /**
  * Whether the call of an attempt may still begin: a process that was frozen between claim and call must not act on an
  * old claim, since the rail's NOT FOUND may have sent the payment again meanwhile (design 4.3).
  *
- * Times in milliseconds since the epoch, the attempt's by the database, now by our own clock. Where ours is behind, an
- * old claim looks young, and one in the future says that it is: then the call must not begin either.
+ * Both times are by one and the same clock, in milliseconds since the epoch; the attempt's is the moment before it was
+ * committed. A clock that was set back in between makes an old claim look young: one in the future says so.
  */
 export function mayStillCall(attemptedAtMs: number, nowMs: number): boolean {
   return Math.abs(nowMs - attemptedAtMs) <= CALL_WITHIN_MS;
@@ -18,8 +18,9 @@ export function mayStillCall(attemptedAtMs: number, nowMs: number): boolean {
 /**
  * The grace time after an attempt, in milliseconds, once it is sure that no call to these rails outlasts it.
  *
- * It is longer than configured by what a call may begin late behind a clock that is behind. Both of its ends are times
- * of the database's clock (the claim of the attempt, the claim of the poll), so no other clock comes into it.
+ * It is longer than configured by as much again as a call may begin late, for what lies between that judgement and the
+ * call's first byte. It counts by the database's clock, whose are the claim of an attempt and that of a poll; who
+ * takes another clock's time for an attempt adds what the two may differ.
  *
  * Throws ConfigError where one can: NOT FOUND would be believed while an attempt may still be under way.
  */

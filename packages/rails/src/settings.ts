@@ -112,5 +112,28 @@ export const railSettings = z
       .min(1, { error: 'needs at least one rail' })
       .refine((rails) => new Set(rails.map(({ name }) => name)).size === rails.length, {
         error: 'names a rail twice',
+      })
+      .superRefine((rails, context) => {
+        for (const path of repeatedSecrets(rails))
+          context.addIssue({
+            code: 'custom',
+            path: [...path],
+            message: 'is the secret of another place: a rail that has it could speak for both',
+          });
       }),
   );
+
+/** Where a callback secret stands that stood before; the text of one key may differ, so its bytes are compared. */
+function repeatedSecrets(rails: readonly RailSettings[]): readonly (readonly (string | number)[])[] {
+  const seen = new Set<string>();
+  return rails.flatMap(({ callbackSecrets }, rail) =>
+    callbackSecrets.flatMap((secret, index) => {
+      const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64').toString('hex');
+      if (!seen.has(key)) {
+        seen.add(key);
+        return [];
+      }
+      return [[rail, 'callbackSecrets', index]];
+    }),
+  );
+}

@@ -25,5 +25,6 @@ export {
   mountOperator,
   type OperationsApp,
 } from './operations.ts';
+export { readOperatorBody, refuseOperator } from './operator-bodies.ts';
 export { createOperators, type Operators, operatorOf } from './operators.ts';
 export { runService, type ServiceScope } from './run.ts';

@@ -2,6 +2,7 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import type { Registry } from 'prom-client';
 import type { Health, HealthReport } from './health.ts';
 import { answerJson } from './http.ts';
+import type { Logger } from './logger.ts';
 import { isSharedOperator, type Operators, operatorOf, setOperator } from './operators.ts';
 
 /** The operations side of a service: probes and metrics for machines, and the operator APIs behind a token. */
@@ -11,12 +12,23 @@ export interface OperationsApp {
   readonly operator: Hono;
 }
 
-/** Builds the operations app of a service; the operator routes are mounted by {@link mountOperator}. */
+/**
+ * Builds the operations app of a service; the operator routes are mounted by {@link mountOperator}.
+ *
+ * Breakage is logged once and answered as JSON: 503 `unavailable` where it passes by itself, else 500 `broken`.
+ */
 export function createOperationsApp(options: {
   readonly health: Health;
   readonly metrics: Registry;
+  readonly logger: Pick<Logger, 'error'>;
 }): OperationsApp {
   const app = new Hono();
+  app.onError((error, context) => {
+    options.logger.error({ err: error, route: context.req.routePath }, 'an operations request failed');
+    return isPassing(error)
+      ? answerJson(context, 503, { code: 'unavailable', message: 'the database does not answer: try again' })
+      : answerJson(context, 500, { code: 'broken', message: 'this broke: the log has why' });
+  });
   const answer = (report: HealthReport) =>
     new Response(JSON.stringify(report), {
       status: report.healthy ? 200 : 503,
@@ -31,6 +43,11 @@ export function createOperationsApp(options: {
     answerJson(context, 404, { code: 'not_found', message: 'there is nothing at this path' }),
   );
   return { app, operator: new Hono() };
+}
+
+/** Whether a driver's error is one of the connection or the cluster; told by its name, for the runtime knows no driver. */
+function isPassing({ name }: Error): boolean {
+  return /^Mongo.*(?:Network|ServerSelection|WaitQueue|PoolCleared|NotConnected|Timeout)/.test(name);
 }
 
 /** Puts the operator routes behind the operators' tokens; called once all of them are added. */

@@ -4,12 +4,19 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseConfig } from './config.ts';
 import { createHealth } from './health.ts';
+import { createLogger } from './logger.ts';
 import { createOperationsApp, mountOperator } from './operations.ts';
 import { createOperators, operatorOf, operatorsProblem, operatorsSetting } from './operators.ts';
 
 /** Matches any text with this part. */
 const containing = (part: string): unknown => expect.stringContaining(part);
 
+const openOperations = () =>
+  createOperationsApp({
+    health: createHealth(),
+    metrics: new Registry(),
+    logger: createLogger({ name: 'test', level: 'silent' }),
+  });
 const hashOf = (token: string) => createHash('sha256').update(token).digest('hex');
 const read = (OPERATORS: string) => parseConfig(z.object({ OPERATORS: operatorsSetting }), { OPERATORS });
 const ama = `ama:${hashOf('token-of-ama')}`;
@@ -46,7 +53,7 @@ describe('the setting', () => {
 });
 
 describe('the guard', () => {
-  const operations = createOperationsApp({ health: createHealth(), metrics: new Registry() });
+  const operations = openOperations();
   operations.operator.get('/whoami', (context) => context.text(operatorOf(context)));
   mountOperator(operations, createOperators('the-main-token', read(`${ama},${kofi}`).OPERATORS));
   const ask = async (authorization?: string) => {
@@ -72,7 +79,7 @@ describe('the guard', () => {
 });
 
 it('what is no bearer token is not even compared', async () => {
-  const operations = createOperationsApp({ health: createHealth(), metrics: new Registry() });
+  const operations = openOperations();
   operations.operator.get('/whoami', (context) => context.text(operatorOf(context)));
   const tokenHash = Uint8Array.from(Buffer.from(hashOf(''), 'hex'));
   mountOperator(operations, createOperators('the-main-token', [{ name: 'nobody', tokenHash }]));
@@ -82,7 +89,7 @@ it('what is no bearer token is not even compared', async () => {
 });
 
 it('a route outside the guard has no operator', async () => {
-  const operations = createOperationsApp({ health: createHealth(), metrics: new Registry() });
+  const operations = openOperations();
   operations.operator.onError((error, context) => context.text(error.message, 500));
   operations.operator.get('/whoami', (context) => context.text(operatorOf(context)));
   expect((await operations.operator.request('/whoami')).status).toBe(500);

@@ -61,7 +61,7 @@ export async function runService<Schema extends z.ZodType<z.output<typeof servic
     process.exit(1);
   };
   try {
-    const operations = createOperationsApp({ health, metrics });
+    const operations = createOperationsApp({ health, metrics, logger });
     await compose({
       config,
       logger,

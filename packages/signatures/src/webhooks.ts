@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks';
 
 const SECRET_BYTES = 32;
 const SIGNATURES_MAX = 16;
+const TIMESTAMP = /^\d{1,12}$/;
 
 /** The three headers of a signed webhook (Standard Webhooks; design 8). */
 export interface WebhookHeaders {
@@ -13,7 +14,11 @@ export interface WebhookHeaders {
 }
 
 /** Why a webhook's signature proves nothing. */
-export type SignatureRefusal = 'signature.missing' | 'signature.stale' | 'signature.wrong';
+export type SignatureRefusal =
+  | 'signature.missing'
+  | 'signature.malformed'
+  | 'signature.stale'
+  | 'signature.wrong';
 
 /** Makes a new secret: `whsec_` and the Base64 of 32 bytes of chance. */
 export function createWebhookSecret(random: Pick<Random, 'bytes'>): string {
@@ -59,20 +64,20 @@ export function verifyWebhook(message: {
   const id = message.headers['webhook-id'];
   const seconds = message.headers['webhook-timestamp'];
   const signatures = message.headers['webhook-signature'];
-  if (!id || !signatures || seconds === undefined || !/^\d{1,12}$/.test(seconds))
-    return refuse('signature.missing');
+  if (!id || !signatures || !seconds) return refuse('signature.missing');
+  if (!TIMESTAMP.test(seconds)) return refuse('signature.malformed');
   const timestampMs = Number(seconds) * 1000;
   if (Math.abs(message.nowMs - timestampMs) > message.toleranceSeconds * 1000)
     return refuse('signature.stale');
   const given = signatures.split(' ').slice(0, SIGNATURES_MAX);
   const proven = message.secrets.some((secret) => {
-    const expected = signatureOf({ ...message, id, seconds, secret });
+    const expected = expectedSignature({ ...message, id, seconds, secret });
     return given.some((signature) => equalInConstantTime(signature, expected));
   });
   return proven ? accept({ id, timestampMs }) : refuse('signature.wrong');
 }
 
-function signatureOf(message: {
+function expectedSignature(message: {
   readonly id: string;
   readonly seconds: string;
   readonly body: string | Uint8Array;

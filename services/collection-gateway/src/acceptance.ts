@@ -40,8 +40,8 @@ export interface AcceptanceDeps {
   readonly collectionsPerNumberPerHour: number;
 }
 
-/** For merchants that have no limit of their own. */
-const COLLECTIONS_PER_NUMBER_PER_HOUR = 10;
+/** How many of one customer's number in an hour a merchant has for which nothing else was agreed. */
+const AGREED_COLLECTIONS_DEFAULT = 10;
 
 /** A collection on its way into the store, and the limits that it falls under. */
 interface Candidate {
@@ -125,7 +125,7 @@ async function acceptAll(
     const { collection, limits } = candidate;
     const earlier = taken.get(idOf(collection));
     if (earlier !== undefined) return { kind: 'duplicate', reference: earlier };
-    const limit = book.exceeded(limits);
+    const limit = book.countOne(limits);
     if (limit) {
       exceeding.push(candidate);
       return { kind: 'exceeded', limit };
@@ -162,7 +162,7 @@ function limitsOf(
   { order, acceptedAtMs }: Collection,
 ): readonly NumberLimit[] {
   const counted = { numberDigest: digestOfNumber(order), nowMs: acceptedAtMs };
-  const own = limits.collectionsPerNumberPerHour ?? COLLECTIONS_PER_NUMBER_PER_HOUR;
+  const own = limits.collectionsPerNumberPerHour ?? AGREED_COLLECTIONS_DEFAULT;
   const shared = deps.collectionsPerNumberPerHour;
   return [
     numberLimit({ ...counted, scope: `payin:${id}`, max: own }),

@@ -29,6 +29,10 @@ describe('check-status', () => {
     expect(await check(gateway, 'order-2')).toEqual(says('25', 'NOT FOUND'));
   });
 
+  it.each(['gm', 'Gm', 'GM'])('takes the country %s, as payin does', async (transactionCountry) => {
+    expect(await check(openGateway(), 'order-1', { transactionCountry })).toEqual(says('25', 'NOT FOUND'));
+  });
+
   it('never asks a rail', async () => {
     const gateway = openGateway();
     gateway.rail.script.initiation = { kind: 'unknown', why: 'timeout' };

@@ -2,6 +2,7 @@ import { type CollectionRefusal, collectionRefusals, numberText, payinResponse }
 import { z } from 'zod';
 import { viewRefused } from './answers.ts';
 import type { DocumentedAnswer } from './api-operation.ts';
+import { DECLINED } from './domain/reasons.ts';
 
 /** What each failedReason tells (design 9). */
 const meanings: Readonly<Record<CollectionRefusal, string>> = {
@@ -10,12 +11,13 @@ const meanings: Readonly<Record<CollectionRefusal, string>> = {
   'INVALID AMOUNT':
     'zero or less, finer than the currency, less than its fee, or no multiple of five in Cote d’Ivoire',
   'OPERATOR NOT AVAILABLE':
-    'operator, country and currency do not fit, or the operator can not be reached by us',
+    'operator, country and currency do not fit, or the operator can not be asked at present',
   'INCORRECT OTP': 'the operator does not take the code',
-  'OTP EXPIRED': 'the time for the code is over',
+  'OTP EXPIRED': 'the time for the code is over, or the operator takes no more codes',
   'OTP ATTEMPTS EXCEEDED': 'three codes were tried',
   'COLLECTION CLOSED': 'the collection has ended: check its status',
-  'COMPLETION NOT REQUIRED': 'the customer completes a collection of this flow alone',
+  'COMPLETION NOT REQUIRED':
+    'the customer completes a collection of this flow alone, or it was passed on ten times',
   'REQUEST MISMATCH': 'the body differs from that of the payin',
   'UNKNOWN REFERENCE': 'there is no such collection',
   'INVALID REQUEST': 'a field is missing or malformed: statusDescription names it by its path',
@@ -54,7 +56,9 @@ function refusedAnswer(failedReason: z.ZodType) {
     .strict();
 }
 
-const railReason = z.string().meta({ description: "the operator's own reason, in capitals" });
+const railReason = z.string().meta({
+  description: `the operator's own reason, in capitals; \`${DECLINED}\` where it doesn't take our own request`,
+});
 
 /** What an operation answers: it goes on, in the ways of the examples, or one of the refusals (contract 2.9, 7). */
 export function documentAnswers(

@@ -51,7 +51,8 @@ export const collectionOperations = {
     summary: 'Initiate a collection',
     description:
       "Asks a customer's mobile money operator for an amount. A reference is accepted once, for ever; a refused request " +
-      'leaves nothing behind and may be corrected under the same reference. `09` means that the collection is recorded: ' +
+      'leaves nothing behind, has an empty `transactionReference` and may be corrected under the same reference; one with a ' +
+      '`transactionReference` is the operator’s, of a collection that is recorded and has failed. `09` means that the collection is recorded: ' +
       'its outcome comes by webhook. Operator, country and currency must fit. `requestHeader.requestType` is `B` in the ' +
       'Gambia and `Collections` elsewhere; `transactionType` is required in Ghana and Kenya; amounts in Cote d’Ivoire ' +
       'are multiples of five. `webhookUrl` must be https on port 443 of the public internet and falls back to your own address.',

@@ -6,7 +6,7 @@ import {
   type PayinRequest,
   payinRequest,
 } from '@pesewa/contracts';
-import { accept, type Result, refuse, unreachable } from '@pesewa/kernel';
+import { accept, type Clock, type Result, refuse, unreachable } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
@@ -31,7 +31,8 @@ export interface CollectionRouteDeps extends AdmissionDeps {
   readonly collections: Pick<Collections, 'accept'>;
   readonly initiate: Initiate;
   readonly complete: Complete;
-  readonly patience: Pick<Patience, 'within'>;
+  readonly patience: Pick<Patience, 'within' | 'deadlineMs'>;
+  readonly clock: Pick<Clock, 'nowMs'>;
   /** Whether a webhook may be sent to an address that a request names (design 8). */
   readonly mayBeCalled: (webhookUrl: string) => boolean;
   readonly logger: Logger;
@@ -48,23 +49,31 @@ export function createCollectionRoutes(deps: CollectionRouteDeps): Hono<AppEnv> 
   return routes;
 }
 
-/** Records the collection, then asks the rail; the answer waits for the rail no longer than it may (design 9). */
+/** Records the collection, then asks the rail; the answer waits for both no longer than it may (design 9). */
 async function payin(context: Context<AppEnv>, deps: CollectionRouteDeps): Promise<Response> {
+  const { clock, patience } = deps;
+  const deadlineAtMs = clock.nowMs() + patience.deadlineMs;
   const read = await readRequest<PayinRequest>(context, payinRequest, ({ webhookUrl }) =>
     webhookUrl === undefined || deps.mayBeCalled(webhookUrl) ? undefined : notPublic,
   );
   if (!read.ok) return read.refusal;
   const merchant = context.get('merchant');
-  const accepted = await deps.collections.accept(merchant, read.value.form).catch((error: unknown) => {
-    deps.logger.error({ err: error }, 'a collection could not be stored');
-    return undefined;
-  });
-  if (!accepted) return answerRefused(context, 'SERVICE UNAVAILABLE', { description: UNSTORED.payin });
+  const accepting = deps.collections.accept(merchant, read.value.form);
+  const accepted = await patience.within(accepting, deadlineAtMs - clock.nowMs());
+  if (!accepted) {
+    // What is recorded after all goes on as if it had been answered.
+    const goesOn = accepting.then(
+      (late) => (late.ok ? deps.initiate(late.value) : undefined),
+      () => undefined,
+    );
+    void patience.within(goesOn, 0);
+    return answerRefused(context, 'SERVICE UNAVAILABLE', { description: UNSTORED.payin });
+  }
   if (!accepted.ok) {
     const { reason, ...details } = accepted.refusal;
-    return answerRefused(context, reason, { ...remedyOf(reason, 'nothing was recorded'), ...details });
+    return answerRefused(context, reason, details);
   }
-  const initiated = await deps.patience.within(deps.initiate(accepted.value));
+  const initiated = await patience.within(deps.initiate(accepted.value), deadlineAtMs - clock.nowMs());
   const collection = initiated?.collection ?? accepted.value;
   if (collection.status === 'FAILED') {
     return answerRefused(context, collection.failureReason ?? 'FAILED', { reference: collection.reference });
@@ -90,22 +99,7 @@ async function completePayin(context: Context<AppEnv>, deps: CollectionRouteDeps
   if (!completed) return answerRefused(context, 'SERVICE UNAVAILABLE', { description });
   if (completed.ok) return answerCompleting(context, completed.value.reference);
   const { reason, ...details } = completed.refusal;
-  return answerRefused(context, reason, {
-    ...remedyOf(reason, 'the completion was not passed on'),
-    ...details,
-  });
-}
-
-/** What to do about a refusal that time heals, where it doesn't say so itself. */
-function remedyOf(reason: string, state: string): { readonly description?: string } {
-  switch (reason) {
-    case 'TOO MANY REQUESTS':
-      return { description: `too many requests for this customer: ${state}, send it again later` };
-    case 'SERVICE UNAVAILABLE':
-      return { description: `not possible at present: ${state}, send it again` };
-    default:
-      return {};
-  }
+  return answerRefused(context, reason, details);
 }
 
 interface ReadRequest<Request> {

@@ -1,8 +1,8 @@
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import { type AcceptanceDeps, type AcceptCollection, createAcceptance } from './acceptance.ts';
 import { collectionDecider } from './domain/collection.ts';
-import { type NumberLimit, openCountBook } from './domain/limits.ts';
-import type { CollectionCommand, CollectionStateRefusal } from './domain/state.ts';
+import { type CountBook, type NumberLimit, openCountBook } from './domain/limits.ts';
+import type { CollectionCommand, CollectionHappening, CollectionStateRefusal } from './domain/state.ts';
 import type { Collection, CollectionChange } from './store.ts';
 
 /** A command for one collection, and the event or request behind it. */
@@ -12,6 +12,8 @@ export interface CollectionOrderCommand {
   readonly causationId: string | null;
   /** What it counts towards where it is not refused; without room for it, it is. */
   readonly limits?: readonly NumberLimit[];
+  /** What was counted for it earlier, and is taken back where it gives back the try. */
+  readonly counted?: readonly NumberLimit[];
 }
 
 /** What a command came to: the collection as it now stands, and why nothing changed where nothing did. */
@@ -44,6 +46,7 @@ export function createCollections(deps: CollectionsDeps): Collections {
   const outcomes = deps.messaging.groupCommit<CollectionOrderCommand, Applied | undefined>(
     'collections.outcome',
     apply,
+    { ownerOf: ({ counted = [], reference }) => counted.at(-1)?.id ?? reference },
   );
   return {
     accept: createAcceptance(deps),
@@ -58,31 +61,26 @@ function createApply({ store, usage, events, refused }: CollectionsDeps): Collec
     const { session } = transaction;
     const references = [...new Set(commands.map(({ reference }) => reference))];
     const loaded = await store.findByReferences(references, session);
-    const book = openCountBook(
-      await usage.read(
-        commands.flatMap(({ limits = [] }) => limits),
-        session,
-      ),
-    );
+    const limits = commands.flatMap(({ limits: counts = [], counted = [] }) => [...counts, ...counted]);
+    const book = openCountBook(await usage.read(limits, session));
     const changes = new Map<string, CollectionChange>(
       loaded.map((collection) => [collection.reference, { before: collection, after: collection }]),
     );
-    const applied = commands.map(({ reference, command, causationId, limits = [] }): Applied | undefined => {
-      const change = changes.get(reference);
+    const applied = commands.map((order): Applied | undefined => {
+      const change = changes.get(order.reference);
       if (!change) return undefined;
-      const decision = collectionDecider.decide(command, change.after);
-      const refusal = decision.ok ? book.exceeded(limits) && 'collection.number_limit' : decision.refusal;
-      if (!decision.ok || refusal !== undefined) {
-        refused(refusal ?? 'collection.number_limit', reference);
-        return { collection: change.after, refusal: refusal ?? 'collection.number_limit' };
+      const decided = decide(order, change.after, book);
+      if (typeof decided === 'string') {
+        refused(decided, order.reference);
+        return { collection: change.after, refusal: decided };
       }
       let { after } = change;
-      for (const happening of decision.value) {
+      for (const happening of decided) {
         after = { ...after, ...collectionDecider.evolve(after, happening) };
-        const event = events.happened(happening, after, causationId);
+        const event = events.happened(happening, after, order.causationId);
         if (event) transaction.emit(event);
       }
-      changes.set(reference, { before: change.before, after });
+      changes.set(order.reference, { before: change.before, after });
       return { collection: after, refusal: null };
     });
     await usage.save(book.changes(), session);
@@ -92,4 +90,17 @@ function createApply({ store, usage, events, refused }: CollectionsDeps): Collec
     );
     return applied;
   };
+}
+
+/** What a command makes happen, counted towards its limits, or why nothing: the state's own refusals come first. */
+function decide(
+  { command, limits = [], counted = [] }: CollectionOrderCommand,
+  collection: Collection,
+  book: CountBook,
+): readonly CollectionHappening[] | CollectionStateRefusal {
+  const decision = collectionDecider.decide(command, collection);
+  if (!decision.ok) return decision.refusal;
+  if (book.countOne(limits)) return 'collection.number_limit';
+  if (decision.value.some(({ kind }) => kind === 'completionReturned')) book.takeBack(counted);
+  return decision.value;
 }

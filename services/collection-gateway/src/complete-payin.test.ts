@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { failed, nothingFurther, onlyStored, pending, referenceOf, typesOf } from './fixtures/answers.ts';
 import { ivoryCoast, openGateway, payinBody } from './fixtures/gateway.ts';
 
+/** Lets everything go on that waits for nothing. */
+const tick = () => new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)));
+
 describe('complete-payin', () => {
   const initiatedGateway = async (changes: Readonly<Record<string, unknown>> = {}) => {
     const gateway = openGateway();
@@ -118,5 +121,101 @@ describe('complete-payin', () => {
     gateway.rail.script.completion = completion;
     expect(await complete('123456')).toMatchObject({ status, body: { responseDetails } });
     expect(onlyStored(gateway)).toMatchObject({ status: 'PENDING', completionAttempts: tries });
+  });
+
+  it.each(['OTP EXPIRED', 'otp attempts exceeded'])(
+    'that the rail refuses for good (%s) closes it at any try, once',
+    async (reason) => {
+      const { gateway, complete } = await initiatedGateway();
+      gateway.rail.script.completion = { kind: 'refused', reason };
+      expect((await complete('123456')).body['responseDetails']).toEqual(failed(reason.toUpperCase()));
+      expect((await complete('123456')).body['responseDetails']).toEqual(failed('OTP EXPIRED'));
+      expect(gateway.rail.completions).toHaveLength(1);
+      expect(onlyStored(gateway)).toMatchObject({ status: 'PENDING', completionClosed: true });
+      expect(typesOf(gateway).filter((type) => type === 'CollectionCompletionClosed')).toHaveLength(1);
+    },
+  );
+
+  it('of a collection that is closed at the rail alone goes on: the rail’s status tells the end', async () => {
+    const { gateway, complete, reference } = await initiatedGateway();
+    gateway.rail.script.completion = { kind: 'refused', reason: 'COLLECTION CLOSED' };
+    for (let round = 0; round < 2; round += 1)
+      expect(await complete('123456')).toMatchObject({
+        status: 200,
+        body: { responseDetails: pending, transactionReference: reference },
+      });
+    expect(gateway.rail.completions).toHaveLength(1);
+    expect(typesOf(gateway).filter((type) => type === 'CollectionCompletionClosed')).toHaveLength(1);
+  });
+
+  it('of GMAFR is passed on ten times at the most, then the rail is asked', async () => {
+    const { gateway, complete } = await initiatedGateway({ operatorCode: 'GMAFR' });
+    gateway.rail.script.completion = { kind: 'refused', reason: 'NOT APPROVED YET' };
+    for (let round = 0; round < 10; round += 1)
+      expect((await complete()).body['responseDetails']).toEqual(failed('NOT APPROVED YET'));
+    for (let round = 0; round < 2; round += 1)
+      expect((await complete()).body['responseDetails']).toMatchObject({
+        failedReason: 'COMPLETION NOT REQUIRED',
+      });
+    expect(gateway.rail.completions).toHaveLength(10);
+    expect(typesOf(gateway).filter((type) => type === 'CollectionCompletionClosed')).toHaveLength(1);
+  });
+
+  it.each(['REQUEST MISMATCH', 'INVALID REQUEST', 'Duplicate reference', 'INCORRECT SECURITY MODULE'])(
+    'that the rail refuses for %s, which is between it and us, is DECLINED BY OPERATOR',
+    async (reason) => {
+      const { gateway, complete } = await initiatedGateway();
+      gateway.rail.script.completion = { kind: 'refused', reason };
+      expect(await complete('123456')).toMatchObject({
+        status: 200,
+        body: { responseDetails: failed('DECLINED BY OPERATOR') },
+      });
+    },
+  );
+
+  describe('that waits for another', () => {
+    const underWay = async () => {
+      const initiated = await initiatedGateway();
+      const first = Promise.withResolvers<typeof wrongOtp>();
+      initiated.gateway.rail.script.completion = first.promise;
+      const answer = initiated.complete('111111');
+      await expect.poll(() => initiated.gateway.rail.completions).toHaveLength(1);
+      return { ...initiated, end: () => first.resolve(wrongOtp), answer };
+    };
+    const notPassedOn = {
+      status: 503,
+      body: {
+        responseDetails: {
+          ...failed('SERVICE UNAVAILABLE'),
+          statusDescription: expect.any(String) as string,
+        },
+      },
+    };
+
+    it('takes no turn where too little time is left for the rail to answer in', async () => {
+      const { gateway, complete, end, answer } = await underWay();
+      const endsAtMs = gateway.nowMs() + 8_000;
+      const second = complete('222222');
+      while (gateway.nowMs() < endsAtMs && (await Promise.race([second, tick()])) === undefined);
+      end();
+      expect(await second).toMatchObject(notPassedOn);
+      expect((await answer).body['responseDetails']).toEqual(failed('INCORRECT OTP'));
+      expect(gateway.rail.completions).toHaveLength(1);
+      expect(onlyStored(gateway)).toMatchObject({ completionAttempts: 1 });
+    });
+
+    it('waits no longer once we close, and nobody begins a call any more', async () => {
+      const { gateway, complete, end, answer } = await underWay();
+      const startMs = gateway.nowMs();
+      const second = complete('222222');
+      await gateway.completer[Symbol.asyncDispose]();
+      expect(await second).toMatchObject(notPassedOn);
+      expect(gateway.nowMs() - startMs).toBeLessThan(2_000);
+      end();
+      await answer;
+      expect(await complete('333333')).toMatchObject(notPassedOn);
+      expect(gateway.rail.completions).toHaveLength(1);
+      expect(onlyStored(gateway)).toMatchObject({ completionAttempts: 1 });
+    });
   });
 });

@@ -137,8 +137,8 @@ describe('of one collection, over all replicas', () => {
       },
     );
     const impatient = await open({ deadlineMs: 300 });
-    // The lease lasts a call's deadline of one second, and seven.
-    const past = await open({ clock: later(8_000) });
+    // The lease lasts a call's deadline of one second, and twelve.
+    const past = await open({ clock: later(13_000) });
     const { complete, stored } = await initiated('died');
     expect(await complete(dying, '123456')).toBe('pending');
     expect(await complete(impatient, '123456')).toBe('SERVICE UNAVAILABLE');
@@ -160,6 +160,21 @@ describe('of one collection, over all replicas', () => {
     expect(await complete(right, '123456')).toBe('pending');
     expect(rail.completions).toHaveLength(2);
     expect(await stored()).toMatchObject({ step: 'completing', completionAttempts: 2 });
+  });
+
+  test('one is passed on at a time though two clocks are ten seconds apart', async () => {
+    const answered = Promise.withResolvers<CompletionResult>();
+    script.complete = () => answered.promise;
+    const slow = await open({ clock: later(-5_000) });
+    // Two seconds after the first one's turn began; its call may take another one.
+    const fast = await open({ clock: later(5_000 + 2_000), deadlineMs: 300 });
+    const { complete } = await initiated('apart');
+    const first = complete(slow, '123456');
+    await eventually(() => expect(rail.completions).toHaveLength(1));
+    expect(await complete(fast, '123456')).toBe('SERVICE UNAVAILABLE');
+    expect(rail.completions).toHaveLength(1);
+    answered.resolve({ kind: 'accepted' });
+    expect(await first).toBe('pending');
   });
 
   test('after five minutes nothing is passed on, and it is told once that the rail is to be asked', async () => {
@@ -194,6 +209,43 @@ test('the OTPs of one number are counted over its collections and all replicas, 
   expect(answers.filter((answer) => answer === 'TOO MANY REQUESTS')).toHaveLength(2);
   const tries = await Promise.all(collections.map(({ stored }) => stored()));
   expect(tries.reduce((sum, collection) => sum + (collection?.completionAttempts ?? 0), 0)).toBe(4);
+});
+
+test('a merchant has a limit of its own, before the one that all share', async () => {
+  script.complete = async () => wrong;
+  const startMs = systemClock.nowMs();
+  const clock = { ...systemClock, nowMs: () => startMs };
+  const limits = { otpTriesPerNumberPerHour: 3, merchantOtpTriesPerNumberPerHour: 2 };
+  const replica = await open({ ...limits, clock });
+  const guess = async (id: string) => {
+    const form = payin('own', { customerNumber: '2203777777' });
+    const accepted = await replica.collections.accept(merchantWith(id), form);
+    if (!accepted.ok) throw new Error(accepted.refusal.reason);
+    await replica.initiate(accepted.value);
+    const answers = [];
+    for (let round = 0; round < 3; round += 1) {
+      const outcome = await replica.complete(merchantWith(id), form, '000000');
+      answers.push(outcome.ok ? 'pending' : outcome.refusal.reason);
+    }
+    return answers;
+  };
+  expect(await guess('first')).toEqual(['INCORRECT OTP', 'INCORRECT OTP', 'TOO MANY REQUESTS']);
+  expect(await guess('second')).toEqual(['INCORRECT OTP', 'TOO MANY REQUESTS', 'TOO MANY REQUESTS']);
+});
+
+test('an OTP that was certainly not sent is not counted for its number either', async () => {
+  const startMs = systemClock.nowMs();
+  const clock = { ...systemClock, nowMs: () => startMs };
+  const replica = await open({ otpTriesPerNumberPerHour: 2, clock });
+  const { complete, stored } = await initiated('outage', { customerNumber: '2203666666' });
+  script.complete = async () => ({ kind: 'notSent', why: 'circuit open', retryAfterMs: 1 });
+  for (let round = 0; round < 5; round += 1)
+    expect(await complete(replica, '123456')).toBe('SERVICE UNAVAILABLE');
+  script.complete = async () => wrong;
+  const answers = [];
+  for (let round = 0; round < 3; round += 1) answers.push(await complete(replica, '000000'));
+  expect(answers).toEqual(['INCORRECT OTP', 'INCORRECT OTP', 'TOO MANY REQUESTS']);
+  expect(await stored()).toMatchObject({ completionAttempts: 2 });
 });
 
 test('no OTP is found anywhere in the database', async () => {

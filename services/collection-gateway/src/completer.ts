@@ -1,18 +1,19 @@
 import type { CollectionRefusal } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
-import type { Messaging } from '@pesewa/messaging';
-import { type CompletionResult, mayStillCall, type RailConnector } from '@pesewa/rails';
+import { CLOCK_SKEW_MAX_MS, type Messaging } from '@pesewa/messaging';
+import { CALL_WITHIN_MS, type CompletionResult, mayStillCall, type RailConnector } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
 import type { Applied, CollectionOrderCommand, Collections } from './collections.ts';
 import { type CollectionForm, isSameContent } from './domain/initiation.ts';
 import { type NumberLimit, numberLimit } from './domain/limits.ts';
-import type { CollectionStateRefusal, CompletionOutcome } from './domain/state.ts';
+import { cleanReason, completionOutcome, isOfTheRequest, toldReason } from './domain/reasons.ts';
+import type { CollectionStateRefusal } from './domain/state.ts';
 import { railOrder } from './initiator.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { Patience } from './patience.ts';
 import type { Collection } from './store.ts';
-import { type Turn, takeTurn } from './turn.ts';
+import { type Turn, type TurnRequest, takeTurn } from './turn.ts';
 import { digestOfNumber } from './usage.ts';
 
 /** A refused completion; the reason is the contract's or the rail's own, in capitals. */
@@ -36,6 +37,11 @@ export type Complete = (
   otpCode: string | undefined,
 ) => Promise<Result<Collection, CompletionRefusal>>;
 
+/** Completes collections; disposing of it lets nobody wait for a turn any more, nor begin a call. */
+export interface Completer extends AsyncDisposable {
+  readonly complete: Complete;
+}
+
 interface CompleterDeps {
   readonly collections: Pick<Collections, 'find' | 'apply' | 'recordOutcome'>;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
@@ -47,22 +53,35 @@ interface CompleterDeps {
   readonly metrics: Pick<GatewayMetrics, 'completion' | 'called'>;
   /** How many OTPs of one customer's number are passed on within an hour, of all merchants together. */
   readonly otpTriesPerNumberPerHour: number;
+  /** The same, of one merchant. */
+  readonly merchantOtpTriesPerNumberPerHour: number;
 }
 
-/** A lease outlasts its call by what the call may begin late, and by what the clocks of two replicas may differ. */
-const LEASE_MARGIN_MS = 7_000;
+/**
+ * A lease outlasts its call by what the call may begin late, and by what the clocks of two replicas may be apart: each of
+ * them may be off the database's.
+ */
+const LEASE_MARGIN_MS = CALL_WITHIN_MS + 2 * CLOCK_SKEW_MAX_MS;
 
-/** Builds {@link Complete}. */
-export function createComplete(deps: CompleterDeps): Complete {
-  const { collections, clock, metrics } = deps;
+/** Builds a {@link Completer}. */
+export function createCompleter(deps: CompleterDeps): Completer {
+  const { collections, clock, metrics, patience } = deps;
   const intents = deps.messaging.groupCommit<CollectionOrderCommand, Applied | undefined>(
     'collections.complete',
     collections.apply,
     // A number's collections are counted together, so they are in each other's way, and in nobody else's.
-    { ownerOf: ({ limits = [], reference }) => limits[0]?.id ?? reference },
+    { ownerOf: ({ limits = [], reference }) => limits.at(-1)?.id ?? reference },
   );
-  return async (merchant, form, otpCode) => {
-    const deadlineAtMs = clock.nowMs() + deps.patience.deadlineMs;
+  const closer = new AbortController();
+  const closing = closer.signal;
+  const waiting = new Set<Promise<unknown>>();
+  const waitForTurn = async (request: TurnRequest): Promise<Turn> => {
+    const turn = takeTurn({ intents, collections, patience, clock, closing }, request);
+    waiting.add(turn);
+    return turn.finally(() => waiting.delete(turn));
+  };
+  const complete: Complete = async (merchant, form, otpCode) => {
+    const deadlineAtMs = clock.nowMs() + patience.deadlineMs;
     const { merchantReference } = form.content;
     const found = await collections.find(merchant.id, merchantReference);
     if (found?.order.merchantReference !== merchantReference) {
@@ -74,43 +93,67 @@ export function createComplete(deps: CompleterDeps): Complete {
       counted('REQUEST MISMATCH');
       return refuse({ reason: 'REQUEST MISMATCH', reference });
     }
-    const limits = limitsOf(deps, found);
+    const limits = limitsOf(deps, merchant, found);
     const leaseMs = (deps.rail(found.rail)?.capabilities.callDeadlineMs ?? 0) + LEASE_MARGIN_MS;
-    const turn = await takeTurn(
-      { intents, collections, clock },
-      { collection: found, limits, leaseMs, deadlineAtMs },
-    );
+    const turn = await waitForTurn({ collection: found, limits, leaseMs, deadlineAtMs });
     const { applied } = turn;
     if (!applied || applied.refusal !== null) {
       const answer = await refusedTurn(deps, turn, { reference, limit: limits[0] });
       counted(answer.ok ? 'repeated' : answer.refusal.reason);
       return answer;
     }
-    const call = callRail(deps, applied.collection, otpCode, turn.requestedAtMs);
-    const result = await deps.patience.within(call, deadlineAtMs - clock.nowMs());
+    const { requestedAtMs } = turn;
+    const call = callRail(deps, { collection: applied.collection, otpCode, limits, requestedAtMs, closing });
+    const result = await patience.within(call, deadlineAtMs - clock.nowMs());
     const answer = answerOf(result, applied.collection);
     counted(outcomeOf(result, answer));
     return answer;
   };
+  return {
+    complete,
+    [Symbol.asyncDispose]: async () => {
+      closer.abort();
+      await Promise.allSettled(waiting);
+    },
+  };
 }
 
-/** OTPs can be guessed, so they are counted by number; a completion without one can't. */
+/** OTPs can be guessed, so they are counted by number: the merchant's own first, then all merchants' together. */
 function limitsOf(
-  { clock, otpTriesPerNumberPerHour }: CompleterDeps,
+  { clock, ...deps }: CompleterDeps,
+  { id }: Merchant,
   { order }: Collection,
 ): readonly NumberLimit[] {
   if (order.flow.kind !== 'otp') return [];
-  const counted = { scope: 'otp', numberDigest: digestOfNumber(order), max: otpTriesPerNumberPerHour };
-  const limit = numberLimit({ ...counted, nowMs: clock.nowMs() });
-  return limit ? [limit] : [];
+  const counted = { numberDigest: digestOfNumber(order), nowMs: clock.nowMs() };
+  return [
+    numberLimit({ ...counted, scope: `otp:${id}`, max: deps.merchantOtpTriesPerNumberPerHour }),
+    numberLimit({ ...counted, scope: 'otp', max: deps.otpTriesPerNumberPerHour }),
+  ].filter((limit) => limit !== undefined);
 }
 
 const refusals: Readonly<Partial<Record<CollectionStateRefusal, CollectionRefusal>>> = {
   'collection.closed': 'COLLECTION CLOSED',
   'collection.completion_not_required': 'COMPLETION NOT REQUIRED',
+  'collection.completions_exceeded': 'COMPLETION NOT REQUIRED',
   'collection.otp_expired': 'OTP EXPIRED',
   'collection.otp_attempts_exceeded': 'OTP ATTEMPTS EXCEEDED',
-  'collection.number_limit': 'TOO MANY REQUESTS',
+};
+
+/** The refusals after which the rail is asked, since nothing is passed on to it any more. */
+const closingRefusals: ReadonlySet<CollectionStateRefusal> = new Set([
+  'collection.completions_exceeded',
+  'collection.otp_expired',
+  'collection.otp_attempts_exceeded',
+]);
+
+const NOT_PASSED_ON = 'the completion was not passed on: send it again';
+
+/** What refusals say beside their reason. */
+const descriptions: Readonly<Partial<Record<CollectionStateRefusal, string>>> = {
+  'collection.completion_under_way':
+    'another completion is under way, and this one was not passed on: send it again',
+  'collection.completions_exceeded': 'it was passed on ten times: wait for the webhook',
 };
 
 /** What a completion is answered that has no turn: the same as an earlier one that the rail accepted, or why not. */
@@ -120,24 +163,26 @@ async function refusedTurn(
   { reference, limit }: { readonly reference: string; readonly limit: NumberLimit | undefined },
 ): Promise<Result<Collection, CompletionRefusal>> {
   const refusal = applied?.refusal ?? undefined;
-  if (!applied || !refusal) return refuse({ reason: 'SERVICE UNAVAILABLE', reference });
+  if (!applied || !refusal)
+    return refuse({ reason: 'SERVICE UNAVAILABLE', reference, description: NOT_PASSED_ON });
   const { collection } = applied;
   // The rail has accepted an earlier one: a repeat changes nothing and gets the same answer.
   if (refusal === 'collection.completing') return accept(collection);
   if (refusal === 'collection.closed' && waited && collection.status === 'COMPLETED')
     return accept(collection);
-  if (refusal === 'collection.otp_expired' || refusal === 'collection.otp_attempts_exceeded') {
-    await close(deps, collection);
+  if (closingRefusals.has(refusal)) await close(deps, collection);
+  if (refusal === 'collection.number_limit' && limit) {
+    const { retryAfterSeconds } = limit;
+    const description = `too many OTPs for this customerNumber: send it again after ${retryAfterSeconds} s`;
+    return refuse({ reason: 'TOO MANY REQUESTS', reference, description, retryAfterSeconds });
   }
-  if (refusal === 'collection.completion_under_way') {
-    const description = 'another completion is under way, and this one was not passed on: send it again';
-    return refuse({ reason: 'SERVICE UNAVAILABLE', reference, description });
-  }
-  const reason = refusals[refusal] ?? 'SERVICE UNAVAILABLE';
-  if (refusal !== 'collection.number_limit' || !limit) return refuse({ reason, reference });
-  const { retryAfterSeconds } = limit;
-  const description = `too many OTPs for this customerNumber: send it again after ${retryAfterSeconds} s`;
-  return refuse({ reason, reference, description, retryAfterSeconds });
+  const reason = refusals[refusal];
+  const description = descriptions[refusal] ?? (reason === undefined ? NOT_PASSED_ON : undefined);
+  return refuse({
+    reason: reason ?? 'SERVICE UNAVAILABLE',
+    reference,
+    ...(description !== undefined && { description }),
+  });
 }
 
 /** Lets the rail be asked, once: its answer ends the collection, no timer and no counter of ours (design 4.4). */
@@ -154,58 +199,74 @@ async function close(deps: CompleterDeps, { reference, completionClosed }: Colle
   }
 }
 
-async function callRail(
-  deps: CompleterDeps,
-  collection: Collection,
-  otpCode: string | undefined,
-  requestedAtMs: number,
-): Promise<CompletionResult> {
-  const { reference, rail: railName, version: turn } = collection;
-  const rail = deps.rail(railName);
+/** A completion that has its turn. */
+interface Attempt {
+  readonly collection: Collection;
+  readonly otpCode: string | undefined;
+  /** What the try was counted in. */
+  readonly limits: readonly NumberLimit[];
+  readonly requestedAtMs: number;
+  readonly closing: AbortSignal;
+}
+
+async function callRail(deps: CompleterDeps, attempt: Attempt): Promise<CompletionResult> {
+  const { reference, rail: railName } = attempt.collection;
   deps.crashPoint('collections.complete.before-call');
   const startedAtMs = deps.clock.nowMs();
-  const result: CompletionResult = !rail
-    ? { kind: 'notSent', why: 'the rail is not configured', retryAfterMs: 0 }
-    : !mayStillCall(requestedAtMs, startedAtMs)
-      ? { kind: 'notSent', why: 'the request is too old', retryAfterMs: 0 }
-      : reviewed(await rail.completeCollection({ ...railOrder(collection), otpCode }), otpCode);
+  const result = await askRail(deps, attempt, startedAtMs);
   deps.crashPoint('collections.complete.after-call');
   const durationMs = deps.clock.nowMs() - startedAtMs;
   deps.metrics.called('complete', { rail: railName, result: result.kind, durationMs });
-  if (result.kind === 'unknown' || result.kind === 'notSent') {
-    deps.logger.warn(
-      { reference, rail: railName, result: result.kind, why: result.why },
-      'no clear answer from the rail',
-    );
-  }
+  const told = { reference, rail: railName, result: result.kind };
+  if (result.kind === 'unknown' || result.kind === 'notSent')
+    deps.logger.warn({ ...told, why: result.why }, 'no clear answer from the rail');
+  if (result.kind === 'refused' && isOfTheRequest(result.reason))
+    deps.logger.warn({ ...told, reason: result.reason }, 'the rail refuses our request itself');
   // What is unclear is not recorded: the rail may still be at it, so nobody else's turn comes before the lease is over.
-  if (result.kind !== 'unknown') await record(deps, { reference, turn, outcome: result.kind });
+  if (result.kind !== 'unknown') await record(deps, attempt, result);
   return result;
+}
+
+async function askRail(
+  deps: Pick<CompleterDeps, 'rail'>,
+  { collection, otpCode, requestedAtMs, closing }: Attempt,
+  nowMs: number,
+): Promise<CompletionResult> {
+  const notSent = (why: string) => ({ kind: 'notSent', why, retryAfterMs: 0 }) as const;
+  const rail = deps.rail(collection.rail);
+  if (!rail) return notSent('the rail is not configured');
+  if (closing.aborted) return notSent('we close');
+  if (!mayStillCall(requestedAtMs, nowMs)) return notSent('the request is too old');
+  return reviewed(await rail.completeCollection({ ...railOrder(collection), otpCode }), otpCode);
 }
 
 /** Commits an outcome; without that the answer is the same, and the next turn comes when the lease is over. */
 async function record(
   { collections, logger }: CompleterDeps,
-  { reference, turn, outcome }: { reference: string; turn: bigint; outcome: CompletionOutcome },
+  { collection: { reference, version: turn }, limits }: Attempt,
+  result: Exclude<CompletionResult, { readonly kind: 'unknown' }>,
 ): Promise<void> {
+  const outcome = result.kind === 'refused' ? completionOutcome(result.reason) : result.kind;
   const command = { kind: 'recordCompletion', turn, outcome } as const;
   try {
-    await collections.recordOutcome({ reference, causationId: null, command });
+    await collections.recordOutcome({ reference, causationId: null, command, counted: limits });
   } catch (error) {
     logger.error({ err: error, reference, outcome }, 'the outcome of a completion is not recorded');
   }
 }
 
 /**
- * A refusal as it may be told: a rail that doesn't know the collection has looked at no OTP, so it counts as not sent;
+ * A refusal in one clean line: a rail that doesn't know the collection has looked at no OTP, so it counts as not sent;
  * and no OTP is repeated to anyone.
  */
 function reviewed(result: CompletionResult, otpCode: string | undefined): CompletionResult {
   if (result.kind !== 'refused') return result;
-  const reason = result.reason.toUpperCase();
+  const reason = cleanReason(
+    otpCode === undefined ? result.reason : result.reason.replaceAll(otpCode, '***'),
+  );
   if (reason === 'UNKNOWN REFERENCE')
     return { kind: 'notSent', why: 'the rail does not know the collection', retryAfterMs: 0 };
-  return { kind: 'refused', reason: otpCode === undefined ? reason : reason.replaceAll(otpCode, '***') };
+  return { kind: 'refused', reason };
 }
 
 /** An unclear answer is still pending: the rail's own word ends the collection, not ours (design 4.3). */
@@ -214,10 +275,11 @@ function answerOf(
   collection: Collection,
 ): Result<Collection, CompletionRefusal> {
   const { reference } = collection;
-  if (result?.kind === 'refused') return refuse({ reason: result.reason, reference });
-  if (result?.kind !== 'notSent') return accept(collection);
-  const description = 'the completion was not passed on: send it again';
-  return refuse({ reason: 'SERVICE UNAVAILABLE', reference, description });
+  if (result?.kind === 'notSent')
+    return refuse({ reason: 'SERVICE UNAVAILABLE', reference, description: NOT_PASSED_ON });
+  // How the rail has closed what we hold for open is for its status check to tell.
+  if (result?.kind !== 'refused' || completionOutcome(result.reason) === 'closed') return accept(collection);
+  return refuse({ reason: toldReason(result.reason), reference });
 }
 
 function outcomeOf(
@@ -226,5 +288,6 @@ function outcomeOf(
 ): string {
   if (result?.kind === 'notSent') return 'not sent';
   if (!answer.ok) return answer.refusal.reason;
+  if (result?.kind === 'refused') return result.reason;
   return result?.kind === 'accepted' ? 'accepted' : 'unclear';
 }

@@ -1,7 +1,7 @@
 import { judgeAddress } from '@pesewa/addresses';
 import { createDirectory } from '@pesewa/directory';
 import { createCounter } from '@pesewa/merchant-api';
-import { openMessaging } from '@pesewa/messaging';
+import { CLOCK_SKEW_MAX_MS, openMessaging } from '@pesewa/messaging';
 import { type Rails, readResubmitGraceMs } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
@@ -9,7 +9,7 @@ import type { z } from 'zod';
 import type { AppEnv } from './answers.ts';
 import { createApp } from './app.ts';
 import { createCollections } from './collections.ts';
-import { createComplete } from './completer.ts';
+import { type Completer, createCompleter } from './completer.ts';
 import type { settings } from './config.ts';
 import { createCollectionEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
@@ -20,11 +20,18 @@ import { createRecorder } from './recorder.ts';
 import { openCollectionStore } from './store.ts';
 import { openUsageStore } from './usage.ts';
 
-/** Puts the collection gateway together over its rails and gives its API; everything it opens closes with the scope. */
+/** The collection gateway over its rails. */
+interface Gateway {
+  readonly app: Hono<AppEnv>;
+  /** To be disposed of before the server is, so that nobody waits for a turn while it drains. */
+  readonly completer: Completer;
+}
+
+/** Puts the collection gateway together; what it opens closes with the scope. */
 export async function composeGateway(
   scope: ServiceScope<z.output<typeof settings>>,
   rails: Rails,
-): Promise<Hono<AppEnv>> {
+): Promise<Gateway> {
   const { config, logger, clock, ids, crashPoint } = scope;
   const messaging = await openMessaging(scope, {
     service: 'collection-gateway',
@@ -32,9 +39,10 @@ export async function composeGateway(
     produces: ['collections'],
   });
   const store = await openCollectionStore(messaging.db);
-  const resubmitGraceMs = readResubmitGraceMs(config, rails.all);
+  // A first attempt is committed by our own clock, and asked for by the database's.
+  const resubmitGraceMs = readResubmitGraceMs(config, rails.all) + CLOCK_SKEW_MAX_MS;
   const patience = await scope.open(createPatience({ deadlineMs: config.RAIL_DEADLINE_MS, clock, logger }));
-  const metrics = createMetrics(scope.metrics, store);
+  const metrics = createMetrics(scope.metrics, store, clock);
   const collections = createCollections({
     store,
     usage: await openUsageStore(messaging.db),
@@ -50,12 +58,13 @@ export async function composeGateway(
   const recorder = createRecorder({ collections, clock, logger });
   const outside = { rail: rails.get, metrics, clock, logger, crashPoint };
   const initiate = createInitiate({ ...outside, recorder });
-  const complete = createComplete({
+  const completer = createCompleter({
     ...outside,
     collections,
     messaging,
     patience,
     otpTriesPerNumberPerHour: config.OTP_TRIES_PER_NUMBER_PER_HOUR,
+    merchantOtpTriesPerNumberPerHour: config.MERCHANT_OTP_TRIES_PER_NUMBER_PER_HOUR,
   });
   const initiator = await scope.open(
     startInitiator({
@@ -64,16 +73,17 @@ export async function composeGateway(
       store,
       initiate,
       ids,
+      initiateForMs: config.INITIATE_FOR_MS,
       concurrencyMax: config.INITIATE_CONCURRENCY_MAX,
       pauseMs: config.INITIATE_PAUSE_MS,
     }),
   );
   await messaging.consume(createHandlers({ collections, resubmitGraceMs, becameDue: initiator.wake }));
   const requests = createCounter(1);
-  return createApp({
+  const app = createApp({
     collections,
     initiate,
-    complete,
+    complete: completer.complete,
     patience,
     identify: createDirectory({ db: messaging.database('directory'), clock }).identify,
     countRequest: ({ id, limits }) => requests(id, limits.requestsPerSecond),
@@ -81,4 +91,5 @@ export async function composeGateway(
     clock,
     logger,
   });
+  return { app, completer };
 }

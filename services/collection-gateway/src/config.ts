@@ -22,12 +22,18 @@ export const settings = serviceSettings
     INITIATE_PAUSE_MS: durationMsSetting
       .default(500)
       .describe('pause between looks for queued collections when nothing wakes us'),
+    INITIATE_FOR_MS: durationMsSetting
+      .default(600_000)
+      .describe('how long after its acceptance a queued collection is still sent'),
     COLLECTIONS_PER_NUMBER_PER_HOUR: perNumber
       .default(30)
       .describe("collections of one customer's number in an hour, of all merchants; 1000000 is no limit"),
     OTP_TRIES_PER_NUMBER_PER_HOUR: perNumber
       .default(30)
       .describe("OTPs passed on for one customer's number in an hour, of all merchants; 1000000 is no limit"),
+    MERCHANT_OTP_TRIES_PER_NUMBER_PER_HOUR: perNumber
+      .default(10)
+      .describe("OTPs passed on for one customer's number in an hour, of one merchant; 1000000 is no limit"),
   })
   .superRefine(refuseOriginsInProduction);
 

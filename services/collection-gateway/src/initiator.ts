@@ -2,6 +2,7 @@ import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
 import { attemptMark, type Loop, startClaimLoop } from '@pesewa/messaging';
 import { type InitiationResult, mayStillCall, type RailConnector } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
+import { cleanReason, isOfTheRequest } from './domain/reasons.ts';
 import type { InitiationOutcome } from './domain/state.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { Recorder } from './recorder.ts';
@@ -19,8 +20,13 @@ export interface Initiated {
   readonly redirectionUrl: string;
 }
 
-/** Asks a rail to initiate a collection whose attempt is committed, and commits the outcome. */
-export type Initiate = (collection: Collection) => Promise<Initiated>;
+/**
+ * Asks a rail to initiate a collection whose attempt is committed, and commits the outcome.
+ *
+ * `attemptedAtMs` is the moment before that commit by this process's own clock; the record's, unless told otherwise,
+ * which is right for whoever has accepted it.
+ */
+export type Initiate = (collection: Collection, attemptedAtMs?: number) => Promise<Initiated>;
 
 interface InitiatorDeps {
   readonly recorder: Recorder;
@@ -34,15 +40,21 @@ interface InitiatorDeps {
 /** Builds {@link Initiate}; it stands outside any transaction (design 3). */
 export function createInitiate(deps: InitiatorDeps): Initiate {
   const { recorder, logger, crashPoint } = deps;
-  return async (collection) => {
+  return async (collection, attemptedAtMs = collection.attemptedAtMs) => {
     const { reference, attempts, rail: railName } = collection;
     crashPoint('collections.initiate.before-call');
-    const result = await callRail(deps, collection);
+    const result = await callRail(deps, collection, attemptedAtMs);
     crashPoint('collections.initiate.after-call');
     if (result.kind === 'unknown' || result.kind === 'notSent') {
       logger.warn(
         { reference, rail: railName, result: result.kind, why: result.why },
         'no clear answer from the rail',
+      );
+    }
+    if (result.kind === 'failed' && isOfTheRequest(cleanReason(result.reason))) {
+      logger.warn(
+        { reference, rail: railName, reason: result.reason },
+        'the rail refuses our request itself',
       );
     }
     const outcome = outcomeOf(result, deps.clock.nowMs());
@@ -62,18 +74,14 @@ export function createInitiate(deps: InitiatorDeps): Initiate {
 async function callRail(
   deps: Pick<InitiatorDeps, 'rail' | 'clock' | 'metrics'>,
   collection: Collection,
+  attemptedAtMs: number,
 ): Promise<InitiationResult> {
   const rail = deps.rail(collection.rail);
   if (!rail)
     return { kind: 'notSent', why: 'the rail is not configured', retryAfterMs: UNCONFIGURED_RETRY_MS };
   const startedAtMs = deps.clock.nowMs();
-  if (!mayStillCall(collection.attemptedAtMs, startedAtMs)) {
-    return {
-      kind: 'notSent',
-      why: 'the claim is too old, or the clocks differ',
-      retryAfterMs: LATE_RETRY_MS,
-    };
-  }
+  if (!mayStillCall(attemptedAtMs, startedAtMs))
+    return { kind: 'notSent', why: 'the claim is too old', retryAfterMs: LATE_RETRY_MS };
   const result = await rail.initiateCollection(railOrder(collection));
   const durationMs = deps.clock.nowMs() - startedAtMs;
   deps.metrics.called('initiate', { rail: rail.name, result: result.kind, durationMs });
@@ -84,14 +92,16 @@ async function callRail(
  * Initiates queued collections again with the same reference: those that were certainly not sent, or not found.
  *
  * The claim commits the attempt before the call. A crash in between leaves the collection `initiating`, which nobody
- * claims again: the reconciler's status check decides what became of it (design 4.3). Disposing of it also ends the
- * repetitions of what can't be recorded.
+ * claims again: the reconciler's status check decides what became of it (design 4.3). What has waited longer than
+ * `initiateForMs` is claimed only to be abandoned: a prompt hours after the order would be a stranger's. Disposing of it
+ * also ends the repetitions of what can't be recorded.
  */
 export function startInitiator(
   deps: InitiatorDeps & {
     readonly store: Pick<CollectionStore, 'collection'>;
     readonly initiate: Initiate;
     readonly ids: Ids;
+    readonly initiateForMs: number;
     readonly concurrencyMax: number;
     readonly pauseMs: number;
   },
@@ -100,7 +110,7 @@ export function startInitiator(
     name: 'collection initiator',
     collection: deps.store.collection,
     open: { step: 'queued' },
-    mark: attemptMark('initiating'),
+    mark: claimMark(deps.initiateForMs),
     leaseMs: LEASE_MS,
     workTimeoutMs: CALL_TIMEOUT_MS,
     batchMax: 100,
@@ -109,7 +119,11 @@ export function startInitiator(
     clock: deps.clock,
     ids: deps.ids,
     logger: deps.logger,
-    work: async (document) => void (await deps.initiate(fromDocument(document))),
+    work: async (document, _claim, claimedAtMs) => {
+      const collection = fromDocument(document);
+      if (collection.step === 'initiating') await deps.initiate(collection, claimedAtMs);
+      else deps.logger.warn({ reference: collection.reference }, 'a collection waited too long to be sent');
+    },
   });
   return {
     wake: loop.wake,
@@ -120,12 +134,25 @@ export function startInitiator(
   };
 }
 
+/** What a claim writes: the attempt, or that there is none any more, by the server's clock. */
+function claimMark(initiateForMs: number) {
+  const isTooOld = { $lt: ['$acceptedAt', { $subtract: ['$$NOW', initiateForMs] }] };
+  const unless = (kept: string, attempted: unknown) => ({ $cond: [isTooOld, kept, attempted] });
+  const { step, version, attempts, attemptedAt } = attemptMark('initiating');
+  return {
+    step: unless('abandoned', step),
+    version,
+    attempts: unless('$attempts', attempts),
+    attemptedAt: unless('$attemptedAt', attemptedAt),
+  };
+}
+
 function outcomeOf(result: InitiationResult, nowMs: number): InitiationOutcome {
   switch (result.kind) {
     case 'notSent':
       return { kind: 'notSent', retryAtMs: nowMs + result.retryAfterMs };
     case 'failed':
-      return { kind: 'failed', reason: result.reason.toUpperCase() };
+      return { kind: 'failed', reason: result.reason };
     case 'accepted':
     case 'unknown':
       return { kind: result.kind };

@@ -6,6 +6,7 @@ import { environment, settings } from './config.ts';
 await runService('collection-gateway', settings, environment, async (scope) => {
   const { config, clock, logger } = scope;
   const rails = await scope.open(openRails(config.RAILS, { clock, logger }));
-  const app = await composeGateway(scope, rails);
+  const { app, completer } = await composeGateway(scope, rails);
   await scope.open(serveHttp({ app, host: config.HOST, port: config.PORT }));
+  await scope.open(completer);
 });

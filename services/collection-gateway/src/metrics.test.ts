@@ -1,6 +1,17 @@
+import { systemClock } from '@pesewa/kernel';
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { createMetrics } from './metrics.ts';
+
+it('still tells everything else where the queue can not be counted', async () => {
+  const registry = new Registry();
+  const countDocuments = () => Promise.reject(new Error('no primary'));
+  const collection = { countDocuments } as unknown as Parameters<typeof createMetrics>[1]['collection'];
+  createMetrics(registry, { collection }, systemClock).payin('GMQMO', 'accepted');
+  const text = await registry.metrics();
+  expect(text).toContain('payins_total{operator="GMQMO",outcome="accepted"} 1');
+  expect(text).toContain('queued_collections Nan');
+});
 
 it('counts by bounded labels, none of them text of merchants or rails', async () => {
   const registry = new Registry();
@@ -8,7 +19,7 @@ it('counts by bounded labels, none of them text of merchants or rails', async ()
   const collection = { countDocuments: async () => 3 } as unknown as Parameters<
     typeof createMetrics
   >[1]['collection'];
-  const metrics = createMetrics(registry, { collection });
+  const metrics = createMetrics(registry, { collection }, systemClock);
   metrics.payin('GMQMO', 'accepted');
   metrics.payin('<script>', 'OPERATOR NOT AVAILABLE');
   metrics.completion('CIORA', 'AWA JALLOW HAS NO MONEY');

@@ -1,4 +1,5 @@
 import { collectionRefusals, findOperator } from '@pesewa/contracts';
+import { type Clock, withDeadline } from '@pesewa/kernel';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { CollectionStore } from './store.ts';
 
@@ -21,12 +22,14 @@ const OUTCOMES: ReadonlySet<string> = new Set([
   'unclear',
   'not sent',
 ]);
+const COUNT_TIMEOUT_MS = 1_000;
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 
 /** Registers the metrics of the gateway. */
 export function createMetrics(
   registry: Registry,
   store: Pick<CollectionStore, 'collection'>,
+  clock: Clock,
 ): GatewayMetrics {
   const registers = [registry];
   const labelNames = ['operator', 'outcome'] as const;
@@ -51,10 +54,11 @@ export function createMetrics(
   });
   const queued: Gauge = new Gauge({
     name: 'queued_collections',
-    help: 'Collections that wait to be initiated again.',
+    help: 'Collections that wait to be initiated again; not a number where the database does not tell.',
     registers,
-    // Few, and served by the index that they are claimed by.
-    collect: async () => queued.set(await store.collection.countDocuments({ step: 'queued' })),
+    collect: async () => {
+      queued.set(await withDeadline(countQueued(store), COUNT_TIMEOUT_MS, clock).catch(() => Number.NaN));
+    },
   });
   const labels = (operatorCode: string, outcome: string) => ({
     operator: findOperator(operatorCode)?.code ?? 'unknown',
@@ -66,4 +70,10 @@ export function createMetrics(
     called: (operation, { rail, result, durationMs }) =>
       calls.observe({ rail, operation, result }, durationMs / 1_000),
   };
+}
+
+/** Few, and with their time in the filter they are served by the index that they are claimed by. */
+function countQueued({ collection }: Pick<CollectionStore, 'collection'>): Promise<number> {
+  const queued = { step: 'queued', dueAt: { $exists: true } } as const;
+  return collection.countDocuments(queued, { maxTimeMS: COUNT_TIMEOUT_MS });
 }

@@ -23,7 +23,7 @@ export function createPatience(deps: {
     deadlineMs: deps.deadlineMs,
     within: async (work, leftMs = deps.deadlineMs) => {
       const settled = work.catch((error: unknown) => {
-        deps.logger.error({ err: error }, 'the outcome of a call to a rail could not be recorded');
+        deps.logger.error({ err: error }, 'work that an answer waited for has broken');
         return undefined;
       });
       working.add(settled);
@@ -36,6 +36,8 @@ export function createPatience(deps: {
         waiting.abort();
       }
     },
-    [Symbol.asyncDispose]: async () => void (await Promise.all(working)),
+    [Symbol.asyncDispose]: async () => {
+      while (working.size > 0) await Promise.all(working);
+    },
   };
 }

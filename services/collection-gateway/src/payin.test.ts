@@ -73,6 +73,32 @@ describe('payin', () => {
     expect(onlyStored(gateway)?.step).toBe('awaitingOtp');
   });
 
+  it('whose commit takes too long may or may not be recorded, and goes on where it is', async () => {
+    const committed = Promise.withResolvers<void>();
+    const whole = openGateway();
+    const gateway = openGateway({
+      collections: {
+        find: async () => undefined,
+        accept: async (...order) => {
+          await committed.promise;
+          return whole.collections.accept(...order);
+        },
+      },
+      initiate: whole.initiate,
+    });
+    gateway.losePatience();
+    const answer = await gateway.send({ path: 'payin', body: payinBody() });
+    expect(answer).toMatchObject({
+      status: 503,
+      body: { responseDetails: failed('SERVICE UNAVAILABLE'), transactionReference: '' },
+    });
+    expect(whole.rail.initiations).toHaveLength(0);
+    committed.resolve();
+    await gateway.patience[Symbol.asyncDispose]();
+    expect(whole.rail.initiations).toHaveLength(1);
+    expect(onlyStored(whole)?.step).toBe('awaitingOtp');
+  });
+
   it("that the rail refuses fails with the rail's reason in capitals", async () => {
     const gateway = openGateway();
     gateway.rail.script.initiation = { kind: 'failed', reason: 'Customer not registered' };
@@ -80,6 +106,59 @@ describe('payin', () => {
     expect(answer).toMatchObject({
       status: 200,
       body: { responseDetails: failed('CUSTOMER NOT REGISTERED') },
+    });
+    expect(typesOf(gateway)).toEqual(['CollectionInitiated', 'CollectionFailed']);
+  });
+
+  it.each([
+    'INVALID REQUEST',
+    'incorrect security module',
+    'UNAUTHORIZED',
+    'DUPLICATE REFERENCE',
+    'REQUEST MISMATCH',
+    'UNKNOWN REFERENCE',
+    'TOO MANY REQUESTS',
+    'INTERNAL ERROR',
+    'SERVICE UNAVAILABLE',
+  ])('that the rail refuses for %s, which is between it and us, is DECLINED BY OPERATOR', async (reason) => {
+    const gateway = openGateway();
+    gateway.rail.script.initiation = { kind: 'failed', reason };
+    const answer = await gateway.send({ path: 'payin', body: payinBody() });
+    const stored = onlyStored(gateway);
+    expect(answer).toEqual({
+      status: 200,
+      body: {
+        responseDetails: failed('DECLINED BY OPERATOR'),
+        transactionReference: stored?.reference,
+        ...nothingFurther,
+      },
+    });
+    expect(stored).toMatchObject({ status: 'FAILED', failureReason: 'DECLINED BY OPERATOR' });
+    expect(gateway.emitted[1]?.payload).toMatchObject({ failureReason: 'DECLINED BY OPERATOR' });
+  });
+
+  it.each([
+    ['OPERATOR NOT AVAILABLE', 'OPERATOR NOT AVAILABLE'],
+    ['Invalid amount', 'INVALID AMOUNT'],
+    ['not\u202e  registered\u0007', 'NOT REGISTERED'],
+    ['', 'FAILED'],
+  ])('tells the rail’s reason %j as %s', async (reason, told) => {
+    const gateway = openGateway();
+    gateway.rail.script.initiation = { kind: 'failed', reason };
+    const answer = await gateway.send({ path: 'payin', body: payinBody() });
+    expect(answer).toMatchObject({ status: 200, body: { responseDetails: failed(told) } });
+  });
+
+  it('by link that was certainly not sent fails at once: nobody could be given its link', async () => {
+    const gateway = openGateway();
+    gateway.rail.script.initiation = { kind: 'notSent', why: 'circuit open', retryAfterMs: 5_000 };
+    const answer = await gateway.send({ path: 'payin', body: payinBody({ operatorCode: 'GMWAV' }) });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        responseDetails: failed('OPERATOR NOT AVAILABLE'),
+        transactionReference: onlyStored(gateway)?.reference,
+      },
     });
     expect(typesOf(gateway)).toEqual(['CollectionInitiated', 'CollectionFailed']);
   });

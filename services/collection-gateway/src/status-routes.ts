@@ -45,7 +45,8 @@ async function checkStatus(context: Context<AppEnv>, deps: StatusRouteDeps): Pro
 /** The reference that is asked for, where form and security module are right. */
 async function readReference(context: Context<AppEnv>): Promise<string | undefined> {
   const request = await readRequestBody(context, checkStatusRequest);
-  if (!request.ok || countryCode(request.value.transactionCountry) === undefined) return undefined;
+  if (!request.ok || countryCode(request.value.transactionCountry.toUpperCase()) === undefined)
+    return undefined;
   const { transactionReference } = request.value;
   return isSecurityModule(context.req.header('x-module'), [transactionReference])
     ? transactionReference

@@ -2,6 +2,7 @@ import type { Clock } from '@pesewa/kernel';
 import type { GroupCommit } from '@pesewa/messaging';
 import type { Applied, CollectionOrderCommand, Collections } from './collections.ts';
 import type { NumberLimit } from './domain/limits.ts';
+import type { Patience } from './patience.ts';
 import type { Collection } from './store.ts';
 
 /** A completion's try to have its turn with the rail. */
@@ -20,46 +21,71 @@ export interface Turn {
   readonly requestedAtMs: number;
   /** Whether another completion was waited for. */
   readonly waited: boolean;
+  /** Nothing where it is not known to be committed, or was given back: no call may follow. */
   readonly applied: Applied | undefined;
 }
 
 interface TurnDeps {
   readonly intents: GroupCommit<CollectionOrderCommand, Applied | undefined>;
-  readonly collections: Pick<Collections, 'find'>;
+  readonly collections: Pick<Collections, 'find' | 'recordOutcome'>;
+  readonly patience: Pick<Patience, 'within' | 'deadlineMs'>;
   readonly clock: Clock;
+  /** Says that we close: from then on nobody waits, and nobody has a turn. */
+  readonly closing: AbortSignal;
 }
 
 const PAUSE_MIN_MS = 50;
 const PAUSE_MAX_MS = 400;
 
+/** What of its deadline a completion must have left to begin its turn: else its answer could not wait for the rail's. */
+const LEFT_MIN_MS = 3_000;
+
 /**
  * Commits the try and takes the collection's lease, waiting for whoever has it, over all replicas (contract 4.8).
  *
- * Once the deadline has passed, the refusal is `collection.completion_under_way`.
+ * Where too little of the deadline is left for the rail's answer, the refusal is `collection.completion_under_way`, or
+ * there is none: a turn that was committed too late for it is given back, with all that it counted.
  */
 export async function takeTurn(deps: TurnDeps, request: TurnRequest): Promise<Turn> {
-  const { reference } = request.collection;
+  const leftMinMs = Math.min(LEFT_MIN_MS, deps.patience.deadlineMs / 3);
+  const isLate = () => deps.closing.aborted || request.deadlineAtMs - deps.clock.nowMs() < leftMinMs;
+  let applied: Applied | undefined;
   for (let waited = false; ; waited = true) {
     const requestedAtMs = deps.clock.nowMs();
-    const command = { kind: 'requestCompletion', nowMs: requestedAtMs, leaseMs: request.leaseMs } as const;
-    const { limits } = request;
-    const applied = await deps.intents.submit({ reference, causationId: null, command, limits });
+    if (isLate()) return { requestedAtMs, waited, applied };
+    const leftMs = request.deadlineAtMs - requestedAtMs;
+    applied = await deps.patience.within(commitTry(deps, request, requestedAtMs, isLate), leftMs);
     const turn = { requestedAtMs, waited, applied };
     if (applied?.refusal !== 'collection.completion_under_way') return turn;
-    if (!(await leaseEnds(deps, applied.collection, request.deadlineAtMs))) return turn;
+    if (!(await leaseEnds(deps, applied.collection, isLate))) return turn;
   }
 }
 
-/** Waits until the lease that is seen has ended, one way or another; tells false where it outlasts the deadline. */
+/** Commits a try with its lease; gives it back where it comes too late to be made use of. */
+async function commitTry(
+  { intents, collections }: TurnDeps,
+  { collection: { reference }, limits, leaseMs }: TurnRequest,
+  requestedAtMs: number,
+  isLate: () => boolean,
+): Promise<Applied | undefined> {
+  const command = { kind: 'requestCompletion', nowMs: requestedAtMs, leaseMs } as const;
+  const applied = await intents.submit({ reference, causationId: null, command, limits });
+  if (!applied || applied.refusal !== null || !isLate()) return applied;
+  const { version: turn } = applied.collection;
+  const returned = { kind: 'recordCompletion', turn, outcome: 'notSent' } as const;
+  await collections.recordOutcome({ reference, causationId: null, command: returned, counted: limits });
+  return undefined;
+}
+
+/** Waits until the lease that is seen has ended, one way or another; tells false where it is too late by then. */
 async function leaseEnds(
-  { collections, clock }: TurnDeps,
+  { collections, clock, closing }: TurnDeps,
   { merchantId, reference, completionLease: lease }: Collection,
-  deadlineAtMs: number,
+  isLate: () => boolean,
 ): Promise<boolean> {
   for (let pauseMs = PAUSE_MIN_MS; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS)) {
-    const leftMs = deadlineAtMs - clock.nowMs();
-    if (leftMs <= 0) return false;
-    await clock.sleep(Math.min(pauseMs, leftMs));
+    if (isLate()) return false;
+    await clock.sleep(pauseMs, closing);
     if (lease === null || clock.nowMs() >= lease.untilMs) return true;
     const now = await collections.find(merchantId, reference);
     if (now?.completionLease?.turn !== lease.turn) return true;

@@ -1,10 +1,9 @@
 import { firstProblem, reference, walletKeyOf } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import { answerJson } from '@pesewa/runtime';
+import { answerJson, refuseOperator } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { balanceOf, currencyOf, floatPrefix } from './domain/accounts.ts';
 import { viewEntry } from './entry-views.ts';
-import { refused } from './operator-answers.ts';
 import type { LedgerStore } from './store.ts';
 
 const ENTRIES_PER_PAGE = 100;
@@ -28,7 +27,7 @@ export function addAccountRoutes(
   app.get('/accounts/:merchantId/:currency', async (context) => {
     const { merchantId, currency } = context.req.param();
     const wallet = await store.findWallet(walletKeyOf(merchantId, currency));
-    if (!wallet) return refused(context, 404, 'not_found', 'no entry has touched such a wallet yet');
+    if (!wallet) return refuseOperator(context, 404, 'not_found', 'no entry has touched such a wallet yet');
     return answerJson(context, 200, {
       merchantId,
       currency,
@@ -41,10 +40,10 @@ export function addAccountRoutes(
   app.get('/entries', async (context) => {
     const wanted = reference.safeParse(context.req.query('reference'));
     if (!wanted.success)
-      return refused(context, 400, 'invalid', `reference ${firstProblem(wanted.error).message}`);
+      return refuseOperator(context, 400, 'invalid', `reference ${firstProblem(wanted.error).message}`);
     const cursor = context.req.query('cursor') ?? '';
     if (cursor !== '' && !cursor.startsWith(`${wanted.data}/`)) {
-      return refused(context, 400, 'invalid', 'cursor must be the next of an earlier page');
+      return refuseOperator(context, 400, 'invalid', 'cursor must be the next of an earlier page');
     }
     const entries = await store.findEntries(wanted.data, cursor, ENTRIES_PER_PAGE);
     const next = entries.length === ENTRIES_PER_PAGE ? (entries.at(-1)?._id ?? null) : null;

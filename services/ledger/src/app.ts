@@ -1,9 +1,8 @@
 import type { Clock } from '@pesewa/kernel';
-import { hardenApp, type Logger } from '@pesewa/runtime';
+import { hardenApp, type Logger, refuseOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { addAccountRoutes } from './account-routes.ts';
 import { addCommandRoutes, type CommandRouteDeps } from './command-routes.ts';
-import { refused } from './operator-answers.ts';
 import { addStatementRoutes } from './statement-routes.ts';
 import type { Statements } from './statements.ts';
 import type { LedgerStore } from './store.ts';
@@ -20,8 +19,8 @@ export function createApp(
   const app = new Hono();
   hardenApp(app, {
     logger: deps.logger,
-    broken: (context) => refused(context, 500, 'broken', 'something broke on our side'),
-    notFound: (context) => refused(context, 404, 'not_found', 'there is nothing at this path'),
+    broken: (context) => refuseOperator(context, 500, 'broken', 'something broke on our side'),
+    notFound: (context) => refuseOperator(context, 404, 'not_found', 'there is nothing at this path'),
   });
   addAccountRoutes(app, deps);
   addStatementRoutes(app, deps);

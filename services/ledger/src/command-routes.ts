@@ -1,22 +1,16 @@
-import { describeProblem, firstProblem, JsonError, line, parseJson, reference } from '@pesewa/contracts';
-import { isCurrency, parseAmount, type Result } from '@pesewa/kernel';
-import { answerJson, forNamedOperators, operatorOf, readJsonText } from '@pesewa/runtime';
+import { commandId, line } from '@pesewa/contracts';
+import { isCurrency, parseAmount } from '@pesewa/kernel';
+import { answerJson, forNamedOperators, operatorOf, readOperatorBody, refuseOperator } from '@pesewa/runtime';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { formatCursor, orderKindNames, orderStatuses, parseCursor, viewOrder } from './command-views.ts';
 import type { Commands, FollowedOrder } from './commands.ts';
 import type { DecisionRefusal, OrderKind, Verdict, Wish } from './domain/orders.ts';
-import { name, refused } from './operator-answers.ts';
+import { name } from './operator-answers.ts';
 import type { Targets } from './targets.ts';
 
-const BODY_BYTES_MAX = 4_096;
 const ORDERS_PER_PAGE = 100;
 const REASON_LENGTH_MAX = 200;
-
-/** An order's own id; payments' references are left to payments. */
-const commandId = reference.refine((id) => !/^(?:po|co)-/.test(id), {
-  error: 'must not begin like the reference of a payment, po- or co-',
-});
 
 const reason = line(REASON_LENGTH_MAX);
 
@@ -74,12 +68,12 @@ export function addCommandRoutes(app: Hono, deps: CommandRouteDeps): void {
     const wanted = context.req.query('status') ?? '';
     const status = orderStatuses.find((candidate) => candidate === wanted);
     if (wanted !== '' && status === undefined) {
-      return refused(context, 400, 'invalid', `status must be one of ${orderStatuses.join(', ')}`);
+      return refuseOperator(context, 400, 'invalid', `status must be one of ${orderStatuses.join(', ')}`);
     }
     const cursor = context.req.query('cursor') ?? '';
     const after = parseCursor(cursor);
     if (cursor !== '' && after === undefined) {
-      return refused(context, 400, 'invalid', 'cursor must be the next of an earlier page');
+      return refuseOperator(context, 400, 'invalid', 'cursor must be the next of an earlier page');
     }
     const page = await commands.list({
       limit: ORDERS_PER_PAGE,
@@ -98,7 +92,7 @@ export function addCommandRoutes(app: Hono, deps: CommandRouteDeps): void {
   app.post('/commands/:commandId/approve', (context) => decide(context, commands, { kind: 'approve' }));
 
   app.post('/commands/:commandId/reject', async (context) => {
-    const body = await readBody(context, rejection);
+    const body = await readOperatorBody(context, rejection);
     return body.ok ? decide(context, commands, { kind: 'reject', reason: body.value.reason }) : body.refusal;
   });
 }
@@ -108,19 +102,19 @@ async function propose(
   { commands, targets }: CommandRouteDeps,
   kind: OrderKind,
 ): Promise<Response> {
-  const body = await readBody(context, bodies[kind]);
+  const body = await readOperatorBody(context, bodies[kind]);
   if (!body.ok) return body.refusal;
   const wish = wishOf(kind, body.value);
   if (!wish) {
     const message = `amount must be a positive decimal text, no finer than ${body.value.currency} allows`;
-    return refused(context, 400, 'invalid', message);
+    return refuseOperator(context, 400, 'invalid', message);
   }
   const unknownTarget = await targets.whyUnknown(wish);
-  if (unknownTarget) return refused(context, 409, unknownTarget.code, unknownTarget.message);
+  if (unknownTarget) return refuseOperator(context, 409, unknownTarget.code, unknownTarget.message);
   const taken = await commands.propose(wish, operatorOf(context), body.value.commandId);
   return taken.ok
     ? answerJson(context, 202, viewOrder(taken.value))
-    : refused(context, 409, 'duplicate', 'commandId was used before for another order');
+    : refuseOperator(context, 409, 'duplicate', 'commandId was used before for another order');
 }
 
 async function decide(context: Context, commands: Commands, verdict: Verdict): Promise<Response> {
@@ -140,10 +134,10 @@ function refuseDecision(
   switch (refusal) {
     case 'order.same_operator': {
       const message = `${operatorOf(context)} proposed this order: another operator must approve it, with a token of their own`;
-      return refused(context, 403, 'same_operator', message);
+      return refuseOperator(context, 403, 'same_operator', message);
     }
     case 'order.expired':
-      return refused(
+      return refuseOperator(
         context,
         409,
         'expired',
@@ -151,7 +145,7 @@ function refuseDecision(
       );
     case 'order.decided': {
       const status = followed?.order.status ?? 'decided';
-      return refused(
+      return refuseOperator(
         context,
         409,
         'decided',
@@ -181,31 +175,6 @@ function wishOf(kind: OrderKind, body: Body): Wish | undefined {
   return { kind, ...money, ...(body.reason !== undefined && { reason: body.reason }) };
 }
 
-async function readBody<Schema extends z.ZodType>(
-  context: Context,
-  schema: Schema,
-): Promise<Result<z.output<Schema>, Response>> {
-  const invalid = (message: string) =>
-    ({ ok: false, refusal: refused(context, 400, 'invalid', message) }) as const;
-  const body = await readJsonText(context, BODY_BYTES_MAX);
-  if (!body.ok) return invalid(bodyProblems[body.refusal]);
-  try {
-    const parsed = schema.safeParse(parseJson(body.text));
-    return parsed.success
-      ? { ok: true, value: parsed.data }
-      : invalid(describeProblem(firstProblem(parsed.error)));
-  } catch (error) {
-    if (error instanceof JsonError) return invalid('the body must be well-formed JSON, each key once');
-    throw error;
-  }
-}
-
-const bodyProblems = {
-  'body.too_large': `the body must have at most ${BODY_BYTES_MAX} bytes`,
-  'body.not_json': 'Content-Type must be application/json',
-  'body.not_utf8': 'the body must be UTF-8',
-} as const;
-
 function unknown(context: Context): Response {
-  return refused(context, 404, 'not_found', 'there is no such order');
+  return refuseOperator(context, 404, 'not_found', 'there is no such order');
 }

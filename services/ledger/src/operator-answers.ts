@@ -1,18 +1,6 @@
-import { answerJson } from '@pesewa/runtime';
-import type { Context } from 'hono';
 import { z } from 'zod';
 
 /** The name of a merchant or a rail, as an operator writes it. */
 export const name = z.string({ error: 'is required' }).regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, {
   error: 'must start with a letter or digit and have 1 to 64 letters, digits, dots, underscores or hyphens',
 });
-
-/** A refusal of an operator's request (design 1). */
-export function refused(
-  context: Context,
-  status: 400 | 401 | 403 | 404 | 409 | 500,
-  code: string,
-  message: string,
-): Response {
-  return answerJson(context, status, { code, message });
-}

@@ -1,11 +1,10 @@
 import { describeProblem, firstProblem } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
-import { answerJson } from '@pesewa/runtime';
+import { answerJson, refuseOperator } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import { currencyOf } from './domain/accounts.ts';
 import { viewStatementItem, viewSums } from './entry-views.ts';
-import { refused } from './operator-answers.ts';
 import type { SharedPlace, WalletPlace } from './statement.ts';
 import type { Statements } from './statements.ts';
 
@@ -56,7 +55,8 @@ export function addStatementRoutes(
 ): void {
   app.get('/statements', async (context) => {
     const asked = query.safeParse(context.req.query());
-    if (!asked.success) return refused(context, 400, 'invalid', describeProblem(firstProblem(asked.error)));
+    if (!asked.success)
+      return refuseOperator(context, 400, 'invalid', describeProblem(firstProblem(asked.error)));
     const nowMs = deps.clock.nowMs();
     const { account: name, from, cursor = '', limit } = asked.data;
     const to = asked.data.to ?? new Date(Math.max(nowMs, from.getTime()));
@@ -66,12 +66,13 @@ export function addStatementRoutes(
     const place = wallet ?? shared;
     const isWithin = place !== undefined && place.atMs >= from.getTime() && place.atMs < to.getTime();
     if (cursor !== '' && !isWithin) {
-      return refused(context, 400, 'invalid', 'cursor must be the next of an earlier page');
+      return refuseOperator(context, 400, 'invalid', 'cursor must be the next of an earlier page');
     }
     const statement = isWallet
       ? await deps.statements.ofWallet(name.slice(WALLET.length), { from, to }, { after: wallet, limit })
       : await deps.statements.ofShared(name, { from, to }, { after: shared, limit });
-    if (!statement) return refused(context, 404, 'not_found', 'no entry has touched such an account yet');
+    if (!statement)
+      return refuseOperator(context, 404, 'not_found', 'no entry has touched such an account yet');
     const { opening, closing, items, next, readAtMs } = statement;
     const currency = currencyOf(name);
     return answerJson(context, 200, {

@@ -77,11 +77,17 @@ function start(
     readonly beforeCommit?: () => void;
     readonly isAvailable?: () => boolean;
     readonly concurrencyMax?: number;
+    /** How far the replica's clock is ahead of the database's. */
+    readonly skewMs?: number;
   } = {},
 ) {
   const asked: string[] = [];
   const recorded: { readonly reference: string; readonly command: PayoutCommand }[] = [];
-  const clock = { ...systemClock, skewMs: 0, nowMs: () => systemClock.nowMs() + clock.skewMs };
+  const clock = {
+    ...systemClock,
+    skewMs: options.skewMs ?? 0,
+    nowMs: () => systemClock.nowMs() + clock.skewMs,
+  };
   const submitPayout = async (order: PayoutOrder): Promise<SubmissionResult> => {
     asked.push(order.reference);
     return options.submit?.(order) ?? { kind: 'accepted' };
@@ -142,6 +148,12 @@ describe('the submitter', () => {
     await eventually(() => expect(recorded.length).toBeGreaterThan(0));
     expect(asked).toEqual([]);
     expect(recorded[0]?.command).toMatchObject({ attempt: 1, outcome: { kind: 'notSent' } });
+  });
+
+  it.each([-4_000, 4_000])('calls the rail by a clock that is %i ms off the database’s', async (skewMs) => {
+    const reference = await hold({ dueAt: new Date(Date.now() - 10_000) });
+    const { asked } = start({ skewMs });
+    await eventually(() => expect(asked).toEqual([reference]));
   });
 
   it('never takes up an attempt whose lease has run out: the lookup decides (design 4.3)', async () => {

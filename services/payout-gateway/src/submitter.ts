@@ -85,10 +85,10 @@ function startLane(
     clock: deps.clock,
     ids: deps.ids,
     logger: deps.logger,
-    work: async (document) => {
+    work: async (document, _claim, claimedAtMs) => {
       const payout = fromDocument(document);
       deps.crashPoint('payouts.submit.before-call');
-      const result = await callRail(rail, payout, deps.clock.nowMs());
+      const result = await callRail(rail, payout, { claimedAtMs, nowMs: deps.clock.nowMs() });
       deps.crashPoint('payouts.submit.after-call');
       if (result.kind === 'unknown' || result.kind === 'notSent') {
         deps.logger.warn(
@@ -132,15 +132,14 @@ function createRecorder(deps: SubmitterDeps, closing: AbortSignal): RecordOutcom
   };
 }
 
-/** Asks the rail to pay, unless the claim has grown too old to act on. */
-async function callRail(rail: SubmittingRail, payout: Payout, nowMs: number): Promise<SubmissionResult> {
-  if (payout.attemptedAtMs === null || !mayStillCall(payout.attemptedAtMs, nowMs)) {
-    return {
-      kind: 'notSent',
-      why: 'the claim is too old, or the clocks differ',
-      retryAfterMs: LATE_RETRY_MS,
-    };
-  }
+/** Asks the rail to pay, unless the claim has grown too old to act on, by the clock of this process alone. */
+async function callRail(
+  rail: SubmittingRail,
+  payout: Payout,
+  { claimedAtMs, nowMs }: { readonly claimedAtMs: number; readonly nowMs: number },
+): Promise<SubmissionResult> {
+  if (!mayStillCall(claimedAtMs, nowMs))
+    return { kind: 'notSent', why: 'the claim is too old', retryAfterMs: LATE_RETRY_MS };
   return rail.submitPayout(railOrder(payout.reference, payout.order));
 }
 

@@ -3,7 +3,8 @@ import { createLogger } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { addOperatorRoutes } from './app.ts';
-import { awaited } from './domain/tracked.ts';
+import type { Decision } from './domain/decisions.ts';
+import { awaited, type Tracked } from './domain/tracked.ts';
 
 const at = new Date(Date.UTC(2026, 0, 2));
 const run = {
@@ -30,17 +31,19 @@ const found = {
   openedAt: at,
 };
 
-function operator(): Hono {
+function operator(history: Tracked['history'] = [], decided: readonly Decision[] = []): Hono {
   const app = new Hono();
   addOperatorRoutes(app, {
     breaks: { list: async ({ reference }) => ({ items: reference === 'po-1' ? [found] : [], next: null }) },
     wallets: { latestRuns: async () => [run], listRuns: async () => ({ items: [run], next: 'rn-1' }) },
     store: {
-      load: async ([reference]) => new Map(reference === 'po-1' ? [['po-1', awaited('po-1', 0)]] : []),
+      load: async ([reference]) =>
+        new Map(reference === 'po-1' ? [['po-1', { ...awaited('po-1', 0), history }]] : []),
     },
     comparison: { run: async () => [run] },
     decisions: {
-      list: async () => ({ items: [], next: null }),
+      find: async () => undefined,
+      list: async () => ({ items: decided, next: null }),
       propose: async () => refuse('break.unknown'),
       decide: async () => refuse('decision.unknown'),
     },
@@ -54,6 +57,27 @@ const get = async (path: string, init?: RequestInit) => {
   const response = await operator().request(path, init);
   return { status: response.status, body: await response.json() };
 };
+
+it('puts decisions into the timeline, and leaves what was seen in the order in which it was seen', async () => {
+  const seen = ([detail, atMs]: readonly [string, number]) =>
+    ({ what: 'event', detail, atMs, lastAtMs: atMs, times: 1 }) as const;
+  // The first event came late.
+  const history = (
+    [
+      ['second', 2_000],
+      ['first', 1_000],
+      ['last', 9_000],
+    ] as const
+  ).map(seen);
+  const money = { currency: 'KES', minor: 100n, breakId: 'b', reference: 'po-1', requestedBy: 'ama' };
+  const decided = [5_000, 500].map(
+    (atMs): Decision => ({ ...money, id: 'dc', at: new Date(atMs), status: 'proposed' }),
+  );
+  const response = await operator(history, decided).request('/timeline?reference=po-1');
+  const { items } = (await response.json()) as { readonly items: readonly { readonly detail: string }[] };
+  const proposal = '1 KES proposed by ama';
+  expect(items.map(({ detail }) => detail)).toEqual([proposal, 'second', 'first', proposal, 'last']);
+});
 
 describe('the operator routes', () => {
   it('lists the breaks of a reference, amounts as signed decimal text', async () => {
@@ -89,7 +113,7 @@ describe('the operator routes', () => {
   });
 
   it('refuses what it does not understand, and does not know every reference', async () => {
-    expect(await get('/breaks?limit=0')).toMatchObject({ status: 400, body: { code: 'malformed' } });
+    expect(await get('/breaks?limit=0')).toMatchObject({ status: 400, body: { code: 'invalid' } });
     expect(await get('/timeline?reference=po-2')).toMatchObject({ status: 404, body: { code: 'not_found' } });
     expect(await get('/timeline?reference=po-1')).toMatchObject({
       status: 200,

@@ -72,7 +72,7 @@ export function addOperatorRoutes(
 
 function malformed(context: Context, error: z.ZodError): Response {
   const fields = error.issues.map(({ path }) => path.join('.')).join(', ');
-  return answerJson(context, 400, { code: 'malformed', message: `not understood: ${fields}` });
+  return answerJson(context, 400, { code: 'invalid', message: `not understood: ${fields}` });
 }
 
 function time(atMs: number): string {
@@ -121,10 +121,12 @@ function viewTimeline(tracked: Tracked, decisions: readonly Decision[]) {
     times,
     lastAt: time(lastAtMs),
   }));
-  const decided = timelineOf(decisions).map(({ at, detail }) => {
-    const text = at.toISOString();
-    return { at: text, what: 'decision', detail, times: 1, lastAt: text };
-  });
+  const decided = timelineOf(decisions)
+    .toSorted((one, other) => Number(one.at) - Number(other.at))
+    .map(({ at, detail }) => {
+      const text = at.toISOString();
+      return { at: text, what: 'decision', detail, times: 1, lastAt: text };
+    });
   return {
     reference: tracked.reference,
     kind: terms?.kind ?? null,
@@ -135,13 +137,20 @@ function viewTimeline(tracked: Tracked, decisions: readonly Decision[]) {
     status: tracked.status,
     polls: tracked.polls,
     nextPollAt: tracked.dueAtMs === null ? null : time(tracked.dueAtMs),
-    // What the reconciler has seen stays in the order in which it was seen.
-    items:
-      decided.length === 0
-        ? seen
-        : [...seen, ...decided].toSorted((one, other) =>
-            one.at < other.at ? -1 : Number(one.at > other.at),
-          ),
+    items: merged(seen, decided),
     next: null,
   };
+}
+
+/** Puts each decision before the first later line; what the reconciler has seen stays in the order in which it was seen. */
+function merged<Line extends { readonly at: string }>(
+  seen: readonly Line[],
+  decided: readonly Line[],
+): Line[] {
+  const waiting = [...decided];
+  const lines = seen.flatMap((line) => {
+    const later = waiting.findIndex(({ at }) => at >= line.at);
+    return [...waiting.splice(0, later === -1 ? waiting.length : later), line];
+  });
+  return [...lines, ...waiting];
 }

@@ -35,7 +35,7 @@ export interface Resolution {
   readonly resolution: string;
 }
 
-/** The `_id` of a payment's break: each kind opens once. */
+/** The `_id` of a payment's break: there is one of each kind. */
 export function breakId(reference: string, kind: string): string {
   return `${reference}/${kind}`;
 }
@@ -61,6 +61,7 @@ export function breaksOf(
 
 /** The breaks of this service's database. */
 export interface BreakStore {
+  /** Opens breaks; one that was resolved is opened again, with what it is about now. */
   readonly open: (breaks: readonly BreakDocument[], session: ClientSession) => Promise<void>;
   readonly findOpen: (
     kind: string,
@@ -110,7 +111,14 @@ export async function openBreakStore(db: Db): Promise<BreakStore> {
   ]);
   return {
     open: async (breaks, session) => {
-      if (breaks.length > 0) await collection.insertMany([...breaks], { session });
+      const writes = breaks.map(({ _id, ...open }) => ({
+        updateOne: {
+          filter: { _id },
+          update: { $set: open, $unset: { resolvedAt: true, resolution: true } as const },
+          upsert: true,
+        },
+      }));
+      if (writes.length > 0) await collection.bulkWrite(writes, { session, ordered: false });
     },
     findOpen: (kind, references, session) =>
       collection.find({ kind, status: 'open', reference: { $in: [...references] } }, { session }).toArray(),

@@ -40,6 +40,7 @@ function open(
         said.push(call);
         return answers.decided ?? refuse('decision.unknown');
       },
+      find: async (id) => (id === proposed.id ? proposed : undefined),
       list: async (query) => {
         said.push(query);
         return { items: [proposed], next: { atMs: 5, id: 'dc-1' } };
@@ -91,14 +92,14 @@ describe('the routes of decisions', () => {
   it.each<[object | string, number, RegExp]>([
     ['{', 400, /well-formed JSON/],
     ['{"amount":"1","amount":"2","reference":"co-1"}', 400, /each key once/],
-    ['[]', 422, /must be a JSON object/],
-    [{ reference: 'co-1' }, 422, /^amount must be a decimal text/],
-    [{ amount: '1' }, 422, /either breakId or reference/],
-    [{ ...wish, breakId: 'co-1/x' }, 422, /either breakId or reference/],
-    [{ ...wish, reference: '..' }, 422, /^reference/],
-    [{ ...wish, requestedBy: 'kofi' }, 422, /^requestedBy is no field/],
-    [{ ...wish, commandId: 'co-9' }, 422, /^commandId/],
-    [{ ...wish, note: 'x'.repeat(201) }, 422, /^note/],
+    ['[]', 400, /must be a JSON object/],
+    [{ reference: 'co-1' }, 400, /^amount must be a decimal text/],
+    [{ amount: '1' }, 400, /either breakId or reference/],
+    [{ ...wish, breakId: 'co-1/x' }, 400, /either breakId or reference/],
+    [{ ...wish, reference: '..' }, 400, /^reference/],
+    [{ ...wish, requestedBy: 'kofi' }, 400, /^requestedBy is no field/],
+    [{ ...wish, commandId: 'co-9' }, 400, /^commandId/],
+    [{ ...wish, note: 'x'.repeat(201) }, 400, /^note/],
     [{ ...wish, note: 'x'.repeat(5_000) }, 400, /at most 4096 bytes/],
   ])('refuse %j with %i', async (body, status, message) => {
     const { ask, said } = open();
@@ -107,12 +108,18 @@ describe('the routes of decisions', () => {
     expect(said).toEqual([]);
   });
 
+  it('show one decision', async () => {
+    const { ask } = open();
+    expect(await ask('/decisions/dc-1')).toMatchObject([200, { id: 'dc-1', amount: '100.5' }]);
+    expect(await ask('/decisions/dc-2')).toMatchObject([404, { code: 'not_found' }]);
+  });
+
   it.each<[ProposeRefusal, number]>([
     ['break.unknown', 404],
-    ['break.undecidable', 422],
+    ['break.undecidable', 400],
     ['break.closed', 409],
     ['payment.ended', 409],
-    ['amount.invalid', 422],
+    ['amount.invalid', 400],
     ['decision.open', 409],
     ['decision.differs', 409],
   ])('answer %s with %i', async (refusal, status) => {
@@ -123,6 +130,7 @@ describe('the routes of decisions', () => {
     ['decision.unknown', 404],
     ['decision.same_operator', 403],
     ['decision.expired', 409],
+    ['rail.unconfigured', 409],
     ['decision.decided', 409],
     ['break.closed', 409],
   ])('answer %s with %i', async (refusal, status) => {

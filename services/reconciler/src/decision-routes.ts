@@ -1,6 +1,6 @@
-import { line, reference } from '@pesewa/contracts';
+import { commandId, line, reference } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import { answerJson, forNamedOperators, operatorOf } from '@pesewa/runtime';
+import { answerJson, forNamedOperators, operatorOf, readOperatorBody, refuseOperator } from '@pesewa/runtime';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { breakId } from './breaks.ts';
@@ -14,16 +14,10 @@ import {
   expiryMsOf,
   type ProposeRefusal,
 } from './domain/decisions.ts';
-import { readBody, refused } from './operator-answers.ts';
 
 const DECISIONS_PER_PAGE = 100;
 const NOTE_LENGTH_MAX = 200;
 const BREAK_ID_LENGTH_MAX = 120;
-
-/** A decision's own id; payments' references are left to payments. */
-const commandId = reference.refine((id) => !/^(?:po|co)-/.test(id), {
-  error: 'must not begin like the reference of a payment, po- or co-',
-});
 
 /** Every field is known: a mistyped one must not be passed over where money moves. */
 const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
@@ -67,15 +61,21 @@ export function addDecisionRoutes(operator: Hono, { decisions, sharedMayOrder }:
     const after = parseCursor(wanted.data?.cursor ?? '');
     if (!wanted.success || (wanted.data.cursor !== undefined && after === undefined)) {
       const field = wanted.error?.issues[0]?.path.join('.') ?? 'cursor';
-      return refused(context, 400, 'malformed', `not understood: ${field}`);
+      return refuseOperator(context, 400, 'invalid', `not understood: ${field}`);
     }
     const { status, reference: about } = wanted.data;
     const page = await decisions.list({ status, reference: about, after, limit: DECISIONS_PER_PAGE });
     const next = page.next && formatCursor(page.next);
     return answerJson(context, 200, { items: page.items.map(viewDecision), next });
   });
+  operator.get('/decisions/:id', async (context) => {
+    const found = await decisions.find(context.req.param('id'));
+    return found
+      ? answerJson(context, 200, viewDecision(found))
+      : refuseDecision(context, 'decision.unknown');
+  });
   operator.post('/decisions', async (context) => {
-    const body = await readBody(context, proposal);
+    const body = await readOperatorBody(context, proposal);
     if (!body.ok) return body.refusal;
     const { breakId: id, reference: about, amount, note, commandId: under } = body.value;
     const wish = { breakId: id ?? breakId(about ?? '', DECIDABLE), amount, note };
@@ -90,7 +90,7 @@ export function addDecisionRoutes(operator: Hono, { decisions, sharedMayOrder }:
     if (context.req.header('content-type') === undefined) {
       return settle(context, decisions, { verdict: 'reject' });
     }
-    const body = await readBody(context, rejection);
+    const body = await readOperatorBody(context, rejection);
     if (!body.ok) return body.refusal;
     return settle(context, decisions, { verdict: 'reject', reason: body.value.reason });
   });
@@ -110,11 +110,20 @@ async function settle(
 
 const refusals = {
   'break.unknown': [404, 'not_found', 'breakId or reference: there is no such break over an amount'],
-  'break.undecidable': [422, 'invalid', `breakId must be that of a break ${DECIDABLE}`],
+  'break.undecidable': [400, 'invalid', `breakId must be that of a break ${DECIDABLE}`],
   'break.closed': [409, 'closed', 'breakId: the break is resolved'],
-  'payment.ended': [409, 'ended', 'reference: the collection has ended'],
+  'payment.ended': [
+    409,
+    'ended',
+    'reference: the collection has ended: what it completed with is corrected by an order to the ledger',
+  ],
+  'rail.unconfigured': [
+    409,
+    'rail_unconfigured',
+    'the rail of the collection is not configured here, so its fee is not known',
+  ],
   'amount.invalid': [
-    422,
+    400,
     'invalid',
     'amount must be a positive decimal text, no finer than the currency allows',
   ],
@@ -132,11 +141,11 @@ const refusals = {
     'the proposal is older than seven days: reject it and propose it again',
   ],
   'decision.decided': [409, 'decided', 'the proposal is decided already: propose another to change that'],
-} as const satisfies Record<ProposeRefusal | DecideRefusal, readonly [403 | 404 | 409 | 422, string, string]>;
+} as const satisfies Record<ProposeRefusal | DecideRefusal, readonly [400 | 403 | 404 | 409, string, string]>;
 
 function refuseDecision(context: Context, refusal: ProposeRefusal | DecideRefusal): Response {
   const [status, code, message] = refusals[refusal];
-  return refused(context, status, code, message);
+  return refuseOperator(context, status, code, message);
 }
 
 /** A decision as operators see it: amounts in decimal text, times in UTC. */

@@ -26,7 +26,7 @@ export interface DecisionQuery {
 export interface DecisionStore {
   readonly find: (
     by: { readonly id: string } | { readonly breakId: string },
-    session: ClientSession,
+    session?: ClientSession,
   ) => Promise<readonly Decision[]>;
   readonly insert: (decision: Decision, session: ClientSession) => Promise<void>;
   /** Writes what became of a proposal that was read in the same transaction; a conflict aborts it. */
@@ -56,7 +56,7 @@ export async function openDecisionStore(db: Db): Promise<DecisionStore> {
   return {
     find: async (by, session) => {
       const filter = 'id' in by ? { _id: by.id } : by;
-      return (await collection.find(filter, { session }).toArray()).map(toDecision);
+      return (await collection.find(filter, { ...(session && { session }) }).toArray()).map(toDecision);
     },
     insert: async (decision, session) => {
       await collection.insertOne(toDocument(decision), { session });

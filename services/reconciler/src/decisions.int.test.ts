@@ -163,18 +163,18 @@ describe('an amount that two operators decide', () => {
     await publish(initiated(other), callback(other, 'COMPLETED', '100', 'collection'));
     await until('the break', () => about(other, 'BreakOpened').length > 0);
     const refusals: readonly (readonly [object, number, RegExp])[] = [
-      [{ amount: '0' }, 422, /^amount must be a positive decimal text/],
-      [{ amount: '100.001' }, 422, /^amount/],
-      [{ amount: '-1' }, 422, /^amount/],
-      [{ amount: 100 }, 422, /^amount must be a decimal text/],
+      [{ amount: '0' }, 400, /^amount must be a positive decimal text/],
+      [{ amount: '100.001' }, 400, /^amount/],
+      [{ amount: '-1' }, 400, /^amount/],
+      [{ amount: 100 }, 400, /^amount must be a decimal text/],
       [{ reference: ids.next('co') }, 404, /reference/],
       [{ reference: other }, 404, /reference/],
-      [{ reference: undefined, breakId: `${other}/callback.denied` }, 422, /^breakId/],
-      [{ breakId: breakIdOf(reference) }, 422, /breakId or reference/],
-      [{ reference: undefined }, 422, /breakId or reference/],
-      [{ approvedBy: 'kofi' }, 422, /^approvedBy is no field/],
-      [{ note: '' }, 422, /^note/],
-      [{ commandId: 'po-1' }, 422, /^commandId/],
+      [{ reference: undefined, breakId: `${other}/callback.denied` }, 400, /^breakId/],
+      [{ breakId: breakIdOf(reference) }, 400, /breakId or reference/],
+      [{ reference: undefined }, 400, /breakId or reference/],
+      [{ approvedBy: 'kofi' }, 400, /^approvedBy is no field/],
+      [{ note: '' }, 400, /^note/],
+      [{ commandId: 'po-1' }, 400, /^commandId/],
     ];
     for (const [change, status, message] of refusals) {
       const refused = await proposed(reference, change);
@@ -188,10 +188,46 @@ describe('an amount that two operators decide', () => {
       status: 409,
       body: { code: 'duplicate' },
     });
-    // It completed meanwhile: what was proposed can't be approved any more.
+    // It completed meanwhile with what nobody named: that is for people, and no decision can change it any more.
     await publish(collected(reference, 10_000n));
     await until('the end', async () => (await rowOf(reference))?.status === 'completed');
-    expect(await approve(body['id'])).toMatchObject({ status: 409, body: { code: 'closed' } });
+    expect(await approve(body['id'])).toMatchObject({ status: 409, body: { code: 'ended' } });
+    expect(decidedOf(reference)).toEqual([]);
+    expect((await operator(`/breaks?reference=${reference}`)).items).toMatchObject([{ status: 'open' }]);
+  });
+
+  it('is doubted again by a later callback of another amount: the same break opens once more', async () => {
+    const reference = await differing();
+    const { body } = await proposed(reference);
+    expect((await approve(body['id'])).status).toBe(200);
+    await publish(collected(reference, 10_050n));
+    const statusOf = async () => (await operator(`/breaks?reference=${reference}`)).items[0]?.['status'];
+    await until('the closing', async () => (await statusOf()) === 'resolved');
+    await publish(callback(reference, 'COMPLETED', '101.0', 'collection'));
+    await publish(callback(reference, 'COMPLETED', '80', 'collection'));
+    await until('it opens again', async () => (await statusOf()) === 'open');
+    expect((await operator(`/breaks?reference=${reference}`)).items).toMatchObject([
+      {
+        amount: '-20.5',
+        detail: 'the callback claims another amount than it completed with',
+        resolution: null,
+      },
+    ]);
+    await until('both', () => about(reference, 'BreakOpened').length === 2);
+    expect(await proposed(reference, { amount: '80' })).toMatchObject({
+      status: 409,
+      body: { code: 'ended' },
+    });
+  });
+
+  it('is not booked where its rail is not configured: nobody knows its fee', async () => {
+    const reference = await differing();
+    const { body } = await proposed(reference);
+    await harness.polls().updateOne({ _id: reference }, { $set: { 'terms.rail': 'gone' } });
+    expect(await approve(body['id'])).toMatchObject({ status: 409, body: { code: 'rail_unconfigured' } });
+    expect((await operator(`/decisions?reference=${reference}`)).items).toMatchObject([
+      { status: 'proposed' },
+    ]);
     expect(decidedOf(reference)).toEqual([]);
   });
 });

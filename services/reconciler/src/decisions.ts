@@ -31,13 +31,14 @@ export interface Decisions {
   ) => Promise<Result<Decision, ProposeRefusal>>;
   /** Approves or rejects; an approval publishes the amount in the same transaction. */
   readonly decide: (id: string, verdict: Omit<Verdict, 'at'>) => Promise<Result<Decision, DecideRefusal>>;
+  readonly find: (id: string) => Promise<Decision | undefined>;
   readonly list: (query: DecisionQuery) => Promise<DecisionPage>;
 }
 
 interface DecisionDeps {
   readonly decisionStore: DecisionStore;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
-  readonly store: Pick<WorkingStore, 'load'>;
+  readonly store: Pick<WorkingStore, 'load' | 'save'>;
   readonly breaks: Pick<BreakStore, 'findAll' | 'hold'>;
   readonly events: ReconcilerEvents;
   readonly railFee: RailFee;
@@ -74,6 +75,7 @@ export function createDecisions(deps: DecisionDeps): Decisions {
     propose: (wish, by, id = deps.ids.next('dc')) => proposing.submit({ wish, by, id }),
     decide: (id, verdict) =>
       deciding.submit({ id, verdict: { ...verdict, at: new Date(deps.clock.nowMs()) } }),
+    find: async (id) => (await deps.decisionStore.find({ id })).at(0),
     list: deps.decisionStore.list,
   };
 }
@@ -118,15 +120,19 @@ async function settle(
   const [decision] = await deps.decisionStore.find({ id }, session);
   if (!decision) return refuse('decision.unknown');
   const matter = await matterOf(deps, decision.breakId, session);
-  const railFee = matter.ok ? deps.railFee(matter.value.terms.rail, 'collection', decision.minor) : 0n;
-  const decided = decide(decision, verdict, railFee);
+  const railFee = matter.ok && deps.railFee(matter.value.terms.rail, 'collection', decision.minor);
+  const decided = decide(decision, verdict, railFee || 0n);
   if (!decided.ok || decided.value === decision) return decided;
   const { value } = decided;
   if (value.status === 'approved') {
     if (!matter.ok) return matter;
-    if (!(await deps.breaks.hold(value.breakId, session))) return refuse('break.closed');
     const { tracked, terms } = matter.value;
+    // A fee of nothing would be booked where nobody knows it.
+    if (railFee === false || railFee === undefined) return refuse('rail.unconfigured');
+    if (!(await deps.breaks.hold(value.breakId, session))) return refuse('break.closed');
     const { breakId, requestedBy: decidedBy, decidedBy: approvedBy, minor: amount } = value;
+    // The end tells by this whether it is the one that was decided.
+    await deps.store.save([{ ...tracked, decided: [...tracked.decided, amount] }], session);
     const named = { breakId, decidedBy, approvedBy };
     transaction.emit(deps.events.amountDecided({ tracked, terms, amount, railFee, ...named }));
   }

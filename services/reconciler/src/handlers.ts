@@ -9,16 +9,16 @@ import type { WorkingStore } from './store.ts';
 import type { FloatMove, WalletStore } from './wallets.ts';
 import type { Seen, WorkingSet } from './working-set.ts';
 
-/** What a rail is expected to charge us for a payment, in minor units. */
-export type RailFee = (rail: string, kind: PaymentKind, amount: bigint) => bigint;
+/** What a rail is expected to charge us for a payment, in minor units; nothing where it is not configured. */
+export type RailFee = (rail: string, kind: PaymentKind, amount: bigint) => bigint | undefined;
 
-/** What rails charge by their own schedules; nothing where a rail is not configured. */
+/** What rails charge by their own schedules. */
 export function expectedFees(
   rail: (name: string) => Pick<RailConnector, 'capabilities'> | undefined,
 ): RailFee {
   return (name, kind, amount) => {
     const fees = rail(name)?.capabilities.fees[kind];
-    return fees ? feeFor(fees, amount) : 0n;
+    return fees && feeFor(fees, amount);
   };
 }
 
@@ -71,7 +71,7 @@ function payoutHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
       currency,
       country,
       amount,
-      railFee: railFee(rail, 'payout', amount),
+      railFee: railFee(rail, 'payout', amount) ?? 0n,
     };
     if (event.type === 'pesewa.payouts.PayoutAccepted') return { kind: 'opened', ...common(event), terms };
     return { kind: 'ended', ...common(event), status: ENDS[event.type], terms };
@@ -99,10 +99,9 @@ function payoutHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
 
 function collectionHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
   const sightingOf = (event: Received<TopicEvent<'collections'>>): Sighting => {
-    if (
-      event.type === 'pesewa.collections.CollectionCompletionRequested' ||
-      event.type === 'pesewa.collections.CollectionCompletionClosed'
-    )
+    if (event.type === 'pesewa.collections.CollectionCompletionClosed')
+      return { kind: 'closed', ...common(event) };
+    if (event.type === 'pesewa.collections.CollectionCompletionRequested')
       return { kind: 'asked', ...common(event), answer: null };
     const { rail, merchantId, currency } = event.payload;
     const opened = event.type === 'pesewa.collections.CollectionInitiated';
@@ -112,7 +111,7 @@ function collectionHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
       : 'amountReceived' in event.payload
         ? event.payload.amountReceived
         : 0n;
-    const fee = railFee(rail, 'collection', amount);
+    const fee = railFee(rail, 'collection', amount) ?? 0n;
     const terms: Terms = { kind: 'collection', rail, merchantId, currency, country, amount, railFee: fee };
     if (opened) return { kind: 'opened', ...common(event), terms };
     return { kind: 'ended', ...common(event), status: ENDS[event.type], terms };
@@ -154,6 +153,7 @@ function callbackHandler({ workingSet, store, clock }: HandlerDeps): TopicHandle
             proven: payload.proven,
             status: payload.claimedStatus,
             amount: payload.claimedAmount,
+            currency: payload.claimedCurrency,
             fee: payload.claimedFee,
             reason: payload.claimedReason,
             atMs: Number(payload.occurredAt),

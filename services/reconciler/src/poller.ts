@@ -3,17 +3,20 @@ import { type Loop, type Messaging, startClaimLoop, type Transaction } from '@pe
 import type { Observation, RailConnector } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
 import { type BreakDocument, type BreakStore, breaksOf } from './breaks.ts';
-import type { Verdict } from './domain/question.ts';
-import { type PollSchedule, pauseBeforePoll } from './domain/schedule.ts';
+import type { RailAnswer, Verdict } from './domain/question.ts';
+import { afterPoll, isScheduled, type PollSchedule } from './domain/schedule.ts';
 import { remember, type Terms, type Tracked } from './domain/tracked.ts';
 import { afterVerdict, judge } from './domain/verdict.ts';
 import type { ReconcilerEvents } from './events.ts';
 import { fromDocument, type WorkingStore } from './store.ts';
 
+/** What came of a poll: the rail's answer, or why it can't be asked. */
+type PollAnswer = Observation | Extract<RailAnswer, { readonly kind: 'unaskable' }>;
+
 interface PollOutcome {
   readonly reference: string;
   readonly claim: string;
-  readonly observation: Observation;
+  readonly answer: PollAnswer;
   readonly polledAtMs: number;
 }
 
@@ -59,6 +62,9 @@ export function startPoller(deps: PollerDeps): Loop {
     name: 'reconciler poller',
     collection: deps.store.collection,
     open: { watch: true },
+    // A little before the rail is asked. Owners compare it with their attempts, which have the same clock: so our own
+    // can't make a NOT FOUND look older than it is (design 4.3).
+    mark: { askedAt: '$$NOW' },
     leaseMs,
     workTimeoutMs,
     batchMax: 200,
@@ -68,37 +74,27 @@ export function startPoller(deps: PollerDeps): Loop {
     ids: deps.ids,
     logger: deps.logger,
     work: async (document, claim) => {
-      const { reference, terms } = fromDocument(document);
+      const { reference, terms, askedAtMs } = fromDocument(document);
       if (terms === null) return deps.lookAtUnknown(reference);
-      const polledAtMs = claimedAtMs(document, leaseMs) ?? deps.clock.nowMs();
+      const polledAtMs = askedAtMs ?? deps.clock.nowMs();
       deps.crashPoint('reconciler.poll.before-call');
-      const observation = await ask(deps, reference, terms);
+      const answer = await ask(deps, reference, terms);
       deps.crashPoint('reconciler.poll.after-call');
-      deps.polled(terms.rail, observation.kind);
-      if (observation.kind === 'unknown') {
-        deps.logger.warn({ reference, rail: terms.rail, why: observation.why }, 'a poll got no answer');
+      deps.polled(terms.rail, answer.kind);
+      if (answer.kind === 'unknown' || answer.kind === 'unaskable') {
+        deps.logger.warn({ reference, rail: terms.rail, why: answer.why }, 'a poll got no answer');
       }
-      return outcomes.submit({ reference, claim, observation, polledAtMs });
+      return outcomes.submit({ reference, claim, answer, polledAtMs });
     },
   });
 }
 
-/**
- * When a payment was claimed, by the database's clock, which the claim's lease is counted by.
- *
- * That is a little before the rail is asked. Owners compare it with their attempts, which have the same clock: so our own
- * can't make a NOT FOUND look older than it is (design 4.3).
- */
-function claimedAtMs({ dueAt }: { readonly dueAt?: Date }, leaseMs: number): number | undefined {
-  return dueAt && dueAt.getTime() - leaseMs;
-}
-
-async function ask(deps: PollerDeps, reference: string, terms: Terms): Promise<Observation> {
+async function ask(deps: PollerDeps, reference: string, terms: Terms): Promise<PollAnswer> {
   const rail = deps.rail(terms.rail);
-  if (!rail) return { kind: 'unknown', why: 'the rail is not configured' };
+  if (!rail) return { kind: 'unaskable', why: 'the rail is not configured here' };
   const { currency, country } = terms;
   if (terms.kind === 'payout') return rail.lookUpPayout({ reference, currency });
-  if (country === null) return { kind: 'unknown', why: 'the country of the collection is not known here' };
+  if (country === null) return { kind: 'unaskable', why: 'the country of the collection is not known here' };
   return rail.checkCollection({ reference, country, currency });
 }
 
@@ -119,13 +115,14 @@ async function commitPolls(
     const terms = tracked?.terms;
     if (!tracked || !terms) continue;
     const { settleMs } = deps.schedule;
-    const { observation: answer, polledAtMs } = poll;
+    const { answer, polledAtMs } = poll;
     const verdict = judge({
       tracked,
       terms,
       expectedFee: terms.railFee,
       source: 'poll',
       answer,
+      isScheduled: isScheduled(tracked, polledAtMs),
       polledAtMs,
       settleMs,
       notFoundGraceMs: deps.notFoundGraceMs,
@@ -134,7 +131,7 @@ async function commitPolls(
     const from = { source: 'poll', atMs: polledAtMs, causationId: null } as const;
     if (verdict.fact) transaction.emit(deps.events.observed(tracked, terms, verdict.fact, from));
     opened.push(...breaksOf(tracked, terms, verdict, new Date(deps.clock.nowMs())));
-    loaded.set(poll.reference, afterPoll(deps, tracked, poll, verdict));
+    loaded.set(poll.reference, polledOnce(deps, tracked, poll, verdict));
   }
   await deps.store.save([...loaded.values()], transaction.session);
   await deps.breaks.open(opened, transaction.session);
@@ -142,32 +139,22 @@ async function commitPolls(
   return polls.map(() => undefined);
 }
 
-function afterPoll(deps: PollerDeps, tracked: Tracked, poll: PollOutcome, verdict: Verdict): Tracked {
+function polledOnce(deps: PollerDeps, tracked: Tracked, poll: PollOutcome, verdict: Verdict): Tracked {
+  const { answer, claim, polledAtMs } = poll;
+  const { schedule } = deps;
   const nowMs = deps.clock.nowMs();
-  const pauseMs = pauseBeforePoll(
-    deps.schedule,
-    { pollsInRound: tracked.pollsInRound, settling: verdict.settling },
-    deps.random.fraction(),
-  );
-  const { kind } = poll.observation;
-  const history = remember(tracked.history, { what: 'poll', detail: kind, atMs: poll.polledAtMs });
-  // Whoever replaced our claim (a hint, the owner's event) has also said when to ask again.
-  const ours = tracked.claim === poll.claim;
-  const goesOn = tracked.status === 'open' || verdict.settling;
-  return {
-    ...afterVerdict({ ...tracked, history }, verdict, nowMs),
-    polls: tracked.polls + 1,
-    pollsInRound: tracked.pollsInRound + 1,
-    notFoundSinceMs: notFoundSince(tracked, poll),
-    ...(ours && { claim: null, dueAtMs: goesOn ? nowMs + pauseMs : null }),
-  };
+  const history = remember(tracked.history, { what: 'poll', detail: answer.kind, atMs: polledAtMs });
+  const judged = afterVerdict({ ...tracked, history }, verdict, nowMs);
+  const made = { claim, polledAtMs, askable: answer.kind !== 'unaskable' };
+  const next = afterPoll(judged, made, verdict, { schedule, nowMs, fraction: deps.random.fraction() });
+  return { ...next, notFoundSinceMs: notFoundSince(tracked, poll) };
 }
 
 /** Since when the rail has not known the payment: no answer at all changes nothing, any other begins anew. */
 function notFoundSince(
   { notFoundSinceMs }: Tracked,
-  { observation, polledAtMs }: Pick<PollOutcome, 'observation' | 'polledAtMs'>,
+  { answer, polledAtMs }: Pick<PollOutcome, 'answer' | 'polledAtMs'>,
 ): number | null {
-  if (observation.kind === 'unknown') return notFoundSinceMs;
-  return observation.kind === 'notFound' ? (notFoundSinceMs ?? polledAtMs) : null;
+  if (answer.kind === 'unknown' || answer.kind === 'unaskable') return notFoundSinceMs;
+  return answer.kind === 'notFound' ? (notFoundSinceMs ?? polledAtMs) : null;
 }

@@ -56,6 +56,20 @@ describe.each(['payout', 'collection'] as const)('a proven callback of a %s', (k
     expect(items).toContainEqual(expect.objectContaining({ what: 'proven', detail: 'COMPLETED' }));
   });
 
+  it('of a fee that is none is one break beside a hint of another, and stops nothing', async () => {
+    const reference = ids.next(prefix);
+    await publish(
+      callback(reference, 'COMPLETED', '100', kind, { fee: '9' }),
+      callback(reference, 'COMPLETED', '100', kind, { proven: true, fee: '-1' }),
+    );
+    await until('the callbacks', async () => (await rowOf(reference))?.callbacks.length === 2);
+    await publish(begin(reference));
+    await until('the fact', () => facts(reference).length > 0);
+    expect(facts(reference)[0]).toMatchObject({ status: 'completed', amount: 10_000n, fee: null });
+    expect(await breaksOf(reference)).toEqual(['callback.fee_differs']);
+    await until('a poll', () => asked.includes(reference));
+  });
+
   it.each(['101', '100.001', 'a hundred'])('of %s is one break and no fact', async (amount) => {
     const reference = ids.next(prefix);
     await publish(

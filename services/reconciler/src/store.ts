@@ -13,12 +13,20 @@ export interface PollDocument extends Claimable {
   readonly watch?: true;
   readonly version: bigint;
   readonly openedAt: Date;
+  /** When the schedule alone asks next. */
+  readonly scheduledAt?: Date;
+  /** When the newest poll was claimed, by the database's clock. */
+  readonly askedAt?: Date;
   readonly polls: number;
+  readonly hintedPolls: number;
   readonly pollsInRound: number;
   readonly acceptedAt?: Date;
   readonly refusedAt?: Date;
   readonly notFoundSince?: Date;
   readonly callbacks: readonly (Omit<Claim, 'atMs'> & { readonly at: Date })[];
+  readonly claimsSettled: number;
+  readonly decided: readonly bigint[];
+  readonly received?: bigint;
   readonly breaks: readonly string[];
   readonly posted: boolean;
   readonly refunded: boolean;
@@ -124,8 +132,8 @@ function toReplacement(tracked: Tracked, strayMs: number): AnyBulkWriteOperation
 }
 
 function toDocument(tracked: Tracked, strayMs: number): PollDocument {
-  const { reference, terms, dueAtMs, claim, openedAtMs, ...others } = tracked;
-  const { acceptedAtMs, refusedAtMs, notFoundSinceMs, callbacks, history, ...rest } = others;
+  const { reference, terms, dueAtMs, scheduledAtMs, askedAtMs, claim, openedAtMs, ...others } = tracked;
+  const { acceptedAtMs, refusedAtMs, notFoundSinceMs, callbacks, received, history, ...rest } = others;
   const isStray = terms === null && tracked.version === 0n && !isUnknown(tracked);
   const moves = inFlight(tracked);
   return {
@@ -135,7 +143,10 @@ function toDocument(tracked: Tracked, strayMs: number): PollDocument {
     ...(isStray && { strayUntil: new Date(openedAtMs + strayMs) }),
     ...(tracked.status === 'open' && { open: true }),
     ...(dueAtMs !== null && { watch: true, dueAt: new Date(dueAtMs) }),
+    ...(scheduledAtMs !== null && { scheduledAt: new Date(scheduledAtMs) }),
+    ...(askedAtMs !== null && { askedAt: new Date(askedAtMs) }),
     ...(claim !== null && { claim }),
+    ...(received !== null && { received }),
     openedAt: new Date(openedAtMs),
     ...(acceptedAtMs !== null && { acceptedAt: new Date(acceptedAtMs) }),
     ...(refusedAtMs !== null && { refusedAt: new Date(refusedAtMs) }),
@@ -160,13 +171,19 @@ export function fromDocument(document: PollDocument): Tracked {
     version: document.version,
     openedAtMs: document.openedAt.getTime(),
     dueAtMs: document.dueAt?.getTime() ?? null,
+    scheduledAtMs: document.scheduledAt?.getTime() ?? null,
+    askedAtMs: document.askedAt?.getTime() ?? null,
     claim: document.claim ?? null,
     polls: document.polls,
+    hintedPolls: document.hintedPolls,
     pollsInRound: document.pollsInRound,
     acceptedAtMs: document.acceptedAt?.getTime() ?? null,
     refusedAtMs: document.refusedAt?.getTime() ?? null,
     notFoundSinceMs: document.notFoundSince?.getTime() ?? null,
     callbacks: document.callbacks.map(({ at, ...callback }) => ({ ...callback, atMs: at.getTime() })),
+    claimsSettled: document.claimsSettled,
+    decided: document.decided,
+    received: document.received ?? null,
     breaks: document.breaks,
     posted: document.posted,
     refunded: document.refunded,

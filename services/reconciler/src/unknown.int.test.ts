@@ -1,7 +1,17 @@
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHarness } from './fixtures/harness.ts';
-import { accepted, callback, completed, failed, ids, initiated } from './fixtures/owners.ts';
+import {
+  accepted,
+  amounts,
+  callback,
+  completed,
+  envelope,
+  failed,
+  ids,
+  initiated,
+  ledger,
+} from './fixtures/owners.ts';
 
 const harness = createHarness('unk', {
   ...process.env,
@@ -48,6 +58,21 @@ describe('a callback for a payment that nobody knows', () => {
     expect(resolutions(`${reference}/callback.unknown_reference`)).toHaveLength(1);
     await publish(completed(reference));
     await until('the end', async () => (await rowOf(reference))?.status === 'completed');
+  });
+
+  it('is known once the ledger posts it: its break closes, and its row may go', async () => {
+    const reference = ids.next('po');
+    await publish(callback(reference, 'COMPLETED'));
+    await until('the break', () => about(reference, 'BreakOpened').length > 0);
+    const wallet = { merchantId: 'demo', currency: 'KES', rail: 'upstream' };
+    const payload = { ...envelope(), ...wallet, reference, ...amounts, railCost: 50n };
+    await publish(ledger({ type: 'pesewa.ledger.HoldCaptured', payload }));
+    await until('the closing', () => resolutions(`${reference}/callback.unknown_reference`).length > 0);
+    expect(await breakOf(reference)).toMatchObject({
+      status: 'resolved',
+      resolution: 'the payment turned up: HoldCaptured',
+    });
+    expect(await rowOf(reference)).toHaveProperty('strayUntil');
   });
 
   it('opens no more breaks than the rail may have; the others are counted, and matched all the same', async () => {

@@ -99,7 +99,7 @@ function takeProven(
       transaction.emit(deps.events.observed(tracked, terms, verdict.fact, from));
     }
     outcome.opened.push(...breaksOf(tracked, terms, verdict, new Date(nowMs)));
-    tracked = afterProven(tracked, verdict, nowMs);
+    tracked = afterProven(tracked, claim, verdict, nowMs);
   }
   return tracked;
 }

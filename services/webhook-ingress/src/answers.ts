@@ -1,13 +1,19 @@
 import { answerJson } from '@pesewa/runtime';
 import type { Context } from 'hono';
-import type { RejectionReason } from './domain/callback.ts';
+import type { CallbackRefusal } from './callbacks.ts';
 import type { ReceptionOutcome } from './domain/reception.ts';
 
 /** How a request to a callback address can end; `cut`: its body never came whole. */
-export type Ending = ReceptionOutcome | RejectionReason | 'too_large' | 'compressed' | 'cut' | 'not_stored';
+export type Ending =
+  | ReceptionOutcome
+  | Exclude<CallbackRefusal, 'rail.unknown'>
+  | 'too_large'
+  | 'compressed'
+  | 'cut'
+  | 'not_stored';
 
 interface Answer {
-  readonly status: 200 | 400 | 401 | 403 | 413 | 415 | 503;
+  readonly status: 200 | 400 | 401 | 403 | 408 | 413 | 415 | 429 | 503;
   readonly body: { readonly received: true } | { readonly code: string; readonly message: string };
 }
 
@@ -38,6 +44,9 @@ const answers: Readonly<Record<Ending, Answer>> = {
   id_reused: received,
   failed: unavailable,
   not_stored: unavailable,
+  overloaded: unavailable,
+  not_kept: unavailable,
+  rate_exceeded: { status: 429, body: { code: 'too_many', message: 'too many at once: send it again' } },
   'address.unlisted': {
     status: 403,
     body: { code: 'not_permitted', message: 'callbacks are not taken from here' },
@@ -47,7 +56,7 @@ const answers: Readonly<Record<Ending, Answer>> = {
   'signature.missing': unauthenticated,
   'body.malformed': malformed,
   'reference.foreign': malformed,
-  cut: malformed,
+  cut: { status: 408, body: { code: 'cut', message: 'the body did not come whole' } },
   too_large: {
     status: 413,
     body: { code: 'too_large', message: `a callback has at most ${BODY_BYTES_MAX} bytes` },
@@ -55,16 +64,22 @@ const answers: Readonly<Record<Ending, Answer>> = {
   compressed: { status: 415, body: { code: 'not_supported', message: 'send the body uncompressed' } },
 };
 
+const retryAfterSeconds: Readonly<Partial<Record<Answer['status'], string>>> = { 429: '1', 503: '5' };
+
+/** What says nothing of the callback itself: a connection that broke, or our own limits. */
+const ownEndings: ReadonlySet<Ending> = new Set(['cut', 'rate_exceeded']);
+
 /** Answers a rail; refusals say no more than what the sender may know. */
 export function answer(context: Context, ending: Ending): Response {
   const { status, body } = answers[ending];
-  if (status === 503) context.header('retry-after', '5');
+  const retryAfter = retryAfterSeconds[status];
+  if (retryAfter !== undefined) context.header('retry-after', retryAfter);
   return answerJson(context, status, body);
 }
 
 /** An ending as metrics name it. */
 export function resultOf(ending: Ending): { readonly result: string; readonly reason: string } {
-  const isRejected =
-    ending === 'id_reused' || (answers[ending].status < 500 && answers[ending].status >= 400);
+  const { status } = answers[ending];
+  const isRejected = status >= 400 && status < 500 && !ownEndings.has(ending);
   return isRejected ? { result: 'rejected', reason: ending } : { result: ending, reason: '' };
 }

@@ -3,7 +3,6 @@ import type { Clock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
 import { describe, expect, test } from 'vitest';
 import { createApp } from './app.ts';
-import type { Faults } from './ingress.fixture.ts';
 import { createTestClock, openIngress, payoutBody, REFERENCE, START_MS } from './ingress.fixture.ts';
 
 const path = '/rails/upstream/payouts';
@@ -43,6 +42,7 @@ test('a callback is stored with its evidence and told of, then answered 200', as
         digest,
         claimedStatus: 'COMPLETED',
         claimedAmount: '20.5',
+        claimedCurrency: null,
         claimedFee: '0.1',
         claimedReason: 'Successful',
         proven: false,
@@ -50,6 +50,14 @@ test('a callback is stored with its evidence and told of, then answered 200', as
     },
   ]);
   expect(ingress.counted).toEqual([{ result: 'stored', reason: '' }]);
+});
+
+test('a first delivery is written without a look, a repeat with one', async () => {
+  const ingress = openIngress();
+  for (const amount of [1, 2, 3]) await ingress.post(path, payoutBody({ amount }));
+  expect(ingress.loads).toEqual([]);
+  await ingress.post(path, payoutBody({ amount: 1 }));
+  expect(ingress.loads).toHaveLength(1);
 });
 
 describe('the same bytes again', () => {
@@ -81,56 +89,6 @@ describe('the same bytes again', () => {
     const ingress = openIngress();
     await ingress.post(path, body);
     expect((await ingress.post('/rails/upstream/collections', body)).status).toBe(400);
-  });
-});
-
-describe('a defect of ours', () => {
-  test('keeps the callback as failed and asks for it again, which drives it', async () => {
-    const faults: Faults = { translation: new TypeError('0712345678 is not a function') };
-    const ingress = openIngress({ faults });
-    const answer = await ingress.post(path, body);
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
-    expect([...ingress.records.values()]).toMatchObject([
-      { state: 'failed', claim: null, passedOnAtMs: null, timesPassedOn: 0 },
-    ]);
-    expect(Buffer.from([...ingress.stored.values()][0]?.body ?? []).toString()).toBe(body);
-    expect(JSON.stringify(ingress.warned)).toContain('TypeError');
-    expect(JSON.stringify(ingress.warned)).not.toContain('0712345678');
-    expect((await ingress.post(path, body)).status).toBe(503);
-    expect(ingress.emitted).toEqual([]);
-
-    faults.translation = undefined;
-    expect((await ingress.post(path, body)).status).toBe(200);
-    expect([...ingress.records.values()]).toMatchObject([
-      { state: 'passed_on', failure: null, passedOnAtMs: START_MS, timesPassedOn: 1, deliveries: 3 },
-    ]);
-    expect(ingress.emitted).toHaveLength(1);
-    expect(ingress.counted.map(({ result }) => result)).toEqual(['failed', 'failed', 'recovered']);
-  });
-
-  test('does not touch a callback that was passed on before', async () => {
-    const faults: Faults = {};
-    const ingress = openIngress({ faults });
-    await ingress.post(path, body);
-    faults.translation = new TypeError('broken');
-    expect((await ingress.post(path, body)).status).toBe(200);
-    ingress.clock.now += 60_000;
-    expect((await ingress.post(path, body)).status).toBe(200);
-    expect(ingress.emitted).toHaveLength(2);
-  });
-
-  test('is driven again by hand once it is mended', async () => {
-    const faults: Faults = { translation: new TypeError('broken') };
-    const ingress = openIngress({ faults });
-    await ingress.post(path, body);
-    const id = [...ingress.stored.values()][0]?.id ?? '';
-    expect(await ingress.callbacks.redrive(id)).toEqual({ ok: false, refusal: 'callback.unreadable' });
-    faults.translation = undefined;
-    expect(await ingress.callbacks.redrive(id)).toEqual({ ok: true, value: 'passed_on' });
-    expect(await ingress.callbacks.redrive(id)).toEqual({ ok: true, value: 'passed_on' });
-    expect(await ingress.callbacks.redrive('cb-2')).toEqual({ ok: false, refusal: 'callback.unknown' });
-    expect(ingress.emitted).toHaveLength(2);
-    expect([...ingress.records.values()]).toMatchObject([{ state: 'passed_on', timesPassedOn: 2 }]);
   });
 });
 
@@ -203,7 +161,7 @@ test.each([
 ])('%s is answered 404', async (wrong) => {
   const ingress = openIngress();
   expect((await ingress.post(wrong, body)).status).toBe(404);
-  expect([ingress.stored.size, ingress.rejected.length, ingress.counted.length]).toEqual([0, 0, 0]);
+  expect([ingress.stored.size, ingress.rejected.length]).toEqual([0, 0]);
 });
 
 test.each([body, 'garbage'])('what cannot be stored is answered 503', async (bytes) => {
@@ -224,4 +182,38 @@ test('storing that takes too long is answered 503', async () => {
     trustedProxies: 0,
   });
   expect((await app.request(path, { method: 'POST', body })).status).toBe(503);
+});
+
+test.each([
+  ['/rails/made-up-by-a-stranger/payouts', true],
+  ['/rails/upstream/refunds', true],
+  ['/else', false],
+])('a post to %s is counted under no name of its own', async (wrong, isCounted) => {
+  const ingress = openIngress();
+  await ingress.post(wrong, body);
+  expect(ingress.counted).toEqual(
+    isCounted ? [{ rail: 'unknown', result: 'rejected', reason: 'not_found' }] : [],
+  );
+});
+
+test('a collection’s callback is told of with the currency that it names', async () => {
+  const ingress = openIngress();
+  const reference = REFERENCE.replace('po-', 'co-');
+  const collection = {
+    transaction_reference: 'R-1',
+    transaction_status: 'Funds Received',
+    transaction_fee: 0.1,
+    amount_received: 20,
+    initiated_date: '2026-01-02 00:00:00',
+    current_status_date: '2026-01-02 00:00:00',
+    received_from: {},
+    merchant_reference: reference,
+    status: 'COMPLETED',
+    channel: 'MOBILE_MONEY',
+    currency_code: 'XOF',
+  };
+  await ingress.post('/rails/upstream/collections', JSON.stringify(collection));
+  expect(ingress.emitted).toMatchObject([
+    { key: reference, payload: { claimedAmount: '20', claimedCurrency: 'XOF' } },
+  ]);
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { clientAddress } from '@pesewa/addresses';
+import { type AddressList, clientAddress } from '@pesewa/addresses';
 import type { Clock } from '@pesewa/kernel';
 import { answerJson, hardenApp, type Logger, readBytes } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
@@ -12,6 +12,8 @@ const kinds: ReadonlyMap<string, CallbackKind> = new Map([
   ['payouts', 'payout'],
   ['collections', 'collection'],
 ]);
+
+const unknown = { rail: 'unknown', kind: 'unknown', result: 'rejected', reason: 'not_found' } as const;
 
 interface AppEnv {
   /** What the HTTP server hands over. */
@@ -26,6 +28,8 @@ interface Deps {
   readonly storeTimeoutMs: number;
   /** How many proxies of ours stand before this service. */
   readonly trustedProxies: number;
+  /** Their addresses, where they are known. */
+  readonly proxies?: AddressList | undefined;
 }
 
 /** Builds the callback API for rails: `POST /rails/{rail}/payouts`, `POST /rails/{rail}/collections` (design 1). */
@@ -41,10 +45,16 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   app.post('/rails/:rail/:kind', async (context) => {
     const { rail } = context.req.param();
     const kind = kinds.get(context.req.param('kind'));
-    if (kind === undefined || !deps.callbacks.isRail(rail)) return context.notFound();
+    if (kind === undefined || !deps.callbacks.isRail(rail)) {
+      // Neither as it came: whoever posts could make as many metrics as there are names.
+      deps.metrics.answered({ ...unknown, kind: kind ?? unknown.kind });
+      return context.notFound();
+    }
     const body = await readBody(context);
     const ending =
-      typeof body === 'string' ? body : await take(deps, toRequest(deps, context, { rail, kind, body }));
+      typeof body === 'string'
+        ? body
+        : await take(deps, callbackRequest(deps, context, { rail, kind, body }));
     if (ending === 'rail.unknown') return context.notFound();
     deps.metrics.answered({ rail, kind, ...resultOf(ending) });
     return answer(context, ending);
@@ -64,8 +74,8 @@ async function readBody(context: Context): Promise<Uint8Array | 'compressed' | '
   }
 }
 
-function toRequest(
-  deps: Pick<Deps, 'clock' | 'trustedProxies'>,
+function callbackRequest(
+  deps: Pick<Deps, 'clock' | 'trustedProxies' | 'proxies'>,
   context: Context<AppEnv>,
   { rail, kind, body }: Pick<CallbackRequest, 'rail' | 'kind' | 'body'>,
 ): CallbackRequest {
@@ -81,6 +91,7 @@ function toRequest(
       peerAddress,
       forwardedFor: context.req.header('x-forwarded-for'),
       trustedProxies: deps.trustedProxies,
+      proxies: deps.proxies,
     }),
     receivedAtMs: deps.clock.nowMs(),
     digest: createHash('sha256').update(body).digest('hex'),

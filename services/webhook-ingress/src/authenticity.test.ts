@@ -98,59 +98,6 @@ describe('a rail with a secret takes signed callbacks alone (research/reliabilit
   });
 });
 
-describe('an id', () => {
-  const failed = payoutBody({ transactionStatus: 'FAILED' });
-
-  test('that is signed makes a callback the same, whenever it was signed', async () => {
-    const ingress = openIngress({ rail: oneSecret });
-    await ingress.post(path, body, signed(body));
-    await ingress.post(path, body, signed(body, { awaySeconds: 30 }));
-    expect(ingress.emitted).toHaveLength(1);
-    await ingress.post(path, body, signed(body, { id: 'msg-2' }));
-    expect(ingress.emitted).toHaveLength(2);
-    expect([...ingress.records.keys()]).toEqual(['upstream/payout/id:msg-1', 'upstream/payout/id:msg-2']);
-  });
-
-  test('that comes with other bytes is counted, kept as evidence, and has no effect', async () => {
-    const ingress = openIngress({ rail: oneSecret });
-    await ingress.post(path, body, signed(body));
-    ingress.clock.now += 120_000;
-    for (const _ of [1, 2]) {
-      const answer = await ingress.post(path, failed, signed(failed));
-      expect(answer.status).toBe(200);
-    }
-    expect(ingress.emitted).toHaveLength(1);
-    const [record] = ingress.records.values();
-    expect(record).toMatchObject({ deliveries: 1, conflicts: 2, claim: { status: 'COMPLETED' } });
-    expect(record?.otherDigests).toHaveLength(1);
-    expect(ingress.rejected).toMatchObject([{ reason: 'id_reused' }, { reason: 'id_reused' }]);
-    expect(Buffer.from(ingress.rejected[0]?.body ?? []).toString()).toBe(failed);
-    expect(ingress.warned).toHaveLength(2);
-    expect(ingress.counted.at(-1)).toEqual({ result: 'rejected', reason: 'id_reused' });
-  });
-
-  test('that is not signed counts for nothing', async () => {
-    const ingress = openIngress();
-    await ingress.post(path, body, { 'webhook-id': 'msg-1' });
-    await ingress.post(path, failed, { 'webhook-id': 'msg-1' });
-    expect(ingress.emitted).toMatchObject([
-      { payload: { claimedStatus: 'COMPLETED' } },
-      { payload: { claimedStatus: 'FAILED' } },
-    ]);
-  });
-
-  test('keeps the list of other bytes bounded', async () => {
-    const ingress = openIngress({ rail: oneSecret });
-    await ingress.post(path, body, signed(body));
-    for (let amount = 1; amount <= 20; amount += 1) {
-      const other = payoutBody({ amount });
-      await ingress.post(path, other, signed(other));
-    }
-    const [record] = ingress.records.values();
-    expect([record?.conflicts, record?.otherDigests.length]).toEqual([20, 8]);
-  });
-});
-
 describe('a rail with addresses', () => {
   const rail = { callbackAddresses: ['203.0.113.0/24'] };
   const listed = '203.0.113.7';
@@ -185,6 +132,14 @@ describe('a rail with addresses', () => {
       expect([...ingress.stored.values(), ...ingress.rejected]).toMatchObject([{ verdict }]);
     },
   );
+
+  test('believes X-Forwarded-For of the proxies that are named, and of nobody else', async () => {
+    const ingress = openIngress({ rail, trustedProxies: 1, proxies: ['10.0.0.0/8'] });
+    const headers = { 'x-forwarded-for': listed };
+    expect((await ingress.post(path, body, headers, '10.0.0.1')).status).toBe(200);
+    expect((await ingress.post(path, body, headers, stranger)).status).toBe(403);
+    expect((await ingress.post(path, body, headers, listed)).status).toBe(403);
+  });
 
   test('judges the address before the signature, and both before the body', async () => {
     const ingress = openIngress({ rail: { ...rail, ...oneSecret } });

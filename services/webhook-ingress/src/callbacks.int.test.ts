@@ -13,7 +13,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { createApp } from './app.ts';
 import { createCallbacks } from './callbacks.ts';
 import { createCallbackEvents } from './events.ts';
-import { type Faults, openTestRails, payoutBody } from './ingress.fixture.ts';
+import { type Faults, openTestRails, payoutBody, secretOf, signedAt } from './ingress.fixture.ts';
 import { createMetrics } from './metrics.ts';
 import { openCallbackStore } from './store.ts';
 
@@ -29,6 +29,7 @@ beforeAll(async () => {
 async function openInstance(
   options: {
     readonly faults?: Faults;
+    readonly rail?: object;
     readonly mongodbUrl?: string;
     readonly repassAfterMs?: number;
     readonly storeTimeoutMs?: number;
@@ -41,7 +42,7 @@ async function openInstance(
     database: 'ingress',
     produces: ['railNotices'],
   });
-  const store = await openCallbackStore(messaging.db);
+  const store = await openCallbackStore(messaging.db, { keepDays: 400, unverifiedKeepDays: 30 });
   const callbacks = createCallbacks({
     store,
     events: createCallbackEvents({ ids, clock }),
@@ -49,8 +50,10 @@ async function openInstance(
     ids,
     clock,
     logger,
-    rail: openTestRails({ clock, faults: options.faults ?? {} }),
+    rail: openTestRails({ clock, faults: options.faults ?? {}, rail: options.rail }),
     repassAfterMs: options.repassAfterMs ?? 60_000,
+    storeTimeoutMs: options.storeTimeoutMs ?? 8_000,
+    isWithinRate: () => true,
   });
   const app = createApp({
     callbacks,
@@ -60,7 +63,8 @@ async function openInstance(
     storeTimeoutMs: options.storeTimeoutMs ?? 8_000,
     trustedProxies: 0,
   });
-  const post = async (body: string) => (await app.request(path, { method: 'POST', body })).status;
+  const post = async (body: string, headers: Record<string, string> = {}) =>
+    (await app.request(path, { method: 'POST', body, headers })).status;
   return { post, store, callbacks, metrics, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() };
 }
 
@@ -129,6 +133,46 @@ test('a callback is passed on again after a quiet time, and by hand', async () =
   expect(await instance.store.list({ reference, limit: 10 })).toMatchObject([
     { timesPassedOn: 3, deliveries: 2 },
   ]);
+});
+
+test('other bytes under a known id are stored and told of as a hint, at whichever instance, once', async () => {
+  const rail = { callbacks: 'proven', callbackSecrets: [secretOf(1)] };
+  await using one = await openInstance({ rail });
+  await using two = await openInstance({ rail });
+  const reference = newReference();
+  const id = `msg-${reference}`;
+  const bodies = ['COMPLETED', 'FAILED'].map((transactionStatus) =>
+    payoutBody({ merchantReference: reference, transactionStatus }),
+  );
+  const signed = (body: string) => signedAt(Date.now(), body, { id });
+  for (const body of bodies)
+    for (const instance of [one, two]) expect(await instance.post(body, signed(body))).toBe(200);
+  expect(await one.store.list({ reference, limit: 10 })).toMatchObject([
+    { claimedStatus: 'COMPLETED', deliveries: 2, conflicts: 1 },
+    { claimedStatus: 'FAILED', deliveries: 2, timesPassedOn: 1 },
+  ]);
+  expect(await eventsOf(reference, 2)).toMatchObject([
+    { payload: { claimedStatus: 'COMPLETED', proven: true } },
+    { payload: { claimedStatus: 'FAILED', proven: false } },
+  ]);
+});
+
+test('a callback that turns out to be none is dismissed in its document', async () => {
+  const faults: Faults = { translation: new TypeError('a defect') };
+  await using instance = await openInstance({ faults });
+  const body = payoutBody({ merchantReference: newReference() });
+  expect(await instance.post(body)).toBe(503);
+  const [failed] = await instance.store.list({ state: 'failed', limit: 10 });
+  expect(await instance.store.countFailed()).toBe(1);
+  faults.translation = undefined;
+  faults.malformed = true;
+  expect(await instance.post(body)).toBe(400);
+  expect(await instance.store.countFailed()).toBe(0);
+  expect(await instance.store.list({ state: 'dismissed', limit: 10 })).toMatchObject([
+    { id: failed?.id, failure: 'body.malformed' },
+  ]);
+  faults.malformed = false;
+  expect(await instance.callbacks.redrive(failed?.id ?? '')).toEqual({ ok: true, value: 'passed_on' });
 });
 
 /** A way to the database on which, once it is stalled, nothing passes any more, and nothing closes. */

@@ -1,54 +1,39 @@
-import { accept, type Clock, type Ids, type Result, refuse } from '@pesewa/kernel';
-import type { Messaging, Transaction } from '@pesewa/messaging';
+import { type Clock, type Ids, type Result, refuse } from '@pesewa/kernel';
+import type { Messaging } from '@pesewa/messaging';
 import type { Logger } from '@pesewa/runtime';
 import {
   type Callback,
   type CallbackRequest,
-  callbackKey,
+  callbackKeys,
+  isVouchedFor,
   type JudgedRequest,
   keptHeaders,
   type RejectionReason,
   refusalOf,
 } from './domain/callback.ts';
-import {
-  type CallbackRecord,
-  type Decision,
-  type ReceptionOutcome,
-  receive,
-  redrive,
-} from './domain/reception.ts';
-import type { CallbackEvents, TellableCallback } from './events.ts';
+import { type ReceptionOutcome, receive } from './domain/reception.ts';
+import type { CallbackEvents } from './events.ts';
+import { openLane, type Work } from './lanes.ts';
+import { type Orders, openOrders } from './orders.ts';
+import { createQuietNote } from './quiet-note.ts';
 import { type CallbackRail, placeOf, readClaim } from './reading.ts';
 import type { CallbackStore } from './store.ts';
 import { takeTurns } from './turns.ts';
 
-/** Why a callback is not taken. */
-export type CallbackRefusal = RejectionReason | 'rail.unknown';
-
-/** Why a callback was not driven again. */
-export type RedriveRefusal = 'callback.unknown' | 'callback.unreadable';
+/**
+ * Why a callback is not taken. `rate_exceeded`, `overloaded` and `not_kept` are ours: nothing is stored, and it may come
+ * again.
+ */
+export type CallbackRefusal = RejectionReason | 'rail.unknown' | 'rate_exceeded' | 'overloaded' | 'not_kept';
 
 /** What the ingress does: makes callbacks durable, and tells of each once. */
-export interface Callbacks {
+export interface Callbacks extends Orders {
   readonly isRail: (name: string) => boolean;
   /**
    * Resolves once the callback is stored for good, a rejected one too; rejects where that is not known (the rail sends it
    * again). `failed` is stored, and must be sent again as well.
    */
   readonly receive: (request: CallbackRequest) => Promise<Result<ReceptionOutcome, CallbackRefusal>>;
-  /** Drives a stored callback again, by its id: a failed one is read anew, another one is told of again. */
-  readonly redrive: (id: string) => Promise<Result<'passed_on', RedriveRefusal>>;
-}
-
-type Outcome = ReceptionOutcome | 'passed_on';
-
-/** One item of a shared transaction: how to decide on what is remembered, and what to tell if it is passed on. */
-interface Work {
-  readonly key: string;
-  readonly decide: (record: CallbackRecord | undefined) => Decision<Outcome>;
-  readonly tells: Omit<TellableCallback, 'claim'>;
-  /** What to store where nothing is remembered. */
-  readonly callback: Callback | undefined;
 }
 
 interface Deps {
@@ -61,19 +46,44 @@ interface Deps {
   readonly logger: Pick<Logger, 'warn' | 'error'>;
   /** After how long without word a redelivery is passed on again. */
   readonly repassAfterMs: number;
+  /** How long a repeat waits for its turn. */
+  readonly storeTimeoutMs: number;
+  /** Counts a callback that no signature verifies against its rail's rate: whether it is within. */
+  readonly isWithinRate: (rail: string) => boolean;
 }
+
+/** Of each of the two lanes; a group commit refuses beyond 10,000. */
+const HELD_MAX = { itemsMax: 5_000, bytesMax: 32 * 1024 * 1024 } as const;
 
 /** Builds {@link Callbacks}. */
 export function createCallbacks(deps: Deps): Callbacks {
-  const accepting = deps.messaging.groupCommit<Work, Outcome>(
-    'callbacks.accept',
-    (work, transaction) => apply(deps, work, transaction),
-    { ownerOf: ({ key }) => key },
+  const { clock, logger } = deps;
+  const openReception = () =>
+    takeTurns(openLane<ReceptionOutcome>(deps), {
+      ...HELD_MAX,
+      waitMsMax: deps.storeTimeoutMs,
+    });
+  // Strangers can fill one lane: whoever is vouched for has the other.
+  const lanes = { vouched: openReception(), others: openReception() };
+  const noteOverload = createQuietNote(clock, (times) =>
+    logger.warn({ times }, 'callbacks were not taken: too much is waiting'),
   );
-  const submit = takeTurns(accepting.submit);
-  const reject = async (request: JudgedRequest, reason: RejectionReason) => {
-    await deps.store.insertRejected(request, reason);
-    return refuse(reason);
+  const noteNotKept = createQuietNote(clock, (times) =>
+    logger.warn({ times }, 'rejected callbacks were not kept: too much is rejected at once'),
+  );
+  const noteRate = createQuietNote(clock, (times) =>
+    logger.warn({ times }, 'callbacks that nothing verifies were not taken: too many a second'),
+  );
+  const reject = async (request: JudgedRequest, reason: RejectionReason, keys: readonly string[]) => {
+    const kept = await deps.store.insertRejected(request, reason, keys);
+    if (!kept.ok) noteNotKept();
+    return kept.ok ? refuse(reason) : kept;
+  };
+  const submit = async (callback: Callback) => {
+    const lane = isVouchedFor(callback.verdict) ? lanes.vouched : lanes.others;
+    const submitted = await lane(arrival(callback, deps.repassAfterMs));
+    if (!submitted.ok) noteOverload();
+    return submitted;
   };
   return {
     isRail: (name) => deps.rail(name) !== undefined,
@@ -84,77 +94,36 @@ export function createCallbacks(deps: Deps): Callbacks {
       const id = deps.ids.next('cb');
       const request = { ...arrived, id, verdict, headers: keptHeaders(arrived.headers) };
       const refusal = refusalOf(verdict);
-      if (refusal !== undefined) return reject(request, refusal);
+      if (refusal !== undefined) return reject(request, refusal, []);
+      if (verdict.signature !== 'verified' && !deps.isWithinRate(arrived.rail)) {
+        noteRate();
+        return refuse('rate_exceeded');
+      }
       const reading = readClaim(rail, request.kind, request.body);
-      if (reading.kind === 'rejected') return reject(request, reading.reason);
+      if (reading.kind === 'rejected') {
+        const keys = callbackKeys({ ...request, messageId });
+        return reject(request, reading.reason, [keys.key, keys.otherKey]);
+      }
       const callback = { ...request, messageId, claim: reading.kind === 'read' ? reading.claim : null };
-      const outcome = (await submit(arrival(callback, deps.repassAfterMs))) as ReceptionOutcome;
+      const submitted = await submit(callback);
       const about = { rail: callback.rail, kind: callback.kind, digest: callback.digest };
       if (reading.kind === 'broken')
-        deps.logger.error({ ...about, outcome, broken: placeOf(reading.error) }, 'reading a callback broke');
-      if (outcome === 'id_reused') {
-        deps.logger.warn({ ...about, messageId }, 'a callback came with the id of another one');
-        // A capped collection takes no part in transactions; what a crash loses here the rail sends again.
-        await deps.store.insertRejected(request, 'id_reused');
-      }
-      return accept(outcome);
+        logger.error({ ...about, broken: placeOf(reading.error) }, 'reading a callback broke');
+      if (submitted.ok && submitted.value === 'id_reused')
+        logger.warn({ ...about, messageId }, 'a callback came with the id of another one');
+      return submitted;
     },
-    redrive: async (id) => {
-      const stored = await deps.store.find(id);
-      if (stored === undefined) return refuse('callback.unknown');
-      const rail = deps.rail(stored.rail);
-      const reading = rail && readClaim(rail, stored.kind, stored.body);
-      const read = reading?.kind === 'read' ? reading.claim : null;
-      const { rail: name, kind, digest } = stored;
-      const nowMs = deps.clock.nowMs();
-      const outcome = await submit({
-        key: stored.key,
-        decide: (record) => {
-          if (record === undefined) throw new Error('a stored callback is gone');
-          return redrive(record, read, nowMs);
-        },
-        tells: {
-          rail: name,
-          kind,
-          digest,
-          // What the rail was trusted with then counts for nothing if it is not trusted with it now.
-          proven: stored.verdict.signature === 'verified' && rail?.capabilities.callbacks === 'proven',
-        },
-        callback: undefined,
-      });
-      return outcome === 'passed_on' ? accept(outcome) : refuse('callback.unreadable');
-    },
+    ...openOrders(deps),
   };
 }
 
-function arrival(callback: Callback, repassAfterMs: number): Work {
+function arrival(callback: Callback, repassAfterMs: number): Work<ReceptionOutcome> {
   const { rail, kind, digest, verdict } = callback;
   return {
-    key: callbackKey(callback),
-    decide: (record) => receive(record, callback, repassAfterMs),
+    ...callbackKeys(callback),
+    decide: (remembered) => receive(remembered, callback, repassAfterMs),
     tells: { rail, kind, digest, proven: verdict.proven },
     callback,
+    bytes: callback.body.byteLength,
   };
-}
-
-/** Decides on a group in order, each item knowing those before it, and stores what came of it with the events. */
-async function apply(
-  { store, events }: Pick<Deps, 'store' | 'events'>,
-  group: readonly Work[],
-  transaction: Transaction,
-): Promise<readonly Outcome[]> {
-  const known = await store.load([...new Set(group.map(({ key }) => key))], transaction.session);
-  const records = new Map(known);
-  const fresh = new Map<string, Callback>();
-  const outcomes: Outcome[] = [];
-  for (const { key, decide, tells, callback } of group) {
-    const before = records.get(key);
-    const { outcome, record, passesOn } = decide(before);
-    if (before === undefined && callback) fresh.set(key, callback);
-    records.set(key, record);
-    if (passesOn) transaction.emit(events.received({ ...tells, claim: passesOn }));
-    outcomes.push(outcome);
-  }
-  await store.save({ fresh, records }, transaction.session);
-  return outcomes;
 }

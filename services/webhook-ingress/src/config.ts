@@ -1,5 +1,8 @@
+import { addressRangesSetting } from '@pesewa/addresses';
 import { railSettings } from '@pesewa/rails';
 import { durationMsSetting, messagingSettings, serviceSettings, wholeNumberSetting } from '@pesewa/runtime';
+
+const keepDaysSetting = wholeNumberSetting({ min: 1, max: 3_650 });
 
 /** The settings of webhook-ingress. */
 export const settings = serviceSettings.extend(messagingSettings.shape).extend({
@@ -19,6 +22,21 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe(
       'proxies of ours before this service; so many entries of X-Forwarded-For are believed, from the right',
     ),
+  TRUSTED_PROXY_ADDRESSES: addressRangesSetting.describe(
+    'addresses and CIDR ranges of those proxies, by commas; where set, X-Forwarded-For is believed from them alone',
+  ),
+  REQUEST_TIMEOUT_MS: wholeNumberSetting({ min: 100, max: 120_000 })
+    .default(15_000)
+    .describe('by when a whole request must have come; looked at every 5 s, so it is cut up to 5 s later'),
+  CALLBACK_KEEP_DAYS: keepDaysSetting
+    .default(400)
+    .describe('how long a callback is kept; another value counts for those that come after it'),
+  UNVERIFIED_CALLBACK_KEEP_DAYS: keepDaysSetting
+    .default(30)
+    .describe('the same for callbacks that neither a signature nor a list of addresses vouches for'),
+  UNVERIFIED_CALLBACKS_PER_SECOND_MAX: wholeNumberSetting({ min: 1, max: 1_000_000 })
+    .default(2_000)
+    .describe('callbacks without a verified signature that are taken, per rail and replica'),
 });
 
 /** The environment of this process; read nowhere else. */

@@ -35,6 +35,7 @@ export function createCallbackEvents(deps: { readonly ids: Ids; readonly clock: 
         kind,
         claimedStatus: claim.status,
         claimedAmount: claim.amount,
+        claimedCurrency: claim.currency,
         claimedFee: claim.fee,
         claimedReason: claim.reason,
         digest,

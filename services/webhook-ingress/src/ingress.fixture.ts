@@ -1,4 +1,5 @@
-import { type Clock, createIds, type Random } from '@pesewa/kernel';
+import { createAddressList } from '@pesewa/addresses';
+import { accept, type Clock, createIds, type Random, refuse } from '@pesewa/kernel';
 import type { OutgoingEvent } from '@pesewa/messaging';
 import { openRails, railSettings } from '@pesewa/rails';
 import { createLogger } from '@pesewa/runtime';
@@ -8,6 +9,7 @@ import { createCallbacks } from './callbacks.ts';
 import type { Callback, JudgedRequest } from './domain/callback.ts';
 import type { CallbackRecord } from './domain/reception.ts';
 import { createCallbackEvents } from './events.ts';
+import { createRates } from './rates.ts';
 import type { CallbackRail } from './reading.ts';
 import type { CallbackStore } from './store.ts';
 
@@ -35,18 +37,25 @@ export const payoutBody = (data: object = {}): string =>
     },
   });
 
-/** The headers of a signed callback. */
-export const signed = (
-  body: string,
-  change: { readonly secrets?: readonly string[]; readonly id?: string; readonly awaySeconds?: number } = {},
-): Record<string, string> => ({
+interface Signing {
+  readonly secrets?: readonly string[];
+  readonly id?: string;
+  readonly awaySeconds?: number;
+}
+
+/** The headers of a callback that is signed at a moment. */
+export const signedAt = (nowMs: number, body: string, change: Signing = {}): Record<string, string> => ({
   ...signWebhook({
     id: change.id ?? 'msg-1',
-    timestamp: START_MS / 1_000 + (change.awaySeconds ?? 0),
+    timestamp: Math.floor(nowMs / 1_000) + (change.awaySeconds ?? 0),
     body,
     secrets: change.secrets ?? [secretOf(1)],
   }),
 });
+
+/** The headers of a callback that is signed when the tests' clock starts. */
+export const signed = (body: string, change: Signing = {}): Record<string, string> =>
+  signedAt(START_MS, body, change);
 
 /** A clock that moves only when told; its sleepers wake only when told to give up. */
 export function createTestClock() {
@@ -65,6 +74,13 @@ export function createTestClock() {
 export interface Faults {
   store?: Error | undefined;
   translation?: Error | undefined;
+  /** Until it resolves, callbacks that nothing verifies are not stored. */
+  stall?: Promise<void>;
+  /** The body is no callback any more. */
+  malformed?: boolean;
+  rejections?: 'full' | undefined;
+  /** The rail is no longer configured. */
+  isGone?: boolean;
 }
 
 interface Options {
@@ -74,6 +90,8 @@ interface Options {
   /** Faults may be changed while the ingress runs. */
   readonly faults?: Faults;
   readonly repassAfterMs?: number;
+  readonly perSecondMax?: number;
+  readonly proxies?: readonly string[];
 }
 
 /** The rails `upstream`, with settings beyond the least, and `other`, whose reading of callbacks a fault breaks. */
@@ -99,11 +117,12 @@ export function openTestRails(options: {
   });
   return (name) => {
     const rail = rails.get(name);
-    if (rail === undefined) return undefined;
+    if (rail === undefined || faults.isGone) return undefined;
     return {
       ...rail,
       translateCallback: (kind, text) => {
         if (faults.translation) throw faults.translation;
+        if (faults.malformed) return refuse('callback.malformed');
         return rail.translateCallback(kind, text);
       },
     };
@@ -124,6 +143,8 @@ export function openIngress(options: Options = {}) {
   const logger = createLogger({ name: 'test', level: 'silent' });
   const warned: unknown[] = [];
   const emitted: OutgoingEvent[] = [];
+  const openRailsAgain = () => openTestRails({ rail: options.rail, clock, faults });
+  let rails = openRailsAgain();
   const callbacks = createCallbacks({
     store: memory.store,
     events: createCallbackEvents({ ids, clock }),
@@ -134,34 +155,28 @@ export function openIngress(options: Options = {}) {
       warn: (...line: unknown[]) => void warned.push(line),
     },
     repassAfterMs: options.repassAfterMs ?? 60_000,
-    messaging: {
-      groupCommit: (_name, apply) => ({
-        submit: async (item) => {
-          const events: OutgoingEvent[] = [];
-          const transaction = {
-            session: undefined as never,
-            emit: (event: OutgoingEvent) => void events.push(event),
-            afterCommit: () => undefined,
-          };
-          const [outcome] = await apply([item], transaction, false);
-          emitted.push(...events);
-          return outcome as never;
-        },
-      }),
-    },
-    rail: openTestRails({ rail: options.rail, clock, faults }),
+    storeTimeoutMs: 1_000,
+    isWithinRate: createRates({
+      clock,
+      rails: [{ name: 'upstream' }, { name: 'other' }],
+      perSecondMax: options.perSecondMax ?? 1_000,
+    }),
+    messaging: createTestMessaging(memory.taken, emitted),
+    rail: (name) => rails(name),
   });
-  const counted: { readonly result: string; readonly reason: string }[] = [];
+  const counted: { readonly rail?: string; readonly result: string; readonly reason: string }[] = [];
   const app = createApp({
     callbacks,
     clock,
     logger,
     metrics: {
-      answered: ({ result, reason }) => void counted.push({ result, reason }),
+      answered: ({ rail, result, reason }) =>
+        void counted.push({ result, reason, ...(rail === 'unknown' && { rail }) }),
       durableAfter: () => undefined,
     },
     storeTimeoutMs: 1_000,
     trustedProxies: options.trustedProxies ?? 0,
+    proxies: options.proxies && createAddressList(options.proxies),
   });
   const post = async (
     path: string,
@@ -174,10 +189,44 @@ export function openIngress(options: Options = {}) {
       { method: 'POST', body, headers: new Headers(headers) },
       peerAddress === undefined ? {} : { incoming: { socket: { remoteAddress: peerAddress } } },
     );
-  return { app, post, callbacks, clock, emitted, counted, warned, ...memory };
+  /** Takes settings that the test has changed meanwhile, as a restart would. */
+  const reopenRails = () => void (rails = openRailsAgain());
+  return { app, post, callbacks, clock, emitted, counted, warned, reopenRails, ...memory };
+}
+
+/** Commits each item by itself, again with care where its key was taken, as the real one does. */
+function createTestMessaging(
+  taken: Error,
+  emitted: OutgoingEvent[],
+): Parameters<typeof createCallbacks>[0]['messaging'] {
+  return {
+    groupCommit: (_name, apply) => ({
+      submit: async (item) => {
+        const run = async (careful: boolean) => {
+          const events: OutgoingEvent[] = [];
+          const transaction = {
+            session: undefined as never,
+            emit: (event: OutgoingEvent) => void events.push(event),
+            afterCommit: () => undefined,
+          };
+          const [outcome] = await apply([item], transaction, careful);
+          emitted.push(...events);
+          return outcome as never;
+        };
+        try {
+          return await run(false);
+        } catch (error) {
+          if (error !== taken) throw error;
+          return run(true);
+        }
+      },
+    }),
+  };
 }
 
 function createMemoryStore(faults: Faults) {
+  const taken = new Error('a key is taken');
+  const loads: (readonly string[])[] = [];
   const stored = new Map<string, Callback>();
   const records = new Map<string, CallbackRecord>();
   const rejected: (JudgedRequest & { readonly reason: string })[] = [];
@@ -187,6 +236,7 @@ function createMemoryStore(faults: Faults) {
   const store: Pick<CallbackStore, 'load' | 'find' | 'save' | 'insertRejected'> = {
     load: async (keys) => {
       check();
+      loads.push(keys);
       return new Map([...records].filter(([key]) => keys.includes(key)));
     },
     find: async (id) => {
@@ -194,13 +244,24 @@ function createMemoryStore(faults: Faults) {
       return key !== undefined && callback ? { key, ...callback } : undefined;
     },
     save: async (changes) => {
+      check();
+      if ([...changes.fresh.values()].some(({ verdict }) => verdict.signature !== 'verified'))
+        await faults.stall;
+      if ([...changes.fresh.keys()].some((key) => records.has(key))) throw taken;
       for (const [key, callback] of changes.fresh) stored.set(key, callback);
       for (const [key, record] of changes.records) records.set(key, record);
     },
-    insertRejected: async (request, reason) => {
+    insertRejected: async (request, reason, keys) => {
       check();
+      if (faults.rejections === 'full') return refuse('not_kept');
       rejected.push({ ...request, reason });
+      for (const key of keys) {
+        const record = records.get(key);
+        if (record?.state === 'failed' && record.digest === request.digest)
+          records.set(key, { ...record, state: 'dismissed', failure: reason });
+      }
+      return accept(null);
     },
   };
-  return { store, stored, records, rejected };
+  return { store, stored, records, rejected, taken, loads };
 }

@@ -1,3 +1,4 @@
+import { createAddressList } from '@pesewa/addresses';
 import { openMessaging } from '@pesewa/messaging';
 import { openRails } from '@pesewa/rails';
 import { runService, serveHttp } from '@pesewa/runtime';
@@ -5,38 +6,51 @@ import { createApp } from './app.ts';
 import { createCallbacks } from './callbacks.ts';
 import { environment, settings } from './config.ts';
 import { createCallbackEvents } from './events.ts';
-import { createMetrics } from './metrics.ts';
+import { noteUnauthenticatedRails } from './exposure.ts';
+import { createMetrics, gaugeFailed } from './metrics.ts';
 import { addOperatorRoutes } from './operator.ts';
+import { createRates } from './rates.ts';
 import { openCallbackStore } from './store.ts';
 
 await runService('webhook-ingress', settings, environment, async (scope) => {
-  const { config, logger, clock, ids } = scope;
+  const { config, logger, clock, ids, metrics: registry } = scope;
+  const isProduction = config.NODE_ENV === 'production';
+  noteUnauthenticatedRails({ rails: config.RAILS, isProduction, logger, registry });
   const messaging = await openMessaging(scope, {
     service: 'webhook-ingress',
     database: 'ingress',
     produces: ['railNotices'],
   });
-  const store = await openCallbackStore(messaging.db);
+  const store = await openCallbackStore(messaging.db, {
+    keepDays: config.CALLBACK_KEEP_DAYS,
+    unverifiedKeepDays: config.UNVERIFIED_CALLBACK_KEEP_DAYS,
+  });
+  gaugeFailed({ store, registry, clock });
   const rails = await scope.open(openRails(config.RAILS, { clock, logger }));
-  const events = createCallbackEvents({ ids, clock });
+  const perSecondMax = config.UNVERIFIED_CALLBACKS_PER_SECOND_MAX;
   const callbacks = createCallbacks({
     store,
-    events,
+    events: createCallbackEvents({ ids, clock }),
     messaging,
     ids,
     clock,
     logger,
     rail: (name) => rails.get(name),
     repassAfterMs: config.REPASS_AFTER_MS,
+    storeTimeoutMs: config.STORE_TIMEOUT_MS,
+    isWithinRate: createRates({ clock, rails: config.RAILS, perSecondMax }),
   });
   addOperatorRoutes(scope.operator, { callbacks, store, logger });
+  const proxyAddresses = config.TRUSTED_PROXY_ADDRESSES;
   const app = createApp({
     callbacks,
     clock,
     logger,
-    metrics: createMetrics(scope.metrics),
+    metrics: createMetrics(registry),
     storeTimeoutMs: config.STORE_TIMEOUT_MS,
     trustedProxies: config.TRUSTED_PROXIES,
+    proxies: proxyAddresses.length === 0 ? undefined : createAddressList(proxyAddresses),
   });
-  await scope.open(serveHttp({ app, host: config.HOST, port: config.PORT }));
+  const { HOST: host, PORT: port, REQUEST_TIMEOUT_MS: requestTimeoutMs } = config;
+  await scope.open(serveHttp({ app, host, port, requestTimeoutMs }));
 });

@@ -1,12 +1,14 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { type Clock, withDeadline } from '@pesewa/kernel';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { CallbackKind } from './domain/callback.ts';
+import type { CallbackStore } from './store.ts';
 
 /** What is counted of a callback. */
 export interface CallbackMetrics {
   /** One answered callback; `reason` is empty but for rejected ones. */
   readonly answered: (callback: {
     readonly rail: string;
-    readonly kind: CallbackKind;
+    readonly kind: CallbackKind | 'unknown';
     readonly result: string;
     readonly reason: string;
   }) => void;
@@ -19,6 +21,7 @@ export interface CallbackMetrics {
 
 const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const MS_PER_SECOND = 1_000;
+const READ_TIMEOUT_MS = 1_000;
 
 /** Registers the metrics of callbacks. */
 export function createMetrics(registry: Registry): CallbackMetrics {
@@ -39,4 +42,21 @@ export function createMetrics(registry: Registry): CallbackMetrics {
     answered: (labels) => callbacks.inc(labels),
     durableAfter: ({ rail, kind }, ms) => durable.observe({ rail, kind }, ms / MS_PER_SECOND),
   };
+}
+
+/** Registers the gauge of callbacks that wait to be read; not a number where the database does not tell. */
+export function gaugeFailed(options: {
+  readonly store: Pick<CallbackStore, 'countFailed'>;
+  readonly registry: Registry;
+  readonly clock: Clock;
+}): void {
+  const gauge: Gauge = new Gauge({
+    name: 'callbacks_failed',
+    help: 'Callbacks that are stored as failed, and wait to be read; 10,000 stands for more.',
+    registers: [options.registry],
+    collect: async () => {
+      const counted = withDeadline(options.store.countFailed(), READ_TIMEOUT_MS, options.clock);
+      gauge.set(await counted.catch(() => Number.NaN));
+    },
+  });
 }

@@ -2,22 +2,27 @@ import { accept, refuse } from '@pesewa/kernel';
 import { createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
-import type { Callbacks } from './callbacks.ts';
 import { addOperatorRoutes } from './operator.ts';
+import type { Orders } from './orders.ts';
+import type { RejectedQuery } from './rejections.ts';
 import type { CallbackQuery } from './store.ts';
 
 const TOKEN = 'a-token-of-operators';
 
-function open(redrive: Callbacks['redrive'] = async () => accept('passed_on')) {
-  const asked: CallbackQuery[] = [];
+function open(orders: Partial<Orders> = {}) {
+  const asked: (CallbackQuery | RejectedQuery)[] = [];
   const noted: unknown[] = [];
   const operator = new Hono();
-  const list = async (query: CallbackQuery) => {
+  const list = async (query: CallbackQuery | RejectedQuery) => {
     asked.push(query);
     return Array.from({ length: query.limit }, (_, index) => ({ id: `cb-${index}` })) as never;
   };
   addOperatorRoutes(operator, {
-    callbacks: { redrive },
+    callbacks: {
+      redrive: async () => accept('passed_on'),
+      dismiss: async () => accept('dismissed'),
+      ...orders,
+    },
     store: { list, listRejected: list },
     logger: { info: (...line: unknown[]) => void noted.push(line) },
   });
@@ -50,7 +55,12 @@ describe('lists of callbacks', () => {
   test('of rejected ones go on after a cursor', async () => {
     const { call, asked } = open();
     expect((await call('/callbacks/rejected?after=cb-7')).status).toBe(200);
-    expect(asked).toEqual([{ after: 'cb-7', limit: 100 }]);
+    expect((await call('/callbacks/rejected?rail=other&reason=signature.wrong')).status).toBe(200);
+    expect(asked).toEqual([
+      { after: 'cb-7', limit: 100 },
+      { rail: 'other', reason: 'signature.wrong', limit: 100 },
+    ]);
+    expect(await call('/callbacks/rejected?reason=none')).toMatchObject({ status: 400 });
   });
 });
 
@@ -72,8 +82,31 @@ describe('driving a callback again', () => {
   test.each([
     ['callback.unknown', 404, 'not_found'],
     ['callback.unreadable', 409, 'failed'],
+    ['callback.dismissed', 409, 'dismissed'],
+    ['rail.unknown', 409, 'rail_unknown'],
   ] as const)('%s is answered %i', async (refusal, status, code) => {
-    const { call } = open(async () => refuse(refusal));
+    const { call } = open({ redrive: async () => refuse(refusal) });
     expect(await call('/callbacks/cb-1/redrive', 'POST')).toMatchObject({ status, body: { code } });
+  });
+});
+
+describe('dismissing a callback', () => {
+  test('is answered 200 and noted with who ordered it', async () => {
+    const { call, noted } = open();
+    expect(await call('/callbacks/cb-1/dismiss', 'POST')).toEqual({
+      status: 200,
+      body: { id: 'cb-1', state: 'dismissed' },
+    });
+    expect(noted).toEqual([
+      [{ callback: 'cb-1', operator: 'operator', outcome: 'dismissed' }, 'a callback was dismissed by hand'],
+    ]);
+  });
+
+  test.each([
+    ['callback.unknown', 404, 'not_found'],
+    ['callback.not_failed', 409, 'not_failed'],
+  ] as const)('%s is answered %i', async (refusal, status, code) => {
+    const { call } = open({ dismiss: async () => refuse(refusal) });
+    expect(await call('/callbacks/cb-1/dismiss', 'POST')).toMatchObject({ status, body: { code } });
   });
 });

@@ -28,11 +28,13 @@ export function readClaim(
   try {
     const translated = rail.translateCallback(kind, text);
     if (!translated.ok) return { kind: 'rejected', reason: 'body.malformed' };
-    const { reference, claimedStatus, claimedAmount, claimedFee, claimedReason } = translated.value;
+    const { reference, claimedStatus, claimedAmount, claimedCurrency, claimedFee, claimedReason } =
+      translated.value;
     const claim = {
       reference,
       status: claimedStatus,
       amount: claimedAmount,
+      currency: claimedCurrency,
       fee: claimedFee,
       reason: claimedReason,
     };

@@ -1,29 +1,46 @@
-import { type Collection, type Db, MongoServerError } from 'mongodb';
-import type { JudgedRequest, RejectionReason } from './domain/callback.ts';
-import { type RequestDocument, toRequest } from './request-document.ts';
+import { accept, type Result, refuse } from '@pesewa/kernel';
+import { type AnyBulkWriteOperation, type Collection, type Db, MongoServerError } from 'mongodb';
+import type { CallbackDocument } from './callback-document.ts';
+import { evidenceOf, type JudgedRequest, type RejectionReason } from './domain/callback.ts';
+import { type RequestDocument, requestFields } from './request-document.ts';
 
 /** A request that was refused, kept for a while as evidence; `_id` sorts by time of arrival. */
 interface RejectedDocument extends RequestDocument {
   readonly _id: string;
   readonly reason: RejectionReason;
+  /** Of the whole body, of which a stranger's beginning alone is kept. */
+  readonly bodyBytes: number;
 }
 
-/** A rejected request as operators see it; the address is what a list of addresses is mended by. */
-export type RejectedSummary = Omit<RejectedDocument, '_id' | 'body' | 'headers' | 'peerAddress'> & {
+/** A rejected request as operators see it; the addresses are what a list of addresses, or a number of proxies, is mended by. */
+export type RejectedSummary = Omit<RejectedDocument, '_id' | 'body' | 'headers'> & {
   readonly id: string;
+  /** The header X-Forwarded-For as it came, null where it didn't. */
+  readonly forwardedFor: string | null;
 };
+
+/** Which rejected requests a list is of, and from where on: after the one with the id `after`. */
+export interface RejectedQuery {
+  readonly rail?: string | undefined;
+  readonly reason?: RejectionReason | undefined;
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
 
 /** What was refused: the newest, so many. */
 export interface Rejections {
-  /** Resolves once it is stored for good; rejects where too many are waiting to be. */
-  readonly insert: (request: JudgedRequest, reason: RejectionReason) => Promise<void>;
-  /** Oldest first, after the one with the id `after`. */
-  readonly list: (page: {
-    readonly after?: string | undefined;
-    readonly limit: number;
-  }) => Promise<readonly RejectedSummary[]>;
+  /** Resolves once it is stored for good; refuses where too many are waiting to be. */
+  readonly insert: (
+    request: JudgedRequest,
+    reason: RejectionReason,
+    /** Where the same bytes may be stored as failed: what is no callback is waited for no longer. */
+    keys: readonly string[],
+  ) => Promise<Result<null, 'not_kept'>>;
+  /** Newest first. */
+  readonly list: (query: RejectedQuery) => Promise<readonly RejectedSummary[]>;
 }
 
+const NAME = 'rejected_callbacks';
 const BYTES_MAX = 32 * 1024 * 1024;
 const COUNT_MAX = 10_000;
 const NAMESPACE_EXISTS = 48;
@@ -33,49 +50,76 @@ const WAITING_MAX = 256;
 /** Opens {@link Rejections} and makes sure of their bounds. */
 export async function openRejections(db: Db): Promise<Rejections> {
   const rejected = await openCapped(db);
-  const insert = createBatches<RejectedDocument>(
-    async (documents) => void (await rejected.insertMany([...documents], { ordered: false })),
-  );
+  const insert = createBatches<Rejection>(async (rejections) => {
+    await rejected.insertMany(
+      rejections.map(({ document }) => document),
+      { ordered: false },
+    );
+    await dismissFailed(db, rejections);
+  });
   return {
-    insert: (request, reason) => insert({ _id: request.id, ...toRequest(request), reason }),
-    list: async ({ after, limit }) => {
+    insert: (request, reason, keys) => {
+      const kept = requestFields(evidenceOf(request, reason));
+      const document = { _id: request.id, ...kept, reason, bodyBytes: request.body.byteLength };
+      return insert({ document, keys });
+    },
+    list: async ({ rail, reason, after, limit }) => {
       const found = await rejected
-        .find(after === undefined ? {} : { _id: { $gt: after } })
-        .project<Omit<RejectedDocument, 'body' | 'headers' | 'peerAddress'>>({
-          body: 0,
-          headers: 0,
-          peerAddress: 0,
+        .find({
+          ...(rail !== undefined && { rail }),
+          ...(reason !== undefined && { reason }),
+          ...(after !== undefined && { _id: { $lt: after } }),
         })
-        .sort({ _id: 1 })
+        .project<Omit<RejectedDocument, 'body'>>({ body: 0 })
+        .sort({ _id: -1 })
         .limit(limit)
         .toArray();
-      return found.map(({ _id: id, ...document }) => ({ id, ...document }));
+      return found.map(({ _id: id, headers, ...document }) => ({
+        id,
+        ...document,
+        forwardedFor: headers.find(({ name }) => name.toLowerCase() === 'x-forwarded-for')?.value ?? null,
+      }));
     },
   };
 }
 
+interface Rejection {
+  readonly document: RejectedDocument;
+  readonly keys: readonly string[];
+}
+
+async function dismissFailed(db: Db, rejections: readonly Rejection[]): Promise<void> {
+  const updates = rejections
+    .filter(({ keys }) => keys.length > 0)
+    .map(({ document: { digest, reason }, keys }): AnyBulkWriteOperation<CallbackDocument> => {
+      const update = { $set: { state: 'dismissed' as const, failure: reason } };
+      return { updateMany: { filter: { _id: { $in: [...keys] }, digest, state: 'failed' }, update } };
+    });
+  if (updates.length === 0) return;
+  await db.collection<CallbackDocument>('callbacks').bulkWrite(updates, { ordered: false });
+}
+
 /** Whoever knows the address can send garbage, so what is rejected is bounded: the oldest makes room. */
 async function openCapped(db: Db): Promise<Collection<RejectedDocument>> {
-  const name = 'rejected_callbacks';
   try {
-    return await db.createCollection<RejectedDocument>(name, {
-      capped: true,
-      size: BYTES_MAX,
-      max: COUNT_MAX,
-    });
+    await db.createCollection(NAME, { capped: true, size: BYTES_MAX, max: COUNT_MAX });
   } catch (error) {
-    if (error instanceof MongoServerError && error.code === NAMESPACE_EXISTS) return db.collection(name);
-    throw error;
+    if (!(error instanceof MongoServerError && error.code === NAMESPACE_EXISTS)) throw error;
+    const found = await db.listCollections({ name: NAME }).next();
+    const isCapped = found !== null && 'options' in found && found.options?.['capped'] === true;
+    if (!isCapped) throw new Error(`${NAME} has no bounds: convert it to a capped collection, or drop it`);
+    await db.command({ collMod: NAME, cappedSize: BYTES_MAX, cappedMax: COUNT_MAX });
   }
+  return db.collection(NAME);
 }
 
 /**
  * Writes items in batches, one at a time, so that a flood of garbage takes one connection from those who bring callbacks;
- * where too many are waiting, the next is turned away.
+ * where too many are waiting, the next is refused.
  */
 function createBatches<Item>(
   write: (items: readonly Item[]) => Promise<void>,
-): (item: Item) => Promise<void> {
+): (item: Item) => Promise<Result<null, 'not_kept'>> {
   const waiting: { readonly item: Item; readonly done: PromiseWithResolvers<void> }[] = [];
   let isWriting = false;
   const writeAll = async () => {
@@ -92,11 +136,12 @@ function createBatches<Item>(
     }
     isWriting = false;
   };
-  return (item) => {
-    if (waiting.length >= WAITING_MAX) return Promise.reject(new Error('too much is rejected at once'));
+  return async (item) => {
+    if (waiting.length >= WAITING_MAX) return refuse('not_kept');
     const done = Promise.withResolvers<void>();
     waiting.push({ item, done });
     void writeAll();
-    return done.promise;
+    await done.promise;
+    return accept(null);
   };
 }

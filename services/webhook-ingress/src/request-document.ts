@@ -16,7 +16,7 @@ export interface RequestDocument {
 }
 
 /** The part of a document that is the request. */
-export function toRequest(request: JudgedRequest): RequestDocument {
+export function requestFields(request: JudgedRequest): RequestDocument {
   const { rail, kind, digest, headers, peerAddress, clientAddress, verdict } = request;
   return {
     rail,

@@ -1,17 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { isDuplicateKey, openDatabase } from '@pesewa/messaging';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Callback, callbackKey } from './domain/callback.ts';
+import type { CallbackDocument } from './callback-document.ts';
+import { type Callback, callbackKeys } from './domain/callback.ts';
 import { type CallbackRecord, receive } from './domain/reception.ts';
-import { type CallbackDocument, type CallbackStore, openCallbackStore } from './store.ts';
+import { type CallbackStore, openCallbackStore } from './store.ts';
 
+const retention = { keepDays: 400, unverifiedKeepDays: 30 };
+const DAY_MS = 86_400_000;
 let database: Awaited<ReturnType<typeof openDatabase>>;
 let store: CallbackStore;
 
 beforeAll(async () => {
   const url = process.env['MONGODB_URL'] ?? '';
   database = await openDatabase({ url, database: `test-${randomUUID()}`, appName: 'test' });
-  store = await openCallbackStore(database.db);
+  store = await openCallbackStore(database.db, retention);
 });
 afterAll(async () => {
   await database.db.dropDatabase();
@@ -30,19 +33,33 @@ const callback = (changes: Partial<Callback> = {}): Callback => ({
   headers: [{ name: 'user-agent', value: 'rail/1' }],
   peerAddress: '10.0.0.1',
   clientAddress: '203.0.113.7',
-  claim: { reference: 'po-1', status: 'COMPLETED', amount: '20.5', fee: null, reason: 'Successful' },
+  claim: {
+    reference: 'po-1',
+    status: 'COMPLETED',
+    amount: '20.5',
+    currency: null,
+    fee: null,
+    reason: 'Successful',
+  },
   ...changes,
 });
+
+const unknown = { first: undefined, own: undefined };
+const recordOf = (arrived: Callback): CallbackRecord => {
+  const { own } = receive(unknown, arrived, 0);
+  if (own === undefined) throw new Error('nothing to remember');
+  return own;
+};
 
 /** Takes a callback as the service does: reads what is remembered, decides, stores. */
 const take = (arrived: Callback) =>
   database.client.withSession((session) =>
     session.withTransaction(async () => {
-      const key = callbackKey(arrived);
-      const known = await store.load([key], session);
-      const { outcome, record } = receive(known.get(key), arrived, 60_000);
-      const fresh = new Map(known.has(key) ? [] : [[key, arrived]]);
-      await store.save({ fresh, records: new Map([[key, record]]) }, session);
+      const { key } = callbackKeys(arrived);
+      const known = (await store.load([key], session)).get(key);
+      const { outcome, own } = receive({ first: known, own: known }, arrived, 60_000);
+      const fresh = new Map(known ? [] : [[key, arrived]]);
+      await store.save({ fresh, records: new Map(own && [[key, own]]) }, session);
       return outcome;
     }),
   );
@@ -52,7 +69,7 @@ const remembered = (key: string): Promise<CallbackRecord | undefined> =>
 test('what is remembered is what was decided, however often', async () => {
   const unread = callback({ id: 'cb-r1', digest: 'dr', claim: null });
   expect(await take(unread)).toBe('failed');
-  expect(await remembered('upstream/payout/dr')).toEqual(receive(undefined, unread, 0).record);
+  expect(await remembered('upstream/payout/dr')).toEqual(recordOf(unread));
   const read = callback({ id: 'cb-r2', digest: 'dr', receivedAtMs: 2_000 });
   expect(await take(read)).toBe('recovered');
   expect(await take({ ...read, receivedAtMs: 3_000 })).toBe('repeated');
@@ -67,14 +84,15 @@ test('what is remembered is what was decided, however often', async () => {
     lastReceivedAtMs: 3_000,
     conflicts: 0,
     otherDigests: [],
+    toldDigest: 'dr',
   });
 });
 
 test('a key that was taken meanwhile breaks the transaction', async () => {
   const taken = callback({ id: 'cb-t1', digest: 'dt' });
   await take(taken);
-  const { record } = receive(undefined, taken, 0);
-  const key = callbackKey(taken);
+  const record = recordOf(taken);
+  const { key } = callbackKeys(taken);
   const again = database.client.withSession((session) =>
     session.withTransaction(() =>
       store.save({ fresh: new Map([[key, taken]]), records: new Map([[key, record]]) }, session),
@@ -102,7 +120,14 @@ test('the raw body is kept byte for byte, with its verdict', async () => {
 describe('lists', () => {
   const ids = (items: readonly { readonly id: string }[]) => items.map(({ id }) => id);
   test('are by reference, by state, or both, and show no personal data', async () => {
-    const claim = { reference: 'po-list', status: 'FAILED', amount: null, fee: null, reason: 'no account' };
+    const claim = {
+      reference: 'po-list',
+      status: 'FAILED',
+      amount: null,
+      currency: null,
+      fee: null,
+      reason: 'no account',
+    };
     await take(callback({ id: 'cb-l1', digest: 'dl1', claim }));
     await take(callback({ id: 'cb-l2', digest: 'dl2', claim, receivedAtMs: 2_000 }));
     await take(callback({ id: 'cb-l3', digest: 'dl3', claim: null }));
@@ -117,6 +142,7 @@ describe('lists', () => {
         reference: 'po-list',
         claimedStatus: 'FAILED',
         claimedAmount: null,
+        claimedCurrency: null,
         claimedFee: null,
         state: 'passed_on',
         failure: null,
@@ -125,6 +151,9 @@ describe('lists', () => {
         deliveries: 1,
         conflicts: 0,
         otherDigests: [],
+        toldDigest: 'dl1',
+        messageId: null,
+        forgetAt: new Date(1_000 + 400 * DAY_MS),
         receivedAt: new Date(1_000),
         lastReceivedAt: new Date(1_000),
       },
@@ -150,32 +179,81 @@ describe('lists', () => {
 
 test('what was rejected is kept with its reason in a bounded collection, and opening again leaves it', async () => {
   const body = Buffer.alloc(60_000, 'a');
-  await store.insertRejected(callback({ id: 'cb-x1', body }), 'address.unlisted');
-  const again = await openCallbackStore(database.db);
-  await again.insertRejected(callback({ id: 'cb-x2', body }), 'signature.wrong');
+  await store.insertRejected(callback({ id: 'cb-x1', body }), 'address.unlisted', []);
+  const forwarded = [{ name: 'x-forwarded-for', value: '203.0.113.7' }];
+  const again = await openCallbackStore(database.db, retention);
+  await again.insertRejected(callback({ id: 'cb-x2', body, headers: forwarded }), 'signature.wrong', []);
+  await again.insertRejected(callback({ id: 'cb-x3', rail: 'other', body }), 'body.malformed', []);
+  const list = async (query: object) =>
+    (await store.listRejected({ ...query, limit: 10 })).map(({ id }) => id);
   expect(await store.listRejected({ limit: 10 })).toMatchObject([
-    { id: 'cb-x1', reason: 'address.unlisted', clientAddress: '203.0.113.7' },
-    { id: 'cb-x2', reason: 'signature.wrong' },
+    { id: 'cb-x3', reason: 'body.malformed', bodyBytes: 60_000 },
+    { id: 'cb-x2', reason: 'signature.wrong', forwardedFor: '203.0.113.7' },
+    {
+      id: 'cb-x1',
+      reason: 'address.unlisted',
+      clientAddress: '203.0.113.7',
+      peerAddress: '10.0.0.1',
+      forwardedFor: null,
+      bodyBytes: 60_000,
+    },
   ]);
-  const [first] = await store.listRejected({ after: 'cb-x1', limit: 10 });
-  expect(first?.id).toBe('cb-x2');
-  for (const hidden of ['body', 'headers', 'peerAddress', '_id']) expect(first).not.toHaveProperty(hidden);
+  expect(await list({ after: 'cb-x2' })).toEqual(['cb-x1']);
+  expect(await list({ rail: 'other' })).toEqual(['cb-x3']);
+  expect(await list({ reason: 'signature.wrong' })).toEqual(['cb-x2']);
+  const [first] = await store.listRejected({ limit: 1 });
+  for (const hidden of ['body', 'headers', '_id']) expect(first).not.toHaveProperty(hidden);
+  const kept = await database.db
+    .collection<{ body: { length: () => number } }>('rejected_callbacks')
+    .find()
+    .toArray();
+  expect(kept.map((one) => one.body.length())).toEqual([2_048, 2_048, 60_000]);
 
   const rejected = database.db.collection('rejected_callbacks');
   const flood = (round: number) =>
-    Promise.allSettled(
+    Promise.all(
       Array.from({ length: 400 }, (_, index) =>
-        store.insertRejected(callback({ id: `cb-y${round}-${index}`, body }), 'body.malformed'),
+        store.insertRejected(callback({ id: `cb-y${round}-${index}`, body }), 'body.malformed', []),
       ),
     );
   for (const round of [1, 2, 3]) {
-    const kept = (await flood(round)).filter(({ status }) => status === 'fulfilled');
-    expect(kept.length).toBeGreaterThanOrEqual(256);
-    expect(kept.length).toBeLessThan(400);
+    const taken = (await flood(round)).filter(({ ok }) => ok);
+    expect(taken.length).toBeGreaterThanOrEqual(256);
+    expect(taken.length).toBeLessThan(400);
   }
   expect(await rejected.countDocuments()).toBeLessThan(600);
   expect(await rejected.findOne({ _id: 'cb-x1' as never })).toBeNull();
   expect(await database.db.listCollections({ name: 'rejected_callbacks' }).next()).toMatchObject({
     options: { capped: true, max: 10_000, size: 32 * 1024 * 1024 },
   });
+});
+
+test('a rejected collection without bounds is not taken for one that has them', async () => {
+  const url = process.env['MONGODB_URL'] ?? '';
+  const name = `test-${randomUUID()}`;
+  await using other = await openDatabase({ url, database: name, appName: 'test' });
+  await other.db.createCollection('rejected_callbacks');
+  await expect(openCallbackStore(other.db, retention)).rejects.toThrow('no bounds');
+  await other.db.dropCollection('rejected_callbacks');
+  await other.db.createCollection('rejected_callbacks', { capped: true, size: 4_096, max: 10 });
+  await openCallbackStore(other.db, retention);
+  expect(await other.db.listCollections({ name: 'rejected_callbacks' }).next()).toMatchObject({
+    options: { capped: true, max: 10_000, size: 32 * 1024 * 1024 },
+  });
+  await other.db.dropDatabase();
+});
+
+test.each([
+  ['allowed', 'not_required', 400],
+  ['any', 'verified', 400],
+  ['any', 'not_required', 30],
+] as const)('a callback of address %s and signature %s is kept %i days', async (address, signature, days) => {
+  const id = `cb-${address}-${signature}`;
+  const verdict = { address, signature, proven: false };
+  await take(callback({ id, digest: id, verdict }));
+  const stored = await database.db.collection<CallbackDocument>('callbacks').findOne({ id });
+  expect(stored?.forgetAt).toEqual(new Date(1_000 + days * DAY_MS));
+  expect(await database.db.collection('callbacks').indexes()).toContainEqual(
+    expect.objectContaining({ key: { forgetAt: 1 }, expireAfterSeconds: 0 }),
+  );
 });

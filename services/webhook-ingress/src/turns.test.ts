@@ -1,19 +1,28 @@
 import { expect, test, vi } from 'vitest';
 import { takeTurns } from './turns.ts';
 
+const bounds = { itemsMax: 5_000, bytesMax: 1_000_000, waitMsMax: 8_000 };
+
 /** Work that ends when told, and what is under way. */
-function open() {
+function open(changed: Partial<typeof bounds> = {}) {
   const underWay: { readonly key: string; readonly name: string; readonly end: (error?: Error) => void }[] =
     [];
-  const submit = takeTurns(({ key, name }: { readonly key: string; readonly name: string }) => {
-    const done = Promise.withResolvers<string>();
-    underWay.push({
-      key,
-      name,
-      end: (error) => (error ? done.reject(error) : done.resolve(name)),
-    });
-    return done.promise;
-  });
+  const take = takeTurns(
+    ({ key, name }: { readonly key: string; readonly name: string; readonly bytes: number }) => {
+      const done = Promise.withResolvers<string>();
+      underWay.push({
+        key,
+        name,
+        end: (error) => (error ? done.reject(error) : done.resolve(name)),
+      });
+      return done.promise;
+    },
+    { ...bounds, ...changed },
+  );
+  const submit = async (work: { readonly key: string; readonly name: string; readonly bytes?: number }) => {
+    const taken = await take({ bytes: 1, ...work });
+    return taken.ok ? taken.value : taken.refusal;
+  };
   const names = () => underWay.map(({ name }) => name);
   return { submit, underWay, names };
 }
@@ -59,8 +68,36 @@ test('failed work lets the next go on', async () => {
   expect(await second).toBe('b');
 });
 
-test('so many wait for one key at most', async () => {
-  const { submit } = open();
-  for (let count = 0; count <= 5_000; count += 1) void submit({ key: 'k', name: 'a' });
-  await expect(submit({ key: 'k', name: 'a' })).rejects.toThrow('too many');
+test('beyond so much, more is refused at once', async () => {
+  const { submit, underWay } = open({ itemsMax: 3 });
+  const taken = ['a', 'b', 'c'].map((name) => submit({ key: name === 'c' ? 'other' : 'k', name }));
+  expect(await submit({ key: 'third', name: 'd' })).toBe('overloaded');
+  for (const work of underWay) work.end();
+  await taken[0];
+  void submit({ key: 'third', name: 'd' });
+  await vi.waitFor(() => expect(underWay.map(({ name }) => name)).toContain('d'));
+});
+
+test('beyond so many bytes over all keys, more is refused at once', async () => {
+  const { submit, underWay } = open({ bytesMax: 100 });
+  const first = submit({ key: 'k', name: 'a', bytes: 60 });
+  void submit({ key: 'other', name: 'b', bytes: 40 });
+  expect(await submit({ key: 'k', name: 'c', bytes: 1 })).toBe('overloaded');
+  underWay[0]?.end();
+  expect(await first).toBe('a');
+  void submit({ key: 'k', name: 'd', bytes: 60 });
+  await vi.waitFor(() => expect(underWay.map(({ name }) => name)).toContain('d'));
+});
+
+test('what waited too long is let go of, and never goes on', async () => {
+  const { submit, underWay, names } = open({ waitMsMax: 20, itemsMax: 2 });
+  const first = submit({ key: 'k', name: 'a' });
+  expect(await submit({ key: 'k', name: 'b' })).toBe('overloaded');
+  underWay[0]?.end();
+  expect(await first).toBe('a');
+  expect(names()).toEqual(['a']);
+  // Nothing of it counts any more.
+  const again = ['c', 'd'].map((name) => submit({ key: name, name }));
+  for (const work of underWay) work.end();
+  expect(await Promise.all(again)).toEqual(['c', 'd']);
 });

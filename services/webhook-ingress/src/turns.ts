@@ -1,47 +1,84 @@
+import { accept, type Result, refuse } from '@pesewa/kernel';
+
 /** Work on something that one transaction at a time can change. */
 interface Keyed {
   readonly key: string;
+  /** What it holds in memory while it waits. */
+  readonly bytes: number;
+}
+
+/** How much may be under way at once, waiting included, and how long the work on one key waits for its turn. */
+interface Bounds {
+  readonly itemsMax: number;
+  readonly bytesMax: number;
+  readonly waitMsMax: number;
 }
 
 interface Turn {
   underWay: number;
-  readonly waiting: (() => void)[];
+  /** Told `false` where their time has passed. */
+  readonly waiting: Set<(mayGoOn: boolean) => void>;
 }
 
 const TOGETHER_MAX = 100;
-const WAITING_MAX = 5_000;
 
 /**
  * Lets work on one key wait while other work on it is under way, then go on together: repeats that come by the hundred would
  * else be spread over transactions that all want the same document, and only delay each other.
+ *
+ * Work beyond the bounds is refused at once, and work that waited too long is let go of: whoever sent it has given up.
  */
 export function takeTurns<Work extends Keyed, Outcome>(
   submit: (work: Work) => Promise<Outcome>,
-): (work: Work) => Promise<Outcome> {
+  bounds: Bounds,
+): (work: Work) => Promise<Result<Outcome, 'overloaded'>> {
   const turns = new Map<string, Turn>();
+  const held = { items: 0, bytes: 0 };
   const leave = (key: string, turn: Turn) => {
     turn.underWay -= 1;
     if (turn.underWay > 0) return;
-    const next = turn.waiting.splice(0, TOGETHER_MAX);
+    const next = [...turn.waiting].slice(0, TOGETHER_MAX);
     turn.underWay = next.length;
     if (next.length === 0) turns.delete(key);
-    for (const goOn of next) goOn();
+    for (const goOn of next) goOn(true);
   };
-  return async (work) => {
-    const turn = turns.get(work.key) ?? { underWay: 0, waiting: [] };
+  const run = async (work: Work): Promise<Result<Outcome, 'overloaded'>> => {
+    const turn = turns.get(work.key) ?? { underWay: 0, waiting: new Set() };
     if (turn.underWay === 0) {
       turn.underWay = 1;
       turns.set(work.key, turn);
-    } else {
-      if (turn.waiting.length >= WAITING_MAX) throw new Error('too many of one callback are waiting');
-      await new Promise<void>((resolve) => {
-        turn.waiting.push(resolve);
-      });
+    } else if (!(await waitIn(turn, bounds.waitMsMax))) {
+      return refuse('overloaded');
     }
     try {
-      return await submit(work);
+      return accept(await submit(work));
     } finally {
       leave(work.key, turn);
     }
   };
+  return async (work) => {
+    if (held.items >= bounds.itemsMax || held.bytes + work.bytes > bounds.bytesMax)
+      return refuse('overloaded');
+    held.items += 1;
+    held.bytes += work.bytes;
+    try {
+      return await run(work);
+    } finally {
+      held.items -= 1;
+      held.bytes -= work.bytes;
+    }
+  };
+}
+
+/** Whether its turn came in time. */
+function waitIn(turn: Turn, waitMsMax: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const goOn = (mayGoOn: boolean) => {
+      clearTimeout(late);
+      turn.waiting.delete(goOn);
+      resolve(mayGoOn);
+    };
+    const late = setTimeout(() => goOn(false), waitMsMax);
+    turn.waiting.add(goOn);
+  });
 }

@@ -73,6 +73,11 @@ describe.concurrent('contract 2.10, design 9: what check-status tells', () => {
     }
   });
 
+  it.each(['GH', 'gh', 'Gh'])('transactionCountry %s is as good as payin takes it', async (country) => {
+    const body = statusBody('nobody-has-it', { transactionCountry: country });
+    expect((await collections.check({ body })).code).toBe('25');
+  });
+
   it('further fields change nothing', async () => {
     const body = statusBody('nobody-has-it', { merchantId: 'rival', status: 'COMPLETED', __proto__: 'x' });
     expect((await collections.check({ body })).code).toBe('25');

@@ -1,10 +1,10 @@
-import { referencePattern } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
-import { readCount, readLine, readPositiveAmount } from '../arguments.ts';
+import { readCommandId, readCount, readLine, readPositiveAmount } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { type DecisionView, decisionStatuses } from '../decisions.ts';
-import { CliError, messageOf, RefusedError } from '../errors.ts';
+import { CliError, RefusedError } from '../errors.ts';
 import { withExamples } from '../help.ts';
+import { repeatable } from '../ordering.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
 
@@ -84,10 +84,7 @@ function addProposeCommand(decisions: Command, ports: CliPorts): void {
       ports.print(`proposing ${commandId}\n`);
       const proposal = { reference, amount, commandId, ...(note !== undefined && { note }) };
       const proposed = await operations.decisions.propose(proposal).catch((error: unknown) => {
-        if (error instanceof RefusedError) throw error;
-        throw new CliError(
-          `${messageOf(error)}; it may have been taken: repeat with --command-id ${commandId}`,
-        );
+        throw error instanceof RefusedError ? error : repeatable(error, commandId, 'it may have been taken');
       });
       ports.print(`${summary(proposed)}${nextStep(proposed)}`);
     });
@@ -102,14 +99,25 @@ function addApproveCommand(decisions: Command, ports: CliPorts): void {
     .command('approve')
     .description('agrees to the amount that another operator proposed: the collection completes with it')
     .argument('<id>', 'its id')
-    .action(async (id: string, _options: object, command: Command) => {
+    .option('--dry-run', 'show the decision and approve nothing')
+    .action(async (id: string, options: { readonly dryRun?: boolean }, command: Command) => {
       const { operations } = await openContext(ports, command);
+      if (options.dryRun) {
+        ports.print(`${summary(await operations.decisions.show(id))}nothing was approved\n`);
+        return;
+      }
       ports.print(summary(await operations.decisions.approve(id)));
     });
   withExamples(approve, [
     'pesewa decisions approve dc-0193e5c1',
+    'pesewa decisions approve dc-0193e5c1 --dry-run',
     'PESEWA_APPROVER_TOKEN=… pesewa decisions approve dc-0193e5c1',
   ]);
+}
+
+interface RejectOptions {
+  readonly reason?: string;
+  readonly dryRun?: boolean;
 }
 
 function addRejectCommand(decisions: Command, ports: CliPorts): void {
@@ -118,23 +126,21 @@ function addRejectCommand(decisions: Command, ports: CliPorts): void {
     .description('ends a proposal for good, your own too; the collection goes on waiting')
     .argument('<id>', 'its id')
     .option('--reason <text>', 'why, in one line of at most 200 characters')
-    .action(async (id: string, options: { readonly reason?: string }, command: Command) => {
+    .option('--dry-run', 'show the decision and reject nothing')
+    .action(async (id: string, options: RejectOptions, command: Command) => {
       const reason =
         options.reason === undefined ? undefined : readLine('--reason', options.reason, TEXT_LENGTH_MAX);
       const { operations } = await openContext(ports, command);
+      if (options.dryRun) {
+        ports.print(`${summary(await operations.decisions.show(id))}nothing was rejected\n`);
+        return;
+      }
       ports.print(summary(await operations.decisions.reject(id, reason)));
     });
   withExamples(reject, [
     'pesewa decisions reject dc-0193e5c1',
     'pesewa decisions reject dc-0193e5c1 --reason "another amount"',
   ]);
-}
-
-function readCommandId(text: string | undefined): string | undefined {
-  if (text === undefined || (referencePattern.test(text) && !/^(?:po|co)-/.test(text))) return text;
-  throw new CliError(
-    '--command-id: write 1 to 64 letters, digits, dots, underscores, colons or hyphens, not beginning with po- or co-',
-  );
 }
 
 function summary(decision: DecisionView): string {

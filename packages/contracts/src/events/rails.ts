@@ -27,6 +27,12 @@ export const railNotices = [
         doc: 'decimal text, as the callback wrote it',
       },
       {
+        name: 'claimedCurrency',
+        type: ['null', 'string'],
+        default: null,
+        doc: 'ISO 4217, of collections; null where the callback names none',
+      },
+      {
         name: 'claimedFee',
         type: ['null', 'string'],
         default: null,
@@ -46,7 +52,7 @@ export const railNotices = [
     type: 'record',
     namespace,
     name: 'RailStatusObserved',
-    doc: 'A fact: what the rail itself answered to a poll. Owners act on it.',
+    doc: 'A fact: what the rail itself answered to a poll, or proved by a callback. Owners act on it.',
     fields: [
       ...envelope,
       ...subject,
@@ -70,7 +76,7 @@ export const railNotices = [
       {
         name: 'polledAt',
         type: 'long',
-        doc: "when the poll that asked the rail was claimed, by the database's clock, milliseconds since the epoch",
+        doc: "when the poll that asked the rail was claimed, by the database's clock; of a proven callback, when it came; milliseconds since the epoch",
       },
     ],
   },

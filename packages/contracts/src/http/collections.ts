@@ -62,7 +62,7 @@ export type CompletePayinRequest = z.output<typeof completePayinRequest>;
 export const checkStatusRequest = z.object({
   requestHeader,
   transactionReference: reference,
-  transactionCountry: z.string().regex(/^[A-Z]{2}$/, { error: 'must be a two-letter country code' }),
+  transactionCountry: z.string().regex(/^[A-Za-z]{2}$/, { error: 'must be a two-letter country code' }),
 });
 
 /** The answer of payin and complete-payin (contract 2.9). */

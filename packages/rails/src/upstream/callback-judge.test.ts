@@ -34,15 +34,15 @@ const judge = (
   evidence: { headers?: Headers; body?: string | Uint8Array; clientAddress?: string } = {},
   awayMs = 0,
 ) => {
-  const { rail, clock } = createRailFixture(answering(200, ''), settings);
-  clock.now += awayMs;
+  const { rail } = createRailFixture(answering(200, ''), settings);
   return rail.judgeCallback({
     headers: evidence.headers ?? signed(),
     body: Buffer.from(evidence.body ?? body),
     clientAddress: evidence.clientAddress,
+    receivedAtMs: START_MS + awayMs,
   });
 };
-const signatureOf = (...given: Parameters<typeof judge>) => judge(...given).signature;
+const verdictOn = (...given: Parameters<typeof judge>) => judge(...given).signature;
 const oneSecret = { callbackSecrets: [current] };
 
 describe('the signature of a callback (research/reliability 6.5)', () => {
@@ -69,10 +69,10 @@ describe('the signature of a callback (research/reliability 6.5)', () => {
 
   it('verifies with the old and the new secret while they rotate', () => {
     const both = { callbackSecrets: [next, current] };
-    expect(signatureOf(both)).toBe('verified');
-    expect(signatureOf(both, { headers: signed({ secrets: [next] }) })).toBe('verified');
-    expect(signatureOf(oneSecret, { headers: signed({ secrets: [next, current] }) })).toBe('verified');
-    expect(signatureOf(oneSecret, { headers: signed({ secrets: [next] }) })).toBe('wrong');
+    expect(verdictOn(both)).toBe('verified');
+    expect(verdictOn(both, { headers: signed({ secrets: [next] }) })).toBe('verified');
+    expect(verdictOn(oneSecret, { headers: signed({ secrets: [next, current] }) })).toBe('verified');
+    expect(verdictOn(oneSecret, { headers: signed({ secrets: [next] }) })).toBe('wrong');
   });
 
   it.each([
@@ -82,7 +82,7 @@ describe('the signature of a callback (research/reliability 6.5)', () => {
     ['nothing', ''],
     ['bytes that are no text', Uint8Array.of(0xff, 0xfe)],
   ])('does not verify over %s', (_, other) => {
-    expect(signatureOf(oneSecret, { body: other })).toBe('wrong');
+    expect(verdictOn(oneSecret, { body: other })).toBe('wrong');
   });
 
   it.each<readonly [string, Headers, string]>([
@@ -94,6 +94,7 @@ describe('the signature of a callback (research/reliability 6.5)', () => {
     ['the secret of another rail', signed({ secrets: [foreign] }), 'wrong'],
     ['another id', changed('webhook-id', 'msg-2'), 'wrong'],
     ['another timestamp', changed('webhook-timestamp', String(startSeconds + 1)), 'wrong'],
+    ['a timestamp before the epoch', changed('webhook-timestamp', '-1'), 'wrong'],
     ['a timestamp of letters', changed('webhook-timestamp', 'now'), 'wrong'],
     ['a timestamp in milliseconds', changed('webhook-timestamp', String(START_MS)), 'wrong'],
     ['no algorithm', changed('webhook-signature', 'v1'), 'wrong'],
@@ -116,7 +117,7 @@ describe('the signature of a callback (research/reliability 6.5)', () => {
 
   it('is found under names in any case', () => {
     const headers = signed().map(({ name, value }) => ({ name: name.toUpperCase(), value }));
-    expect(signatureOf(oneSecret, { headers })).toBe('verified');
+    expect(verdictOn(oneSecret, { headers })).toBe('verified');
   });
 
   it.each([
@@ -127,7 +128,7 @@ describe('the signature of a callback (research/reliability 6.5)', () => {
     [-300_001, 'expired'],
     [86_400_000, 'expired'],
   ])('judged %d ms later is %s', (awayMs, signature) => {
-    expect(signatureOf(oneSecret, {}, awayMs)).toBe(signature);
+    expect(verdictOn(oneSecret, {}, awayMs)).toBe(signature);
   });
 });
 

@@ -1,25 +1,22 @@
 import { createAddressList } from '@pesewa/addresses';
-import type { Clock } from '@pesewa/kernel';
-import { type SignatureRefusal, verifyWebhook } from '@pesewa/signatures';
+import { type SignatureRefusal, verifyWebhook, type WebhookHeaders } from '@pesewa/signatures';
 import type { CallbackEvidence, CallbackVerdict, RailConnector } from '../connector.ts';
 import type { RailSettings } from '../settings.ts';
 
 const TOLERANCE_SECONDS = 300;
 
 /**
- * How each header must look. A header that was sent twice reaches us as one, joined by a comma: no form allows that,
+ * How a header that verifies must look beyond what its signature demands. A header that was sent twice reaches us as one, joined by a comma: no form allows that,
  * else the part that verifies and the part that somebody else reads could differ.
  */
 const forms = {
   'webhook-id': /^[\x21-\x2b\x2d-\x7e]{1,256}$/,
-  'webhook-timestamp': /^\d{1,12}$/,
   'webhook-signature': /^[^\s,]+,[^\s,]+(?: [^\s,]+,[^\s,]+)*$/,
 } as const;
 
-type SignatureHeaders = Readonly<Record<keyof typeof forms, string>>;
-
 const verdicts: Readonly<Record<SignatureRefusal, CallbackVerdict['signature']>> = {
   'signature.missing': 'missing',
+  'signature.malformed': 'wrong',
   'signature.stale': 'expired',
   'signature.wrong': 'wrong',
 };
@@ -27,7 +24,6 @@ const verdicts: Readonly<Record<SignatureRefusal, CallbackVerdict['signature']>>
 /** Builds what judges a rail's callbacks: addresses by its list, signatures after Standard Webhooks by its secrets. */
 export function createCallbackJudge(
   settings: Pick<RailSettings, 'callbackAddresses' | 'callbackSecrets' | 'callbacks'>,
-  clock: Pick<Clock, 'nowMs'>,
 ): RailConnector['judgeCallback'] {
   const { callbackSecrets: secrets } = settings;
   const allowed = createAddressList(settings.callbackAddresses);
@@ -35,16 +31,15 @@ export function createCallbackJudge(
     if (settings.callbackAddresses.length === 0) return 'any';
     return allowed.has(address) ? 'allowed' : 'unlisted';
   };
-  const judgeSignature = ({ headers, body }: CallbackEvidence): Judged => {
+  const judgeSignature = ({ headers, body, receivedAtMs }: CallbackEvidence): Judged => {
     if (secrets.length === 0) return { signature: 'not_required', messageId: null };
     const given = readHeaders(headers);
     if (typeof given === 'string') return { signature: given, messageId: null };
-    const nowMs = clock.nowMs();
     const verified = verifyWebhook({
       headers: { ...given },
       body,
       secrets,
-      nowMs,
+      nowMs: receivedAtMs,
       toleranceSeconds: TOLERANCE_SECONDS,
     });
     return verified.ok
@@ -64,7 +59,7 @@ export function createCallbackJudge(
 type Judged = Pick<CallbackVerdict, 'signature' | 'messageId'>;
 
 /** The three headers, or why they can prove nothing. */
-function readHeaders(headers: CallbackEvidence['headers']): SignatureHeaders | 'missing' | 'wrong' {
+function readHeaders(headers: CallbackEvidence['headers']): WebhookHeaders | 'missing' | 'wrong' {
   const values = (wanted: string) =>
     headers.filter(({ name }) => name.toLowerCase() === wanted).map(({ value }) => value);
   const ids = values('webhook-id');
@@ -73,10 +68,7 @@ function readHeaders(headers: CallbackEvidence['headers']): SignatureHeaders | '
   const [id, timestamp, signature] = [ids[0], timestamps[0], signatures[0]];
   if (!id || !timestamp || !signature) return 'missing';
   const isSentOnce = [ids, timestamps, signatures].every(({ length }) => length === 1);
-  const isWellFormed =
-    forms['webhook-id'].test(id) &&
-    forms['webhook-timestamp'].test(timestamp) &&
-    forms['webhook-signature'].test(signature);
+  const isWellFormed = forms['webhook-id'].test(id) && forms['webhook-signature'].test(signature);
   if (!isSentOnce || !isWellFormed) return 'wrong';
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
 }

@@ -5,6 +5,7 @@ import type { RailCallback, RailKind } from '../connector.ts';
 import { reasonLine } from './text.ts';
 
 const AMOUNT_LENGTH_MAX = 40;
+const CURRENCY = /^[A-Z]{3}$/;
 
 /** What a hint needs; the rest of the body is kept by whoever stores it, not judged. */
 const payoutClaim = z.object({
@@ -17,13 +18,18 @@ const payoutClaim = z.object({
   }),
 });
 
-const collectionClaim = collectionWebhook.pick({
-  merchant_reference: true,
-  status: true,
-  amount_received: true,
-  transaction_fee: true,
-  failure_reason: true,
-});
+const collectionClaim = collectionWebhook
+  .pick({
+    merchant_reference: true,
+    status: true,
+    amount_received: true,
+    transaction_fee: true,
+    failure_reason: true,
+  })
+  .extend({
+    // A rail that leaves it out is still heard: what it is worth without one is not ours to judge.
+    currency_code: z.unknown().optional(),
+  });
 
 /** Reads the body of a callback (contract 6.1, 6.2) into what it claims. */
 export function translateCallback(
@@ -47,6 +53,7 @@ function readPayout(bodyText: string): RailCallback | undefined {
     reference: data.merchantReference,
     claimedStatus: data.transactionStatus,
     claimedAmount: data.amount,
+    claimedCurrency: null,
     claimedFee: data.feeAmount,
     claimedReason: reasonLine(data.statusReason) ?? null,
   };
@@ -59,9 +66,14 @@ function readCollection(bodyText: string): RailCallback | undefined {
     reference: claim.data.merchant_reference,
     claimedStatus: claim.data.status,
     claimedAmount: claim.data.amount_received,
+    claimedCurrency: readCurrency(claim.data.currency_code),
     claimedFee: claim.data.transaction_fee,
     claimedReason: reasonLine(claim.data.failure_reason) ?? null,
   };
+}
+
+function readCurrency(code: unknown): string | null {
+  return typeof code === 'string' && CURRENCY.test(code) ? code : null;
 }
 
 function readJson(text: string): unknown {

@@ -12,7 +12,7 @@ const answer = (details: object, change: object = {}) => ({
   redirectionUrl: '',
   ...change,
 });
-const failed = (failedReason?: string) => ({
+const failed = (failedReason?: unknown) => ({
   responseDetails: { responseCode: '06', responseMessage: 'FAILED', failedReason },
 });
 const link = (redirectionUrl: string) => answer({}, { redirectionRequired: true, redirectionUrl });
@@ -57,19 +57,30 @@ describe('initiating a collection (contract 4.7)', () => {
 
   it.each([
     ['pending', 200, answer({}), { kind: 'accepted', redirectionUrl: '' }],
+    ['a link in another flow', 200, link('https://pay.example/1'), { kind: 'accepted', redirectionUrl: '' }],
     [
-      'a link',
+      'its head and nothing else',
       200,
-      link('https://pay.example/1'),
-      { kind: 'accepted', redirectionUrl: 'https://pay.example/1' },
-    ],
-    ['a link that is none', 200, link('javascript:alert(1)'), { kind: 'accepted', redirectionUrl: '' }],
-    [
-      'a link not required',
-      200,
-      answer({}, { redirectionUrl: 'https://pay.example/1' }),
+      { responseDetails: { responseCode: '09', responseMessage: 'PENDING' } },
       { kind: 'accepted', redirectionUrl: '' },
     ],
+    [
+      'null wherever something is optional',
+      200,
+      {
+        responseDetails: { ...answer({}).responseDetails, statusDescription: null, failedReason: null },
+        transactionReference: null,
+        otpIsRequired: null,
+        lengthOfOtp: null,
+        paymentCompletionRequired: null,
+        paymentCompletionUrl: null,
+        redirectionRequired: null,
+        redirectionUrl: null,
+      },
+      { kind: 'accepted', redirectionUrl: '' },
+    ],
+    ['a reason that is null', 200, failed(null), { kind: 'failed', reason: 'FAILED' }],
+    ['a reason that is no text', 200, failed({ code: 7 }), { kind: 'failed', reason: 'FAILED' }],
     ['duplicate', 200, failed('DUPLICATE REFERENCE'), { kind: 'unknown', why: 'duplicate: look it up' }],
     [
       'wrong module',
@@ -98,11 +109,61 @@ describe('initiating a collection (contract 4.7)', () => {
     ['06 PENDING', 200, answer({ responseCode: '06' }), unknown],
     ['00', 200, answer({ responseCode: '00' }), unknown],
     ['09 with HTTP 400', 400, answer({}), unknown],
-    ['09 and nothing else', 200, { responseDetails: answer({}).responseDetails }, unknown],
+    ['no head', 200, { transactionReference: 'UP-1', redirectionUrl: 'https://pay.example/1' }, unknown],
+    ['no message', 200, { responseDetails: { responseCode: '09' } }, unknown],
     ['no JSON', 200, '', unknown],
   ])('%s', async (_, status, body, result) => {
     const { rail } = createRailFixture(answering(status, body));
     expect(await rail.initiateCollection(collection)).toEqual(result);
+  });
+});
+
+describe('the link of a link flow (contract 2.9)', () => {
+  const byLink = { ...collection, country: 'GMB', currency: 'GMD', operatorCode: 'GMWAV' };
+  const secure = { collectionsUrl: 'https://rail.test/collect' };
+
+  it.each([
+    ['as it is', link('https://pay.example/1?a=b'), 'https://pay.example/1?a=b'],
+    ['in its normal spelling', link(' https://PAY.example:443/a b'), 'https://pay.example/a%20b'],
+    [
+      'whatever is said of its need',
+      answer({}, { redirectionUrl: 'https://pay.example/1' }),
+      'https://pay.example/1',
+    ],
+    [
+      'told as the completion’s',
+      answer({}, { redirectionUrl: null, paymentCompletionUrl: 'https://pay.example/2' }),
+      'https://pay.example/2',
+    ],
+  ])('%s', async (_, body, redirectionUrl) => {
+    const { rail, warnings } = createRailFixture(answering(200, body), secure);
+    expect(await rail.initiateCollection(byLink)).toEqual({ kind: 'accepted', redirectionUrl });
+    expect(warnings).toEqual([]);
+  });
+
+  it.each([
+    ['a script', 'javascript:alert(1)'],
+    ['http', 'http://pay.example/canary'],
+    ['credentials', 'https://canary:secret@pay.example/'],
+    ['a user', 'https://canary@pay.example/'],
+    ['a control character', 'https://pay.example/canary\u0000'],
+    ['a line break', 'https://pay.example/\ncanary'],
+    ['text that turns round', 'https://pay.example/\u202ecanary'],
+    ['an invisible character', 'https://pay.example/can\u200bary'],
+    ['more than an address may hold', `https://pay.example/canary${'x'.repeat(2_048)}`],
+    ['nothing', ''],
+  ])('that is or has %s is left out, and told without it', async (_, address) => {
+    const { rail, warnings } = createRailFixture(answering(200, link(address)), secure);
+    expect(await rail.initiateCollection(byLink)).toEqual({ kind: 'accepted', redirectionUrl: '' });
+    expect(warnings).toEqual([[{ rail: 'upstream', reference: 'co-1' }, expect.any(String)]]);
+    expect(JSON.stringify(warnings)).not.toMatch(/canary|script/);
+  });
+
+  it('may be http where the rail itself is, on a developer’s machine', async () => {
+    const { rail } = createRailFixture(answering(200, link('http://127.0.0.1:4070/pay/1')));
+    expect(await rail.initiateCollection(byLink)).toMatchObject({
+      redirectionUrl: 'http://127.0.0.1:4070/pay/1',
+    });
   });
 });
 

@@ -1,13 +1,14 @@
 import {
   checkStatusCodes,
   checkStatusResponse,
+  completionFlow,
   findOperator,
   jsonNumber,
-  payinResponse,
   requestTypeOf,
   twoLetterCode,
 } from '@pesewa/contracts';
-import { formatAmount } from '@pesewa/kernel';
+import { formatAmount, unreachable } from '@pesewa/kernel';
+import { z } from 'zod';
 import type {
   CollectionOrder,
   CompletionResult,
@@ -21,6 +22,24 @@ import { BUSY_RETRY_MS, malformed, notSent, REFUSED_KEY_RETRY_MS, unknown } from
 import { base64, reasonLine } from './text.ts';
 
 const ADDRESS_LENGTH_MAX = 2_048;
+/** Nothing that hides, breaks or turns round what stands beside it: control, format and bidirectional characters. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/** What is no text says nothing; it spoils no answer. */
+const lenientText = z.string().optional().catch(undefined);
+
+/** An answer of payin or complete-payin as rails write them: code and message alone decide (contract 2.9). */
+const collectionAnswer = z.object({
+  responseDetails: z.object({
+    responseCode: z.enum(['09', '06']),
+    responseMessage: z.enum(['PENDING', 'FAILED']),
+    failedReason: lenientText,
+  }),
+  paymentCompletionUrl: lenientText,
+  redirectionUrl: lenientText,
+});
+
+type CollectionAnswer = z.output<typeof collectionAnswer>;
 
 /** The two-letter code of a country that is given with two or three letters (contract 2.8). */
 function collectionCountry(country: string): string {
@@ -56,34 +75,53 @@ export function collectionRequest(order: CollectionOrder & { readonly otpCode?: 
   return { body, securityModule: base64(`${amount}${order.reference}${order.customerNumber}`) };
 }
 
-/** Reads the answer to payin (contract 2.9). */
-export function readInitiation(answer: Answered): InitiationResult {
-  const refusal = readRefusal(answer);
-  if (typeof refusal === 'string') {
-    if (refusal === 'DUPLICATE REFERENCE') return unknown('duplicate: look it up');
-    return { kind: 'failed', reason: refusal };
+/** Whether a customer completes a collection at a link that the rail gives (contract 2.8). */
+export function isByLink(order: Pick<CollectionOrder, 'operatorCode' | 'transactionType'>): boolean {
+  const operator = findOperator(order.operatorCode);
+  return operator !== undefined && completionFlow(operator, order.transactionType).kind === 'link';
+}
+
+/** Reads the answer to payin (contract 2.9); `readLink` judges the link where there is to be one, else it is undefined. */
+export function readInitiation(
+  answer: Answered,
+  readLink: ((address: string) => string) | undefined,
+): InitiationResult {
+  const read = readAnswer(answer);
+  switch (read.kind) {
+    case 'refused':
+      if (read.reason === 'DUPLICATE REFERENCE') return unknown('duplicate: look it up');
+      return { kind: 'failed', reason: read.reason };
+    case 'goesOn': {
+      const { redirectionUrl = '', paymentCompletionUrl = '' } = read.answer;
+      return { kind: 'accepted', redirectionUrl: readLink?.(redirectionUrl || paymentCompletionUrl) ?? '' };
+    }
+    case 'unknown':
+    case 'notSent':
+      return read;
+    default:
+      return unreachable(read);
   }
-  if (refusal) return refusal;
-  const accepted = payinResponse.safeParse(answer.body);
-  if (!accepted.success) return malformed(answer, accepted.error);
-  const { redirectionRequired, redirectionUrl } = accepted.data;
-  return { kind: 'accepted', redirectionUrl: redirectionRequired ? webAddress(redirectionUrl) : '' };
 }
 
 /** Reads the answer to complete-payin (contract 4.8, design 9). */
 export function readCompletion(answer: Answered): CompletionResult {
-  const refusal = readRefusal(answer);
-  if (typeof refusal === 'string') return { kind: 'refused', reason: refusal };
-  return refusal ?? { kind: 'accepted' };
+  const read = readAnswer(answer);
+  return read.kind === 'goesOn' ? { kind: 'accepted' } : read;
 }
 
-/** The upper-case reason of a refusal, an outcome that is no answer, or nothing where it was accepted. */
-function readRefusal(answer: Answered): string | Unknown | NotSent | undefined {
-  const head = payinResponse.pick({ responseDetails: true }).safeParse(answer.body);
-  if (!head.success) return malformed(answer, head.error);
-  const { responseCode, responseMessage, failedReason } = head.data.responseDetails;
+/** What an answer says: it goes on, it is refused with an upper-case reason, or it is none. */
+type ReadAnswer =
+  | { readonly kind: 'goesOn'; readonly answer: CollectionAnswer }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | Unknown
+  | NotSent;
+
+function readAnswer(answer: Answered): ReadAnswer {
+  const parsed = collectionAnswer.safeParse(answer.body);
+  if (!parsed.success) return malformed(answer, parsed.error);
+  const { responseCode, responseMessage, failedReason } = parsed.data.responseDetails;
   if (responseCode === '09') {
-    if (responseMessage === 'PENDING' && answer.status < 300) return undefined;
+    if (responseMessage === 'PENDING' && answer.status < 300) return { kind: 'goesOn', answer: parsed.data };
     return unknown(`code 09 with HTTP ${answer.status} and another message`);
   }
   if (responseMessage !== 'FAILED') return unknown('code 06 with another message');
@@ -97,15 +135,19 @@ function readRefusal(answer: Answered): string | Unknown | NotSent | undefined {
     case 'INTERNAL ERROR':
       return unknown(reason);
     default:
-      return reason;
+      return { kind: 'refused', reason };
   }
 }
 
-/** An address that a customer may be sent to, or an empty text. */
-function webAddress(text: string): string {
-  const url = URL.parse(text);
-  const usable = url !== null && /^https?:$/.test(url.protocol) && text.length <= ADDRESS_LENGTH_MAX;
-  return usable ? text : '';
+/**
+ * A link that a customer may be sent to, in its normal spelling, or an empty text: https, and http only where the rail
+ * itself is reached by it, which is a developer's machine.
+ */
+export function readPaymentLink(text: string, collectionsUrl: string): string {
+  const url = UNSEEN.test(text) ? null : URL.parse(text);
+  if (url === null || url.username !== '' || url.password !== '') return '';
+  const isFit = url.protocol === 'https:' || (url.protocol === 'http:' && collectionsUrl.startsWith('http:'));
+  return isFit && url.href.length <= ADDRESS_LENGTH_MAX ? url.href : '';
 }
 
 /** The body of a status check (contract 2.10); the requestType follows its one sample, `GH-Collections`. */

@@ -7,7 +7,15 @@ import type { RailSettings } from '../settings.ts';
 import { type CallUpstream, createCall } from './call.ts';
 import { createCallbackJudge } from './callback-judge.ts';
 import { translateCallback } from './callbacks.ts';
-import { checkBody, collectionRequest, readCheck, readCompletion, readInitiation } from './collections.ts';
+import {
+  checkBody,
+  collectionRequest,
+  isByLink,
+  readCheck,
+  readCompletion,
+  readInitiation,
+  readPaymentLink,
+} from './collections.ts';
 import { PROCESSORS_BYTES_MAX, readAccountName, readBalances, readProcessors } from './inquiries.ts';
 import { batchBody, payoutBody, readBatchSubmission, readLookup, readSubmission } from './payouts.ts';
 import { base64 } from './text.ts';
@@ -21,7 +29,7 @@ export function createUpstream(dependencies: {
   readonly clock: Clock;
   readonly logger?: Pick<Logger, 'warn'> | undefined;
 }): RailConnector {
-  const { settings, clock } = dependencies;
+  const { settings } = dependencies;
   const call = createCall(dependencies);
   return {
     name: settings.name,
@@ -34,9 +42,9 @@ export function createUpstream(dependencies: {
     },
     isAvailable: dependencies.guard.isAvailable,
     ...payoutOperations(settings, call, dependencies.logger),
-    ...collectionOperations(settings, call),
+    ...collectionOperations(settings, call, dependencies.logger),
     translateCallback,
-    judgeCallback: createCallbackJudge(settings, clock),
+    judgeCallback: createCallbackJudge(settings),
   };
 }
 
@@ -95,7 +103,11 @@ type CollectionOperations = Pick<
 >;
 
 /** The collection side of the contract (4.7 to 4.9). */
-function collectionOperations(settings: RailSettings, call: CallUpstream): CollectionOperations {
+function collectionOperations(
+  settings: RailSettings,
+  call: CallUpstream,
+  logger: Pick<Logger, 'warn'> | undefined,
+): CollectionOperations {
   const base = `${settings.collectionsUrl}/collection/v1`;
   const headers = { ...json, 'x-app': 'api', 'x-business': base64(settings.publicKey) };
   const post = (path: string, securityModule: string, body: unknown) =>
@@ -109,7 +121,18 @@ function collectionOperations(settings: RailSettings, call: CallUpstream): Colle
     initiateCollection: async (order) => {
       const { securityModule, body } = collectionRequest(order);
       const answer = await post('/payin', securityModule, body);
-      return answer.kind === 'answered' ? readInitiation(answer) : answer;
+      if (answer.kind !== 'answered') return answer;
+      const readLink = (address: string) => {
+        const link = readPaymentLink(address, settings.collectionsUrl);
+        // The address itself may be anyone's, so it is not told.
+        if (link === '')
+          logger?.warn(
+            { rail: settings.name, reference: order.reference },
+            'the rail gave no link that a customer may be sent to',
+          );
+        return link;
+      };
+      return readInitiation(answer, isByLink(order) ? readLink : undefined);
     },
     completeCollection: async (order) => {
       const { securityModule, body } = collectionRequest(order);

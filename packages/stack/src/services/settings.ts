@@ -100,6 +100,7 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
       // Tests and demonstrations have few customers: a million is no limit.
       COLLECTIONS_PER_NUMBER_PER_HOUR: '1000000',
       OTP_TRIES_PER_NUMBER_PER_HOUR: '1000000',
+      MERCHANT_OTP_TRIES_PER_NUMBER_PER_HOUR: '1000000',
     },
     'webhook-ingress': rails,
     reconciler: {

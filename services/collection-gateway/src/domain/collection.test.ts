@@ -75,6 +75,22 @@ describe('initiation', () => {
     expect(given([command])).toMatchObject({ step: 'queued', dueAtMs: START_MS + 5, attempts: 1 });
   });
 
+  it('by link that was certainly never sent fails: its link can reach nobody', () => {
+    const command: CollectionCommand = {
+      kind: 'recordInitiation',
+      attempt: 1,
+      outcome: { kind: 'notSent', retryAtMs: START_MS + 5 },
+    };
+    const link = { kind: 'link' } as const;
+    expect(given([command], link)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'OPERATOR NOT AVAILABLE',
+    });
+    const unclear = { ...fresh(link), earlierUnclear: true };
+    const decision = collectionDecider.decide(command, unclear);
+    expect(decision).toMatchObject({ ok: true, value: [{ kind: 'requeued' }] });
+  });
+
   it.each([
     [1, false, { status: 'FAILED', step: 'ended', failureReason: 'NO ACCOUNT' }],
     [2, false, { status: 'FAILED', step: 'ended', failureReason: 'NO ACCOUNT' }],
@@ -171,6 +187,18 @@ describe('facts', () => {
   it('of "not found" within the grace time change nothing', () => {
     const early = observe({ status: 'notFound', polledAtMs: START_MS + GRACE_MS - 1 });
     expect(collectionDecider.decide(early, fresh())).toEqual(refused('collection.grace_not_over'));
+  });
+
+  it('of "not found" end one that is not sent any more as EXPIRED, where no attempt ever was unclear', () => {
+    const never = { ...fresh(), step: 'abandoned' } as const;
+    const fact = observe({ status: 'notFound' });
+    expect(collectionDecider.decide(fact, never)).toEqual({
+      ok: true,
+      value: [{ kind: 'failed', reason: 'EXPIRED' }],
+    });
+    expect(collectionDecider.decide(fact, { ...never, earlierUnclear: true })).toEqual(
+      refused('collection.contradiction'),
+    );
   });
 
   it('of "not found" against an accepted one are a contradiction', () => {

@@ -2,6 +2,7 @@ import { accept, type Decider, refuse, unreachable } from '@pesewa/kernel';
 import { closeCompletion, decideCompletion, recordCompletion } from './completion.ts';
 import { decideAmount, decideFact } from './facts.ts';
 import type { CollectionOrder } from './initiation.ts';
+import { toldReason } from './reasons.ts';
 import type {
   CollectionCommand,
   CollectionHappening,
@@ -43,8 +44,11 @@ function decideInitiation(outcome: InitiationOutcome, attempt: number, state: Co
       // decides. Where that says NOT FOUND, the collection is initiated and refused again after every grace time until
       // people settle it as stuck, which is better than to call one failed that the customer may still pay.
       if (state.earlierUnclear) return accept([{ kind: 'initiationUnclear' }]);
-      return accept([{ kind: 'failed', reason: outcome.reason }]);
+      return accept([{ kind: 'failed', reason: toldReason(outcome.reason) }]);
     case 'notSent':
+      // A link reaches the merchant in the answer to payin or never. One that no attempt can have asked for is no unknown.
+      if (state.order.flow.kind === 'link' && !state.earlierUnclear)
+        return accept([{ kind: 'failed', reason: 'OPERATOR NOT AVAILABLE' }]);
       return accept([{ kind: 'requeued', dueAtMs: outcome.retryAtMs, unclear: false }]);
     default:
       return unreachable(outcome);

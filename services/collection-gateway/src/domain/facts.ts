@@ -1,4 +1,5 @@
 import { accept, feeFor, refuse, unreachable } from '@pesewa/kernel';
+import { toldReason } from './reasons.ts';
 import type { CollectionFact, CollectionState, DecidedAmount, Decision } from './state.ts';
 
 /** What a fact from the rail makes of a collection (design 4.3, 4.5, 6). */
@@ -16,12 +17,15 @@ export function decideFact(fact: CollectionFact, resubmitGraceMs: number, state:
         { kind: 'completed', amountReceived: asked, fee: state.fee, railFee: fact.fee ?? state.railFee },
       ]);
     case 'failed':
-      return accept([{ kind: 'failed', reason: fact.reason }]);
+      return accept([{ kind: 'failed', reason: toldReason(fact.reason) }]);
     case 'reversed':
       return refuse('collection.contradiction');
     case 'notFound':
       if (state.step === 'queued') return refuse('collection.already_there');
-      // Once the rail has accepted it, only people can say what its "not found" means.
+      // Certainly never sent, and nobody sends it any more; where an attempt was unclear, people decide.
+      if (state.step === 'abandoned' && !state.earlierUnclear)
+        return accept([{ kind: 'failed', reason: 'EXPIRED' }]);
+      // Once the rail may have accepted it, only people can say what its "not found" means.
       if (state.step !== 'initiating' && state.step !== 'unknown') return refuse('collection.contradiction');
       if (fact.polledAtMs - state.attemptedAtMs < resubmitGraceMs) return refuse('collection.grace_not_over');
       return accept([{ kind: 'requeued', dueAtMs: fact.polledAtMs, unclear: true }]);

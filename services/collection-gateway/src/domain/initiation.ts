@@ -13,7 +13,6 @@ import {
   requestTypeOf,
 } from '@pesewa/contracts';
 import { type AmountRefusal, accept, type Money, parseAmount, type Result, refuse } from '@pesewa/kernel';
-import { isPhoneNumber } from './customer-number.ts';
 
 /** What a merchant says of a collection besides its amount, normalised. */
 export interface CollectionContent {
@@ -61,7 +60,6 @@ export function readForm(request: PayinRequest): Result<CollectionForm, FieldPro
   if (currency === undefined)
     return refuse({ path: 'transactionCurrency', message: 'must be an ISO 4217 code' });
   const problem =
-    numberProblem(request) ??
     requestTypeProblem(request, country) ??
     transactionTypeProblem(request, country) ??
     webhookProblem(request);
@@ -85,11 +83,6 @@ export function readForm(request: PayinRequest): Result<CollectionForm, FieldPro
       webhookUrl: request.webhookUrl,
     },
   });
-}
-
-function numberProblem({ customerNumber }: PayinRequest): FieldProblem | undefined {
-  if (isPhoneNumber(customerNumber)) return undefined;
-  return { path: 'customerNumber', message: 'must be a phone number of 6 to 15 digits' };
 }
 
 function requestTypeProblem({ requestHeader }: PayinRequest, country: string): FieldProblem | undefined {

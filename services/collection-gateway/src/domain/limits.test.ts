@@ -30,7 +30,7 @@ describe('a count book', () => {
 
   it('counts in every limit, and stops at the first that is full', () => {
     const book = openCountBook(new Map([[own.id, 1]]));
-    expect([1, 2, 3].map(() => book.exceeded([own, shared]))).toEqual([undefined, undefined, own]);
+    expect([1, 2, 3].map(() => book.countOne([own, shared]))).toEqual([undefined, undefined, own]);
     expect(book.changes()).toEqual([
       { limit: own, before: 1, after: 3 },
       { limit: shared, before: 0, after: 2 },
@@ -39,11 +39,19 @@ describe('a count book', () => {
 
   it('counts nothing where one is full', () => {
     const book = openCountBook(new Map([[shared.id, 4]]));
-    expect(book.exceeded([own, shared])).toBe(shared);
+    expect(book.countOne([own, shared])).toBe(shared);
     expect(book.changes()).toEqual([]);
   });
 
   it('without limits lets everything through', () => {
-    expect(openCountBook(new Map()).exceeded([])).toBeUndefined();
+    expect(openCountBook(new Map()).countOne([])).toBeUndefined();
+  });
+
+  it('takes back what did not happen, and never below nothing', () => {
+    const book = openCountBook(new Map([[own.id, 2]]));
+    book.takeBack([own, shared]);
+    expect(book.changes()).toEqual([{ limit: own, before: 2, after: 1 }]);
+    expect(book.countOne([own])).toBeUndefined();
+    expect(book.changes()).toEqual([]);
   });
 });

@@ -43,8 +43,10 @@ export interface CountChange {
 
 /** Counts what happens in a transaction against what the hours held before it. */
 export interface CountBook {
-  /** The first limit without room for one more; where each has some, counts one in each and tells nothing. */
-  readonly exceeded: (limits: readonly NumberLimit[]) => NumberLimit | undefined;
+  /** Counts one more in each limit; where one has no room for it, counts nothing and gives the first such one. */
+  readonly countOne: (limits: readonly NumberLimit[]) => NumberLimit | undefined;
+  /** Takes back one of each limit, for what was counted and did not happen. */
+  readonly takeBack: (limits: readonly NumberLimit[]) => void;
   readonly changes: () => readonly CountChange[];
 }
 
@@ -52,16 +54,19 @@ export interface CountBook {
 export function openCountBook(countedBefore: ReadonlyMap<string, number>): CountBook {
   const changes = new Map<string, CountChange>();
   const countOf = ({ id }: NumberLimit) => changes.get(id)?.after ?? countedBefore.get(id) ?? 0;
+  const set = (limit: NumberLimit, after: number) =>
+    changes.set(limit.id, { limit, before: countedBefore.get(limit.id) ?? 0, after });
   return {
-    exceeded: (limits) => {
+    countOne: (limits) => {
       const full = limits.find((limit) => countOf(limit) >= limit.max);
       if (full) return full;
-      for (const limit of limits) {
-        const before = countedBefore.get(limit.id) ?? 0;
-        changes.set(limit.id, { limit, before, after: countOf(limit) + 1 });
-      }
+      for (const limit of limits) set(limit, countOf(limit) + 1);
       return undefined;
     },
-    changes: () => [...changes.values()],
+    takeBack: (limits) => {
+      // An hour that is forgotten by now holds nothing.
+      for (const limit of limits) if (countOf(limit) > 0) set(limit, countOf(limit) - 1);
+    },
+    changes: () => [...changes.values()].filter(({ before, after }) => before !== after),
   };
 }

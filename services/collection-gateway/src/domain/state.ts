@@ -13,6 +13,8 @@ export type CollectionStep =
   | 'awaitingCustomer'
   | 'awaitingCompletion'
   | 'completing'
+  /** It waited too long to be sent: nobody sends it any more, and the rail's status check tells its end. */
+  | 'abandoned'
   | 'ended';
 
 /** The right to call the rail with a completion, which one request at a time has, over all replicas. */
@@ -62,8 +64,12 @@ export type InitiationOutcome =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'notSent'; readonly retryAtMs: number };
 
-/** What the rail made of a completion; an unclear answer is not recorded, the lease runs out on it. */
-export type CompletionOutcome = 'accepted' | 'refused' | 'notSent';
+/**
+ * What the rail made of a completion; an unclear answer is not recorded, the lease runs out on it.
+ *
+ * `refusedForGood`: it takes no further one. `closed`: it has ended the collection, its status check tells how.
+ */
+export type CompletionOutcome = 'accepted' | 'refused' | 'refusedForGood' | 'closed' | 'notSent';
 
 /** A fact from the rail (design 6); amount and fee in minor units, null where nobody told. */
 export interface CollectionFact {
@@ -124,6 +130,7 @@ export type CollectionStateRefusal =
   | 'collection.not_initiated'
   | 'collection.otp_expired'
   | 'collection.otp_attempts_exceeded'
+  | 'collection.completions_exceeded'
   | 'collection.number_limit';
 
 /** What a command makes happen, or why nothing. */

@@ -18,7 +18,15 @@ const absent: RailAnswer = { kind: 'notFound' };
 
 function poll(given: Partial<Tracked>, polledAtMs: number, answer = absent, terms = collection) {
   const tracked: Tracked = { ...awaited('co-1', 0), terms, status: 'open', ...given };
-  const asked = { tracked, terms, expectedFee: 100n, source: 'poll', answer, polledAtMs } as const;
+  const asked = {
+    tracked,
+    terms,
+    expectedFee: 100n,
+    source: 'poll',
+    isScheduled: true,
+    answer,
+    polledAtMs,
+  } as const;
   const verdict = judge({ ...asked, settleMs: 60_000, notFoundGraceMs: GRACE_MS, pollsBeforeBreak: 20 });
   return [verdict.fact?.status ?? null, verdict.findings.map(({ kind }) => kind)];
 }
@@ -64,6 +72,7 @@ it.each(['collection', 'payout'] as const)(
       proven: true,
       status: 'COMPLETED',
       amount: '90',
+      currency: null,
       fee: null,
       reason: null,
       atMs: 0,

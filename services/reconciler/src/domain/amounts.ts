@@ -1,7 +1,7 @@
-import { parseAmount } from '@pesewa/kernel';
-import { type Claim, claimedEnd, isProven } from './claim.ts';
+import { type Claim, claimedEnd, isOwn } from './claim.ts';
 import type { Finding, Judged, Paid, Question, RailFact } from './question.ts';
-import type { Terms } from './tracked.ts';
+import { agreedAmount, type Terms, type Tracked } from './tracked.ts';
+import { currencyOf, readFee, readMinor } from './values.ts';
 
 /**
  * Judges what a rail says it paid, or took in, by what was agreed.
@@ -20,6 +20,27 @@ export function judgeAmounts(question: Question, answer: Paid): Judged {
 }
 
 /**
+ * Judges the amounts that callbacks name of a collection which has completed: another than it completed with is for
+ * people, whatever the rail answers meanwhile, since its answer tells no amount.
+ */
+export function judgeLateClaims(question: Question): readonly Finding[] {
+  const { tracked, terms } = question;
+  if (terms.kind === 'payout' || tracked.status !== 'completed') return [];
+  const untold = { kind: 'completed', amount: null, fee: null, reason: null } as const;
+  const differing = differingAmount(question, untold);
+  return differing ? [differing] : [];
+}
+
+/**
+ * The first claim of another amount or currency than was agreed, of those that people have not decided about: by the
+ * rail's own proof, or where nothing is proven by any callback that came to its address.
+ */
+export function differingClaim(tracked: Tracked, terms: Terms): Claim | undefined {
+  const { proven, hints } = paidClaims(tracked, terms);
+  return (proven.length > 0 ? proven : hints).find((claim) => !isAgreed(claim, tracked, terms));
+}
+
+/**
  * The rail's own word of another amount: told now, or by a callback that it proved.
  *
  * A payout's lookup stands against a proven callback; what check-status can't tell, a collection's callbacks do, and
@@ -27,28 +48,24 @@ export function judgeAmounts(question: Question, answer: Paid): Judged {
  */
 function differingAmount({ terms, tracked, source }: Question, answer: Paid): Finding | undefined {
   const { amount } = answer;
+  const agreed = agreedAmount(tracked, terms);
   const kind = `${terms.kind}.amount_differs` as const;
-  if (amount !== null && amount !== terms.amount) {
-    const difference = amount === 'unreadable' ? null : amount - terms.amount;
+  if (amount !== null && amount !== agreed) {
+    const difference = amount === 'unreadable' ? null : amount - agreed;
     const detail =
       terms.kind === 'payout' ? 'the rail paid another amount' : 'the rail received another amount';
     return { kind, amount: difference, detail };
   }
   if (terms.kind === 'payout' && source === 'poll') return undefined;
-  const { proven, hints } = paidClaims(tracked.callbacks, terms);
-  const trusted = proven.length > 0 || amount !== null || terms.kind === 'payout' ? proven : hints;
-  const other = trusted.find((claim) => !claimsAmount(claim, terms));
-  if (!other) return undefined;
-  const detail = 'the callback claims another amount than was asked';
-  return { kind, amount: differenceOf(other, terms), detail };
+  const other = differingClaim(tracked, terms);
+  const isTold = amount !== null || terms.kind === 'payout';
+  return other && (other.proven || !isTold) ? differenceOf(kind, other, tracked, terms) : undefined;
 }
 
 /** A hint of another amount than the rail itself tells: it is for people, and the rail's word stands. */
 function hintedAmount({ terms, tracked }: Question): readonly Finding[] {
-  const other = paidClaims(tracked.callbacks, terms).hints.find((claim) => !claimsAmount(claim, terms));
-  if (!other) return [];
-  const detail = 'a callback claims another amount than the rail itself tells';
-  return [{ kind: 'callback.amount_differs', amount: differenceOf(other, terms), detail }];
+  const other = paidClaims(tracked, terms).hints.find((claim) => !isAgreed(claim, tracked, terms));
+  return other ? [differenceOf('callback.amount_differs', other, tracked, terms)] : [];
 }
 
 /**
@@ -62,7 +79,7 @@ function judgeCollection(
   answer: Omit<Paid, 'amount'> & { readonly amount: bigint | null },
 ): Judged {
   const { terms, tracked, expectedFee } = question;
-  const { proven, hints } = paidClaims(tracked.callbacks, terms);
+  const { proven, hints } = paidClaims(tracked, terms);
   const told = answer.fee ?? provenFee(proven, terms);
   const scheduled = told ?? expectedFee;
   const unscheduled = hints.find(({ fee }) => fee !== null && readMinor(fee, terms) !== scheduled);
@@ -84,18 +101,6 @@ function judgeCollection(
   return { fact, findings };
 }
 
-/** A fee that the rail may have kept of the payment, in minor units; null where the text is no such fee. */
-export function readFee(text: string | null, terms: Terms): bigint | null {
-  const fee = readMinor(text, terms);
-  return fee !== null && fee >= 0n && fee <= terms.amount ? fee : null;
-}
-
-/** An amount of the payment's currency, in minor units; null where the text is none. */
-export function readMinor(text: string | null, terms: Terms): bigint | null {
-  const amount = text === null ? undefined : parseAmount(text, terms.currency);
-  return amount?.ok === true ? amount.value.minor : null;
-}
-
 function provenFee(proven: readonly Claim[], terms: Terms): bigint | null {
   for (const { fee } of proven) {
     const read = readFee(fee, terms);
@@ -104,25 +109,42 @@ function provenFee(proven: readonly Claim[], terms: Terms): bigint | null {
   return null;
 }
 
+/** The claims of the payment's own rail that it paid, less those that people had before them when they decided. */
 function paidClaims(
-  claims: readonly Claim[],
+  { callbacks, claimsSettled }: Tracked,
   terms: Terms,
 ): { readonly proven: readonly Claim[]; readonly hints: readonly Claim[] } {
-  const paid = claims.filter(
-    (claim) => claimedEnd(claim) === 'completed' || claimedEnd(claim) === 'reversed',
-  );
-  return {
-    proven: paid.filter((claim) => isProven(claim, terms)),
-    hints: paid.filter((claim) => !isProven(claim, terms)),
-  };
+  const paid = callbacks.slice(claimsSettled).filter((claim) => {
+    const end = claimedEnd(claim);
+    return isOwn(claim, terms) && (end === 'completed' || end === 'reversed');
+  });
+  return { proven: paid.filter(({ proven }) => proven), hints: paid.filter(({ proven }) => !proven) };
 }
 
-/** Whether a claim names the amount asked; one that names none denies nothing. */
-function claimsAmount(claim: Claim, terms: Terms): boolean {
-  return claim.amount === null || readMinor(claim.amount, terms) === terms.amount;
+/** Whether a claim names the amount and the currency agreed; one that names none denies nothing. */
+function isAgreed(claim: Claim, tracked: Tracked, terms: Terms): boolean {
+  if ((currencyOf(claim) ?? terms.currency) !== terms.currency) return false;
+  return claim.amount === null || readMinor(claim.amount, terms) === agreedAmount(tracked, terms);
 }
 
-function differenceOf(claim: Claim, terms: Terms): bigint | null {
+const CURRENCY = /^[A-Z]{3}$/;
+
+function differenceOf(kind: Finding['kind'], claim: Claim, tracked: Tracked, terms: Terms): Finding {
+  const currency = currencyOf(claim) ?? terms.currency;
+  const who = kind === 'callback.amount_differs' ? 'a callback' : 'the callback';
+  if (currency !== terms.currency) {
+    // Whoever wrote it may have written anything, and a break is read by people.
+    const named = CURRENCY.test(currency) ? currency : 'another currency';
+    return { kind, amount: null, detail: `${who} names ${named} instead of ${terms.currency}` };
+  }
+  const agreed = agreedAmount(tracked, terms);
   const claimed = readMinor(claim.amount, terms);
-  return claimed === null ? null : claimed - terms.amount;
+  const than =
+    kind === 'callback.amount_differs'
+      ? 'the rail itself tells'
+      : tracked.received === null
+        ? 'was asked'
+        : 'it completed with';
+  const amount = claimed === null ? null : claimed - agreed;
+  return { kind, amount, detail: `${who} claims another amount than ${than}` };
 }

@@ -7,7 +7,7 @@ export type EndStatus = 'completed' | 'failed' | 'reversed';
 /** Where a payment stands, as its owner says; `awaited` until the owner's first event is seen. */
 export type TrackedStatus = 'awaited' | 'open' | EndStatus;
 
-/** What a callback claims; amount and fee are decimal text, as it wrote them. */
+/** What a callback claims; amount, currency and fee are texts, as it wrote them. */
 export interface Claim {
   /** The rail whose address it came to, and the kind of payment that the address is for. */
   readonly rail: string;
@@ -16,31 +16,24 @@ export interface Claim {
   readonly proven: boolean;
   readonly status: string;
   readonly amount: string | null;
+  /** Null where it names none, which is the payment's own. */
+  readonly currency: string | null;
   readonly fee: string | null;
   readonly reason: string | null;
   readonly atMs: number;
 }
 
-/** Of each sort: a flood of forged claims leaves room for proven ones. */
-const CLAIMS_MAX = 8;
+/** Where a payment went: the rail, and the kind of payment that its callbacks are about. */
+export type Destination = Pick<Claim, 'rail' | 'kind'>;
 
-/** Adds a claim unless the same one is known; keeps the first few distinct ones, hints and proven ones apart. */
-export function addClaim(claims: readonly Claim[], claim: Claim): readonly Claim[] {
-  const alike = claims.filter(({ proven }) => proven === claim.proven);
-  const known = alike.some(
-    ({ rail, kind, status, amount, fee }) =>
-      rail === claim.rail &&
-      kind === claim.kind &&
-      status === claim.status &&
-      amount === claim.amount &&
-      fee === claim.fee,
-  );
-  return known || alike.length >= CLAIMS_MAX ? claims : [...claims, claim];
+/** Whether a claim came to the address of the very rail that the payment went to, and of its kind; no other counts. */
+export function isOwn(claim: Claim, of: Destination): boolean {
+  return claim.rail === of.rail && claim.kind === of.kind;
 }
 
-/** Whether a claim is the word of the very rail that the payment went to; of any other rail it is a hint. */
-export function isProven(claim: Claim, of: { readonly rail: string; readonly kind: PaymentKind }): boolean {
-  return claim.proven && claim.rail === of.rail && claim.kind === of.kind;
+/** Whether a claim is the word of the very rail that the payment went to. */
+export function isProven(claim: Claim, of: Destination): boolean {
+  return claim.proven && isOwn(claim, of);
 }
 
 /** Whether a state bears out a claimed one: a reversed payment was completed before. */

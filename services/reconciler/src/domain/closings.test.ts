@@ -54,7 +54,7 @@ describe('a break whose cause has gone', () => {
     ['collection', 'failed', []],
     ['collection', 'completed', ['the collection completed with 100.5 KES']],
   ])('is closed when the %s ends as %s; contradictions stay for people', (kind, status, more) => {
-    const before = { ...see(awaited('xx-1', 0), opened(kind)), breaks: every };
+    const before = { ...see(awaited('xx-1', 0), opened(kind)), breaks: every, decided: [10_050n] };
     const sighting = ended(kind, status, 10_050n);
     const closings = closingsOf(before, see(before, sighting), sighting);
     const kinds = ['collection.not_found', 'payout.not_found', 'payout.refused_again', 'payment.stuck'];

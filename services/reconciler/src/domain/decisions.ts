@@ -56,7 +56,11 @@ export type BreakRefusal = 'break.unknown' | 'break.undecidable' | 'break.closed
 export type ProposeRefusal = BreakRefusal | 'amount.invalid' | 'decision.open' | 'decision.differs';
 
 /** Why a decision about a proposal changes nothing. */
-export type DecideRefusal = BreakRefusal | 'decision.unknown' | `decision.${ProposalRefusal}`;
+export type DecideRefusal =
+  | BreakRefusal
+  | 'rail.unconfigured'
+  | 'decision.unknown'
+  | `decision.${ProposalRefusal}`;
 
 /** Every status, in the order in which a decision takes them. */
 export const decisionStatuses = ['proposed', 'approved', 'rejected', 'applied'] as const;

@@ -1,27 +1,32 @@
-import { bearsOut, type Claim, claimedEnd, isEnd, isProven } from './claim.ts';
-import { type Finding, isOver, type Question } from './question.ts';
+import { absenceBreak } from './absence.ts';
+import { bearsOut, type Claim, claimedEnd, isEnd, isOwn, isProven } from './claim.ts';
+import type { Finding, Question } from './question.ts';
 
 /** What callbacks have claimed, held against what the rail says. */
 export interface Doubts {
   /** A claim that the rail denies; an unproven one is somebody's, a proven one the rail's own contradiction. */
   readonly denied: Finding | undefined;
   readonly contradicted: Finding | undefined;
-  /** Some claim is neither borne out nor denied yet. */
+  /** Some claim is neither borne out nor denied, within its settle time. */
   readonly settling: boolean;
+  /** Some claim is neither after its settle time, for want of an answer. */
+  readonly unsettled: boolean;
 }
 
-/** Judges every claim by an answer of the rail (design 4.5). */
+/** Judges every claim of the payment's own rail by an answer of it (design 4.5); those of others are no matter of it. */
 export function judgeClaims(question: Question): Doubts {
   const { tracked, terms, answer } = question;
   let denied: Finding | undefined;
   let contradicted: Finding | undefined;
   let settling = false;
-  for (const claim of tracked.callbacks) {
+  let unsettled = false;
+  for (const claim of tracked.callbacks.filter((one) => isOwn(one, terms))) {
     const judged = judgeClaim(claim, question);
     if (judged === 'settling') settling = true;
+    if (judged === 'unsettled') unsettled = true;
     if (judged !== 'denied') continue;
     const { amount } = terms;
-    if (isProven(claim, terms)) {
+    if (claim.proven) {
       const detail = `a proven callback says ${claim.status.toUpperCase()}, and the rail also says ${answer.kind}`;
       contradicted ??= { kind: 'payment.contradiction', amount, detail };
     } else {
@@ -29,7 +34,7 @@ export function judgeClaims(question: Question): Doubts {
       denied ??= { kind: 'callback.denied', amount, detail };
     }
   }
-  return { denied, contradicted, settling };
+  return { denied, contradicted, settling, unsettled };
 }
 
 /**
@@ -37,7 +42,7 @@ export function judgeClaims(question: Question): Doubts {
  *
  * A completed payment may yet be reversed, so COMPLETED denies a claim of REVERSED only after the settle time.
  */
-function judgeClaim(claim: Claim, question: Question): 'fine' | 'settling' | 'denied' {
+function judgeClaim(claim: Claim, question: Question): 'fine' | 'settling' | 'unsettled' | 'denied' {
   const { answer, tracked } = question;
   const end = claimedEnd(claim);
   if (end === undefined) return 'fine';
@@ -46,12 +51,13 @@ function judgeClaim(claim: Claim, question: Question): 'fine' | 'settling' | 'de
     if (!(answer.kind === 'completed' && end === 'reversed')) return 'denied';
   }
   if (bearsOut(tracked.status, end)) return 'fine';
-  if (answer.kind === 'unknown') return 'settling';
-  if (answer.kind === 'notFound' && tracked.status === 'open' && tracked.acceptedAtMs !== null) {
-    // That the rail lost what it took on is one discrepancy, whatever callbacks claim: the absence has its own break.
-    return isOver(question, tracked.acceptedAtMs) ? 'fine' : 'settling';
+  const isOverdue = question.polledAtMs - claim.atMs >= question.settleMs;
+  if (answer.kind === 'unknown' || answer.kind === 'unaskable') return isOverdue ? 'unsettled' : 'settling';
+  if (answer.kind === 'notFound' && tracked.status === 'open') {
+    const absence = absenceBreak(question);
+    if (absence !== undefined) return absence === 'opens' || isOverdue ? 'fine' : 'settling';
   }
-  return question.polledAtMs - claim.atMs >= question.settleMs ? 'denied' : 'settling';
+  return isOverdue ? 'denied' : 'settling';
 }
 
 /** Whether the rail's own callbacks tell of ends that don't go together: then none of them is a fact. */

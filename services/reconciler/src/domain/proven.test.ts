@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { addClaim, type Claim, type PaymentKind } from './claim.ts';
+import type { Claim, PaymentKind } from './claim.ts';
+import { addClaim } from './claims.ts';
 import { afterProven, judgeProven } from './proven.ts';
 import { awaited, type Terms, type Tracked } from './tracked.ts';
 import { judge } from './verdict.ts';
@@ -23,6 +24,7 @@ const says = (kind: PaymentKind, status: string, given: Partial<Claim> = {}): Cl
   proven: true,
   status,
   amount: '100.00',
+  currency: null,
   fee: '0.5',
   reason: null,
   atMs: 1_000,
@@ -36,12 +38,12 @@ function take(kind: PaymentKind, claims: readonly Claim[], given: Partial<Tracke
   const facts: unknown[] = [];
   const opened: string[] = [];
   for (const claim of claims) {
-    tracked = { ...tracked, callbacks: addClaim(tracked.callbacks, claim) };
+    tracked = { ...tracked, callbacks: addClaim(tracked.callbacks, claim, terms) };
     const verdict = judgeProven(tracked, terms, claim, settings);
     if (!verdict) continue;
     if (verdict.fact) facts.push(verdict.fact);
     opened.push(...verdict.findings.map((finding) => finding.kind));
-    tracked = afterProven(tracked, verdict, 2_000);
+    tracked = afterProven(tracked, claim, verdict, 2_000);
   }
   return { facts, opened, dueAtMs: tracked.dueAtMs, tracked };
 }
@@ -176,7 +178,14 @@ describe('a poll after proven callbacks', () => {
       reason: null,
     } as const;
     const answer = status === 'completed' ? paid : ({ kind: 'failed', reason: 'Declined' } as const);
-    const asked = { tracked, terms: termsOf[kind], expectedFee: 50n, source: 'poll', answer } as const;
+    const asked = {
+      tracked,
+      terms: termsOf[kind],
+      expectedFee: 50n,
+      source: 'poll',
+      answer,
+      isScheduled: true,
+    } as const;
     const verdict = judge({ ...asked, polledAtMs: 3_000, ...settings });
     return [verdict.fact?.status ?? null, verdict.findings.map((finding) => finding.kind)];
   };

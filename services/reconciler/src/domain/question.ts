@@ -4,6 +4,8 @@ import type { Terms, Tracked } from './tracked.ts';
 /** What a rail said of a payment when asked; amounts in minor units, null where it doesn't tell. */
 export type RailAnswer =
   | { readonly kind: 'pending' | 'notFound' | 'unknown' }
+  /** It can't be asked at all, for want of something here. */
+  | { readonly kind: 'unaskable'; readonly why: string }
   | { readonly kind: 'failed'; readonly reason: string }
   | {
       readonly kind: 'completed' | 'reversed';
@@ -46,8 +48,10 @@ export interface Verdict {
   readonly fact: RailFact | null;
   /** Only what the payment has not opened a break for. */
   readonly findings: readonly Finding[];
-  /** A callback's claim is neither borne out nor denied yet. */
+  /** A callback's claim is neither borne out nor denied, within its settle time: the rail is asked again soon. */
   readonly settling: boolean;
+  /** The same after the settle time, since the rail gave no answer: it is asked on at the usual pauses. */
+  readonly unsettled: boolean;
 }
 
 /** What an answer is judged by. */
@@ -59,6 +63,8 @@ export interface Question {
   /** Whether the rail was asked, or said so by a callback that it proved. */
   readonly source: 'poll' | 'provenCallback';
   readonly answer: RailAnswer;
+  /** Whether it was asked because its turn had come, not because of a callback alone. */
+  readonly isScheduled: boolean;
   /** When the rail was asked, or when its callback came. */
   readonly polledAtMs: number;
   readonly settleMs: number;

@@ -39,6 +39,6 @@ it('a completion that a merchant repeats does not put off the poll that is due',
 });
 
 it('a completion brings forward a poll that would come later', () => {
-  const waiting = { ...see(awaited('co-1', 0), opened), dueAtMs: 900_000, claim: 'a poll' };
+  const waiting = { ...see(awaited('co-1', 0), opened), scheduledAtMs: 900_000, dueAtMs: 900_000 };
   expect(see(waiting, asked(2n, 5_000))).toMatchObject({ dueAtMs: 35_000, claim: null });
 });

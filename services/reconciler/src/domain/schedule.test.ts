@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { pauseBeforePoll } from './schedule.ts';
+import { called, collection, completed, pace, poll } from '../fixtures/verdicts.ts';
+import type { RailAnswer } from './question.ts';
+import { afterPoll, pauseBeforePoll } from './schedule.ts';
+import { sight } from './sightings.ts';
+import type { Tracked } from './tracked.ts';
 
 const schedule = { baseMs: 30_000, capMs: 900_000, settleMs: 60_000 };
 const pause = (pollsInRound: number, fraction = 0.5, settling = false) =>
@@ -19,5 +23,81 @@ describe('the pause before the next poll', () => {
 
   it('stays within a quarter of the settle time while a claim awaits its proof', () => {
     expect(pause(9, 0.5, true)).toBe(15_000);
+  });
+});
+
+describe('polls that callbacks bring about', () => {
+  const open: Tracked = { ...collection(), pollsInRound: 3 };
+  const hint = (tracked: Tracked, nowMs: number) => sight(tracked, called(), { ...pace, nowMs });
+  /** Claims what is due and answers nothing new; gives nothing where nothing is due. */
+  const ask = (tracked: Tracked, nowMs: number, answer: RailAnswer = { kind: 'pending' }) => {
+    if (tracked.dueAtMs === null || tracked.dueAtMs > nowMs) return undefined;
+    const claimed = { ...tracked, askedAtMs: nowMs, claim: 'cm-1' };
+    const { verdict } = poll(claimed, answer, { polledAtMs: nowMs });
+    const made = { claim: 'cm-1', polledAtMs: nowMs, askable: answer.kind !== 'unaskable' };
+    return afterPoll(claimed, made, verdict, { schedule, nowMs, fraction: 0.5 });
+  };
+
+  it('come at most once within the interval, and the last callback still gets its own', () => {
+    let tracked = open;
+    const asked: number[] = [];
+    for (let nowMs = 10_000; nowMs < 15_000; nowMs += 10) {
+      tracked = nowMs < 14_000 ? hint(tracked, nowMs) : tracked;
+      const next = ask(tracked, nowMs);
+      if (next) asked.push(nowMs);
+      tracked = next ?? tracked;
+    }
+    expect(asked).toEqual([10_000, 11_000, 12_000, 13_000, 14_000]);
+    expect(tracked).toMatchObject({ polls: 5, hintedPolls: 5, pollsInRound: 3, scheduledAtMs: 31_000 });
+  });
+
+  it('come no oftener while a poll is in progress', () => {
+    const inProgress = { ...open, askedAtMs: 10_000, claim: 'cm-1', dueAtMs: 90_000 };
+    expect(hint(inProgress, 10_100)).toMatchObject({ dueAtMs: 11_000, claim: null });
+    expect(hint(inProgress, 20_000)).toMatchObject({ dueAtMs: 20_000, claim: null });
+  });
+
+  it('are not put off by a clock that is ahead', () => {
+    expect(hint({ ...open, askedAtMs: 99_000 }, 10_000).dueAtMs).toBe(11_000);
+  });
+
+  it('never keep the schedule from having its turn: a flood does not hide that a payment is stuck', () => {
+    let tracked: Tracked = { ...open, pollsInRound: 0, dueAtMs: 31_000 };
+    for (let nowMs = 10_000; nowMs < 200_000; nowMs += 500) {
+      tracked = hint(tracked, nowMs);
+      tracked = ask(tracked, nowMs) ?? tracked;
+    }
+    // 31 s, and then the pauses of 30, 60 and 120 s.
+    expect(tracked.polls - tracked.hintedPolls).toBe(3);
+    expect(tracked.pollsInRound).toBe(3);
+  });
+
+  it('about an ended payment go on at the usual pauses while the rail gives no answer', () => {
+    let tracked: Tracked = { ...sight(open, completed(), pace), pollsInRound: 0 };
+    tracked = sight(tracked, called({ status: 'FAILED', atMs: 10_000 }), { ...pace, nowMs: 10_000 });
+    const asked: number[] = [];
+    for (let nowMs = 10_000; nowMs < 7_200_000; nowMs += 1_000) {
+      const next = ask(tracked, nowMs, { kind: 'unknown' });
+      if (next) asked.push(nowMs);
+      tracked = next ?? tracked;
+    }
+    const pauses = asked.slice(1).map((at, index) => at - (asked[index] ?? 0));
+    expect(pauses.slice(0, 3)).toEqual([15_000, 15_000, 15_000]);
+    expect(pauses.slice(-3)).toEqual([900_000, 900_000, 900_000]);
+    expect(asked.length).toBeLessThan(20);
+  });
+
+  it('or the schedule about what can’t be asked come at the cap, and people see it once', () => {
+    const answer: RailAnswer = { kind: 'unaskable', why: 'the rail is not configured here' };
+    const next = ask({ ...open, pollsInRound: 0 }, 31_000, answer);
+    expect(next).toMatchObject({ dueAtMs: 931_000, scheduledAtMs: 931_000 });
+    expect(poll(open, answer)).toMatchObject({
+      breaks: ['payment.stuck'],
+      details: ['the rail is not configured here'],
+    });
+    const ended = sight(sight(open, completed(), pace), called({ status: 'FAILED' }), pace);
+    expect(poll(ended, answer).breaks).toEqual(['payment.stuck']);
+    expect(ask(ended, 8_000, answer)?.dueAtMs).toBe(908_000);
+    expect(poll(sight(open, completed(), pace), answer).breaks).toEqual([]);
   });
 });

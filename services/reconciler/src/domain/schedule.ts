@@ -1,3 +1,6 @@
+import type { Verdict } from './question.ts';
+import type { Tracked } from './tracked.ts';
+
 /** How often an undecided payment is polled; all in milliseconds. */
 export interface PollSchedule {
   readonly baseMs: number;
@@ -9,6 +12,9 @@ export interface PollSchedule {
 const JITTER = 0.2;
 const DOUBLINGS_MAX = 30;
 const LOOKS_WHILE_SETTLING = 4;
+
+/** The least time between two polls of a payment that callbacks bring about: a flood of them asks no oftener. */
+const HINT_INTERVAL_MS = 1_000;
 
 /**
  * The pause before the next poll: it doubles up to the cap, with a fifth of jitter either way.
@@ -27,4 +33,63 @@ export function pauseBeforePoll(
     ? Math.min(schedule.capMs, schedule.settleMs / LOOKS_WHILE_SETTLING)
     : schedule.capMs;
   return Math.round(Math.min(doubled, longest) * (1 - JITTER + 2 * JITTER * fraction));
+}
+
+/** A payment that a callback makes due at once, or as soon as the interval since its newest poll is over. */
+export function hastened(
+  { askedAtMs, dueAtMs, claim }: Tracked,
+  nowMs: number,
+): Pick<Tracked, 'dueAtMs' | 'claim'> {
+  // The database's clock told when it was asked: however far it is off ours, nothing is put off for longer.
+  const restsUntilMs = Math.min(
+    (askedAtMs ?? nowMs - HINT_INTERVAL_MS) + HINT_INTERVAL_MS,
+    nowMs + HINT_INTERVAL_MS,
+  );
+  const earliestMs = Math.max(nowMs, restsUntilMs);
+  // What is due while a poll is in progress is only the end of its lease.
+  const isWaiting = claim === null && dueAtMs !== null;
+  return { dueAtMs: isWaiting ? Math.min(dueAtMs, earliestMs) : earliestMs, claim: null };
+}
+
+/** Whether a poll that began then had its turn by the schedule, rather than by a callback alone. */
+export function isScheduled({ scheduledAtMs }: Pick<Tracked, 'scheduledAtMs'>, polledAtMs: number): boolean {
+  return scheduledAtMs !== null && polledAtMs >= scheduledAtMs;
+}
+
+/** A poll that has been made. */
+export interface Poll {
+  readonly claim: string;
+  readonly polledAtMs: number;
+  /** Whether the rail could be asked at all; where not, it is tried no oftener than the cap says. */
+  readonly askable: boolean;
+}
+
+/**
+ * When a payment is asked for again after a poll. Polls that callbacks alone brought about neither count nor move the
+ * schedule.
+ *
+ * @param fraction chance, in [0, 1)
+ */
+export function afterPoll(
+  tracked: Tracked,
+  poll: Poll,
+  { settling, unsettled }: Pick<Verdict, 'settling' | 'unsettled'>,
+  at: { readonly schedule: PollSchedule; readonly nowMs: number; readonly fraction: number },
+): Tracked {
+  const { schedule, nowMs, fraction } = at;
+  const counts = isScheduled(tracked, poll.polledAtMs);
+  const pollsInRound = poll.askable ? tracked.pollsInRound : Number.POSITIVE_INFINITY;
+  const pauseMs = (soon: boolean) => pauseBeforePoll(schedule, { pollsInRound, settling: soon }, fraction);
+  const goesOn = tracked.status === 'open' || settling || unsettled;
+  const later = counts || tracked.scheduledAtMs === null ? nowMs + pauseMs(false) : tracked.scheduledAtMs;
+  const dueAtMs = settling && poll.askable ? Math.min(later, nowMs + pauseMs(true)) : later;
+  return {
+    ...tracked,
+    polls: tracked.polls + 1,
+    hintedPolls: tracked.hintedPolls + (counts ? 0 : 1),
+    pollsInRound: tracked.pollsInRound + (counts ? 1 : 0),
+    scheduledAtMs: goesOn ? later : null,
+    // Whoever replaced our claim (a callback, the owner's event) has also said when to ask again.
+    ...(tracked.claim === poll.claim && { claim: null, dueAtMs: goesOn ? dueAtMs : null }),
+  };
 }

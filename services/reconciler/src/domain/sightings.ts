@@ -1,5 +1,7 @@
 import { unreachable } from '@pesewa/kernel';
-import { addClaim, bearsOut, type Claim, claimedEnd, type EndStatus, isEnd, isProven } from './claim.ts';
+import { bearsOut, type Claim, claimedEnd, type EndStatus, isEnd, isOwn, isProven } from './claim.ts';
+import { addClaim, claimsUnder } from './claims.ts';
+import { hastened } from './schedule.ts';
 import { isUnknown, remember, type Terms, type Tracked } from './tracked.ts';
 
 /** What the reconciler learns of a payment; times in milliseconds since the epoch. */
@@ -18,6 +20,13 @@ export type Sighting =
       readonly atMs: number;
       /** What the rail answered, where that is of interest here. */
       readonly answer: 'accepted' | 'refused' | null;
+    }
+  | {
+      /** Nothing further is passed on to the rail: only its own word can end the collection (design 9). */
+      readonly kind: 'closed';
+      readonly name: string;
+      readonly version: bigint;
+      readonly atMs: number;
     }
   | {
       readonly kind: 'ended';
@@ -62,6 +71,7 @@ export function sight(tracked: Tracked, sighting: Sighting, at: Pace): Tracked {
       };
     case 'opened':
     case 'asked':
+    case 'closed':
     case 'ended':
       return owned(tracked, sighting, at);
     default:
@@ -71,15 +81,22 @@ export function sight(tracked: Tracked, sighting: Sighting, at: Pace): Tracked {
 
 function called(tracked: Tracked, claim: Claim, at: Pace): Tracked {
   const { terms } = tracked;
-  const what = claim.proven ? 'proven' : 'hint';
   return {
     ...tracked,
-    callbacks: addClaim(tracked.callbacks, claim),
-    ...(terms === null
-      ? untilShown(tracked, at)
-      : needsPoll(claim, terms) && { dueAtMs: at.nowMs, claim: null }),
-    history: remember(tracked.history, { what, detail: claim.status, atMs: claim.atMs }),
+    callbacks: addClaim(tracked.callbacks, claim, terms),
+    ...(terms === null ? untilShown(tracked, at) : needsPoll(claim, terms) && hastened(tracked, at.nowMs)),
+    history: remember(tracked.history, {
+      what: sortOf(claim, terms),
+      detail: claim.status,
+      atMs: claim.atMs,
+    }),
   };
+}
+
+/** What a claim is to its payment; of one that is not known yet it is no more than a hint. */
+function sortOf(claim: Claim, terms: Terms | null): 'hint' | 'proven' | 'other rail' {
+  if (terms !== null && !isOwn(claim, terms)) return 'other rail';
+  return terms !== null && claim.proven ? 'proven' : 'hint';
 }
 
 /** A reference that nobody knows is looked at again once its owner has had time to speak of it. */
@@ -93,11 +110,9 @@ function needsPoll(claim: Claim, terms: Terms): boolean {
   return !isProven(claim, terms) || claimedEnd(claim) === undefined;
 }
 
-function owned(
-  tracked: Tracked,
-  event: Extract<Sighting, { kind: 'opened' | 'asked' | 'ended' }>,
-  at: Pace,
-): Tracked {
+type OwnedSighting = Extract<Sighting, { kind: 'opened' | 'asked' | 'closed' | 'ended' }>;
+
+function owned(tracked: Tracked, event: OwnedSighting, at: Pace): Tracked {
   // The terms are news however late they come: without them the rail can't be asked.
   const late = event.kind === 'opened' && tracked.terms === null;
   if (event.version <= tracked.version && !late) return tracked;
@@ -106,43 +121,90 @@ function owned(
     version: event.version > tracked.version ? event.version : tracked.version,
     history: remember(tracked.history, { what: 'event', detail: event.name, atMs: event.atMs }),
   };
-  const terms = event.kind === 'opened' ? event.terms : tracked.terms;
-  // Completing a collection puts its first poll off as little when it is heard of before the beginning.
-  const isFirst = event.kind === 'opened' && terms?.kind === 'collection';
-  const newestAtMs = isFirst ? event.atMs : Math.max(event.atMs, lastEventAtMs(tracked));
-  // A callback that came before our own event is looked into at once.
-  const isHinted = terms !== null && tracked.callbacks.some((claim) => needsPoll(claim, terms));
-  const firstPoll = { dueAtMs: isHinted ? at.nowMs : newestAtMs + at.firstPollAfterMs, claim: null };
   switch (event.kind) {
     case 'opened':
-      return { ...seen, ...firstPoll, terms: event.terms, status: 'open', openedAtMs: event.atMs };
-    case 'asked': {
-      const answered = {
-        ...seen,
-        acceptedAtMs: event.answer === 'accepted' ? event.atMs : tracked.acceptedAtMs,
-        refusedAtMs: event.answer === 'refused' ? event.atMs : null,
-      };
-      if (tracked.status !== 'open') return answered;
-      // A merchant may complete as often as it likes: that must not put the rail's own word off for ever.
-      const isDueEarlier = tracked.dueAtMs !== null && tracked.dueAtMs < firstPoll.dueAtMs;
-      const keeps = isDueEarlier && terms?.kind === 'collection';
-      return { ...answered, ...(!keeps && firstPoll), pollsInRound: 0 };
+      return opened(tracked, underTerms(seen, event.terms), event, at);
+    case 'asked':
+      return asked(tracked, seen, event, at);
+    case 'closed': {
+      const { nowMs } = at;
+      if (tracked.status !== 'open') return seen;
+      return { ...seen, scheduledAtMs: nowMs, dueAtMs: nowMs, claim: null, pollsInRound: 0 };
     }
-    case 'ended': {
-      const doubted = endsHeardOf(tracked).some((end) => !bearsOut(event.status, end));
-      const polledAnyhowAtMs = tracked.terms === null ? null : tracked.dueAtMs;
-      const dueAtMs = doubted ? (polledAnyhowAtMs ?? at.nowMs) : null;
-      return {
-        ...seen,
-        status: event.status,
-        terms: tracked.terms ?? event.terms,
-        dueAtMs,
-        claim: dueAtMs === null ? null : tracked.claim,
-      };
-    }
+    case 'ended':
+      return ended(tracked, underTerms(seen, tracked.terms ?? event.terms), event, at);
     default:
       return unreachable(event);
   }
+}
+
+/** The payment with its terms: of the claims that came before them only those of its own rail are kept. */
+function underTerms(tracked: Tracked, terms: Terms): Tracked {
+  if (tracked.terms !== null) return tracked;
+  const callbacks = claimsUnder(terms, tracked.callbacks);
+  let { history } = tracked;
+  for (const { proven, status: detail, atMs } of callbacks) {
+    if (proven) history = remember(history, { what: 'proven', detail, atMs });
+  }
+  return { ...tracked, terms, callbacks, history };
+}
+
+function opened(
+  before: Tracked,
+  seen: Tracked,
+  event: Extract<Sighting, { kind: 'opened' }>,
+  at: Pace,
+): Tracked {
+  // Completing a collection puts its first poll off as little when it is heard of before the beginning.
+  const isFirst = event.terms.kind === 'collection';
+  const newestAtMs = isFirst ? event.atMs : Math.max(event.atMs, lastEventAtMs(before));
+  const scheduledAtMs = newestAtMs + at.firstPollAfterMs;
+  // A callback that came before our own event is looked into at once.
+  const isHinted = before.callbacks.some((claim) => needsPoll(claim, event.terms));
+  const dueAtMs = isHinted ? at.nowMs : scheduledAtMs;
+  return { ...seen, status: 'open', openedAtMs: event.atMs, scheduledAtMs, dueAtMs, claim: null };
+}
+
+function asked(
+  before: Tracked,
+  seen: Tracked,
+  event: Extract<Sighting, { kind: 'asked' }>,
+  at: Pace,
+): Tracked {
+  const answered = {
+    ...seen,
+    acceptedAtMs: event.answer === 'accepted' ? event.atMs : before.acceptedAtMs,
+    refusedAtMs: event.answer === 'refused' ? event.atMs : null,
+  };
+  const { terms } = before;
+  if (before.status !== 'open' || terms === null) return answered;
+  const scheduledAtMs = Math.max(event.atMs, lastEventAtMs(before)) + at.firstPollAfterMs;
+  // A merchant may complete as often as it likes: that must not put the rail's own word off for ever.
+  const isEarlier = before.scheduledAtMs !== null && before.scheduledAtMs < scheduledAtMs;
+  if (isEarlier && terms.kind === 'collection') return { ...answered, pollsInRound: 0 };
+  const isHinted = before.callbacks.some((claim) => needsPoll(claim, terms));
+  const due = isHinted ? hastened(before, at.nowMs) : { dueAtMs: scheduledAtMs, claim: null };
+  return { ...answered, scheduledAtMs, ...due, pollsInRound: 0 };
+}
+
+function ended(
+  before: Tracked,
+  seen: Tracked,
+  event: Extract<Sighting, { kind: 'ended' }>,
+  at: Pace,
+): Tracked {
+  const doubted = endsHeardOf(seen).some((end) => !bearsOut(event.status, end));
+  const polledAnyhowAtMs = before.terms === null ? null : before.dueAtMs;
+  const dueAtMs = doubted ? (polledAnyhowAtMs ?? at.nowMs) : null;
+  const isReceived = event.status === 'completed' && event.terms.kind === 'collection';
+  return {
+    ...seen,
+    status: event.status,
+    received: isReceived ? event.terms.amount : seen.received,
+    scheduledAtMs: null,
+    dueAtMs,
+    claim: dueAtMs === null ? null : before.claim,
+  };
 }
 
 /** The ends that callbacks have claimed, and the one that the rail last told: the owner may have gone by another. */

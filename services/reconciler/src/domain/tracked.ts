@@ -15,7 +15,16 @@ export interface Terms {
 
 /** One line of a payment's timeline; a repeated one is counted, not written again. */
 export interface HistoryEntry {
-  readonly what: 'event' | 'hint' | 'proven' | 'poll' | 'fact' | 'break' | 'resolved' | 'posting';
+  readonly what:
+    | 'event'
+    | 'hint'
+    | 'proven'
+    | 'other rail'
+    | 'poll'
+    | 'fact'
+    | 'break'
+    | 'resolved'
+    | 'posting';
   readonly detail: string;
   readonly atMs: number;
   readonly lastAtMs: number;
@@ -33,10 +42,16 @@ export interface Tracked {
   readonly openedAtMs: number;
   /** When the rail is to be asked next; null while there is nothing to ask. */
   readonly dueAtMs: number | null;
+  /** When the rail is asked next by the schedule alone: a callback brings a poll forward, and moves this not. */
+  readonly scheduledAtMs: number | null;
+  /** When the newest poll began, by the database's clock; null where there was none. */
+  readonly askedAtMs: number | null;
   /** The token of the poll in progress. */
   readonly claim: string | null;
   readonly polls: number;
-  /** Polls since the rail was last asked to move the money: what the pause to the next one grows by. */
+  /** How many of them there were because of callbacks alone; they count toward nothing. */
+  readonly hintedPolls: number;
+  /** Scheduled polls since the rail was last asked to move the money: what the pause to the next one grows by. */
   readonly pollsInRound: number;
   /** When the rail took the payment on, by its own answer; null where it has not, or nobody knows. */
   readonly acceptedAtMs: number | null;
@@ -44,9 +59,15 @@ export interface Tracked {
   readonly refusedAtMs: number | null;
   /** Since when the rail has said nothing clear but NOT FOUND; null where it has not. */
   readonly notFoundSinceMs: number | null;
-  /** The first few distinct claims of callbacks. */
+  /** The first few distinct claims of callbacks; of the payment's own rail alone, once the terms are known. */
   readonly callbacks: readonly Claim[];
-  /** The kinds of the breaks that this payment has opened. */
+  /** How many of them people had before them when they decided the amount. */
+  readonly claimsSettled: number;
+  /** What people have approved that the customer paid, in minor units. */
+  readonly decided: readonly bigint[];
+  /** What the collection completed with, in minor units; null before, and for payouts. */
+  readonly received: bigint | null;
+  /** The kinds of the breaks that this payment has opened, less one that is settled and may open again. */
   readonly breaks: readonly string[];
   /** Whether the ledger has moved the float for the payment, and for its reversal. */
   readonly posted: boolean;
@@ -65,13 +86,19 @@ export function awaited(reference: string, nowMs: number): Tracked {
     version: 0n,
     openedAtMs: nowMs,
     dueAtMs: null,
+    scheduledAtMs: null,
+    askedAtMs: null,
     claim: null,
     polls: 0,
+    hintedPolls: 0,
     pollsInRound: 0,
     acceptedAtMs: null,
     refusedAtMs: null,
     notFoundSinceMs: null,
     callbacks: [],
+    claimsSettled: 0,
+    decided: [],
+    received: null,
     breaks: [],
     posted: false,
     refunded: false,
@@ -94,6 +121,11 @@ export function remember(
 /** Whether nothing but callbacks speaks of the payment: anyone may have made up its reference. */
 export function isUnknown(tracked: Tracked): boolean {
   return tracked.terms === null && tracked.version === 0n && !tracked.posted && !tracked.refunded;
+}
+
+/** The amount that callbacks are held against, in minor units: what it completed with, before that what was asked. */
+export function agreedAmount({ received }: Pick<Tracked, 'received'>, { amount }: Terms): bigint {
+  return received ?? amount;
 }
 
 /** What a payment may yet move at the rail, or has moved there unknown to our float; minor units (design 7). */

@@ -15,9 +15,7 @@ const payout: Terms = {
   amount: 10_000n,
   railFee: 50n,
 };
-const collection: Terms = { ...payout, kind: 'collection' };
 const paid: RailAnswer = { kind: 'completed', amount: 10_000n, fee: 50n, reason: null };
-const checked: RailAnswer = { kind: 'completed', amount: null, fee: null, reason: null };
 const failed: RailAnswer = { kind: 'failed', reason: 'Declined' };
 const back: RailAnswer = { kind: 'reversed', amount: 10_000n, fee: 50n, reason: 'Reversed' };
 const says = (status: string, amount: string | null = '100.00', fee: string | null = '0.5'): Claim => ({
@@ -26,6 +24,7 @@ const says = (status: string, amount: string | null = '100.00', fee: string | nu
   proven: false,
   status,
   amount,
+  currency: null,
   fee,
   reason: null,
   atMs: 0,
@@ -53,6 +52,7 @@ function poll(given: {
     expectedFee: terms.railFee,
     source: 'poll',
     answer,
+    isScheduled: true,
     polledAtMs,
     settleMs: SETTLE_MS,
     notFoundGraceMs: GRACE_MS,
@@ -62,9 +62,10 @@ function poll(given: {
     fact: verdict.fact?.status ?? null,
     breaks: verdict.findings.map(({ kind }) => kind),
     settling: verdict.settling,
+    unsettled: verdict.unsettled,
   };
 }
-const nothing = { fact: null, breaks: [], settling: false };
+const nothing = { fact: null, breaks: [], settling: false, unsettled: false };
 
 describe('a payout under poll', () => {
   it.each<[string, Parameters<typeof poll>[0], Partial<ReturnType<typeof poll>>]>([
@@ -107,8 +108,13 @@ describe('a payout under poll', () => {
     ],
     [
       'a claim, no answer: nobody is denied',
-      { answer: { kind: 'unknown' }, callbacks: [says('COMPLETED')], polledAtMs: SETTLE_MS },
+      { answer: { kind: 'unknown' }, callbacks: [says('COMPLETED')], polledAtMs: SETTLE_MS - 1 },
       { settling: true },
+    ],
+    [
+      'a claim, and no answer after the settle time: asked on, no oftener than anything',
+      { answer: { kind: 'unknown' }, callbacks: [says('COMPLETED')], polledAtMs: SETTLE_MS },
+      { unsettled: true },
     ],
     [
       'a break that was opened before',
@@ -232,69 +238,5 @@ describe('an ended payout under poll', () => {
     ['not found after a refused hold', { status: 'failed', answer: { kind: 'notFound' } }, {}],
   ])('%s', (_name, given, expected) => {
     expect(poll(given)).toEqual({ ...nothing, ...expected });
-  });
-});
-
-describe('a collection under poll', () => {
-  const verdictOf = (callbacks: readonly Claim[], breaks: readonly string[] = []) => {
-    const tracked: Tracked = { ...awaited('co-1', 0), terms: collection, status: 'open', callbacks, breaks };
-    const given = { tracked, terms: collection, answer: checked, polledAtMs: 1_000 };
-    return judge({
-      ...given,
-      source: 'poll',
-      expectedFee: 100n,
-      settleMs: SETTLE_MS,
-      notFoundGraceMs: GRACE_MS,
-      pollsBeforeBreak: 20,
-    });
-  };
-  const factOf = (callbacks: readonly Claim[]) => verdictOf(callbacks).fact;
-
-  it('takes amount and fee from a callback that names the amount asked and the scheduled fee', () => {
-    const { fact, findings } = verdictOf([says('COMPLETED', '100', '1.00')]);
-    expect(fact).toMatchObject({ amount: 10_000n, fee: 100n });
-    expect(findings).toEqual([]);
-  });
-
-  it('knows neither without a callback', () => {
-    expect(factOf([])).toMatchObject({ status: 'completed', amount: null, fee: null });
-  });
-
-  it.each<[string, bigint | null]>([
-    ['99', 9_800n],
-    ['1.01', 1n],
-    ['0', -100n],
-    ['-1', -200n],
-    ['101', 10_000n],
-    ['much', null],
-  ])('takes no fee from a callback that claims %s, and opens one break', (fee, amount) => {
-    const claims = [
-      says('COMPLETED', '100', fee),
-      says('COMPLETED', '100', '2'),
-      says('COMPLETED', '100', '1'),
-    ];
-    const { fact, findings } = verdictOf(claims);
-    expect(fact).toEqual({ status: 'completed', amount: 10_000n, fee: null, reason: null });
-    expect(findings).toEqual([expect.objectContaining({ kind: 'callback.fee_differs', amount })]);
-    expect(verdictOf(claims, ['callback.fee_differs']).findings).toEqual([]);
-  });
-
-  it('opens no break for a callback that names no fee', () => {
-    const { fact, findings } = verdictOf([says('COMPLETED', '100', null)]);
-    expect(fact).toMatchObject({ amount: 10_000n, fee: null });
-    expect(findings).toEqual([]);
-  });
-
-  it.each(['99.99', '100.001', 'a hundred'])('waits for people where the callback claims %s', (amount) => {
-    const callbacks = [says('COMPLETED', amount)];
-    expect(poll({ terms: collection, answer: checked, callbacks })).toEqual({
-      ...nothing,
-      breaks: ['collection.amount_differs'],
-    });
-  });
-
-  it('fails whatever amount a callback claims', () => {
-    const callbacks = [says('FAILED', '0', '0')];
-    expect(poll({ terms: collection, answer: failed, callbacks })).toEqual({ ...nothing, fact: 'failed' });
   });
 });

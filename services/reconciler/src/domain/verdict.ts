@@ -1,24 +1,23 @@
 import { unreachable } from '@pesewa/kernel';
-import { judgeAmounts } from './amounts.ts';
-import { claimedEnd, isProven } from './claim.ts';
+import { judgeAbsence } from './absence.ts';
+import { judgeAmounts, judgeLateClaims } from './amounts.ts';
 import { judgeClaims, provenDisagree } from './doubts.ts';
-import {
-  type BreakKind,
-  type Finding,
-  isOver,
-  type Judged,
-  type Question,
-  type Verdict,
-} from './question.ts';
+import type { BreakKind, Finding, Judged, Question, Verdict } from './question.ts';
+import { failureReason } from './reasons.ts';
 import { remember, type Tracked } from './tracked.ts';
 
-/** Breaks that say nothing about how the payment itself goes on. */
-const BESIDE: readonly BreakKind[] = ['callback.unknown_reference'];
+/** Breaks that say nothing about how the payment itself goes on: anyone may have made them open. */
+const BESIDE: readonly string[] = [
+  'callback.unknown_reference',
+  'callback.denied',
+  'callback.amount_differs',
+  'callback.fee_differs',
+] satisfies readonly BreakKind[];
 
 /** Judges what a rail says of a payment, with what callbacks have claimed (design 4.5, 6). */
 export function judge(question: Question): Verdict {
-  const { tracked, answer, source } = question;
-  const { denied, contradicted, settling } = judgeClaims(question);
+  const { source, tracked } = question;
+  const { denied, contradicted, settling, unsettled } = judgeClaims(question);
   const { fact, findings } = judgeAnswer(question);
   // The rail against itself: people decide, unless its callbacks alone are at odds and this is its lookup.
   const isDoubtful = contradicted !== undefined && (source !== 'poll' || !provenDisagree(question));
@@ -26,16 +25,22 @@ export function judge(question: Question): Verdict {
   // A rail that contradicts the owner contradicts the callback that the owner went by: one discrepancy, one break.
   const told = all.some(({ kind }) => kind === 'payment.contradiction');
   if (denied && !told) all.push(denied);
-  const unheard = all.filter(
-    ({ kind }, index) =>
-      !tracked.breaks.includes(kind) && all.findIndex((finding) => finding.kind === kind) === index,
-  );
   const goesOut = isDoubtful ? null : fact;
-  if (isStuck(question, goesOut) && unheard.length === 0) {
-    const detail = `no end after ${tracked.polls + 1} polls; the rail says ${answer.kind}`;
-    unheard.push({ kind: 'payment.stuck', amount: question.terms.amount, detail });
-  }
-  return { fact: goesOut, findings: unheard, settling };
+  const goesOn = tracked.status === 'open' || settling || unsettled;
+  const stuck = goesOn ? stuckBy(question, goesOut, all) : undefined;
+  if (stuck) all.push(stuck);
+  return { fact: goesOut, findings: newFindings(tracked, all), settling, unsettled };
+}
+
+/** The first finding of each kind that the payment has not opened a break for: a kind opens one break. */
+export function newFindings(
+  { breaks }: Pick<Tracked, 'breaks'>,
+  findings: readonly Finding[],
+): readonly Finding[] {
+  return findings.filter(
+    ({ kind }, index) =>
+      !breaks.includes(kind) && findings.findIndex((finding) => finding.kind === kind) === index,
+  );
 }
 
 /** What a verdict makes of the payment: the breaks that it opens, and its timeline. */
@@ -46,12 +51,25 @@ export function afterVerdict(tracked: Tracked, { fact, findings }: Verdict, nowM
   return { ...tracked, breaks: [...tracked.breaks, ...findings.map(({ kind }) => kind)], history };
 }
 
-/** A payment without an end after so many polls is a matter for people, once; no counter ever fails it (design 4.4). */
-function isStuck({ tracked, source, pollsBeforeBreak }: Question, fact: Verdict['fact']): boolean {
-  const isTold = tracked.breaks.some((kind) => !BESIDE.some((beside) => beside === kind));
-  if (source !== 'poll' || tracked.status !== 'open' || isTold) return false;
+/**
+ * A payment without an end after so many scheduled polls is a matter for people, and so is one that can't be asked about;
+ * no counter ever fails it (design 4.4).
+ */
+function stuckBy(
+  question: Question,
+  fact: Verdict['fact'],
+  findings: readonly Finding[],
+): Finding | undefined {
+  const { tracked, terms, answer, source, isScheduled, pollsBeforeBreak } = question;
+  const kind = 'payment.stuck';
+  if (answer.kind === 'unaskable') return { kind, amount: terms.amount, detail: answer.why };
+  const told = [...tracked.breaks, ...findings.map((finding) => finding.kind)];
+  const isTold = told.some((other) => !BESIDE.includes(other));
+  if (source !== 'poll' || !isScheduled || tracked.status !== 'open' || isTold) return undefined;
+  const polls = tracked.polls - tracked.hintedPolls + 1;
   const endsNow = fact !== null && fact.status !== 'notFound';
-  return !endsNow && tracked.polls + 1 >= pollsBeforeBreak;
+  if (endsNow || polls < pollsBeforeBreak) return undefined;
+  return { kind, amount: terms.amount, detail: `no end after ${polls} polls; the rail says ${answer.kind}` };
 }
 
 function judgeAnswer(question: Question): Judged {
@@ -60,12 +78,14 @@ function judgeAnswer(question: Question): Judged {
   switch (answer.kind) {
     case 'pending':
     case 'unknown':
-      return { fact: null, findings: [] };
+    case 'unaskable':
+      return { fact: null, findings: judgeLateClaims(question) };
     case 'notFound':
-      return judgeAbsence(question);
+      return status === 'open' ? judgeAbsence(question) : { fact: null, findings: judgeLateClaims(question) };
     case 'failed':
       if (status === 'open') {
-        return { fact: { status: 'failed', amount: null, fee: null, reason: answer.reason }, findings: [] };
+        const reason = failureReason(question, answer.reason);
+        return { fact: { status: 'failed', amount: null, fee: null, reason }, findings: [] };
       }
       return { fact: null, findings: status === 'failed' ? [] : [contradiction(question)] };
     case 'completed':
@@ -81,46 +101,6 @@ function judgeAnswer(question: Question): Judged {
     default:
       return unreachable(answer);
   }
-}
-
-/**
- * A rail that doesn't know an open payment. Its owner sends it again where no attempt had a clear answer; what the rail
- * took on, or refused while an earlier attempt may yet be executed, is for people (design 4.3), and so is a collection
- * that it goes on not to know.
- */
-function judgeAbsence(question: Question): Judged {
-  if (question.tracked.status !== 'open') return { fact: null, findings: [] };
-  const { tracked, terms } = question;
-  const finding = terms.kind === 'payout' ? lostPayout(question) : lostCollection(question);
-  // What it has told an end of must not be sent again, however its lookup lags.
-  const isTold = tracked.callbacks.some((claim) => isProven(claim, terms) && claimedEnd(claim) !== undefined);
-  const fact = isTold ? null : ({ status: 'notFound', amount: null, fee: null, reason: null } as const);
-  return { fact, findings: finding ? [finding] : [] };
-}
-
-function lostPayout(question: Question): Finding | undefined {
-  const { tracked, terms } = question;
-  const { amount } = terms;
-  if (isOver(question, tracked.acceptedAtMs)) {
-    const detail = 'the rail took it on, yet its lookup does not find it';
-    return { kind: 'payout.not_found', amount, detail };
-  }
-  if (isOver(question, tracked.refusedAtMs)) {
-    const detail = 'the rail refused it after an unclear attempt, and its lookup finds neither';
-    return { kind: 'payout.refused_again', amount, detail };
-  }
-  return undefined;
-}
-
-/** Its owner needs one grace time before it initiates the collection again, and the rail another to know it. */
-const ABSENCE_GRACES = 2;
-
-function lostCollection(question: Question): Finding | undefined {
-  const { tracked, terms, notFoundGraceMs } = question;
-  const patient = { ...question, notFoundGraceMs: ABSENCE_GRACES * notFoundGraceMs };
-  if (!isOver(patient, tracked.notFoundSinceMs)) return undefined;
-  const detail = 'the rail has not known it since it was first asked again, and still does not';
-  return { kind: 'collection.not_found', amount: terms.amount, detail };
 }
 
 function contradiction({ tracked, terms, answer }: Question): Finding {

@@ -10,6 +10,8 @@ export interface Claim {
   readonly status: string;
   /** Decimal text, as the callback wrote it. */
   readonly amount: string | null;
+  /** ISO 4217, of collections alone. */
+  readonly currency: string | null;
   readonly fee: string | null;
   /** One bounded line without long numbers and e-mail addresses. */
   readonly reason: string | null;
@@ -58,29 +60,38 @@ export interface Callback extends JudgedRequest {
   readonly claim: Claim | null;
 }
 
-/** Why a request is kept as rejected. */
-export type RejectionReason =
-  | 'address.unlisted'
-  | 'signature.wrong'
-  | 'signature.expired'
-  | 'signature.missing'
-  | 'body.malformed'
-  | 'reference.foreign'
-  | 'id_reused';
+/** Why requests are kept as rejected. */
+export const rejectionReasons = [
+  'address.unlisted',
+  'signature.wrong',
+  'signature.expired',
+  'signature.missing',
+  'body.malformed',
+  'reference.foreign',
+] as const;
+
+/** One of {@link rejectionReasons}. */
+export type RejectionReason = (typeof rejectionReasons)[number];
 
 const CREDENTIALS =
   /authori[sz]ation|authenticat|cookie|(?:api|access|auth|private|subscription)-?key|token|secret|passw|pwd|credential|session|jwt|(?:^|-)(?:otp|pin)$|^x-(?:business|module|app)$/;
+const SIGNATURE = /^webhook-(?:id|timestamp|signature)$/;
 const HEADERS_MAX = 64;
 const HEADER_NAME_LENGTH_MAX = 128;
 const HEADER_VALUE_LENGTH_MAX = 1_024;
+const STRANGER_BODY_BYTES_MAX = 2_048;
+const STRANGER_HEADERS_MAX = 16;
+const STRANGER_HEADER_VALUE_LENGTH_MAX = 256;
 
 /**
  * The headers that are kept: everything but credentials, so many and so long at most; a signature stays, for it proves
  * and gives no access.
  */
 export function keptHeaders(headers: readonly CallbackHeader[]): readonly CallbackHeader[] {
-  return headers
-    .filter(({ name }) => !CREDENTIALS.test(name.toLowerCase()))
+  const kept = headers.filter(({ name }) => !CREDENTIALS.test(name.toLowerCase()));
+  const isSignature = ({ name }: CallbackHeader) => SIGNATURE.test(name.toLowerCase());
+  // What proves it comes first, so that no flood of other headers takes its place.
+  return [...kept.filter(isSignature), ...kept.filter((header) => !isSignature(header))]
     .slice(0, HEADERS_MAX)
     .map(({ name, value }) => ({
       name: name.slice(0, HEADER_NAME_LENGTH_MAX),
@@ -89,15 +100,39 @@ export function keptHeaders(headers: readonly CallbackHeader[]): readonly Callba
 }
 
 /**
- * What makes a callback the same as an earlier one: the rail, the kind, and its id where a signature vouches for it,
- * else every byte of the body.
+ * What makes a callback the same as an earlier one, within rail and kind: its id where a signature vouches for it (`key`),
+ * and there every byte of the body where others came first under that id (`otherKey`); else the bytes alone, for both.
  */
-export function callbackKey(
-  callback: Pick<Callback, 'rail' | 'kind' | 'digest'> & { readonly messageId: string | null },
-): string {
+export function callbackKeys(callback: Pick<Callback, 'rail' | 'kind' | 'digest' | 'messageId'>): {
+  readonly key: string;
+  readonly otherKey: string;
+} {
   const { rail, kind, digest, messageId } = callback;
+  const within = `${rail}/${kind}`;
   // A digest has no colon, so that no id can pass for one.
-  return `${rail}/${kind}/${messageId === null ? digest : `id:${messageId}`}`;
+  if (messageId === null) return { key: `${within}/${digest}`, otherKey: `${within}/${digest}` };
+  return { key: `${within}/id:${messageId}`, otherKey: `${within}/other:${digest}:${messageId}` };
+}
+
+/** Whether anything vouches for a callback: strangers can bring others by the thousand. */
+export function isVouchedFor({ address, signature }: Verdict): boolean {
+  return address === 'allowed' || signature === 'verified';
+}
+
+/**
+ * What is kept of a refused request: of a stranger's only the beginning, so that strangers can't flush what others
+ * are judged by.
+ */
+export function evidenceOf(request: JudgedRequest, reason: RejectionReason): JudgedRequest {
+  if (!/^(?:address|signature)\./.test(reason)) return request;
+  return {
+    ...request,
+    // Copied, for a part would hold on to the whole.
+    body: request.body.slice(0, STRANGER_BODY_BYTES_MAX),
+    headers: request.headers
+      .slice(0, STRANGER_HEADERS_MAX)
+      .map(({ name, value }) => ({ name, value: value.slice(0, STRANGER_HEADER_VALUE_LENGTH_MAX) })),
+  };
 }
 
 /** Why a callback that its rail's settings don't let pass is rejected; nothing where they do. */

@@ -1,8 +1,9 @@
 import { describeProblem, firstProblem, JsonError, parseJson } from '@pesewa/contracts';
 import type { Result } from '@pesewa/kernel';
-import { answerJson, readJsonText } from '@pesewa/runtime';
 import type { Context } from 'hono';
+import type { StatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
+import { answerJson, readJsonText } from './http.ts';
 
 const BODY_BYTES_MAX = 4_096;
 
@@ -13,30 +14,31 @@ const bodyProblems = {
 } as const;
 
 /** A refusal of an operator's request (design 1). */
-export function refused(
-  context: Context,
-  status: 400 | 403 | 404 | 409 | 422 | 500,
+export function refuseOperator(
+  context: Pick<Context, 'newResponse'>,
+  status: StatusCode,
   code: string,
   message: string,
 ): Response {
   return answerJson(context, status, { code, message });
 }
 
-/** Reads a body: 400 for what is no JSON, 422 for a field that can't be accepted, which the message names. */
-export async function readBody<Schema extends z.ZodType>(
+/** Reads the body of an operator's request; what can't be accepted is 400 `invalid`, and the message names the field. */
+export async function readOperatorBody<Schema extends z.ZodType>(
   context: Context,
   schema: Schema,
 ): Promise<Result<z.output<Schema>, Response>> {
-  const refusal = (status: 400 | 422, code: string, message: string) =>
-    ({ ok: false, refusal: refused(context, status, code, message) }) as const;
+  const invalid = (message: string) =>
+    ({ ok: false, refusal: refuseOperator(context, 400, 'invalid', message) }) as const;
   const body = await readJsonText(context, BODY_BYTES_MAX);
-  if (!body.ok) return refusal(400, 'malformed', bodyProblems[body.refusal]);
+  if (!body.ok) return invalid(bodyProblems[body.refusal]);
   try {
     const parsed = schema.safeParse(parseJson(body.text));
-    if (parsed.success) return { ok: true, value: parsed.data };
-    return refusal(422, 'invalid', describeProblem(firstProblem(parsed.error)));
+    return parsed.success
+      ? { ok: true, value: parsed.data }
+      : invalid(describeProblem(firstProblem(parsed.error)));
   } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    return refusal(400, 'malformed', 'the body must be well-formed JSON, each key once');
+    if (error instanceof JsonError) return invalid('the body must be well-formed JSON, each key once');
+    throw error;
   }
 }

@@ -1,0 +1,139 @@
+import type { Command } from 'commander';
+import { readCount } from '../arguments.ts';
+import type { CallbackView, RejectedView } from '../callbacks.ts';
+import { openContext } from '../context.ts';
+import { withExamples } from '../help.ts';
+import type { CliPorts } from '../ports.ts';
+import { formatJson, formatTable } from '../print.ts';
+
+interface ListOptions {
+  readonly limit: string;
+  readonly json?: boolean;
+}
+
+interface RejectedOptions extends ListOptions {
+  readonly rail?: string;
+  readonly reason?: string;
+}
+
+/** Adds `callbacks …`: what rails told us, what of it could not be read, and what was refused. */
+export function addCallbackCommands(program: Command, ports: CliPorts): void {
+  const callbacks = program
+    .command('callbacks')
+    .description('what rails told us; with a reference alone, of that payment');
+  addAboutCommand(callbacks, ports);
+  addFailedCommand(callbacks, ports);
+  addRejectedCommand(callbacks, ports);
+  addOrderCommands(callbacks, ports);
+}
+
+function asList(command: Command): Command {
+  return command.option('--limit <count>', 'how many at most', '50').option('--json', 'print JSON');
+}
+
+function addAboutCommand(callbacks: Command, ports: CliPorts): void {
+  const about = asList(
+    callbacks
+      .command('about', { isDefault: true })
+      .description('the callbacks of one payment, the oldest first')
+      .argument('<reference>', "our transactionReference, not the merchant's"),
+  ).action(async (reference: string, options: ListOptions, command: Command) => {
+    const limit = readCount('--limit', options.limit);
+    const { operations } = await openContext(ports, command);
+    const found = await operations.callbacks.about(reference, limit);
+    ports.print(options.json ? formatJson(found) : callbackTable(found, ports.colours));
+  });
+  withExamples(about, ['pesewa callbacks about po-0193e5c1', 'pesewa callbacks about co-0193e5c1 --json']);
+}
+
+function addFailedCommand(callbacks: Command, ports: CliPorts): void {
+  const failed = asList(
+    callbacks
+      .command('failed')
+      .description('the callbacks that we could not read: mend what broke, then redrive or dismiss them'),
+  ).action(async (options: ListOptions, command: Command) => {
+    const limit = readCount('--limit', options.limit);
+    const { operations } = await openContext(ports, command);
+    const found = await operations.callbacks.failed(limit);
+    ports.print(options.json ? formatJson(found) : callbackTable(found, ports.colours));
+  });
+  withExamples(failed, ['pesewa callbacks failed', 'pesewa callbacks failed --limit 500 --json']);
+}
+
+function addRejectedCommand(callbacks: Command, ports: CliPorts): void {
+  const rejected = asList(
+    callbacks
+      .command('rejected')
+      .description('what was refused, the newest first, and who sent it')
+      .option('--rail <rail>', 'only what came for this rail')
+      .option('--reason <reason>', 'only what was refused for this, such as signature.wrong'),
+  ).action(async ({ rail, reason, ...options }: RejectedOptions, command: Command) => {
+    const limit = readCount('--limit', options.limit);
+    const { operations } = await openContext(ports, command);
+    const found = await operations.callbacks.rejected({ rail, reason, limit });
+    ports.print(options.json ? formatJson(found) : rejectedTable(found, ports.colours));
+  });
+  withExamples(rejected, [
+    'pesewa callbacks rejected',
+    'pesewa callbacks rejected --rail upstream --reason address.unlisted',
+  ]);
+}
+
+function addOrderCommands(callbacks: Command, ports: CliPorts): void {
+  const redrive = callbacks
+    .command('redrive')
+    .description('reads a callback that failed again, and tells of it; of any other it tells once more')
+    .argument('<id>', 'its id')
+    .action(async (id: string, _options: object, command: Command) => {
+      const { operations } = await openContext(ports, command);
+      const { state } = await operations.callbacks.redrive(id);
+      ports.print(`${state} ${id}\n`);
+    });
+  withExamples(redrive, ['pesewa callbacks redrive cb-0193e5c1']);
+  const dismiss = callbacks
+    .command('dismiss')
+    .description('waits no longer for a callback that failed; its bytes stay')
+    .argument('<id>', 'its id')
+    .action(async (id: string, _options: object, command: Command) => {
+      const { operations } = await openContext(ports, command);
+      const { state } = await operations.callbacks.dismiss(id);
+      ports.print(`${state} ${id}\n`);
+    });
+  withExamples(dismiss, ['pesewa callbacks dismiss cb-0193e5c1']);
+}
+
+function callbackTable(callbacks: readonly CallbackView[], colours: boolean): string {
+  return formatTable(
+    ['CALLBACK', 'RAIL', 'STATE', 'REFERENCE', 'CLAIMS', 'AMOUNT', 'PROOF', 'TIMES', 'AT', 'FAILURE'],
+    callbacks.map((one) => [
+      one.id,
+      one.rail,
+      one.state,
+      one.reference ?? '',
+      one.claimedStatus ?? '',
+      [one.claimedAmount, one.claimedCurrency].filter((part) => part !== null).join(' '),
+      one.verdict.proven ? 'proven' : one.verdict.signature,
+      String(one.deliveries),
+      one.receivedAt,
+      one.failure ?? '',
+    ]),
+    { colours, empty: 'no such callbacks', right: ['TIMES'] },
+  );
+}
+
+function rejectedTable(rejected: readonly RejectedView[], colours: boolean): string {
+  return formatTable(
+    ['REQUEST', 'RAIL', 'KIND', 'REASON', 'SENDER', 'CONNECTION FROM', 'FORWARDED FOR', 'AT'],
+    rejected.map((one) => [
+      one.id,
+      one.rail,
+      one.kind,
+      one.reason,
+      one.clientAddress ?? '',
+      one.peerAddress ?? '',
+      one.forwardedFor ?? '',
+      one.receivedAt,
+    ]),
+    { colours, empty: 'nothing was refused' },
+  );
+}

@@ -1,0 +1,50 @@
+import { Registry } from 'prom-client';
+import { expect, it, vi } from 'vitest';
+import { createHealth } from './health.ts';
+import { createLogger } from './logger.ts';
+import { createOperationsApp, mountOperator } from './operations.ts';
+import { createOperators } from './operators.ts';
+
+const TOKEN = 'the-main-token-of-tests';
+
+/** Calls a route that breaks; what it was answered, and what was logged. */
+async function breakBy(error: Error) {
+  const lines: string[] = [];
+  const operations = createOperationsApp({
+    health: createHealth(),
+    metrics: new Registry(),
+    logger: createLogger({ name: 'test', level: 'info' }, { write: (line) => void lines.push(line) }),
+  });
+  operations.operator.get('/things/:id', () => Promise.reject(error));
+  mountOperator(operations, createOperators(TOKEN));
+  const answer = await operations.app.request('/things/7', { headers: { authorization: `Bearer ${TOKEN}` } });
+  return { status: answer.status, body: await answer.json(), logged: lines.join('') };
+}
+
+const named = (name: string, message: string) => Object.assign(new Error(message), { name });
+
+it('answers breakage as JSON, and logs it once without what drivers put on their errors', async () => {
+  const stderr = vi.spyOn(console, 'error');
+  const error = Object.assign(new Error('E11000 dup key: { number: 0712345678 }'), {
+    document: '0712345678',
+  });
+  const { status, body, logged } = await breakBy(error);
+  expect([status, body]).toEqual([500, { code: 'broken', message: 'this broke: the log has why' }]);
+  expect(logged.trim().split('\n')).toHaveLength(1);
+  expect(logged).toContain('an operations request failed');
+  expect(logged).not.toContain('0712345678');
+  expect(stderr).not.toHaveBeenCalled();
+  stderr.mockRestore();
+});
+
+it.each([
+  'MongoNetworkError',
+  'MongoServerSelectionError',
+  'MongoWaitQueueTimeoutError',
+  'MongoPoolClearedError',
+])('answers 503 where it passes: %s', async (name) => {
+  expect(await breakBy(named(name, 'no primary'))).toMatchObject({
+    status: 503,
+    body: { code: 'unavailable' },
+  });
+});

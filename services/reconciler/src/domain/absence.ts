@@ -1,0 +1,53 @@
+import { claimedEnd, isProven } from './claim.ts';
+import { type Finding, isOver, type Judged, type Question } from './question.ts';
+
+/** Its owner needs one grace time before it initiates the collection again, and the rail another to know it. */
+const COLLECTION_GRACES = 2;
+
+/**
+ * Judges that a rail doesn't know an open payment. Its owner sends it again where no attempt had a clear answer; what the
+ * rail took on, or refused while an earlier attempt may yet be executed, is for people (design 4.3), and so is a
+ * collection that it goes on not to know.
+ */
+export function judgeAbsence(question: Question): Judged {
+  const { tracked, terms } = question;
+  const finding = terms.kind === 'payout' ? lostPayout(question) : lostCollection(question);
+  // What it has told an end of must not be sent again, however its lookup lags.
+  const isTold = tracked.callbacks.some((claim) => isProven(claim, terms) && claimedEnd(claim) !== undefined);
+  const fact = isTold ? null : ({ status: 'notFound', amount: null, fee: null, reason: null } as const);
+  return { fact, findings: finding ? [finding] : [] };
+}
+
+/**
+ * Whether that the rail doesn't know an open payment has a break of its own, or will have one; nothing where it has none.
+ *
+ * It is one discrepancy, whatever callbacks claim.
+ */
+export function absenceBreak(question: Question): 'opens' | 'awaited' | undefined {
+  const { tracked, terms } = question;
+  if (terms.kind === 'collection') return lostCollection(question) ? 'opens' : 'awaited';
+  if (tracked.acceptedAtMs === null && tracked.refusedAtMs === null) return undefined;
+  return lostPayout(question) ? 'opens' : 'awaited';
+}
+
+function lostPayout(question: Question): Finding | undefined {
+  const { tracked, terms } = question;
+  const { amount } = terms;
+  if (isOver(question, tracked.acceptedAtMs)) {
+    const detail = 'the rail took it on, yet its lookup does not find it';
+    return { kind: 'payout.not_found', amount, detail };
+  }
+  if (isOver(question, tracked.refusedAtMs)) {
+    const detail = 'the rail refused it after an unclear attempt, and its lookup finds neither';
+    return { kind: 'payout.refused_again', amount, detail };
+  }
+  return undefined;
+}
+
+function lostCollection(question: Question): Finding | undefined {
+  const { tracked, terms, notFoundGraceMs } = question;
+  const patient = { ...question, notFoundGraceMs: COLLECTION_GRACES * notFoundGraceMs };
+  if (!isOver(patient, tracked.notFoundSinceMs)) return undefined;
+  const detail = 'the rail has not known it since it was first asked again, and still does not';
+  return { kind: 'collection.not_found', amount: terms.amount, detail };
+}

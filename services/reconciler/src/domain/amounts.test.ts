@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { called, checked, collection, completed, DIFFERS, fold, poll } from '../fixtures/verdicts.ts';
+import type { Claim } from './claim.ts';
+import type { RailAnswer } from './question.ts';
+import type { Tracked } from './tracked.ts';
+
+describe('a collection whose callback names another amount', () => {
+  const doubted = () => poll(collection(called({ amount: '90' }))).after;
+  const resolved = (tracked: Tracked) => tracked.history.filter(({ what }) => what === 'resolved').length;
+
+  it('stays with people where it completes with what was asked all the same', () => {
+    const ended = fold(doubted(), [completed()]);
+    expect(ended.breaks).toContain(DIFFERS);
+    expect(resolved(ended)).toBe(0);
+  });
+
+  it.each<[string, bigint, readonly bigint[]]>([
+    ['an approved decision', 9_500n, [9_500n]],
+    ['an earlier approved decision', 9_500n, [9_500n, 9_600n]],
+    ['the callback', 9_000n, []],
+  ])('is settled by the amount of %s', (_name, amount, decided) => {
+    expect(resolved(fold({ ...doubted(), decided }, [completed(amount)]))).toBe(1);
+  });
+
+  it('is not settled by any other', () => {
+    const ended = fold({ ...doubted(), decided: [9_500n] }, [completed(9_600n)]);
+    expect(resolved(ended)).toBe(0);
+  });
+
+  it.each<[string, RailAnswer]>([
+    ['still says COMPLETED', checked],
+    ['gives no answer', { kind: 'unknown' }],
+    ['says PENDING', { kind: 'pending' }],
+  ])('opens again by a later callback of another amount, while the rail %s', (_name, answer) => {
+    const ended = fold({ ...doubted(), decided: [9_500n] }, [completed(9_500n)]);
+    expect(poll(fold(ended, [called({ amount: '90.0' }), called({ amount: '95' })]), answer).breaks).toEqual(
+      [],
+    );
+    const late = fold(ended, [called({ amount: '80' })]);
+    expect(late.dueAtMs).toBe(7_000);
+    const { breaks, after, verdict } = poll(late, answer);
+    expect(breaks).toEqual([DIFFERS]);
+    expect(verdict.findings[0]?.amount).toBe(-1_500n);
+    expect(poll(after, answer).breaks).toEqual([]);
+  });
+
+  it('opens where the only callback comes after the end', () => {
+    const late = collection(completed(), called({ amount: '90' }));
+    expect(poll(late)).toMatchObject({ fact: null, breaks: [DIFFERS] });
+    expect(poll(late, { kind: 'unknown' })).toMatchObject({ fact: null, breaks: [DIFFERS] });
+  });
+});
+
+describe('a collection under poll', () => {
+  const verdictOf = (...claims: readonly Partial<Claim>[]) => poll(collection(...claims.map(called))).verdict;
+
+  it('takes amount and fee from a callback that names the amount asked and the scheduled fee', () => {
+    const { fact, findings } = verdictOf({ fee: '0.50' });
+    expect(fact).toMatchObject({ amount: 10_000n, fee: 50n });
+    expect(findings).toEqual([]);
+  });
+
+  it('knows neither without a callback', () => {
+    expect(verdictOf().fact).toMatchObject({ status: 'completed', amount: null, fee: null });
+  });
+
+  it.each<[string, bigint | null]>([
+    ['99', 9_850n],
+    ['0.51', 1n],
+    ['0', -50n],
+    ['-1', -150n],
+    ['101', 10_050n],
+    ['much', null],
+  ])('takes no fee from a callback that claims %s, and opens one break', (fee, amount) => {
+    const tracked = collection(...[fee, '2', '0.5'].map((text) => called({ fee: text })));
+    const { verdict, after } = poll(tracked);
+    expect(verdict.fact).toEqual({ status: 'completed', amount: 10_000n, fee: null, reason: null });
+    expect(verdict.findings).toEqual([expect.objectContaining({ kind: 'callback.fee_differs', amount })]);
+    expect(poll(after).breaks).toEqual([]);
+  });
+
+  it('opens no break for a callback that names no fee', () => {
+    const { fact, findings } = verdictOf({ fee: null });
+    expect(fact).toMatchObject({ amount: 10_000n, fee: null });
+    expect(findings).toEqual([]);
+  });
+
+  it.each(['99.99', '100.001', 'a hundred'])('waits for people where the callback claims %s', (amount) => {
+    expect(poll(collection(called({ amount })))).toMatchObject({ fact: null, breaks: [DIFFERS] });
+  });
+
+  it('fails whatever amount a callback claims', () => {
+    const tracked = collection(called({ status: 'FAILED', amount: '0', fee: '0' }));
+    expect(poll(tracked, { kind: 'failed', reason: 'Declined' })).toMatchObject({
+      fact: 'failed',
+      breaks: [],
+    });
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import {
+  called,
+  checked,
+  collection,
+  DIFFERS,
+  fold,
+  opened,
+  poll,
+  settings,
+  terms,
+} from '../fixtures/verdicts.ts';
+import type { Claim } from './claim.ts';
+import { judgeProven } from './proven.ts';
+import type { RailAnswer } from './question.ts';
+import type { Sighting } from './sightings.ts';
+import { awaited } from './tracked.ts';
+
+describe('forged hints', () => {
+  const spellings = Array.from({ length: 30 }, (_, index) =>
+    called({ amount: `100.${'0'.repeat(index + 1)}` }),
+  );
+  const fees = Array.from({ length: 30 }, (_, index) => called({ fee: String(index + 1) }));
+  const statuses = Array.from({ length: 30 }, (_, index) => called({ status: `NOTHING ${index}` }));
+  const currencies = [null, 'KES', 'kes'].flatMap((currency) =>
+    [null, '100', '1e2'].map((amount) => called({ amount, currency })),
+  );
+  const rails = Array.from({ length: 30 }, (_, index) => called({ rail: 'other', amount: String(index) }));
+  const kinds = Array.from({ length: 30 }, (_, index) => called({ kind: 'payout', amount: String(index) }));
+  const failures = Array.from({ length: 30 }, (_, index) =>
+    called({ status: 'FAILED', amount: String(index) }),
+  );
+
+  it.each<[string, readonly Sighting[]]>([
+    ['in other spellings', spellings],
+    ['with other fees', fees],
+    ['without an end', statuses],
+    ['with and without what was asked', currencies],
+    ['of another rail', rails],
+    ['of another kind', kinds],
+    ['of a failure', failures],
+  ])('never push out the one of another amount (%s)', (_name, flood) => {
+    const real = called({ amount: '90' });
+    for (const tracked of [
+      collection(...flood, real),
+      fold(awaited('co-1', 0), [...flood, real, opened('collection')]),
+    ]) {
+      expect(poll(tracked)).toMatchObject({
+        fact: null,
+        breaks: expect.arrayContaining([DIFFERS]) as unknown,
+      });
+      expect(tracked.callbacks.length).toBeLessThan(20);
+    }
+  });
+
+  it('of so many amounts that no more are kept leave the amount in doubt', () => {
+    const flood = Array.from({ length: 30 }, (_, index) => called({ amount: String(200 + index) }));
+    expect(poll(collection(...flood, called({ amount: '90' })))).toMatchObject({
+      fact: null,
+      breaks: [DIFFERS],
+    });
+  });
+
+  it('and proven ones of another rail leave room for the proof of its own', () => {
+    const flood = Array.from({ length: 30 }, (_, index) =>
+      called({ rail: 'other', proven: true, amount: String(200 + index) }),
+    );
+    const proof = called({ proven: true });
+    for (const tracked of [
+      collection(...flood, proof),
+      fold(awaited('co-1', 0), [...flood, proof, opened('collection')]),
+    ]) {
+      expect(tracked.callbacks).toEqual([proof.claim]);
+      expect(tracked.history.filter(({ what }) => what === 'proven')).toMatchObject([{ times: 1 }]);
+    }
+  });
+});
+
+describe.each<[string, Partial<Claim>]>([
+  ['another rail', { rail: 'other' }],
+  ['another rail, with proof', { rail: 'other', proven: true }],
+  ['another kind of payment', { kind: 'payout' }],
+])('a claim of %s', (_name, other) => {
+  it.each<[string, Partial<Claim>, RailAnswer, unknown]>([
+    ['names no amount', { amount: '1' }, checked, 'completed'],
+    ['names no currency', { currency: 'GHS' }, checked, 'completed'],
+    ['names no fee', { fee: '9' }, checked, 'completed'],
+    ['denies nothing', { status: 'FAILED' }, checked, 'completed'],
+    ['is not denied', { status: 'COMPLETED' }, { kind: 'pending' }, null],
+  ])('%s, and makes a poll due', (_what, given, answer, fact) => {
+    for (const tracked of [
+      collection(called({ ...given, ...other })),
+      fold(awaited('co-1', 0), [called({ ...given, ...other }), opened('collection')]),
+    ]) {
+      expect(tracked.dueAtMs).toBe(7_000);
+      expect(poll(tracked, answer, { polledAtMs: 900_000 })).toMatchObject({ fact, breaks: [] });
+    }
+    const { history } = collection(called({ ...given, ...other }));
+    expect(history.at(-1)).toMatchObject({ what: 'other rail' });
+  });
+});
+
+describe('a callback that names another currency', () => {
+  it.each([false, true])('is no fact, and one break that tells it (proven: %s)', (proven) => {
+    const tracked = collection(called({ currency: 'GHS', proven }));
+    const { fact, breaks, details, verdict } = poll(tracked);
+    expect({ fact, breaks }).toEqual({ fact: null, breaks: [DIFFERS] });
+    expect(details[0]).toContain('GHS');
+    expect(verdict.findings[0]?.amount).toBeNull();
+    expect(poll(collection(called({ currency: 'kes' }))).fact).toBe('completed');
+  });
+
+  it('is no fact by its own proof', () => {
+    const claim = called({ currency: 'GHS', proven: true });
+    const tracked = collection(claim);
+    const verdict = judgeProven(tracked, terms('collection'), claim.claim, settings);
+    expect(verdict).toMatchObject({ fact: null, findings: [{ kind: DIFFERS }] });
+  });
+});

@@ -1,0 +1,76 @@
+import { readFailureReason } from '@pesewa/contracts';
+import { type Claim, claimedEnd, isOwn } from './claim.ts';
+import type { Terms } from './tracked.ts';
+import { currencyOf, readMinor } from './values.ts';
+
+/**
+ * How many different amounts are kept of each sort of claim.
+ *
+ * More than the four that may all be what was asked before that is known (with and without an amount, with and without a
+ * currency): so whatever the bound drops, one that differs is among those that are kept.
+ */
+const VALUES_MAX = 6;
+
+/** Of each amount: of two fees at least one is not the schedule's. */
+const FEES_MAX = 2;
+
+/**
+ * Adds a claim unless one of the same value is known, and keeps the list bounded.
+ *
+ * The bound holds apart for each rail and kind, hints and proven ones, and each end: a flood of one sort takes no room of
+ * another. Once the terms are known, only the claims of the payment's own rail and kind are kept.
+ */
+export function addClaim(claims: readonly Claim[], claim: Claim, terms: Terms | null): readonly Claim[] {
+  if (terms !== null && !isOwn(claim, terms)) return claims;
+  const end = claimedEnd(claim);
+  const alike = claims.filter(
+    (other) => isOwn(other, claim) && other.proven === claim.proven && claimedEnd(other) === end,
+  );
+  const value = valueOf(claim, terms);
+  const same = alike.filter((other) => valueOf(other, terms) === value);
+  const isKept =
+    same.length === 0
+      ? new Set(alike.map((other) => valueOf(other, terms))).size < VALUES_MAX
+      : isNewFee(same, claim, terms);
+  return isKept ? [...claims, claim] : claims;
+}
+
+/** What is kept of the claims that came before the terms of their payment were known. */
+export function claimsUnder(terms: Terms, claims: readonly Claim[]): readonly Claim[] {
+  return claims.reduce<readonly Claim[]>((kept, claim) => addClaim(kept, claim, terms), []);
+}
+
+/** What two claims of one sort must share to be one: a failure its reason, any other end amount and currency. */
+function valueOf(claim: Claim, terms: Terms | null): string {
+  const end = claimedEnd(claim);
+  if (end === undefined) return '';
+  if (end !== 'failed')
+    return `${numberOf(claim.amount, terms)} ${currencyOf(claim) ?? terms?.currency ?? ''}`;
+  return claim.reason === null ? '' : (readFailureReason(claim.reason) ?? 'any other');
+}
+
+function isNewFee(same: readonly Claim[], claim: Claim, terms: Terms | null): boolean {
+  const end = claimedEnd(claim);
+  if (claim.fee === null || end === undefined || end === 'failed') return false;
+  const known = new Set(same.filter(({ fee }) => fee !== null).map(({ fee }) => numberOf(fee, terms)));
+  return known.size < FEES_MAX && !known.has(numberOf(claim.fee, terms));
+}
+
+/** A number by its value, however it is written: in minor units where the currency is known. */
+function numberOf(text: string | null, terms: Terms | null): string {
+  if (text === null) return 'none';
+  return terms === null ? decimalOf(text) : (readMinor(text, terms)?.toString() ?? 'unreadable');
+}
+
+const DECIMAL = /^(-?)(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,3}))?$/;
+
+/** A decimal text in one way of writing it: `100`, `100.00` and `1e2` are one. */
+function decimalOf(text: string): string {
+  const match = DECIMAL.exec(text);
+  if (!match) return 'unreadable';
+  const [, sign = '', whole = '', fraction = '', power = '0'] = match;
+  const digits = (whole + fraction).replace(/^0+/, '');
+  const shortest = digits.replace(/0+$/, '');
+  if (shortest === '') return '0';
+  return `${sign}${shortest}e${Number(power) - fraction.length + digits.length - shortest.length}`;
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { called, collection, completed, fold, opened, pace, poll } from '../fixtures/verdicts.ts';
+import { closingsOf } from './closings.ts';
+import { type Sighting, sight } from './sightings.ts';
+import { awaited } from './tracked.ts';
+
+describe('a payment that never ends', () => {
+  it.each([
+    'callback.denied',
+    'callback.amount_differs',
+    'callback.fee_differs',
+    'callback.unknown_reference',
+  ])('is stuck though somebody made %s open', (kind) => {
+    const tracked = { ...collection(), breaks: [kind], polls: 19 };
+    expect(poll(tracked, { kind: 'pending' }).breaks).toEqual(['payment.stuck']);
+  });
+
+  it('is stuck by the same poll that denies a callback', () => {
+    const tracked = { ...collection(called()), polls: 19 };
+    const { breaks } = poll(tracked, { kind: 'pending' }, { polledAtMs: 900_000 });
+    expect(breaks).toEqual(['callback.denied', 'payment.stuck']);
+  });
+});
+
+describe('an absence', () => {
+  it('is one break, though a callback says COMPLETED', () => {
+    const first = collection(called());
+    expect(poll(first, { kind: 'notFound' }, { polledAtMs: 66_000 }).breaks).toEqual([]);
+    const { breaks, after } = poll(
+      { ...first, notFoundSinceMs: 8_000 },
+      { kind: 'notFound' },
+      { polledAtMs: 68_000 },
+    );
+    expect(breaks).toEqual(['collection.not_found']);
+    expect(
+      poll({ ...after, notFoundSinceMs: 8_000 }, { kind: 'notFound' }, { polledAtMs: 900_000 }).breaks,
+    ).toEqual([]);
+  });
+
+  it('of a refused payout is one break as well', () => {
+    const tracked = fold(awaited('po-1', 0), [opened('payout'), called({ kind: 'payout' })]);
+    const { breaks } = poll(
+      { ...tracked, refusedAtMs: 1_000 },
+      { kind: 'notFound' },
+      { polledAtMs: 900_000 },
+    );
+    expect(breaks).toEqual(['payout.refused_again']);
+  });
+});
+
+it.each<[string, Sighting]>([
+  ['the ledger posts it', { kind: 'posted', name: 'CollectionCredited', posting: 'capture', atMs: 9_000 }],
+  ['its owner speaks of it', { kind: 'asked', name: 'Requested', version: 2n, atMs: 9_000, answer: null }],
+])('a reference that nobody knew is known once %s: its break closes', (_name, sighting) => {
+  const before = { ...fold(awaited('co-1', 0), [called()]), breaks: ['callback.unknown_reference'] };
+  const after = sight(before, sighting, pace);
+  expect(closingsOf(before, after, sighting)).toMatchObject([{ kind: 'callback.unknown_reference' }]);
+});
+
+it('is asked for at once where no further completion is passed on (design 9)', () => {
+  const closed: Sighting = { kind: 'closed', name: 'CollectionCompletionClosed', version: 3n, atMs: 6_900 };
+  expect(collection(closed)).toMatchObject({ dueAtMs: 7_000, pollsInRound: 0 });
+  expect(collection(completed(), { ...closed, version: 9n }).dueAtMs).toBeNull();
+});

@@ -1,0 +1,21 @@
+import { parseAmount } from '@pesewa/kernel';
+import type { Claim } from './claim.ts';
+import type { Terms } from './tracked.ts';
+
+/** An amount of the payment's currency, in minor units; null where the text is none. */
+export function readMinor(text: string | null, { currency }: Pick<Terms, 'currency'>): bigint | null {
+  const amount = text === null ? undefined : parseAmount(text, currency);
+  return amount?.ok === true ? amount.value.minor : null;
+}
+
+/** A fee that the rail may have kept of the payment, in minor units; null where the text is no such fee. */
+export function readFee(text: string | null, terms: Terms): bigint | null {
+  const fee = readMinor(text, terms);
+  return fee !== null && fee >= 0n && fee <= terms.amount ? fee : null;
+}
+
+/** The currency that a claim names, in capitals; null where it names none. */
+export function currencyOf({ currency }: Pick<Claim, 'currency'>): string | null {
+  const code = currency?.trim().toUpperCase() ?? '';
+  return code === '' ? null : code;
+}

@@ -1,0 +1,94 @@
+import type { CallbackRecord, CallbackState } from './domain/reception.ts';
+import type { RequestDocument } from './request-document.ts';
+
+/** What changes in a callback's document over time. */
+interface RecordFields {
+  readonly state: CallbackState;
+  /** The claim's fields are null while the callback could not be read. */
+  readonly reference: string | null;
+  readonly claimedStatus: string | null;
+  readonly claimedAmount: string | null;
+  readonly claimedCurrency: string | null;
+  readonly claimedFee: string | null;
+  readonly claimedReason: string | null;
+  readonly failure: string | null;
+  readonly passedOnAt: Date | null;
+  readonly timesPassedOn: number;
+  readonly deliveries: number;
+  readonly lastReceivedAt: Date;
+  readonly conflicts: number;
+  readonly otherDigests: readonly string[];
+  readonly toldDigest: string | null;
+}
+
+/** A callback as MongoDB holds it; `_id` is what makes it the same as another, so it is stored once. */
+export interface CallbackDocument extends RequestDocument, RecordFields {
+  readonly _id: string;
+  /** Sorts by time of arrival. */
+  readonly id: string;
+  /** The rail's own id of the message, null where no signature vouches for it. */
+  readonly messageId: string | null;
+  readonly forgetAt: Date;
+}
+
+/** What is read of a document to know its record. */
+export const recordProjection = {
+  digest: 1,
+  state: 1,
+  reference: 1,
+  claimedStatus: 1,
+  claimedAmount: 1,
+  claimedCurrency: 1,
+  claimedFee: 1,
+  claimedReason: 1,
+  failure: 1,
+  passedOnAt: 1,
+  timesPassedOn: 1,
+  deliveries: 1,
+  lastReceivedAt: 1,
+  conflicts: 1,
+  otherDigests: 1,
+  toldDigest: 1,
+} as const;
+
+/** The part of a document that is the record. */
+export function recordFields(record: CallbackRecord): RecordFields {
+  const { claim, passedOnAtMs } = record;
+  return {
+    state: record.state,
+    reference: claim?.reference ?? null,
+    claimedStatus: claim?.status ?? null,
+    claimedAmount: claim?.amount ?? null,
+    claimedCurrency: claim?.currency ?? null,
+    claimedFee: claim?.fee ?? null,
+    claimedReason: claim?.reason ?? null,
+    failure: record.failure,
+    passedOnAt: passedOnAtMs === null ? null : new Date(passedOnAtMs),
+    timesPassedOn: record.timesPassedOn,
+    deliveries: record.deliveries,
+    lastReceivedAt: new Date(record.lastReceivedAtMs),
+    conflicts: record.conflicts,
+    otherDigests: record.otherDigests,
+    toldDigest: record.toldDigest,
+  };
+}
+
+/** The record of a document. */
+export function recordOf(fields: RecordFields & Pick<RequestDocument, 'digest'>): CallbackRecord {
+  const { reference, claimedStatus: status, claimedAmount: amount, claimedCurrency: currency } = fields;
+  const { claimedFee: fee, claimedReason: reason } = fields;
+  const isRead = reference !== null && status !== null;
+  return {
+    digest: fields.digest,
+    state: fields.state,
+    claim: isRead ? { reference, status, amount, currency, fee, reason } : null,
+    failure: fields.failure,
+    passedOnAtMs: fields.passedOnAt?.getTime() ?? null,
+    timesPassedOn: fields.timesPassedOn,
+    deliveries: fields.deliveries,
+    lastReceivedAtMs: fields.lastReceivedAt.getTime(),
+    conflicts: fields.conflicts,
+    otherDigests: fields.otherDigests,
+    toldDigest: fields.toldDigest,
+  };
+}

@@ -1,0 +1,61 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { Faults } from './ingress.fixture.ts';
+import { openIngress, payoutBody, secretOf, signed } from './ingress.fixture.ts';
+
+const path = '/rails/upstream/payouts';
+const body = payoutBody();
+
+describe('more at once than may be', () => {
+  test('is answered 429 where nothing verifies it, stored nowhere, and noted once', async () => {
+    const ingress = openIngress({ perSecondMax: 2 });
+    const answers = [];
+    for (const amount of [1, 2, 3, 4]) answers.push(await ingress.post(path, payoutBody({ amount })));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429, 429]);
+    expect(answers[2]?.headers.get('retry-after')).toBe('1');
+    expect([ingress.stored.size, ingress.rejected.length, ingress.warned.length]).toEqual([2, 0, 1]);
+    expect(ingress.counted.at(-1)).toEqual({ result: 'rate_exceeded', reason: '' });
+    ingress.clock.now += 1_000;
+    expect((await ingress.post(path, payoutBody({ amount: 3 }))).status).toBe(200);
+  });
+
+  test('of strangers takes nothing from a rail with addresses', async () => {
+    const ingress = openIngress({ perSecondMax: 1, rail: { callbackAddresses: ['203.0.113.7'] } });
+    for (const _ of [1, 2, 3]) expect((await ingress.post(path, body, {}, '198.51.100.9')).status).toBe(403);
+    expect((await ingress.post(path, body, {}, '203.0.113.7')).status).toBe(200);
+  });
+
+  test('is nothing to a verified callback', async () => {
+    const ingress = openIngress({ perSecondMax: 1, rail: { callbackSecrets: [secretOf(1)] } });
+    for (const id of ['a', 'b', 'c'])
+      expect((await ingress.post(path, body, signed(body, { id }))).status).toBe(200);
+  });
+
+  test('of one rail leaves room for what another one has signed', async () => {
+    const stall = Promise.withResolvers<void>();
+    const ingress = openIngress({ faults: { stall: stall.promise } });
+    const padding = 'x'.repeat(60_000);
+    const flood = Array.from({ length: 600 }, (_, amount) =>
+      ingress.post(path, payoutBody({ amount, padding })),
+    );
+    await vi.waitFor(() => expect(ingress.counted).toContainEqual({ result: 'overloaded', reason: '' }));
+    const headers = signed(body, { secrets: [secretOf(9)] });
+    expect((await ingress.post('/rails/other/payouts', body, headers)).status).toBe(200);
+    stall.resolve();
+    const statuses = (await Promise.all(flood)).map(({ status }) => status);
+    const taken = statuses.filter((status) => status === 200).length;
+    // 32 MiB of them wait at most.
+    expect([taken > 500, taken < 560, new Set(statuses)]).toEqual([true, true, new Set([200, 503])]);
+    expect(ingress.warned).toHaveLength(1);
+  }, 30_000);
+
+  test('of rejected ones is answered 503, counted as not kept, and noted once', async () => {
+    const faults: Faults = { rejections: 'full' };
+    const ingress = openIngress({ faults });
+    for (const _ of [1, 2, 3]) expect((await ingress.post(path, 'garbage')).status).toBe(503);
+    expect(ingress.counted).toEqual(Array.from({ length: 3 }, () => ({ result: 'not_kept', reason: '' })));
+    expect(ingress.warned).toHaveLength(1);
+    ingress.clock.now += 10_000;
+    await ingress.post(path, 'garbage');
+    expect(ingress.warned.at(-1)).toEqual([{ times: 3 }, expect.stringContaining('not kept')]);
+  });
+});

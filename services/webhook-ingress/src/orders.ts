@@ -1,0 +1,89 @@
+import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
+import type { Messaging } from '@pesewa/messaging';
+import { callbackKeys } from './domain/callback.ts';
+import { dismiss, type Reread, redrive } from './domain/reception.ts';
+import type { CallbackEvents } from './events.ts';
+import { openLane } from './lanes.ts';
+import { type CallbackRail, readClaim } from './reading.ts';
+import type { CallbackStore, StoredCallback } from './store.ts';
+
+/** Why a callback was not driven again; `callback.dismissed`: it turned out to be none. */
+export type RedriveRefusal =
+  | 'callback.unknown'
+  | 'callback.unreadable'
+  | 'callback.dismissed'
+  | 'rail.unknown';
+
+/** Why a callback was not dismissed. */
+export type DismissRefusal = 'callback.unknown' | 'callback.not_failed';
+
+/** What operators order. */
+export interface Orders {
+  /** Drives a stored callback again, by its id: a failed one is read anew, another one is told of again. */
+  readonly redrive: (id: string) => Promise<Result<'passed_on', RedriveRefusal>>;
+  /** Waits no longer for a callback that failed. */
+  readonly dismiss: (id: string) => Promise<Result<'dismissed', DismissRefusal>>;
+}
+
+type OrderOutcome = 'passed_on' | 'failed' | 'dismissed' | 'not_failed';
+
+interface Deps {
+  readonly store: Pick<CallbackStore, 'load' | 'find' | 'save'>;
+  readonly events: CallbackEvents;
+  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  readonly rail: (name: string) => CallbackRail | undefined;
+  readonly clock: Pick<Clock, 'nowMs'>;
+}
+
+/** Builds {@link Orders}. */
+export function openOrders(deps: Deps): Orders {
+  const submit = openLane<OrderOutcome>(deps);
+  return {
+    redrive: async (id) => {
+      const stored = await deps.store.find(id);
+      if (stored === undefined) return refuse('callback.unknown');
+      const rail = deps.rail(stored.rail);
+      if (rail === undefined) return refuse('rail.unknown');
+      const read = reread(rail, stored);
+      const nowMs = deps.clock.nowMs();
+      const outcome = await submit({
+        ...about(stored),
+        // What was proven once counts for nothing where today's secrets and settings don't prove it.
+        tells: { ...tellable(stored), proven: rail.judgeCallback(stored).proven },
+        decide: ({ first, own }) => {
+          if (own === undefined) throw new Error('a stored callback is gone');
+          return redrive({ first, own }, read, nowMs);
+        },
+      });
+      if (outcome === 'passed_on') return accept(outcome);
+      return refuse(outcome === 'dismissed' ? 'callback.dismissed' : 'callback.unreadable');
+    },
+    dismiss: async (id) => {
+      const stored = await deps.store.find(id);
+      if (stored === undefined) return refuse('callback.unknown');
+      const outcome = await submit({
+        ...about(stored),
+        tells: { ...tellable(stored), proven: false },
+        decide: ({ first, own }) => {
+          if (own === undefined) throw new Error('a stored callback is gone');
+          const record = dismiss(own);
+          return { outcome: record ? 'dismissed' : 'not_failed', first, own: record, passesOn: null };
+        },
+      });
+      return outcome === 'dismissed' ? accept(outcome) : refuse('callback.not_failed');
+    },
+  };
+}
+
+function reread(rail: CallbackRail, { kind, body }: StoredCallback): Reread {
+  const reading = readClaim(rail, kind, body);
+  return reading.kind === 'broken' ? { kind: 'broken' } : reading;
+}
+
+function about(stored: StoredCallback) {
+  return { ...callbackKeys(stored), callback: undefined, bytes: 0 };
+}
+
+function tellable({ rail, kind, digest }: StoredCallback) {
+  return { rail, kind, digest };
+}

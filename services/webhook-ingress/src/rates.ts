@@ -1,0 +1,15 @@
+import type { Clock } from '@pesewa/kernel';
+import { createTokenBucket, type TokenBucket } from '@pesewa/rails';
+
+/** Builds what counts callbacks of each rail against a number per second: whether one more is within. */
+export function createRates(options: {
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly rails: readonly { readonly name: string }[];
+  readonly perSecondMax: number;
+}): (rail: string) => boolean {
+  const { clock, perSecondMax } = options;
+  const buckets = new Map<string, TokenBucket>(
+    options.rails.map(({ name }) => [name, createTokenBucket({ clock, perSecondMax, waitMsMax: 0 })]),
+  );
+  return (rail) => buckets.get(rail)?.take().granted ?? false;
+}
