@@ -102,6 +102,7 @@ async function tellStory(row: CollectionCrashRow, { arm, death }: Crash): Promis
   atWork.push(done.catch(() => undefined));
   await death();
   await expectLeft(row, wishes);
+  if (row.unhurried) await done;
   return { wishes, done };
 }
 

@@ -109,6 +109,8 @@ export interface CollectionCrashRow extends CrashAt {
   readonly collections: readonly CollectionStory[];
   /** What the merchant does with the point armed: initiate and complete, or complete what was initiated before. */
   readonly armed: 'initiation' | 'completion';
+  /** The next row begins only once the merchants and operators of this one are done. */
+  readonly unhurried?: true;
   /**
    * What the dead process must have left of at least one of the collections, before anyone has gone on with it: the
    * step and the tries counted; or of none of them anything.
@@ -216,6 +218,7 @@ const operatorsDeciding: readonly CollectionCrashRow[] = rowsAt(
     collections: [decided(stk)],
     armed: 'initiation',
     environment: { FIRST_POLL_AFTER_MS: '20000' },
+    unhurried: true,
   },
 );
 

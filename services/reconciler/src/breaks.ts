@@ -101,6 +101,9 @@ export interface BreakStore {
 
 const OPEN_KEY = { kind: 1, reference: 1 } as const;
 
+/** A metric may wait so long for its count. */
+const COUNT_TIMEOUT_MS = 1_000;
+
 /** Opens the store and makes sure of its indexes. */
 export async function openBreakStore(db: Db): Promise<BreakStore> {
   const collection = db.collection<BreakDocument>('breaks');
@@ -147,7 +150,7 @@ export async function openBreakStore(db: Db): Promise<BreakStore> {
       const counts = await collection
         .aggregate<{ readonly _id: string; readonly count: number }>(
           [{ $match: { status: 'open' } }, { $group: { _id: '$kind', count: { $sum: 1 } } }],
-          { hint: OPEN_KEY },
+          { hint: OPEN_KEY, maxTimeMS: COUNT_TIMEOUT_MS },
         )
         .toArray();
       return new Map(counts.map(({ _id, count }) => [_id, count]));

@@ -26,7 +26,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   const { config, clock } = scope;
   const parts = await openParts(scope);
   const { messaging, store, breaks, decisionStore } = parts;
-  const metrics = createMetrics(scope.metrics, store, breaks);
+  const metrics = createMetrics(scope.metrics, store, breaks, clock);
   const railFee = expectedFees(rails.get);
   const proof = {
     settleMs: config.CALLBACK_SETTLE_MS,

@@ -1,3 +1,4 @@
+import { type Clock, withDeadline } from '@pesewa/kernel';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { BreakStore } from './breaks.ts';
 import type { WorkingStore } from './store.ts';
@@ -8,12 +9,19 @@ export interface Metrics {
   readonly hidden: (rail: string) => void;
 }
 
+/** How long a count may take here; the server gives up at the same time. */
+const COUNT_TIMEOUT_MS = 1_000;
+
 /** Registers the reconciler's metrics. */
 export function createMetrics(
   registry: Registry,
   store: Pick<WorkingStore, 'countOpen'>,
   breaks: Pick<BreakStore, 'countOpen'>,
+  clock: Clock,
 ): Metrics {
+  /** Nothing where the database does not tell in time: the other metrics are told all the same. */
+  const read = <Value>(count: Promise<Value>) =>
+    withDeadline(count, COUNT_TIMEOUT_MS, clock).catch(() => undefined);
   const polls = new Counter({
     name: 'polls_total',
     help: 'Polls of rails, by rail and what it said.',
@@ -22,11 +30,13 @@ export function createMetrics(
   });
   const open = new Gauge({
     name: 'open_payments',
-    help: 'Payments of the working set that have not ended, by kind.',
+    help: 'Payments of the working set that have not ended, by kind; none where the database does not tell.',
     labelNames: ['kind'],
     registers: [registry],
     collect: async () => {
-      for (const [kind, count] of Object.entries(await store.countOpen())) open.set({ kind }, count);
+      const counts = await read(store.countOpen());
+      open.reset();
+      for (const [kind, count] of Object.entries(counts ?? {})) open.set({ kind }, count);
     },
   });
   const openBreaks = new Gauge({
@@ -35,9 +45,9 @@ export function createMetrics(
     labelNames: ['kind'],
     registers: [registry],
     collect: async () => {
-      const counts = await breaks.countOpen();
+      const counts = await read(breaks.countOpen());
       openBreaks.reset();
-      for (const [kind, count] of counts) openBreaks.set({ kind }, count);
+      for (const [kind, count] of counts ?? []) openBreaks.set({ kind }, count);
     },
   });
   const hidden = new Counter({

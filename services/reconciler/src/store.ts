@@ -72,6 +72,9 @@ const DAY_S = 86_400;
 /** Longer than any topic is kept that events without a version come from. */
 const INBOX_DAYS = 100;
 
+/** A metric may wait so long for its count. */
+const COUNT_TIMEOUT_MS = 1_000;
+
 /** Opens the working set and makes sure of its indexes; what nobody opens is kept for `strayMs`. */
 export async function openWorkingStore(db: Db, strayMs: number): Promise<WorkingStore> {
   const collection = db.collection<PollDocument>('polls');
@@ -119,7 +122,7 @@ export async function openWorkingStore(db: Db, strayMs: number): Promise<Working
     },
     countOpen: async () => {
       const count = (kind: 'payout' | 'collection') =>
-        collection.countDocuments({ open: true, 'terms.kind': kind });
+        collection.countDocuments({ open: true, 'terms.kind': kind }, { maxTimeMS: COUNT_TIMEOUT_MS });
       const [payout, open] = await Promise.all([count('payout'), count('collection')]);
       return { payout, collection: open };
     },
