@@ -129,8 +129,11 @@ async function finish(wish: CollectionWish, story: CollectionStory | undefined):
 const unknownReferenceOf = ({ reference }: CollectionWish) =>
   `co-${createHash('sha256').update(reference).digest('hex').slice(0, 32)}`;
 
-/** Two operators' part; what broke is ordered again, under its id. */
+/** Two operators' part, once they see the break; what broke is ordered again, under its id. */
 async function decideAmount(wish: CollectionWish, amount: string): Promise<void> {
+  const reference = (await recorded(wish))?.reference ?? '';
+  const seen = () => scenario.stack.operator.breaks(reference);
+  await eventually(async () => expect(await seen()).toHaveLength(1), CLIENT_PATIENCE_MS);
   const { operations, operatorToken, approverToken } = scenario.stack.runFile();
   const url = `${operations['reconciler']}/decisions`;
   const commandId = `decide-${wish.reference}`;
@@ -139,7 +142,7 @@ async function decideAmount(wish: CollectionWish, amount: string): Promise<void>
       const answer = await postJson(path, JSON.stringify(body), { authorization: `Bearer ${token}` });
       expect(answer.status, answer.text).toBeLessThan(300);
     }, CLIENT_PATIENCE_MS);
-  await order(url, operatorToken, { commandId, reference: (await recorded(wish))?.reference, amount });
+  await order(url, operatorToken, { commandId, reference, amount });
   await order(`${url}/${commandId}/approve`, approverToken, {});
 }
 
