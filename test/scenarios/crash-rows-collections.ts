@@ -239,10 +239,9 @@ const unknownReferences: readonly CollectionCrashRow[] = rowsAt(
  */
 export const collectionCrashActs: readonly (readonly (readonly CollectionCrashRow[])[])[] = [
   [collectionGateway],
-  [
-    [...ledger, ...webhookDispatcher, ...webhookIngress],
-    [...reconciler, ...operatorsDeciding],
-  ],
+  [[...ledger, ...webhookDispatcher, ...webhookIngress], reconciler],
+  // By themselves: a rail gives a callback up that an ingress which keeps dying does not take.
+  [operatorsDeciding],
   // Last, since these rows wait for no payment to turn up.
   [unknownReferences],
 ];
