@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { topics } from '@pesewa/contracts';
 import { createKafka } from '@pesewa/messaging';
 import type { Infrastructure } from '@pesewa/stack';
@@ -64,23 +65,22 @@ export async function openMessageCounter({ env }: Infrastructure): Promise<Messa
 const lengthOf = (bytes: unknown): number =>
   Buffer.isBuffer(bytes) || typeof bytes === 'string' ? Buffer.byteLength(bytes) : 0;
 
-/** Reads every topic from its start; gives the bytes of keys, values and headers by topic. */
-export async function countBytes(infrastructure: Infrastructure): Promise<ReadonlyMap<string, number>> {
-  const brokers = infrastructure.env.KAFKA_BROKERS.split(',');
+/** Reads every topic from its start up to what is there now; gives the bytes of keys, values and headers by topic. */
+export async function countBytes({ env }: Infrastructure): Promise<ReadonlyMap<string, number>> {
+  const brokers = env.KAFKA_BROKERS.split(',');
   const names = Object.values(topics).map(({ name }) => name);
   const kafka = createKafka({ brokers, clientId: 'bench-bytes', log: () => undefined });
-  const consumer = kafka.consumer({ groupId: 'bench-bytes', maxWaitTimeInMs: 100 });
+  const unread = await endsOf(kafka, names);
   const bytes = new Map<string, number>();
-  let left = 0;
-  {
-    await using messages = await openMessageCounter(infrastructure);
-    for (const name of names) left += await messages.count(name);
-  }
+  if (unread.size === 0) return bytes;
+  // A group of its own for each time: one that has read before would begin where it ended.
+  const groupId = `bench-bytes-${randomUUID()}`;
+  const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: 100 });
   const read = Promise.withResolvers<void>();
-  if (left === 0) return bytes;
   await consumer.connect();
   await consumer.subscribe({ topics: names, fromBeginning: true });
   await consumer.run({
+    autoCommit: false,
     eachBatch: ({ batch }) => {
       let sum = 0;
       for (const { key, value, headers = {} } of batch.messages) {
@@ -88,12 +88,32 @@ export async function countBytes(infrastructure: Infrastructure): Promise<Readon
         for (const [name, header] of Object.entries(headers)) sum += lengthOf(name) + lengthOf(header);
       }
       bytes.set(batch.topic, (bytes.get(batch.topic) ?? 0) + sum);
-      left -= batch.messages.length;
-      if (left <= 0) read.resolve();
+      const partition = partitionName(batch.topic, batch.partition);
+      if (Number(batch.lastOffset()) + 1 >= (unread.get(partition) ?? 0)) unread.delete(partition);
+      if (unread.size === 0) read.resolve();
       return Promise.resolve();
     },
   });
   await read.promise;
   await consumer.disconnect();
   return bytes;
+}
+
+const partitionName = (topic: string, partition: number): string => `${topic}/${partition}`;
+
+/** Where the partitions end that hold anything: a compacted topic has fewer messages than offsets. */
+async function endsOf(
+  kafka: ReturnType<typeof createKafka>,
+  names: readonly string[],
+): Promise<Map<string, number>> {
+  const admin = kafka.admin();
+  await admin.connect();
+  const ends = new Map<string, number>();
+  for (const name of names) {
+    for (const { partition, low, high } of await admin.fetchTopicOffsets(name)) {
+      if (Number(high) > Number(low)) ends.set(partitionName(name, partition), Number(high));
+    }
+  }
+  await admin.disconnect();
+  return ends;
 }
