@@ -1,8 +1,7 @@
 import type { Clock, Ids } from '@pesewa/kernel';
-import { leasesOf, type Messaging, type Transaction, takeLease } from '@pesewa/messaging';
+import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { RailConnector } from '@pesewa/rails';
-import type { CrashPoint, Logger } from '@pesewa/runtime';
-import { schedule } from 'node-cron';
+import type { Logger } from '@pesewa/runtime';
 import type { BreakDocument, BreakStore } from './breaks.ts';
 import { measureDrift } from './domain/drift.ts';
 import type { ReconcilerEvents } from './events.ts';
@@ -144,42 +143,5 @@ function driftBreak(run: RunDocument): BreakDocument {
     amount: run.drift,
     detail: `the rail's wallet is out of the range that payments in flight explain`,
     openedAt: run.at,
-  };
-}
-
-/** How long a replica's turn lasts: longer than clocks differ, shorter than any sensible interval. */
-const TURN_MS = 10_000;
-
-/** Runs the comparison by the clock: one run at a time, over all replicas. */
-export function scheduleComparison(deps: {
-  readonly comparison: Comparison;
-  readonly interval: string;
-  readonly messaging: Pick<Messaging, 'db' | 'owner'>;
-  readonly logger: Logger;
-  readonly crashPoint: CrashPoint;
-}): AsyncDisposable {
-  const { messaging, logger } = deps;
-  let running: Promise<void> = Promise.resolve();
-  const turn = async () => {
-    const wish = { name: 'wallet comparison', owner: messaging.owner, durationMs: TURN_MS };
-    if (!(await takeLease(leasesOf(messaging.db), wish))) return;
-    deps.crashPoint('reconciler.comparison.after-lease');
-    await deps.comparison.run();
-  };
-  const task = schedule(
-    deps.interval,
-    () => {
-      running = turn().catch((error: unknown) =>
-        logger.error({ err: error }, 'the wallet comparison failed'),
-      );
-      return running;
-    },
-    { noOverlap: true, name: 'wallet comparison', suppressMissedWarning: true },
-  );
-  return {
-    [Symbol.asyncDispose]: async () => {
-      await task.destroy();
-      await running;
-    },
   };
 }

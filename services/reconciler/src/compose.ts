@@ -4,7 +4,7 @@ import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import { addOperatorRoutes } from './app.ts';
 import { openBreakStore } from './breaks.ts';
-import { createComparison, scheduleComparison } from './comparison.ts';
+import { createComparison } from './comparison.ts';
 import type { settings } from './config.ts';
 import { openDecisionStore } from './decision-store.ts';
 import { createDecisions } from './decisions.ts';
@@ -13,6 +13,7 @@ import { createHandlers, expectedFees } from './handlers.ts';
 import { createMetrics } from './metrics.ts';
 import { startPoller } from './poller.ts';
 import { openWorkingStore } from './store.ts';
+import { scheduleTurns } from './turns.ts';
 import { createUnknownReferences } from './unknown-references.ts';
 import { openWalletStore } from './wallets.ts';
 import { createWorkingSet } from './working-set.ts';
@@ -71,7 +72,15 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     rails: rails.all,
     settleMs: config.COMPARISON_SETTLE_MS,
   });
-  await scope.open(scheduleComparison({ ...parts, comparison, interval: config.COMPARISON_INTERVAL }));
+  await scope.open(
+    scheduleTurns({
+      ...parts,
+      name: 'wallet comparison',
+      interval: config.COMPARISON_INTERVAL,
+      run: comparison.run,
+      taken: () => scope.crashPoint('reconciler.comparison.after-lease'),
+    }),
+  );
   const decisions = createDecisions({ ...parts, railFee });
   const sharedMayOrder = config.NODE_ENV !== 'production';
   addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, sharedMayOrder });

@@ -1,0 +1,44 @@
+import { leasesOf, type Messaging, takeLease } from '@pesewa/messaging';
+import type { Logger } from '@pesewa/runtime';
+import { schedule } from 'node-cron';
+
+/** How long a replica's turn lasts: longer than clocks differ, shorter than any sensible interval. */
+const TURN_MS = 10_000;
+
+/** Work that the clock calls for: one turn at a time, over all replicas. */
+export interface Turns {
+  /** Names the lease and the lines of the log. */
+  readonly name: string;
+  /** A cron expression. */
+  readonly interval: string;
+  readonly run: () => Promise<unknown>;
+  readonly messaging: Pick<Messaging, 'db' | 'owner'>;
+  readonly logger: Logger;
+  /** Called once this replica has the turn, before the work. */
+  readonly taken?: () => void;
+}
+
+/** Schedules {@link Turns}: every replica has the schedule, a lease by the database's clock gives the turn to one. */
+export function scheduleTurns({ name, interval, run, messaging, logger, taken }: Turns): AsyncDisposable {
+  let running: Promise<void> = Promise.resolve();
+  const turn = async () => {
+    const wish = { name, owner: messaging.owner, durationMs: TURN_MS };
+    if (!(await takeLease(leasesOf(messaging.db), wish))) return;
+    taken?.();
+    await run();
+  };
+  const task = schedule(
+    interval,
+    () => {
+      running = turn().catch((error: unknown) => logger.error({ err: error }, `the ${name} failed`));
+      return running;
+    },
+    { noOverlap: true, name, suppressMissedWarning: true },
+  );
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await task.destroy();
+      await running;
+    },
+  };
+}
