@@ -38,7 +38,8 @@ export default defineConfig({
           name: 'scenarios',
           include: ['test/{scenarios,conformance}/**/*.test.ts'],
           exclude: [...never, '**/*.int.test.ts'],
-          fileParallelism: false,
+          // Two whole stacks side by side: each waits more than it works.
+          maxWorkers: 2,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

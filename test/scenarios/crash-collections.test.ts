@@ -55,6 +55,7 @@ beforeAll(async () => {
       // Services that die again and again settle nothing: that is no reason to call people.
       NOT_FOUND_GRACE_MS: '120000',
       POLLS_BEFORE_BREAK: '1000',
+      UNKNOWN_REFERENCE_GRACE_MS: '600000',
     },
     'webhook-dispatcher': { DELIVERY_DEADLINE_MS: '1000' },
   };
