@@ -1,7 +1,7 @@
-import { type TopicName, topics, walletKeyOf } from '@pesewa/contracts';
-import { createKafka, createProducer, openCodec } from '@pesewa/messaging';
+import { topics, walletKeyOf } from '@pesewa/contracts';
 import { type Infrastructure, waitUntil } from '@pesewa/stack';
 import { MongoClient } from 'mongodb';
+import { type Message, openFeed } from './feed.ts';
 import { openMessageCounter } from './volumes.ts';
 
 /** What the ledger is fed with and asked for in a benchmark. */
@@ -30,47 +30,19 @@ const FUNDING = 10n ** 12n;
 const MAKER = 'bench';
 const CHECKER = 'bench-two';
 
-interface Message {
-  readonly key: string;
-  readonly type: string;
-  readonly payload: { readonly eventId: string } & Readonly<Record<string, unknown>>;
-}
-
 /** Opens a producer of commands and payouts, and a counter of what the ledger publishes. */
 export async function openLedgerTopics(infrastructure: Infrastructure): Promise<LedgerTopics> {
-  const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL: registryUrl } = infrastructure.env;
-  const kafka = createKafka({ brokers: KAFKA_BROKERS.split(','), clientId: 'bench', log: () => undefined });
-  const codec = await openCodec({
-    registryUrl,
-    topicPrefix: '',
-    produces: [topics.payouts, topics.ledgerCommands],
-  });
-  const producer = createProducer(kafka);
-  await producer.connect();
+  const feed = await openFeed(infrastructure, [topics.payouts, topics.ledgerCommands]);
   const client = await new MongoClient(infrastructure.env.MONGODB_URL).connect();
   const messages = await openMessageCounter(infrastructure);
 
   const published = () => messages.count(topics.ledger.name);
   let measured = await published();
 
-  async function send(name: TopicName, outgoing: readonly Message[]): Promise<void> {
-    const topic = topics[name].name;
-    for (let start = 0; start < outgoing.length; start += BATCH) {
-      await producer.send({
-        topic,
-        messages: outgoing.slice(start, start + BATCH).map(({ key, type, payload }) => ({
-          key,
-          value: codec.encode(topic, type, payload),
-          headers: { 'event-id': payload.eventId, 'event-type': type, 'aggregate-version': '1' },
-        })),
-      });
-    }
-  }
-
   return {
     fund: async (wallets) => {
       await approveFunding(client, wallets);
-      await send(
+      await feed.send(
         'ledgerCommands',
         wallets.map((merchantId) => ({
           key: walletKeyOf(merchantId, CURRENCY),
@@ -97,7 +69,7 @@ export async function openLedgerTopics(infrastructure: Infrastructure): Promise<
         if (captured) asked.push(...payouts.map(completion));
       }
       const startedMs = performance.now();
-      await send('payouts', asked);
+      await feed.send('payouts', asked);
       return (1_000 * asked.length) / (performance.now() - startedMs);
     },
     countEntries: (run) =>
@@ -120,7 +92,7 @@ export async function openLedgerTopics(infrastructure: Infrastructure): Promise<
     },
     [Symbol.asyncDispose]: async () => {
       await messages[Symbol.asyncDispose]();
-      await producer.disconnect();
+      await feed[Symbol.asyncDispose]();
       await client.close();
     },
   };

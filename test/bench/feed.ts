@@ -1,0 +1,48 @@
+import { type TopicName, topics } from '@pesewa/contracts';
+import { createKafka, createProducer, openCodec } from '@pesewa/messaging';
+import type { Infrastructure } from '@pesewa/stack';
+
+/** An event as its owner would publish it. */
+export interface Message {
+  readonly key: string;
+  readonly type: string;
+  readonly payload: { readonly eventId: string } & Readonly<Record<string, unknown>>;
+}
+
+/** What fills topics for whoever is measured. */
+export interface Feed extends AsyncDisposable {
+  readonly send: (name: TopicName, messages: readonly Message[]) => Promise<void>;
+}
+
+const BATCH = 2_000;
+
+/** Opens a {@link Feed} of the topics; their schemas must be registered. */
+export async function openFeed(
+  { env }: Infrastructure,
+  produces: readonly (typeof topics)[TopicName][],
+): Promise<Feed> {
+  const kafka = createKafka({
+    brokers: env.KAFKA_BROKERS.split(','),
+    clientId: 'bench',
+    log: () => undefined,
+  });
+  const codec = await openCodec({ registryUrl: env.SCHEMA_REGISTRY_URL, topicPrefix: '', produces });
+  const producer = createProducer(kafka);
+  await producer.connect();
+  return {
+    send: async (name, outgoing) => {
+      const topic = topics[name].name;
+      for (let start = 0; start < outgoing.length; start += BATCH) {
+        await producer.send({
+          topic,
+          messages: outgoing.slice(start, start + BATCH).map(({ key, type, payload }) => ({
+            key,
+            value: codec.encode(topic, type, payload),
+            headers: { 'event-id': payload.eventId, 'event-type': type, 'aggregate-version': '1' },
+          })),
+        });
+      }
+    },
+    [Symbol.asyncDispose]: () => producer.disconnect(),
+  };
+}

@@ -1,0 +1,225 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { topics, walletKeyOf } from '@pesewa/contracts';
+import { createKafka } from '@pesewa/messaging';
+import {
+  createMerchantClient,
+  openService,
+  openStack,
+  type SingleService,
+  type Stack,
+  waitUntil,
+} from '@pesewa/stack';
+import { type Collection, MongoClient } from 'mongodb';
+import type { Bench, BenchOptions } from './bench.ts';
+import { measureClaims, type OpenRecord } from './claims.ts';
+import { customers, stkWish } from './collections.ts';
+import { type Feed, type Message, openFeed } from './feed.ts';
+import { residentMib } from './processes.ts';
+import { against, alone, type Row } from './rows.ts';
+
+/** The open records that everything is measured with (design 7). */
+const OPEN_RECORDS = 1_000_000;
+const MERCHANTS = 1_000;
+const FEED_BATCH = 20_000;
+const HINTS = 2_000;
+const HINTS_WARM_UP = 300;
+const IN_PARALLEL = 16;
+const PATIENCE_MS = 1_800_000;
+const MS_PER_SECOND = 1_000;
+
+/** Nothing is polled but what a callback speaks of. */
+const patient = { FIRST_POLL_AFTER_MS: '86400000' };
+
+/**
+ * The reconciler with 1,000,000 open records: how long a cold start takes to rebuild them from the topic, what a claim
+ * costs, and how soon a callback settles its payment, against the same without any other record.
+ */
+export const benchReconciler: Bench = async (options) => {
+  await using client = await new MongoClient(options.infrastructure.env.MONGODB_URL).connect();
+  const records = client.db('reconciler').collection<OpenRecord>('polls');
+  options.log('reconciler: callbacks, with nothing else open');
+  const quiet = await measureHints(options, client, 'quiet');
+  const cold = await measureColdStart(options, records);
+  options.log('reconciler: claims');
+  const claims = await measureClaims(options.infrastructure.env.MONGODB_URL, records);
+  options.log(`reconciler: callbacks, with ${OPEN_RECORDS.toLocaleString('en')} open`);
+  const full = await measureHints(options, client, '');
+  return [
+    ...cold,
+    ...claims,
+    ...(['p50Ms', 'p99Ms'] as const).map((quantile) =>
+      against({
+        name: `reconciler.hints.${quantile.slice(0, -2)}`,
+        value: full[quantile],
+        unit: 'ms',
+        floor: quiet[quantile],
+        detail: `from a callback to its collection's end, ${HINTS.toLocaleString('en')} of them with ${OPEN_RECORDS.toLocaleString('en')} others open; floor: the same with none; lower is better`,
+      }),
+    ),
+  ];
+};
+
+/** Fills the topic while the reconciler is down, and waits until it has rebuilt its working set. */
+async function measureColdStart(
+  options: BenchOptions,
+  records: Collection<OpenRecord>,
+): Promise<readonly Row[]> {
+  const start = (): Promise<SingleService> =>
+    openService({ ...options, name: 'reconciler', environment: patient });
+  // Once before, for its topics, schemas and indexes.
+  await (await start())[Symbol.asyncDispose]();
+  {
+    await using feed = await openFeed(options.infrastructure, [topics.collections]);
+    await fill(options, feed);
+  }
+  await using reconciler = await start();
+  const startedMs = performance.now();
+  let peakMib = 0;
+  let shown = 0;
+  await waitUntil('the working set', PATIENCE_MS, async () => {
+    peakMib = Math.max(peakMib, (await residentMib(reconciler.pid())) ?? 0);
+    const done = await records.estimatedDocumentCount();
+    if (done - shown >= OPEN_RECORDS / 10) {
+      shown = done;
+      options.log(`reconciler: ${done.toLocaleString('en')} records rebuilt`);
+    }
+    if (done < OPEN_RECORDS) throw new Error(`${done} of ${OPEN_RECORDS} records`);
+  });
+  const seconds = (performance.now() - startedMs) / MS_PER_SECOND;
+  const what = `${OPEN_RECORDS.toLocaleString('en')} open records from the topic's beginning`;
+  return [
+    alone({ name: 'reconciler.cold-start', value: seconds, unit: 's', detail: what }),
+    alone({
+      name: 'reconciler.cold-start.rate',
+      value: OPEN_RECORDS / seconds,
+      unit: 'records/s',
+      detail: what,
+    }),
+    alone({
+      name: 'reconciler.cold-start.memory',
+      value: peakMib,
+      unit: 'MiB',
+      detail: 'the most that was resident',
+    }),
+  ];
+}
+
+async function fill(options: BenchOptions, feed: Feed): Promise<void> {
+  for (let start = 0; start < OPEN_RECORDS; start += FEED_BATCH) {
+    const messages = Array.from({ length: FEED_BATCH }, (_, index) => initiation(start + index));
+    await feed.send('collections', messages);
+    if (start % (OPEN_RECORDS / 10) === 0)
+      options.log(`reconciler: ${start.toLocaleString('en')} of ${OPEN_RECORDS.toLocaleString('en')} events`);
+  }
+}
+
+function initiation(index: number): Message {
+  const merchantId = `open-${index % MERCHANTS}`;
+  const id = String(index).padStart(12, '0');
+  return {
+    key: walletKeyOf(merchantId, 'XOF'),
+    type: 'pesewa.collections.CollectionInitiated',
+    payload: {
+      eventId: `ev-open-${id}`,
+      occurredAt: BigInt(Date.now()),
+      reference: `co-open-${id}`,
+      merchantReference: id,
+      merchantId,
+      currency: 'XOF',
+      amount: 1_500n,
+      country: 'CI',
+      operatorCode: 'CIMTN',
+      rail: 'upstream',
+    },
+  };
+}
+
+interface Latencies {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** From callbacks to the ends that they bring about, through the whole stack. */
+async function measureHints(options: BenchOptions, client: MongoClient, prefix: string): Promise<Latencies> {
+  const { infrastructure } = options;
+  await using stack = await openStack({
+    root: options.root,
+    // Ours to close, not the stack's.
+    infrastructure: () =>
+      Promise.resolve({ ...infrastructure, [Symbol.asyncDispose]: () => Promise.resolve() }),
+    log: options.log,
+    ports: 'free',
+    ...(prefix !== '' && { prefix }),
+    logLevel: 'warn',
+    logDirectory: join('.pesewa', 'logs', 'bench'),
+    environment: { reconciler: patient },
+  });
+  const database = prefix === '' ? 'reconciler' : `${prefix}_reconciler`;
+  const records = client.db(database).collection<OpenRecord>('polls');
+  if (prefix === '') await everyoneHasRead(infrastructure.env.KAFKA_BROKERS.split(','), client);
+  await collect(stack, records, HINTS_WARM_UP);
+  return quantiles(await collect(stack, records, HINTS));
+}
+
+/** Waits until every consumer has passed the events that the reconciler alone was measured with. */
+async function everyoneHasRead(brokers: readonly string[], client: MongoClient): Promise<void> {
+  const admin = createKafka({ brokers, clientId: 'bench-lag', log: () => undefined }).admin();
+  await admin.connect();
+  const topic = topics.collections.name;
+  const ends = await admin.fetchTopicOffsets(topic);
+  await admin.disconnect();
+  const groups = { ledger: 'ledger', 'webhook-dispatcher': 'webhooks', reconciler: 'reconciler' };
+  for (const [group, database] of Object.entries(groups)) {
+    const offsets = client
+      .db(database)
+      .collection<{ readonly _id: string; readonly next: bigint }>('consumer_offsets');
+    await waitUntil(`${group} at the end of ${topic}`, PATIENCE_MS, async () => {
+      for (const { partition, high } of ends) {
+        const _id = `${group}/${topic}/${partition}`;
+        const found = await offsets.findOne({ _id }, { useBigInt64: true });
+        if ((found?.next ?? 0n) < BigInt(high)) throw new Error(`${_id} stands at ${found?.next ?? 0n}`);
+      }
+    });
+  }
+}
+
+/** Makes collections whose customers pay at once, and gives how long after its callback each ended, in milliseconds. */
+async function collect(
+  stack: Stack,
+  records: Collection<OpenRecord>,
+  count: number,
+): Promise<readonly number[]> {
+  const run = randomBytes(3).toString('hex');
+  const customerNumber = customers();
+  const { transferUrl, collectionsUrl } = stack.runFile();
+  const publicKey = stack.merchants[0]?.publicKey ?? '';
+  const merchant = createMerchantClient({ transferUrl, collectionsUrl, publicKey });
+  const references: string[] = [];
+  let made = 0;
+  const work = async () => {
+    while (made < count) {
+      made += 1;
+      const answer = await merchant.initiateCollection(stkWish(`hint-${run}-${made}`, customerNumber()));
+      references.push(answer.transactionReference);
+    }
+  };
+  await Promise.all(Array.from({ length: IN_PARALLEL }, work));
+  const ended = { _id: { $in: references }, status: 'completed' };
+  await waitUntil('the ends of the collections', PATIENCE_MS, async () => {
+    const done = await records.countDocuments(ended);
+    if (done < count) throw new Error(`${done} of ${count} ended`);
+  });
+  const found = await records.find(ended).toArray();
+  return found.map(({ history }) => {
+    const atOf = (what: string, detail: string) =>
+      history.find((line) => line.what === what && line.detail === detail)?.at.getTime() ?? Number.NaN;
+    return atOf('event', 'CollectionCompleted') - atOf('hint', 'COMPLETED');
+  });
+}
+
+function quantiles(latenciesMs: readonly number[]): Latencies {
+  const sorted = latenciesMs.toSorted((left, right) => left - right);
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+  return { p50Ms: at(0.5), p99Ms: at(0.99) };
+}
