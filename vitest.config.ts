@@ -10,7 +10,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{packages,services}/*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
+          include: ['{packages,services}/*/src/**/*.test.ts', '{scripts,test/chaos/*}/**/*.test.ts'],
           exclude: [...never, '**/*.int.test.ts'],
         },
       },
@@ -36,7 +36,7 @@ export default defineConfig({
       {
         test: {
           name: 'scenarios',
-          include: ['test/{scenarios,conformance}/**/*.test.ts'],
+          include: ['test/{scenarios,conformance}/**/*.test.ts', 'test/chaos/*.test.ts'],
           exclude: [...never, '**/*.int.test.ts'],
           // Two whole stacks side by side: each waits more than it works.
           maxWorkers: 2,

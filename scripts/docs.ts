@@ -1,11 +1,13 @@
 // Writes the generated documents: `docs/events.md` from the contracts, each service's configuration table from its
-// `config.ts`, and the OpenAPI documents from the routes' own operations. With `--check` nothing is written: each file that differs is named, and the exit code is 1.
+// `config.ts`, the reconciler's table of breaks from its `domain/break-kinds.ts`, and the OpenAPI documents from the routes' own operations. With `--check` nothing is written: each file that differs is named, and the exit code is 1.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { repositoryRoot } from './command.ts';
+import { loadBreakKinds, renderBreakKinds } from './docs/break-kinds.ts';
 import { renderConfiguration, replaceConfiguration } from './docs/configuration.ts';
 import { renderEvents } from './docs/events.ts';
+import { replaceBlock } from './docs/markdown.ts';
 import { documentedApis, renderOpenApi } from './docs/openapi.ts';
 import { loadSettings, serviceNames } from './docs/services.ts';
 
@@ -34,17 +36,15 @@ const generateReadme = async (service: string): Promise<Generated> => {
       content: { ok: false, why: 'has no source: config.ts of the service exports no settings' },
     };
   }
+  const lacking = (name: string): Generated => ({
+    file,
+    content: { ok: false, why: `lacks the lines <!-- ${name}:begin --> and <!-- ${name}:end -->` },
+  });
   const text = replaceConfiguration(present, renderConfiguration(settings));
-  if (text === undefined) {
-    return {
-      file,
-      content: {
-        ok: false,
-        why: 'lacks the lines <!-- configuration:begin --> and <!-- configuration:end -->',
-      },
-    };
-  }
-  return { file, content: { ok: true, text } };
+  if (text === undefined) return lacking('configuration');
+  if (service !== 'reconciler') return { file, content: { ok: true, text } };
+  const whole = replaceBlock(text, 'break-kinds', renderBreakKinds(await loadBreakKinds()));
+  return whole === undefined ? lacking('break-kinds') : { file, content: { ok: true, text: whole } };
 };
 
 const generateOpenApi = async (api: (typeof documentedApis)[number]): Promise<Generated> => {

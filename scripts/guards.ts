@@ -51,6 +51,7 @@ export const guards: readonly Guard[] = [
   toolGuard('versions', 'sherif', '--fail-on-warnings'),
   scriptGuard('tidy', 'check-tidy.ts'),
   scriptGuard('references', 'check-doc-refs.ts'),
+  scriptGuard('alerts', 'check-alerts.ts'),
   ...(existsSync(path.join(repositoryRoot, 'scripts', 'docs.ts'))
     ? [scriptGuard('docs', 'docs.ts', '--check')]
     : []),

@@ -1,4 +1,4 @@
-import { renderTable } from './markdown.ts';
+import { renderTable, replaceBlock } from './markdown.ts';
 
 /** What is read of one setting: the part of a zod schema that tells its meaning and its default. */
 export interface Setting {
@@ -13,9 +13,6 @@ export interface Setting {
 
 /** The settings of a service by variable. */
 export type Settings = Readonly<Record<string, Setting>>;
-
-const begin = '<!-- configuration:begin -->';
-const end = '<!-- configuration:end -->';
 
 const inner = (setting: Setting): Setting | undefined => setting.def.innerType ?? setting.def.in;
 
@@ -55,9 +52,5 @@ export const renderConfiguration = (settings: Settings): string => {
 };
 
 /** The document with the table between its markers, or nothing where it has no markers. */
-export const replaceConfiguration = (document: string, table: string): string | undefined => {
-  const from = document.indexOf(begin);
-  const to = document.indexOf(end);
-  if (from === -1 || to < from) return undefined;
-  return `${document.slice(0, from + begin.length)}\n\n${table}\n${document.slice(to)}`;
-};
+export const replaceConfiguration = (document: string, table: string): string | undefined =>
+  replaceBlock(document, 'configuration', table);

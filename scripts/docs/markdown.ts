@@ -1,3 +1,12 @@
+/** The document with a text between the markers of a name, or nothing where it lacks them. */
+export const replaceBlock = (document: string, name: string, text: string): string | undefined => {
+  const begin = `<!-- ${name}:begin -->`;
+  const from = document.indexOf(begin);
+  const to = document.indexOf(`<!-- ${name}:end -->`);
+  if (from === -1 || to < from) return undefined;
+  return `${document.slice(0, from + begin.length)}\n\n${text}\n${document.slice(to)}`;
+};
+
 /** A Markdown table; pipes and line ends in cells are made harmless. */
 export const renderTable = (heading: readonly string[], rows: readonly (readonly string[])[]): string => {
   const lineOf = (cells: readonly string[]): string =>

@@ -90,4 +90,18 @@ describe('each guard fires', () => {
       'docs/alive.md:1',
     ]);
   });
+
+  it('alerts: metrics that nobody registers, rules without a runbook, runbooks without a rule', async () => {
+    const output = await failureOf('alerts');
+    const rules = 'deploy/monitoring/example.rules.yaml:';
+    expect(output.split('\n').filter((line) => /^\w+\//.test(line))).toEqual([
+      `${rules} MisspelledMetric no service registers open_braeks`,
+      `${rules} MisspelledMetric no service registers never_registered`,
+      `${rules} NoRunbook its severity is neither page nor ticket`,
+      `${rules} NoRunbook has no summary`,
+      `${rules} NoRunbook its runbook must be docs/runbooks/no-runbook.md`,
+      `${rules} NoRunbook no file docs/runbooks/no-runbook.md`,
+      'docs/runbooks/orphan.md: no rule names this runbook',
+    ]);
+  });
 });

@@ -11,6 +11,7 @@ import { benchLifecycle } from './lifecycle.ts';
 import { benchReconciler } from './reconciler.ts';
 import { type Row, report } from './rows.ts';
 import { benchStartUp } from './start-up.ts';
+import { benchStatements } from './statements.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const log = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -40,6 +41,11 @@ const benches: Readonly<Record<string, { readonly run: Bench; readonly about: st
   reconciler: {
     run: benchReconciler,
     about: 'cold start, claims and callbacks with 1,000,000 open records; takes a quarter of an hour',
+  },
+  statements: {
+    run: benchStatements,
+    about:
+      "1,000,000 lines of a rail's statement matched per second, against reading them alone, and the memory it takes",
   },
   'start-up': { run: benchStartUp, about: 'time until each service is ready, and its memory' },
 };

@@ -1,4 +1,4 @@
-import { countryCode, currencyCode, firstProblem, isCommandId, line } from '@pesewa/contracts';
+import { countryCode, currencyCode, firstProblem, isCommandId, line, reference } from '@pesewa/contracts';
 import { parseAmount } from '@pesewa/kernel';
 import { CliError } from './errors.ts';
 
@@ -38,6 +38,13 @@ export function readCommandId(text: string | undefined): string | undefined {
   throw new CliError(
     '--command-id: write 1 to 64 letters, digits, dots, underscores, colons or hyphens, not beginning with po- or co-',
   );
+}
+
+/** Reads the reference of a payment. */
+export function readReference(field: string, text: string): string {
+  const parsed = reference.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new CliError(`${field}: ${firstProblem(parsed.error).message}`);
 }
 
 /** Splits `left:right`, both present. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Ask } from './operations.ts';
 
-const callback = z.object({
+/** A stored callback as webhook-ingress shows it: without its body. */
+export const callback = z.object({
   id: z.string(),
   rail: z.string(),
   kind: z.string(),

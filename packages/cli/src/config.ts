@@ -9,6 +9,9 @@ export interface Addresses {
   readonly ledgerUrl: string | undefined;
   readonly reconcilerUrl: string | undefined;
   readonly webhookIngressUrl: string | undefined;
+  readonly payoutGatewayUrl: string | undefined;
+  readonly collectionGatewayUrl: string | undefined;
+  readonly webhookDispatcherUrl: string | undefined;
   readonly operatorToken: string | undefined;
   /** Of another operator, who approves what is ordered. */
   readonly approverToken: string | undefined;
@@ -39,6 +42,21 @@ export const addressSources: Readonly<
     variable: 'WEBHOOK_INGRESS_URL',
     what: "the address of webhook-ingress's operations API",
   },
+  payoutGatewayUrl: {
+    option: '--payout-gateway-url',
+    variable: 'PAYOUT_GATEWAY_URL',
+    what: "the address of payout-gateway's operations API",
+  },
+  collectionGatewayUrl: {
+    option: '--collection-gateway-url',
+    variable: 'COLLECTION_GATEWAY_URL',
+    what: "the address of collection-gateway's operations API",
+  },
+  webhookDispatcherUrl: {
+    option: '--webhook-dispatcher-url',
+    variable: 'WEBHOOK_DISPATCHER_URL',
+    what: "the address of webhook-dispatcher's operations API",
+  },
   operatorToken: { option: '--operator-token', variable: 'OPERATOR_TOKEN', what: 'your operator token' },
   approverToken: {
     option: '--approver-token',
@@ -59,6 +77,9 @@ const runFile = z.object({
     ledger: z.string(),
     reconciler: z.string(),
     'webhook-ingress': z.string().optional(),
+    'payout-gateway': z.string().optional(),
+    'collection-gateway': z.string().optional(),
+    'webhook-dispatcher': z.string().optional(),
   }),
   operatorToken: z.string(),
   approverToken: z.string().optional(),
@@ -87,6 +108,9 @@ export async function resolveAddresses(
     ledgerUrl: pick('ledgerUrl'),
     reconcilerUrl: pick('reconcilerUrl'),
     webhookIngressUrl: pick('webhookIngressUrl'),
+    payoutGatewayUrl: pick('payoutGatewayUrl'),
+    collectionGatewayUrl: pick('collectionGatewayUrl'),
+    webhookDispatcherUrl: pick('webhookDispatcherUrl'),
     operatorToken: pick('operatorToken'),
     approverToken: isOwnToken ? given('approverToken') : pick('approverToken'),
     kafkaBrokers: pick('kafkaBrokers'),
@@ -117,6 +141,9 @@ async function readRunFile(path: string | undefined): Promise<Addresses | undefi
     ledgerUrl: operations.ledger,
     reconcilerUrl: operations.reconciler,
     webhookIngressUrl: operations['webhook-ingress'],
+    payoutGatewayUrl: operations['payout-gateway'],
+    collectionGatewayUrl: operations['collection-gateway'],
+    webhookDispatcherUrl: operations['webhook-dispatcher'],
     kafkaBrokers: kafkaBrokers.join(','),
   };
 }

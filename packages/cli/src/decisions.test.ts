@@ -23,7 +23,7 @@ const open = answer(200, {
 });
 const proposed = answer(202, decision);
 const token = 'operator-token-of-tests';
-const breaksUrl = 'http://reconciler/breaks?reference=co-1&status=open';
+const breaksUrl = 'http://reconciler/breaks?reference=co-1&status=unresolved';
 
 describe('a decision over an amount', () => {
   it('is proposed, and says who must act next', async () => {

@@ -98,7 +98,7 @@ export function createDecisions(ask: Ask): Decisions {
       return items.slice(0, limit);
     },
     openBreak: async (reference) => {
-      const query = new URLSearchParams({ reference, status: 'open' });
+      const query = new URLSearchParams({ reference, status: 'unresolved' });
       const { items } = await ask(breaks, { service, path: `/breaks?${query.toString()}` });
       return items.find(({ kind }) => kind === AMOUNT_DIFFERS);
     },

@@ -4,7 +4,14 @@ export class CliError extends Error {
 }
 
 /** A request that was answered with a refusal: nothing of it was done. */
-export class RefusedError extends CliError {}
+export class RefusedError extends CliError {
+  /** Of the HTTP answer, 400 to 499. */
+  readonly status: number;
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
 
 /** The one-line text of whatever was thrown. */
 export function messageOf(thrown: unknown): string {

@@ -5,6 +5,7 @@ export const helpGroups = {
   merchants: 'Merchants and their settings:',
   money: 'Moving money, by two operators:',
   looking: 'Looking at money and payments:',
+  reconciling: 'Payments that do not end, and money that nobody explains:',
   callbacks: 'Callbacks of rails:',
   installation: 'Installation:',
 } as const;

@@ -4,8 +4,9 @@ import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
 import { openDatabase } from '@pesewa/messaging';
 import { environment } from './config.ts';
 import { CliError } from './errors.ts';
-import { exchangeHttp } from './http.ts';
+import { downloadHttp, exchangeHttp } from './http.ts';
 import { runProgram } from './program.ts';
+import { uploadHttp } from './upload.ts';
 
 const prefix = environment['DATABASE_PREFIX'] ?? '';
 
@@ -34,6 +35,8 @@ process.exitCode = await runProgram(
       };
     },
     exchange: exchangeHttp,
+    download: downloadHttp,
+    upload: uploadHttp,
     prepare: async (addresses, log) => {
       // Loaded where it is needed: the stack brings much that no other command uses.
       const { prepareTopics } = await import('@pesewa/stack');

@@ -1,14 +1,18 @@
 import { z } from 'zod';
+import { type Breaks, createBreaks } from './breaks.ts';
 import { type Callbacks, createCallbacks } from './callbacks.ts';
-import { type Addresses, requireAddress } from './config.ts';
+import { type Closes, createCloses } from './closes.ts';
+import { type Addresses, type AddressName, requireAddress } from './config.ts';
 import { createDecisions, type Decisions } from './decisions.ts';
 import { CliError, RefusedError } from './errors.ts';
 import { createOrders, type Orders } from './orders.ts';
 import type { CliPorts, OperationsAnswer } from './ports.ts';
+import { createRailStatements, type RailStatements } from './rail-statements.ts';
+import { createReconciling, type Reconciling } from './reconciling.ts';
 import { createStatements, type Statements } from './statements.ts';
+import { createTimelines, type Timelines } from './timelines.ts';
 
 const refusal = z.object({ message: z.string() });
-const list = z.object({ items: z.array(z.record(z.string(), z.unknown())), next: z.string().nullable() });
 const account = z.object({
   currency: z.string(),
   available: z.string(),
@@ -22,64 +26,88 @@ const floats = z.object({
 /** A wallet as the ledger shows it; amounts are decimal text. */
 export type Account = z.output<typeof account>;
 
+/** The address of a service's operations API. */
+export type ServiceAddress = Extract<AddressName, `${string}Url`> & Exclude<AddressName, NoService>;
+
+type NoService = 'mongodbUrl' | 'schemaRegistryUrl';
+
 /** One request to an operations API. */
 export interface Question {
-  readonly service: 'ledgerUrl' | 'reconcilerUrl' | 'webhookIngressUrl';
+  readonly service: ServiceAddress;
   readonly path: string;
   /** Posted as JSON; absent means GET. */
   readonly body?: unknown;
   /** Whether the other operator asks, who approves. */
   readonly approving?: boolean;
+  /** For what takes longer than a usual request. */
+  readonly timeoutMs?: number;
 }
 
 /** Asks an operations API and reads its answer; a refusal becomes a {@link CliError}. */
 export type Ask = <Schema extends z.ZodType>(schema: Schema, question: Question) => Promise<z.output<Schema>>;
+
+/** Asks an operations API and writes its answer to a file; a refusal becomes a {@link CliError}. */
+export type Download = (
+  question: Pick<Question, 'service' | 'path'> & { readonly file: string },
+) => Promise<void>;
+
+/** Posts a file to an operations API and reads its answer; a refusal becomes a {@link CliError}. */
+export type Upload = <Schema extends z.ZodType>(
+  schema: Schema,
+  wish: Pick<Parameters<CliPorts['upload']>[0], 'file' | 'progress'> & {
+    readonly service: ServiceAddress;
+    readonly pathOf: (sha256: string) => string;
+  },
+) => Promise<z.output<Schema>>;
 
 /** The operator APIs that commands talk to (design 1). */
 export interface Operations {
   readonly orders: Orders;
   readonly statements: Statements;
   readonly decisions: Decisions;
+  readonly closes: Closes;
+  readonly railStatements: RailStatements;
+  readonly breaks: Breaks;
   readonly callbacks: Callbacks;
   readonly account: (merchantId: string, currency: string) => Promise<Account>;
   /** The balance of our float at a rail; nothing where no entry has touched one. */
   readonly float: (rail: string, currency: string) => Promise<string | undefined>;
-  readonly drift: () => Promise<readonly Record<string, unknown>[]>;
-  readonly timeline: (reference: string) => Promise<readonly Record<string, unknown>[]>;
+  readonly reconciling: Reconciling;
+  readonly timelines: Timelines;
 }
-
-const PAGES_MAX = 100;
 
 /** Builds {@link Operations} over the resolved addresses; each is required only when it is used. */
 export function createOperations(
-  ports: Pick<CliPorts, 'exchange' | 'clock' | 'progress'>,
+  ports: Pick<CliPorts, 'exchange' | 'download' | 'upload' | 'clock' | 'progress'>,
   addresses: Addresses,
 ): Operations {
-  const exchange = async ({ service, path, body, approving }: Question): Promise<OperationsAnswer> => {
-    const url = `${requireAddress(addresses, service).replace(/\/+$/, '')}${path}`;
+  const urlOf = ({ service, path }: Pick<Question, 'service' | 'path'>) =>
+    `${requireAddress(addresses, service).replace(/\/+$/, '')}${path}`;
+  const exchange = async ({ body, approving, timeoutMs, ...at }: Question): Promise<OperationsAnswer> => {
+    const url = urlOf(at);
     // Without a second token the caller's own is used: they may be the second operator.
     const token =
       (approving ? addresses.approverToken : undefined) ?? requireAddress(addresses, 'operatorToken');
-    return ports.exchange({ url, token, ...(body !== undefined && { body }) });
+    const waiting = timeoutMs !== undefined && { timeoutMs };
+    return ports.exchange({ url, token, ...(body !== undefined && { body }), ...waiting });
   };
   const ask: Ask = async (schema, question) => read(schema, await exchange(question), question.path);
-  const listAll = async (path: string): Promise<readonly Record<string, unknown>[]> => {
-    const items: Record<string, unknown>[] = [];
-    let cursor = '';
-    for (let page = 0; page < PAGES_MAX; page += 1) {
-      const separator = path.includes('?') ? '&' : '?';
-      const at = cursor === '' ? path : `${path}${separator}cursor=${encodeURIComponent(cursor)}`;
-      const answer = await ask(list, { service: 'reconcilerUrl', path: at });
-      items.push(...answer.items);
-      if (answer.next === null) return items;
-      cursor = answer.next;
-    }
-    throw new CliError(`${path} has more than ${PAGES_MAX} pages: ask for less`);
+  const download: Download = async ({ file, ...at }) => {
+    const token = requireAddress(addresses, 'operatorToken');
+    refused(await ports.download({ url: urlOf(at), token, file }), at.path);
+  };
+  const upload: Upload = async (schema, { service, pathOf, ...wish }) => {
+    const token = requireAddress(addresses, 'operatorToken');
+    const urlOfFile = (sha256: string) => urlOf({ service, path: pathOf(sha256) });
+    return read(schema, await ports.upload({ ...wish, urlOf: urlOfFile, token }), '/statements');
   };
   return {
     orders: createOrders(ports, ask),
     statements: createStatements(ports, ask),
     decisions: createDecisions(ask),
+    closes: createCloses(ask, download),
+    railStatements: createRailStatements(ask, download, upload),
+    breaks: createBreaks(ask, download),
     callbacks: createCallbacks(ask),
     account: async (merchantId, currency) => {
       const path = `/accounts/${encodeURIComponent(merchantId)}/${encodeURIComponent(currency)}`;
@@ -92,8 +120,8 @@ export function createOperations(
       const { items } = await ask(floats, { service: 'ledgerUrl', path: '/floats' });
       return items.find((float) => float.rail === rail && float.currency === currency)?.balance;
     },
-    drift: () => listAll('/drift'),
-    timeline: (reference) => listAll(`/timeline?reference=${encodeURIComponent(reference)}`),
+    reconciling: createReconciling(ask),
+    timelines: createTimelines(ask),
   };
 }
 
@@ -102,12 +130,17 @@ function read<Schema extends z.ZodType>(
   answer: OperationsAnswer,
   path: string,
 ): z.output<Schema> {
-  if (answer.status < 200 || answer.status >= 300) {
-    const said = refusal.safeParse(answer.body);
-    const why = `${path} answered ${answer.status}: ${said.success ? said.data.message : 'no reason given'}`;
-    throw answer.status < 500 ? new RefusedError(why) : new CliError(why);
-  }
+  refused(answer, path);
   const parsed = schema.safeParse(answer.body);
   if (parsed.success) return parsed.data;
   throw new CliError(`${path} answered something else than expected: use a command line of the same version`);
+}
+
+/** Breaks off where an answer is a refusal. */
+function refused(answer: OperationsAnswer, path: string): void {
+  if (answer.status < 200 || answer.status >= 300) {
+    const said = refusal.safeParse(answer.body);
+    const why = `${path} answered ${answer.status}: ${said.success ? said.data.message : 'no reason given'}`;
+    throw answer.status < 500 ? new RefusedError(why, answer.status) : new CliError(why);
+  }
 }

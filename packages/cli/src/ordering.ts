@@ -42,11 +42,16 @@ export function addOrderOptions(command: Command, reason: 'required' | 'optional
     .option('--dry-run', 'show what would be ordered and what would be left, and send nothing');
 }
 
-/** Proposes the order, or shows what it would do; with `--approve` sees it through until the ledger has applied it. */
+/**
+ * Proposes the order, or shows what it would do; with `--approve` sees it through until the ledger has applied it.
+ *
+ * @param again how to repeat it where an answer was lost; else with its id
+ */
 export async function placeOrder(
   context: CommandContext,
   wish: OrderWish,
   options: OrderOptions,
+  again?: string,
 ): Promise<void> {
   const { ports, operations, addresses } = context;
   const { kind, account, currency, amount, direction } = wish;
@@ -72,7 +77,9 @@ export async function placeOrder(
   // Before the first send: whoever never sees an answer must know what to ask for, or they order it twice.
   ports.print(`ordering ${commandId}\n`);
   const proposed = await operations.orders.propose({ kind, body }).catch((error: unknown) => {
-    throw error instanceof RefusedError ? error : repeatable(error, commandId, 'it may have been taken');
+    throw error instanceof RefusedError
+      ? error
+      : repeatable(error, commandId, 'it may have been taken', again);
   });
   if (!options.approve) {
     ports.print(`${summary(proposed)}${nextStep(proposed)}`);
@@ -82,14 +89,19 @@ export async function placeOrder(
   const followed = await approve(commandId)
     .then(() => settled(commandId))
     .catch((error: unknown) => {
-      throw repeatable(error, commandId, 'the order was taken');
+      throw repeatable(error, commandId, 'the order was taken', again);
     });
   reportSettled(context, followed);
 }
 
 /** The error with what may be true all the same, and the id under which the same again is no other. */
-export function repeatable(error: unknown, commandId: string, despite: string): CliError {
-  return new CliError(`${messageOf(error)}; ${despite}: repeat with --command-id ${commandId}`);
+export function repeatable(
+  error: unknown,
+  commandId: string,
+  despite: string,
+  again = `repeat with --command-id ${commandId}`,
+): CliError {
+  return new CliError(`${messageOf(error)}; ${despite}: ${again}`);
 }
 
 /** Prints an order that the ledger has come to; one that it refused is an error. */

@@ -19,6 +19,24 @@ export type OperationsExchange = (request: {
   readonly token: string;
   /** Posted as JSON; absent means GET. */
   readonly body?: unknown;
+  /** How long it may take, where that is longer than usual. */
+  readonly timeoutMs?: number;
+}) => Promise<OperationsAnswer>;
+
+/** Sends one request with the operator token and writes what is answered with 2xx to a file, whole or not at all. */
+export type OperationsDownload = (request: {
+  readonly url: string;
+  readonly token: string;
+  readonly file: string;
+}) => Promise<OperationsAnswer>;
+
+/** Posts a file with the operator token as it is read; the address is told by the SHA-256 of the file. */
+export type OperationsUpload = (request: {
+  readonly urlOf: (sha256: string) => string;
+  readonly token: string;
+  readonly file: string;
+  /** Called with the bytes that were sent, and those of the whole file. */
+  readonly progress: (sent: number, size: number) => void;
 }) => Promise<OperationsAnswer>;
 
 /** Everything outside the process that commands use, so that tests can stand in for it. */
@@ -33,6 +51,8 @@ export interface CliPorts {
   readonly colours: boolean;
   readonly openDirectory: (mongodbUrl: string) => Promise<OpenedDirectory>;
   readonly exchange: OperationsExchange;
+  readonly download: OperationsDownload;
+  readonly upload: OperationsUpload;
   readonly prepare: (
     addresses: {
       readonly MONGODB_URL: string;

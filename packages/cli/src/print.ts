@@ -34,6 +34,9 @@ export function formatJson(value: unknown): string {
   return `${JSON.stringify(value, exact, 2)}\n`;
 }
 
+/** What moves the cursor of a terminal, hides text or turns it round: rails and merchants may have written it. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
 function cellText(cell: Cell): string {
-  return cell === null || cell === undefined || cell === '' ? '-' : String(cell);
+  return cell === null || cell === undefined || cell === '' ? '-' : String(cell).replaceAll(UNSEEN, '\uFFFD');
 }

@@ -46,6 +46,12 @@ const addresses = [
   'http://reconciler',
   '--webhook-ingress-url',
   'http://ingress',
+  '--payout-gateway-url',
+  'http://payouts',
+  '--collection-gateway-url',
+  'http://collections',
+  '--webhook-dispatcher-url',
+  'http://webhooks',
 ];
 
 /** A directory that notes the changes. */
@@ -82,15 +88,26 @@ function pretendedAdmin(changes: unknown[]): OpenedDirectory['admin'] {
   };
 }
 
-/** A command line over fakes: what it printed, and what it asked of the directory and the operations APIs. */
-export function commandLine(answers: readonly OperationsAnswer[] = [], report: AuditReport = cleanReport) {
+/**
+ * A command line over fakes: what it printed, and what it asked of the directory and the operations APIs.
+ *
+ * @param answers the answers one after the other, the last of them for ever; or what answers each address
+ */
+export function commandLine(
+  answers: readonly OperationsAnswer[] | ((url: string) => OperationsAnswer) = [],
+  report: AuditReport = cleanReport,
+) {
   const printed: string[] = [];
   const complained: string[] = [];
   const changes: unknown[] = [];
   const shown: string[] = [];
   const requests: unknown[] = [];
   let nowMs = 0;
-  const remaining = [...answers];
+  const remaining = typeof answers === 'function' ? [] : [...answers];
+  const answerTo = (url: string): OperationsAnswer | undefined => {
+    if (typeof answers === 'function') return answers(url);
+    return remaining.length > 1 ? remaining.shift() : remaining[0];
+  };
   const ports: CliPorts = {
     environment: {
       OPERATOR_TOKEN: 'operator-token-of-tests',
@@ -102,12 +119,19 @@ export function commandLine(answers: readonly OperationsAnswer[] = [], report: A
     colours: false,
     openDirectory: () =>
       Promise.resolve({ admin: pretendedAdmin(changes), [Symbol.asyncDispose]: () => Promise.resolve() }),
-    exchange: ({ url, token, body }) => {
+    exchange: async ({ url, token, body }) => {
       requests.push(body === undefined ? url : { url, token, body });
-      const next = remaining.length > 1 ? remaining.shift() : remaining[0];
-      return Promise.resolve(
-        next ?? { status: 404, body: { code: 'not_found', message: 'there is nothing' } },
-      );
+      return answerTo(url) ?? { status: 404, body: { code: 'not_found', message: 'there is nothing' } };
+    },
+    download: async ({ url, token, file }) => {
+      requests.push({ url, token, file });
+      return answerTo(url) ?? { status: 200, body: undefined };
+    },
+    upload: async ({ urlOf, token, file, progress }) => {
+      const url = urlOf('ab'.repeat(32));
+      requests.push({ url, token, file });
+      progress(1, 2);
+      return answerTo(url) ?? { status: 404, body: { code: 'not_found', message: 'there is nothing' } };
     },
     prepare: () => Promise.resolve(),
     audit: ({ onProgress, ...wish }) => {

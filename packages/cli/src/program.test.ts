@@ -110,26 +110,10 @@ describe('showing', () => {
     expect(line.printed()).toBe('CURRENCY  AVAILABLE  HELD  SEQUENCE\nGHS               0     0         0\n');
   });
 
-  it('marks a drift that nothing explains', async () => {
-    const item = {
-      at: '2026-01-01T00:00:00.000Z',
-      rail: 'upstream',
-      currency: 'GHS',
-      railBalance: '90',
-      float: '100',
-      drift: '-10',
-    };
-    const line = commandLine([
-      { status: 200, body: { items: [{ ...item, withinRange: false }], next: null } },
-    ]);
-    await line.run('drift');
-    expect(line.printed()).toContain('  -10  NO');
-  });
-
   it('passes on the refusal of a service with its path', async () => {
     const line = commandLine();
-    expect(await line.run('timeline', 'po-1')).toBe(1);
-    expect(line.complained()).toBe('pesewa: /timeline?reference=po-1 answered 404: there is nothing\n');
+    expect(await line.run('callbacks', 'po-1')).toBe(1);
+    expect(line.complained()).toBe('pesewa: /callbacks?reference=po-1 answered 404: there is nothing\n');
   });
 });
 

@@ -6,7 +6,10 @@ import { addMerchantCommands } from './commands/merchants.ts';
 import { addMoneyCommands } from './commands/money.ts';
 import { addOrderCommands } from './commands/orders.ts';
 import { addPrepareCommand } from './commands/prepare.ts';
-import { addShowCommands } from './commands/show.ts';
+import { addReconcileCommands } from './commands/reconcile.ts';
+import { addDriftCommand } from './commands/reconcile-drift.ts';
+import { addTimelineCommand } from './commands/reconcile-timeline.ts';
+import { addBalanceCommand } from './commands/show.ts';
 import { addStatementCommand } from './commands/statement.ts';
 import { addVerifyCommand } from './commands/verify.ts';
 import { addressSources } from './config.ts';
@@ -61,9 +64,14 @@ export function createProgram(ports: CliPorts): Command {
   addOrderCommands(program, ports);
   addDecisionCommands(program, ports);
   program.commandsGroup(helpGroups.looking);
-  addShowCommands(program, ports);
+  addBalanceCommand(program, ports);
+  // Short names of the two that are asked for most.
+  addDriftCommand(program, ports);
+  addTimelineCommand(program, ports);
   addStatementCommand(program, ports);
   addVerifyCommand(program, ports);
+  program.commandsGroup(helpGroups.reconciling);
+  addReconcileCommands(program, ports);
   program.commandsGroup(helpGroups.callbacks);
   addCallbackCommands(program, ports);
   program.commandsGroup(helpGroups.installation);

@@ -1,3 +1,4 @@
+export * from './csv.ts';
 export * from './events/avro.ts';
 export * from './events/topics.ts';
 export * from './failure-reasons.ts';

@@ -1,4 +1,5 @@
-export { type Claimable, startClaimLoop } from './claim-loop.ts';
+export type { Claimable, ClaimPace } from './claim.ts';
+export { startClaimLoop } from './claim-loop.ts';
 export { CLOCK_SKEW_MAX_MS } from './clock-guard.ts';
 export { type Codec, openCodec, registerSchemas, UndecodableError } from './codec.ts';
 export type { GroupCommit } from './group-commit.ts';
@@ -18,3 +19,10 @@ export {
   paymentId,
 } from './payment-store.ts';
 export { type ChunkTransaction, handleTopic, type Received, type TopicHandler } from './received.ts';
+export {
+  addStep,
+  type TrailStep,
+  type TrailStepDocument,
+  trailFromDocument,
+  trailToDocument,
+} from './trail.ts';

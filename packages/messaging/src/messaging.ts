@@ -4,6 +4,7 @@ import type { ServiceScope } from '@pesewa/runtime';
 import type { Db, MongoClient } from 'mongodb';
 import { Counter } from 'prom-client';
 import { commitSource } from './bundle.ts';
+import { untilApplied } from './catching-up.ts';
 import { measureClockSkewMs, startClockGuard } from './clock-guard.ts';
 import { openCodec } from './codec.ts';
 import { runConsumer } from './consumer.ts';
@@ -36,6 +37,8 @@ export interface Messaging {
   ) => GroupCommit<Item, Outcome>;
   /** Starts consuming; called once, last, when every handler's needs are open. */
   readonly consume: (handlers: readonly TopicHandler[]) => Promise<void>;
+  /** Waits until this service has applied all that the topics hold now; false where it has not, or Kafka has not told, in time. */
+  readonly caughtUp: (names: readonly TopicName[], timeoutMs: number) => Promise<boolean>;
 }
 
 interface MessagingConfig {
@@ -108,7 +111,34 @@ export async function openMessaging(
       });
       await scope.open(consumer);
     },
+    caughtUp: (names, timeoutMs) => {
+      const prefixed = names.map((name) => parts.topicPrefix + topics[name].name);
+      return caughtUp(scope, { db, owner, group: options.service, topics: prefixed, timeoutMs });
+    },
   };
+}
+
+async function caughtUp(
+  scope: ServiceScope<MessagingConfig>,
+  wish: {
+    readonly db: Db;
+    readonly owner: string;
+    readonly group: string;
+    readonly topics: readonly string[];
+    readonly timeoutMs: number;
+  },
+): Promise<boolean> {
+  const { clock, logger } = scope;
+  const applied = untilApplied({
+    ...wish,
+    kafka: kafkaOf(scope, wish.owner),
+    offsets: offsetsOf(wish.db),
+    clock,
+  });
+  return withDeadline(applied, wish.timeoutMs, clock).catch((error: unknown) => {
+    logger.warn({ err: error }, 'how far the topics go is not known');
+    return false;
+  });
 }
 
 async function openParts(scope: ServiceScope<MessagingConfig>, options: MessagingOptions) {

@@ -5,7 +5,7 @@ import type {
   Filter,
   OptionalUnlessRequiredId,
 } from 'mongodb';
-import type { Claimable } from './claim-loop.ts';
+import type { Claimable } from './claim.ts';
 
 /** What every payment of a merchant has, payout or collection. */
 export interface PaymentRecord {
@@ -42,7 +42,7 @@ export interface PaymentStore<Payment, Document extends PaymentDocument> {
   ) => Promise<readonly Payment[]>;
   readonly findByReferences: (
     references: readonly string[],
-    session: ClientSession,
+    session?: ClientSession,
   ) => Promise<readonly Payment[]>;
   /** Saves changed states, each against the version it was read at; a conflict aborts the transaction. */
   readonly save: (changes: readonly PaymentChange<Payment>[], session: ClientSession) => Promise<void>;
@@ -73,6 +73,8 @@ export async function openPaymentStore<
 >(options: {
   readonly collection: Collection<Document>;
   readonly due: string;
+  /** The status of those that have not ended; they are found, oldest first, from the index alone (ADR 27). */
+  readonly unended: string;
   readonly claimedWithin?: readonly (keyof Document & string)[];
   readonly toDocument: (payment: Payment) => Document;
   readonly fromDocument: (document: Document) => Payment;
@@ -84,6 +86,10 @@ export async function openPaymentStore<
   await collection.createIndexes([
     { key: { reference: 1 }, unique: true },
     { key: claimKey, partialFilterExpression: { step: options.due } },
+    {
+      key: { status: 1, acceptedAt: 1, reference: 1 },
+      partialFilterExpression: { status: options.unended },
+    },
   ]);
   const findAll = async (filter: object, session?: ClientSession) => {
     const found = await collection.find(filter as Filter<Document>, session ? { session } : {}).toArray();

@@ -195,6 +195,8 @@ export interface RailCapabilities {
   readonly callbacks: 'hint' | 'proven';
   /** The rail's own fees, which are costs to us. */
   readonly fees: { readonly payout: FeeSchedule; readonly collection: FeeSchedule };
+  /** How much it may be asked about payments: over all replicas together, and at once by each (design 7). */
+  readonly polling: { readonly perSecondMax: number; readonly concurrencyMax: number };
   /** The longest that any one call takes, waiting for its turn included; a lease must be longer. */
   readonly callDeadlineMs: number;
 }
@@ -209,7 +211,7 @@ export interface RailConnector {
   readonly lookUpPayout: (query: {
     readonly reference: string;
     readonly currency: string;
-  }) => Promise<Observation>;
+  }) => Promise<Observation | NotSent>;
   readonly initiateCollection: (order: CollectionOrder) => Promise<InitiationResult>;
   readonly completeCollection: (
     order: CollectionOrder & { readonly otpCode?: string | undefined },
@@ -218,7 +220,7 @@ export interface RailConnector {
     readonly reference: string;
     readonly country: string;
     readonly currency: string;
-  }) => Promise<Observation>;
+  }) => Promise<Observation | NotSent>;
   readonly balances: () => Promise<
     { readonly kind: 'answered'; readonly wallets: readonly Money[] } | Unknown
   >;

@@ -17,7 +17,7 @@ describe('the circuit breaker', () => {
     ['resets', () => Promise.reject(new ExchangeError('ECONNRESET', true))],
     ['refused connections', () => Promise.reject(new ExchangeError('ECONNREFUSED', false))],
     ['server errors', answering(503, '')],
-  ])('opens after consecutive %s; then payouts wait and lookups know nothing', async (_, exchange) => {
+  ])('opens after consecutive %s; then payouts wait and lookups are not made', async (_, exchange) => {
     const { rail, requests } = createRailFixture(exchange, { breakerFailures: 3, breakerOpenMs: 7_000 });
     for (let attempt = 0; attempt < 3; attempt += 1) await rail.lookUpPayout(query);
     expect(await rail.submitPayout(payout)).toEqual({
@@ -25,7 +25,11 @@ describe('the circuit breaker', () => {
       why: 'circuit open',
       retryAfterMs: 7_000,
     });
-    expect(await rail.lookUpPayout(query)).toEqual({ kind: 'unknown', why: 'not asked: circuit open' });
+    expect(await rail.lookUpPayout(query)).toEqual({
+      kind: 'notSent',
+      why: 'circuit open',
+      retryAfterMs: 7_000,
+    });
     expect(requests).toHaveLength(3);
   });
 
@@ -70,7 +74,7 @@ describe('the circuit breaker', () => {
     );
     await rail.lookUpPayout(query);
     healthy = true;
-    expect(await rail.lookUpPayout(query)).toMatchObject({ kind: 'unknown' });
+    expect(await rail.lookUpPayout(query)).toMatchObject({ kind: 'notSent' });
     vi.setSystemTime(Date.now() + 1_000);
     expect(await rail.lookUpPayout(query)).toEqual({ kind: 'notFound' });
     expect(await rail.lookUpPayout(query)).toEqual({ kind: 'notFound' });

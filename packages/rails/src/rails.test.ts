@@ -18,6 +18,21 @@ describe('the settings of the rails', () => {
     });
   });
 
+  it('leave half of the limits to payments where nothing is said of polls', () => {
+    const polling = (settings: object) => {
+      const [rail] = railSettings.parse(JSON.stringify([{ ...leastSettings, ...settings }]));
+      return [rail?.pollsPerSecondMax, rail?.pollConcurrencyMax];
+    };
+    expect(polling({})).toEqual([250, 32]);
+    expect(polling({ requestsPerSecondMax: 1, concurrencyMax: 1 })).toEqual([1, 1]);
+    expect(polling({ pollsPerSecondMax: 0.5, pollConcurrencyMax: 2 })).toEqual([0.5, 2]);
+    const tooMuch = { ...leastSettings, pollsPerSecondMax: 501, pollConcurrencyMax: 65 };
+    expect(problems([tooMuch])).toEqual([
+      '0.pollsPerSecondMax: is more than requestsPerSecondMax',
+      '0.pollConcurrencyMax: is more than concurrencyMax',
+    ]);
+  });
+
   it('take a fee as basis points or as a schedule', () => {
     const payoutFee = { basisPoints: 25, fixedMinor: 5, maximumMinor: 500 };
     const [rail] = railSettings.parse(JSON.stringify([{ ...leastSettings, payoutFee, collectionFee: 75 }]));

@@ -66,6 +66,10 @@ const rail = z
     timeoutMs: z.int().min(100).max(120_000).default(10_000),
     concurrencyMax: z.int().min(1).max(1_000).default(64),
     requestsPerSecondMax: z.int().min(1).max(100_000).default(500),
+    /** Of all replicas together; half of the limits above where they are left out, so that payments have the rest. */
+    pollsPerSecondMax: z.number().min(0.1).max(100_000).optional(),
+    /** Of each replica. */
+    pollConcurrencyMax: z.int().min(1).max(1_000).optional(),
     breakerFailures: z.int().min(1).max(1_000).default(10),
     breakerOpenMs: z.int().min(100).max(600_000).default(5_000),
     payoutFee: feeSchedule.default({ fixedMinor: 0n, basisPoints: 50n, minimumMinor: 0n }),
@@ -85,7 +89,20 @@ const rail = z
   .refine((settings) => settings.callbacks === 'hint' || settings.callbackSecrets.length > 0, {
     path: ['callbackSecrets'],
     error: 'is required where callbacks are proven',
-  });
+  })
+  .refine(({ pollsPerSecondMax, requestsPerSecondMax: most }) => (pollsPerSecondMax ?? 0) <= most, {
+    path: ['pollsPerSecondMax'],
+    error: 'is more than requestsPerSecondMax',
+  })
+  .refine(({ pollConcurrencyMax, concurrencyMax: most }) => (pollConcurrencyMax ?? 0) <= most, {
+    path: ['pollConcurrencyMax'],
+    error: 'is more than concurrencyMax',
+  })
+  .transform((settings) => ({
+    ...settings,
+    pollsPerSecondMax: settings.pollsPerSecondMax ?? Math.max(1, settings.requestsPerSecondMax / 2),
+    pollConcurrencyMax: settings.pollConcurrencyMax ?? Math.ceil(settings.concurrencyMax / 2),
+  }));
 
 /** The settings of one rail. */
 export type RailSettings = z.output<typeof rail>;

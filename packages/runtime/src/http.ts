@@ -3,6 +3,7 @@ import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import type { Context, Env, Hono, HonoRequest } from 'hono';
 import type { StatusCode } from 'hono/utils/http-status';
 import type { Logger } from './logger.ts';
+import { allowUploads } from './uploads.ts';
 
 /** A listening HTTP server; disposing of it finishes what is in flight, within a bound. */
 export interface HttpServer extends AsyncDisposable {
@@ -40,6 +41,7 @@ export async function serveHttp<E extends Env>(options: {
     },
   }) as Server;
   server.maxConnections = limits.connectionsMax;
+  allowUploads(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, resolve);

@@ -28,3 +28,4 @@ export {
 export { readOperatorBody, refuseOperator } from './operator-bodies.ts';
 export { createOperators, type Operators, operatorOf } from './operators.ts';
 export { runService, type ServiceScope } from './run.ts';
+export { readUpload, UploadCutError, type UploadPace } from './uploads.ts';

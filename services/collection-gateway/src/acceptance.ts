@@ -190,6 +190,7 @@ function newCollection(
     merchantId,
     rail: rail.name,
     acceptedAtMs: nowMs,
+    trail: [],
   };
 }
 

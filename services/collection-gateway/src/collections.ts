@@ -1,8 +1,9 @@
-import type { Messaging, Transaction } from '@pesewa/messaging';
+import { addStep, type Messaging, type Transaction } from '@pesewa/messaging';
 import { type AcceptanceDeps, type AcceptCollection, createAcceptance } from './acceptance.ts';
 import { collectionDecider } from './domain/collection.ts';
 import { type CountBook, type NumberLimit, openCountBook } from './domain/limits.ts';
 import type { CollectionCommand, CollectionHappening, CollectionStateRefusal } from './domain/state.ts';
+import { wordsOf } from './domain/trail.ts';
 import type { Collection, CollectionChange } from './store.ts';
 
 /** A command for one collection, and the event or request behind it. */
@@ -56,7 +57,7 @@ export function createCollections(deps: CollectionsDeps): Collections {
   };
 }
 
-function createApply({ store, usage, events, refused }: CollectionsDeps): Collections['apply'] {
+function createApply({ store, usage, events, clock, refused }: CollectionsDeps): Collections['apply'] {
   return async (commands, transaction) => {
     const { session } = transaction;
     const references = [...new Set(commands.map(({ reference }) => reference))];
@@ -76,7 +77,14 @@ function createApply({ store, usage, events, refused }: CollectionsDeps): Collec
       }
       let { after } = change;
       for (const happening of decided) {
-        after = { ...after, ...collectionDecider.evolve(after, happening) };
+        const { attempts: number, attemptedAtMs: claimedAtMs } = after;
+        const attempt = { number, claimedAtMs };
+        const trail = addStep(after.trail, {
+          what: wordsOf(happening, after),
+          atMs: clock.nowMs(),
+          attempt,
+        });
+        after = { ...after, ...collectionDecider.evolve(after, happening), trail };
         const event = events.happened(happening, after, order.causationId);
         if (event) transaction.emit(event);
       }

@@ -16,6 +16,7 @@ import { createHandlers } from './handlers.ts';
 import { createInitiate, startInitiator } from './initiator.ts';
 import { createMetrics } from './metrics.ts';
 import { createPatience } from './patience.ts';
+import { addPaymentRoutes } from './payment-routes.ts';
 import { createRecorder } from './recorder.ts';
 import { openCollectionStore } from './store.ts';
 import { openUsageStore } from './usage.ts';
@@ -79,6 +80,7 @@ export async function composeGateway(
     }),
   );
   await messaging.consume(createHandlers({ collections, resubmitGraceMs, becameDue: initiator.wake }));
+  addPaymentRoutes(scope.operator, store);
   const requests = createCounter(1);
   const app = createApp({
     collections,

@@ -6,6 +6,10 @@ import {
   type PaymentDocument,
   type PaymentStore,
   paymentId,
+  type TrailStep,
+  type TrailStepDocument,
+  trailFromDocument,
+  trailToDocument,
 } from '@pesewa/messaging';
 import type { Db } from 'mongodb';
 import type { CollectionOrder } from './domain/initiation.ts';
@@ -18,6 +22,8 @@ export interface Collection extends CollectionState {
   readonly merchantId: string;
   readonly rail: string;
   readonly acceptedAtMs: number;
+  /** What happened to it since, for operators; nothing is decided by it. */
+  readonly trail: readonly TrailStep[];
 }
 
 /** A collection as MongoDB holds it; `_id` is the merchant and its reference, so each is accepted once, for ever. */
@@ -43,6 +49,8 @@ export interface CollectionDocument extends PaymentDocument {
   readonly amountReceived?: bigint;
   readonly railFee: bigint;
   readonly failureReason?: string;
+  /** Absent in collections of before there were trails. */
+  readonly trail?: readonly TrailStepDocument[];
 }
 
 /** The collections of this service's database. */
@@ -54,7 +62,14 @@ export type CollectionChange = PaymentChange<Collection>;
 /** Opens the store and makes sure of its indexes. */
 export function openCollectionStore(db: Db): Promise<CollectionStore> {
   const collection = db.collection<CollectionDocument>('collections');
-  return openPaymentStore({ collection, due: 'queued', toDocument, fromDocument, toUpdate });
+  return openPaymentStore({
+    collection,
+    due: 'queued',
+    unended: 'PENDING',
+    toDocument,
+    fromDocument,
+    toUpdate,
+  });
 }
 
 function toUpdate(after: Collection) {
@@ -80,6 +95,7 @@ function mutable(collection: Collection) {
     completionClosed: collection.completionClosed,
     fee: collection.fee,
     railFee: collection.railFee,
+    trail: trailToDocument(collection.trail),
     ...(lease !== null && { completionLease: { turn: lease.turn, until: new Date(lease.untilMs) } }),
     ...(amountReceived !== null && { amountReceived }),
     ...(failureReason !== null && { failureReason }),
@@ -133,5 +149,6 @@ export function fromDocument(document: CollectionDocument): Collection {
     amountReceived: document.amountReceived ?? null,
     railFee: document.railFee,
     failureReason: document.failureReason ?? null,
+    trail: trailFromDocument(document.trail),
   };
 }

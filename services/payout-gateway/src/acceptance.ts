@@ -52,6 +52,7 @@ export function newPayout(
     reference: deps.ids.next('po'),
     ...parts,
     acceptedAtMs: deps.clock.nowMs(),
+    trail: [],
   };
 }
 

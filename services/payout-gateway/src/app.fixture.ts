@@ -47,6 +47,7 @@ export const payout: Payout = {
   rail: 'upstream',
   batchReference: null,
   acceptedAtMs: 0,
+  trail: [],
 };
 
 /** The header of the merchant `demo`. */

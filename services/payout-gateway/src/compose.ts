@@ -15,6 +15,7 @@ import { createPayoutEvents } from './events.ts';
 import { createFlagUrl } from './flags.ts';
 import { createHandlers } from './handlers.ts';
 import { createNameEnquiry } from './name-enquiry.ts';
+import { addPaymentRoutes } from './payment-routes.ts';
 import { createPayouts, type Payouts } from './payouts.ts';
 import { openListingStore } from './processor-listings.ts';
 import { openProcessors } from './processors.ts';
@@ -62,6 +63,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   const becameDue = await startSubmitting(scope, { rails, messaging, store: accepting.store, payouts });
   const resubmitGraceMs = readResubmitGraceMs(config, rails.all);
   await messaging.consume(createHandlers({ payouts, balances, clock, resubmitGraceMs, becameDue }));
+  addPaymentRoutes(scope.operator, accepting.store);
   return createApp({
     payouts,
     batches: createBatches(accepting),

@@ -1,7 +1,7 @@
 import type { SinglePayoutRequest } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
 import { accept, feeFor, type Result, refuse } from '@pesewa/kernel';
-import type { Transaction } from '@pesewa/messaging';
+import { addStep, type Transaction } from '@pesewa/messaging';
 import {
   type AcceptanceDeps,
   contentHashOf,
@@ -15,6 +15,7 @@ import { type DayLimit, dayLimitOf, overPayoutMax } from './domain/limits.ts';
 import { type PayoutCommand, type PayoutRefusal, payoutDecider } from './domain/payout.ts';
 import { noRouteRefusal } from './domain/routing.ts';
 import { type OrderRefusal, type PayoutOrder, readOrder } from './domain/submission.ts';
+import { wordsOf } from './domain/trail.ts';
 import type { Payout, PayoutChange, Taken } from './store.ts';
 
 /** A command for one payout, and the event or request behind it. */
@@ -109,7 +110,7 @@ function sameOrRefused(taken: Taken, contentHash: string): Result<Payout, OrderR
 }
 
 async function applyCommands(
-  { store, events, refused }: Pick<PayoutsDeps, 'store' | 'events' | 'refused'>,
+  { store, events, clock, refused }: Pick<PayoutsDeps, 'store' | 'events' | 'clock' | 'refused'>,
   commands: readonly PayoutOrderCommand[],
   transaction: Transaction,
 ): Promise<void> {
@@ -128,7 +129,13 @@ async function applyCommands(
     }
     let { after } = change;
     for (const happening of decision.value) {
-      after = { ...after, ...payoutDecider.evolve(after, happening) };
+      const { attempts: number, attemptedAtMs: claimedAtMs } = after;
+      const trail = addStep(after.trail, {
+        what: wordsOf(happening),
+        atMs: clock.nowMs(),
+        ...(claimedAtMs !== null && { attempt: { number, claimedAtMs } }),
+      });
+      after = { ...after, ...payoutDecider.evolve(after, happening), trail };
       const event = events.happened(happening, after, causationId);
       if (event) transaction.emit(event);
     }

@@ -51,3 +51,15 @@ test('that nobody has a reference is told after reads that a deposed primary can
   expect(finds.at(-2)).toMatchObject({ filter: { _id: expect.anything() as unknown }, maxTimeMS: 2_000 });
   expect(finds.at(-1)).toMatchObject({ filter: { reference: 'nobody-has-it' }, maxTimeMS: 2_000 });
 });
+
+test('payouts that have not ended are found, oldest first, by their index alone (ADR 27)', async () => {
+  const plan = await replica.db
+    .collection('payouts')
+    .find({ status: 'INITIALIZED', acceptedAt: { $lt: new Date() } })
+    .project({ _id: 0, reference: 1 })
+    .sort({ acceptedAt: 1 })
+    .explain('queryPlanner');
+  const { winningPlan } = z.object({ winningPlan: z.unknown() }).parse(plan['queryPlanner']);
+  const stages = JSON.stringify(winningPlan).match(/(?<="stage":")\w+/g);
+  expect(stages).toEqual(['PROJECTION_COVERED', 'IXSCAN']);
+});

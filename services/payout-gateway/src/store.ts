@@ -5,6 +5,10 @@ import {
   type PaymentDocument,
   type PaymentStore,
   paymentId,
+  type TrailStep,
+  type TrailStepDocument,
+  trailFromDocument,
+  trailToDocument,
 } from '@pesewa/messaging';
 import type { ClientSession, Db, Filter, FindOptions } from 'mongodb';
 import type { PayoutState, PayoutStep } from './domain/payout.ts';
@@ -23,6 +27,8 @@ export interface Payout extends PayoutState {
   /** Our reference of the batch that it came in; null for a single one. */
   readonly batchReference: string | null;
   readonly acceptedAtMs: number;
+  /** What happened to it since, for operators; nothing is decided by it. */
+  readonly trail: readonly TrailStep[];
 }
 
 /** What makes a payout or batch unique to its merchant. */
@@ -63,6 +69,8 @@ export interface PayoutDocument extends PaymentDocument {
   readonly attemptedAt?: Date;
   readonly railFee: bigint;
   readonly statusReason?: string;
+  /** Absent in payouts of before there were trails. */
+  readonly trail?: readonly TrailStepDocument[];
 }
 
 /** A reservation as MongoDB holds it, among the payouts; it has neither status nor step, so nothing moves it. */
@@ -109,6 +117,7 @@ export async function openPayoutStore(db: Db): Promise<PayoutStore> {
   const payments = await openPaymentStore({
     collection,
     due: 'held',
+    unended: 'INITIALIZED',
     claimedWithin: ['rail', 'lane'],
     toDocument,
     fromDocument,
@@ -196,8 +205,8 @@ function toUpdate(after: Payout) {
 }
 
 function mutable(payout: Payout) {
-  const { status, step, version, attempts, earlierUnclear, railFee } = payout;
-  return { status, step, version, attempts, earlierUnclear, railFee };
+  const { status, step, version, attempts, earlierUnclear, railFee, trail } = payout;
+  return { status, step, version, attempts, earlierUnclear, railFee, trail: trailToDocument(trail) };
 }
 
 function toDocument(payout: Payout): PayoutDocument {
@@ -243,5 +252,6 @@ export function fromDocument(document: PayoutDocument): Payout {
     dueAtMs: document.dueAt?.getTime() ?? null,
     railFee: document.railFee,
     statusReason: document.statusReason ?? null,
+    trail: trailFromDocument(document.trail),
   };
 }

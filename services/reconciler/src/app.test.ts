@@ -1,4 +1,4 @@
-import { refuse } from '@pesewa/kernel';
+import { refuse, systemClock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
@@ -18,24 +18,21 @@ const run = {
   upper: 100_000n,
   drift: -50n,
   withinRange: false,
-  candidates: ['po-1'],
+  unexplained: -50n,
+  ordered: 0n,
+  candidates: [{ reference: 'po-1', why: 'in flight' }],
 };
-const found = {
-  _id: 'po-1/callback.denied',
-  kind: 'callback.denied',
-  reference: 'po-1',
-  status: 'open' as const,
-  currency: 'KES',
-  amount: -12_345n,
-  detail: 'a callback claims COMPLETED',
-  openedAt: at,
-};
-
+const wallet = { _id: 'upstream:KES', rail: 'upstream', currency: 'KES', latest: run };
 function operator(history: Tracked['history'] = [], decided: readonly Decision[] = []): Hono {
   const app = new Hono();
   addOperatorRoutes(app, {
-    breaks: { list: async ({ reference }) => ({ items: reference === 'po-1' ? [found] : [], next: null }) },
-    wallets: { latestRuns: async () => [run], listRuns: async () => ({ items: [run], next: 'rn-1' }) },
+    life: {
+      list: async () => ({ items: [], next: null }),
+      find: async () => undefined,
+      change: async () => refuse('break.unknown'),
+    },
+    clock: systemClock,
+    wallets: { wallets: async () => [wallet], listRuns: async () => ({ items: [run], next: 'rn-1' }) },
     store: {
       load: async ([reference]) =>
         new Map(reference === 'po-1' ? [['po-1', { ...awaited('po-1', 0), history }]] : []),
@@ -80,17 +77,6 @@ it('puts decisions into the timeline, and leaves what was seen in the order in w
 });
 
 describe('the operator routes', () => {
-  it('lists the breaks of a reference, amounts as signed decimal text', async () => {
-    expect(await get('/breaks?reference=po-1')).toMatchObject({
-      status: 200,
-      body: {
-        items: [{ id: 'po-1/callback.denied', amount: '-123.45', currency: 'KES', status: 'open' }],
-        next: null,
-      },
-    });
-    expect(await get('/breaks?reference=po-2')).toEqual({ status: 200, body: { items: [], next: null } });
-  });
-
   it.each([
     ['/drift', undefined, null],
     ['/runs', undefined, 'rn-1'],
@@ -106,6 +92,8 @@ describe('the operator routes', () => {
           float: '1000',
           drift: '-0.5',
           withinRange: false,
+          unexplained: '-0.5',
+          candidates: [{ reference: 'po-1', why: 'in flight' }],
         },
       ],
       next,

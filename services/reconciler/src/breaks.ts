@@ -1,27 +1,8 @@
-import type { ClientSession, Db } from 'mongodb';
+import type { ClientSession, Collection, Db, Filter, IndexDescription } from 'mongodb';
+import type { Break, BreakStatus, FoundBreak } from './domain/break.ts';
+import { closeBreak, findBreak } from './domain/break-life.ts';
 import type { Verdict } from './domain/question.ts';
 import type { Terms, Tracked } from './domain/tracked.ts';
-
-/** A discrepancy for people as MongoDB holds it (design 7). */
-export interface BreakDocument {
-  /** `<reference>/<kind>`, so that each discrepancy opens one break; a wallet's has the run appended. */
-  readonly _id: string;
-  readonly kind: string;
-  /** Our payment reference, or `rail:currency` of a wallet. */
-  readonly reference: string;
-  readonly status: 'open' | 'resolved';
-  /** The rail whose callbacks speak of a reference that nobody knows; of other kinds the payment tells it. */
-  readonly rail?: string;
-  readonly currency: string | null;
-  /** Signed, minor units. */
-  readonly amount: bigint | null;
-  readonly detail: string;
-  readonly openedAt: Date;
-  readonly resolvedAt?: Date;
-  readonly resolution?: string;
-  /** How many decisions were proposed or approved about it. */
-  readonly decisions?: number;
-}
 
 /** A page of a list, and where the next one begins. */
 export interface Page<Item> {
@@ -43,15 +24,15 @@ export function breakId(reference: string, kind: string): string {
 /** The breaks that a verdict opens. */
 export function breaksOf(
   { reference }: Tracked,
-  { currency }: Terms,
-  { findings }: Verdict,
+  { currency, rail }: Terms,
+  { findings }: Pick<Verdict, 'findings'>,
   openedAt: Date,
-): readonly BreakDocument[] {
+): readonly FoundBreak[] {
   return findings.map(({ kind, amount, detail }) => ({
     _id: breakId(reference, kind),
     kind,
     reference,
-    status: 'open',
+    rail,
     currency,
     amount,
     detail,
@@ -59,116 +40,200 @@ export function breaksOf(
   }));
 }
 
-/** The breaks of this service's database. */
+/** What of the breaks a list shows; each field narrows it. */
+export interface BreakQuery {
+  readonly reference?: string | undefined;
+  /** `unresolved` is all of them but the resolved ones. */
+  readonly status?: BreakStatus | 'unresolved' | undefined;
+  readonly kind?: string | undefined;
+  readonly rail?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly owner?: string | undefined;
+  /** Opened, the last time, before then. */
+  readonly before?: Date | undefined;
+}
+
+/** Where a page of breaks goes on: after this one. */
+export interface BreakCursor {
+  readonly atMs: number;
+  readonly id: string;
+}
+
+/** A page of breaks, those first that were opened last, and where the next one begins. */
+export interface BreakPage {
+  readonly items: readonly Break[];
+  readonly next: BreakCursor | null;
+}
+
+/** The breaks of this service's database; wherever a break is called open here, it is not resolved. */
 export interface BreakStore {
-  /** Opens breaks; one that was resolved is opened again, with what it is about now. */
-  readonly open: (breaks: readonly BreakDocument[], session: ClientSession) => Promise<void>;
+  /**
+   * Opens breaks, and gives those that were not open before, to tell of.
+   *
+   * One that was resolved is opened again, with what it is about now; one that stands learns another amount.
+   */
+  readonly open: (found: readonly FoundBreak[], session: ClientSession) => Promise<readonly Break[]>;
   readonly findOpen: (
     kind: string,
     references: readonly string[],
     session: ClientSession,
-  ) => Promise<readonly BreakDocument[]>;
+  ) => Promise<readonly Break[]>;
   /** Closes those that are open, each with its resolution, and gives them. */
   readonly resolve: (
     resolutions: readonly Resolution[],
     resolvedAt: Date,
     session: ClientSession,
-  ) => Promise<readonly BreakDocument[]>;
+  ) => Promise<readonly Break[]>;
   /** Those that exist, open or not. */
-  readonly findAll: (ids: readonly string[], session: ClientSession) => Promise<readonly BreakDocument[]>;
+  readonly findAll: (ids: readonly string[], session?: ClientSession) => Promise<readonly Break[]>;
+  /** Writes breaks that were read in the same transaction; a conflict aborts it. */
+  readonly save: (breaks: readonly Break[], session: ClientSession) => Promise<void>;
   /**
    * Holds an open break for whoever decides about it; nothing where it is not open.
    *
    * It writes the break, so that neither another decision nor its end can go by unseen.
    */
-  readonly hold: (id: string, session: ClientSession) => Promise<BreakDocument | undefined>;
+  readonly hold: (id: string, session: ClientSession) => Promise<Break | undefined>;
   /** How many are open of a kind at a rail, counted up to a bound. */
   readonly countOpenOf: (
     of: { readonly kind: string; readonly rail: string },
     most: number,
     session: ClientSession,
   ) => Promise<number>;
-  /** How many are open, by kind. */
-  readonly countOpen: () => Promise<ReadonlyMap<string, number>>;
-  /** Newest reference first. */
-  readonly list: (query: {
-    readonly reference?: string | undefined;
-    readonly status?: 'open' | 'resolved' | undefined;
-    readonly cursor?: string | undefined;
-    readonly limit: number;
-  }) => Promise<Page<BreakDocument>>;
+  /** How many are open of each kind, and since when the oldest is: read from keys alone. */
+  readonly countOpen: () => Promise<ReadonlyMap<string, OpenCount>>;
+  /** By the time when they were first opened, which never changes: no page skips one or shows it again. */
+  readonly list: (
+    query: BreakQuery & { readonly after?: BreakCursor | undefined; readonly limit: number },
+  ) => Promise<BreakPage>;
+}
+
+/** What is open of a kind. */
+export interface OpenCount {
+  readonly count: number;
+  readonly since: Date;
 }
 
 const OPEN_KEY = { kind: 1, reference: 1 } as const;
+/** The status is in it so that counting needs no documents. */
+const COUNT_KEY = { status: 1, kind: 1, since: 1 } as const;
+const BY_TIME = { openedAt: -1, _id: -1 } as const;
+
+/** One for each way in which breaks are narrowed, in the order in which they are listed. */
+const INDEXES: IndexDescription[] = [
+  { key: OPEN_KEY, unique: true, partialFilterExpression: { status: 'open' } },
+  { key: { kind: 1, rail: 1 }, partialFilterExpression: { status: 'open', rail: { $exists: true } } },
+  { key: COUNT_KEY, partialFilterExpression: { status: 'open' } },
+  { key: BY_TIME },
+  { key: { status: 1, ...BY_TIME } },
+  { key: { reference: 1, ...BY_TIME } },
+  { key: { kind: 1, ...BY_TIME } },
+  { key: { currency: 1, ...BY_TIME } },
+  { key: { rail: 1, ...BY_TIME }, partialFilterExpression: { rail: { $exists: true } } },
+  { key: { owner: 1, ...BY_TIME }, partialFilterExpression: { owner: { $exists: true } } },
+];
 
 /** A metric may wait so long for its count. */
 const COUNT_TIMEOUT_MS = 1_000;
 
 /** Opens the store and makes sure of its indexes. */
 export async function openBreakStore(db: Db): Promise<BreakStore> {
-  const collection = db.collection<BreakDocument>('breaks');
-  await collection.createIndexes([
-    { key: { reference: 1 } },
-    { key: OPEN_KEY, unique: true, partialFilterExpression: { status: 'open' } },
-    { key: { kind: 1, rail: 1 }, partialFilterExpression: { status: 'open', rail: { $exists: true } } },
-  ]);
+  const collection = db.collection<Break>('breaks');
+  await collection.createIndexes(INDEXES);
+  const findAll: BreakStore['findAll'] = (ids, session) =>
+    collection.find({ _id: { $in: [...ids] } }, { ...(session && { session }) }).toArray();
+  const save: BreakStore['save'] = async (breaks, session) => {
+    if (breaks.length === 0) return;
+    const writes = breaks.map(({ _id, ...replacement }) => ({
+      replaceOne: { filter: { _id }, replacement, upsert: true },
+    }));
+    await collection.bulkWrite(writes, { session });
+  };
   return {
-    open: async (breaks, session) => {
-      const writes = breaks.map(({ _id, ...open }) => ({
-        updateOne: {
-          filter: { _id },
-          update: { $set: open, $unset: { resolvedAt: true, resolution: true } as const },
-          upsert: true,
-        },
-      }));
-      if (writes.length > 0) await collection.bulkWrite(writes, { session, ordered: false });
+    findAll,
+    save,
+    open: async (found, session) => {
+      if (found.length === 0) return [];
+      const ids = found.map(({ _id }) => _id);
+      const known = new Map((await findAll(ids, session)).map((one) => [one._id, one]));
+      const changed = new Map<string, Break>();
+      const opened = new Map<string, Break>();
+      for (const { _id, ...told } of found) {
+        const current = changed.get(_id) ?? known.get(_id);
+        const next = findBreak({ _id, ...told }, current);
+        if (next === current) continue;
+        changed.set(_id, next);
+        if (current?.status !== 'open' || opened.has(_id)) opened.set(_id, next);
+      }
+      await save([...changed.values()], session);
+      return [...opened.values()];
     },
     findOpen: (kind, references, session) =>
       collection.find({ kind, status: 'open', reference: { $in: [...references] } }, { session }).toArray(),
     resolve: async (resolutions, resolvedAt, session) => {
       if (resolutions.length === 0) return [];
-      const ids = { $in: resolutions.map(({ id }) => id) };
-      const found = await collection.find({ _id: ids, status: 'open' }, { session }).toArray();
       const why = new Map(resolutions.map(({ id, resolution }) => [id, resolution]));
-      const writes = found.map(({ _id }) => ({
-        updateOne: {
-          filter: { _id },
-          update: { $set: { status: 'resolved' as const, resolution: why.get(_id) ?? '', resolvedAt } },
-        },
-      }));
-      if (writes.length > 0) await collection.bulkWrite(writes, { session });
-      return found.map((one) => ({ ...one, resolution: why.get(one._id) ?? '' }));
+      const found = await collection
+        .find({ _id: { $in: [...why.keys()] }, status: 'open' }, { session })
+        .toArray();
+      const closed = found.map((one) => closeBreak(one, why.get(one._id) ?? '', resolvedAt));
+      await save(closed, session);
+      return closed;
     },
-    findAll: (ids, session) => collection.find({ _id: { $in: [...ids] } }, { session }).toArray(),
     hold: async (id, session) => {
       const open = { _id: id, status: 'open' as const };
       return (await collection.findOneAndUpdate(open, { $inc: { decisions: 1 } }, { session })) ?? undefined;
     },
     countOpenOf: (of, most, session) =>
       collection.countDocuments({ ...of, status: 'open' }, { session, limit: most }),
-    countOpen: async () => {
-      const counts = await collection
-        .aggregate<{ readonly _id: string; readonly count: number }>(
-          [{ $match: { status: 'open' } }, { $group: { _id: '$kind', count: { $sum: 1 } } }],
-          { hint: OPEN_KEY, maxTimeMS: COUNT_TIMEOUT_MS },
-        )
-        .toArray();
-      return new Map(counts.map(({ _id, count }) => [_id, count]));
-    },
-    list: async ({ reference, status, cursor, limit }) => {
-      const filter = {
-        ...(reference !== undefined && { reference }),
-        ...(status !== undefined && { status }),
-        ...(cursor !== undefined && { _id: { $lt: cursor } }),
-      };
-      const found = await collection
-        .find(filter)
-        .sort({ _id: -1 })
-        .limit(limit + 1)
-        .toArray();
-      return pageOf(found, limit);
+    countOpen: () => countOpen(collection),
+    list: async ({ after, limit, ...query }) => {
+      const filter = { $and: [filterOf(query), ...(after ? [following(after)] : [])] };
+      const items = await collection.find(filter).sort(BY_TIME).limit(limit).toArray();
+      const last = items.length === limit ? items.at(-1) : undefined;
+      return { items, next: last ? { atMs: last.openedAt.getTime(), id: last._id } : null };
     },
   };
+}
+
+async function countOpen(collection: Collection<Break>): Promise<ReadonlyMap<string, OpenCount>> {
+  const counts = await collection
+    .aggregate<OpenCount & { readonly _id: string }>(
+      [
+        { $match: { status: 'open' } },
+        { $group: { _id: '$kind', count: { $sum: 1 }, since: { $min: '$since' } } },
+      ],
+      { hint: COUNT_KEY, maxTimeMS: COUNT_TIMEOUT_MS },
+    )
+    .toArray();
+  return new Map(counts.map(({ _id, ...open }) => [_id, open]));
+}
+
+function filterOf({ reference, status, kind, rail, currency, owner, before }: BreakQuery): Filter<Break> {
+  return {
+    ...(status !== undefined && statuses[status]),
+    ...(reference !== undefined && { reference }),
+    ...(kind !== undefined && { kind }),
+    ...(rail !== undefined && { rail }),
+    ...(currency !== undefined && { currency }),
+    ...(owner !== undefined && { owner }),
+    // None was opened again before it was opened: the first narrows the index, the second tells.
+    ...(before && { openedAt: { $lt: before }, since: { $lt: before } }),
+  };
+}
+
+/** What {@link statusOf} tells, as a filter. */
+const statuses: Readonly<Record<BreakStatus | 'unresolved', Filter<Break>>> = {
+  unresolved: { status: 'open' },
+  open: { status: 'open', owner: { $exists: false }, explanation: { $exists: false } },
+  assigned: { status: 'open', owner: { $exists: true }, explanation: { $exists: false } },
+  explained: { status: 'open', explanation: { $exists: true } },
+  resolved: { status: 'resolved' },
+};
+
+function following({ atMs, id }: BreakCursor): Filter<Break> {
+  const openedAt = new Date(atMs);
+  return { $or: [{ openedAt: { $lt: openedAt } }, { openedAt, _id: { $lt: id } }] };
 }
 
 /** Cuts one item too many into a page and its cursor. */

@@ -2,19 +2,28 @@ import { openMessaging } from '@pesewa/messaging';
 import type { Rails } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
+import { createAdjustments, openAdjustmentStore } from './adjustments.ts';
 import { addOperatorRoutes } from './app.ts';
+import { createBreakLife } from './break-life.ts';
 import { openBreakStore } from './breaks.ts';
 import { createComparison } from './comparison.ts';
+import { composeAudits } from './compose-audits.ts';
+import { composeCloses } from './compose-closes.ts';
+import { composePolling } from './compose-polling.ts';
+import { composeStatements } from './compose-statements.ts';
 import type { settings } from './config.ts';
 import { openDecisionStore } from './decision-store.ts';
 import { createDecisions } from './decisions.ts';
 import { createReconcilerEvents } from './events.ts';
 import { createHandlers, expectedFees } from './handlers.ts';
 import { createMetrics } from './metrics.ts';
-import { startPoller } from './poller.ts';
-import { openWorkingStore } from './store.ts';
+import { openRailPace } from './rail-pace.ts';
+import { gaugeStanding } from './standing-metrics.ts';
+import { addStatusRoutes } from './status-routes.ts';
+import { openStatusStore } from './status-store.ts';
+import { openWorkingStore, UNKNOWN_REFERENCE } from './store.ts';
+import { openPaymentsAtRail } from './suspects.ts';
 import { scheduleTurns } from './turns.ts';
-import { createUnknownReferences } from './unknown-references.ts';
 import { openWalletStore } from './wallets.ts';
 import { createWorkingSet } from './working-set.ts';
 
@@ -26,47 +35,33 @@ type Scope = ServiceScope<z.output<typeof settings>>;
 export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' | 'get'>): Promise<void> {
   const { config, clock } = scope;
   const parts = await openParts(scope);
-  const { messaging, store, breaks, decisionStore } = parts;
-  const metrics = createMetrics(scope.metrics, store, breaks, clock);
+  const { messaging, store, decisionStore } = parts;
+  const watches = [...rails.all.map(({ name }) => name), UNKNOWN_REFERENCE];
+  const metrics = createMetrics(scope.metrics, store, clock, watches);
+  gaugeStanding({ ...parts, registry: scope.metrics, rails: rails.all.map(({ name }) => name) });
   const railFee = expectedFees(rails.get);
   const proof = {
     settleMs: config.CALLBACK_SETTLE_MS,
     notFoundGraceMs: config.NOT_FOUND_GRACE_MS,
     pollsBeforeBreak: config.POLLS_BEFORE_BREAK,
   };
-  const unknown = createUnknownReferences({
-    ...parts,
-    openMax: config.UNKNOWN_REFERENCES_OPEN_MAX,
-    hidden: metrics.hidden,
-  });
-  const poller = await scope.open(
-    startPoller({
-      ...parts,
-      ...proof,
-      rail: rails.get,
-      schedule: {
-        baseMs: config.POLL_BASE_MS,
-        capMs: config.POLL_CAP_MS,
-        settleMs: config.CALLBACK_SETTLE_MS,
-      },
-      callDeadlineMs: Math.max(...rails.all.map(({ capabilities }) => capabilities.callDeadlineMs)),
-      concurrencyMax: config.POLL_CONCURRENCY_MAX,
-      pauseMs: config.POLL_PAUSE_MS,
-      polled: metrics.polled,
-      lookAtUnknown: unknown.lookAt,
-    }),
-  );
+  const pace = openRailPace(parts.db);
+  const poller = await composePolling(scope, { ...parts, ...proof, rails: rails.all, pace }, metrics);
   const workingSet = createWorkingSet({
     ...parts,
     pace: {
       firstPollAfterMs: config.FIRST_POLL_AFTER_MS,
       unknownGraceMs: config.UNKNOWN_REFERENCE_GRACE_MS,
+      booksGraceMs: config.BOOKS_GRACE_MS,
     },
     proof,
     settled: (completed, { session }) => decisionStore.applied(completed, new Date(clock.nowMs()), session),
     becameDue: poller.wake,
+    ended: metrics.ended,
   });
-  await messaging.consume(createHandlers({ ...parts, workingSet, railFee }));
+  await messaging.consume(
+    createHandlers({ ...parts, workingSet, adjustments: createAdjustments(parts), railFee }),
+  );
   const comparison = createComparison({
     ...parts,
     rails: rails.all,
@@ -81,9 +76,20 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
       taken: () => scope.crashPoint('reconciler.comparison.after-lease'),
     }),
   );
+  await composeAudits(scope, { ...parts, workingSet, railFee });
+  await composeCloses(scope, { ...parts, proof }, rails.all, pace);
   const decisions = createDecisions({ ...parts, railFee });
   const sharedMayOrder = config.NODE_ENV !== 'production';
-  addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, sharedMayOrder });
+  const life = createBreakLife({
+    ...parts,
+    isOperator: (name) =>
+      (sharedMayOrder && name === 'operator') || config.OPERATORS.some((one) => one.name === name),
+  });
+  const railNames = rails.all.map(({ name }) => name);
+  await composeStatements(scope, { ...parts, railFee, railNames, sharedMayOrder });
+  const statusStore = await openStatusStore(parts.db, store.collection);
+  addStatusRoutes(scope.operator, { ...parts, statusStore, watches });
+  addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life, sharedMayOrder });
 }
 
 /** What everything else is built of: the road to Kafka, the collections, and what the process is given. */
@@ -103,7 +109,9 @@ async function openParts(scope: Scope) {
     store: await openWorkingStore(db, keepMs),
     breaks: await openBreakStore(db),
     wallets: await openWalletStore(db),
+    payments: await openPaymentsAtRail(db),
     decisionStore: await openDecisionStore(db),
+    adjustmentStore: openAdjustmentStore(db),
     events: createReconcilerEvents({ ids, clock }),
     logger,
     clock,

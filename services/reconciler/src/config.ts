@@ -17,9 +17,6 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   POLL_CAP_MS: wholeNumberSetting({ min: 100, max: 86_400_000 })
     .default(900_000)
     .describe('longest pause between polls'),
-  POLL_CONCURRENCY_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
-    .default(64)
-    .describe('polls under way at once'),
   POLL_PAUSE_MS: wholeNumberSetting({ min: 10, max: 60_000 })
     .default(500)
     .describe('pause between looks for due payments when nothing wakes us'),
@@ -41,6 +38,36 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   UNKNOWN_REFERENCE_KEEP_DAYS: wholeNumberSetting({ min: 1, max: 3_650 })
     .default(30)
     .describe('after how long such a reference is forgotten and its break closed'),
+  COVERAGE_INTERVAL: z
+    .string()
+    .default('30 2 * * *')
+    .refine(validate, { error: 'must be a cron expression of five or six fields' })
+    .describe("cron expression of the audit of our payments against the gateways' records"),
+  COVERAGE_SETTLE_MS: durationMsSetting
+    .default(60_000)
+    .describe('how late an event of a gateway may be before the audit takes it for lost'),
+  BOOKS_GRACE_MS: durationMsSetting
+    .default(60_000)
+    .describe('how long the ledger may trail the end of a payment before people see it'),
+  CLOSE_INTERVAL: z
+    .string()
+    .default('0 3 * * *')
+    .refine(validate, { error: 'must be a cron expression of five or six fields' })
+    .describe(
+      'cron expression of the daily close; by it yesterday is closed, and each day before that was missed',
+    ),
+  CLOSE_SETTLE_MS: durationMsSetting
+    .default(600_000)
+    .describe('how long after its end a day can be closed: events of it may still be on their way'),
+  CLOSE_POLLS_PER_SECOND: wholeNumberSetting({ min: 1, max: 100_000 })
+    .default(20)
+    .describe("how often closes may ask a rail, over all replicas, within the rail's own rate"),
+  CLOSE_TRIES_MAX: wholeNumberSetting({ min: 2, max: 1_000 })
+    .default(12)
+    .describe('after how many answers that are not clear a payment is unclear in its close'),
+  CLOSE_KEEP_DAYS: wholeNumberSetting({ min: 35, max: 3_650 })
+    .default(400)
+    .describe('how long closes and their records are kept'),
   COMPARISON_INTERVAL: z
     .string()
     .default('*/15 * * * *')
@@ -49,6 +76,18 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   COMPARISON_SETTLE_MS: durationMsSetting
     .default(2_000)
     .describe('pause before a drift out of range is measured again'),
+  STATEMENT_BYTES_MAX: wholeNumberSetting({ min: 1_024, max: 100_000_000_000 })
+    .default(1_000_000_000)
+    .describe("how large a rail's statement may be"),
+  STATEMENT_LINES_MAX: wholeNumberSetting({ min: 1, max: 100_000_000 })
+    .default(5_000_000)
+    .describe('how many lines it may have'),
+  STATEMENT_BREAKS_MAX: wholeNumberSetting({ min: 0, max: 100_000 })
+    .default(1_000)
+    .describe('how many breaks one statement may open; what is beyond is in its results only'),
+  STATEMENT_KEEP_DAYS: wholeNumberSetting({ min: 1, max: 3_650 })
+    .default(90)
+    .describe('how long a statement and its results are kept'),
 });
 
 /** The environment of this process; read nowhere else. */

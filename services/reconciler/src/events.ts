@@ -1,6 +1,6 @@
 import type { Clock, Ids } from '@pesewa/kernel';
 import type { OutgoingEvent } from '@pesewa/messaging';
-import type { BreakDocument } from './breaks.ts';
+import type { Break } from './domain/break.ts';
 import type { RailFact } from './domain/question.ts';
 import type { Terms, Tracked } from './domain/tracked.ts';
 import type { RunDocument } from './wallets.ts';
@@ -29,20 +29,23 @@ export interface ReconcilerEvents {
   readonly observed: (tracked: Tracked, terms: Terms, fact: RailFact, from: FactSource) => OutgoingEvent;
   readonly amountDecided: (decided: DecidedAmount) => OutgoingEvent;
   readonly stuckSettled: (tracked: Tracked, causationId: string) => OutgoingEvent;
-  readonly breakOpened: (opened: BreakDocument) => OutgoingEvent;
-  readonly breakResolved: (resolved: BreakDocument) => OutgoingEvent;
+  /** A break that was not open before; `by` where an operator opened it again. */
+  readonly breakOpened: (
+    opened: Pick<Break, '_id' | 'kind' | 'reference' | 'currency' | 'amount'>,
+    by?: string,
+  ) => OutgoingEvent;
+  readonly breakAssigned: (assigned: Break, owner: string, by: string) => OutgoingEvent;
+  readonly breakExplained: (explained: Break, by: string) => OutgoingEvent;
+  /** The words of an operator stay here: they may name people. */
+  readonly breakResolved: (
+    resolved: Pick<Break, '_id' | 'kind' | 'reference' | 'resolution' | 'resolvedBy'>,
+  ) => OutgoingEvent;
   readonly driftMeasured: (run: RunDocument) => OutgoingEvent;
 }
 
 /** Builds {@link ReconcilerEvents}. */
 export function createReconcilerEvents(deps: { readonly ids: Ids; readonly clock: Clock }): ReconcilerEvents {
   const envelope = () => ({ eventId: deps.ids.next('ev'), occurredAt: BigInt(deps.clock.nowMs()) });
-  const about = (key: string, version: bigint) => ({
-    topic: 'reconciliation' as const,
-    key,
-    version,
-    causationId: null,
-  });
   return {
     observed: (tracked, terms, fact, { source, atMs, causationId }) => ({
       topic: 'railNotices',
@@ -80,20 +83,52 @@ export function createReconcilerEvents(deps: { readonly ids: Ids; readonly clock
       type: 'pesewa.reconciliation.StuckSettled',
       payload: { ...envelope(), reference: tracked.reference, polls: tracked.polls, status: tracked.status },
     }),
-    breakOpened: ({ _id, kind, reference, currency, amount }) => ({
-      ...about(reference, 0n),
-      type: 'pesewa.reconciliation.BreakOpened',
-      payload: { ...envelope(), breakId: _id, kind, reference, currency, amount },
-    }),
-    breakResolved: ({ _id, reference, resolution = '' }) => ({
-      ...about(reference, 0n),
-      type: 'pesewa.reconciliation.BreakResolved',
-      payload: { ...envelope(), breakId: _id, resolution },
-    }),
+    ...breakEvents(envelope),
     driftMeasured: ({ rail, currency, railBalance, float, drift, withinRange }) => ({
       ...about(`${rail}:${currency}`, 0n),
       type: 'pesewa.reconciliation.DriftMeasured',
       payload: { ...envelope(), rail, currency, railBalance, float, drift, withinRange },
+    }),
+  };
+}
+
+type Envelope = () => { readonly eventId: string; readonly occurredAt: bigint };
+
+function about(key: string, version: bigint) {
+  return { topic: 'reconciliation', key, version, causationId: null } as const;
+}
+
+/** The events of a break's life. */
+function breakEvents(
+  envelope: Envelope,
+): Pick<ReconcilerEvents, 'breakOpened' | 'breakAssigned' | 'breakExplained' | 'breakResolved'> {
+  return {
+    breakOpened: ({ _id, kind, reference, currency, amount }, by) => ({
+      ...about(reference, 0n),
+      type: 'pesewa.reconciliation.BreakOpened',
+      payload: { ...envelope(), breakId: _id, kind, reference, currency, amount, openedBy: by ?? null },
+    }),
+    breakAssigned: ({ _id, kind, reference }, owner, by) => ({
+      ...about(reference, 0n),
+      type: 'pesewa.reconciliation.BreakAssigned',
+      payload: { ...envelope(), breakId: _id, kind, reference, owner, assignedBy: by },
+    }),
+    breakExplained: ({ _id, kind, reference }, by) => ({
+      ...about(reference, 0n),
+      type: 'pesewa.reconciliation.BreakExplained',
+      payload: { ...envelope(), breakId: _id, kind, reference, explainedBy: by },
+    }),
+    breakResolved: ({ _id, kind, reference, resolution = '', resolvedBy }) => ({
+      ...about(reference, 0n),
+      type: 'pesewa.reconciliation.BreakResolved',
+      payload: {
+        ...envelope(),
+        breakId: _id,
+        resolution: resolvedBy === undefined ? resolution : 'by an operator',
+        kind,
+        reference,
+        resolvedBy: resolvedBy ?? null,
+      },
     }),
   };
 }

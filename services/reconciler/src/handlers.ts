@@ -2,9 +2,10 @@ import type { TopicEvent } from '@pesewa/contracts';
 import { type Clock, feeFor, unreachable } from '@pesewa/kernel';
 import { handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
 import type { RailConnector } from '@pesewa/rails';
+import { type Adjustments, type CorrectionEvent, isCorrection } from './adjustments.ts';
 import type { EndStatus, PaymentKind } from './domain/claim.ts';
 import type { Sighting } from './domain/sightings.ts';
-import type { Terms } from './domain/tracked.ts';
+import type { Booked, Terms } from './domain/tracked.ts';
 import type { WorkingStore } from './store.ts';
 import type { FloatMove, WalletStore } from './wallets.ts';
 import type { Seen, WorkingSet } from './working-set.ts';
@@ -26,6 +27,7 @@ interface HandlerDeps {
   readonly workingSet: WorkingSet;
   readonly store: WorkingStore;
   readonly wallets: WalletStore;
+  readonly adjustments: Adjustments;
   readonly railFee: RailFee;
   readonly clock: Clock;
 }
@@ -74,7 +76,8 @@ function payoutHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
       railFee: railFee(rail, 'payout', amount) ?? 0n,
     };
     if (event.type === 'pesewa.payouts.PayoutAccepted') return { kind: 'opened', ...common(event), terms };
-    return { kind: 'ended', ...common(event), status: ENDS[event.type], terms };
+    const paid = event.type === 'pesewa.payouts.PayoutCompleted' && { charged: event.payload.railFee };
+    return { kind: 'ended', ...common(event), status: ENDS[event.type], terms, ...paid };
   };
   return handleTopic(
     'payouts',
@@ -166,30 +169,48 @@ function callbackHandler({ workingSet, store, clock }: HandlerDeps): TopicHandle
 }
 
 type FloatEvent = Received<Extract<TopicEvent<'ledger'>, { readonly payload: { readonly rail: string } }>>;
+/** What is about a payment and moves no float: its hold. */
+type HoldEvent = Received<
+  Extract<TopicEvent<'ledger'>, { readonly type: 'pesewa.ledger.HoldReleased' | 'pesewa.ledger.HoldRefused' }>
+>;
 
-function ledgerHandler({ workingSet, store, wallets, clock }: HandlerDeps): TopicHandler {
+function ledgerHandler({ workingSet, store, wallets, adjustments, clock }: HandlerDeps): TopicHandler {
   return handleTopic(
     'ledger',
     [
       'pesewa.ledger.HoldCaptured',
+      'pesewa.ledger.HoldReleased',
+      'pesewa.ledger.HoldRefused',
       'pesewa.ledger.CollectionCredited',
       'pesewa.ledger.PayoutRefunded',
       'pesewa.ledger.FloatFunded',
       'pesewa.ledger.FloatWithdrawn',
       'pesewa.ledger.SuspenseBooked',
+      'pesewa.ledger.WalletAdjusted',
+      'pesewa.ledger.CommandRefused',
     ],
     async (events, transaction) => {
       const fresh = await takeNew(store, events, transaction.session, clock);
-      await wallets.move(fresh.map(moveOf), transaction.session);
-      await workingSet.apply(fresh.flatMap(postingOf), transaction);
+      const postings = fresh.filter(isPosting);
+      await wallets.move(postings.filter(movesFloat).map(moveOf), transaction.session);
+      await workingSet.apply(postings.flatMap(postingOf), transaction);
+      await adjustments.hear(fresh.filter(isCorrection), transaction);
     },
   );
+}
+
+function isPosting(event: FloatEvent | HoldEvent | CorrectionEvent): event is FloatEvent | HoldEvent {
+  return event.type !== 'pesewa.ledger.WalletAdjusted' && event.type !== 'pesewa.ledger.CommandRefused';
+}
+
+function movesFloat(event: FloatEvent | HoldEvent): event is FloatEvent {
+  return 'rail' in event.payload;
 }
 
 /** How an entry of the ledger moves our float (design 5). */
 function moveOf(event: FloatEvent): FloatMove {
   const { rail, currency } = event.payload;
-  const move = { rail, currency, bucket: event.key, funding: false };
+  const move = { rail, currency, bucket: event.key, ordered: false };
   switch (event.type) {
     case 'pesewa.ledger.HoldCaptured':
       return { ...move, minor: -event.payload.amount - event.payload.railCost };
@@ -198,30 +219,46 @@ function moveOf(event: FloatEvent): FloatMove {
     case 'pesewa.ledger.PayoutRefunded':
       return { ...move, minor: event.payload.amount };
     case 'pesewa.ledger.FloatFunded':
-      return { ...move, minor: event.payload.amount, funding: true };
+      return { ...move, minor: event.payload.amount, ordered: true };
     case 'pesewa.ledger.FloatWithdrawn':
-      return { ...move, minor: -event.payload.amount };
+      return { ...move, minor: -event.payload.amount, ordered: true };
     case 'pesewa.ledger.SuspenseBooked': {
       const { direction, amount } = event.payload;
-      return { ...move, minor: direction === 'surplus' ? amount : -amount };
+      return { ...move, minor: direction === 'surplus' ? amount : -amount, ordered: true };
     }
     default:
       return unreachable(event);
   }
 }
 
-function postingOf(event: FloatEvent): readonly Seen[] {
+function postingOf(event: FloatEvent | HoldEvent): readonly Seen[] {
+  const posting = POSTINGS[event.type];
   // The orders of operators are about no payment.
-  if (!('reference' in event.payload)) return [];
-  const posting = event.type === 'pesewa.ledger.PayoutRefunded' ? 'refund' : 'capture';
+  if (posting === null || !('reference' in event.payload)) return [];
   const { name, atMs } = common(event);
-  return [
-    {
-      reference: event.payload.reference,
-      eventId: event.eventId,
-      sighting: { kind: 'posted', name, posting, atMs },
-    },
-  ];
+  const { reference } = event.payload;
+  const sighting = { kind: 'posted', name, posting, moved: bookedBy(event), atMs } as const;
+  return [{ reference, eventId: event.eventId, sighting }];
+}
+
+const POSTINGS = {
+  'pesewa.ledger.HoldCaptured': 'capture',
+  'pesewa.ledger.CollectionCredited': 'capture',
+  'pesewa.ledger.PayoutRefunded': 'refund',
+  'pesewa.ledger.HoldReleased': 'release',
+  // The payout fails without anything to give back.
+  'pesewa.ledger.HoldRefused': 'release',
+  'pesewa.ledger.FloatFunded': null,
+  'pesewa.ledger.FloatWithdrawn': null,
+  'pesewa.ledger.SuspenseBooked': null,
+} as const satisfies Record<(FloatEvent | HoldEvent)['type'], string | null>;
+
+/** What an entry moves between a payment and our float, less the rail's own fee. */
+function bookedBy(event: FloatEvent | HoldEvent): Booked | null {
+  if (!movesFloat(event)) return null;
+  const { rail, currency } = event.payload;
+  const railCost = 'railCost' in event.payload ? event.payload.railCost : 0n;
+  return { rail, currency, minor: moveOf(event).minor + railCost };
 }
 
 /** Drops events that were applied before, and repeats within the chunk. */

@@ -1,13 +1,21 @@
 import { type Clock, withDeadline } from '@pesewa/kernel';
-import { Counter, Gauge, type Registry } from 'prom-client';
-import type { BreakStore } from './breaks.ts';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { CoverageRun } from './coverage-store.ts';
+import type { Tracked } from './domain/tracked.ts';
 import type { WorkingStore } from './store.ts';
 
 /** What counts polls, and callbacks for unknown payments that have no break of their own. */
 export interface Metrics {
   readonly polled: (rail: string, result: string) => void;
   readonly hidden: (rail: string) => void;
+  /** Counts what one look for due payments of a rail has claimed, and whether its pace left others waiting. */
+  readonly claimed: (rail: string, records: number, isPaced: boolean) => void;
+  /** Counts the polls of a payment that its owner has ended. */
+  readonly ended: (payment: Pick<Tracked, 'terms' | 'polls'>) => void;
 }
+
+/** Polls that a payment took until it ended. */
+const POLLS_BUCKETS = [0, 1, 2, 3, 5, 8, 13, 20, 50];
 
 /** How long a count may take here; the server gives up at the same time. */
 const COUNT_TIMEOUT_MS = 1_000;
@@ -15,9 +23,10 @@ const COUNT_TIMEOUT_MS = 1_000;
 /** Registers the reconciler's metrics. */
 export function createMetrics(
   registry: Registry,
-  store: Pick<WorkingStore, 'countOpen'>,
-  breaks: Pick<BreakStore, 'countOpen'>,
+  store: Pick<WorkingStore, 'countOpen' | 'oldestDue'>,
   clock: Clock,
+  /** The rails that are polled, and what else there is to look at. */
+  watches: readonly string[],
 ): Metrics {
   /** Nothing where the database does not tell in time: the other metrics are told all the same. */
   const read = <Value>(count: Promise<Value>) =>
@@ -39,22 +48,84 @@ export function createMetrics(
       for (const [kind, count] of Object.entries(counts ?? {})) open.set({ kind }, count);
     },
   });
-  const openBreaks = new Gauge({
-    name: 'open_breaks',
-    help: 'Breaks that wait for people, or for their cause to go away, by kind.',
-    labelNames: ['kind'],
-    registers: [registry],
-    collect: async () => {
-      const counts = await read(breaks.countOpen());
-      openBreaks.reset();
-      for (const [kind, count] of counts ?? []) openBreaks.set({ kind }, count);
-    },
-  });
   const hidden = new Counter({
     name: 'unknown_references_hidden_total',
     help: 'References of callbacks that nobody knows and that got no break, since too many are open; by rail.',
     labelNames: ['rail'],
     registers: [registry],
   });
-  return { hidden: (rail) => hidden.inc({ rail }), polled: (rail, result) => polls.inc({ rail, result }) };
+  const polling = countPolling(registry);
+  const oldest = new Gauge({
+    name: 'oldest_due_seconds',
+    help: 'For how long the longest due payment of a rail has been waiting for its poll; 0 where none waits.',
+    labelNames: ['rail'],
+    registers: [registry],
+    collect: async () => {
+      oldest.reset();
+      const told = await Promise.all(
+        watches.map(async (rail) => ({
+          rail,
+          due: await read(store.oldestDue(rail).then((at) => ({ at }))),
+        })),
+      );
+      for (const { rail, due } of told) {
+        if (due)
+          oldest.set({ rail }, Math.max(0, clock.nowMs() - (due.at?.getTime() ?? clock.nowMs())) / 1_000);
+      }
+    },
+  });
+  return {
+    ...polling,
+    hidden: (rail) => hidden.inc({ rail }),
+    polled: (rail, result) => polls.inc({ rail, result }),
+  };
+}
+
+function countPolling(registry: Registry): Pick<Metrics, 'claimed' | 'ended'> {
+  const claims = new Counter({
+    name: 'claims_total',
+    help: 'Payments claimed for a poll, by rail.',
+    labelNames: ['rail'],
+    registers: [registry],
+  });
+  const paced = new Counter({
+    name: 'claims_paced_total',
+    help: 'Looks for due payments that the permitted rate of a rail has cut short; by rail.',
+    labelNames: ['rail'],
+    registers: [registry],
+  });
+  const polls = new Histogram({
+    name: 'polls_per_settled_payment',
+    help: 'Polls that a payment took until its owner ended it, by kind.',
+    labelNames: ['kind'],
+    buckets: POLLS_BUCKETS,
+    registers: [registry],
+  });
+  return {
+    claimed: (rail, records, isPaced) => {
+      claims.inc({ rail }, records);
+      if (isPaced) paced.inc({ rail });
+    },
+    ended: ({ terms, polls: made }) => terms && polls.observe({ kind: terms.kind }, made),
+  };
+}
+
+/** Registers what counts the coverage audits, and what they found. */
+export function countCoverage(registry: Registry): (run: Pick<CoverageRun, 'status' | 'found'>) => void {
+  const runs = new Counter({
+    name: 'coverage_runs_total',
+    help: 'Audits of the working set against the records of the gateways, by how they went.',
+    labelNames: ['status'],
+    registers: [registry],
+  });
+  const found = new Counter({
+    name: 'coverage_found_total',
+    help: 'Payments that an audit found to differ between the working set and the records of the gateways, by kind.',
+    labelNames: ['kind'],
+    registers: [registry],
+  });
+  return (run) => {
+    runs.inc({ status: run.status });
+    for (const [kind, count] of Object.entries(run.found)) found.inc({ kind }, count);
+  };
 }

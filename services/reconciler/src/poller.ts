@@ -1,14 +1,16 @@
 import type { Clock, Ids, Random } from '@pesewa/kernel';
 import { type Loop, type Messaging, startClaimLoop, type Transaction } from '@pesewa/messaging';
-import type { Observation, RailConnector } from '@pesewa/rails';
+import type { NotSent, Observation, RailConnector } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
-import { type BreakDocument, type BreakStore, breaksOf } from './breaks.ts';
+import { type BreakStore, breaksOf } from './breaks.ts';
+import type { FoundBreak } from './domain/break.ts';
 import type { RailAnswer, Verdict } from './domain/question.ts';
-import { afterPoll, isScheduled, type PollSchedule } from './domain/schedule.ts';
+import { afterPoll, isScheduled, notAsked, type PollSchedule } from './domain/schedule.ts';
 import { remember, type Terms, type Tracked } from './domain/tracked.ts';
 import { afterVerdict, judge } from './domain/verdict.ts';
 import type { ReconcilerEvents } from './events.ts';
-import { fromDocument, type WorkingStore } from './store.ts';
+import type { RailPace } from './rail-pace.ts';
+import { fromDocument, type PollDocument, UNKNOWN_REFERENCE, type WorkingStore } from './store.ts';
 
 /** What came of a poll: the rail's answer, or why it can't be asked. */
 type PollAnswer = Observation | Extract<RailAnswer, { readonly kind: 'unaskable' }>;
@@ -16,9 +18,16 @@ type PollAnswer = Observation | Extract<RailAnswer, { readonly kind: 'unaskable'
 interface PollOutcome {
   readonly reference: string;
   readonly claim: string;
-  readonly answer: PollAnswer;
+  /** `notSent`: our own limits kept us from asking. */
+  readonly answer: PollAnswer | NotSent;
   readonly polledAtMs: number;
 }
+
+/** What polling needs of a rail. */
+export type PolledRail = Pick<
+  RailConnector,
+  'name' | 'capabilities' | 'isAvailable' | 'lookUpPayout' | 'checkCollection'
+>;
 
 /** What polling needs. */
 export interface PollerDeps {
@@ -26,15 +35,15 @@ export interface PollerDeps {
   readonly breaks: BreakStore;
   readonly events: ReconcilerEvents;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
-  readonly rail: (name: string) => Pick<RailConnector, 'lookUpPayout' | 'checkCollection'> | undefined;
+  readonly rails: readonly PolledRail[];
+  readonly pace: RailPace;
   readonly schedule: PollSchedule;
   readonly notFoundGraceMs: number;
   readonly pollsBeforeBreak: number;
-  /** The longest that one call to any rail may take. */
-  readonly callDeadlineMs: number;
-  readonly concurrencyMax: number;
   readonly pauseMs: number;
   readonly polled: (rail: string, result: string) => void;
+  /** Hears how many were claimed of a rail, and whether its pace left others waiting. */
+  readonly claimed: (watch: string, records: number, isPaced: boolean) => void;
   /** Looks at a reference that nobody has opened: there is nobody to ask about it. */
   readonly lookAtUnknown: (reference: string) => Promise<void>;
   readonly clock: Clock;
@@ -44,53 +53,123 @@ export interface PollerDeps {
   readonly crashPoint: CrashPoint;
 }
 
+/** Polling of every rail; disposing of it waits for the polls under way. */
+export interface Poller extends AsyncDisposable {
+  /** Looks at once for what is due of these rails. */
+  readonly wake: (watches: ReadonlySet<string>) => void;
+}
+
 const LEASE_FACTOR = 2;
 const MARGIN_MS = 5_000;
+const BATCH_MAX = 200;
+/** Of what nobody is asked about: it takes the database alone. */
+const UNASKED_CONCURRENCY_MAX = 64;
+const UNASKED_TIMEOUT_MS = 15_000;
+/** Turns of a rail that have run out are looked for again no sooner. */
+const PACE_AGAIN_MIN_MS = 50;
 
 /**
- * Asks rails about due payments, outside any transaction, and commits what they said (design 7).
+ * Asks rails about due payments, outside any transaction, and commits what they said (design 7, ADR 26).
+ *
+ * Each rail has a claim loop of its own, within its concurrency here and its rate over all replicas: neither a slow rail
+ * nor its backlog keeps another waiting, and behind an open circuit nothing is claimed, so that it stays due.
  *
  * A crash between the call and the commit loses nothing: the payment is due again after its lease.
  */
-export function startPoller(deps: PollerDeps): Loop {
+export function startPoller(deps: PollerDeps): Poller {
+  const rails = new Map(deps.rails.map((rail) => [rail.name, rail]));
   const outcomes = deps.messaging.groupCommit<PollOutcome, void>('reconciler.poll', (polls, transaction) =>
-    commitPolls(deps, polls, transaction),
+    commitPolls(deps, rails, polls, transaction),
   );
-  const workTimeoutMs = deps.callDeadlineMs + MARGIN_MS;
-  const leaseMs = workTimeoutMs * LEASE_FACTOR;
+  const work = async (document: PollDocument, claim: string): Promise<void> => {
+    const { reference, terms, askedAtMs } = fromDocument(document);
+    if (terms === null) return deps.lookAtUnknown(reference);
+    const polledAtMs = askedAtMs ?? deps.clock.nowMs();
+    deps.crashPoint('reconciler.poll.before-call');
+    const answer = await ask(rails.get(terms.rail), reference, terms);
+    deps.crashPoint('reconciler.poll.after-call');
+    deps.polled(terms.rail, answer.kind);
+    if (answer.kind === 'unknown' || answer.kind === 'unaskable') {
+      deps.logger.warn({ reference, rail: terms.rail, why: answer.why }, 'a poll got no answer');
+    }
+    return outcomes.submit({ reference, claim, answer, polledAtMs });
+  };
+  const lanes = new Map(
+    deps.rails.map((rail) => [rail.name, startLane(deps, rail.name, railLane(deps, rail), work)]),
+  );
+  const names = [UNKNOWN_REFERENCE, ...rails.keys()];
+  const unasked = [
+    startLane(deps, UNKNOWN_REFERENCE, { open: { watch: UNKNOWN_REFERENCE } }, work),
+    // There should be none; people are told of them.
+    startLane(deps, 'unconfigured', { open: { watch: { $gt: '', $nin: names } } }, work),
+  ];
+  return {
+    wake: (watches) => {
+      for (const watch of watches) lanes.get(watch)?.wake();
+      if ([...watches].some((watch) => !rails.has(watch))) for (const lane of unasked) lane.wake();
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([...lanes.values(), ...unasked].map((lane) => lane[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+type LaneOptions = Parameters<typeof startClaimLoop<PollDocument>>[0];
+
+/** What one lane has of its own: what it claims, and how much of it. */
+interface Lane {
+  readonly open: LaneOptions['open'];
+  readonly workTimeoutMs?: number;
+  readonly limits?: Pick<LaneOptions, 'mayClaim' | 'concurrencyMax' | 'pace'>;
+}
+
+function railLane({ pace }: PollerDeps, { name, capabilities, isAvailable }: PolledRail): Lane {
+  const { concurrencyMax, perSecondMax: perSecond } = capabilities.polling;
+  return {
+    open: { watch: name },
+    workTimeoutMs: capabilities.callDeadlineMs + MARGIN_MS,
+    limits: {
+      mayClaim: isAvailable,
+      concurrencyMax,
+      pace: {
+        take: (wanted) => pace.take(name, { wanted, perSecond }),
+        giveBack: (unused) => pace.giveBack(name, unused),
+        againMs: Math.max(PACE_AGAIN_MIN_MS, 1_000 / perSecond),
+      },
+    },
+  };
+}
+
+function startLane(deps: PollerDeps, name: string, lane: Lane, work: LaneOptions['work']): Loop {
+  const workTimeoutMs = lane.workTimeoutMs ?? UNASKED_TIMEOUT_MS;
   return startClaimLoop({
-    name: 'reconciler poller',
+    name: `reconciler poller ${name}`,
     collection: deps.store.collection,
-    open: { watch: true },
+    open: lane.open,
     // A little before the rail is asked. Owners compare it with their attempts, which have the same clock: so our own
     // can't make a NOT FOUND look older than it is (design 4.3).
     mark: { askedAt: '$$NOW' },
-    leaseMs,
+    first: 'halves',
+    leaseMs: workTimeoutMs * LEASE_FACTOR,
     workTimeoutMs,
-    batchMax: 200,
-    concurrencyMax: deps.concurrencyMax,
+    batchMax: BATCH_MAX,
+    concurrencyMax: UNASKED_CONCURRENCY_MAX,
+    ...lane.limits,
     pauseMs: deps.pauseMs,
     clock: deps.clock,
     ids: deps.ids,
     logger: deps.logger,
-    work: async (document, claim) => {
-      const { reference, terms, askedAtMs } = fromDocument(document);
-      if (terms === null) return deps.lookAtUnknown(reference);
-      const polledAtMs = askedAtMs ?? deps.clock.nowMs();
-      deps.crashPoint('reconciler.poll.before-call');
-      const answer = await ask(deps, reference, terms);
-      deps.crashPoint('reconciler.poll.after-call');
-      deps.polled(terms.rail, answer.kind);
-      if (answer.kind === 'unknown' || answer.kind === 'unaskable') {
-        deps.logger.warn({ reference, rail: terms.rail, why: answer.why }, 'a poll got no answer');
-      }
-      return outcomes.submit({ reference, claim, answer, polledAtMs });
-    },
+    claimed: (records, isPaced) => deps.claimed(name, records, isPaced),
+    work,
   });
 }
 
-async function ask(deps: PollerDeps, reference: string, terms: Terms): Promise<PollAnswer> {
-  const rail = deps.rail(terms.rail);
+/** Asks a rail about a payment; says why where that can't be done. */
+export async function ask(
+  rail: PolledRail | undefined,
+  reference: string,
+  terms: Terms,
+): Promise<PollAnswer | NotSent> {
   if (!rail) return { kind: 'unaskable', why: 'the rail is not configured here' };
   const { currency, country } = terms;
   if (terms.kind === 'payout') return rail.lookUpPayout({ reference, currency });
@@ -100,6 +179,7 @@ async function ask(deps: PollerDeps, reference: string, terms: Terms): Promise<P
 
 async function commitPolls(
   deps: PollerDeps,
+  rails: ReadonlyMap<string, PolledRail>,
   polls: readonly PollOutcome[],
   transaction: Transaction,
 ): Promise<readonly undefined[]> {
@@ -109,13 +189,18 @@ async function commitPolls(
       transaction.session,
     ),
   );
-  const opened: BreakDocument[] = [];
+  const opened: FoundBreak[] = [];
   for (const poll of polls) {
     const tracked = loaded.get(poll.reference);
     const terms = tracked?.terms;
     if (!tracked || !terms) continue;
     const { settleMs } = deps.schedule;
     const { answer, polledAtMs } = poll;
+    if (answer.kind === 'notSent') {
+      const afterMs = rails.get(terms.rail)?.isAvailable() ? answer.retryAfterMs : null;
+      loaded.set(poll.reference, refused(deps, tracked, poll, afterMs));
+      continue;
+    }
     const verdict = judge({
       tracked,
       terms,
@@ -131,15 +216,23 @@ async function commitPolls(
     const from = { source: 'poll', atMs: polledAtMs, causationId: null } as const;
     if (verdict.fact) transaction.emit(deps.events.observed(tracked, terms, verdict.fact, from));
     opened.push(...breaksOf(tracked, terms, verdict, new Date(deps.clock.nowMs())));
-    loaded.set(poll.reference, polledOnce(deps, tracked, poll, verdict));
+    loaded.set(poll.reference, polledOnce(deps, tracked, { ...poll, answer }, verdict));
   }
   await deps.store.save([...loaded.values()], transaction.session);
-  await deps.breaks.open(opened, transaction.session);
-  for (const document of opened) transaction.emit(deps.events.breakOpened(document));
+  const news = await deps.breaks.open(opened, transaction.session);
+  for (const document of news) transaction.emit(deps.events.breakOpened(document));
   return polls.map(() => undefined);
 }
 
-function polledOnce(deps: PollerDeps, tracked: Tracked, poll: PollOutcome, verdict: Verdict): Tracked {
+function refused(deps: PollerDeps, tracked: Tracked, poll: PollOutcome, afterMs: number | null): Tracked {
+  const at = { nowMs: deps.clock.nowMs(), fraction: deps.random.fraction() };
+  return notAsked(tracked, poll, afterMs === null ? null : { ...at, afterMs });
+}
+
+/** A poll that was made. */
+type MadePoll = PollOutcome & { readonly answer: PollAnswer };
+
+function polledOnce(deps: PollerDeps, tracked: Tracked, poll: MadePoll, verdict: Verdict): Tracked {
   const { answer, claim, polledAtMs } = poll;
   const { schedule } = deps;
   const nowMs = deps.clock.nowMs();
@@ -153,7 +246,7 @@ function polledOnce(deps: PollerDeps, tracked: Tracked, poll: PollOutcome, verdi
 /** Since when the rail has not known the payment: no answer at all changes nothing, any other begins anew. */
 function notFoundSince(
   { notFoundSinceMs }: Tracked,
-  { answer, polledAtMs }: Pick<PollOutcome, 'answer' | 'polledAtMs'>,
+  { answer, polledAtMs }: Pick<MadePoll, 'answer' | 'polledAtMs'>,
 ): number | null {
   if (answer.kind === 'unknown' || answer.kind === 'unaskable') return notFoundSinceMs;
   return answer.kind === 'notFound' ? (notFoundSinceMs ?? polledAtMs) : null;

@@ -109,7 +109,7 @@ it('changes nothing when every topic is replayed: proven callbacks are applied o
   await publish(...(await polls().find({ open: true }).toArray()).map(endOf));
   await until(
     'an end of every poll',
-    async () => (await polls().countDocuments({ $or: [{ open: true }, { watch: true }] })) === 0,
+    async () => (await polls().countDocuments({ $or: [{ open: true }, { watch: { $exists: true } }] })) === 0,
   );
   await stop();
   const state = async () => ({

@@ -176,7 +176,8 @@ describe('the reconciler on real daemons', () => {
     }
     await until(
       'an end of every poll',
-      async () => (await polls().countDocuments({ $or: [{ open: true }, { watch: true }] })) === 0,
+      async () =>
+        (await polls().countDocuments({ $or: [{ open: true }, { watch: { $exists: true } }] })) === 0,
     );
     await stop();
     const [before, calls] = [await state(), asked.length];

@@ -1,7 +1,25 @@
 import type { Claimable } from '@pesewa/messaging';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
-import type { Claim, TrackedStatus } from './domain/claim.ts';
-import { type HistoryEntry, inFlight, isUnknown, type Terms, type Tracked } from './domain/tracked.ts';
+import type { Claim, PaymentKind, TrackedStatus } from './domain/claim.ts';
+import {
+  type Booked,
+  type HistoryEntry,
+  inFlight,
+  isUnknown,
+  type OpenState,
+  openStateOf,
+  openStates,
+  type Terms,
+  type Tracked,
+} from './domain/tracked.ts';
+
+/** Stands for the rail of a reference that nobody has opened: there is nobody to ask about it. */
+export const UNKNOWN_REFERENCE = 'unknown-reference';
+
+/** Whom there is to ask about a payment. */
+export function watchOf({ terms }: Pick<Tracked, 'terms'>): string {
+  return terms?.rail ?? UNKNOWN_REFERENCE;
+}
 
 /** A payment of the working set as MongoDB holds it; `_id` is our reference. */
 export interface PollDocument extends Claimable {
@@ -9,10 +27,13 @@ export interface PollDocument extends Claimable {
   readonly status: TrackedStatus;
   /** Set while the owner has not ended the payment. */
   readonly open?: true;
-  /** Set while there is something to ask the rail, or to tell of a reference that nobody knows: what is claimed. */
-  readonly watch?: true;
+  /** How far an open payment has come, as {@link openStateOf} tells it. */
+  readonly openState?: OpenState;
+  /** Set while there is something to ask: the rail that is asked, or {@link UNKNOWN_REFERENCE}; what is claimed by. */
+  readonly watch?: string;
   readonly version: bigint;
   readonly openedAt: Date;
+  readonly endedAt?: Date;
   /** When the schedule alone asks next. */
   readonly scheduledAt?: Date;
   /** When the newest poll was claimed, by the database's clock. */
@@ -27,9 +48,14 @@ export interface PollDocument extends Claimable {
   readonly claimsSettled: number;
   readonly decided: readonly bigint[];
   readonly received?: bigint;
+  readonly charged?: bigint;
   readonly breaks: readonly string[];
   readonly posted: boolean;
   readonly refunded: boolean;
+  readonly released?: true;
+  readonly booked?: Booked;
+  /** Set while the ledger's entries and the payment do not bear each other out. */
+  readonly booksDueAt?: Date;
   /** Set while the rail's wallet and our float may differ by the payment. */
   readonly inFlight?: true;
   readonly mayDebit: bigint;
@@ -46,6 +72,14 @@ export interface PollDocument extends Claimable {
 interface InboxDocument {
   readonly _id: string;
   readonly at: Date;
+}
+
+/** The oldest open payment of a kind in a state. */
+export interface OldestOpen {
+  readonly kind: PaymentKind;
+  readonly state: OpenState;
+  /** Null where there is none. */
+  readonly openedAt: Date | null;
 }
 
 /** The working set of this service's database. */
@@ -65,7 +99,11 @@ export interface WorkingStore {
     session: ClientSession,
     now: Date,
   ) => Promise<ReadonlySet<string>>;
+  /** When the longest due payment of a rail became due, found by its key alone; nothing where none waits. */
+  readonly oldestDue: (watch: string) => Promise<Date | undefined>;
   readonly countOpen: () => Promise<Readonly<Record<'payout' | 'collection', number>>>;
+  /** When the oldest open payment of each kind and state began, each found by its key alone. */
+  readonly oldestOpen: () => Promise<readonly OldestOpen[]>;
 }
 
 const DAY_S = 86_400;
@@ -81,12 +119,14 @@ export async function openWorkingStore(db: Db, strayMs: number): Promise<Working
   const inbox = db.collection<InboxDocument>('inbox');
   await Promise.all([
     collection.createIndexes([
-      { key: { dueAt: 1 }, partialFilterExpression: { watch: true } },
-      { key: { 'terms.kind': 1 }, partialFilterExpression: { open: true } },
+      // What is claimed is found by its keys alone.
+      { key: { watch: 1, dueAt: 1, _id: 1 }, partialFilterExpression: { watch: { $exists: true } } },
+      { key: { 'terms.kind': 1, openState: 1, openedAt: 1 }, partialFilterExpression: { open: true } },
       {
-        key: { 'terms.rail': 1, 'terms.currency': 1, openedAt: 1 },
-        partialFilterExpression: { inFlight: true },
+        key: { endedAt: 1, _id: 1, 'terms.rail': 1 },
+        partialFilterExpression: { endedAt: { $exists: true } },
       },
+      { key: { booksDueAt: 1 }, partialFilterExpression: { booksDueAt: { $exists: true } } },
       { key: { strayUntil: 1 }, expireAfterSeconds: 0 },
     ]),
     inbox.createIndex({ at: 1 }, { expireAfterSeconds: INBOX_DAYS * DAY_S }),
@@ -120,13 +160,36 @@ export async function openWorkingStore(db: Db, strayMs: number): Promise<Working
         );
       return fresh;
     },
+    oldestDue: async (watch) => {
+      const oldest = await collection.findOne(
+        { watch },
+        { projection: { _id: 0, dueAt: 1 }, sort: { dueAt: 1 }, maxTimeMS: COUNT_TIMEOUT_MS },
+      );
+      return oldest?.dueAt;
+    },
     countOpen: async () => {
       const count = (kind: 'payout' | 'collection') =>
         collection.countDocuments({ open: true, 'terms.kind': kind }, { maxTimeMS: COUNT_TIMEOUT_MS });
       const [payout, open] = await Promise.all([count('payout'), count('collection')]);
       return { payout, collection: open };
     },
+    oldestOpen: () => {
+      const kinds = ['payout', 'collection'] as const;
+      const all = kinds.flatMap((kind) => openStates.map((state) => ({ kind, state })));
+      return Promise.all(all.map((one) => oldestOpen(collection, one)));
+    },
   };
+}
+
+async function oldestOpen(
+  collection: Collection<PollDocument>,
+  { kind, state }: Pick<OldestOpen, 'kind' | 'state'>,
+): Promise<OldestOpen> {
+  const oldest = await collection.findOne(
+    { open: true, 'terms.kind': kind, openState: state },
+    { projection: { _id: 0, openedAt: 1 }, sort: { openedAt: 1 }, maxTimeMS: COUNT_TIMEOUT_MS },
+  );
+  return { kind, state, openedAt: oldest?.openedAt ?? null };
 }
 
 function toReplacement(tracked: Tracked, strayMs: number): AnyBulkWriteOperation<PollDocument> {
@@ -136,7 +199,9 @@ function toReplacement(tracked: Tracked, strayMs: number): AnyBulkWriteOperation
 
 function toDocument(tracked: Tracked, strayMs: number): PollDocument {
   const { reference, terms, dueAtMs, scheduledAtMs, askedAtMs, claim, openedAtMs, ...others } = tracked;
-  const { acceptedAtMs, refusedAtMs, notFoundSinceMs, callbacks, received, history, ...rest } = others;
+  const { acceptedAtMs, refusedAtMs, notFoundSinceMs, callbacks, received, charged, history, ...further } =
+    others;
+  const { endedAtMs, released, booked, booksDueAtMs, ...rest } = further;
   const isStray = terms === null && tracked.version === 0n && !isUnknown(tracked);
   const moves = inFlight(tracked);
   return {
@@ -144,13 +209,18 @@ function toDocument(tracked: Tracked, strayMs: number): PollDocument {
     ...rest,
     ...(terms !== null && { terms }),
     ...(isStray && { strayUntil: new Date(openedAtMs + strayMs) }),
-    ...(tracked.status === 'open' && { open: true }),
-    ...(dueAtMs !== null && { watch: true, dueAt: new Date(dueAtMs) }),
+    ...(tracked.status === 'open' && { open: true, openState: openStateOf(tracked) }),
+    ...(dueAtMs !== null && { watch: watchOf(tracked), dueAt: new Date(dueAtMs) }),
     ...(scheduledAtMs !== null && { scheduledAt: new Date(scheduledAtMs) }),
     ...(askedAtMs !== null && { askedAt: new Date(askedAtMs) }),
     ...(claim !== null && { claim }),
     ...(received !== null && { received }),
+    ...(charged !== null && { charged }),
     openedAt: new Date(openedAtMs),
+    ...(endedAtMs !== null && { endedAt: new Date(endedAtMs) }),
+    ...(released && { released }),
+    ...(booked !== null && { booked }),
+    ...(booksDueAtMs !== null && { booksDueAt: new Date(booksDueAtMs) }),
     ...(acceptedAtMs !== null && { acceptedAt: new Date(acceptedAtMs) }),
     ...(refusedAtMs !== null && { refusedAt: new Date(refusedAtMs) }),
     ...(notFoundSinceMs !== null && { notFoundSince: new Date(notFoundSinceMs) }),
@@ -173,6 +243,7 @@ export function fromDocument(document: PollDocument): Tracked {
     status: document.status,
     version: document.version,
     openedAtMs: document.openedAt.getTime(),
+    endedAtMs: document.endedAt?.getTime() ?? null,
     dueAtMs: document.dueAt?.getTime() ?? null,
     scheduledAtMs: document.scheduledAt?.getTime() ?? null,
     askedAtMs: document.askedAt?.getTime() ?? null,
@@ -187,9 +258,13 @@ export function fromDocument(document: PollDocument): Tracked {
     claimsSettled: document.claimsSettled,
     decided: document.decided,
     received: document.received ?? null,
+    charged: document.charged ?? null,
     breaks: document.breaks,
     posted: document.posted,
     refunded: document.refunded,
+    released: document.released ?? false,
+    booked: document.booked ?? null,
+    booksDueAtMs: document.booksDueAt?.getTime() ?? null,
     history: document.history.map(({ at, lastAt, ...entry }) => ({
       ...entry,
       atMs: at.getTime(),

@@ -1,8 +1,9 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { ClientSession, Db } from 'mongodb';
-import { type BreakDocument, type BreakStore, breakId, type Resolution } from './breaks.ts';
-import type { BreakKind } from './domain/question.ts';
+import { type BreakStore, breakId, type Resolution } from './breaks.ts';
+import type { FoundBreak } from './domain/break.ts';
+import type { BreakKind } from './domain/break-kinds.ts';
 import { isUnknown, remember, type Tracked } from './domain/tracked.ts';
 import type { ReconcilerEvents } from './events.ts';
 import type { WorkingStore } from './store.ts';
@@ -87,7 +88,7 @@ async function show(
   // One may be from an earlier time, when the same reference was forgotten.
   const known = new Set((await deps.breaks.findAll(ids, session)).map(({ _id }) => _id));
   const rooms = new Map<string, number>();
-  const opened: BreakDocument[] = [];
+  const opened: FoundBreak[] = [];
   const shown: Tracked[] = [];
   for (const tracked of fresh) {
     const next = { ...tracked, dueAtMs: tracked.openedAtMs + deps.keepMs, claim: null };
@@ -107,8 +108,8 @@ async function show(
       history: remember(next.history, { what: 'break', detail: KIND, atMs: nowMs }),
     });
   }
-  await deps.breaks.open(opened, session);
-  for (const document of opened) transaction.emit(deps.events.breakOpened(document));
+  const news = await deps.breaks.open(opened, session);
+  for (const document of news) transaction.emit(deps.events.breakOpened(document));
   return shown;
 }
 
@@ -123,12 +124,11 @@ async function roomOf(
   return openMax - (await breaks.countOpenOf({ kind: KIND, rail }, openMax, session));
 }
 
-function breakOf({ reference }: Tracked, rail: string, openedAt: Date): BreakDocument {
+function breakOf({ reference }: Tracked, rail: string, openedAt: Date): FoundBreak {
   return {
     _id: breakId(reference, KIND),
     kind: KIND,
     reference,
-    status: 'open',
     rail,
     currency: null,
     amount: null,

@@ -1,7 +1,7 @@
-import type { ClientSession, Db } from 'mongodb';
+import type { ClientSession, Collection, Db } from 'mongodb';
 import { type Page, pageOf } from './breaks.ts';
+import type { Candidate } from './domain/candidates.ts';
 import type { FloatTotals } from './domain/drift.ts';
-import type { PollDocument } from './store.ts';
 
 /**
  * What the ledger has moved in our float at a rail; one document per wallet that moved it, so that partitions don't
@@ -15,8 +15,8 @@ interface FloatDocument {
   /** Minor units; both only grow. */
   readonly credits: bigint;
   readonly debits: bigint;
-  /** Set once treasury money reached the float: before that there is nothing to compare. */
-  readonly funded?: true;
+  /** What operators' orders have moved of it, signed. */
+  readonly ordered: bigint;
 }
 
 /** A movement of our float at a rail, signed minor units. */
@@ -26,41 +26,62 @@ export interface FloatMove {
   /** The key of the event, whose partition alone writes the document. */
   readonly bucket: string;
   readonly minor: bigint;
-  readonly funding: boolean;
+  /** Whether operators ordered it; else a payment did it. */
+  readonly ordered: boolean;
 }
 
-/** One comparison of one wallet. */
+/** What the ledger has moved in one float: of which so much by operators' orders, signed. */
+export interface Float extends FloatTotals {
+  readonly ordered: bigint;
+}
+
+/** One comparison of one wallet; minor units. */
 export interface RunDocument {
   readonly _id: string;
+  /** When the look at the wallet began. */
   readonly at: Date;
   readonly rail: string;
   readonly currency: string;
   readonly railBalance: bigint;
   readonly float: bigint;
+  /** What operators' orders have moved in the float in all, signed. */
+  readonly ordered: bigint;
   readonly lower: bigint;
   readonly upper: bigint;
+  /** The rail's balance minus our float. */
   readonly drift: bigint;
   readonly withinRange: boolean;
-  /** References of payments that could explain the drift, oldest first. */
-  readonly candidates: readonly string[];
+  /** What of the drift nothing explains, signed: 0 within the range. */
+  readonly unexplained: bigint;
+  /** Payments that could explain it, likeliest first. */
+  readonly candidates: readonly Candidate[];
 }
 
-/** What is in flight in one currency of a rail. */
-export interface InFlight {
-  readonly mayDebit: bigint;
-  readonly mayCredit: bigint;
-  readonly candidates: readonly string[];
+/** What is known of one wallet of a rail. */
+export interface WalletDocument {
+  /** `rail:currency` */
+  readonly _id: string;
+  readonly rail: string;
+  readonly currency: string;
+  readonly latest: RunDocument;
+  /** The newest run that found it out of its range. */
+  readonly lastOut?: RunDocument;
+  /** When it was last found within its range. */
+  readonly inRangeAt?: Date;
 }
 
-/** The floats and comparison runs of this service's database. */
+/** The floats, wallets and comparison runs of this service's database. */
 export interface WalletStore {
   readonly move: (moves: readonly FloatMove[], session: ClientSession) => Promise<void>;
-  /** The totals of a rail by currency; only currencies that were funded. */
-  readonly floats: (rail: string) => Promise<ReadonlyMap<string, FloatTotals>>;
-  readonly inFlight: (rail: string) => Promise<ReadonlyMap<string, InFlight>>;
+  /** What the ledger has moved at a rail, by currency. */
+  readonly floats: (rail: string) => Promise<ReadonlyMap<string, Float>>;
+  /** Every wallet that was ever compared, of one rail or of all. */
+  readonly wallets: (
+    rail?: string,
+    options?: { readonly session?: ClientSession; readonly timeoutMs?: number },
+  ) => Promise<readonly WalletDocument[]>;
   readonly recordRuns: (runs: readonly RunDocument[], session: ClientSession) => Promise<void>;
-  /** The latest run of each wallet. */
-  readonly latestRuns: () => Promise<readonly RunDocument[]>;
+  readonly saveWallets: (wallets: readonly WalletDocument[], session: ClientSession) => Promise<void>;
   /** Newest first. */
   readonly listRuns: (query: {
     readonly rail?: string | undefined;
@@ -70,7 +91,11 @@ export interface WalletStore {
   }) => Promise<Page<RunDocument>>;
 }
 
-const CANDIDATES_MAX = 20;
+/** What a wallet of a rail is called. */
+export function walletId({ rail, currency }: { readonly rail: string; readonly currency: string }): string {
+  return `${rail}:${currency}`;
+}
+
 const RUNS_KEPT_S = 400 * 86_400;
 
 /** Adds up the buckets of each currency. */
@@ -79,24 +104,15 @@ const SUM_FLOATS = {
     _id: '$currency',
     credits: { $sum: '$credits' },
     debits: { $sum: '$debits' },
-    funded: { $max: { $ifNull: ['$funded', false] } },
-  },
-};
-
-const SUM_IN_FLIGHT = {
-  $group: {
-    _id: '$terms.currency',
-    mayDebit: { $sum: '$mayDebit' },
-    mayCredit: { $sum: '$mayCredit' },
-    candidates: { $firstN: { input: '$_id', n: CANDIDATES_MAX } },
+    ordered: { $sum: '$ordered' },
   },
 };
 
 /** Opens the store and makes sure of its indexes. */
 export async function openWalletStore(db: Db): Promise<WalletStore> {
   const floats = db.collection<FloatDocument>('floats');
+  const wallets = db.collection<WalletDocument>('wallets');
   const runs = db.collection<RunDocument>('runs');
-  const polls = db.collection<PollDocument>('polls');
   await Promise.all([
     floats.createIndex({ rail: 1 }),
     runs.createIndexes([
@@ -106,65 +122,60 @@ export async function openWalletStore(db: Db): Promise<WalletStore> {
   ]);
   return {
     move: async (moves, session) => {
-      if (moves.length === 0) return;
-      await floats.bulkWrite(moves.map(toUpdate), { session, ordered: true });
+      if (moves.length > 0) await floats.bulkWrite(moves.map(toUpdate), { session, ordered: true });
     },
     floats: async (rail) => {
       const found = await floats
-        .aggregate<FloatTotals & { _id: string; funded: boolean }>([{ $match: { rail } }, SUM_FLOATS])
+        .aggregate<Float & { readonly _id: string }>([{ $match: { rail } }, SUM_FLOATS])
         .toArray();
-      const funded = found.filter((total) => total.funded);
-      return new Map(funded.map(({ _id, credits, debits }) => [_id, { credits, debits }]));
+      return new Map(found.map(({ _id, ...float }) => [_id, float]));
     },
-    inFlight: async (rail) => {
-      const found = await polls
-        .aggregate<InFlight & { _id: string }>([
-          { $match: { inFlight: true, 'terms.rail': rail } },
-          { $sort: { 'terms.currency': 1, openedAt: 1 } },
-          SUM_IN_FLIGHT,
-        ])
-        .toArray();
-      return new Map(found.map(({ _id, ...totals }) => [_id, totals]));
-    },
+    wallets: (rail, { session, timeoutMs } = {}) =>
+      wallets
+        .find(rail === undefined ? {} : { rail }, {
+          ...(session && { session }),
+          ...(timeoutMs !== undefined && { maxTimeMS: timeoutMs }),
+        })
+        .sort({ _id: 1 })
+        .toArray(),
     recordRuns: async (records, session) => {
       if (records.length > 0) await runs.insertMany([...records], { session });
     },
-    latestRuns: () =>
-      runs
-        .aggregate<RunDocument>([
-          { $sort: { rail: 1, currency: 1, _id: -1 } },
-          { $group: { _id: { rail: '$rail', currency: '$currency' }, latest: { $first: '$$ROOT' } } },
-          { $replaceWith: '$latest' },
-          { $sort: { rail: 1, currency: 1 } },
-        ])
-        .toArray(),
-    listRuns: async ({ rail, currency, cursor, limit }) => {
-      const filter = {
-        ...(rail !== undefined && { rail }),
-        ...(currency !== undefined && { currency }),
-        ...(cursor !== undefined && { _id: { $lt: cursor } }),
-      };
-      return pageOf(
-        await runs
-          .find(filter)
-          .sort({ _id: -1 })
-          .limit(limit + 1)
-          .toArray(),
-        limit,
-      );
+    saveWallets: async (documents, session) => {
+      const writes = documents.map(({ _id, ...replacement }) => ({
+        replaceOne: { filter: { _id }, replacement, upsert: true },
+      }));
+      if (writes.length > 0) await wallets.bulkWrite(writes, { session, ordered: false });
     },
+    listRuns: (query) => listRuns(runs, query),
   };
 }
 
-function toUpdate({ rail, currency, bucket, minor, funding }: FloatMove) {
+async function listRuns(
+  runs: Collection<RunDocument>,
+  { rail, currency, cursor, limit }: Parameters<WalletStore['listRuns']>[0],
+): Promise<Page<RunDocument>> {
+  const filter = {
+    ...(rail !== undefined && { rail }),
+    ...(currency !== undefined && { currency }),
+    ...(cursor !== undefined && { _id: { $lt: cursor } }),
+  };
+  const found = await runs
+    .find(filter)
+    .sort({ _id: -1 })
+    .limit(limit + 1)
+    .toArray();
+  return pageOf(found, limit);
+}
+
+function toUpdate({ rail, currency, bucket, minor, ordered }: FloatMove) {
   const credits = minor > 0n ? minor : 0n;
   return {
     updateOne: {
       filter: { _id: `${rail}:${currency}:${bucket}` },
       update: {
         $setOnInsert: { rail, currency },
-        $inc: { credits, debits: credits - minor },
-        ...(funding && { $set: { funded: true as const } }),
+        $inc: { credits, debits: credits - minor, ordered: ordered ? minor : 0n },
       },
       upsert: true,
     },

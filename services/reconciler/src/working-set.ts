@@ -1,24 +1,28 @@
 import type { Clock } from '@pesewa/kernel';
-import type { ChunkTransaction } from '@pesewa/messaging';
-import { type BreakDocument, type BreakStore, breakId, breaksOf, type Resolution } from './breaks.ts';
+import type { Transaction } from '@pesewa/messaging';
+import { type BreakStore, breakId, breaksOf, type Resolution } from './breaks.ts';
+import type { FoundBreak } from './domain/break.ts';
 import { afterClosings, closingsOf } from './domain/closings.ts';
+import { gapFinding } from './domain/coverage.ts';
 import { afterProven, judgeProven, type ProofSettings } from './domain/proven.ts';
 import { type Pace, type Sighting, sight } from './domain/sightings.ts';
 import { awaited, type Tracked } from './domain/tracked.ts';
+import { afterVerdict } from './domain/verdict.ts';
 import type { ReconcilerEvents } from './events.ts';
-import type { WorkingStore } from './store.ts';
+import { type WorkingStore, watchOf } from './store.ts';
 
 /** A sighting of a payment, and the event that it is read from. */
 export interface Seen {
   readonly reference: string;
-  readonly eventId: string;
+  /** Null where it is read from no event. */
+  readonly eventId: string | null;
   readonly sighting: Sighting;
 }
 
 /** The projection of open payments (design 7). */
 export interface WorkingSet {
   /** Applies sightings in order within the transaction of their chunk. */
-  readonly apply: (seen: readonly Seen[], transaction: ChunkTransaction) => Promise<void>;
+  readonly apply: (seen: readonly Seen[], transaction: Transaction) => Promise<void>;
 }
 
 /** A collection that its gateway has completed with an amount in minor units, as a decision may have it. */
@@ -36,14 +40,16 @@ export interface WorkingSetDeps {
   readonly pace: Omit<Pace, 'nowMs'>;
   readonly proof: ProofSettings;
   /** Called with collections whose break over their amount closes. */
-  readonly settled: (completed: readonly CompletedAmount[], transaction: ChunkTransaction) => Promise<void>;
-  /** Called when a payment has become due at once. */
-  readonly becameDue: () => void;
+  readonly settled: (completed: readonly CompletedAmount[], transaction: Transaction) => Promise<void>;
+  /** Called with the rails of which payments have become due at once. */
+  readonly becameDue: (watches: ReadonlySet<string>) => void;
+  /** Called with each payment that its owner has ended. */
+  readonly ended: (payment: Tracked) => void;
 }
 
 /** What a chunk comes to besides the payments themselves. */
 interface Outcome {
-  readonly opened: BreakDocument[];
+  readonly opened: FoundBreak[];
   readonly closing: Resolution[];
   readonly completed: CompletedAmount[];
 }
@@ -59,21 +65,30 @@ export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
         transaction.session,
       );
       const changed = new Map<string, Tracked>();
+      const ended: Tracked[] = [];
       const outcome: Outcome = { opened: [], closing: [], completed: [] };
       for (const one of seen) {
         const { reference, eventId, sighting } = one;
         const before = changed.get(reference) ?? loaded.get(reference) ?? awaited(reference, nowMs);
         const sighted = sight(before, sighting, { nowMs, ...deps.pace });
         if (sighted === before) continue;
-        if (wasStuck(before, sighted)) transaction.emit(deps.events.stuckSettled(sighted, eventId));
+        if (before.status === 'open' && sighted.status !== 'open') ended.push(sighted);
+        if (eventId !== null && wasStuck(before, sighted))
+          transaction.emit(deps.events.stuckSettled(sighted, eventId));
         const proven = takeProven(deps, { before, sighted, seen: one, nowMs }, outcome, transaction);
-        changed.set(reference, close(before, proven, sighting, nowMs, outcome));
+        const closed = close(before, proven, sighting, nowMs, outcome);
+        changed.set(reference, tell(before, closed, sighting, nowMs, outcome));
       }
       const payments = [...changed.values()];
       await deps.store.save(payments, transaction.session);
       await writeBreaks(deps, outcome, new Date(nowMs), transaction);
-      if (payments.some(({ dueAtMs }) => dueAtMs !== null && dueAtMs <= nowMs))
-        transaction.afterCommit(deps.becameDue);
+      const due = new Set(
+        payments.filter(({ dueAtMs }) => dueAtMs !== null && dueAtMs <= nowMs).map(watchOf),
+      );
+      transaction.afterCommit(() => {
+        if (due.size > 0) deps.becameDue(due);
+        for (const payment of ended) deps.ended(payment);
+      });
     },
   };
 }
@@ -83,7 +98,7 @@ function takeProven(
   deps: WorkingSetDeps,
   now: { readonly before: Tracked; readonly sighted: Tracked; readonly seen: Seen; readonly nowMs: number },
   outcome: Outcome,
-  transaction: ChunkTransaction,
+  transaction: Transaction,
 ): Tracked {
   const { before, sighted, seen, nowMs } = now;
   const { terms } = sighted;
@@ -116,21 +131,30 @@ function close(
   for (const { kind, resolution } of closings) {
     const id = breakId(after.reference, kind);
     outcome.closing.push({ id, resolution });
-    if (kind === 'collection.amount_differs' && 'terms' in sighting) {
-      outcome.completed.push({ breakId: id, amount: sighting.terms.amount });
+    if (kind === 'collection.amount_differs' && after.received !== null) {
+      outcome.completed.push({ breakId: id, amount: after.received });
     }
   }
   return afterClosings(after, closings, nowMs);
+}
+
+/** Opens the break over what the audit found. */
+function tell(before: Tracked, after: Tracked, sighting: Sighting, nowMs: number, outcome: Outcome): Tracked {
+  const finding = sighting.kind === 'audited' ? gapFinding(before, sighting.record) : undefined;
+  if (finding === undefined) return after;
+  const found = { fact: null, findings: [finding] };
+  if (after.terms !== null) outcome.opened.push(...breaksOf(after, after.terms, found, new Date(nowMs)));
+  return afterVerdict(after, found, nowMs);
 }
 
 async function writeBreaks(
   deps: WorkingSetDeps,
   { opened, closing, completed }: Outcome,
   now: Date,
-  transaction: ChunkTransaction,
+  transaction: Transaction,
 ): Promise<void> {
-  await deps.breaks.open(opened, transaction.session);
-  for (const document of opened) transaction.emit(deps.events.breakOpened(document));
+  const news = await deps.breaks.open(opened, transaction.session);
+  for (const document of news) transaction.emit(deps.events.breakOpened(document));
   const closed = await deps.breaks.resolve(closing, now, transaction.session);
   for (const document of closed) transaction.emit(deps.events.breakResolved(document));
   if (completed.length > 0) await deps.settled(completed, transaction);

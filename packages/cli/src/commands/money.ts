@@ -167,7 +167,11 @@ function addSuspenseCommand(program: Command, ports: CliPorts): void {
 }
 
 /** The ledger knows wallets by their entries alone: it would move the money of a mistyped merchant. */
-async function requireWallet(context: CommandContext, merchantId: string, currency: string): Promise<void> {
+export async function requireWallet(
+  context: CommandContext,
+  merchantId: string,
+  currency: string,
+): Promise<void> {
   const { wallets } = await context.withDirectory((admin) => findMerchant(admin, merchantId));
   if (wallets.some((wallet) => wallet.currency === currency)) return;
   throw new CliError(`currency: ${merchantId} has no ${currency} wallet: add it with merchants set-wallet`);

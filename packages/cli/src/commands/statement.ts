@@ -1,7 +1,7 @@
+import { formatCsv } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
 import { readDay, readTime } from '../arguments.ts';
 import { openContext } from '../context.ts';
-import { formatCsv } from '../csv.ts';
 import { CliError } from '../errors.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';

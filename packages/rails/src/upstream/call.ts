@@ -13,6 +13,8 @@ export interface Call {
   readonly headers: Readonly<Record<string, string>>;
   /** Numbers may carry their own text (`jsonNumber`). */
   readonly body?: unknown;
+  /** Whether it only asks: a refused key is then an answer that tells nothing, and people must hear of it. */
+  readonly asks?: true;
   /** The largest answer that is read, where it may be larger than usual. */
   readonly bytesMax?: number;
 }
@@ -36,7 +38,7 @@ export function createCall(dependencies: {
   readonly settings: Pick<RailSettings, 'timeoutMs'>;
   readonly clock: Pick<Clock, 'nowMs'>;
 }): CallUpstream {
-  return async ({ method, url, headers, body, bytesMax }) => {
+  return async ({ method, url, headers, body, bytesMax, asks }) => {
     const guarded = await dependencies.guard({
       method,
       url,
@@ -45,7 +47,10 @@ export function createCall(dependencies: {
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(bytesMax !== undefined && { bytesMax }),
     });
-    return guarded.kind === 'answered' ? judge(guarded.response, dependencies.clock.nowMs()) : guarded;
+    if (guarded.kind !== 'answered') return guarded;
+    const { status } = guarded.response;
+    if (asks && isKeyRefused(status)) return unknown(`HTTP ${status}`);
+    return judge(guarded.response, dependencies.clock.nowMs());
   };
 }
 
@@ -53,7 +58,7 @@ function judge(response: ExchangeResponse, nowMs: number): Answered | Unknown | 
   const { status } = response;
   const why = `HTTP ${status}`;
   if (status === 429) return notSent(why, readRetryAfterMs(response.retryAfter, nowMs));
-  if (status === 401 || status === 403) return notSent(why, REFUSED_KEY_RETRY_MS);
+  if (isKeyRefused(status)) return notSent(why, REFUSED_KEY_RETRY_MS);
   if (status >= 500 || (status >= 300 && status < 400)) return unknown(why);
   try {
     return { kind: 'answered', status, body: parseJson(response.bodyText) };
@@ -61,6 +66,10 @@ function judge(response: ExchangeResponse, nowMs: number): Answered | Unknown | 
     if (!(error instanceof JsonError)) throw error;
     return unknown(`${why}: malformed JSON`);
   }
+}
+
+function isKeyRefused(status: number): boolean {
+  return status === 401 || status === 403;
 }
 
 /** Reads a Retry-After header, seconds or a date (RFC 9110 10.2.3), within bounds. */

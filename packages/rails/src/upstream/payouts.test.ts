@@ -251,15 +251,20 @@ describe('looking a payout up (contract 4.3)', () => {
     ['an amount too fine', 200, found({ amount: 0.001 }), unknown],
     ['HTTP 404 without an envelope', 404, '{}', unknown],
     ['HTTP 401', 401, '', unknown],
-    ['HTTP 429', 429, '', unknown],
+    ['HTTP 403', 403, '', unknown],
+    ['HTTP 429', 429, '', { kind: 'notSent', why: 'HTTP 429', retryAfterMs: 1_000 }],
     ['no JSON', 200, 'oops', unknown],
   ])('%s', async (_, status, body, observation) => {
     const { rail } = createRailFixture(answering(status, body));
     expect(await rail.lookUpPayout(query)).toEqual(observation);
   });
 
-  it('takes a request that never left for no answer', async () => {
+  it('takes a request that never left for a question that was not asked', async () => {
     const { rail } = createRailFixture(() => Promise.reject(new ExchangeError('ECONNREFUSED', false)));
-    expect(await rail.lookUpPayout(query)).toEqual({ kind: 'unknown', why: 'not asked: ECONNREFUSED' });
+    expect(await rail.lookUpPayout(query)).toEqual({
+      kind: 'notSent',
+      why: 'ECONNREFUSED',
+      retryAfterMs: 1_000,
+    });
   });
 });

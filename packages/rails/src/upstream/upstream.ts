@@ -38,6 +38,7 @@ export function createUpstream(dependencies: {
       operatorCodes: settings.operatorCodes,
       callbacks: settings.callbacks,
       fees: { payout: settings.payoutFee, collection: settings.collectionFee },
+      polling: { perSecondMax: settings.pollsPerSecondMax, concurrencyMax: settings.pollConcurrencyMax },
       callDeadlineMs: callDeadlineMs(settings),
     },
     isAvailable: dependencies.guard.isAvailable,
@@ -61,7 +62,7 @@ function payoutOperations(
 ): PayoutOperations {
   const base = `${settings.transferUrl}/api/v1`;
   const headers = { 'x-api-key': base64(settings.publicKey) };
-  const get = (path: string) => call({ method: 'GET', url: `${base}${path}`, headers });
+  const get = (path: string) => call({ method: 'GET', url: `${base}${path}`, headers, asks: true });
   const post = (path: string, body: unknown) =>
     call({ method: 'POST', url: `${base}${path}`, headers: { ...headers, ...json }, body });
   return {
@@ -76,7 +77,7 @@ function payoutOperations(
     },
     lookUpPayout: async (query) => {
       const answer = await get(`/transactions/${encodeURIComponent(query.reference)}/query`);
-      return answer.kind === 'answered' ? readLookup(answer, query) : unanswered(answer);
+      return answer.kind === 'answered' ? readLookup(answer, query) : answer;
     },
     balances: async () => {
       const answer = await call({ method: 'POST', url: `${base}/wallets/balance`, headers });
@@ -110,8 +111,9 @@ function collectionOperations(
 ): CollectionOperations {
   const base = `${settings.collectionsUrl}/collection/v1`;
   const headers = { ...json, 'x-app': 'api', 'x-business': base64(settings.publicKey) };
-  const post = (path: string, securityModule: string, body: unknown) =>
+  const post = (path: string, securityModule: string, body: unknown, asks?: true) =>
     call({
+      ...(asks && { asks }),
       method: 'POST',
       url: `${base}${path}`,
       headers: { ...headers, 'x-module': securityModule },
@@ -140,8 +142,8 @@ function collectionOperations(
       return answer.kind === 'answered' ? readCompletion(answer) : answer;
     },
     checkCollection: async ({ reference, country }) => {
-      const answer = await post('/check-status', base64(reference), checkBody(reference, country));
-      return answer.kind === 'answered' ? readCheck(answer) : unanswered(answer);
+      const answer = await post('/check-status', base64(reference), checkBody(reference, country), true);
+      return answer.kind === 'answered' ? readCheck(answer) : answer;
     },
   };
 }

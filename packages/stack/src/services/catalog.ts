@@ -14,8 +14,8 @@ export const serviceNames = [
   'payout-gateway',
   'collection-gateway',
   'webhook-ingress',
-  'reconciler',
   'webhook-dispatcher',
+  'reconciler',
 ] as const;
 
 /** The name of a service. */

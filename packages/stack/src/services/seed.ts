@@ -4,7 +4,6 @@ import { openDatabase } from '@pesewa/messaging';
 import type { OperatorClient } from '../clients/operator.ts';
 import type { SimulatorClient } from '../clients/simulator.ts';
 import { StackError } from '../infrastructure/errors.ts';
-import { untilPayable } from './gateway-seed.ts';
 
 /** A merchant that the stack is seeded with. */
 export interface SeededMerchant {
@@ -54,12 +53,14 @@ const profiles: readonly Profile[] = [
   },
 ];
 
-/** Seeds merchants, wallets and floats; a second time changes nothing but the merchants' secrets. */
+/**
+ * Seeds merchants, wallets and floats, which are what the simulator's wallets hold; a second time changes nothing but
+ * the merchants' secrets.
+ */
 export async function seed(options: {
   readonly mongodbUrl: string;
   readonly databasePrefix: string;
   readonly simulatorUrl: string;
-  readonly transferUrl: string;
   readonly simulator: SimulatorClient;
   readonly operator: OperatorClient;
 }): Promise<readonly SeededMerchant[]> {
@@ -76,7 +77,6 @@ export async function seed(options: {
     }
   }
   await options.operator.untilApplied(await Promise.all(commands));
-  await untilPayable(options.transferUrl, merchants);
   return merchants;
 }
 

@@ -7,6 +7,7 @@ import { createSupervisor, type Supervisor } from '../infrastructure/children.ts
 import { type HeldPort, holdPort, holdPorts } from '../infrastructure/ports.ts';
 import type { Infrastructure } from '../infrastructure/resolve.ts';
 import { catalog, type ServiceName, serviceNames } from './catalog.ts';
+import { untilPayable } from './gateway-seed.ts';
 import { prepareTopics } from './prepare.ts';
 import type { RunFile } from './run-file.ts';
 import { type SeededMerchant, seed } from './seed.ts';
@@ -60,7 +61,11 @@ export interface StackOptions {
   readonly changed?: () => void;
 }
 
-/** Starts the services side by side, waits until each is ready, and seeds the demonstration. */
+/**
+ * Starts the services side by side, waits until each is ready, and seeds the demonstration.
+ *
+ * The reconciler comes after the seeds: what the simulator's wallets hold before our books know of it would be a break.
+ */
 export async function openStack(options: StackOptions): Promise<Stack> {
   const closers = new AsyncDisposableStack();
   try {
@@ -83,7 +88,8 @@ export async function openStack(options: StackOptions): Promise<Stack> {
     await mkdir(join(options.root, options.logDirectory), { recursive: true });
     await prepareTopics({ addresses, topicPrefix: topicPrefix(settings.prefix), log: options.log });
     await Promise.all(held.holders.map((holder) => holder.release()));
-    const { service, pids } = await startServices(options, settings, supervisor, closers);
+    const { service, pids, start } = createServices(options, settings, supervisor, closers);
+    await start(serviceNames.filter((name) => name !== 'reconciler'));
     const simulator = createSimulatorClient(publicUrl(settings, 'provider-simulator'));
     const operator = createOperatorClient({
       token: settings.operatorToken,
@@ -98,10 +104,14 @@ export async function openStack(options: StackOptions): Promise<Stack> {
       mongodbUrl: addresses.MONGODB_URL,
       databasePrefix: databasePrefix(settings.prefix),
       simulatorUrl: publicUrl(settings, 'provider-simulator'),
-      transferUrl: publicUrl(settings, 'payout-gateway'),
       simulator,
       operator,
     });
+    await Promise.all([
+      start(['reconciler']),
+      untilPayable(publicUrl(settings, 'payout-gateway'), merchants),
+    ]);
+    options.log('all seven services are ready');
     const resources = closers.move();
     return {
       merchants,
@@ -120,43 +130,45 @@ export async function openStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-/** Starts the seven and waits until each is ready; each is stopped by `closers`. `pids` holds those of now. */
-async function startServices(
+/** What starts services and waits until each is ready; they are stopped by `closers`. `pids` holds those of now. */
+function createServices(
   options: StackOptions,
   settings: StackSettings,
   supervisor: Supervisor,
   closers: AsyncDisposableStack,
-): Promise<{
+): {
+  readonly start: (names: readonly ServiceName[]) => Promise<void>;
   readonly service: Stack['service'];
   readonly pids: Readonly<Partial<Record<ServiceName, number>>>;
-}> {
+} {
   const pids: Partial<Record<ServiceName, number>> = {};
   const services = new Map<ServiceName, KeptService>();
-  for (const name of serviceNames) {
-    const kept = await keepService({
-      name,
-      supervisor,
-      root: options.root,
-      environment: { ...serviceEnvironment(settings, name), ...options.environment?.[name] },
-      operationsUrl: operationsUrl(settings, name),
-      logFile: join(options.logDirectory, `${name}.log`),
-      log: options.log,
-      started: (pid) => {
-        pids[name] = pid;
-        options.changed?.();
-      },
-    });
-    services.set(name, kept);
-    closers.defer(kept.stop);
-  }
   const service = (name: ServiceName): KeptService => {
     const kept = services.get(name);
     if (!kept) throw new RangeError(`no such service: ${name}`);
     return kept;
   };
-  await Promise.all(serviceNames.map((name) => service(name).ready()));
-  options.log('all seven services are ready');
-  return { service, pids };
+  const start = async (names: readonly ServiceName[]): Promise<void> => {
+    for (const name of names) {
+      const kept = await keepService({
+        name,
+        supervisor,
+        root: options.root,
+        environment: { ...serviceEnvironment(settings, name), ...options.environment?.[name] },
+        operationsUrl: operationsUrl(settings, name),
+        logFile: join(options.logDirectory, `${name}.log`),
+        log: options.log,
+        started: (pid) => {
+          pids[name] = pid;
+          options.changed?.();
+        },
+      });
+      services.set(name, kept);
+      closers.defer(kept.stop);
+    }
+    await Promise.all(names.map((name) => service(name).ready()));
+  };
+  return { start, service, pids };
 }
 
 async function replicate(

@@ -33,7 +33,7 @@ const ended = (
   terms: terms(kind, amount),
 });
 const see = (tracked: Tracked, sighting: Sighting) =>
-  sight(tracked, sighting, { nowMs: 0, firstPollAfterMs: 0, unknownGraceMs: 0 });
+  sight(tracked, sighting, { nowMs: 0, firstPollAfterMs: 0, unknownGraceMs: 0, booksGraceMs: 60_000 });
 const every = [
   'callback.denied',
   'callback.amount_differs',

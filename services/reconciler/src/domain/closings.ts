@@ -1,7 +1,9 @@
 import { formatAmount } from '@pesewa/kernel';
 import { differingClaim } from './amounts.ts';
+import { bookKinds, judgeBooks } from './books.ts';
+import type { BreakKind } from './break-kinds.ts';
 import { isEnd } from './claim.ts';
-import type { BreakKind } from './question.ts';
+import { coverageKinds, gapBetween } from './coverage.ts';
 import type { Sighting } from './sightings.ts';
 import { isUnknown, remember, type Terms, type Tracked } from './tracked.ts';
 import { currencyOf, readMinor } from './values.ts';
@@ -23,6 +25,9 @@ const WHILE_OPEN: readonly BreakKind[] = [
 /** The one break that an end settles, and a later callback may open again. */
 const SETTLED: BreakKind = 'collection.amount_differs';
 
+/** What may be found again after it was closed. */
+const AGAIN: readonly string[] = [...bookKinds, ...coverageKinds, SETTLED];
+
 /**
  * The breaks that a sighting closes by itself (design 7): those that were about a payment that nobody knew, or that
  * did not end, or whose amount was in doubt until it completed with the one decided. Whatever contradicts something
@@ -36,15 +41,51 @@ export function closingsOf(before: Tracked, after: Tracked, sighting: Sighting):
       resolution: `the payment turned up: ${sighting.name}`,
     });
   }
-  if (sighting.kind === 'ended' && !isEnd(before.status)) {
-    const { name, status, terms } = sighting;
+  const end = endIn(sighting);
+  if (end !== undefined && isEnd(after.status) && !isEnd(before.status)) {
+    const { name, status, terms } = end;
     for (const kind of WHILE_OPEN) causes.push({ kind, resolution: `the payment ended: ${name}` });
     if (status === 'completed' && isSettled(before, terms)) {
       const amount = `${formatAmount(terms.amount, terms.currency)} ${terms.currency}`;
       causes.push({ kind: SETTLED, resolution: `the collection completed with ${amount}` });
     }
   }
+  if ('name' in sighting) causes.push(...bornOut(after, sighting), ...covered(before, sighting));
   return causes.filter(({ kind }) => after.breaks.includes(kind));
+}
+
+/** What the ledger and the owner of a payment no longer disagree about. */
+function bornOut(after: Tracked, { name }: { readonly name: string }): readonly Closing[] {
+  const still = judgeBooks(after)?.kind;
+  return bookKinds
+    .filter((kind) => kind !== still)
+    .map((kind) => ({ kind, resolution: `the ledger and the payment's owner agree: ${name}` }));
+}
+
+/** The end that a sighting tells, by the owner's event or by its record. */
+function endIn(sighting: Sighting) {
+  if (sighting.kind === 'ended') return sighting;
+  if (sighting.kind !== 'audited' || sighting.record === null || sighting.record.status === 'open')
+    return undefined;
+  const { status, terms } = sighting.record;
+  return { name: sighting.name, status, terms };
+}
+
+/** What the audit need not tell any more: an event was only late, or a record is level again (ADR 27). */
+function covered(before: Tracked, sighting: Sighting): readonly Closing[] {
+  if (sighting.kind === 'audited') {
+    if (endIn(sighting) !== undefined && sighting.gap !== undefined)
+      return [{ kind: 'coverage.missing', resolution: `the payment ended: ${sighting.name}` }];
+    const isLevel = gapBetween(before, sighting.record) === undefined;
+    return isLevel ? [{ kind: 'coverage.behind', resolution: 'its record is level again' }] : [];
+  }
+  if (sighting.kind === 'opened')
+    return [{ kind: 'coverage.missing', resolution: `its event came: ${sighting.name}` }];
+  if (sighting.kind !== 'ended') return [];
+  const isSameEnd = before.status === sighting.status;
+  return coverageKinds
+    .filter((kind) => kind !== 'coverage.ended' || isSameEnd)
+    .map((kind) => ({ kind, resolution: `the payment ended: ${sighting.name}` }));
 }
 
 /**
@@ -65,13 +106,12 @@ export function afterClosings(tracked: Tracked, closings: readonly Closing[], no
   let { history } = tracked;
   for (const { kind } of closings)
     history = remember(history, { what: 'resolved', detail: kind, atMs: nowMs });
-  const isSettledNow = closings.some(({ kind }) => kind === SETTLED);
+  const closed = new Set<string>(closings.map(({ kind }) => kind));
+  const isSettledNow = closed.has(SETTLED);
   return {
     ...tracked,
     history,
-    ...(isSettledNow && {
-      breaks: tracked.breaks.filter((kind) => kind !== SETTLED),
-      claimsSettled: tracked.callbacks.length,
-    }),
+    breaks: tracked.breaks.filter((kind) => !AGAIN.includes(kind) || !closed.has(kind)),
+    ...(isSettledNow && { claimsSettled: tracked.callbacks.length }),
   };
 }

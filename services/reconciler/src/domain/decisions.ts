@@ -8,7 +8,7 @@ import {
   type Result,
   refuse,
 } from '@pesewa/kernel';
-import type { BreakKind } from './question.ts';
+import type { BreakKind } from './break-kinds.ts';
 import type { Tracked } from './tracked.ts';
 
 /** The one kind of break that operators decide: what a customer paid (design 6). */

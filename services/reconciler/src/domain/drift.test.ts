@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { measureDrift } from './drift.ts';
+import { causeOf, measureDrift, type Standing } from './drift.ts';
 
 const still = { credits: 1_000n, debits: 300n };
 const nothing = { mayDebit: 0n, mayCredit: 0n };
@@ -8,20 +8,29 @@ const measure = (railBalance: bigint, change: Partial<Parameters<typeof measureD
 
 describe('the drift of a wallet', () => {
   it('is the rail minus our float, signed', () => {
-    expect(measure(700n)).toEqual({ float: 700n, drift: 0n, lower: 700n, upper: 700n, withinRange: true });
+    expect(measure(700n)).toEqual({
+      float: 700n,
+      drift: 0n,
+      lower: 700n,
+      upper: 700n,
+      withinRange: true,
+      unexplained: 0n,
+    });
     expect(measure(699n)).toMatchObject({ drift: -1n, withinRange: false });
     expect(measure(701n)).toMatchObject({ drift: 1n, withinRange: false });
   });
 
   it.each([
-    [599n, false],
-    [600n, true],
-    [700n, true],
-    [750n, true],
-    [751n, false],
-  ])('a balance of %s is within what 100 out and 50 in may explain: %s', (railBalance, withinRange) => {
+    [598n, -2n],
+    [599n, -1n],
+    [600n, 0n],
+    [700n, 0n],
+    [750n, 0n],
+    [751n, 1n],
+  ])('of a balance of %s all but %s is what 100 out and 50 in may explain', (railBalance, unexplained) => {
     expect(measure(railBalance, { inFlight: { mayDebit: 100n, mayCredit: 50n } })).toMatchObject({
-      withinRange,
+      unexplained,
+      withinRange: unexplained === 0n,
     });
   });
 
@@ -35,5 +44,24 @@ describe('the drift of a wallet', () => {
     });
     expect(measure(900n, { after }).withinRange).toBe(true);
     expect(measure(499n, { after }).withinRange).toBe(false);
+  });
+});
+
+describe('what brought a wallet back into its range', () => {
+  const out: Standing = { railBalance: 699n, float: 700n, ordered: 500n, unexplained: -1n };
+  const cause = (change: Partial<Standing>) =>
+    causeOf(out, { ...out, unexplained: 0n, ...change }, (minor) => `${minor} units`);
+
+  it.each([
+    [{ railBalance: 700n }, "the rail's balance moved by +1 units"],
+    [{ float: 699n }, 'payments moved our float by -1 units'],
+    [{ float: 699n, ordered: 499n }, "operators' orders moved our float by -1 units"],
+    [
+      { railBalance: 649n, float: 649n, ordered: 499n },
+      "the rail's balance moved by -50 units, payments moved our float by -50 units, operators' orders moved our float by -1 units",
+    ],
+    [{}, 'payments now in flight explain it'],
+  ])('is told by what has moved since: %o', (change, told) => {
+    expect(cause(change)).toBe(`the wallet is back in range: since -1 units was last unexplained, ${told}`);
   });
 });

@@ -22,6 +22,8 @@ export interface Drift {
   readonly lower: bigint;
   readonly upper: bigint;
   readonly withinRange: boolean;
+  /** How far the balance is above the range, or below it as a negative: what nothing explains. */
+  readonly unexplained: bigint;
 }
 
 /**
@@ -35,11 +37,39 @@ export function measureDrift({ railBalance, before, after, inFlight }: Measureme
   const float = after.credits - after.debits;
   const lower = before.credits - after.debits - inFlight.mayDebit;
   const upper = after.credits + inFlight.mayCredit - before.debits;
-  return {
-    float,
-    drift: railBalance - float,
-    lower,
-    upper,
-    withinRange: lower <= railBalance && railBalance <= upper,
-  };
+  const unexplained = railBalance - nearest(railBalance, lower, upper);
+  return { float, drift: railBalance - float, lower, upper, withinRange: unexplained === 0n, unexplained };
+}
+
+function nearest(value: bigint, lower: bigint, upper: bigint): bigint {
+  if (value < lower) return lower;
+  return value > upper ? upper : value;
+}
+
+/** Where a wallet stood in a comparison; minor units. */
+export interface Standing {
+  readonly railBalance: bigint;
+  readonly float: bigint;
+  /** What operators' orders have moved in the float in all, signed. */
+  readonly ordered: bigint;
+  readonly unexplained: bigint;
+}
+
+/**
+ * What brought a wallet back into its range, as far as it can be told, for people.
+ *
+ * @param text writes minor units as an amount of the wallet's currency
+ */
+export function causeOf(out: Standing, back: Standing, text: (minor: bigint) => string): string {
+  const signed = (minor: bigint) => (minor > 0n ? `+${text(minor)}` : text(minor));
+  const atRail = back.railBalance - out.railBalance;
+  const ordered = back.ordered - out.ordered;
+  const posted = back.float - out.float - ordered;
+  const moves = [
+    ...(atRail === 0n ? [] : [`the rail's balance moved by ${signed(atRail)}`]),
+    ...(posted === 0n ? [] : [`payments moved our float by ${signed(posted)}`]),
+    ...(ordered === 0n ? [] : [`operators' orders moved our float by ${signed(ordered)}`]),
+  ];
+  const cause = moves.length === 0 ? 'payments now in flight explain it' : moves.join(', ');
+  return `the wallet is back in range: since ${signed(out.unexplained)} was last unexplained, ${cause}`;
 }

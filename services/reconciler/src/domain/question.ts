@@ -1,3 +1,4 @@
+import type { BreakKind } from './break-kinds.ts';
 import type { EndStatus } from './claim.ts';
 import type { Terms, Tracked } from './tracked.ts';
 
@@ -13,20 +14,6 @@ export type RailAnswer =
       readonly fee: bigint | null;
       readonly reason: string | null;
     };
-
-/** A discrepancy for people (design 4.5); it changes no state by itself. */
-export type BreakKind =
-  | 'callback.denied'
-  | 'callback.amount_differs'
-  | 'callback.fee_differs'
-  | 'callback.unknown_reference'
-  | 'collection.amount_differs'
-  | 'payout.amount_differs'
-  | 'collection.not_found'
-  | 'payout.not_found'
-  | 'payout.refused_again'
-  | 'payment.contradiction'
-  | 'payment.stuck';
 
 /** A discrepancy that was found: the difference in minor units, and a line without personal data. */
 export interface Finding {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { called, collection, completed, pace, poll } from '../fixtures/verdicts.ts';
 import type { RailAnswer } from './question.ts';
-import { afterPoll, pauseBeforePoll } from './schedule.ts';
+import { afterPoll, notAsked, pauseBeforePoll } from './schedule.ts';
 import { sight } from './sightings.ts';
 import type { Tracked } from './tracked.ts';
 
@@ -99,5 +99,36 @@ describe('polls that callbacks bring about', () => {
     expect(poll(ended, answer).breaks).toEqual(['payment.stuck']);
     expect(ask(ended, 8_000, answer)?.dueAtMs).toBe(908_000);
     expect(poll(sight(open, completed(), pace), answer).breaks).toEqual([]);
+  });
+});
+
+describe('a poll that our own limits refused', () => {
+  const made = { claim: 'cm-1', polledAtMs: 40_000 };
+  const claimed: Tracked = {
+    ...collection(),
+    pollsInRound: 3,
+    scheduledAtMs: 31_000,
+    dueAtMs: 90_000,
+    claim: 'cm-1',
+  };
+
+  it('is none: the payment is due again soon, with jitter, and nothing counts', () => {
+    const retry = { nowMs: 41_000, afterMs: 1_000, fraction: 0.5 };
+    expect(notAsked(claimed, made, retry)).toEqual({ ...claimed, claim: null, dueAtMs: 42_100 });
+  });
+
+  it('leaves it due behind an open circuit, at its place among the oldest', () => {
+    expect(notAsked(claimed, made, null)).toEqual({ ...claimed, claim: null, dueAtMs: 31_000 });
+  });
+
+  it('leaves it due where a callback alone had made it so', () => {
+    const hinted = { ...claimed, scheduledAtMs: 99_000 };
+    expect(notAsked(hinted, made, null).dueAtMs).toBe(40_000);
+    expect(notAsked({ ...claimed, scheduledAtMs: null }, made, null).dueAtMs).toBe(40_000);
+  });
+
+  it('says nothing to whoever has replaced the claim: a callback has also said when to ask', () => {
+    const hinted = { ...claimed, claim: null, dueAtMs: 40_500 };
+    expect(notAsked(hinted, made, null)).toBe(hinted);
   });
 });

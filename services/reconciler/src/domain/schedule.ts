@@ -65,6 +65,24 @@ export interface Poll {
 }
 
 /**
+ * A payment that our own limits kept us from asking about: that is no poll, so it neither counts nor moves the schedule.
+ *
+ * Behind an open circuit it stays due, and keeps its place among the oldest; otherwise it is due again soon.
+ *
+ * @param retry when a rail that can be asked has room again, with a fifth of jitter; null where its circuit is open
+ */
+export function notAsked(
+  tracked: Tracked,
+  { claim, polledAtMs }: Pick<Poll, 'claim' | 'polledAtMs'>,
+  retry: { readonly nowMs: number; readonly afterMs: number; readonly fraction: number } | null,
+): Tracked {
+  if (tracked.claim !== claim) return tracked;
+  const stays = Math.min(tracked.scheduledAtMs ?? polledAtMs, polledAtMs);
+  const dueAtMs = retry ? Math.round(retry.nowMs + retry.afterMs * (1 + JITTER * retry.fraction)) : stays;
+  return { ...tracked, claim: null, dueAtMs };
+}
+
+/**
  * When a payment is asked for again after a poll. Polls that callbacks alone brought about neither count nor move the
  * schedule.
  *

@@ -1,8 +1,11 @@
 import { unreachable } from '@pesewa/kernel';
+import { differingClaim } from './amounts.ts';
+import { dueBooks } from './books.ts';
 import { bearsOut, type Claim, claimedEnd, type EndStatus, isEnd, isOwn, isProven } from './claim.ts';
 import { addClaim, claimsUnder } from './claims.ts';
+import { type Gap, isStillNews, type OwnerRecord } from './coverage.ts';
 import { hastened } from './schedule.ts';
-import { isUnknown, remember, type Terms, type Tracked } from './tracked.ts';
+import { type Booked, isUnknown, remember, type Terms, type Tracked } from './tracked.ts';
 
 /** What the reconciler learns of a payment; times in milliseconds since the epoch. */
 export type Sighting =
@@ -35,13 +38,27 @@ export type Sighting =
       readonly atMs: number;
       readonly status: EndStatus;
       readonly terms: Terms;
+      /** The rail's own fee of a completed payout, in minor units, where its owner tells it. */
+      readonly charged?: bigint;
     }
   | { readonly kind: 'called'; readonly claim: Claim }
   | {
       readonly kind: 'posted';
       readonly name: string;
-      readonly posting: 'capture' | 'refund';
+      /** `release`: the ledger holds nothing any more, or refused to. */
+      readonly posting: 'capture' | 'refund' | 'release';
+      /** How it moved our float, less the rail's own fee; null where it did not. */
+      readonly moved: Booked | null;
       readonly atMs: number;
+    }
+  | {
+      /** The coverage audit has held the payment against its gateway's record. */
+      readonly kind: 'audited';
+      readonly name: string;
+      /** Null where its gateway has none. */
+      readonly record: OwnerRecord | null;
+      /** How the two differed at first sight. */
+      readonly gap: Gap | undefined;
     };
 
 /** When a payment is looked at after a sighting, in milliseconds. */
@@ -51,6 +68,8 @@ export interface Pace {
   readonly firstPollAfterMs: number;
   /** How long a callback's reference may be unknown before people see it. */
   readonly unknownGraceMs: number;
+  /** How long the ledger and the owner of a payment may be apart before people see it. */
+  readonly booksGraceMs: number;
 }
 
 /**
@@ -64,19 +83,38 @@ export function sight(tracked: Tracked, sighting: Sighting, at: Pace): Tracked {
     case 'called':
       return called(tracked, sighting.claim, at);
     case 'posted':
-      return {
-        ...tracked,
-        ...(sighting.posting === 'capture' ? { posted: true } : { refunded: true }),
-        history: remember(tracked.history, { what: 'posting', detail: sighting.name, atMs: sighting.atMs }),
-      };
+      return dueBooks(posted(tracked, sighting), at);
     case 'opened':
     case 'asked':
     case 'closed':
-    case 'ended':
-      return owned(tracked, sighting, at);
+    case 'ended': {
+      const seen = owned(tracked, sighting, at);
+      return seen === tracked ? tracked : dueBooks(seen, at);
+    }
+    case 'audited': {
+      const seen = audited(tracked, sighting, at);
+      return seen === tracked ? tracked : dueBooks(seen, at);
+    }
     default:
       return unreachable(sighting);
   }
+}
+
+function posted(
+  tracked: Tracked,
+  { name: detail, posting, moved, atMs }: Extract<Sighting, { kind: 'posted' }>,
+): Tracked {
+  const { booked } = tracked;
+  const flag = { capture: { posted: true }, refund: { refunded: true }, release: { released: true } }[
+    posting
+  ];
+  return {
+    ...tracked,
+    ...flag,
+    booked:
+      moved === null || booked === null ? (moved ?? booked) : { ...moved, minor: booked.minor + moved.minor },
+    history: remember(tracked.history, { what: 'posting', detail, atMs }),
+  };
 }
 
 function called(tracked: Tracked, claim: Claim, at: Pace): Tracked {
@@ -114,7 +152,8 @@ type OwnedSighting = Extract<Sighting, { kind: 'opened' | 'asked' | 'closed' | '
 
 function owned(tracked: Tracked, event: OwnedSighting, at: Pace): Tracked {
   // The terms are news however late they come: without them the rail can't be asked.
-  const late = event.kind === 'opened' && tracked.terms === null;
+  const isAwaited = tracked.terms === null || tracked.breaks.includes('coverage.missing');
+  const late = event.kind === 'opened' && isAwaited;
   if (event.version <= tracked.version && !late) return tracked;
   const seen = {
     ...tracked,
@@ -149,12 +188,33 @@ function underTerms(tracked: Tracked, terms: Terms): Tracked {
   return { ...tracked, terms, callbacks, history };
 }
 
+/**
+ * What the audit makes of a payment: one that was missed is taken in, and asked about at once; an end that was missed is
+ * taken over. Its version stays, so that the event itself, should it come after all, is still news.
+ */
+function audited(
+  tracked: Tracked,
+  { name, record, gap }: Extract<Sighting, { kind: 'audited' }>,
+  at: Pace,
+): Tracked {
+  if (!isStillNews(tracked, record, gap)) return tracked;
+  const history = remember(tracked.history, { what: 'audit', detail: gap ?? name, atMs: at.nowMs });
+  const seen = { ...tracked, history };
+  if (record === null || gap === undefined || gap === 'coverage.behind') return seen;
+  const { status, terms, acceptedAtMs: atMs, takenOnAtMs } = record;
+  if (status !== 'open') return ended(tracked, seen, { status, terms, atMs: at.nowMs }, at);
+  const taken = { ...seen, acceptedAtMs: seen.acceptedAtMs ?? takenOnAtMs };
+  return opened(tracked, underTerms(taken, terms), { terms, atMs }, at);
+}
+
 function opened(
   before: Tracked,
   seen: Tracked,
-  event: Extract<Sighting, { kind: 'opened' }>,
+  event: Pick<Extract<Sighting, { kind: 'opened' }>, 'terms' | 'atMs'>,
   at: Pace,
 ): Tracked {
+  // An event that comes after the audit has taken its payment over opens nothing again.
+  if (isEnd(before.status)) return seen;
   // Completing a collection puts its first poll off as little when it is heard of before the beginning.
   const isFirst = event.terms.kind === 'collection';
   const newestAtMs = isFirst ? event.atMs : Math.max(event.atMs, lastEventAtMs(before));
@@ -190,21 +250,32 @@ function asked(
 function ended(
   before: Tracked,
   seen: Tracked,
-  event: Extract<Sighting, { kind: 'ended' }>,
+  event: Pick<Extract<Sighting, { kind: 'ended' }>, 'status' | 'terms' | 'atMs' | 'charged'>,
   at: Pace,
 ): Tracked {
-  const doubted = endsHeardOf(seen).some((end) => !bearsOut(event.status, end));
+  const isReceived = event.status === 'completed' && event.terms.kind === 'collection';
+  const received = isReceived ? event.terms.amount : seen.received;
+  const doubted =
+    endsHeardOf(seen).some((end) => !bearsOut(event.status, end)) || isAmountDoubted({ ...seen, received });
   const polledAnyhowAtMs = before.terms === null ? null : before.dueAtMs;
   const dueAtMs = doubted ? (polledAnyhowAtMs ?? at.nowMs) : null;
-  const isReceived = event.status === 'completed' && event.terms.kind === 'collection';
   return {
     ...seen,
     status: event.status,
-    received: isReceived ? event.terms.amount : seen.received,
+    endedAtMs: event.atMs,
+    received,
+    charged: event.charged ?? seen.charged,
     scheduledAtMs: null,
     dueAtMs,
     claim: dueAtMs === null ? null : before.claim,
   };
+}
+
+/** Whether a callback names another amount than it ended with, and no break tells of that: it may have crossed the end. */
+function isAmountDoubted(ended: Tracked): boolean {
+  const { terms, breaks } = ended;
+  if (terms === null || breaks.some((kind) => kind.endsWith('.amount_differs'))) return false;
+  return differingClaim(ended, terms) !== undefined;
 }
 
 /** The ends that callbacks have claimed, and the one that the rail last told: the owner may have gone by another. */

@@ -49,7 +49,10 @@ describe('an absence', () => {
 });
 
 it.each<[string, Sighting]>([
-  ['the ledger posts it', { kind: 'posted', name: 'CollectionCredited', posting: 'capture', atMs: 9_000 }],
+  [
+    'the ledger posts it',
+    { kind: 'posted', name: 'CollectionCredited', posting: 'capture', moved: null, atMs: 9_000 },
+  ],
   ['its owner speaks of it', { kind: 'asked', name: 'Requested', version: 2n, atMs: 9_000, answer: null }],
 ])('a reference that nobody knew is known once %s: its break closes', (_name, sighting) => {
   const before = { ...fold(awaited('co-1', 0), [called()]), breaks: ['callback.unknown_reference'] };

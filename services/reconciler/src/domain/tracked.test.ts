@@ -14,13 +14,13 @@ const terms: Terms = {
 };
 const opened: Sighting = { kind: 'opened', name: 'PayoutAccepted', version: 1n, atMs: 1_000, terms };
 const asked: Sighting = { kind: 'asked', name: 'PayoutSubmitted', version: 4n, atMs: 5_000, answer: null };
-const ended = (status: 'completed' | 'failed' | 'reversed', version: bigint): Sighting => ({
+const ended = (status: 'completed' | 'failed' | 'reversed', version: bigint, of = terms): Sighting => ({
   kind: 'ended',
   name: 'PayoutEnded',
   version,
   atMs: 9_000,
   status,
-  terms,
+  terms: of,
 });
 const origin = { rail: 'upstream', kind: 'payout', proven: false } as const;
 const hint = (status: string, of: Partial<Claim> = {}): Sighting => ({
@@ -31,10 +31,11 @@ const posted = (posting: 'capture' | 'refund'): Sighting => ({
   kind: 'posted',
   name: 'Entry',
   posting,
+  moved: null,
   atMs: 9_500,
 });
 
-const pace = { nowMs: 7_000, firstPollAfterMs: 30_000, unknownGraceMs: 600_000 };
+const pace = { nowMs: 7_000, firstPollAfterMs: 30_000, unknownGraceMs: 600_000, booksGraceMs: 60_000 };
 
 const fold = (...sightings: readonly Sighting[]): Tracked =>
   sightings.reduce<Tracked>((tracked, sighting) => sight(tracked, sighting, pace), awaited('po-1', 0));
@@ -58,6 +59,24 @@ describe('a payment of the working set', () => {
     });
     expect(fold(opened, hint('FAILED'), ended('completed', 5n)).dueAtMs).toBe(7_000);
   });
+
+  it.each([
+    ['payout', 'callback.amount_differs'],
+    ['collection', 'collection.amount_differs'],
+  ] as const)(
+    'is looked at once more where a callback of another amount crosses the end of a %s',
+    (kind, known) => {
+      const own = { ...terms, kind };
+      const open = fold(
+        { kind: 'opened', name: 'Opened', version: 1n, atMs: 1_000, terms: own },
+        hint('COMPLETED', { kind, amount: '99' }),
+      );
+      const end = (tracked: Tracked) => sight(tracked, ended('completed', 5n, own), pace).dueAtMs;
+      expect(end(open)).toBe(7_000);
+      expect(end({ ...open, dueAtMs: null })).toBe(7_000);
+      expect(end({ ...open, breaks: [known] })).toBeNull();
+    },
+  );
 
   it('is asked for once more where it ended otherwise than the rail told (design 4.5)', () => {
     const opening = fold(opened, asked);

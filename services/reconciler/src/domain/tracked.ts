@@ -24,11 +24,19 @@ export interface HistoryEntry {
     | 'fact'
     | 'break'
     | 'resolved'
-    | 'posting';
+    | 'posting'
+    | 'audit';
   readonly detail: string;
   readonly atMs: number;
   readonly lastAtMs: number;
   readonly times: number;
+}
+
+/** What the ledger has moved in our float for a payment, less the rail's own fees: signed minor units. */
+export interface Booked {
+  readonly rail: string;
+  readonly currency: string;
+  readonly minor: bigint;
 }
 
 /** A payment in the working set (design 7). */
@@ -40,6 +48,8 @@ export interface Tracked {
   /** The version of the newest event of the owner. */
   readonly version: bigint;
   readonly openedAtMs: number;
+  /** When it came to the end that it has now, by its owner's event; null before. */
+  readonly endedAtMs: number | null;
   /** When the rail is to be asked next; null while there is nothing to ask. */
   readonly dueAtMs: number | null;
   /** When the rail is asked next by the schedule alone: a callback brings a poll forward, and moves this not. */
@@ -67,11 +77,19 @@ export interface Tracked {
   readonly decided: readonly bigint[];
   /** What the collection completed with, in minor units; null before, and for payouts. */
   readonly received: bigint | null;
+  /** The rail's own fee that the owner of a payout has booked, in minor units; null before, and where no event told it. */
+  readonly charged: bigint | null;
   /** The kinds of the breaks that this payment has opened, less one that is settled and may open again. */
   readonly breaks: readonly string[];
   /** Whether the ledger has moved the float for the payment, and for its reversal. */
   readonly posted: boolean;
   readonly refunded: boolean;
+  /** Whether the ledger holds nothing for a payout that failed: it gave the hold back, or refused it. */
+  readonly released: boolean;
+  /** Null where nothing was moved. */
+  readonly booked: Booked | null;
+  /** When the ledger's entries are held against the payment, since they do not bear each other out yet; null otherwise. */
+  readonly booksDueAtMs: number | null;
   readonly history: readonly HistoryEntry[];
 }
 
@@ -85,6 +103,7 @@ export function awaited(reference: string, nowMs: number): Tracked {
     status: 'awaited',
     version: 0n,
     openedAtMs: nowMs,
+    endedAtMs: null,
     dueAtMs: null,
     scheduledAtMs: null,
     askedAtMs: null,
@@ -99,9 +118,13 @@ export function awaited(reference: string, nowMs: number): Tracked {
     claimsSettled: 0,
     decided: [],
     received: null,
+    charged: null,
     breaks: [],
     posted: false,
     refunded: false,
+    released: false,
+    booked: null,
+    booksDueAtMs: null,
     history: [],
   };
 }
@@ -120,7 +143,33 @@ export function remember(
 
 /** Whether nothing but callbacks speaks of the payment: anyone may have made up its reference. */
 export function isUnknown(tracked: Tracked): boolean {
-  return tracked.terms === null && tracked.version === 0n && !tracked.posted && !tracked.refunded;
+  return tracked.terms === null && tracked.version === 0n && !isBooked(tracked);
+}
+
+/** Whether the ledger has spoken of the payment. */
+export function isBooked({
+  posted,
+  refunded,
+  released,
+}: Pick<Tracked, 'posted' | 'refunded' | 'released'>): boolean {
+  return posted || refunded || released;
+}
+
+/** How far an open payment may have come, by what its rail has said. */
+export const openStates = ['begun', 'accepted', 'refused', 'not_found'] as const;
+
+/** One of {@link openStates}. */
+export type OpenState = (typeof openStates)[number];
+
+/** How far an open payment has come: the rail denies it, refused its newest attempt, took it on, or none of these. */
+export function openStateOf({
+  notFoundSinceMs,
+  refusedAtMs,
+  acceptedAtMs,
+}: Pick<Tracked, 'notFoundSinceMs' | 'refusedAtMs' | 'acceptedAtMs'>): OpenState {
+  if (notFoundSinceMs !== null) return 'not_found';
+  if (refusedAtMs !== null) return 'refused';
+  return acceptedAtMs === null ? 'begun' : 'accepted';
 }
 
 /** The amount that callbacks are held against, in minor units: what it completed with, before that what was asked. */

@@ -1,8 +1,9 @@
 import { unreachable } from '@pesewa/kernel';
 import { judgeAbsence } from './absence.ts';
 import { judgeAmounts, judgeLateClaims } from './amounts.ts';
+import type { BreakKind } from './break-kinds.ts';
 import { judgeClaims, provenDisagree } from './doubts.ts';
-import type { BreakKind, Finding, Judged, Question, Verdict } from './question.ts';
+import type { Finding, Judged, Question, Verdict } from './question.ts';
 import { failureReason } from './reasons.ts';
 import { remember, type Tracked } from './tracked.ts';
 
@@ -44,7 +45,11 @@ export function newFindings(
 }
 
 /** What a verdict makes of the payment: the breaks that it opens, and its timeline. */
-export function afterVerdict(tracked: Tracked, { fact, findings }: Verdict, nowMs: number): Tracked {
+export function afterVerdict(
+  tracked: Tracked,
+  { fact, findings }: Pick<Verdict, 'fact' | 'findings'>,
+  nowMs: number,
+): Tracked {
   let { history } = tracked;
   if (fact) history = remember(history, { what: 'fact', detail: fact.status, atMs: nowMs });
   for (const { kind } of findings) history = remember(history, { what: 'break', detail: kind, atMs: nowMs });

@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import type { OperationsAnswer } from './ports.ts';
+import { commandLine } from './program.fixture.ts';
+
+const answer = (status: number, body: unknown): OperationsAnswer => ({ status, body });
+const none = { matched: 0, differs: 0, missing_there: 0, unclear: 0, pending: 0 };
+const close = {
+  id: '2026-11-20',
+  from: '2026-11-20T00:00:00.000Z',
+  to: '2026-11-21T00:00:00.000Z',
+  rail: null,
+  status: 'done',
+  payments: 1_204,
+  done: 1_204,
+  results: { ...none, matched: 1_202, differs: 1, missing_there: 1 },
+  requestedBy: 'nightly',
+  requestedAt: '2026-11-21T03:00:00.000Z',
+  finishedAt: '2026-11-21T03:05:00.000Z',
+};
+const asking = { ...close, status: 'asking', done: 800, results: { ...none, matched: 800, pending: 404 } };
+const matched = { ...close, results: { ...none, matched: 1_204 } };
+const record = {
+  reference: 'po-1',
+  kind: 'payout',
+  rail: 'upstream',
+  currency: 'KES',
+  result: 'differs',
+  ours: { status: 'completed', amount: '100', fee: '0.5' },
+  theirs: { status: 'completed', amount: '100', fee: '0.49' },
+  differences: [{ field: 'fee', amount: '-0.01' }],
+  why: null,
+  breakId: 'po-1/close.differs',
+};
+const missing = {
+  ...record,
+  reference: 'po-2',
+  result: 'missing_there',
+  theirs: { status: 'not_found', amount: null, fee: null },
+  differences: [{ field: 'status', amount: '-100' }],
+  breakId: 'po-2/close.missing_there',
+};
+const token = 'operator-token-of-tests';
+const url = 'http://reconciler/closes';
+const posted = (body: object, to = url) => ({ url: to, token, body });
+
+describe('pesewa reconcile close', () => {
+  it('waits until it is done, and shows what differs with its break', async () => {
+    const items = (one: object) => answer(200, { items: [one], next: null });
+    const line = commandLine([
+      answer(202, { ...asking, status: 'gathering', payments: 0, done: 0 }),
+      answer(200, asking),
+      answer(200, close),
+      items(record),
+      items(missing),
+    ]);
+    expect(await line.run('reconcile', 'close', '--date', '2026-11-20', '--wait')).toBe(0);
+    expect(line.requests).toEqual([
+      posted({ date: '2026-11-20' }),
+      `${url}/2026-11-20`,
+      `${url}/2026-11-20`,
+      `${url}/2026-11-20/records?result=differs&limit=20`,
+      `${url}/2026-11-20/records?result=missing_there&limit=20`,
+    ]);
+    expect(line.shown).toEqual(['2026-11-20: 0 of 0 so far …', '2026-11-20: 800 of 1,204 …']);
+    expect(line.printed()).toContain(
+      '2026-11-20: done\n1,202 matched, 1 differs, 1 missing there, 0 unclear\n',
+    );
+    expect(line.printed()).toMatch(
+      /po-1 +differs +upstream +fee +0\.5 +0\.49 +-0\.01 KES +po-1\/close\.differs\n/,
+    );
+    expect(line.printed()).toMatch(/po-2 +missing_there +upstream +status +completed +not_found +-100 KES/);
+  });
+
+  it('says how far it is where it is not waited for', async () => {
+    const line = commandLine([answer(202, asking)]);
+    expect(await line.run('reconcile', 'close', '--date', '2026-11-20')).toBe(0);
+    expect(line.printed()).toBe(
+      '2026-11-20: asking, 800 of 1,204: repeat it to look again, or add --wait\n800 matched, 0 differs, 0 missing there, 0 unclear, 404 pending\n',
+    );
+  });
+
+  it('tells what is still too much to count', async () => {
+    const line = commandLine([answer(202, { ...asking, payments: null, done: null, results: null })]);
+    expect(await line.run('reconcile', 'close', '--date', '2026-11-20')).toBe(0);
+    expect(line.printed()).toBe('2026-11-20: asking: repeat it to look again, or add --wait\n');
+  });
+
+  it('is about yesterday, one rail, or a time', async () => {
+    // The clock of these tests begins with 1970.
+    for (const [options, body] of [
+      [[], { date: '1969-12-31' }],
+      [['--rail', 'upstream'], { date: '1969-12-31', rail: 'upstream' }],
+      [
+        ['--from', '2026-11-01', '--to', '2026-11-20T08:00:00+02:00'],
+        { from: '2026-11-01T00:00:00.000Z', to: '2026-11-20T06:00:00.000Z' },
+      ],
+    ] as const) {
+      const line = commandLine([answer(200, matched)]);
+      expect(await line.run('reconcile', 'close', ...options)).toBe(0);
+      expect(line.requests).toEqual([posted(body)]);
+    }
+  });
+
+  it('asks nobody with --dry-run', async () => {
+    const preview = {
+      id: '2026-11-20',
+      from: close.from,
+      to: close.to,
+      rail: null,
+      exists: false,
+      payments: 1_204,
+      rails: [{ rail: 'upstream', payments: 1_204, atLeastSeconds: 61 }],
+    };
+    const line = commandLine([answer(200, preview)]);
+    expect(await line.run('reconcile', 'close', '--date', '2026-11-20', '--dry-run')).toBe(0);
+    expect(line.requests).toEqual([posted({ date: '2026-11-20' }, `${url}?dryRun=true`)]);
+    expect(line.printed()).toBe(
+      '2026-11-20: would ask for 1,204 payments\nRAIL      PAYMENTS  AT LEAST\nupstream      1204      61 s\nnobody was asked\n',
+    );
+  });
+
+  it.each([
+    [['--export', 'close.csv'], 'close.csv', 'csv'],
+    [['--export', 'close.json'], 'close.json', 'json'],
+    [['--export', 'close.txt', '--format', 'json'], 'close.txt', 'json'],
+  ])('writes every payment to a file: %j', async (options, file, format) => {
+    const line = commandLine((at) => answer(200, at.includes('/export') ? undefined : matched));
+    expect(await line.run('reconcile', 'close', '--date', '2026-11-20', ...options)).toBe(0);
+    expect(line.requests[1]).toEqual({ url: `${url}/2026-11-20/export?format=${format}`, token, file });
+    expect(line.printed()).toContain(`every payment is in ${file}\n`);
+  });
+
+  it('prints JSON', async () => {
+    const line = commandLine([answer(200, matched)]);
+    expect(await line.run('reconcile', 'close', '--json')).toBe(0);
+    expect(JSON.parse(line.printed())).toEqual({ ...matched, records: [] });
+  });
+
+  it.each<[string, readonly string[], OperationsAnswer, string]>([
+    [
+      'no day',
+      ['--date', '2026-02-30'],
+      answer(200, close),
+      '--date: 2026-02-30 is no day: write one such as 2026-11-20',
+    ],
+    [
+      'a day and a time',
+      ['--date', '2026-11-20', '--from', '2026-11-19'],
+      answer(200, close),
+      '--date: leave it out, or --from and --to',
+    ],
+    ['no end', ['--from', '2026-11-19'], answer(200, close), '--to: write when it ends, or leave --from out'],
+    [
+      'no beginning',
+      ['--to', '2026-11-19'],
+      answer(200, close),
+      '--from: write when it begins, or leave --to out',
+    ],
+    [
+      'a time backwards',
+      ['--from', '2026-11-20', '--to', '2026-11-19'],
+      answer(200, close),
+      '--from: 2026-11-20 is not before 2026-11-19: write an earlier one, or a later --to',
+    ],
+    [
+      'a day that is not over',
+      ['--date', '2026-11-21'],
+      answer(409, { message: 'to: it can be closed from 2026-11-22T00:10:00.000Z on' }),
+      '/closes answered 409: to: it can be closed from 2026-11-22T00:10:00.000Z on',
+    ],
+    [
+      'a file too early',
+      ['--date', '2026-11-20', '--export', 'a.csv'],
+      answer(202, asking),
+      '--export: 2026-11-20 is not done (800 of 1,204): add --wait, or repeat it later',
+    ],
+  ])('names the field for %s', async (_name, options, told, message) => {
+    const line = commandLine([told]);
+    expect(await line.run('reconcile', 'close', ...options)).toBe(1);
+    expect(line.complained()).toBe(`pesewa: ${message}\n`);
+  });
+});

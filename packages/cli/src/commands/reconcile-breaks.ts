@@ -1,0 +1,235 @@
+import { type Command, Option } from 'commander';
+import { readCount, readLine } from '../arguments.ts';
+import { breakDetails, breakSummary, breaksCsv, breaksTable } from '../break-print.ts';
+import { type BreakChange, type BreakFilters, type BreakRow, breakStatuses } from '../breaks.ts';
+import { openContext } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { withExamples } from '../help.ts';
+import type { CliPorts } from '../ports.ts';
+import { formatJson } from '../print.ts';
+import { addAdjustCommand, addWithdrawCommand } from './reconcile-adjust.ts';
+
+const TEXT_LENGTH_MAX = 500;
+
+/** Adds `breaks …`: what differs somewhere, and what people make of it (design 7). */
+export function addBreakCommands(reconcile: Command, ports: CliPorts): void {
+  const breaks = reconcile
+    .command('breaks')
+    .description(
+      'what differs between a rail, our books and our records; alone it lists what is not resolved',
+    );
+  addListCommand(breaks, ports);
+  addShowCommand(breaks, ports);
+  addAssignCommand(breaks, ports);
+  addTextCommand(breaks, ports, {
+    verb: 'note',
+    description: 'adds to what is known of a break; a resolved one as well',
+    argument: 'what is known',
+    example: '"asked the rail, ticket 4711"',
+    changeOf: (text) => ({ verb: 'notes', body: { text } }),
+  });
+  addTextCommand(breaks, ports, {
+    verb: 'explain',
+    description: 'tells why it differs; the break stays until its cause is gone, or somebody resolves it',
+    argument: 'why it differs',
+    example: '"a fee that the rail took twice"',
+    changeOf: (explanation) => ({ verb: 'explain', body: { explanation } }),
+  });
+  addTextCommand(breaks, ports, {
+    verb: 'resolve',
+    description: 'closes a break; what is found again by the next run opens it again, with its history',
+    argument: 'what became of it',
+    example: '"the rail paid it back on 2026-11-03"',
+    changeOf: (resolution) => ({ verb: 'resolve', body: { resolution } }),
+  });
+  addTextCommand(breaks, ports, {
+    verb: 'reopen',
+    description: 'opens a resolved break again, with its history',
+    argument: 'why it is open after all',
+    example: '"the rail took it back again"',
+    changeOf: (reason) => ({ verb: 'reopen', body: { reason } }),
+  });
+  addAdjustCommand(breaks, ports);
+  addWithdrawCommand(breaks, ports);
+  addExportCommand(breaks, ports);
+}
+
+interface FilterOptions extends Omit<BreakFilters, 'status'> {
+  readonly status: BreakRow['status'] | 'unresolved' | 'all';
+}
+
+function addFilters(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--status <status>', 'only those that stand here')
+        .choices([...breakStatuses, 'unresolved', 'all'])
+        .default('unresolved'),
+    )
+    .option(
+      '--reference <reference>',
+      'only those of one payment, by our transactionReference, or of one wallet',
+    )
+    .option('--kind <kind>', 'only those of a kind, such as wallet.drift')
+    .option('--rail <rail>', 'only those of a rail')
+    .option('--currency <currency>', 'only those in a currency')
+    .option('--owner <operator>', 'only those that somebody has')
+    .option(
+      '--older-than <age>',
+      'only those opened longer ago than minutes, hours or days, such as 90m, 12h or 7d',
+    );
+}
+
+function filtersOf({
+  status,
+  reference,
+  kind,
+  rail,
+  currency,
+  owner,
+  olderThan,
+}: FilterOptions): BreakFilters {
+  if (olderThan !== undefined && !/^\d{1,5}[mhd]$/.test(olderThan)) {
+    throw new CliError(
+      `--older-than: ${olderThan} is no age: write minutes, hours or days, such as 90m, 12h or 7d`,
+    );
+  }
+  const narrowed = { reference, kind, rail, currency: currency?.toUpperCase(), owner, olderThan };
+  return { ...(status !== 'all' && { status }), ...narrowed };
+}
+
+function addListCommand(breaks: Command, ports: CliPorts): void {
+  const list = addFilters(
+    breaks.command('list', { isDefault: true }).description('breaks, those first that were opened last'),
+  )
+    .option('--limit <count>', 'how many at most', '50')
+    .option('--json', 'print JSON')
+    .addOption(new Option('--csv', 'print CSV').conflicts('json'))
+    .action(
+      async (
+        options: FilterOptions & { readonly limit: string; readonly json?: boolean; readonly csv?: boolean },
+        command: Command,
+      ) => {
+        const limit = readCount('--limit', options.limit);
+        const filters = filtersOf(options);
+        const { operations } = await openContext(ports, command);
+        const found = await operations.breaks.list(filters, limit);
+        if (options.json) ports.print(formatJson(found));
+        else ports.print(options.csv ? breaksCsv(found) : breaksTable(found, ports.colours));
+      },
+    );
+  withExamples(list, [
+    'pesewa reconcile breaks list',
+    'pesewa reconcile breaks list --status open --older-than 1d',
+    'pesewa reconcile breaks list --kind wallet.drift --rail upstream --status all --json',
+    'pesewa reconcile breaks list --owner ama --limit 500 --csv',
+  ]);
+}
+
+function addExportCommand(breaks: Command, ports: CliPorts): void {
+  const exporting = addFilters(
+    breaks
+      .command('export')
+      .description('writes breaks to a file, however many there are')
+      .argument('<file>', 'its path; what is there is replaced once the new one is whole'),
+  )
+    .addOption(
+      new Option('--format <format>', 'of the file (default: by its ending, else csv)').choices([
+        'csv',
+        'json',
+      ]),
+    )
+    .action(
+      async (
+        file: string,
+        options: FilterOptions & { readonly format?: 'csv' | 'json' },
+        command: Command,
+      ) => {
+        const filters = filtersOf(options);
+        const { operations } = await openContext(ports, command);
+        const format = options.format ?? (file.toLowerCase().endsWith('.json') ? 'json' : 'csv');
+        await operations.breaks.export(filters, format, file);
+        ports.print(`the breaks are in ${file}\n`);
+      },
+    );
+  withExamples(exporting, [
+    'pesewa reconcile breaks export breaks.csv',
+    'pesewa reconcile breaks export november.json --status all --older-than 30d',
+  ]);
+}
+
+function addShowCommand(breaks: Command, ports: CliPorts): void {
+  const show = breaks
+    .command('show')
+    .description('one break: what differs, who has it, its history, and where more is told')
+    .argument('<id>', 'its id')
+    .option('--json', 'print JSON')
+    .action(async (id: string, options: { readonly json?: boolean }, command: Command) => {
+      const { operations } = await openContext(ports, command);
+      const found = await operations.breaks.show(id);
+      ports.print(options.json ? formatJson(found) : breakDetails(found));
+    });
+  withExamples(show, [
+    'pesewa reconcile breaks show po-0193e5c1/payment.contradiction',
+    'pesewa reconcile breaks show upstream:GHS/wallet.drift --json',
+  ]);
+}
+
+function addAssignCommand(breaks: Command, ports: CliPorts): void {
+  const assign = breaks
+    .command('assign')
+    .description('gives a break to an operator, yourself or another')
+    .argument('<id>', 'its id')
+    .argument('<operator>', 'a name of OPERATORS')
+    .option('--dry-run', 'show the break and change nothing')
+    .action(async (id: string, to: string, options: ChangeOptions, command: Command) => {
+      await carryOut(ports, command, id, { verb: 'assign', body: { to } }, options);
+    });
+  withExamples(assign, ['pesewa reconcile breaks assign po-0193e5c1/payment.contradiction ama']);
+}
+
+interface ChangeOptions {
+  readonly dryRun?: boolean;
+}
+
+function addTextCommand(
+  breaks: Command,
+  ports: CliPorts,
+  what: {
+    readonly verb: string;
+    readonly description: string;
+    readonly argument: string;
+    readonly example: string;
+    readonly changeOf: (text: string) => BreakChange;
+  },
+): void {
+  const command = breaks
+    .command(what.verb)
+    .description(what.description)
+    .argument('<id>', 'its id')
+    .argument('<text>', `${what.argument}, in one line of at most ${TEXT_LENGTH_MAX} characters`)
+    .option('--dry-run', 'show the break and change nothing')
+    .action(async (id: string, text: string, options: ChangeOptions, called: Command) => {
+      const change = what.changeOf(readLine('text', text, TEXT_LENGTH_MAX));
+      await carryOut(ports, called, id, change, options);
+    });
+  const id = 'po-0193e5c1/payment.contradiction';
+  withExamples(command, [
+    `pesewa reconcile breaks ${what.verb} ${id} ${what.example}`,
+    `pesewa reconcile breaks ${what.verb} ${id} ${what.example} --dry-run`,
+  ]);
+}
+
+async function carryOut(
+  ports: CliPorts,
+  command: Command,
+  id: string,
+  change: BreakChange,
+  { dryRun }: ChangeOptions,
+): Promise<void> {
+  const { operations } = await openContext(ports, command);
+  if (dryRun) {
+    ports.print(`${breakSummary(await operations.breaks.show(id))}nothing was changed\n`);
+    return;
+  }
+  ports.print(breakSummary(await operations.breaks.change(id, change)));
+}

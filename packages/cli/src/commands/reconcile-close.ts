@@ -1,0 +1,194 @@
+import { type Command, Option } from 'commander';
+import { readDay, readTime } from '../arguments.ts';
+import {
+  type ClosePreview,
+  type CloseRecordView,
+  type Closes,
+  type CloseView,
+  type CloseWish,
+  openResults,
+} from '../closes.ts';
+import { openContext } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { withExamples } from '../help.ts';
+import type { CliPorts } from '../ports.ts';
+import { formatJson, formatTable } from '../print.ts';
+
+interface CloseOptions {
+  readonly date?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly rail?: string;
+  readonly wait?: boolean;
+  readonly dryRun?: boolean;
+  readonly export?: string;
+  readonly format?: 'csv' | 'json';
+  readonly json?: boolean;
+}
+
+const DAY_MS = 86_400_000;
+const LOOK_MS = 1_000;
+/** How many payments of each result are printed. */
+const SHOWN = 20;
+
+/** Adds `reconcile close`: every payment that ended in a day, asked for again at its rail and matched (design 7). */
+export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
+  const close = reconcile
+    .command('close')
+    .description(
+      'asks the rails again for every payment that ended in a day, and matches what they say with what we have; a day is closed once, so repeat it to look how far it is',
+    )
+    .option('--date <day>', 'the day, UTC, such as 2026-11-20 (default: yesterday)')
+    .option('--from <time>', 'instead of a day: a time with its zone, or a date; at most 31 days before --to')
+    .option('--to <time>', 'with --from: the time before which it ends')
+    .option('--rail <rail>', 'one rail (default: all of them)')
+    .option('--wait', 'stay until it is done, and show how far it is')
+    .option('--dry-run', 'tell how many payments it would ask for, and ask for none')
+    .option('--export <file>', 'write every payment with its result to a file; the close must be done')
+    .addOption(
+      new Option('--format <format>', 'of the file (default: by its ending, else csv)').choices([
+        'csv',
+        'json',
+      ]),
+    )
+    .option('--json', 'print JSON')
+    .action(async (options: CloseOptions, command: Command) => {
+      const wish = wishOf(options, ports.clock.nowMs());
+      const { operations } = await openContext(ports, command);
+      if (options.dryRun) {
+        const preview = await operations.closes.preview(wish);
+        ports.print(options.json ? formatJson(preview) : describePreview(preview, ports.colours));
+        return;
+      }
+      const opened = await operations.closes.open(wish);
+      const found = options.wait ? await untilDone(ports, operations.closes, opened) : opened;
+      if (options.export !== undefined) await write(operations.closes, found, options, options.export);
+      const records = await openRecords(operations.closes, found);
+      ports.print(
+        options.json ? formatJson({ ...found, records }) : describe(found, records, options, ports.colours),
+      );
+    });
+  withExamples(close, [
+    'pesewa reconcile close --dry-run',
+    'pesewa reconcile close --wait',
+    'pesewa reconcile close --date 2026-11-20 --rail upstream --wait --json',
+    'pesewa reconcile close --date 2026-11-20 --wait --export close.csv',
+    'pesewa reconcile close --from 2026-11-01 --to 2026-12-01 --wait --export november.json',
+  ]);
+}
+
+function wishOf({ date, from, to, rail }: CloseOptions, nowMs: number): CloseWish {
+  const at = rail === undefined ? {} : { rail };
+  if (from === undefined && to === undefined) {
+    const day = date ?? new Date(nowMs - DAY_MS).toISOString().slice(0, 10);
+    if (!readDay(day)) throw new CliError(`--date: ${day} is no day: write one such as 2026-11-20`);
+    return { date: day, ...at };
+  }
+  if (date !== undefined) throw new CliError('--date: leave it out, or --from and --to');
+  if (from === undefined) throw new CliError('--from: write when it begins, or leave --to out');
+  if (to === undefined) throw new CliError('--to: write when it ends, or leave --from out');
+  const [start, end] = [readTime('--from', from), readTime('--to', to)];
+  if (start.getTime() >= end.getTime()) {
+    throw new CliError(`--from: ${from} is not before ${to}: write an earlier one, or a later --to`);
+  }
+  return { from: start.toISOString(), to: end.toISOString(), ...at };
+}
+
+async function untilDone(ports: CliPorts, closes: Closes, opened: CloseView): Promise<CloseView> {
+  let current = opened;
+  try {
+    while (current.status !== 'done') {
+      ports.progress(`${current.id}: ${progress(current)} …`);
+      await ports.clock.sleep(LOOK_MS);
+      current = await closes.show(current.id);
+    }
+    return current;
+  } finally {
+    ports.progress('');
+  }
+}
+
+async function write(closes: Closes, close: CloseView, options: CloseOptions, file: string): Promise<void> {
+  if (close.status !== 'done') {
+    throw new CliError(
+      `--export: ${close.id} is not done (${progress(close)}): add --wait, or repeat it later`,
+    );
+  }
+  const format = options.format ?? (file.toLowerCase().endsWith('.json') ? 'json' : 'csv');
+  await closes.export(close.id, format, file);
+}
+
+/** The first payments of each result that people look at. */
+async function openRecords(closes: Closes, { id, results }: CloseView): Promise<readonly CloseRecordView[]> {
+  const found: CloseRecordView[] = [];
+  for (const result of openResults) {
+    if (results === null || results[result] === 0) continue;
+    found.push(...(await closes.records(id, result, SHOWN)));
+  }
+  return found;
+}
+
+function progress({ status, done, payments }: CloseView): string {
+  if (done === null || payments === null) return status;
+  const soFar = status === 'gathering' ? ' so far' : '';
+  return `${done.toLocaleString('en-GB')} of ${payments.toLocaleString('en-GB')}${soFar}`;
+}
+
+function describePreview({ id, payments, rails, exists }: ClosePreview, colours: boolean): string {
+  const rows = rails.map(({ rail, payments: count, atLeastSeconds }) => [rail, count, `${atLeastSeconds} s`]);
+  const heading = ['RAIL', 'PAYMENTS', 'AT LEAST'];
+  const table = formatTable(heading, rows, { colours, empty: 'nothing ended then', right: heading.slice(1) });
+  const known = exists ? 'it is made already: it would only be shown\n' : '';
+  return `${id}: would ask for ${payments.toLocaleString('en-GB')} payments\n${table}${known}nobody was asked\n`;
+}
+
+function describe(
+  close: CloseView,
+  records: readonly CloseRecordView[],
+  options: CloseOptions,
+  colours: boolean,
+): string {
+  const { id, status, results } = close;
+  const far = results === null ? status : `${status}, ${progress(close)}`;
+  const state = status === 'done' ? 'done' : `${far}: repeat it to look again, or add --wait`;
+  const counts =
+    results && Object.entries(results).filter(([name]) => name !== 'pending' || status !== 'done');
+  const summary = counts?.map(
+    ([name, count]) => `${count.toLocaleString('en-GB')} ${name.replace('_', ' ')}`,
+  );
+  const lines = [`${id}: ${state}`, ...(summary ? [summary.join(', ')] : [])];
+  const written = options.export === undefined ? '' : `every payment is in ${options.export}\n`;
+  return `${lines.join('\n')}\n${records.length === 0 ? '' : table(close, records, colours)}${written}`;
+}
+
+function table({ id, results }: CloseView, records: readonly CloseRecordView[], colours: boolean): string {
+  const rows = records.map((record) => [
+    record.reference,
+    record.result,
+    record.rail,
+    ...differenceOf(record),
+    record.breakId ?? record.why,
+  ]);
+  const text = formatTable(
+    ['REFERENCE', 'RESULT', 'RAIL', 'FIELD', 'OURS', 'THEIRS', 'DIFFERENCE', 'BREAK'],
+    rows,
+    {
+      colours,
+      empty: '',
+      right: ['DIFFERENCE'],
+    },
+  );
+  const total = openResults.reduce((sum, result) => sum + (results?.[result] ?? 0), 0);
+  const more = total > records.length ? `and ${total - records.length} more of ${id}: see --export\n` : '';
+  return `${text}${more}`;
+}
+
+/** The first field in which the two differ: what each has, and theirs minus ours. */
+function differenceOf({ ours, theirs, differences, currency }: CloseRecordView): readonly (string | null)[] {
+  const [first] = differences;
+  if (!first) return [null, ours.status, theirs.status, null];
+  const field = first.field;
+  const values =
+    field === 'amount' || field === 'fee' ? [ours[field], theirs[field]] : [ours.status, theirs.status];
+  return [field, ...values, `${first.amount} ${currency}`];
+}

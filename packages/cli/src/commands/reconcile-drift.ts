@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { openContext } from '../context.ts';
+import { pathOf, withExamples } from '../help.ts';
+import type { CliPorts } from '../ports.ts';
+import { formatJson, formatTable } from '../print.ts';
+import type { WalletRun } from '../reconciling.ts';
+
+/** Adds `drift`: the latest comparison of every wallet (design 7). */
+export function addDriftCommand(parent: Command, ports: CliPorts): void {
+  const drift = parent
+    .command('drift')
+    .description(
+      "the latest comparison of each rail's wallets with our float, with the payments that could explain what is unexplained",
+    )
+    .option('--json', 'print JSON')
+    .action(async (options: { readonly json?: boolean }, command: Command) => {
+      const { operations } = await openContext(ports, command);
+      const runs = await operations.reconciling.drift();
+      ports.print(options.json ? formatJson(runs) : describeRuns(runs, ports.colours));
+    });
+  const path = pathOf(drift);
+  withExamples(drift, [path, `${path} --json`]);
+  drift.addHelpText('after', SIGNS);
+}
+
+/** What the sign of a drift means. */
+export const SIGNS =
+  '\nDrift: what the rail has less our float. + is more at the rail than we know of, - is less. Payments in flight explain a range.';
+
+/** Comparisons of wallets as a table; below it what nothing explains yet, with its candidates. */
+export function describeRuns(runs: readonly WalletRun[], colours: boolean): string {
+  const table = formatTable(
+    ['AT', 'RAIL', 'CURRENCY', 'AT THE RAIL', 'FLOAT', 'DRIFT', 'EXPLAINED'],
+    runs.map(({ at, rail, currency, railBalance, float, drift, withinRange }) => [
+      at,
+      rail,
+      currency,
+      railBalance,
+      float,
+      signed(drift),
+      withinRange ? 'yes' : 'NO',
+    ]),
+    {
+      colours,
+      empty: 'no comparison yet: the reconciler makes one by itself, or pesewa reconcile run now',
+      right: ['AT THE RAIL', 'FLOAT', 'DRIFT'],
+    },
+  );
+  return [table, ...runs.filter(({ withinRange }) => !withinRange).map(describeUnexplained)].join('');
+}
+
+function describeUnexplained({ rail, currency, drift, unexplained = drift, candidates }: WalletRun): string {
+  const head = `\n${rail} ${currency}: ${signed(unexplained)} is unexplained`;
+  if (candidates.length === 0) return `${head}, and no payment is known that could explain it\n`;
+  const rows = candidates.map(({ reference, why }) => [reference, why]);
+  return `${head}; what could explain it:\n${formatTable(['CANDIDATE', 'WHY'], rows, { colours: false, empty: '' })}`;
+}
+
+function signed(amount: string): string {
+  return /^(?:-|0(?:\.0*)?$)/.test(amount) ? amount : `+${amount}`;
+}

@@ -1,0 +1,192 @@
+import { readFile } from 'node:fs/promises';
+import { type Command, Option } from 'commander';
+import { readCurrency, readTime } from '../arguments.ts';
+import { openContext } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { withExamples } from '../help.ts';
+import type { CliPorts } from '../ports.ts';
+import { formatJson, formatTable } from '../print.ts';
+import {
+  discrepantResults,
+  type RailStatements,
+  type RailStatementView,
+  type StatementRecordView,
+  type StatementWish,
+} from '../rail-statements.ts';
+
+interface MatchOptions {
+  readonly rail: string;
+  readonly mapping: string;
+  readonly currency?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly dryRun?: boolean;
+  readonly export?: string;
+  readonly format?: 'csv' | 'json';
+  readonly json?: boolean;
+}
+
+const LOOK_MS = 1_000;
+/** How many records of each result are printed. */
+const SHOWN = 20;
+const NAME = /^[a-z][a-z0-9-]{0,39}$/;
+
+/** Adds `reconcile match`: a rail's statement, each line of it held against our payments (design 7, ADR 30). */
+export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
+  const match = reconcile
+    .command('match')
+    .description(
+      "holds every line of a rail's statement (CSV) against our payments, by reference, then by amount and time; the same file again goes on where it stopped, and opens no break twice. Exit code 1 where anything is not matched",
+    )
+    .argument('<file>', 'the statement as the rail sent it')
+    .requiredOption('--rail <rail>', 'whose statement it is')
+    .requiredOption(
+      '--mapping <mapping>',
+      'which column holds what: a JSON file, or the name of a mapping that the reconciler keeps',
+    )
+    .option('--currency <currency>', 'of every line, where no column tells it')
+    .option(
+      '--from <time>',
+      "payments that ended from then on must be in it (default: the first line's time)",
+    )
+    .option('--to <time>', "the time before which they ended (default: after the last line's time)")
+    .option('--dry-run', 'read and match it, tell what it comes to, and leave nothing')
+    .option('--export <file>', 'write every record with its result to a file')
+    .addOption(
+      new Option('--format <format>', 'of that file (default: by its ending, else csv)').choices([
+        'csv',
+        'json',
+      ]),
+    )
+    .option('--json', 'print JSON')
+    .action(async (file: string, options: MatchOptions, command: Command) => {
+      if (options.dryRun && options.export !== undefined)
+        throw new CliError('--export: a dry run leaves nothing to export: leave out one of the two');
+      const wish = await wishOf(file, options);
+      const { operations } = await openContext(ports, command);
+      const statement = await matchWhole(ports, operations.railStatements, wish);
+      const { id } = statement;
+      if (options.export !== undefined && id !== null) {
+        const format = options.format ?? (options.export.toLowerCase().endsWith('.json') ? 'json' : 'csv');
+        await operations.railStatements.export(id, format, options.export);
+      }
+      const records = statement.problems ?? (await problemsOf(operations.railStatements, statement));
+      ports.print(
+        options.json
+          ? formatJson({ ...statement, problems: records })
+          : describe(statement, records, options, ports.colours),
+      );
+      const { discrepancies } = statement;
+      if (discrepancies) throw new CliError(`${discrepancies} of the records are not matched`);
+    });
+  withExamples(match, [
+    'pesewa reconcile match upstream.csv --rail upstream --mapping upstream.json --currency KES --dry-run',
+    'pesewa reconcile match upstream.csv --rail upstream --mapping upstream-daily --currency KES',
+    'pesewa reconcile match nov.csv --rail upstream --mapping upstream-daily --from 2026-11-01 --to 2026-12-01 --export result.csv',
+  ]);
+}
+
+async function wishOf(file: string, options: MatchOptions): Promise<StatementWish> {
+  const { rail, currency, from, to, dryRun = false } = options;
+  const [start, end] = [from && readTime('--from', from), to && readTime('--to', to)];
+  if (start && end && start >= end)
+    throw new CliError(`--from: ${from} is not before ${to}: write an earlier one, or a later --to`);
+  return {
+    file,
+    rail,
+    mapping: await readMapping(options.mapping),
+    ...(currency !== undefined && { currency: readCurrency('--currency', currency) }),
+    ...(start && { from: start.toISOString() }),
+    ...(end && { to: end.toISOString() }),
+    dryRun,
+  };
+}
+
+/** A mapping from its file, as short as it can be written; what is no file is the name of one. */
+async function readMapping(given: string): Promise<string> {
+  const text = await readFile(given, 'utf8').catch(() => undefined);
+  if (text === undefined) {
+    if (NAME.test(given)) return given;
+    throw new CliError(`--mapping: ${given} can't be read, and is no name of a mapping`);
+  }
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    throw new CliError(`--mapping: ${given} is no JSON: mend it, or name a mapping that is kept`);
+  }
+}
+
+async function matchWhole(
+  ports: CliPorts,
+  statements: RailStatements,
+  wish: StatementWish,
+): Promise<RailStatementView> {
+  try {
+    let current = await statements.upload(wish, (sent, size) => {
+      const percent = size === 0 ? 100 : Math.floor((sent / size) * 100);
+      ports.progress(
+        sent < size ? `sending ${percent} % …` : `sent; ${wish.dryRun ? 'matching' : 'the last lines'} …`,
+      );
+    });
+    while (current.id !== null && current.status !== 'done') {
+      const { id, lines, stage } = current;
+      if (current.status === 'dropped')
+        throw new CliError(`FILE: ${id} was dropped meanwhile: send it again`);
+      ports.progress(`matching ${lines.toLocaleString('en-GB')} lines: ${stage ?? current.status} …`);
+      await ports.clock.sleep(LOOK_MS);
+      current = await statements.show(id);
+    }
+    return current;
+  } finally {
+    ports.progress('');
+  }
+}
+
+async function problemsOf(
+  statements: RailStatements,
+  { id, counts }: RailStatementView,
+): Promise<readonly StatementRecordView[]> {
+  const found: StatementRecordView[] = [];
+  for (const result of discrepantResults) {
+    if (id !== null && counts?.[result]) found.push(...(await statements.records(id, result, SHOWN)));
+  }
+  return found;
+}
+
+function describe(
+  statement: RailStatementView,
+  records: readonly StatementRecordView[],
+  { dryRun }: MatchOptions,
+  colours: boolean,
+): string {
+  const { id, lines, counts, discrepancies, from, to, breaksOpened, breaksHidden } = statement;
+  const window =
+    from === null ? 'no time is told: payments without a line are not looked for' : `from ${from} to ${to}`;
+  const results = Object.entries(counts ?? {}).filter(([, count]) => count > 0);
+  const totals = formatTable(
+    ['RESULT', 'RECORDS'],
+    results.map(([result, count]) => [result, count.toLocaleString('en-GB')]),
+    { colours, empty: 'no records', right: ['RECORDS'] },
+  );
+  const list = formatTable(
+    ['LINE', 'RESULT', 'PAYMENT', 'AMOUNT', 'DIFFERENCE', 'WHY'],
+    records.map((one) => [
+      one.line,
+      one.result,
+      one.payment ?? one.reference,
+      one.amount === null ? null : `${one.amount} ${one.currency}`,
+      one.difference,
+      one.reason ?? [...one.how, ...one.candidates].join(' '),
+    ]),
+    { colours, empty: 'everything is matched', right: ['LINE', 'AMOUNT', 'DIFFERENCE'] },
+  );
+  const more =
+    (discrepancies ?? 0) > records.length
+      ? `${(discrepancies ?? 0) - records.length} more: see --export\n`
+      : '';
+  const breaks = dryRun
+    ? 'a dry run: nothing is left of it, and no break was opened\n'
+    : `${breaksOpened} breaks opened${breaksHidden > 0 ? `, ${breaksHidden} more had no room` : ''}: see reconcile breaks\n`;
+  const head = `${id ?? 'dry run'}: ${lines.toLocaleString('en-GB')} lines, ${window}\n`;
+  return `${head}\n${totals}\n${list}${more}${breaks}`;
+}

@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import { openContext } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { withExamples } from '../help.ts';
+import type { CliPorts } from '../ports.ts';
+import { formatJson } from '../print.ts';
+import type { Compared } from '../reconciling.ts';
+import { describeRuns, SIGNS } from './reconcile-drift.ts';
+
+/** Adds `run`: a comparison of every wallet now (design 7). */
+export function addRunCommand(reconcile: Command, ports: CliPorts): void {
+  const run = reconcile
+    .command('run')
+    .description("compares each rail's wallets with our float now, and prints what came of it")
+    .option('--json', 'print JSON')
+    .action(async (options: { readonly json?: boolean }, command: Command) => {
+      const { operations } = await openContext(ports, command);
+      const compared = await operations.reconciling.compare();
+      ports.print(options.json ? formatJson(compared) : describe(compared, ports.colours));
+      const [silent] = compared.notCompared;
+      if (silent) {
+        throw new CliError(
+          `${silent.rail} ${silent.currency} was not compared: the rail or our own topics did not tell in time, see the reconciler's log`,
+        );
+      }
+      const [open] = compared.runs.filter(({ withinRange }) => !withinRange);
+      if (open) throw new CliError(`${open.rail} ${open.currency} is out of range: pesewa reconcile drift`);
+    });
+  withExamples(run, ['pesewa reconcile run', 'pesewa reconcile run --json']);
+  run.addHelpText(
+    'after',
+    `${SIGNS}\n\nExit code: 1 where a wallet is out of range, or could not be compared; what came of the others is printed.`,
+  );
+}
+
+function describe({ runs, notCompared }: Compared, colours: boolean): string {
+  const silent = notCompared.map(
+    ({ rail, currency, at }) => `not compared: ${rail} ${currency}, last at ${at}\n`,
+  );
+  return [describeRuns(runs, colours), ...silent].join('');
+}

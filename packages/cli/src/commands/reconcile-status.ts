@@ -1,0 +1,127 @@
+import type { Command } from 'commander';
+import { openContext } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { withExamples } from '../help.ts';
+import type { CliPorts } from '../ports.ts';
+import { formatJson, formatTable } from '../print.ts';
+import type { ReconciliationStatus } from '../reconciling.ts';
+
+/** Where the reconciler stops counting due polls. */
+const DUE_COUNT_MAX = 10_000;
+
+/** Adds `status`: the first look of whoever is called (design 7). */
+export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
+  const status = reconcile
+    .command('status')
+    .description('what is open, due and broken, how old it is, and when it was last compared')
+    .option('--json', 'print JSON')
+    .action(async (options: { readonly json?: boolean }, command: Command) => {
+      const { operations } = await openContext(ports, command);
+      const found = await operations.reconciling.status();
+      ports.print(options.json ? formatJson(found) : describe(found, ports.colours));
+      if (found.untold.length > 0) {
+        throw new CliError(
+          `the reconciler did not tell in time: ${found.untold.join(', ')}; see its log, and whether its database is well`,
+        );
+      }
+    });
+  withExamples(status, ['pesewa reconcile status', 'pesewa reconcile status --json']);
+  status.addHelpText(
+    'after',
+    '\nOverdue: a poll that was due more than a minute ago. Exit code: 1 where a part was not told in time; the others are printed.',
+  );
+}
+
+function describe(found: ReconciliationStatus, colours: boolean): string {
+  const since = (at: string | null) => (at === null ? null : age(Date.parse(found.at) - Date.parse(at)));
+  const right = ['COUNT', 'OLDEST', 'DUE', 'OVERDUE', 'LONGEST'];
+  const table = (heading: readonly string[], rows: Parameters<typeof formatTable>[1], empty: string) =>
+    formatTable(heading, rows, { colours, empty, right });
+  const { open, polls, breaks } = found;
+  return [
+    open &&
+      table(
+        ['OPEN', 'COUNT', 'OLDEST', 'WHICH'],
+        open.map(({ kind, count, oldest }) => [
+          `${kind}s`,
+          count,
+          since(oldest?.openedAt ?? null),
+          oldest && `${oldest.reference} (${oldest.state.replaceAll('_', ' ')})`,
+        ]),
+        'nothing is open',
+      ),
+    polls &&
+      table(
+        ['POLLS', 'DUE', 'OVERDUE', 'LONGEST'],
+        polls.map(({ rail, due, overdue, oldestDueAt }) => [
+          rail,
+          atMost(due),
+          atMost(overdue),
+          since(oldestDueAt),
+        ]),
+        'no rail is polled',
+      ),
+    breaks &&
+      table(
+        ['BREAKS', 'COUNT', 'OLDEST'],
+        breaks.map(({ kind, count, oldestAt }) => [kind, count, since(oldestAt)]),
+        'no break is open',
+      ),
+    describeRuns(found, since),
+  ]
+    .filter((part) => part !== null)
+    .join('\n');
+}
+
+/** When everything was last looked at as a whole. */
+function describeRuns(
+  { comparison, coverage, close, caughtUp }: ReconciliationStatus,
+  since: (at: string | null) => string | null,
+): string {
+  const ago = (at: string | null) => (at === null ? 'never' : `${since(at)} ago`);
+  const lines = [
+    comparison &&
+      `wallets    compared ${ago(comparison.at)}, ${comparison.wallets} in all, out of range: ${comparison.outOfRange.join(', ') || 'none'}`,
+    coverage &&
+      `coverage   audited ${ago(coverage.at)}${coverage.status === null ? '' : `: ${coverage.status}, ${coverage.found} found, ${coverage.repaired} repaired`}`,
+    close &&
+      `close      of the time before ${close.to ?? '-'}, done ${ago(close.finishedAt)}${counted(close.counts)}`,
+    caughtUp !== null &&
+      `events     ${caughtUp ? 'all that was published is applied' : 'NOT ALL that was published is applied yet'}`,
+  ];
+  return lines
+    .filter((line) => typeof line === 'string')
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+function counted(counts: Readonly<Record<string, number>> | null): string {
+  const told = Object.entries(counts ?? {}).map(
+    ([result, count]) => `${count} ${result.replaceAll('_', ' ')}`,
+  );
+  return told.length === 0 ? '' : `: ${told.join(', ')}`;
+}
+
+function atMost(count: number): string {
+  return count >= DUE_COUNT_MAX ? `${DUE_COUNT_MAX} or more` : String(count);
+}
+
+const units = [
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'min'],
+  [1, 's'],
+] as const;
+
+/** A span in its two largest units, such as `3 h 20 min`. */
+function age(spanMs: number): string {
+  let restS = Math.max(0, Math.floor(spanMs / 1_000));
+  const parts: string[] = [];
+  for (const [seconds, unit] of units) {
+    const count = Math.floor(restS / seconds);
+    restS -= count * seconds;
+    if (count > 0 || (unit === 's' && parts.length === 0)) parts.push(`${count} ${unit}`);
+    else if (parts.length > 0) break;
+  }
+  return parts.slice(0, 2).join(' ');
+}

@@ -1,0 +1,71 @@
+import type { Command } from 'commander';
+import { readReference } from '../arguments.ts';
+import { openContext } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { pathOf, withExamples } from '../help.ts';
+import type { CliPorts } from '../ports.ts';
+import { formatJson, formatTable } from '../print.ts';
+import type { Timeline } from '../timelines.ts';
+
+interface TimelineOptions {
+  readonly merchant?: string;
+  readonly json?: boolean;
+}
+
+const ORDER = `
+Order: by time, as the clock of each service tells it; where those differ, lines that are close may be swapped. Equal
+times stand in the order of the flow: request, attempt, answer, callback, reconciler, end, entries, webhooks.
+
+Exit code: 1 where a service could not be asked, which is named; what the others tell is printed all the same.`;
+
+/** Adds `timeline`: everything that is known of one payment (design 7, ADR 32). */
+export function addTimelineCommand(parent: Command, ports: CliPorts): void {
+  const timeline = parent
+    .command('timeline')
+    .description(
+      'all that is known of a payment, oldest first: request, attempts, callbacks, polls, entries, webhooks',
+    )
+    .argument('<reference>', "our transactionReference, or with --merchant the merchant's")
+    .option('--merchant <merchant>', 'whose reference it is')
+    .option('--json', 'print JSON')
+    .action(async (text: string, { merchant, json }: TimelineOptions, command: Command) => {
+      const reference = readReference('reference', text);
+      const { operations } = await openContext(ports, command);
+      const found = await operations.timelines.of({ reference, merchantId: merchant });
+      ports.print(json ? formatJson(found) : describe(found, ports.colours));
+      const [gap, ...others] = found.missing;
+      if (!gap) return;
+      const more = others.map(({ service }) => ` and of ${service}`).join('');
+      throw new CliError(`what is shown is without that of ${gap.service}${more}: ${gap.why}`);
+    });
+  const path = pathOf(timeline);
+  withExamples(timeline, [
+    `${path} po-0193e5c1`,
+    `${path} co-0193e5c1 --json`,
+    `${path} order-1 --merchant demo`,
+  ]);
+  timeline.addHelpText('after', ORDER);
+}
+
+function describe(
+  { reference, payment, reconciliation, breaks, lines, cut, missing }: Timeline,
+  colours: boolean,
+) {
+  const stands =
+    payment === null
+      ? `${reference}: its gateway tells nothing of it`
+      : `${reference}: ${payment.status}, step ${payment.step}, version ${payment.version}, ${payment.amount} ${payment.currency} at ${payment.rail}`;
+  const next = reconciliation?.nextPollAt;
+  const polled = next === null || next === undefined ? '' : `next poll ${next}\n`;
+  const open = breaks.filter(({ status }) => status !== 'resolved').map(({ id }) => `open break ${id}\n`);
+  const table = formatTable(
+    ['AT', 'SERVICE', 'WHAT', 'DETAIL'],
+    lines.map(({ at, service, what, detail }) => [at, service, what, detail]),
+    { colours, empty: 'nothing seen yet' },
+  );
+  const gaps = [
+    ...cut.map((what) => `there are more ${what} than are shown\n`),
+    ...missing.map(({ service }) => `missing: what ${service} knows\n`),
+  ];
+  return [`${stands}\n`, polled, ...open, '\n', table, ...gaps].join('');
+}

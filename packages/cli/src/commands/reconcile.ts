@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import type { CliPorts } from '../ports.ts';
+import { addBreakCommands } from './reconcile-breaks.ts';
+import { addCloseCommand } from './reconcile-close.ts';
+import { addDriftCommand } from './reconcile-drift.ts';
+import { addMatchCommand } from './reconcile-match.ts';
+import { addRunCommand } from './reconcile-run.ts';
+import { addStatusCommand } from './reconcile-status.ts';
+import { addTimelineCommand } from './reconcile-timeline.ts';
+
+/** Adds `reconcile …`, in the order in which whoever is called at night needs them (design 7). */
+export function addReconcileCommands(program: Command, ports: CliPorts): void {
+  const reconcile = program
+    .command('reconcile')
+    .description('whether every payment ends and every unit of money is explained, and what to do where not');
+  addStatusCommand(reconcile, ports);
+  addBreakCommands(reconcile, ports);
+  addTimelineCommand(reconcile, ports);
+  addDriftCommand(reconcile, ports);
+  addRunCommand(reconcile, ports);
+  addCloseCommand(reconcile, ports);
+  addMatchCommand(reconcile, ports);
+}

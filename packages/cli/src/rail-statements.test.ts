@@ -1,0 +1,119 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandLine } from './program.fixture.ts';
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pesewa-'));
+  await writeFile(join(folder, 'mapping.json'), '{ "columns": { "reference": 1 } }');
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const record = {
+  line: 4,
+  result: 'differs',
+  by: 'reference',
+  confidence: 1,
+  payment: 'po-1',
+  how: ['amount'],
+  difference: '-10',
+  reference: 'po-1',
+  railReference: 'R1',
+  amount: '90',
+  currency: 'KES',
+  at: null,
+  candidates: [],
+  reason: null,
+  breakId: 'po-1/statement.differs',
+};
+const view = (given: object) => ({
+  id: 'st-1',
+  rail: 'upstream',
+  currency: 'KES',
+  from: '2026-11-01T00:00:00.000Z',
+  to: '2026-11-02T00:00:00.000Z',
+  status: 'done',
+  stage: null,
+  lines: 1_200,
+  counts: { matched: 1_199, differs: 1 },
+  discrepancies: 1,
+  breaksOpened: 1,
+  breaksHidden: 0,
+  ...given,
+});
+const call = ['reconcile', 'match', 'the.csv', '--rail', 'upstream', '--currency', 'kes'] as const;
+const mapped = () => ['--mapping', join(folder, 'mapping.json')] as const;
+
+/** A command line whose reconciler has matched a file, or is matching it the first time it is asked. */
+function matching(given: object) {
+  let asked = 0;
+  return commandLine((url) => {
+    if (url.includes('/records')) return { status: 200, body: { items: [record], next: null } };
+    if (url.includes('/export')) return { status: 200, body: undefined };
+    asked += 1;
+    const busy = { status: 'matching', stage: 'times', counts: null, discrepancies: null };
+    return { status: 200, body: view(asked === 1 ? busy : given) };
+  });
+}
+
+describe('reconcile match', () => {
+  it('sends the file with what it is, waits, lists what is not matched, and fails then', async () => {
+    const line = matching({});
+    const exit = await line.run(...call, ...mapped(), '--from', '2026-11-01', '--export', 'out.JSON');
+    expect(exit).toBe(1);
+    const [sent] = line.requests as { url: string; file: string; token: string }[];
+    const url = new URL(sent?.url ?? '');
+    expect([url.pathname, sent?.file, sent?.token]).toEqual([
+      '/statements',
+      'the.csv',
+      'operator-token-of-tests',
+    ]);
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      rail: 'upstream',
+      currency: 'KES',
+      mapping: '{"columns":{"reference":1}}',
+      from: '2026-11-01T00:00:00.000Z',
+      sha256: 'ab'.repeat(32),
+    });
+    expect(line.requests).toContainEqual({
+      url: 'http://reconciler/statements/st-1/export?format=json',
+      token: 'operator-token-of-tests',
+      file: 'out.JSON',
+    });
+    expect(line.printed()).toContain('st-1: 1,200 lines, from 2026-11-01T00:00:00.000Z');
+    expect(line.printed()).toMatch(/4 {2}differs {2}po-1 +90 KES +-10 {2}amount/);
+    expect(line.complained()).toBe('pesewa: 1 of the records are not matched\n');
+    expect(line.shown).toEqual(['sending 50 % …', 'matching 1,200 lines: times …']);
+  });
+
+  it('succeeds where everything is matched, by a mapping that is kept', async () => {
+    const line = matching({ counts: { matched: 1_200 }, discrepancies: 0, breaksOpened: 0 });
+    expect(await line.run(...call, '--mapping', 'upstream-daily', '--json')).toBe(0);
+    expect(JSON.stringify(line.requests[0])).toContain('mapping=upstream-daily');
+    expect(JSON.parse(line.printed())).toMatchObject({ id: 'st-1', problems: [] });
+  });
+
+  it('tells of a dry run that nothing is left', async () => {
+    const line = commandLine([{ status: 200, body: view({ id: null, problems: [record] }) }]);
+    expect(await line.run(...call, ...mapped(), '--dry-run')).toBe(1);
+    expect(line.requests).toHaveLength(1);
+    expect(JSON.stringify(line.requests[0])).toContain('dryRun=true');
+    expect(line.printed()).toContain('nothing is left of it');
+  });
+
+  it.each([
+    [['--mapping', '/nowhere/x.json'], "--mapping: /nowhere/x.json can't be read"],
+    [
+      ['--mapping', 'a-name', '--from', '2026-11-02', '--to', '2026-11-01'],
+      '--from: 2026-11-02 is not before',
+    ],
+    [['--mapping', 'a-name', '--dry-run', '--export', 'x.csv'], '--export: a dry run leaves nothing'],
+  ])('refuses %j before anything is sent', async (options, why) => {
+    const line = commandLine();
+    expect(await line.run(...call, ...options)).toBe(1);
+    expect(line.complained()).toContain(why);
+    expect(line.requests).toEqual([]);
+  });
+});

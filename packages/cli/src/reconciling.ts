@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import type { Ask } from './operations.ts';
+
+const candidate = z.object({ reference: z.string(), why: z.string() });
+
+const run = z.object({
+  id: z.string(),
+  at: z.string(),
+  rail: z.string(),
+  currency: z.string(),
+  railBalance: z.string(),
+  float: z.string(),
+  drift: z.string(),
+  unexplained: z.string().optional(),
+  withinRange: z.boolean(),
+  candidates: z.array(candidate).default([]),
+});
+
+/** One comparison of a rail's wallet with our float; amounts are signed decimal text. */
+export type WalletRun = z.output<typeof run>;
+
+const page = z.object({ items: z.array(run), next: z.string().nullable() });
+const moment = z.string().nullable();
+
+const oldestPayment = z.object({ state: z.string(), reference: z.string(), openedAt: z.string() });
+
+const status = z.object({
+  at: z.string(),
+  open: z
+    .array(
+      z.object({
+        kind: z.string(),
+        count: z.number(),
+        oldest: oldestPayment.nullable(),
+        states: z.array(oldestPayment),
+      }),
+    )
+    .nullable(),
+  polls: z
+    .array(z.object({ rail: z.string(), due: z.number(), overdue: z.number(), oldestDueAt: moment }))
+    .nullable(),
+  breaks: z.array(z.object({ kind: z.string(), count: z.number(), oldestAt: moment })).nullable(),
+  comparison: z.object({ at: moment, wallets: z.number(), outOfRange: z.array(z.string()) }).nullable(),
+  coverage: z
+    .object({ at: moment, status: z.string().nullable(), found: z.number(), repaired: z.number() })
+    .nullable(),
+  close: z
+    .object({ to: moment, finishedAt: moment, counts: z.record(z.string(), z.number()).nullable() })
+    .nullable(),
+  /** Whether everything that was published until now is in the working set. */
+  caughtUp: z.boolean().nullable(),
+  untold: z.array(z.string()),
+});
+
+/** Where reconciliation stands; a part that was not told in time is null. */
+export type ReconciliationStatus = z.output<typeof status>;
+
+/** What came of a comparison that was asked for. */
+export interface Compared {
+  readonly runs: readonly WalletRun[];
+  /** The wallets known before that it says nothing of, by their latest comparison: their rail, or our topics, did not tell. */
+  readonly notCompared: readonly WalletRun[];
+}
+
+/** What operators ask the reconciler as a whole. */
+export interface Reconciling {
+  readonly status: () => Promise<ReconciliationStatus>;
+  /** The latest comparison of every wallet. */
+  readonly drift: () => Promise<readonly WalletRun[]>;
+  /** Compares every wallet now. */
+  readonly compare: () => Promise<Compared>;
+}
+
+/** A comparison looks up to three times, and waits for our own topics each time. */
+const COMPARE_TIMEOUT_MS = 120_000;
+
+/** Builds {@link Reconciling}. */
+export function createReconciling(ask: Ask): Reconciling {
+  const service = 'reconcilerUrl' as const;
+  const drift = async () => (await ask(page, { service, path: '/drift' })).items;
+  return {
+    status: () => ask(status, { service, path: '/status' }),
+    drift,
+    compare: async () => {
+      const question = { service, path: '/compare', body: {}, timeoutMs: COMPARE_TIMEOUT_MS };
+      const { items: runs } = await ask(page, question);
+      const compared = new Set(runs.map(({ rail, currency }) => `${rail}:${currency}`));
+      const known = await drift();
+      return {
+        runs,
+        notCompared: known.filter(({ rail, currency }) => !compared.has(`${rail}:${currency}`)),
+      };
+    },
+  };
+}

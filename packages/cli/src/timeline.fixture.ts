@@ -1,0 +1,97 @@
+import type { PaymentView } from './timeline-sources.ts';
+
+/** A time of the fixtures: so many milliseconds after their beginning. */
+export const at = (ms: number) => new Date(Date.UTC(2026, 0, 2) + ms).toISOString();
+
+/** A payout that was unclear, sent again, and completed by what the rail said to a poll. */
+export const payout: PaymentView = {
+  kind: 'payout',
+  reference: 'po-1',
+  merchantId: 'demo',
+  merchantReference: 'order-1',
+  rail: 'upstream',
+  currency: 'GHS',
+  amount: '100',
+  fee: '1',
+  railFee: '0.5',
+  amountReceived: null,
+  status: 'COMPLETED',
+  step: 'ended',
+  version: 7,
+  reason: 'Successful',
+  acceptedAt: at(0),
+  attempts: 2,
+  attemptedAt: at(60),
+  earlierUnclear: true,
+  dueAt: null,
+  steps: [
+    { at: at(20), what: 'held', attempt: null, claimedAt: null },
+    { at: at(40), what: 'no clear answer from the rail', attempt: 1, claimedAt: at(30) },
+    { at: at(50), what: 'not found at the rail, to be sent again', attempt: 1, claimedAt: at(30) },
+    { at: at(70), what: 'accepted by the rail', attempt: 2, claimedAt: at(60) },
+    { at: at(100), what: 'completed', attempt: 2, claimedAt: at(60) },
+  ],
+};
+
+/** What the rail's callback claims of it. */
+export const callback = {
+  id: 'cb-1',
+  rail: 'upstream',
+  kind: 'payout',
+  state: 'passed_on',
+  reference: 'po-1',
+  claimedStatus: 'COMPLETED',
+  claimedAmount: '100',
+  claimedCurrency: 'GHS',
+  failure: null,
+  deliveries: 2,
+  timesPassedOn: 1,
+  conflicts: 0,
+  verdict: { address: 'any', signature: 'verified', proven: false },
+  receivedAt: at(80),
+};
+
+/** What the reconciler has seen of it. */
+export const seen = {
+  status: 'completed',
+  polls: 1,
+  nextPollAt: null,
+  items: [
+    { at: at(0), what: 'event', detail: 'PayoutAccepted', times: 1, lastAt: at(0) },
+    { at: at(85), what: 'hint', detail: 'COMPLETED', times: 2, lastAt: at(86) },
+    { at: at(90), what: 'poll', detail: 'completed', times: 1, lastAt: at(90) },
+    { at: at(90), what: 'fact', detail: 'completed', times: 1, lastAt: at(90) },
+    { at: at(100), what: 'event', detail: 'PayoutCompleted', times: 1, lastAt: at(100) },
+    { at: at(110), what: 'posting', detail: 'PayoutCaptured', times: 1, lastAt: at(110) },
+  ],
+};
+
+const entry = (kind: string, ms: number) => ({
+  id: `po-1/${kind}`,
+  at: at(ms),
+  kind,
+  debit: 'wallet:demo:GHS:available',
+  credit: 'wallet:demo:GHS:held',
+  amount: '100',
+  currency: 'GHS',
+});
+
+/** What the ledger booked for it. */
+export const entries = [entry('capture', 110), entry('hold', 20)];
+
+/** The webhook that tells of it. */
+export const delivery = {
+  id: 'wh-1',
+  reference: 'po-1',
+  kind: 'payout-completed',
+  state: 'delivered',
+  reason: null,
+  bornAt: at(110),
+  dueAt: null,
+};
+
+/** Its attempts: the merchant was away at first. */
+export const webhookAttempts = [
+  { at: at(120), error: 'timeout', durationMs: 10 },
+  { at: at(130), status: 200, durationMs: 4 },
+];

@@ -1,0 +1,182 @@
+import type { CallbackView } from './callbacks.ts';
+import type {
+  BreakHistory,
+  DeliveryLog,
+  EntryView,
+  PaymentView,
+  ReconcilerLine,
+  TimelineSources,
+} from './timeline-sources.ts';
+
+/** One thing that is known of a payment, as one service tells it. */
+export interface TimelineLine {
+  /** By the clock of the service; ISO 8601. */
+  readonly at: string;
+  readonly service: string;
+  readonly what: string;
+  readonly detail: string;
+}
+
+/**
+ * Where a line stands among those of the same time: in the order in which a payment goes through the services. Lines of
+ * one place stay in the order in which their service told them.
+ */
+const places = [
+  'accepted',
+  'hold',
+  'held',
+  'attempt',
+  'answer',
+  'callback',
+  'reconciler',
+  'end',
+  'event',
+  'entry',
+  'posting',
+  'webhook',
+  'webhook attempt',
+] as const;
+
+interface PlacedLine extends TimelineLine {
+  readonly place: (typeof places)[number];
+}
+
+const ENDS: ReadonlySet<string> = new Set(['completed', 'failed', 'reversed']);
+
+/** Everything known of a payment in one list, the oldest first; equal times stand in the order of the flow. */
+export function mergeTimeline(sources: Omit<TimelineSources, 'missing' | 'cut'>): readonly TimelineLine[] {
+  const { payment, callbacks, reconciliation, breaks, entries, deliveries } = sources;
+  const lines: readonly PlacedLine[] = [
+    ...(payment === null ? [] : linesOfPayment(payment)),
+    ...callbacks.map(lineOfCallback),
+    ...(reconciliation?.items ?? []).map(lineOfReconciler),
+    ...breaks.flatMap(linesOfBreak),
+    ...entries.map(lineOfEntry),
+    ...deliveries.flatMap(linesOfDelivery),
+  ];
+  return lines.toSorted(byTimeAndPlace).map(({ place: _place, ...line }) => line);
+}
+
+function byTimeAndPlace(one: PlacedLine, other: PlacedLine): number {
+  const later = Date.parse(one.at) - Date.parse(other.at);
+  return later === 0 ? places.indexOf(one.place) - places.indexOf(other.place) : later;
+}
+
+/** The request, the attempts at the rail, and what became of each. */
+function linesOfPayment(payment: PaymentView): readonly PlacedLine[] {
+  const service = payment.kind === 'payout' ? 'payout-gateway' : 'collection-gateway';
+  const { amount, currency, fee, merchantId, merchantReference, rail } = payment;
+  const accepted: PlacedLine = {
+    at: payment.acceptedAt,
+    service,
+    what: 'request accepted',
+    detail: `${amount} ${currency}, fee ${fee}, of ${merchantId}, its reference ${merchantReference}`,
+    place: 'accepted',
+  };
+  const steps = payment.steps.map(({ at, what, attempt }): PlacedLine => {
+    const numbered = attempt === null ? '' : `attempt ${attempt}`;
+    const reason = ENDS.has(what) && payment.reason !== null ? `: ${payment.reason}` : '';
+    return { at, service, what, detail: `${numbered}${reason}`, place: placeOfStep(what) };
+  });
+  return [accepted, ...attemptsOf(payment).map(lineOfAttempt), ...steps];
+
+  function lineOfAttempt({ number, claimedAt, isAnswered }: Attempt): PlacedLine {
+    const silence = isAnswered ? '' : ', no answer recorded';
+    return {
+      at: claimedAt,
+      service,
+      what: `attempt ${number}`,
+      detail: `rail ${rail} is asked${silence}`,
+      place: 'attempt',
+    };
+  }
+}
+
+interface Attempt {
+  readonly number: number;
+  readonly claimedAt: string;
+  readonly isAnswered: boolean;
+}
+
+/** Every attempt that a step tells of, and the newest, which may have no step yet. */
+function attemptsOf({ steps, attempts, attemptedAt }: PaymentView): readonly Attempt[] {
+  const known = new Map<number, Attempt>();
+  for (const { attempt: number, claimedAt } of steps) {
+    if (number !== null && claimedAt !== null) known.set(number, { number, claimedAt, isAnswered: true });
+  }
+  if (attemptedAt !== null && !known.has(attempts))
+    known.set(attempts, { number: attempts, claimedAt: attemptedAt, isAnswered: false });
+  return [...known.values()];
+}
+
+function placeOfStep(what: string): PlacedLine['place'] {
+  if (what === 'held') return 'held';
+  return ENDS.has(what) ? 'end' : 'answer';
+}
+
+function lineOfCallback(callback: CallbackView): PlacedLine {
+  const { claimedStatus, claimedAmount, claimedCurrency, verdict, state, deliveries, failure } = callback;
+  const amount = claimedAmount === null ? '' : ` ${claimedAmount} ${claimedCurrency ?? ''}`.trimEnd();
+  const claim = claimedStatus === null ? 'not read' : `claims ${claimedStatus}${amount}`;
+  const proof = verdict.proven ? 'proven' : `signature ${verdict.signature}`;
+  const times = deliveries > 1 ? `, came ${deliveries} times` : '';
+  const why = failure === null ? '' : `: ${failure}`;
+  return {
+    at: callback.receivedAt,
+    service: 'webhook-ingress',
+    what: 'callback',
+    detail: `${claim}, ${proof}, ${state.replaceAll('_', ' ')}${times}${why}`,
+    place: 'callback',
+  };
+}
+
+function lineOfReconciler({ at, what, detail, times, lastAt }: ReconcilerLine): PlacedLine {
+  const repeated = times > 1 ? ` (${times} times, last ${lastAt})` : '';
+  const place = what === 'event' || what === 'posting' ? what : 'reconciler';
+  return { at, service: 'reconciler', what, detail: `${detail}${repeated}`, place };
+}
+
+/** What people did with a break; what the reconciler itself did stands in its own timeline. */
+function linesOfBreak({ kind, history }: BreakHistory): readonly PlacedLine[] {
+  return history.flatMap(({ at, what, by }) =>
+    by === null
+      ? []
+      : [
+          {
+            at,
+            service: 'reconciler',
+            what: `break ${what}`,
+            detail: `${kind} by ${by}`,
+            place: 'reconciler',
+          },
+        ],
+  );
+}
+
+function lineOfEntry({ at, kind, debit, credit, amount, currency }: EntryView): PlacedLine {
+  const detail = `${amount} ${currency} from ${debit} to ${credit}`;
+  return { at, service: 'ledger', what: `entry ${kind}`, detail, place: kind === 'hold' ? 'hold' : 'entry' };
+}
+
+function linesOfDelivery({ kind, id, state, reason, bornAt, dueAt, attempts }: DeliveryLog) {
+  const service = 'webhook-dispatcher';
+  const next = state === 'pending' && dueAt !== null ? `, due ${dueAt}` : '';
+  const why = reason === null ? '' : `: ${reason}`;
+  const born: PlacedLine = {
+    at: bornAt,
+    service,
+    what: `webhook ${kind}`,
+    detail: `${id}, now ${state}${next}${why}`,
+    place: 'webhook',
+  };
+  const tried = attempts.map(
+    ({ at, status, error, durationMs }, index): PlacedLine => ({
+      at,
+      service,
+      what: `webhook attempt ${index + 1}`,
+      detail: `${kind}: ${status ?? error ?? 'no answer'} in ${durationMs} ms`,
+      place: 'webhook attempt',
+    }),
+  );
+  return [born, ...tried];
+}

@@ -1,0 +1,42 @@
+/** One step of a payment's life at its gateway, as operators see it: what happened, and at which attempt at the rail. */
+export interface TrailStep {
+  readonly what: string;
+  /** When it was recorded, by the clock of the process that did. */
+  readonly atMs: number;
+  /** The attempt that it is about, and when that was committed, by the database's clock; absent before the first. */
+  readonly attempt?: { readonly number: number; readonly claimedAtMs: number };
+}
+
+/** A {@link TrailStep} as MongoDB holds it. */
+export interface TrailStepDocument {
+  readonly what: string;
+  readonly at: Date;
+  readonly attempt?: number;
+  readonly claimedAt?: Date;
+}
+
+/** A payment that goes on and on is sent again and again: its trail keeps the newest steps. */
+const TRAIL_MAX = 40;
+
+/** Adds a step; of very many the newest are kept. */
+export function addStep(trail: readonly TrailStep[], step: TrailStep): readonly TrailStep[] {
+  return [...trail, step].slice(-TRAIL_MAX);
+}
+
+/** A trail as it is stored. */
+export function trailToDocument(trail: readonly TrailStep[]): readonly TrailStepDocument[] {
+  return trail.map(({ what, atMs, attempt }) => ({
+    what,
+    at: new Date(atMs),
+    ...(attempt && { attempt: attempt.number, claimedAt: new Date(attempt.claimedAtMs) }),
+  }));
+}
+
+/** A trail as it was stored; payments from before there were trails have none. */
+export function trailFromDocument(trail: readonly TrailStepDocument[] = []): readonly TrailStep[] {
+  return trail.map(({ what, at, attempt: number, claimedAt }) => ({
+    what,
+    atMs: at.getTime(),
+    ...(number !== undefined && claimedAt && { attempt: { number, claimedAtMs: claimedAt.getTime() } }),
+  }));
+}

@@ -1,0 +1,91 @@
+import { connect } from 'node:net';
+import { systemClock } from '@pesewa/kernel';
+import { Hono } from 'hono';
+import { afterEach, expect, it } from 'vitest';
+import { type HttpServer, serveHttp } from './http.ts';
+import { readUpload, UploadCutError } from './uploads.ts';
+
+const servers: HttpServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server[Symbol.asyncDispose]();
+});
+
+/** A server whose requests must come within half a second, and whose uploads may take as long as they keep coming. */
+async function serve(pace = { idleMs: 700, bytesPerSecondMin: 1, graceMs: 10_000 }) {
+  const app = new Hono();
+  app.post('/upload', async (context) => {
+    let bytes = 0;
+    try {
+      for await (const piece of readUpload(context, pace, systemClock)) bytes += piece.byteLength;
+      return context.text(`got ${bytes}`);
+    } catch (error) {
+      if (!(error instanceof UploadCutError)) throw error;
+      return context.text(`cut: ${error.message}`, 408);
+    }
+  });
+  app.post('/usual', async (context) => context.text(await context.req.text()));
+  app.post('/refused', async (context) => {
+    for await (const piece of readUpload(context, pace, systemClock)) {
+      return context.text(`enough with ${piece.byteLength > 0}`, 413);
+    }
+    return context.text('nothing');
+  });
+  const server = await serveHttp({ app, host: '127.0.0.1', port: 0, requestTimeoutMs: 500 });
+  servers.push(server);
+  return server.port;
+}
+
+/** Sends a request by the piece with a pause before each, and gives all that came back. */
+async function send(port: number, path: string, pieces: readonly string[], pauseMs: number): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  let answer = '';
+  socket.on('data', (data) => {
+    answer += data.toString();
+  });
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  const length = pieces.join('').length;
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n`);
+  for (const piece of pieces) {
+    await systemClock.sleep(pauseMs);
+    if (socket.writable) socket.write(piece);
+  }
+  await closed;
+  return answer;
+}
+
+const ten = Array.from({ length: 10 }, () => 'x'.repeat(100));
+
+it('lets an upload outlast the time of a request, and cuts every other request as before', async () => {
+  const port = await serve();
+  const [upload, usual] = await Promise.all([
+    send(port, '/upload', ten, 200),
+    send(port, '/usual', ten, 200),
+  ]);
+  expect(upload).toContain('got 1000');
+  expect(usual).toContain('408 Request Timeout');
+});
+
+it('cuts off whoever stops sending, and whoever sends too little', async () => {
+  const port = await serve({ idleMs: 300, bytesPerSecondMin: 1, graceMs: 10_000 });
+  expect(await send(port, '/upload', ten.slice(0, 2), 600)).toContain('cut: nothing came for 300 ms');
+  const slow = await serve({ idleMs: 5_000, bytesPerSecondMin: 100_000, graceMs: 300 });
+  expect(await send(slow, '/upload', ten, 100)).toContain('cut: less than 100000 bytes came in a second');
+});
+
+it('answers whoever is refused half way', async () => {
+  const large = Array.from({ length: 50 }, () => 'x'.repeat(100_000));
+  expect(await send(await serve(), '/refused', large, 0)).toContain('enough with true');
+});
+
+it('answers what is no HTTP as Node does', async () => {
+  const port = await serve();
+  const socket = connect(port, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (data) => {
+    answer += data.toString();
+  });
+  socket.write('nonsense\r\n\r\n');
+  await new Promise((resolve) => socket.once('close', resolve));
+  expect(answer).toContain('HTTP/1.1 400 Bad Request');
+});

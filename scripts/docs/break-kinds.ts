@@ -1,0 +1,33 @@
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { repositoryRoot } from '../command.ts';
+import { renderTable } from './markdown.ts';
+
+/** What is read of one kind of break: its texts for people, and what they may do. */
+export interface BreakKindTerms {
+  readonly opens: string;
+  readonly closes: string | null;
+  readonly byHand: string;
+}
+
+/** The kinds of breaks that the reconciler fixes, loaded at run time: no package may import a service. */
+export const loadBreakKinds = async (): Promise<Readonly<Record<string, BreakKindTerms>>> => {
+  const file = path.join(repositoryRoot, 'services', 'reconciler', 'src', 'domain', 'break-kinds.ts');
+  // Its own type says that every kind has these texts.
+  const loaded = (await import(pathToFileURL(file).href)) as {
+    readonly breakKinds: Readonly<Record<string, BreakKindTerms>>;
+  };
+  return loaded.breakKinds;
+};
+
+/** The table of all kinds of breaks. */
+export const renderBreakKinds = (kinds: Readonly<Record<string, BreakKindTerms>>): string =>
+  renderTable(
+    ['kind', 'opens when', 'closes by itself when', 'by hand'],
+    Object.entries(kinds).map(([kind, { opens, closes, byHand }]) => [
+      `\`${kind}\``,
+      opens,
+      closes ?? '–',
+      byHand,
+    ]),
+  );

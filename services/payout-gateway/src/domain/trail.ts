@@ -1,0 +1,25 @@
+import { unreachable } from '@pesewa/kernel';
+import type { PayoutHappening } from './payout.ts';
+
+/** What operators read of a happening. */
+export function wordsOf(happening: PayoutHappening): string {
+  switch (happening.kind) {
+    case 'submitted':
+      return answers[happening.answer];
+    case 'requeued':
+      return happening.unclear ? 'not found at the rail, to be sent again' : 'not sent, to be sent again';
+    case 'held':
+    case 'completed':
+    case 'failed':
+    case 'reversed':
+      return happening.kind;
+    default:
+      return unreachable(happening);
+  }
+}
+
+const answers = {
+  accepted: 'accepted by the rail',
+  unknown: 'no clear answer from the rail',
+  refused: 'refused by the rail, an earlier attempt is unclear',
+} as const;

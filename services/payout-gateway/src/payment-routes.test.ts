@@ -1,0 +1,136 @@
+import { createOperators, guardOperator } from '@pesewa/runtime';
+import { Hono } from 'hono';
+import { expect, it } from 'vitest';
+import { payout } from './app.fixture.ts';
+import { addPaymentRoutes } from './payment-routes.ts';
+import type { Payout } from './store.ts';
+
+const TOKEN = 'operator-token-of-tests';
+
+/** Everything of a payout that tells of a person, each a text of its own. */
+const personal = {
+  accountName: 'Abena Mensah',
+  accountNumber: '0551234987',
+  phoneNumber: '+233209998887',
+  identificationNumber: 'GHA-700700700-7',
+  nationalIdNumber: 'NID424242',
+  narration: 'rent of flat nineteen',
+  name: 'Yaw Boateng',
+  email: 'yaw@payer.example',
+  senderPhone: '+233541112223',
+};
+
+const paid: Payout = {
+  ...payout,
+  order: {
+    ...payout.order,
+    beneficiary: { ...payout.order.beneficiary, ...personal },
+    sender: {
+      name: personal.name,
+      email: personal.email,
+      phoneNumber: personal.senderPhone,
+    } as Payout['order']['sender'],
+  },
+  status: 'FAILED',
+  step: 'ended',
+  version: 5n,
+  attempts: 1,
+  attemptedAtMs: 30,
+  statusReason: 'Account 0551234987 of ABENA Mensah is closed',
+  trail: [
+    { what: 'held', atMs: 20 },
+    { what: 'failed', atMs: 40, attempt: { number: 1, claimedAtMs: 30 } },
+  ],
+};
+
+const asked: unknown[] = [];
+
+async function get(path: string, token: string | undefined = TOKEN) {
+  const operator = new Hono();
+  addPaymentRoutes(operator, {
+    find: async (merchantId, reference) => {
+      asked.push([merchantId, reference]);
+      return merchantId === 'demo' && reference === 'order-1' ? paid : undefined;
+    },
+    findByReferences: async (references) => {
+      asked.push(references);
+      return references.includes('po-1') ? [paid] : [];
+    },
+  });
+  const app = guardOperator(operator, createOperators(TOKEN));
+  const headers: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` };
+  const response = await app.request(path, { headers });
+  return { status: response.status, text: await response.text() };
+}
+
+it('shows where a payout stands and how it came there', async () => {
+  const { status, text } = await get('/payments?reference=po-1');
+  expect(status).toBe(200);
+  expect(JSON.parse(text)).toEqual({
+    kind: 'payout',
+    reference: 'po-1',
+    merchantId: 'demo',
+    merchantReference: 'order-1',
+    batchReference: null,
+    rail: 'upstream',
+    currency: 'KES',
+    amount: '20.5',
+    fee: '0.21',
+    railFee: '0',
+    amountReceived: null,
+    status: 'FAILED',
+    step: 'ended',
+    version: 5,
+    reason: 'Account *** of *** *** is closed',
+    acceptedAt: '1970-01-01T00:00:00.000Z',
+    attempts: 1,
+    attemptedAt: '1970-01-01T00:00:00.030Z',
+    earlierUnclear: false,
+    dueAt: null,
+    steps: [
+      { at: '1970-01-01T00:00:00.020Z', what: 'held', attempt: null, claimedAt: null },
+      { at: '1970-01-01T00:00:00.040Z', what: 'failed', attempt: 1, claimedAt: '1970-01-01T00:00:00.030Z' },
+    ],
+  });
+});
+
+it('tells of nobody', async () => {
+  const { text } = await get('/payments?reference=po-1');
+  for (const secret of Object.values(personal))
+    for (const word of secret.split(' ').filter(({ length }) => length > 4)) expect(text).not.toContain(word);
+});
+
+it("finds a payout by its merchant's reference, within that merchant alone", async () => {
+  expect((await get('/payments?reference=order-1&merchant=demo')).status).toBe(200);
+  expect((await get('/payments?reference=order-1&merchant=other')).status).toBe(404);
+  expect((await get('/payments?reference=order-1')).status).toBe(404);
+});
+
+it.each([
+  ['/payments', 400],
+  ['/payments?reference=', 400],
+  ['/payments?reference=../po-1', 400],
+  [`/payments?reference=${'a'.repeat(65)}`, 400],
+  ['/payments?reference=po-1&merchant=', 400],
+  [`/payments?reference=po-1&merchant=${'m'.repeat(65)}`, 400],
+  ['/payments?reference=po-9', 404],
+  ['/payments?reference=ba-1', 404],
+  ['/payments/po-1', 404],
+])('answers %s with %i', async (path, status) => {
+  expect((await get(path)).status).toBe(status);
+});
+
+it('asks nobody for a batch, whose reference stands among the payouts', async () => {
+  asked.length = 0;
+  await get('/payments?reference=ba-1');
+  expect(asked).toEqual([]);
+});
+
+it.each([
+  ['', 401],
+  ['a-foreign-token', 403],
+])('answers the token %j with %i, and looks nothing up', async (token, status) => {
+  asked.length = 0;
+  expect((await get('/payments?reference=po-1', token)).status).toBe(status);
+  expect(asked).toEqual([]);
+});

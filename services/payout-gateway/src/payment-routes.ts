@@ -1,0 +1,52 @@
+import { formatAmount } from '@pesewa/kernel';
+import { addPaymentRoute, viewTrail, withoutNames } from '@pesewa/merchant-api';
+import type { Hono } from 'hono';
+import type { Payout, PayoutStore } from './store.ts';
+
+/** Adds the operator's view of one payout (design 1): `GET /payments?reference=&merchant=`. */
+export function addPaymentRoutes(
+  operator: Hono,
+  store: Pick<PayoutStore, 'find' | 'findByReferences'>,
+): void {
+  // A batch's own reference stands among the payouts as well: it is no payment.
+  const byOurs = async (reference: string) =>
+    reference.startsWith('po-') ? (await store.findByReferences([reference]))[0] : undefined;
+  addPaymentRoute(operator, { byOurs, byMerchant: store.find }, view);
+}
+
+/** Where a payout stands and how it came there: nobody's name, account or number. */
+function view(payout: Payout) {
+  const { order, attemptedAtMs, dueAtMs } = payout;
+  const { amount, beneficiary, sender } = order;
+  const text = (minor: bigint) => formatAmount(minor, amount.currency);
+  const { accountName, accountNumber, phoneNumber, identificationNumber, nationalIdNumber } = beneficiary;
+  const numbers = [accountNumber, phoneNumber, identificationNumber, nationalIdNumber, sender.phoneNumber];
+  const names = [accountName, sender.name, sender.email, beneficiary.narration, ...numbers];
+  return {
+    kind: 'payout',
+    reference: payout.reference,
+    merchantId: payout.merchantId,
+    merchantReference: order.merchantReference,
+    batchReference: payout.batchReference,
+    rail: payout.rail,
+    currency: amount.currency,
+    amount: text(amount.minor),
+    fee: text(payout.fee),
+    railFee: text(payout.railFee),
+    amountReceived: null,
+    status: payout.status,
+    step: payout.step,
+    version: Number(payout.version),
+    reason: withoutNames(payout.statusReason, names),
+    acceptedAt: time(payout.acceptedAtMs),
+    attempts: payout.attempts,
+    attemptedAt: attemptedAtMs === null ? null : time(attemptedAtMs),
+    earlierUnclear: payout.earlierUnclear,
+    dueAt: dueAtMs === null ? null : time(dueAtMs),
+    steps: viewTrail(payout.trail),
+  };
+}
+
+function time(atMs: number): string {
+  return new Date(atMs).toISOString();
+}

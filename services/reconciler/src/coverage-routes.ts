@@ -1,0 +1,47 @@
+import { answerJson } from '@pesewa/runtime';
+import type { Hono } from 'hono';
+import { z } from 'zod';
+import type { Coverage } from './coverage.ts';
+import type { CoverageRun, CoverageStore } from './coverage-store.ts';
+
+const listQuery = z.object({
+  cursor: z.string().max(240).optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+});
+
+/** What the routes of the coverage audit need. */
+export interface CoverageRouteDeps {
+  readonly coverage: Pick<Coverage, 'start'>;
+  readonly coverageStore: Pick<CoverageStore, 'list'>;
+}
+
+/** Adds the operator routes of the coverage audit (ADR 27): one on demand, and how the newest ones went. */
+export function addCoverageRoutes(operator: Hono, { coverage, coverageStore }: CoverageRouteDeps): void {
+  operator.post('/coverage', (context) =>
+    answerJson(context, 202, { id: coverage.start(), status: 'running' }),
+  );
+  operator.get('/coverage', async (context) => {
+    const query = listQuery.safeParse(context.req.query());
+    if (!query.success) {
+      const fields = query.error.issues.map(({ path }) => path.join('.')).join(', ');
+      return answerJson(context, 400, { code: 'invalid', message: `not understood: ${fields}` });
+    }
+    const page = await coverageStore.list(query.data);
+    return answerJson(context, 200, { items: page.items.map(viewRun), next: page.next });
+  });
+}
+
+function viewRun({ _id, at, found, ...run }: CoverageRun) {
+  return {
+    id: _id,
+    at: at.toISOString(),
+    status: run.status,
+    read: run.read,
+    tracked: run.tracked,
+    missing: found['coverage.missing'],
+    ended: found['coverage.ended'],
+    behind: found['coverage.behind'],
+    repaired: run.repaired,
+    tookMs: run.tookMs,
+  };
+}

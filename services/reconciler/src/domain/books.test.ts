@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import { fold, opened, pace, terms } from '../fixtures/verdicts.ts';
+import { judgeBooks } from './books.ts';
+import type { PaymentKind } from './claim.ts';
+import { closingsOf } from './closings.ts';
+import { type Sighting, sight } from './sightings.ts';
+import { awaited, type Tracked } from './tracked.ts';
+
+const ended = (
+  kind: PaymentKind,
+  status: 'completed' | 'failed' | 'reversed',
+  amount = 10_000n,
+): Sighting => ({
+  kind: 'ended',
+  name: `Ended as ${status}`,
+  version: status === 'reversed' ? 6n : 5n,
+  atMs: 9_000,
+  status,
+  terms: { ...terms(kind), amount },
+});
+const entry = (
+  posting: 'capture' | 'refund' | 'release',
+  minor: bigint | null = null,
+  of: { readonly rail?: string; readonly currency?: string; readonly atMs?: number } = {},
+): Sighting => ({
+  kind: 'posted',
+  name: `Entry of ${posting}`,
+  posting,
+  moved: minor === null ? null : { rail: 'upstream', currency: 'KES', minor, ...of },
+  atMs: of.atMs ?? 9_500,
+});
+const captured = entry('capture', -10_000n);
+const credited = entry('capture', 10_000n);
+const refunded = entry('refund', 10_000n);
+const released = entry('release');
+const payout = (...sightings: readonly Sighting[]) =>
+  fold(awaited('po-1', 0), [opened('payout'), ...sightings]);
+const collection = (...sightings: readonly Sighting[]) =>
+  fold(awaited('co-1', 0), [opened('collection'), ...sightings]);
+
+describe('the books of a payment', () => {
+  it.each<[string, Tracked]>([
+    ['an open payout', payout()],
+    ['a completed payout with its capture', payout(ended('payout', 'completed'), captured)],
+    ['the same the other way round', payout(captured, ended('payout', 'completed'))],
+    [
+      'a reversed payout with capture and refund',
+      payout(ended('payout', 'completed'), captured, ended('payout', 'reversed'), refunded),
+    ],
+    ['a failed payout with its release', payout(ended('payout', 'failed'), released)],
+    ['a payout whose hold was refused', payout(released, ended('payout', 'failed'))],
+    ['an open collection', collection()],
+    ['a completed collection with its credit', collection(ended('collection', 'completed'), credited)],
+    [
+      'one that completed with another amount, and its credit',
+      collection(ended('collection', 'completed', 10_100n), entry('capture', 10_100n)),
+    ],
+    ['a failed collection', collection(ended('collection', 'failed'))],
+    ['a reference that callbacks alone speak of', awaited('po-1', 0)],
+  ])('are in order: %s', (_name, tracked) => {
+    expect(judgeBooks(tracked)).toBeUndefined();
+    expect(tracked.booksDueAtMs).toBeNull();
+  });
+
+  it.each<[string, Tracked, string, bigint | null]>([
+    ['a completed payout', payout(ended('payout', 'completed')), 'books.unposted', -10_000n],
+    ['a completed collection', collection(ended('collection', 'completed')), 'books.unposted', 10_000n],
+    [
+      'a reversed payout without its refund',
+      payout(ended('payout', 'completed'), captured, ended('payout', 'reversed')),
+      'books.unposted',
+      10_000n,
+    ],
+    ['a reversed payout without entries', payout(ended('payout', 'reversed')), 'books.unposted', 0n],
+    ['a failed payout', payout(ended('payout', 'failed')), 'books.unreleased', 0n],
+    ['a failed payout', payout(ended('payout', 'failed'), captured), 'books.posted_wrongly', 10_000n],
+    ['an open payout', payout(captured), 'books.posted_wrongly', null],
+    ['an open payout', payout(released), 'books.posted_wrongly', null],
+    [
+      'a completed payout whose hold was given back',
+      payout(ended('payout', 'completed'), released),
+      'books.posted_wrongly',
+      -10_000n,
+    ],
+    [
+      'a completed payout with a refund',
+      payout(ended('payout', 'completed'), captured, refunded),
+      'books.posted_wrongly',
+      -10_000n,
+    ],
+    [
+      'a failed collection with a credit',
+      collection(ended('collection', 'failed'), credited),
+      'books.posted_wrongly',
+      -10_000n,
+    ],
+    [
+      'a capture of another amount',
+      payout(ended('payout', 'completed'), entry('capture', -9_999n)),
+      'books.posted_wrongly',
+      -1n,
+    ],
+    [
+      'a capture at another rail',
+      payout(ended('payout', 'completed'), entry('capture', -10_000n, { rail: 'other' })),
+      'books.posted_wrongly',
+      0n,
+    ],
+    [
+      'a capture in another currency',
+      payout(ended('payout', 'completed'), entry('capture', -10_000n, { currency: 'GHS' })),
+      'books.posted_wrongly',
+      null,
+    ],
+    ['an entry of nobody', fold(awaited('po-1', 0), [captured]), 'books.unexplained_entry', 10_000n],
+  ])('are not: %s is found', (_name, tracked, kind, amount) => {
+    expect(judgeBooks(tracked)).toMatchObject({ kind, amount });
+    expect(tracked.booksDueAtMs).toBe(pace.nowMs + pace.booksGraceMs);
+  });
+
+  it('an entry whose amount was not told is right as it is', () => {
+    expect(judgeBooks(payout(ended('payout', 'completed'), entry('capture')))).toBeUndefined();
+  });
+
+  it('an entry so old that the topics no longer tell its payment is left alone', () => {
+    const weekMs = 7 * 86_400_000;
+    const old = sight(awaited('po-1', 0), captured, { ...pace, nowMs: 9_500 + weekMs + 1 });
+    expect(old.booksDueAtMs).toBeNull();
+    const recent = sight(awaited('po-1', 0), captured, { ...pace, nowMs: 9_500 + weekMs });
+    expect(recent.booksDueAtMs).not.toBeNull();
+  });
+
+  it('are due a grace time after the first that was amiss, and not again once people know', () => {
+    const first = payout(ended('payout', 'completed'));
+    const later = sight(first, ended('payout', 'reversed'), { ...pace, nowMs: 50_000 });
+    expect(later.booksDueAtMs).toBe(first.booksDueAtMs);
+    const told = { ...first, breaks: ['books.unposted'], booksDueAtMs: null };
+    expect(sight(told, ended('payout', 'reversed'), pace).booksDueAtMs).toBeNull();
+  });
+});
+
+describe('a break over the books', () => {
+  const told = (tracked: Tracked, kind: string): Tracked => ({
+    ...tracked,
+    breaks: [kind],
+    booksDueAtMs: null,
+  });
+  it.each<[string, Tracked, Sighting]>([
+    ['books.unposted', payout(ended('payout', 'completed')), captured],
+    ['books.unreleased', payout(ended('payout', 'failed')), released],
+    ['books.posted_wrongly', payout(captured), ended('payout', 'completed')],
+    ['books.unexplained_entry', fold(awaited('po-1', 0), [captured]), opened('payout')],
+  ])('closes with its cause, and may open again: %s', (kind, tracked, sighting) => {
+    const before = told(tracked, kind);
+    const after = sight(before, sighting, pace);
+    expect(closingsOf(before, after, sighting)).toMatchObject([{ kind }]);
+    expect(fold(before, [sighting]).breaks).toEqual([]);
+  });
+
+  it('stays while it is not explained', () => {
+    const before = told(payout(ended('payout', 'completed')), 'books.unposted');
+    expect(fold(before, [ended('payout', 'reversed')]).breaks).toEqual(['books.unposted']);
+  });
+});

@@ -1,0 +1,103 @@
+import { formatAmount } from '@pesewa/kernel';
+import type { BreakKind } from './break-kinds.ts';
+import { isEnd } from './claim.ts';
+import type { Finding } from './question.ts';
+import { agreedAmount, isBooked, type Terms, type Tracked } from './tracked.ts';
+
+/** The breaks between the ledger and the owners of payments. */
+export const bookKinds: readonly BreakKind[] = [
+  'books.unposted',
+  'books.posted_wrongly',
+  'books.unreleased',
+  'books.unexplained_entry',
+];
+
+/**
+ * What the ledger's entries of a payment are not as its state calls for; nothing where they are (design 5, ADR 27).
+ *
+ * The amount is signed as a wallet's drift is, the rail minus the ledger, and leaves the rails' own fees out: by so much
+ * our float is off. Null where nobody can tell.
+ */
+export function judgeBooks(tracked: Tracked): Finding | undefined {
+  const { terms, status, booked } = tracked;
+  if (terms === null) {
+    if (!isBooked(tracked)) return undefined;
+    const detail = 'the ledger has an entry, and nobody has opened the payment';
+    return { kind: 'books.unexplained_entry', amount: booked === null ? null : -booked.minor, detail };
+  }
+  const amount = offBy(tracked, terms);
+  const state = isEnd(status) ? `is ${status}` : 'has not ended';
+  const wrong = wrongEntry(tracked, terms);
+  if (wrong !== undefined)
+    return {
+      kind: 'books.posted_wrongly',
+      amount,
+      detail: `the payment ${state}, yet the ledger has ${wrong}`,
+    };
+  const lacking = lackingEntry(tracked, terms);
+  if (lacking !== undefined) {
+    const kind = lacking === 'release' ? 'books.unreleased' : 'books.unposted';
+    return { kind, amount, detail: `the payment ${state}, and the ledger has no ${lacking}` };
+  }
+  return otherMoney(terms, booked, amount);
+}
+
+/** An entry that the state of its payment does not bear out. */
+function wrongEntry(tracked: Tracked, { kind }: Terms): string | undefined {
+  const { posted, refunded, released, status } = tracked;
+  const isPaid = status === 'completed' || (status === 'reversed' && kind === 'payout');
+  if (posted && !isPaid) return kind === 'payout' ? 'its capture' : 'its credit';
+  if (refunded && status !== 'reversed') return 'its refund';
+  if (released && status !== 'failed') return 'given its hold back, or refused it';
+  return undefined;
+}
+
+/** The entry that the state of a payment calls for. */
+function lackingEntry(
+  { posted, refunded, released, status }: Tracked,
+  { kind }: Terms,
+): 'capture' | 'credit' | 'refund' | 'release' | undefined {
+  if (kind === 'collection') return status === 'completed' && !posted ? 'credit' : undefined;
+  if ((status === 'completed' || status === 'reversed') && !posted) return 'capture';
+  if (status === 'reversed' && !refunded) return 'refund';
+  return status === 'failed' && !released ? 'release' : undefined;
+}
+
+/** Entries of the right kinds that moved other money than the payment did. */
+function otherMoney(terms: Terms, booked: Tracked['booked'], amount: bigint | null): Finding | undefined {
+  if (booked === null) return undefined;
+  const isElsewhere = booked.rail !== terms.rail || booked.currency !== terms.currency;
+  if (!isElsewhere && (amount === null || amount === 0n)) return undefined;
+  const moved = `${formatAmount(booked.minor, booked.currency)} ${booked.currency} at ${booked.rail}`;
+  return { kind: 'books.posted_wrongly', amount, detail: `the ledger moved our float by ${moved}` };
+}
+
+/** What the payment moved at the rail minus what the ledger has moved in our float for it. */
+function offBy(tracked: Tracked, terms: Terms): bigint | null {
+  const { status, posted, refunded, booked } = tracked;
+  // Entries that were seen without their amounts tell nothing.
+  const isUntold = booked === null && (posted || refunded);
+  if (!isEnd(status) || isUntold || (booked !== null && booked.currency !== terms.currency)) return null;
+  const paid = terms.kind === 'payout' ? -terms.amount : agreedAmount(tracked, terms);
+  return (status === 'completed' ? paid : 0n) - (booked?.minor ?? 0n);
+}
+
+/** An older entry may be of a payment whose own events the topics no longer hold (design 2: seven days at least). */
+const EXPLAINED_WITHIN_MS = 7 * 86_400_000;
+
+/** The payment, due to be held against its entries a grace time later unless they bear each other out by now. */
+export function dueBooks(
+  tracked: Tracked,
+  at: { readonly nowMs: number; readonly booksGraceMs: number },
+): Tracked {
+  const finding = judgeBooks(tracked);
+  const isTold = finding === undefined || tracked.breaks.includes(finding.kind);
+  const booksDueAtMs =
+    isTold || isTooOld(tracked, at.nowMs) ? null : (tracked.booksDueAtMs ?? at.nowMs + at.booksGraceMs);
+  return booksDueAtMs === tracked.booksDueAtMs ? tracked : { ...tracked, booksDueAtMs };
+}
+
+function isTooOld({ terms, history }: Tracked, nowMs: number): boolean {
+  const newest = history.findLast(({ what }) => what === 'posting');
+  return terms === null && newest !== undefined && nowMs - newest.lastAtMs > EXPLAINED_WITHIN_MS;
+}

@@ -1,0 +1,193 @@
+/** What a kind of break is about: a payment, a rail's wallet, an entry of the ledger, or a line that a rail keeps. */
+export type BreakSubject = 'payment' | 'wallet' | 'entry' | 'line';
+
+/**
+ * What a person may do about a break of a kind, besides assigning and explaining it:
+ *
+ * - `final`: resolve it; it is opened again only by something that was not known then.
+ * - `again`: resolve it; the next run that finds the discrepancy opens it again.
+ * - `ended`: resolve it once its payment has ended, since until then it tells that nobody knows the end, and closes by itself.
+ * - `decided`: the same, and until then two operators decide the amount (design 6).
+ */
+export type ByHand = 'final' | 'again' | 'ended' | 'decided';
+
+/** What is fixed about a kind of break. */
+export interface BreakTerms {
+  readonly about: BreakSubject;
+  /** When it is opened, for people. */
+  readonly opens: string;
+  /** When it closes by itself, for people; null where it waits for them. */
+  readonly closes: string | null;
+  readonly byHand: ByHand;
+}
+
+/** Every kind of break (design 4.5, 7); `<what it is about>.<what is wrong>`. */
+export const breakKinds = {
+  'callback.denied': {
+    about: 'payment',
+    opens: "a callback claims an end that the rail's lookup contradicts, or still denies a settle time later",
+    closes: null,
+    byHand: 'final',
+  },
+  'callback.amount_differs': {
+    about: 'payment',
+    opens: "a callback claims another amount than the rail itself tells or proves; the rail's word stands",
+    closes: null,
+    byHand: 'final',
+  },
+  'callback.fee_differs': {
+    about: 'payment',
+    opens:
+      "a callback claims another fee for a collection than the rail's schedule, or a proven one a fee that is none; the fact goes out without it",
+    closes: null,
+    byHand: 'final',
+  },
+  'callback.unknown_reference': {
+    about: 'payment',
+    opens: 'a callback speaks of a payment that nobody has opened a grace time later',
+    closes: 'its owner or the ledger speaks of it, or it is forgotten',
+    byHand: 'final',
+  },
+  'payout.amount_differs': {
+    about: 'payment',
+    opens: 'the lookup or a proven callback tells another amount than was asked; no fact goes out',
+    closes: null,
+    byHand: 'final',
+  },
+  'collection.amount_differs': {
+    about: 'payment',
+    opens:
+      'a callback names another amount or currency than was asked, and the rail says COMPLETED; the collection stays pending until people decide. Or it comes after the end, and names another than it completed with: then a closed one opens again',
+    closes:
+      'the collection completes with an amount that was approved, or that the callback named; with any other it stays, and so does one that opens after the end',
+    byHand: 'decided',
+  },
+  'payout.not_found': {
+    about: 'payment',
+    opens: 'the rail took the payout on, and its lookup denies it a grace time later; nothing is sent again',
+    closes: 'the payout ends',
+    byHand: 'ended',
+  },
+  'payout.refused_again': {
+    about: 'payment',
+    opens:
+      'the rail refused an attempt after an unclear one, and its lookup finds neither a grace time later; the hold stays',
+    closes: 'the payout ends',
+    byHand: 'ended',
+  },
+  'collection.not_found': {
+    about: 'payment',
+    opens:
+      'the rail says NOT FOUND, and has said nothing else that is clear for two grace times: one for the owner to initiate it again, one for the rail to know it; polling goes on',
+    closes: 'the collection ends',
+    byHand: 'ended',
+  },
+  'payment.contradiction': {
+    about: 'payment',
+    opens: 'the rail contradicts an end that our own record has, or itself',
+    closes: null,
+    byHand: 'final',
+  },
+  'payment.stuck': {
+    about: 'payment',
+    opens:
+      "many scheduled polls and no end, and no other break but of callbacks; or it can't be asked at all (rail not configured, country not known): polling goes on, at the cap",
+    closes: 'the payment ends',
+    byHand: 'ended',
+  },
+  'coverage.missing': {
+    about: 'payment',
+    opens:
+      'the audit finds an open record of a gateway that the working set lacks; it is taken in and polled',
+    closes: 'its event comes after all, or the payment ends',
+    byHand: 'ended',
+  },
+  'coverage.ended': {
+    about: 'payment',
+    opens:
+      'the audit finds a payment open here that has ended by the record of its gateway; its end is taken over',
+    closes: 'the event of that end comes after all',
+    byHand: 'again',
+  },
+  'coverage.behind': {
+    about: 'payment',
+    opens:
+      'the audit finds that a gateway has no record of an open payment, or has one open whose end it told',
+    closes: 'a later audit finds its record level again, or the payment ends',
+    byHand: 'again',
+  },
+  'books.unposted': {
+    about: 'payment',
+    opens: 'a payment completed, and the ledger has no entry for it a grace time later',
+    closes: 'the entry comes',
+    byHand: 'again',
+  },
+  'books.posted_wrongly': {
+    about: 'payment',
+    opens: 'the ledger has an entry that the state of its payment does not bear out',
+    closes: 'the state comes to bear it out',
+    byHand: 'again',
+  },
+  'books.unreleased': {
+    about: 'payment',
+    opens: 'a payout failed, and the ledger has not released its hold a grace time later',
+    closes: 'the release comes',
+    byHand: 'again',
+  },
+  'books.unexplained_entry': {
+    about: 'entry',
+    opens: 'the ledger has an entry for a payment that nobody has opened',
+    closes: 'the owner speaks of the payment',
+    byHand: 'again',
+  },
+  'wallet.drift': {
+    about: 'wallet',
+    opens: "a rail's wallet is out of the range that payments in flight explain",
+    closes: 'the wallet is back in range',
+    byHand: 'again',
+  },
+  'close.differs': {
+    about: 'payment',
+    opens:
+      'the daily close finds that the rail tells another status, amount or fee of an ended payment than we have',
+    closes: 'a later close finds both the same',
+    byHand: 'again',
+  },
+  'close.missing_there': {
+    about: 'payment',
+    opens: 'the daily close asks for a payment that ended here, and the rail does not know it',
+    closes: 'a later close finds it',
+    byHand: 'again',
+  },
+  'statement.differs': {
+    about: 'payment',
+    opens: "a line of the rail's statement differs from our payment in status, amount, fee or currency",
+    closes: 'a later statement has the payment as we have it',
+    byHand: 'again',
+  },
+  'statement.missing_here': {
+    about: 'line',
+    opens: "a line of the rail's statement matches no payment of ours",
+    closes: 'a later statement has the line, and we have its payment',
+    byHand: 'again',
+  },
+  'statement.missing_there': {
+    about: 'payment',
+    opens: "a payment that ended in the statement's window has no line in it",
+    closes: 'a later statement has a line for it',
+    byHand: 'again',
+  },
+} as const satisfies Record<string, BreakTerms>;
+
+/** A kind of break. */
+export type BreakKind = keyof typeof breakKinds;
+
+/** Whether a text is a kind of break. */
+export function isBreakKind(kind: string): kind is BreakKind {
+  return Object.hasOwn(breakKinds, kind);
+}
+
+/** What is fixed about a kind, if it is one. */
+export function termsOfBreak(kind: string): BreakTerms | undefined {
+  return isBreakKind(kind) ? breakKinds[kind] : undefined;
+}

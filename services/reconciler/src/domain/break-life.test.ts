@@ -1,0 +1,240 @@
+import { describe, expect, it } from 'vitest';
+import type { AdjustmentTerms } from './adjustments.ts';
+import { type Break, type FoundBreak, statusOf } from './break.ts';
+import { breakKinds } from './break-kinds.ts';
+import {
+  type BreakWish,
+  changeBreak,
+  closeBreak,
+  findBreak,
+  settleAdjustment,
+  type Wisher,
+} from './break-life.ts';
+
+const day = (number: number) => new Date(Date.UTC(2026, 10, number));
+const found: FoundBreak = {
+  _id: 'upstream:KES/wallet.drift',
+  kind: 'wallet.drift',
+  reference: 'upstream:KES',
+  currency: 'KES',
+  amount: -100n,
+  detail: 'one is missing',
+  openedAt: day(1),
+};
+const wishes = {
+  assign: { what: 'assign', to: 'kofi' },
+  note: { what: 'note', text: 'asked the rail' },
+  explain: { what: 'explain', explanation: 'a fee of theirs' },
+  resolve: { what: 'resolve', resolution: 'they paid it back' },
+  reopen: { what: 'reopen', reason: 'they did not' },
+} as const satisfies Record<string, BreakWish>;
+const terms: AdjustmentTerms = {
+  commandId: 'bk-1',
+  kind: 'suspense',
+  target: 'upstream',
+  currency: 'KES',
+  minor: -100n,
+};
+const adjust: BreakWish = { what: 'adjust', terms, explanation: 'the rail lost it' };
+const withdraw: BreakWish = { what: 'withdraw', commandId: 'bk-1' };
+
+const ama = (number = 2, hasEnded: Wisher['hasEnded'] = null): Wisher => ({
+  by: 'ama',
+  at: day(number),
+  hasEnded,
+});
+
+/** The break after wishes that must all be granted. */
+function after(granted: readonly BreakWish[], from = findBreak(found, undefined)): Break {
+  let current = from;
+  for (const wish of granted) {
+    const changed = changeBreak(current, wish, ama());
+    if (!changed.ok) throw new Error(`${wish.what} was refused: ${changed.refusal}`);
+    current = changed.value;
+  }
+  return current;
+}
+
+const stages = {
+  open: after([]),
+  assigned: after([wishes.assign]),
+  explained: after([wishes.explain]),
+  resolved: after([wishes.resolve]),
+};
+
+describe('the life of a break', () => {
+  it.each<[keyof typeof stages, keyof typeof wishes, string]>([
+    ['open', 'assign', 'assigned'],
+    ['open', 'note', 'open'],
+    ['open', 'explain', 'explained'],
+    ['open', 'resolve', 'resolved'],
+    ['open', 'reopen', 'break.unresolved'],
+    ['assigned', 'note', 'assigned'],
+    ['assigned', 'explain', 'explained'],
+    ['assigned', 'resolve', 'resolved'],
+    ['assigned', 'reopen', 'break.unresolved'],
+    ['explained', 'assign', 'explained'],
+    ['explained', 'note', 'explained'],
+    ['explained', 'resolve', 'resolved'],
+    ['explained', 'reopen', 'break.unresolved'],
+    ['resolved', 'assign', 'break.resolved'],
+    ['resolved', 'note', 'resolved'],
+    ['resolved', 'explain', 'break.resolved'],
+    ['resolved', 'reopen', 'open'],
+  ])('leads from %s by %s to %s', (stage, verb, outcome) => {
+    const current = stages[stage];
+    const changed = changeBreak(current, wishes[verb], ama(3));
+    expect(changed.ok ? statusOf(changed.value) : changed.refusal).toBe(outcome);
+    if (!changed.ok) return;
+    expect(changed.value.version).toBe(current.version + 1);
+    expect(changed.value.history).toHaveLength(current.history.length + 1);
+    expect(changed.value.history.at(-1)).toMatchObject({ by: 'ama', at: day(3) });
+  });
+
+  it('takes the same wish of the same person once: an answer may be lost', () => {
+    for (const wish of Object.values(wishes)) {
+      const current = wish.what === 'reopen' ? after([wishes.resolve, wish]) : after([wish]);
+      expect(changeBreak(current, wish, ama(5))).toEqual({ ok: true, value: current });
+    }
+    const noted = after([wishes.note]);
+    const other = changeBreak(noted, wishes.note, { ...ama(), by: 'kofi' });
+    expect(other.ok && other.value.history).toHaveLength(3);
+  });
+
+  it('opens again what was resolved and is found again: nobody has it then, and its history stays', () => {
+    const resolved = after([wishes.assign, wishes.explain, wishes.resolve]);
+    const again = findBreak({ ...found, amount: -70n, openedAt: day(9) }, resolved);
+    expect(statusOf(again)).toBe('open');
+    expect(again).toMatchObject({
+      amount: -70n,
+      openedAt: day(1),
+      since: day(9),
+      version: resolved.version + 1,
+    });
+    for (const gone of ['owner', 'explanation', 'resolution', 'resolvedAt', 'resolvedBy'])
+      expect(again).not.toHaveProperty(gone);
+    expect(again.history.map(({ what }) => what)).toEqual([
+      'opened',
+      'assigned',
+      'explained',
+      'resolved',
+      'opened again',
+    ]);
+  });
+
+  it('learns another amount while it stands, and nothing where nothing is new', () => {
+    const assigned = after([wishes.assign]);
+    expect(findBreak({ ...found, openedAt: day(9) }, assigned)).toBe(assigned);
+    const other = findBreak({ ...found, amount: -70n, openedAt: day(9) }, assigned);
+    expect(other).toMatchObject({ amount: -70n, owner: 'kofi', openedAt: day(1), since: day(1) });
+    expect(other.history.at(-1)).toMatchObject({ what: 'found again', by: null, amount: -70n });
+  });
+
+  it('closes by itself with its cause, whoever has it, and once', () => {
+    const explained = after([wishes.assign, wishes.explain]);
+    const closed = closeBreak(explained, 'back in range', day(4));
+    expect(closed).toMatchObject({
+      status: 'resolved',
+      resolution: 'back in range',
+      resolvedAt: day(4),
+      owner: 'kofi',
+    });
+    expect(closed).not.toHaveProperty('resolvedBy');
+    expect(closeBreak(closed, 'again', day(5))).toBe(closed);
+    expect(after([wishes.reopen, wishes.resolve], closed)).toMatchObject({ resolvedBy: 'ama' });
+  });
+
+  it('is resolved by hand as its kind allows', () => {
+    const expected = {
+      final: null,
+      again: null,
+      ended: 'break.waits_for_end',
+      decided: 'break.waits_for_decision',
+    } as const;
+    for (const [kind, { byHand }] of Object.entries(breakKinds)) {
+      const current = { ...stages.open, kind };
+      const refusals = [true, null, false].map((hasEnded) => {
+        const changed = changeBreak(current, wishes.resolve, ama(3, hasEnded));
+        return changed.ok ? null : changed.refusal;
+      });
+      expect([kind, ...refusals]).toEqual([kind, null, null, expected[byHand]]);
+    }
+    expect(breakKinds['collection.amount_differs'].byHand).toBe('decided');
+    expect(breakKinds['payment.stuck'].byHand).toBe('ended');
+  });
+
+  it('keeps its history bounded: what people said stays longest, and resolving is always possible', () => {
+    let current = after([]);
+    for (let number = 0; number < 100; number += 1)
+      current = after([{ what: 'note', text: `note ${number}` }], current);
+    expect(changeBreak(current, wishes.note, ama())).toEqual({ ok: false, refusal: 'break.full' });
+    for (let number = 0; number < 200; number += 1)
+      current = findBreak({ ...found, amount: BigInt(number), openedAt: day(9) }, current);
+    current = after([wishes.resolve], current);
+    expect(current.history).toHaveLength(150);
+    expect(current.history[0]?.what).toBe('opened');
+    expect(current.history.filter(({ what }) => what === 'noted')).toHaveLength(100);
+    expect(current.history.at(-1)).toMatchObject({ what: 'resolved', by: 'ama' });
+  });
+});
+
+describe('the adjustment of a break', () => {
+  const proposed = after([adjust]);
+  const booked = { commandId: 'bk-1', at: day(7), status: 'booked', terms } as const;
+
+  it('explains it, one at a time, and the same again is one', () => {
+    expect(statusOf(proposed)).toBe('explained');
+    expect(proposed.adjustments).toMatchObject([{ ...terms, status: 'proposed', by: 'ama' }]);
+    const again = changeBreak(proposed, adjust, { ...ama(), by: 'kofi' });
+    expect(again).toEqual({ ok: true, value: proposed });
+    const refusalOf = (wish: BreakWish, of = proposed) => {
+      const changed = changeBreak(of, wish, ama(3, true));
+      return changed.ok ? null : changed.refusal;
+    };
+    expect(refusalOf({ ...adjust, terms: { ...terms, minor: -1n } })).toBe('adjustment.differs');
+    expect(refusalOf({ ...adjust, terms: { ...terms, commandId: 'bk-2' } })).toBe('adjustment.pending');
+    expect(refusalOf(wishes.resolve)).toBe('adjustment.pending');
+    expect(refusalOf({ what: 'withdraw', commandId: 'bk-2' })).toBe('adjustment.unknown');
+    expect(refusalOf(adjust, stages.resolved)).toBe('break.resolved');
+    const withdrawn = after([withdraw], proposed);
+    expect(statusOf(withdrawn)).toBe('open');
+    expect(refusalOf(adjust, withdrawn)).toBe('adjustment.differs');
+    expect(refusalOf(wishes.resolve, withdrawn)).toBeNull();
+  });
+
+  it('resolves it once the ledger has booked it, as proposed, and once', () => {
+    const settled = settleAdjustment(proposed, booked);
+    expect(settled).toMatchObject({
+      status: 'resolved',
+      resolution: 'the ledger booked bk-1',
+      resolvedAt: day(7),
+    });
+    expect(settled.adjustments).toMatchObject([{ status: 'booked', settledAt: day(7) }]);
+    expect(settleAdjustment(settled, booked)).toBe(settled);
+    expect(settleAdjustment(stages.open, booked)).toBe(stages.open);
+  });
+
+  it('is noted where the break closed by itself before, or its order was withdrawn too late', () => {
+    const closed = closeBreak(proposed, 'back in range', day(4));
+    const late = settleAdjustment(closed, booked);
+    expect(late).toMatchObject({ status: 'resolved', resolution: 'back in range', resolvedAt: day(4) });
+    expect(late.history.at(-1)).toMatchObject({ what: 'adjustment booked', text: 'bk-1' });
+    expect(settleAdjustment(after([withdraw], proposed), booked)).toMatchObject({ status: 'resolved' });
+  });
+
+  it('explains nothing any more where the ledger refused it, or booked another', () => {
+    const assigned = after([wishes.assign, adjust]);
+    const refused = settleAdjustment(assigned, {
+      commandId: 'bk-1',
+      at: day(7),
+      status: 'refused',
+      reason: 'no',
+    });
+    expect(statusOf(refused)).toBe('assigned');
+    expect(refused.history.at(-1)).toMatchObject({ what: 'adjustment refused', text: 'bk-1: no' });
+    const other = settleAdjustment(assigned, { ...booked, terms: { ...terms, minor: 100n } });
+    expect(statusOf(other)).toBe('assigned');
+    expect(other.adjustments).toMatchObject([{ status: 'differs' }]);
+    expect(after([{ ...adjust, terms: { ...terms, commandId: 'bk-2' } }], other).adjustments).toHaveLength(2);
+  });
+});

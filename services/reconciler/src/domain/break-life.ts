@@ -1,0 +1,231 @@
+import { accept, type Result, refuse, unreachable } from '@pesewa/kernel';
+import {
+  type Adjustment,
+  type AdjustmentOutcome,
+  type AdjustmentTerms,
+  isSameAdjustment,
+} from './adjustments.ts';
+import type { Break, BreakChange, FoundBreak } from './break.ts';
+import { termsOfBreak } from './break-kinds.ts';
+
+/** What an operator wants of a break. */
+export type BreakWish =
+  | { readonly what: 'assign'; readonly to: string }
+  | { readonly what: 'note'; readonly text: string }
+  | { readonly what: 'explain'; readonly explanation: string }
+  | { readonly what: 'resolve'; readonly resolution: string }
+  | { readonly what: 'reopen'; readonly reason: string }
+  | { readonly what: 'adjust'; readonly terms: AdjustmentTerms; readonly explanation: string }
+  | { readonly what: 'withdraw'; readonly commandId: string };
+
+/** Why a wish changes nothing. */
+export type LifeRefusal =
+  | 'break.resolved'
+  | 'break.unresolved'
+  | 'break.full'
+  | 'break.waits_for_end'
+  | 'break.waits_for_decision'
+  | 'adjustment.pending'
+  | 'adjustment.differs'
+  | 'adjustment.unknown';
+
+/** Who wishes, when, and whether the payment that the break is about has ended; null where it is about none we know. */
+export interface Wisher {
+  readonly by: string;
+  readonly at: Date;
+  readonly hasEnded: boolean | null;
+}
+
+/** What people may do to one break: enough for any real one, and no more than its document can hold. */
+const CHANGES_MAX = 100;
+const HISTORY_MAX = 150;
+const ADJUSTMENTS_MAX = 10;
+
+/**
+ * A break after its discrepancy was found: a new one, or the one there is.
+ *
+ * A resolved one is opened again, and nobody has it then; one that stands learns another amount. The same object means
+ * that nothing is new.
+ */
+export function findBreak(found: FoundBreak, current: Break | undefined): Break {
+  const { openedAt: at, amount, detail } = found;
+  if (!current) {
+    const opened = { at, by: null, what: 'opened', amount } as const;
+    return { ...found, status: 'open', since: at, version: 1, history: [opened] };
+  }
+  if (current.status === 'resolved') {
+    const told = { ...found, openedAt: current.openedAt };
+    return openedAgain({ ...current, ...told }, { at, by: null, what: 'opened again', amount });
+  }
+  if (current.amount === amount && current.detail === detail) return current;
+  return changed({ ...current, amount, detail }, { at, by: null, what: 'found again', amount });
+}
+
+/** A break that closes by itself, and why; the same object where it is resolved already. */
+export function closeBreak(current: Break, resolution: string, at: Date): Break {
+  return current.status === 'resolved' ? current : resolved(current, { by: null, at }, resolution);
+}
+
+/** A break after an operator's wish; the very same object where the wish repeats the newest change. */
+export function changeBreak(current: Break, wish: BreakWish, wisher: Wisher): Result<Break, LifeRefusal> {
+  if (isRepeated(current, wish, wisher)) return accept(current);
+  if (wish.what !== 'resolve' && isFull(current)) return refuse('break.full');
+  const isResolved = current.status === 'resolved';
+  if (wish.what === 'reopen') {
+    if (!isResolved) return refuse('break.unresolved');
+    return accept(openedAgain(current, lineOf(wish, wisher)));
+  }
+  // What people know of it may be added at any time, and so may that an order is over.
+  if (wish.what === 'note') return accept(changed(current, lineOf(wish, wisher)));
+  if (wish.what === 'withdraw') return withdraw(current, wish, wisher);
+  if (isResolved) return refuse('break.resolved');
+  switch (wish.what) {
+    case 'assign':
+      return accept(changed({ ...current, owner: wish.to }, lineOf(wish, wisher)));
+    case 'explain':
+      return accept(changed({ ...current, explanation: wish.explanation }, lineOf(wish, wisher)));
+    case 'adjust':
+      return adjust(current, wish, wisher);
+    case 'resolve':
+      return resolveByHand(current, wish, wisher);
+    default:
+      return unreachable(wish);
+  }
+}
+
+/**
+ * A break after the ledger booked or refused the order that was proposed for it.
+ *
+ * Booked as proposed resolves it. Refused, or booked otherwise, it stands and has no explanation any more.
+ */
+export function settleAdjustment(current: Break, outcome: AdjustmentOutcome): Break {
+  const { commandId, at } = outcome;
+  const adjustment = current.adjustments?.find((one) => one.commandId === commandId);
+  if (!adjustment || adjustment.settledAt) return current;
+  const asProposed = outcome.status === 'booked' && isSameAdjustment(adjustment, outcome.terms);
+  const status = outcome.status === 'refused' ? 'refused' : asProposed ? 'booked' : 'differs';
+  const adjustments = current.adjustments?.map((one) =>
+    one === adjustment ? ({ ...one, status, settledAt: at } as const) : one,
+  );
+  const { explanation: _, ...unexplained } = current;
+  const kept = asProposed || current.status === 'resolved' ? current : unexplained;
+  const line = {
+    at,
+    by: null,
+    what: `adjustment ${outcome.status}`,
+    text: status === 'differs' ? `${commandId}, otherwise than proposed` : whyOf(outcome),
+  } as const;
+  const settled = changed({ ...kept, ...(adjustments && { adjustments }) }, line);
+  return asProposed ? closeBreak(settled, `the ledger booked ${commandId}`, at) : settled;
+}
+
+function whyOf(outcome: AdjustmentOutcome): string {
+  return outcome.status === 'refused' ? `${outcome.commandId}: ${outcome.reason}` : outcome.commandId;
+}
+
+function resolveByHand(
+  current: Break,
+  wish: Extract<BreakWish, { readonly what: 'resolve' }>,
+  wisher: Wisher,
+): Result<Break, LifeRefusal> {
+  const byHand = termsOfBreak(current.kind)?.byHand ?? 'final';
+  if (wisher.hasEnded === false && byHand === 'ended') return refuse('break.waits_for_end');
+  if (wisher.hasEnded === false && byHand === 'decided') return refuse('break.waits_for_decision');
+  if (pendingOf(current)) return refuse('adjustment.pending');
+  return accept(resolved(current, wisher, wish.resolution));
+}
+
+function adjust(
+  current: Break,
+  wish: Extract<BreakWish, { readonly what: 'adjust' }>,
+  wisher: Wisher,
+): Result<Break, LifeRefusal> {
+  const { terms, explanation } = wish;
+  const adjustments = current.adjustments ?? [];
+  const known = adjustments.find(({ commandId }) => commandId === terms.commandId);
+  const pending = pendingOf(current);
+  if (known) {
+    if (!isSameAdjustment(known, terms)) return refuse('adjustment.differs');
+    return known === pending ? accept(current) : refuse('adjustment.differs');
+  }
+  if (pending) return refuse('adjustment.pending');
+  if (adjustments.length >= ADJUSTMENTS_MAX) return refuse('break.full');
+  const proposed: Adjustment = { ...terms, by: wisher.by, at: wisher.at, status: 'proposed' };
+  const next = { ...current, explanation, adjustments: [...adjustments, proposed] };
+  return accept(changed(next, lineOf(wish, wisher)));
+}
+
+function withdraw(
+  current: Break,
+  wish: Extract<BreakWish, { readonly what: 'withdraw' }>,
+  wisher: Wisher,
+): Result<Break, LifeRefusal> {
+  const pending = pendingOf(current);
+  if (!pending || pending.commandId !== wish.commandId) return refuse('adjustment.unknown');
+  const adjustments = current.adjustments?.map((one) =>
+    one === pending ? ({ ...one, status: 'withdrawn' } as const) : one,
+  );
+  const { explanation: _, ...unexplained } = current;
+  const kept = current.status === 'resolved' ? current : unexplained;
+  return accept(changed({ ...kept, ...(adjustments && { adjustments }) }, lineOf(wish, wisher)));
+}
+
+/** The adjustment that waits for the second operator, if there is one. */
+function pendingOf({ adjustments }: Pick<Break, 'adjustments'>): Adjustment | undefined {
+  return adjustments?.find(({ status }) => status === 'proposed');
+}
+
+function isFull({ history }: Break): boolean {
+  return history.filter(({ by }) => by !== null).length >= CHANGES_MAX;
+}
+
+/** Whether the newest change is this very wish, whose answer was lost on the way. */
+function isRepeated({ history }: Break, wish: BreakWish, wisher: Wisher): boolean {
+  // An order is known by its terms, not by its words.
+  if (wish.what === 'adjust') return false;
+  const newest = history.at(-1);
+  const line = lineOf(wish, wisher);
+  return newest?.by === line.by && newest.what === line.what && newest.text === line.text;
+}
+
+function lineOf(wish: BreakWish, { by, at }: Pick<Wisher, 'by' | 'at'>): BreakChange {
+  switch (wish.what) {
+    case 'assign':
+      return { at, by, what: 'assigned', text: wish.to };
+    case 'note':
+      return { at, by, what: 'noted', text: wish.text };
+    case 'explain':
+      return { at, by, what: 'explained', text: wish.explanation };
+    case 'resolve':
+      return { at, by, what: 'resolved', text: wish.resolution };
+    case 'reopen':
+      return { at, by, what: 'opened again', text: wish.reason };
+    case 'adjust':
+      return { at, by, what: 'adjustment proposed', text: `${wish.terms.commandId}: ${wish.explanation}` };
+    case 'withdraw':
+      return { at, by, what: 'adjustment withdrawn', text: wish.commandId };
+    default:
+      return unreachable(wish);
+  }
+}
+
+function openedAgain(current: Break, line: BreakChange): Break {
+  const { owner: _owner, explanation: _explanation, ...free } = current;
+  const { resolvedAt: _at, resolution: _resolution, resolvedBy: _by, ...standing } = free;
+  return changed({ ...standing, status: 'open', since: line.at }, line);
+}
+
+function resolved(current: Break, { by, at }: Pick<BreakChange, 'by' | 'at'>, resolution: string): Break {
+  const { resolvedBy: _, ...standing } = current;
+  const next = { ...standing, status: 'resolved', resolvedAt: at, resolution } as const;
+  const line = { at, by, what: 'resolved', text: resolution } as const;
+  return changed({ ...next, ...(by !== null && { resolvedBy: by }) }, line);
+}
+
+/** The next version, with its line; of too many, the reconciler's own lines go first, and the first never. */
+function changed(next: Break, line: BreakChange): Break {
+  const history = [...next.history, line];
+  const own = history.findIndex(({ by }, place) => place > 0 && by === null);
+  const bounded = history.length > HISTORY_MAX ? history.toSpliced(own === -1 ? 1 : own, 1) : history;
+  return { ...next, version: next.version + 1, history: bounded };
+}

@@ -1,0 +1,120 @@
+import type { PaymentKind, TrackedStatus } from './claim.ts';
+
+/** A payment that may have to do with what a comparison can't explain; minor units. */
+export interface Suspect {
+  readonly reference: string;
+  readonly kind: PaymentKind;
+  readonly status: TrackedStatus;
+  readonly amount: bigint;
+  readonly railFee: bigint;
+}
+
+/** A break that stands, by its amount in minor units. */
+export interface StandingBreak {
+  readonly reference: string;
+  readonly kind: string;
+  readonly amount: bigint | null;
+}
+
+/** A payment that could explain a wallet out of range, and how. */
+export interface Candidate {
+  readonly reference: string;
+  readonly why: string;
+}
+
+/** How many candidates a comparison names. */
+export const CANDIDATES_MAX = 20;
+/** Pairs are looked for among so many suspects: it takes one pass over them. */
+const PAIRED_MAX = 5_000;
+
+/**
+ * The payments that could explain what a comparison can't, likeliest first (design 7); none where nothing fits.
+ *
+ * First those with a break over as much; then those that fit to the minor unit: by all that the rail would have moved, by the amount without the rail's fee;
+ * then two that fit together; then those whose fee alone fits.
+ *
+ * @param unexplained signed: the rail has more than our books say, or less
+ * @param suspects those whose end is newest first
+ * @param breaks those that stand, in the wallet's currency
+ */
+export function candidatesOf(
+  unexplained: bigint,
+  suspects: readonly Suspect[],
+  breaks: readonly StandingBreak[],
+): readonly Candidate[] {
+  const known = [...new Map(suspects.map((suspect) => [suspect.reference, suspect])).values()];
+  const told = known.flatMap((suspect) => {
+    const story = storyOf(suspect, unexplained > 0n);
+    return story === undefined ? [] : [{ suspect, story }];
+  });
+  const size = unexplained < 0n ? -unexplained : unexplained;
+  const found = new Map<string, string>();
+  const add = (reference: string, why: string) => {
+    if (found.size < CANDIDATES_MAX && !found.has(reference)) found.set(reference, why);
+  };
+  if (size > 0n) {
+    for (const { reference, kind, amount } of breaks)
+      if (amount === size || amount === -size) add(reference, `its break ${kind} is over as much`);
+    for (const { part, fits } of singleFits(size))
+      for (const { suspect, story } of told)
+        if (fits(suspect)) add(suspect.reference, `${part} fits: ${story}`);
+    for (const [{ suspect: one, story }, { suspect: other, story: otherStory }] of pairsOf(told, size)) {
+      add(one.reference, `fits together with ${other.reference}: ${story}`);
+      add(other.reference, `fits together with ${one.reference}: ${otherStory}`);
+    }
+    for (const { reference, railFee } of known)
+      if (railFee === size) add(reference, "the rail's fee fits: it may have charged another");
+  }
+  return [...found].map(([reference, why]) => ({ reference, why }));
+}
+
+/** What the rail would have moved for a payment, fee and all. */
+function wholeOf({ kind, amount, railFee }: Suspect): bigint {
+  return kind === 'payout' ? amount + railFee : amount - railFee;
+}
+
+function singleFits(size: bigint) {
+  return [
+    { part: 'amount and fee', fits: (suspect: Suspect) => wholeOf(suspect) === size },
+    { part: 'the amount', fits: ({ amount }: Suspect) => amount === size },
+  ];
+}
+
+interface Told {
+  readonly suspect: Suspect;
+  readonly story: string;
+}
+
+function pairsOf(told: readonly Told[], size: bigint): readonly (readonly [Told, Told])[] {
+  const pairs: [Told, Told][] = [];
+  const earlier = new Map<bigint, Told>();
+  for (const one of told.slice(0, PAIRED_MAX)) {
+    const other = earlier.get(size - wholeOf(one.suspect));
+    if (other) pairs.push([other, one]);
+    if (pairs.length * 2 >= CANDIDATES_MAX) break;
+    earlier.set(wholeOf(one.suspect), one);
+  }
+  return pairs;
+}
+
+/** What must have happened for a payment to explain that the rail has more, or less; nothing where it can't. */
+function storyOf({ kind, status }: Suspect, hasMore: boolean): string | undefined {
+  if (kind === 'payout') {
+    if (status === 'completed')
+      return hasMore
+        ? 'completed here; the rail may not have paid it, or have taken it back'
+        : 'completed here; the rail may have paid it twice';
+    if (status === 'reversed')
+      return hasMore
+        ? 'reversed here; the rail may have given it back twice'
+        : 'reversed here; the rail may not have given it back';
+    if (status === 'failed') return hasMore ? undefined : 'failed here; the rail may have paid it';
+    return hasMore ? undefined : 'open here; the rail may have paid it twice';
+  }
+  if (status === 'completed')
+    return hasMore
+      ? 'completed here; the rail may have it twice'
+      : 'completed here; the rail may not have it';
+  if (status === 'failed') return hasMore ? 'failed here; the rail may have it' : undefined;
+  return hasMore ? 'open here; the rail may have it twice' : undefined;
+}

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { checked, lookedUp, terms } from '../fixtures/verdicts.ts';
+import type { EndStatus, PaymentKind } from './claim.ts';
+import { breakOf, type CloseQuestion, coveringKinds, matchRecord, sideOf } from './close.ts';
+import type { RailAnswer, RailFact } from './question.ts';
+import { awaited, type Tracked } from './tracked.ts';
+
+const ended = (kind: PaymentKind, status: EndStatus | 'open', given: Partial<Tracked> = {}): Tracked => ({
+  ...awaited(kind === 'payout' ? 'po-1' : 'co-1', 0),
+  terms: terms(kind),
+  status,
+  acceptedAtMs: 1,
+  ...(kind === 'payout' && status !== 'failed' && { charged: 50n }),
+  ...given,
+});
+const payout = (status: EndStatus | 'open', given?: Partial<Tracked>) => ended('payout', status, given);
+const collection = (status: EndStatus, given?: Partial<Tracked>) => ended('collection', status, given);
+const paid = (amount: bigint | null, fee: bigint | null, kind: 'completed' | 'reversed' = 'completed') =>
+  ({ kind, amount, fee, reason: null }) as const;
+const refused: RailAnswer = { kind: 'failed', reason: 'Declined' };
+
+function match(
+  tracked: Tracked,
+  answer: RailAnswer,
+  given: Partial<Pick<CloseQuestion, 'tries' | 'doubted'>> & { readonly fact?: RailFact | null } = {},
+) {
+  const { tries = 2, doubted = true, fact = null } = given;
+  if (!tracked.terms) throw new Error('nothing to match');
+  const matching = matchRecord({
+    tracked,
+    terms: tracked.terms,
+    answer,
+    verdict: { fact },
+    tries,
+    triesMax: 5,
+    doubted,
+  });
+  return { ...matching, opens: breakOf(matching, sideOf(tracked, tracked.terms)) };
+}
+
+describe('a payment of a close, once its difference was told twice', () => {
+  it.each<[string, Tracked, RailAnswer]>([
+    ['a payout as agreed', payout('completed'), lookedUp],
+    ['a payout whose fee the rail does not tell', payout('completed'), paid(10_000n, null)],
+    ['a payout whose fee its owner did not tell', payout('completed', { charged: null }), paid(10_000n, 7n)],
+    ['a failed payout', payout('failed'), refused],
+    ['a reversed payout', payout('reversed'), paid(10_000n, 50n, 'reversed')],
+    [
+      'a payout that failed before any rail took it on',
+      payout('failed', { acceptedAtMs: null }),
+      { kind: 'notFound' },
+    ],
+    ['a collection, on its status alone', collection('completed', { received: 9_000n }), checked],
+    ['a failed collection', collection('failed'), refused],
+  ])('matches: %s', (_name, tracked, answer) => {
+    expect(match(tracked, answer)).toMatchObject({ result: 'matched', differences: [], why: null });
+    expect(match(tracked, answer).opens).toBeUndefined();
+  });
+
+  it('never says of an amount that nobody told that it matches', () => {
+    expect(match(collection('completed'), checked).theirs).toEqual({
+      status: 'completed',
+      amount: null,
+      fee: null,
+    });
+  });
+
+  it.each<[string, Tracked, RailAnswer, readonly [string, bigint][]]>([
+    ['another amount', payout('completed'), paid(10_001n, 50n), [['amount', 1n]]],
+    ['another fee', payout('completed'), paid(10_000n, 49n), [['fee', -1n]]],
+    [
+      'both',
+      payout('completed'),
+      paid(9_000n, 45n),
+      [
+        ['amount', -1_000n],
+        ['fee', -5n],
+      ],
+    ],
+    ['failed there', payout('completed'), refused, [['status', -10_000n]]],
+    ['reversed there', payout('completed'), paid(10_000n, 50n, 'reversed'), [['status', -10_000n]]],
+    ['completed there, with its own amount', payout('failed'), paid(10_500n, 50n), [['status', 10_500n]]],
+    ['not reversed there', payout('reversed'), lookedUp, [['status', 10_000n]]],
+    [
+      'a collection that failed there',
+      collection('completed', { received: 9_000n }),
+      refused,
+      [['status', -9_000n]],
+    ],
+    ['a collection of another amount', collection('completed'), paid(1n, null), [['amount', -9_999n]]],
+  ])('differs: %s', (_name, tracked, answer, differences) => {
+    const found = match(tracked, answer);
+    expect(found).toMatchObject({
+      result: 'differs',
+      differences: differences.map(([field, minor]) => ({ field, minor })),
+    });
+    expect(found.opens).toMatchObject({ kind: 'close.differs', amount: differences[0]?.[1] });
+  });
+
+  it.each<[string, Tracked, bigint]>([
+    ['a completed payout', payout('completed'), -10_000n],
+    ['a failed payout that the rail took on', payout('failed'), 0n],
+    ['a completed collection', collection('completed', { received: 9_000n }), -9_000n],
+  ])('is missing there: %s', (_name, tracked, amount) => {
+    const found = match(tracked, { kind: 'notFound' });
+    expect(found.result).toBe('missing_there');
+    expect(found.opens).toMatchObject({ kind: 'close.missing_there', amount });
+  });
+});
+
+describe('what may pass by itself', () => {
+  it('is asked again when a difference is told for the first time', () => {
+    const first = { tries: 1, doubted: false };
+    for (const answer of [paid(1n, 50n), refused, { kind: 'notFound' }] as const) {
+      expect(match(payout('completed'), answer, first)).toMatchObject({ result: 'pending' });
+      expect(match(payout('completed'), answer, first).opens).toBeUndefined();
+    }
+  });
+
+  it('is waited for while the owner is told of an end, and differs where it goes on', () => {
+    const fact = { status: 'reversed', amount: 10_000n, fee: 50n, reason: null } as const;
+    const reversed = paid(10_000n, 50n, 'reversed');
+    expect(match(payout('completed'), reversed, { fact, tries: 4 }).result).toBe('pending');
+    expect(match(payout('completed'), reversed, { fact, tries: 5 }).result).toBe('differs');
+    // Judged by the state at the time it is asked for.
+    expect(match(payout('reversed'), reversed, { tries: 3 }).result).toBe('matched');
+  });
+
+  it('is waited for while the rail says pending', () => {
+    expect(match(payout('completed'), { kind: 'pending' }, { tries: 4 }).result).toBe('pending');
+    const late = match(payout('completed'), { kind: 'pending' }, { tries: 5 });
+    expect(late).toMatchObject({ result: 'differs', differences: [{ field: 'status', minor: -10_000n }] });
+  });
+
+  it.each<[string, RailAnswer, Tracked]>([
+    ['the rail gave no clear answer', { kind: 'unknown' }, payout('completed')],
+    ['no country', { kind: 'unaskable', why: 'no country' }, payout('completed')],
+    ['it is open again here', lookedUp, payout('open')],
+  ])('is unclear after so many tries, and says why: %s', (why, answer, tracked) => {
+    expect(match(tracked, answer, { tries: 4 })).toMatchObject({ result: 'pending', why });
+    const last = match(tracked, answer, { tries: 5 });
+    expect(last).toMatchObject({ result: 'unclear', why });
+    expect(last.opens).toBeUndefined();
+  });
+});
+
+it('is told by the break that the answer itself opens, where it is about the same', () => {
+  expect(coveringKinds(match(payout('completed'), refused))).toEqual(['payment.contradiction']);
+  expect(coveringKinds(match(payout('completed'), paid(1n, 50n)))).toContain('payout.amount_differs');
+  expect(coveringKinds(match(payout('completed'), paid(10_000n, 49n)))).toEqual([]);
+  expect(coveringKinds(match(payout('completed'), lookedUp))).toEqual([]);
+});

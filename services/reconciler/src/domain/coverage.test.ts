@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { called, fold, opened, pace, terms } from '../fixtures/verdicts.ts';
+import { closingsOf } from './closings.ts';
+import { type Gap, gapBetween, gapFinding, isStillNews, type OwnerRecord } from './coverage.ts';
+import { type Sighting, sight } from './sightings.ts';
+import { awaited, type Tracked } from './tracked.ts';
+
+const record = (status: OwnerRecord['status'], takenOnAtMs: number | null = null): OwnerRecord => ({
+  reference: 'po-1',
+  status,
+  terms: terms('payout'),
+  acceptedAtMs: 500,
+  takenOnAtMs,
+});
+const ended = (status: 'completed' | 'reversed' = 'completed'): Sighting => ({
+  kind: 'ended',
+  name: 'PayoutEnded',
+  version: status === 'reversed' ? 6n : 5n,
+  atMs: 2_000,
+  status,
+  terms: terms('payout'),
+});
+const asked: Sighting = { kind: 'asked', name: 'PayoutSubmitted', version: 4n, atMs: 1_500, answer: null };
+const audited = (of: OwnerRecord | null, gap: Gap | undefined): Sighting => ({
+  kind: 'audited',
+  name: 'the record of its gateway',
+  record: of,
+  gap,
+});
+const open = fold(awaited('po-1', 0), [opened('payout')]);
+const closed = fold(open, [ended()]);
+/** What the working set makes of an audit: the payment, and its break. */
+const audit = (before: Tracked, of: OwnerRecord | null, gap: Gap | undefined): Tracked => {
+  if (sight(before, audited(of, gap), pace) === before) return before;
+  const after = fold(before, [audited(of, gap)]);
+  const finding = gapFinding(before, of);
+  return finding === undefined ? after : { ...after, breaks: [...after.breaks, finding.kind] };
+};
+
+describe('a gap between the working set and a record', () => {
+  it.each<[string, Tracked | undefined, OwnerRecord | null, Gap | undefined]>([
+    ['open on both sides', open, record('open'), undefined],
+    ['ended on both sides', closed, record('completed'), undefined],
+    ['not here', undefined, record('open'), 'coverage.missing'],
+    ['here without its terms', awaited('po-1', 0), record('open'), 'coverage.missing'],
+    ['neither here nor open there', undefined, record('completed'), undefined],
+    ['open here, ended there', open, record('failed'), 'coverage.ended'],
+    ['ended here, open there', closed, record('open'), 'coverage.behind'],
+    ['open here, unknown there', open, null, 'coverage.behind'],
+    ['ended here, unknown there', closed, null, undefined],
+  ])('%s', (_name, ours, of, gap) => {
+    expect(gapBetween(ours, of)).toBe(gap);
+  });
+
+  it('is none that has become another one since the first look: its event was under way', () => {
+    expect(isStillNews(open, record('completed'), 'coverage.missing')).toBe(false);
+    expect(isStillNews(closed, record('open'), 'coverage.missing')).toBe(false);
+    expect(audit(open, record('completed'), 'coverage.missing')).toBe(open);
+    expect(isStillNews(open, record('completed'), 'coverage.ended')).toBe(true);
+  });
+});
+
+describe('a payment that the audit missed', () => {
+  const taken = audit(awaited('po-1', 7_000), record('open', 600), 'coverage.missing');
+
+  it('is taken in with its terms, and polled at once', () => {
+    expect(taken).toMatchObject({
+      terms: terms('payout'),
+      status: 'open',
+      version: 0n,
+      openedAtMs: 500,
+      acceptedAtMs: 600,
+      breaks: ['coverage.missing'],
+    });
+    expect(taken.dueAtMs).toBeLessThanOrEqual(500 + pace.firstPollAfterMs);
+  });
+
+  it('keeps what was heard of it before', () => {
+    const heard = fold(awaited('po-1', 0), [called({ kind: 'payout' }), asked]);
+    expect(audit(heard, record('open'), 'coverage.missing')).toMatchObject({
+      status: 'open',
+      version: 4n,
+      callbacks: [{ status: 'COMPLETED' }],
+    });
+  });
+
+  it('has its break closed by its own event, however late, or by its end', () => {
+    const late = { ...taken, version: 4n };
+    for (const [before, event, status] of [
+      [taken, opened('payout'), 'open'],
+      [late, opened('payout'), 'open'],
+      [taken, ended(), 'completed'],
+    ] as const) {
+      const after = sight(before, event, pace);
+      expect(closingsOf(before, after, event)).toMatchObject([{ kind: 'coverage.missing' }]);
+      expect(fold(before, [event])).toMatchObject({ status, breaks: [] });
+    }
+  });
+
+  it('is not opened again by that event once it has ended', () => {
+    const over = fold(taken, [ended()]);
+    expect(fold({ ...over, version: 0n }, [opened('payout')])).toMatchObject({ status: 'completed' });
+  });
+});
+
+describe('an end that the audit missed', () => {
+  const stuck = { ...open, breaks: ['payment.stuck'] };
+  const taken = audit(stuck, record('completed'), 'coverage.ended');
+
+  it('is taken over, with the breaks that an end closes, and its entries are waited for', () => {
+    expect(taken).toMatchObject({
+      status: 'completed',
+      version: 1n,
+      dueAtMs: null,
+      endedAtMs: pace.nowMs,
+      booksDueAtMs: pace.nowMs + pace.booksGraceMs,
+      breaks: ['payment.stuck', 'coverage.ended'],
+    });
+    const sighting = audited(record('completed'), 'coverage.ended');
+    expect(closingsOf(stuck, fold(stuck, [sighting]), sighting)).toMatchObject([{ kind: 'payment.stuck' }]);
+  });
+
+  it('closes the break over its opening, whose event opens nothing again', () => {
+    const missed = audit(awaited('po-1', 0), record('open'), 'coverage.missing');
+    const over = audit(missed, record('failed'), 'coverage.ended');
+    expect(over).toMatchObject({ status: 'failed', version: 0n, breaks: ['coverage.ended'] });
+    expect(fold(over, [opened('payout')])).toMatchObject({ status: 'failed', version: 1n });
+  });
+
+  it('stays with people until the event of that very end comes', () => {
+    expect(fold(taken, [ended('reversed')])).toMatchObject({ status: 'reversed' });
+    expect(fold(taken, [ended('reversed')]).breaks).toContain('coverage.ended');
+    const after = fold(taken, [ended()]);
+    expect(after).toMatchObject({ version: 5n, endedAtMs: 2_000 });
+    expect(after.breaks).not.toContain('coverage.ended');
+  });
+});
+
+describe('a record that is behind its own events', () => {
+  it.each<[string, Tracked, OwnerRecord | null]>([
+    ['lost', open, null],
+    ['open again', closed, record('open')],
+  ])('is told once and changes nothing: %s', (_name, ours, of) => {
+    const told = audit(ours, of, 'coverage.behind');
+    expect(told).toEqual({ ...ours, breaks: ['coverage.behind'], history: told.history });
+    expect(audit(told, of, 'coverage.behind')).toBe(told);
+    expect(audit(told, of, undefined)).toBe(told);
+  });
+
+  it('is level again by a later audit', () => {
+    const told = audit(closed, record('open'), 'coverage.behind');
+    expect(audit(told, record('completed'), undefined).breaks).toEqual([]);
+  });
+});

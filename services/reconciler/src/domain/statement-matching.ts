@@ -1,0 +1,189 @@
+import type { PaymentKind, TrackedStatus } from './claim.ts';
+import type { StatementRow } from './statement-rows.ts';
+
+/** A payment as a line of a statement is held against it; amounts in minor units. */
+export interface StatementPayment {
+  readonly reference: string;
+  readonly kind: PaymentKind;
+  readonly rail: string;
+  readonly currency: string;
+  readonly status: TrackedStatus;
+  /** What moved at the rail: a payout's amount, and what a collection received. */
+  readonly amount: bigint;
+  /** What the rail charges us for it. */
+  readonly fee: bigint;
+}
+
+/** In what a line and its payment may differ. */
+export type How = 'rail' | 'currency' | 'direction' | 'status' | 'amount' | 'fee';
+
+/** Every result that a record of a statement can have (ADR 30). */
+export const statementResults = [
+  'matched',
+  'differs',
+  'missing_here',
+  'missing_there',
+  'duplicate',
+  'ambiguous',
+  'unreadable',
+  'set_aside',
+] as const;
+
+/** One of {@link statementResults}. */
+export type StatementResult = (typeof statementResults)[number];
+
+/** What a line comes to that names a payment of ours. */
+export interface Outcome {
+  readonly result: 'matched' | 'differs' | 'missing_here' | 'duplicate';
+  readonly payment?: string;
+  /** The movement that the line is, of which there is one: the payment, or its reversal. */
+  readonly uses?: string;
+  readonly how?: readonly How[];
+  /** What the rail moved less what we did, in minor units; absent where the two can't be subtracted. */
+  readonly difference?: bigint;
+}
+
+/** A line, and what tells it from the others of its statement. */
+export interface NumberedRow {
+  readonly id: string;
+  readonly row: StatementRow;
+}
+
+/** The line that is its movement so far. */
+export interface HeldRow extends NumberedRow {
+  readonly outcome: Outcome;
+}
+
+/** What movement of a payment a line is: against the payment's own direction, or called so, it is the reversal. */
+export function movementOf(row: Pick<StatementRow, 'kind'>, { reference, kind }: StatementPayment): string {
+  return row.kind === null || row.kind === kind ? reference : `${reference}/reversal`;
+}
+
+/**
+ * Holds lines against the payments that they name, each movement used by one line at most.
+ *
+ * Of several lines for one movement the one that differs least is its line and the others are duplicates, whatever their
+ * order; a line that was so far may lose its place, and is then among the outcomes.
+ */
+export function matchByReference(
+  rows: readonly NumberedRow[],
+  payments: ReadonlyMap<string, StatementPayment>,
+  held: ReadonlyMap<string, HeldRow>,
+  rail: string,
+): ReadonlyMap<string, Outcome> {
+  const outcomes = new Map<string, Outcome>();
+  const holders = new Map(held);
+  for (const { id, row } of rows) {
+    const payment = row.reference === null ? undefined : payments.get(row.reference);
+    if (!payment) {
+      outcomes.set(id, missingHere(row));
+      continue;
+    }
+    const candidate: HeldRow = { id, row, outcome: compare(row, payment, rail) };
+    const uses = movementOf(row, payment);
+    const holder = holders.get(uses);
+    const isBetter = !holder || isNearer(candidate, holder);
+    const [best, other] = isBetter ? [candidate, holder] : [holder, candidate];
+    if (isBetter) holders.set(uses, candidate);
+    if (best === candidate) outcomes.set(id, best.outcome);
+    if (other) outcomes.set(other.id, { result: 'duplicate', payment: payment.reference });
+  }
+  return outcomes;
+}
+
+/** A line for which there is no payment. */
+export function missingHere(row: Pick<StatementRow, 'amount' | 'status'>): Outcome {
+  return { result: 'missing_here', difference: row.status === 'completed' ? row.amount : 0n };
+}
+
+/** Holds a line against its payment (design 5, 6). */
+export function compare(row: StatementRow, payment: StatementPayment, rail: string): Outcome {
+  const uses = movementOf(row, payment);
+  const isReversal = uses !== payment.reference;
+  const statusHow = isReversal ? reversalHow(row, payment) : statusDiffers(row, payment) ? 'status' : null;
+  const moves = row.status === 'completed' && movesHere(payment);
+  const how: readonly How[] = [
+    ...(payment.rail === rail ? [] : (['rail'] as const)),
+    ...(payment.currency === row.currency ? [] : (['currency'] as const)),
+    ...(statusHow === null ? [] : [statusHow]),
+    ...(moves && payment.currency === row.currency && payment.amount !== row.amount
+      ? (['amount'] as const)
+      : []),
+    ...(moves &&
+    !isReversal &&
+    payment.currency === row.currency &&
+    row.fee !== null &&
+    row.fee !== payment.fee
+      ? (['fee'] as const)
+      : []),
+  ];
+  const found = { payment: payment.reference, uses };
+  if (how.length === 0) return { result: 'matched', ...found };
+  const difference = differenceOf(row, payment, isReversal);
+  return { result: 'differs', ...found, how, ...(difference !== undefined && { difference }) };
+}
+
+/** Whether our record has moved money at the rail at all, even if it came back. */
+function movesHere({ status }: StatementPayment): boolean {
+  return status === 'completed' || status === 'reversed';
+}
+
+function statusDiffers({ status }: StatementRow, payment: StatementPayment): boolean {
+  if (status === 'completed') return !movesHere(payment);
+  return payment.status !== (status === 'pending' ? 'open' : status);
+}
+
+/** A reversal that we don't know of; what only goes the wrong way is told as that. */
+function reversalHow({ kind }: StatementRow, { status }: StatementPayment): How | null {
+  if (status === 'reversed') return null;
+  return kind === 'reversal' ? 'status' : 'direction';
+}
+
+function differenceOf(row: StatementRow, payment: StatementPayment, isReversal: boolean): bigint | undefined {
+  if (row.currency !== payment.currency) return undefined;
+  const there = row.status === 'completed' ? row.amount : 0n;
+  if (isReversal) return (payment.status === 'reversed' ? payment.amount : 0n) - there;
+  // What was reversed there, or is reversed here and in a line of its own there, is told by the other line.
+  const here = payment.status === 'completed' || (row.status === 'completed' && movesHere(payment));
+  const moved = there - (here ? payment.amount : 0n);
+  return moved !== 0n || row.fee === null || row.status !== 'completed' ? moved : row.fee - payment.fee;
+}
+
+/** Whether a line is a movement's rather than the other; by content alone, so that the order of lines is nothing. */
+function isNearer(one: HeldRow, other: HeldRow): boolean {
+  const [differences, than] = [one.outcome.how?.length ?? 0, other.outcome.how?.length ?? 0];
+  if (differences !== than) return differences < than;
+  const [by, thanBy] = [distance(one.outcome), distance(other.outcome)];
+  if (by !== thanBy) return by < thanBy;
+  return contentOf(one.row) < contentOf(other.row);
+}
+
+function distance({ difference = 0n }: Outcome): bigint {
+  return difference < 0n ? -difference : difference;
+}
+
+/** What a line says, as one text; two lines with the same say the same. */
+export function contentOf(row: StatementRow): string {
+  const { reference, railReference, kind, amount, currency, fee, status, atMs } = row;
+  return JSON.stringify([
+    reference,
+    railReference,
+    kind,
+    String(amount),
+    currency,
+    fee === null ? null : String(fee),
+    status,
+    atMs,
+  ]);
+}
+
+/**
+ * Whether a duplicate is money that moved once more, and not the same movement told again: it has an own reference of
+ * the rail, or where there is none an own time.
+ */
+export function movedAgain(duplicate: StatementRow, line: StatementRow): boolean {
+  if (duplicate.status !== 'completed') return false;
+  return duplicate.railReference !== null && line.railReference !== null
+    ? duplicate.railReference !== line.railReference
+    : duplicate.atMs !== line.atMs;
+}

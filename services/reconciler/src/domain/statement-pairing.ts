@@ -1,0 +1,74 @@
+import type { StatementRow } from './statement-rows.ts';
+
+/** A line, or a payment, that is paired by its amount and time; both have the same amount, currency and kind. */
+export interface Timed {
+  readonly id: string;
+  readonly atMs: number;
+}
+
+/** What stands around a line in time: the lines next to it, and the nearest payments, in order of time. */
+export interface Surroundings {
+  readonly before: Timed | undefined;
+  readonly after: Timed | undefined;
+  /** Not after the line, the nearest last. */
+  readonly earlier: readonly Timed[];
+  /** After the line, the nearest first. */
+  readonly later: readonly Timed[];
+}
+
+/** What a line without a usable reference comes to. */
+export type Pairing =
+  | { readonly kind: 'paired'; readonly with: string; readonly confidence: number }
+  | { readonly kind: 'ambiguous'; readonly candidates: readonly string[] }
+  | { readonly kind: 'alone' };
+
+const MINUTE_MS = 60_000;
+const NEAR_MS = 5 * MINUTE_MS;
+
+/** How far apart a line and its payment may be. */
+export const PAIRED_WITHIN_MS = 60 * MINUTE_MS;
+
+/** How many payments on either side are looked at, and listed. */
+export const NEIGHBOURS_MAX = 5;
+
+/** How sure a pair is (ADR 30): near, or as far as an hour; alone in that hour, or with others farther off. */
+const confidences = {
+  near: { alone: 0.9, rivalled: 0.7 },
+  far: { alone: 0.6, rivalled: 0.6 },
+} as const;
+
+/** What a line is paired by: only what agrees in all of it can be a pair; nothing for lines that moved nothing. */
+export function laneOf({
+  kind,
+  currency,
+  amount,
+}: Pick<StatementRow, 'kind' | 'currency' | 'amount'>): string {
+  return `${currency}/${kind ?? ''}/${amount}`;
+}
+
+/**
+ * Pairs a line with the one payment near it, if the payment has no other line near either (ADR 30).
+ *
+ * The judgement takes every line and payment as unpaired, so it is the same in whatever order they come. The lines and
+ * payments that stand next in time tell of all the others: one that is near enough has none nearer between.
+ */
+export function pairByTime(line: Timed, { before, after, earlier, later }: Surroundings): Pairing {
+  const around = [...earlier, ...later].filter((payment) => isWithin(line, payment, PAIRED_WITHIN_MS));
+  if (around.length === 0) return { kind: 'alone' };
+  const near = around.filter((payment) => isWithin(line, payment, NEAR_MS));
+  const [only, ...others] = near.length > 0 ? near : around;
+  const reach = near.length > 0 ? NEAR_MS : PAIRED_WITHIN_MS;
+  const lines = [before, after].filter((other) => other !== undefined);
+  const isRivalled = (withinMs: number) =>
+    only !== undefined && lines.some((other) => isWithin(other, only, withinMs));
+  if (only === undefined || others.length > 0 || isRivalled(reach)) {
+    return { kind: 'ambiguous', candidates: around.map(({ id }) => id) };
+  }
+  const hasRivals = around.length > 1 || isRivalled(PAIRED_WITHIN_MS);
+  const { alone, rivalled } = near.length > 0 ? confidences.near : confidences.far;
+  return { kind: 'paired', with: only.id, confidence: hasRivals ? rivalled : alone };
+}
+
+function isWithin(one: Timed, other: Timed, withinMs: number): boolean {
+  return Math.abs(one.atMs - other.atMs) <= withinMs;
+}

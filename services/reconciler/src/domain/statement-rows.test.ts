@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { mapping } from '../fixtures/statement-rows.ts';
+import { layoutOf, mappingProblem, type StatementMapping } from './statement-mapping.ts';
+import { createRowReader } from './statement-rows.ts';
+import { readTime } from './statement-times.ts';
+
+/** Reads one line by a mapping whose columns are those of the line, in its order. */
+function read(
+  line: Readonly<Record<string, string>>,
+  given: Partial<StatementMapping> = {},
+  currency = 'KES',
+) {
+  const names = Object.keys(line);
+  const columns = Object.fromEntries(names.map((name) => [name, name]));
+  const whole = { ...mapping, columns, ...given };
+  const layout = layoutOf(whole, names);
+  if (!layout.ok) throw new Error(layout.refusal);
+  const found = createRowReader(whole, layout.value, currency)(Object.values(line));
+  return 'row' in found ? found.row : found;
+}
+
+describe('an amount', () => {
+  it.each([
+    ['-100.5', {}, 'KES', { kind: 'payout', amount: 10_050n }],
+    ['+100.50', {}, 'KES', { kind: 'collection', amount: 10_050n }],
+    ['100', { positive: 'debit' }, 'KES', { kind: 'payout', amount: 10_000n }],
+    ['9007199254740.91', {}, 'KES', { amount: 900_719_925_474_091n }],
+    ['-1.234.567,80', { decimal: ',', grouping: '.' }, 'KES', { amount: 123_456_780n }],
+    ["1'000.25", { grouping: "'" }, 'KES', { amount: 100_025n }],
+    ['100.00', {}, 'XOF', { amount: 100n }],
+    ['0', {}, 'KES', { kind: null, amount: 0n }],
+    ['5', { holds: 'payouts' }, 'KES', { kind: 'payout', amount: 500n }],
+  ] as const)('%s is read by %j', (amount, given, currency, expected) => {
+    expect(read({ amount }, given, currency)).toMatchObject(expected);
+  });
+
+  it.each([
+    ['1e3', {}],
+    ['=1+1', {}],
+    ['1,000', {}],
+    ['12,34.5', { grouping: ',' }],
+    ['0.001', {}],
+    ['', {}],
+    ['1.2.3', {}],
+    ['-5', { holds: 'collections' }],
+    ['99999999999999999999', {}],
+  ] as const)('%s is none by %j', (amount, given) => {
+    expect(read({ amount }, given)).toMatchObject({
+      unreadable: expect.stringMatching(/^amount: /) as unknown,
+    });
+  });
+
+  it('is told by two columns, or by a word', () => {
+    expect(read({ debit: '5', credit: '' })).toMatchObject({ kind: 'payout', amount: 500n });
+    expect(read({ debit: '-5', credit: '0.00' })).toMatchObject({ kind: 'payout', amount: 500n });
+    expect(read({ debit: '', credit: '5' })).toMatchObject({ kind: 'collection', amount: 500n });
+    expect(read({ debit: '5', credit: '5' })).toEqual({ unreadable: 'debit, credit: both have an amount' });
+    const directions = { debit: ['DR'], credit: ['CR'] };
+    expect(read({ amount: '5', direction: 'dr ' }, { directions })).toMatchObject({ kind: 'payout' });
+    expect(read({ amount: '5', direction: '?' }, { directions })).toEqual({
+      unreadable: 'direction: a word that the mapping does not know',
+    });
+  });
+});
+
+it('knows only references of ours, in any case', () => {
+  const own = `po-${'0a'.repeat(16)}`;
+  expect(read({ reference: ` ${own.toUpperCase()} `, amount: '1' })).toMatchObject({ reference: own });
+  for (const reference of ['po-1', 'INV 7', `po-${'0a'.repeat(17)}`, '']) {
+    expect(read({ reference, amount: '1' })).toMatchObject({ reference: null });
+  }
+});
+
+it('sets aside what is no payment, and reads what a line is by its words', () => {
+  const kinds = { payout: ['B2C'], reversal: ['Reversal'], other: ['Top up'] };
+  const statuses = { completed: ['Success'], failed: ['Failed'] };
+  const line = { amount: '5', status: 'SUCCESS', fee: '-0.5' };
+  expect(read({ ...line, kind: 'top up' }, { kinds, statuses })).toEqual({ aside: true });
+  expect(read({ ...line, kind: 'reversal' }, { kinds, statuses })).toMatchObject({
+    kind: 'reversal',
+    status: 'completed',
+    fee: 50n,
+  });
+});
+
+describe('a time', () => {
+  it.each([
+    ['2026-11-01T08:00:00Z', 'ISO', undefined, '2026-11-01T08:00:00.000Z'],
+    ['2026-11-01 08:00:00.25+03:00', 'ISO', undefined, '2026-11-01T05:00:00.250Z'],
+    ['01/11/2026 08:00', 'DD/MM/YYYY HH:mm:ss', '+03:00', '2026-11-01T05:00:00.000Z'],
+    ['11/01/2026 08:00:59', 'MM/DD/YYYY HH:mm:ss', '-05:30', '2026-11-01T13:30:59.000Z'],
+    ['29.02.2028 23:59:59', 'DD.MM.YYYY HH:mm:ss', '+00:00', '2028-02-29T23:59:59.000Z'],
+    ['2028-03-01 00:00:00', 'YYYY-MM-DD HH:mm:ss', '+00:00', '2028-03-01T00:00:00.000Z'],
+    ['20261231235959', 'YYYYMMDDHHmmss', '+00:00', '2026-12-31T23:59:59.000Z'],
+    ['1793520000', 'unix', undefined, '2026-11-01T08:00:00.000Z'],
+    ['1793520000123', 'unixMs', undefined, '2026-11-01T08:00:00.123Z'],
+  ] as const)('%s of the form %s is read', (text, format, offset, expected) => {
+    expect(readTime(text, format, offset)).toBe(Date.parse(expected));
+  });
+
+  it.each([
+    ['2026-02-29T00:00:00Z', 'ISO'],
+    ['2026-13-01T00:00:00Z', 'ISO'],
+    ['2026-11-01T24:00:00Z', 'ISO'],
+    ['2026-11-01T08:00:00', 'ISO'],
+    ['0026-11-01T08:00:00Z', 'ISO'],
+    ['31/04/2026 08:00', 'DD/MM/YYYY HH:mm:ss'],
+    ['yesterday', 'YYYY-MM-DD HH:mm:ss'],
+  ] as const)('%s is none of the form %s', (text, format) => {
+    expect(readTime(text, format, '+00:00')).toBeUndefined();
+  });
+});
+
+describe('a mapping', () => {
+  it.each([
+    [{ columns: { reference: 'R' } }, 'either amount, or both debit and credit'],
+    [{ columns: { reference: 'R', debit: 'D' } }, 'belong together'],
+    [{ columns: { reference: 'R', amount: 'A', status: 'S' } }, 'statuses is required'],
+    [{ kinds: {} }, 'columns.kind is required'],
+    [{ columns: { amount: 'A' } }, 'columns must have reference or time'],
+    [{ columns: { reference: 'R', amount: 'A', time: 'T' } }, 'time.format is required'],
+    [{ header: false }, 'give its place as a number from 1'],
+    [{ grouping: '.' }, 'must not be the decimal separator'],
+  ] as const)('of %j is refused: %s', (given, why) => {
+    expect(mappingProblem({ ...mapping, ...given })).toContain(why);
+  });
+
+  it('finds its columns in a heading, whatever their order and case, and names the one that is not there', () => {
+    expect(layoutOf(mapping, [' AMOUNT', 'x', 'ref'])).toMatchObject({ ok: true });
+    expect(layoutOf(mapping, ['Amount'])).toMatchObject({
+      ok: false,
+      refusal: expect.stringContaining('"Ref"') as unknown,
+    });
+    expect(layoutOf(mapping, ['Amount', 'Ref', 'ref'])).toMatchObject({ ok: false });
+  });
+});

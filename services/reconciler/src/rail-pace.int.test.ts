@@ -1,0 +1,69 @@
+import { systemClock } from '@pesewa/kernel';
+import { openDatabase } from '@pesewa/messaging';
+import { eventually, openTestScope, prepareTestNames } from '@pesewa/testkit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openRailPace, type RailPace } from './rail-pace.ts';
+
+let resources: AsyncDisposableStack;
+let replicas: readonly RailPace[];
+let first: RailPace;
+
+beforeAll(async () => {
+  resources = new AsyncDisposableStack();
+  const config = await prepareTestNames([]);
+  const scope = resources.use(openTestScope(config));
+  const open = () =>
+    scope.open(
+      openDatabase({ url: config.MONGODB_URL, database: `${config.DATABASE_PREFIX}paces`, appName: 'test' }),
+    );
+  first = openRailPace((await open()).db);
+  replicas = [first, openRailPace((await open()).db), openRailPace((await open()).db)];
+});
+afterAll(() => resources.disposeAsync());
+
+const take = (rail: string, wanted: number, perSecond: number) => first.take(rail, { wanted, perSecond });
+/** Ten takers on each replica, at once. */
+const rush = (rail: string, perSecond: number) =>
+  Promise.all(
+    Array.from({ length: 10 }, () => replicas)
+      .flat()
+      .map((pace) => pace.take(rail, { wanted: 7, perSecond })),
+  );
+const sumOf = (granted: readonly number[]) => granted.reduce((sum, one) => sum + one, 0);
+
+it('gives half a second’s turns at first, each of them once, however many replicas meet', async () => {
+  expect(sumOf(await rush('first', 0.01))).toBe(1);
+  const granted = await rush('second', 100);
+  expect(sumOf(granted)).toBeGreaterThanOrEqual(50);
+  expect(Math.max(...granted)).toBe(7);
+});
+
+it('keeps the rate, over all replicas, by the database’s clock', async () => {
+  const perSecond = 200;
+  const fromMs = systemClock.nowMs();
+  let taken = 0;
+  await eventually(async () => {
+    const granted = await Promise.all(replicas.map((pace) => pace.take('rate', { wanted: 50, perSecond })));
+    taken += sumOf(granted);
+    if (systemClock.nowMs() - fromMs < 2_000) throw new Error('not yet');
+  });
+  const seconds = (systemClock.nowMs() - fromMs) / 1_000;
+  expect(taken).toBeLessThanOrEqual(perSecond / 2 + perSecond * seconds + 1);
+  expect(taken).toBeGreaterThan(perSecond * seconds * 0.7);
+});
+
+it('takes no more than is wanted, and keeps what is given back, but no more than may be saved up', async () => {
+  expect(await take('back', 3, 0.01)).toBe(1);
+  expect(await take('back', 3, 0.01)).toBe(0);
+  await replicas.at(-1)?.giveBack('back', 1);
+  expect(await take('back', 3, 0.01)).toBe(1);
+  await replicas.at(-1)?.giveBack('back', 50);
+  expect(await take('back', 3, 0.01)).toBe(1);
+  expect(await take('back', 0, 0.01)).toBe(0);
+});
+
+it('has each rail for itself', async () => {
+  expect(await take('one', 1, 0.01)).toBe(1);
+  expect(await take('one', 1, 0.01)).toBe(0);
+  expect(await take('other', 1, 0.01)).toBe(1);
+});

@@ -1,0 +1,29 @@
+import { checkAcceptance } from './acceptance.ts';
+import { checkBreaks, checkReconcilers } from './breaks.ts';
+import { checkLife } from './lives.ts';
+import { checkPurses, checkRail } from './rail.ts';
+import { checkWebhooks } from './webhooks.ts';
+import { storiesOf, type Violation, type World } from './world.ts';
+
+/**
+ * Holds everything that is known after a run against the invariants, payment by payment (reliability.md §1): P1 to P14,
+ * X1 to X4, R1 to R3, W1 to W4 and L12 here, those of the books by the audit that the world brings along.
+ */
+export function checkWorld(world: World): readonly Violation[] {
+  return [
+    ...checkAcceptance(world),
+    ...storiesOf(world).flatMap((story) => [
+      ...checkLife(story),
+      ...checkRail(story),
+      ...checkBreaks(story),
+      ...checkWebhooks(story),
+    ]),
+    ...checkReconcilers(world),
+    ...checkPurses(world),
+    ...world.books.map(({ invariant, subject, message }) => ({
+      invariant: `books ${invariant}`,
+      reference: subject,
+      what: message,
+    })),
+  ];
+}

@@ -1,0 +1,149 @@
+import { type Clock, parseAmount } from '@pesewa/kernel';
+import type { CollectionWish, MerchantClient, PayoutWish } from '@pesewa/stack';
+import { ZodError } from 'zod';
+import type { Api, Call, Outcome } from './checker/world.ts';
+
+/** A merchant's side that keeps a history of all that it asked and was told. */
+export interface HistoryClient {
+  readonly submitPayout: (wish: PayoutWish) => Promise<Outcome>;
+  readonly submitBatch: (reference: string, wishes: readonly PayoutWish[]) => Promise<Outcome>;
+  readonly lookUpPayout: (reference: string) => Promise<Outcome>;
+  readonly initiate: (wish: CollectionWish) => Promise<Outcome>;
+  /** `accepted`, or why not. */
+  readonly complete: (wish: CollectionWish, otp: string | undefined) => Promise<Outcome>;
+  /** Shown as PENDING or as ended, or not at all. */
+  readonly check: (wish: CollectionWish) => Promise<{ readonly outcome: Outcome; readonly isEnded: boolean }>;
+}
+
+/** What of a request makes it the same as another: value, currency, number. */
+function contentOf(amount: string, currency: string, number: string): string {
+  const parsed = parseAmount(amount, currency);
+  return `${parsed.ok ? parsed.value.minor : amount} ${currency} ${number}`;
+}
+
+const contentOfPayout = ({ amount, currency = 'NGN', accountNumber }: PayoutWish) =>
+  contentOf(amount, currency, accountNumber);
+
+/** What a code of the payout API leaves behind (design 9). */
+const payoutOutcomes: Readonly<Record<string, Outcome>> = {
+  '09': 'accepted',
+  '00': 'shown',
+  '25': 'unknown',
+  '94': 'conflict',
+  '30': 'refused',
+  '13': 'refused',
+  '51': 'refused',
+  '57': 'refused',
+  '61': 'refused',
+  '63': 'refused',
+  '65': 'refused',
+  '92': 'refused',
+  '91': 'ambiguous',
+  '96': 'ambiguous',
+};
+
+const checkOutcomes: Readonly<Record<string, Outcome>> = {
+  '09': 'shown',
+  '00': 'shown',
+  '06': 'shown',
+  '25': 'unknown',
+};
+
+interface Told {
+  readonly outcome: Outcome;
+  readonly ours: string | null;
+}
+
+const unclear: ReadonlySet<string> = new Set(['INTERNAL ERROR', 'SERVICE UNAVAILABLE']);
+
+/** What an answer to payin leaves behind: a refusal with our reference is of a collection that is recorded. */
+function readPayin(answer: Awaited<ReturnType<MerchantClient['initiateCollection']>>): Told {
+  const { responseDetails, transactionReference } = answer;
+  const ours = transactionReference === '' ? null : transactionReference;
+  const { responseCode, failedReason = '' } = responseDetails;
+  if (responseCode === '09') return { outcome: 'accepted', ours };
+  if (failedReason === 'DUPLICATE REFERENCE') return { outcome: 'conflict', ours };
+  if (unclear.has(failedReason)) return { outcome: 'ambiguous', ours };
+  return { outcome: ours === null ? 'refused' : 'ended', ours };
+}
+
+/** What an answer could not be read as, or why there was none. */
+function readFailure(error: unknown): Told {
+  return { outcome: error instanceof ZodError ? 'strange' : 'ambiguous', ours: null };
+}
+
+/** Builds a {@link HistoryClient} of one merchant that adds to `calls`. */
+export function createHistoryClient(deps: {
+  readonly merchantId: string;
+  readonly client: MerchantClient;
+  readonly calls: Call[];
+  readonly clock: Clock;
+}): HistoryClient {
+  const { merchantId, client, calls, clock } = deps;
+  const record = async (
+    asked: Pick<Call, 'operation' | 'reference' | 'content'> & {
+      readonly api: Api;
+      readonly items?: Call['items'];
+    },
+    ask: () => Promise<Told>,
+  ): Promise<Outcome> => {
+    const startedAtMs = clock.nowMs();
+    const told = await ask().catch(readFailure);
+    calls.push({ merchantId, items: [], ...asked, ...told, startedAtMs, endedAtMs: clock.nowMs() });
+    return told.outcome;
+  };
+  const readPayout = ({
+    responseCode,
+    responseData,
+  }: Awaited<ReturnType<MerchantClient['lookUpPayout']>>) => ({
+    outcome: payoutOutcomes[responseCode ?? ''] ?? 'strange',
+    ours: responseData?.transactionReference ?? null,
+  });
+  return {
+    submitPayout: (wish) =>
+      record(
+        { api: 'payout', operation: 'submit', reference: wish.reference, content: contentOfPayout(wish) },
+        async () => readPayout(await client.requestPayout(wish)),
+      ),
+    submitBatch: (reference, wishes) => {
+      const items = wishes.map((wish) => ({ reference: wish.reference, content: contentOfPayout(wish) }));
+      const content = items.map((item) => item.content).join(', ');
+      return record({ api: 'payout', operation: 'batch', reference, content, items }, async () => ({
+        ...readPayout(await client.requestBatch(reference, wishes)),
+        ours: null,
+      }));
+    },
+    lookUpPayout: (reference) =>
+      record({ api: 'payout', operation: 'lookUp', reference, content: '' }, async () => ({
+        ...readPayout(await client.lookUpPayout(reference)),
+        ours: null,
+      })),
+    initiate: (wish) =>
+      record(
+        {
+          api: 'collection',
+          operation: 'submit',
+          reference: wish.reference,
+          content: contentOf(wish.amount, wish.currency, wish.customerNumber),
+        },
+        async () => readPayin(await client.initiateCollection(wish)),
+      ),
+    complete: (wish, otp) =>
+      record(
+        { api: 'collection', operation: 'complete', reference: wish.reference, content: '' },
+        async () => ({ ...readPayin(await client.completeCollection(wish, otp)), ours: null }),
+      ),
+    check: async (wish) => {
+      let isEnded = false;
+      const outcome = await record(
+        { api: 'collection', operation: 'lookUp', reference: wish.reference, content: '' },
+        async () => {
+          const { responseCode } = await client.checkCollection(wish);
+          isEnded = responseCode === '00' || responseCode === '06';
+          return { outcome: checkOutcomes[responseCode] ?? 'strange', ours: null };
+        },
+      );
+      return { outcome, isEnded };
+    },
+  };
+}

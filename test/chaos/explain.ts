@@ -1,0 +1,25 @@
+import { storiesOf, type Violation, type World } from './checker/world.ts';
+
+const STORIES_MAX = 8;
+
+/** Everything that all sides tell of the payments that violate something: a run can't be repeated to the letter. */
+export function explain(world: World, violations: readonly Violation[]): string {
+  const references = new Set(violations.map(({ reference }) => reference));
+  const stories = storiesOf(world).filter(({ payment }) => references.has(payment.reference));
+  const told = stories.slice(0, STORIES_MAX).map((story) => {
+    const { merchantId, merchantReference } = story.payment;
+    return {
+      violations: violations.filter(({ reference }) => reference === story.payment.reference),
+      ...story,
+      entryKinds: [...story.entryKinds],
+      calls: world.calls.filter(
+        (call) => call.merchantId === merchantId && call.reference === merchantReference,
+      ),
+    };
+  });
+  return told.map((one) => JSON.stringify(one, exact)).join('\n');
+}
+
+function exact(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value;
+}

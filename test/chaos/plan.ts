@@ -1,0 +1,157 @@
+import type { CollectionWish, PayoutWish, ServiceName } from '@pesewa/stack';
+import { type Chance, createChance } from './chance.ts';
+import { chooseSwarm, type Fault, planFaults, type Swarm } from './faults-plan.ts';
+
+/** What a merchant does at a moment. */
+export type Act = { readonly atMs: number; readonly merchantId: string } & (
+  | {
+      readonly kind: 'payout';
+      readonly wish: PayoutWish;
+      /** How many requests of the same are sent at once. */
+      readonly times: number;
+      readonly next: Next;
+    }
+  | { readonly kind: 'batch'; readonly reference: string; readonly wishes: readonly PayoutWish[] }
+  | {
+      readonly kind: 'collection';
+      readonly wish: CollectionWish;
+      readonly times: number;
+      readonly next: Next;
+      /** The code of an OTP flow, null where the flow has none; absent where nothing is to be completed. */
+      readonly otp?: string | null;
+      /** Wrong codes that the customer enters first. */
+      readonly wrongCodes: number;
+    }
+);
+
+/** What the merchant tries once it has its answer: nothing, the same again, or other content under the same reference. */
+type Next = 'nothing' | 'repeat' | 'other';
+
+/** All that a seed decides. */
+export interface Plan {
+  readonly seed: number;
+  readonly swarm: Swarm;
+  readonly faults: readonly Fault[];
+  readonly acts: readonly Act[];
+  /** Services of which two run. */
+  readonly doubled: readonly ServiceName[];
+}
+
+const payoutPlaces = [
+  { currency: 'NGN', country: 'Nigeria' },
+  { currency: 'GHS', country: 'Ghana' },
+  { currency: 'GMD', country: 'Gambia' },
+] as const;
+
+const operators = [
+  { operatorCode: 'KESAF', country: 'KE', currency: 'KES', number: '25471234' },
+  { operatorCode: 'CIWAV', country: 'CI', currency: 'XOF', number: '225070712' },
+  { operatorCode: 'GMAFR', country: 'GM', currency: 'GMD', number: '220345', otp: null },
+  { operatorCode: 'GMQMO', country: 'GM', currency: 'GMD', number: '220346', otp: '123456' },
+  { operatorCode: 'CIORA', country: 'CI', currency: 'XOF', number: '225070713', otp: '1234' },
+] as const;
+
+const misbehaving = [
+  '0001',
+  '0002',
+  '0003',
+  '0004',
+  '0005',
+  '0006',
+  '0007',
+  '0008',
+  '0009',
+  '0010',
+  '0011',
+  '0012',
+  '0013',
+  '0014',
+  '0015',
+  '0016',
+] as const;
+
+/** Plans a run: what happens and when is the seed's alone; how it interleaves is not (reliability.md §5.1, tier C). */
+export function createPlan(seed: number, loadMs: number): Plan {
+  const chance = createChance(seed);
+  const swarm = chooseSwarm(chance);
+  return {
+    seed,
+    swarm,
+    faults: planFaults(chance, swarm, loadMs),
+    acts: planActs(chance, swarm, loadMs),
+    doubled: (['reconciler', 'payout-gateway', 'ledger'] as const).filter(() => chance.happens(0.4)),
+  };
+}
+
+function planActs(chance: Chance, swarm: Swarm, loadMs: number): readonly Act[] {
+  const acts: Act[] = [];
+  for (let atMs = 0; atMs < loadMs; atMs += chance.whole(0, 2 * swarm.pauseMs)) {
+    acts.push(planAct(chance, swarm, atMs, `${seedless(acts.length)}`));
+  }
+  return acts;
+}
+
+const seedless = (index: number) => `c${String(index).padStart(5, '0')}`;
+
+function planAct(chance: Chance, swarm: Swarm, atMs: number, name: string): Act {
+  const common = { atMs, merchantId: chance.happens(0.2) ? 'rival' : 'demo' };
+  const next = chance.pick(['nothing', 'nothing', 'nothing', 'repeat', 'other'] as const);
+  const times = chance.happens(0.1) ? 3 : 1;
+  const sort = chance.fraction();
+  if (sort < 0.45) return { ...common, kind: 'payout', wish: payoutWish(chance, swarm, name), times, next };
+  if (sort < 0.55) {
+    const { currency, country } = chance.pick(payoutPlaces);
+    const wishes = Array.from({ length: chance.whole(1, 6) }, (_, at) => ({
+      ...payoutWish(chance, swarm, `${name}.${at}`),
+      currency,
+      country,
+    }));
+    return { ...common, kind: 'batch', reference: name, wishes: maybeSpoiled(chance, wishes) };
+  }
+  const { number, ...operator } = chance.pick(operators);
+  const { otp } = { otp: undefined, ...operator };
+  const { operatorCode, country, currency } = operator;
+  const wish: CollectionWish = {
+    reference: name,
+    amount: amountOf(chance, currency),
+    operatorCode,
+    country,
+    // Now and then one that the operator does not serve: refused for good.
+    currency: chance.happens(0.03) ? 'GHS' : currency,
+    customerNumber: `${number}${digitsOf(chance, swarm)}`,
+  };
+  const wrongCodes = typeof otp === 'string' && chance.happens(0.15) ? chance.whole(1, 3) : 0;
+  return { ...common, kind: 'collection', wish, times, next, wrongCodes, ...(otp !== undefined && { otp }) };
+}
+
+function payoutWish(chance: Chance, swarm: Swarm, reference: string): PayoutWish {
+  const { currency, country } = chance.pick(payoutPlaces);
+  return {
+    reference,
+    // Now and then one that no wallet could pay, or that is no amount.
+    amount: chance.happens(0.03) ? chance.pick(['99999999', '0.001']) : amountOf(chance, currency),
+    currency,
+    country,
+    accountNumber: `012345${digitsOf(chance, swarm)}`,
+  };
+}
+
+/** Now and then one item is no payout: then the whole batch is none. */
+function maybeSpoiled(chance: Chance, wishes: readonly PayoutWish[]): readonly PayoutWish[] {
+  if (!chance.happens(0.1)) return wishes;
+  return wishes.map((wish, at) => (at === 0 ? { ...wish, bankCode: 'NOBANK' } : wish));
+}
+
+function amountOf(chance: Chance, currency: string): string {
+  const units = chance.whole(1, 60);
+  if (currency === 'XOF') return String(units * 5);
+  return `${units}.${String(chance.whole(0, 99)).padStart(2, '0')}`;
+}
+
+function digitsOf(chance: Chance, swarm: Swarm): string {
+  if (!chance.happens(swarm.misbehaving)) return String(chance.whole(1_000, 9_999));
+  if (chance.happens(0.03)) return '0017';
+  const digits = chance.pick(misbehaving);
+  // Of a reversal after the end only a callback tells, or the daily close: not where callbacks may be lost.
+  return digits === '0014' && !swarm.callbacksArrive ? '9999' : digits;
+}

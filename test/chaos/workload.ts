@@ -1,0 +1,95 @@
+import type { Clock } from '@pesewa/kernel';
+import type { HistoryClient } from './client.ts';
+import type { Act } from './plan.ts';
+
+/** How long a merchant pauses before it asks again. */
+const PAUSE_MS = 700;
+/** How often it asks before it gives up: beyond every fault of a run. */
+const TRIES_MAX = 120;
+/** How often it completes a collection, and how long it looks for the end of it each time. */
+const COMPLETION_ROUNDS = 3;
+const LOOKS_PER_ROUND = 6;
+const LOOK_PAUSE_MS = 2_500;
+
+/**
+ * Plays what merchants do, each act at its moment, and resolves once every merchant has its answers.
+ *
+ * A merchant does what the contract asks of it: an unclear answer is asked for again with the same reference.
+ */
+export async function playActs(
+  acts: readonly Act[],
+  deps: { readonly clientOf: (merchantId: string) => HistoryClient; readonly clock: Clock },
+): Promise<void> {
+  const { clock } = deps;
+  const startedAtMs = clock.nowMs();
+  const insist = createInsist(clock);
+  await Promise.all(
+    acts.map(async (act) => {
+      await clock.sleep(Math.max(0, startedAtMs + act.atMs - clock.nowMs()));
+      const client = deps.clientOf(act.merchantId);
+      switch (act.kind) {
+        case 'payout':
+          return playPayout(act, client, insist);
+        case 'batch':
+          return insist(async () => (await client.submitBatch(act.reference, act.wishes)) !== 'ambiguous');
+        case 'collection':
+          return playCollection(act, client, { insist, clock });
+      }
+    }),
+  );
+}
+
+type Insist = (attempt: () => Promise<boolean>) => Promise<void>;
+
+/** Repeats until it is done, or the merchant gives up. */
+function createInsist(clock: Clock): Insist {
+  return async (attempt) => {
+    for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+      if (await attempt()) return;
+      await clock.sleep(PAUSE_MS);
+    }
+  };
+}
+
+async function playPayout(
+  { wish, times, next }: Extract<Act, { readonly kind: 'payout' }>,
+  client: HistoryClient,
+  insist: Insist,
+): Promise<void> {
+  const submit = () => insist(async () => (await client.submitPayout(wish)) !== 'ambiguous');
+  await Promise.all(Array.from({ length: times }, submit));
+  await client.lookUpPayout(wish.reference);
+  if (next === 'repeat') await submit();
+  if (next === 'other')
+    await insist(async () => (await client.submitPayout({ ...wish, amount: '61.5' })) !== 'ambiguous');
+  await client.lookUpPayout(wish.reference);
+}
+
+async function playCollection(
+  act: Extract<Act, { readonly kind: 'collection' }>,
+  client: HistoryClient,
+  { insist, clock }: { readonly insist: Insist; readonly clock: Clock },
+): Promise<void> {
+  const { wish, times, next, otp, wrongCodes } = act;
+  const initiate = () => insist(async () => (await client.initiate(wish)) !== 'ambiguous');
+  await Promise.all(Array.from({ length: times }, initiate));
+  await client.check(wish);
+  if (next === 'repeat') await initiate();
+  if (next === 'other')
+    await insist(async () => (await client.initiate({ ...wish, amount: '65' })) !== 'ambiguous');
+  if (otp === undefined) return;
+  for (let tried = 0; tried < wrongCodes; tried += 1)
+    await client.complete(wish, '0'.repeat(otp?.length ?? 4));
+  const isOver = async () => {
+    const { outcome, isEnded } = await client.check(wish);
+    return isEnded || outcome === 'unknown';
+  };
+  for (let round = 0; round < COMPLETION_ROUNDS; round += 1) {
+    await insist(async () => (await client.complete(wish, otp ?? undefined)) === 'accepted' || isOver());
+    // What was taken on may have been lost on its way to the rail: the merchant looks, and completes it again.
+    for (let looked = 0; looked < LOOKS_PER_ROUND; looked += 1) {
+      if (await isOver()) return;
+      await clock.sleep(LOOK_PAUSE_MS);
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { eventually } from '@pesewa/testkit';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  collectionStories,
+  expectedOfCollection,
+  labelOf,
+  lookAtCollection,
+  playCollection,
+} from './collection-stories.ts';
+import { expectedOfPayout, lookAtPayout, type PayoutStory, payoutStories } from './payout-stories.ts';
+import { openScenario, type Scenario } from './scenario.ts';
+
+/** As told without callbacks. */
+const silently = <
+  Told extends { readonly what: string; readonly withoutCallbacks?: { readonly what: string } },
+>(
+  stories: readonly Told[],
+) => stories.map((story) => ({ ...story, what: story.withoutCallbacks?.what ?? story.what }));
+
+const PATIENCE_MS = 60_000;
+
+let scenario: Scenario;
+const ours = new Map<string, string>();
+const referenceOf = ({ digits }: Pick<PayoutStory, 'digits'>) => scenario.reference(`silent-${digits}`);
+
+beforeAll(async () => {
+  // The first poll comes after the reversal of 0014: one that comes after the end, and that no callback tells, is found
+  // by the daily close.
+  scenario = await openScenario('callbacks-off', {
+    reconciler: {
+      FIRST_POLL_AFTER_MS: '3500',
+      POLL_BASE_MS: '1000',
+      POLL_CAP_MS: '2000',
+      POLLS_BEFORE_BREAK: '16',
+    },
+  });
+  await scenario.stack.simulator.setFaults({ callbacks: false });
+  await Promise.all([
+    ...payoutStories.map((story) =>
+      scenario.demo.requestPayout({
+        reference: referenceOf(story),
+        amount: '100',
+        accountNumber: `012345${story.digits}`,
+      }),
+    ),
+    ...collectionStories.map(async (story) => {
+      ours.set(labelOf(story), (await playCollection(scenario, story)).transactionReference ?? '');
+    }),
+  ]);
+});
+
+afterAll(async () => {
+  await scenario[Symbol.asyncDispose]();
+});
+
+/** Patience first, then the look that shows what differs. */
+async function expectInTheEnd(look: () => Promise<unknown>, end: unknown): Promise<void> {
+  const asTold = async () => expect(await look()).toEqual(end);
+  await eventually(asTold, PATIENCE_MS).catch(() => undefined);
+  await asTold();
+}
+
+describe('with all callbacks cut off the reconciler alone settles (X1, P1, P12, W1, R1, R3)', () => {
+  it.each(silently(payoutStories))('payout $digits: $what', async (story) => {
+    // Both webhooks of 0014 are due at once, so that their order is open.
+    const look = async () => {
+      const { told, ...rest } = await lookAtPayout(scenario, referenceOf(story));
+      return { ...rest, told: told.toSorted() };
+    };
+    await expectInTheEnd(look, expectedOfPayout(story, 'off'));
+  });
+
+  it.each(silently(collectionStories))('collection $digits by $flow: $what', async (story) => {
+    const look = () => lookAtCollection(scenario, story, ours.get(labelOf(story)) ?? '');
+    await expectInTheEnd(look, expectedOfCollection(story, 'off'));
+  });
+});
+
+describe('once all is quiet', () => {
+  it('not one callback has arrived', async () => {
+    await using client = await MongoClient.connect(scenario.stack.runFile().mongodbUrl);
+    const callbacks = client.db(`${scenario.prefix}_ingress`).collection('callbacks');
+    expect(await callbacks.countDocuments()).toBe(0);
+  });
+
+  it('no rail’s wallet has drifted from our float (L12)', async () => {
+    await eventually(async () => {
+      await scenario.stack.operator.compare();
+      const drifts = await scenario.stack.operator.drift();
+      expect(drifts.map(({ withinRange }) => withinRange)).toEqual(drifts.map(() => true));
+    });
+  });
+
+  it('the books hold from the first entry on (L1 to L12)', async () => {
+    expect(await scenario.violations()).toEqual([]);
+  });
+});

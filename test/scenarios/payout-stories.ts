@@ -1,0 +1,120 @@
+import type { Scenario } from './scenario.ts';
+
+const paid = ['capture', 'fee', 'hold', 'railCost'];
+const released = ['hold', 'release'];
+
+/** What must be true of a payout of 100 once all is quiet; what isn't said is as of one that completes. */
+export interface PayoutStory {
+  readonly what: string;
+  readonly digits: string;
+  readonly status?: 'COMPLETED' | 'FAILED' | 'REVERSED' | 'INITIALIZED';
+  readonly reason?: string;
+  readonly entries?: readonly string[];
+  /** How often the rail executed it, and how often it was asked to. */
+  readonly executions?: number;
+  readonly submissions?: number;
+  /** The statuses that the merchant was told, in order. */
+  readonly told?: readonly string[];
+  readonly breaks?: readonly string[];
+  /** What is otherwise where no callback ever arrives. */
+  readonly withoutCallbacks?: Omit<PayoutStory, 'digits' | 'withoutCallbacks'>;
+}
+
+/** Every magic number of the simulator (design 6). */
+export const payoutStories: readonly PayoutStory[] = [
+  { digits: '9999', what: 'succeeds' },
+  {
+    digits: '0001',
+    what: 'fails',
+    status: 'FAILED',
+    reason: 'Beneficiary institution declined',
+    entries: released,
+    executions: 0,
+    told: ['FAILED'],
+  },
+  { digits: '0002', what: 'succeeds without a callback' },
+  {
+    digits: '0003',
+    what: 'fails without a callback',
+    status: 'FAILED',
+    reason: 'Beneficiary institution declined',
+    entries: released,
+    executions: 0,
+    told: ['FAILED'],
+  },
+  { digits: '0004', what: 'executed, yet answers HTTP 500' },
+  { digits: '0005', what: 'executed, yet the connection resets' },
+  { digits: '0006', what: 'not executed and reset: sent again after the grace time', submissions: 2 },
+  { digits: '0007', what: 'executed, the answer never comes' },
+  { digits: '0008', what: 'pending for 10 s, no callback' },
+  { digits: '0009', what: 'succeeds, callback three times' },
+  { digits: '0010', what: 'the callback arrives before the answer' },
+  {
+    digits: '0011',
+    what: 'callbacks contradict',
+    breaks: ['callback.denied'],
+    withoutCallbacks: { what: 'callbacks that contradict, heard by nobody', breaks: [] },
+  },
+  {
+    digits: '0012',
+    what: 'a callback with another amount',
+    breaks: ['callback.amount_differs'],
+    withoutCallbacks: { what: 'a callback with another amount, heard by nobody', breaks: [] },
+  },
+  { digits: '0013', what: 'the lookup says unknown for 5 s' },
+  {
+    digits: '0014',
+    what: 'succeeds, is reversed 2 s later',
+    status: 'REVERSED',
+    reason: 'Reversed by the beneficiary institution',
+    entries: [...paid, 'refund'],
+    told: ['COMPLETED', 'REVERSED'],
+  },
+  { digits: '0015', what: 'answers 429 twice', submissions: 3 },
+  { digits: '0016', what: 'executed, answers malformed JSON' },
+  {
+    digits: '0017',
+    what: 'pending for ever',
+    status: 'INITIALIZED',
+    reason: '',
+    entries: ['hold'],
+    executions: 0,
+    told: [],
+    breaks: ['payment.stuck'],
+  },
+];
+
+const completes = {
+  status: 'COMPLETED',
+  reason: 'Successful',
+  entries: paid,
+  executions: 1,
+  submissions: 1,
+  told: ['COMPLETED'],
+  breaks: [] as readonly string[],
+} as const;
+
+/** Everything that is to be seen of a payout, from every side. */
+export async function lookAtPayout(scenario: Scenario, reference: string) {
+  const { responseData } = await scenario.demo.lookUpPayout(reference);
+  const ours = responseData?.transactionReference ?? '';
+  const journal = await scenario.stack.simulator.journal(ours);
+  const breaks = await scenario.stack.operator.breaks(ours);
+  return {
+    status: responseData?.transactionStatus,
+    reason: responseData?.statusReason ?? '',
+    entries: await scenario.entryKinds(ours),
+    executions: await scenario.executions(ours),
+    submissions: journal.filter(({ kind, operation }) => kind === 'request' && operation === 'payout').length,
+    told: await scenario.webhookStatuses(reference),
+    breaks: breaks.map(({ kind }) => kind),
+  };
+}
+
+/** What {@link lookAtPayout} is to show of a story in the end, with callbacks or without. */
+export function expectedOfPayout(story: PayoutStory, callbacks: 'on' | 'off' = 'on') {
+  const { withoutCallbacks, what: _what, digits: _digits, ...told } = story;
+  const { what: _other, ...otherwise } = withoutCallbacks ?? { what: '' };
+  const { entries, ...rest } = { ...completes, ...told, ...(callbacks === 'off' && otherwise) };
+  return { ...rest, entries: entries.toSorted() };
+}

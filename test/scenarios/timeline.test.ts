@@ -1,0 +1,200 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseJson } from '@pesewa/contracts';
+import { type CollectionWish, collectionBody, type PayoutWish, payoutBody } from '@pesewa/stack';
+import { eventually } from '@pesewa/testkit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { z } from 'zod';
+import { openScenario, type Scenario } from './scenario.ts';
+
+const OTP = '123456';
+const WRONG_OTP = '654321';
+/** What both requests carry and no operator is to read: the last four digits of numbers alone are data. */
+const personalFields = new Set([
+  'accountName',
+  'accountNumber',
+  'phoneNumber',
+  'name',
+  'email',
+  'customerName',
+  'customerEmail',
+  'customerNumber',
+]);
+
+const program = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'src', 'main.ts');
+const closers = new AsyncDisposableStack();
+let scenario: Scenario;
+let runFile: string;
+
+beforeAll(async () => {
+  scenario = closers.use(await openScenario('timeline'));
+  const folder = await mkdtemp(join(tmpdir(), 'pesewa-timeline-'));
+  closers.defer(() => rm(folder, { recursive: true, force: true }));
+  runFile = join(folder, 'run.json');
+  await writeFile(runFile, JSON.stringify(scenario.stack.runFile()));
+});
+
+afterAll(() => closers.disposeAsync());
+
+/** Runs the command line as a program, against this stack alone. */
+function pesewa(...call: readonly string[]) {
+  return new Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>(
+    (resolve) => {
+      const env = { PATH: process.env['PATH'] ?? '' };
+      execFile(
+        process.execPath,
+        [program, '--run-file', runFile, ...call],
+        { env },
+        (error, stdout, stderr) =>
+          resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr }),
+      );
+    },
+  );
+}
+
+const timeline = z.object({
+  reference: z.string(),
+  lines: z.array(z.object({ at: z.string(), service: z.string(), what: z.string(), detail: z.string() })),
+});
+
+/** Everything known of a payment, once its webhook has arrived and its money is booked. */
+async function timelineOf(ours: string, ...call: readonly string[]) {
+  await eventually(async () => {
+    const deliveries = await scenario.stack.operator.deliveries(ours);
+    expect(deliveries.map(({ state }) => state)).toEqual(['delivered']);
+    expect(await scenario.entryKinds(ours)).toContain('railCost');
+    const seen = await scenario.stack.operator.timeline(ours);
+    expect(seen.map(({ what }) => what)).toContain('posting');
+  }, 60_000);
+  const { code, stdout, stderr } = await pesewa('reconcile', 'timeline', ...call, '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const { reference, lines } = timeline.parse(JSON.parse(stdout));
+  expect(reference).toBe(ours);
+  const times = lines.map(({ at }) => Date.parse(at));
+  expect(times).toEqual(times.toSorted((one, other) => one - other));
+  return { stdout, told: lines.map(({ service, what }) => `${service}: ${what}`) };
+}
+
+/** That the wanted lines stand in this order, whatever is between them. */
+function expectInOrder(told: readonly string[], wanted: readonly string[]): void {
+  let from = 0;
+  for (const line of wanted) {
+    const at = told.indexOf(line, from);
+    expect(at, `${line} after ${told.slice(0, from).join(', ')} in ${told.join(', ')}`).not.toBe(-1);
+    from = at + 1;
+  }
+}
+
+/** Every value of a personal field in a request's body, and the words of names. */
+function personalIn(value: unknown, field = ''): readonly string[] {
+  if (typeof value === 'string') {
+    if (!personalFields.has(field) || value === '') return [];
+    return field.toLowerCase().endsWith('name') ? [value, ...value.split(' ')] : [value];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => personalIn(inner, name));
+}
+
+it('of a payout that was unclear tells every service’s part, in order, and of no person', async () => {
+  // Executed, yet answered with HTTP 500; and the merchant is away when its webhook comes first.
+  const wish: PayoutWish = {
+    reference: scenario.reference('unclear'),
+    amount: '100',
+    accountNumber: '0123450004',
+  };
+  await scenario.stack.simulator.setFaults({ merchantEndpoint: { status: 500, times: 1 } });
+  await scenario.demo.requestPayout(wish);
+  const ours = await scenario.payoutBecomes(wish.reference, 'COMPLETED');
+  const { told, stdout } = await timelineOf(ours, ours);
+  const completed = [
+    'payout-gateway: request accepted',
+    'ledger: entry hold',
+    'payout-gateway: held',
+    'payout-gateway: attempt 1',
+    'payout-gateway: no clear answer from the rail',
+    'webhook-ingress: callback',
+    'reconciler: hint',
+    'reconciler: fact',
+    'payout-gateway: completed',
+  ];
+  expectInOrder(told, [...completed, 'ledger: entry capture', 'reconciler: posting']);
+  expectInOrder(told, [
+    ...completed,
+    'webhook-dispatcher: webhook payout-completed',
+    'webhook-dispatcher: webhook attempt 1',
+    'webhook-dispatcher: webhook attempt 2',
+  ]);
+  const printed = await pesewa('timeline', wish.reference, '--merchant', scenario.merchantId);
+  expect(printed).toMatchObject({ code: 0, stderr: '' });
+  expect(printed.stdout).toContain(`${ours}: COMPLETED, step ended`);
+  const personal = personalIn(parseJson(payoutBody(wish)));
+  expect(personal).toContain(wish.accountNumber);
+  for (const secret of personal) expect(`${printed.stdout}${stdout}`).not.toContain(secret);
+});
+
+it('of a collection tells its completions too, and of no person and no OTP', async () => {
+  const wish: CollectionWish = {
+    reference: scenario.reference('otp'),
+    amount: '100.50',
+    operatorCode: 'GMQMO',
+    currency: 'GMD',
+    country: 'GM',
+    customerNumber: '2203459999',
+  };
+  await scenario.demo.initiateCollection(wish);
+  await scenario.demo.completeCollection(wish, WRONG_OTP);
+  await scenario.demo.completeCollection(wish, OTP);
+  const ours = await eventually(async () => {
+    const [delivery] = await scenario.stack.operator.deliveries(wish.reference);
+    return z.string().parse(delivery?.['reference']);
+  }, 60_000);
+  const { told, stdout } = await timelineOf(ours, wish.reference, '--merchant', scenario.merchantId);
+  const completed = [
+    'collection-gateway: request accepted',
+    'collection-gateway: attempt 1',
+    'collection-gateway: accepted by the rail',
+    'collection-gateway: completion 1 requested',
+    'collection-gateway: completion 1 refused by the rail',
+    'collection-gateway: completion 2 requested',
+    'collection-gateway: completion 2 accepted by the rail',
+    'webhook-ingress: callback',
+    'reconciler: hint',
+    'collection-gateway: completed',
+  ];
+  expectInOrder(told, [...completed, 'ledger: entry collect']);
+  expectInOrder(told, [
+    ...completed,
+    'webhook-dispatcher: webhook collection-completed',
+    'webhook-dispatcher: webhook attempt 1',
+  ]);
+  const printed = await pesewa('reconcile', 'timeline', ours);
+  const personal = [...personalIn(parseJson(collectionBody(wish, OTP))), OTP, WRONG_OTP];
+  expect(personal).toContain(wish.customerNumber);
+  for (const secret of personal) expect(`${printed.stdout}${stdout}`).not.toContain(secret);
+});
+
+it('names a service that does not answer, and shows what the others know', async () => {
+  const reference = scenario.reference('alone');
+  await scenario.demo.requestPayout({ reference, amount: '10', accountNumber: '0123459999' });
+  const ours = await scenario.payoutBecomes(reference, 'COMPLETED');
+  const nowhere = ['--webhook-dispatcher-url', 'http://127.0.0.1:1'];
+  const { code, stdout, stderr } = await pesewa(...nowhere, 'reconcile', 'timeline', ours);
+  expect(code).toBe(1);
+  expect(stdout).toContain('request accepted');
+  expect(stdout).toContain('missing: what webhook-dispatcher knows');
+  expect(stderr).toContain('http://127.0.0.1:1 does not answer');
+});
+
+it('tells where reconciliation stands, and compares the wallets now', async () => {
+  await eventually(async () => {
+    const { code, stdout, stderr } = await pesewa('reconcile', 'run');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('yes');
+  }, 60_000);
+  const { code, stdout, stderr } = await pesewa('reconcile', 'status');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  for (const part of ['payouts', 'collections', 'upstream', 'wallets    compared', 'out of range: none'])
+    expect(stdout).toContain(part);
+});

@@ -1,0 +1,146 @@
+import { exchange } from '@pesewa/stack';
+import { eventually } from '@pesewa/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { openScenario, type Scenario } from './scenario.ts';
+
+let scenario: Scenario;
+
+beforeAll(async () => {
+  // Oftener than anyone would, so that many comparisons meet payments in flight.
+  scenario = await openScenario('wallets', {
+    reconciler: {
+      COMPARISON_INTERVAL: '* * * * * *',
+      COMPARISON_SETTLE_MS: '500',
+      FIRST_POLL_AFTER_MS: '1000',
+    },
+  });
+});
+
+afterAll(async () => {
+  await scenario[Symbol.asyncDispose]();
+});
+
+const LOAD_MS = 10_000;
+/** So that a fast machine has no more to settle than a slow one. */
+const LOAD_MAX = 450;
+const QUIET_MS = 90_000;
+
+const run = z.object({
+  currency: z.string(),
+  lower: z.string(),
+  upper: z.string(),
+  withinRange: z.boolean(),
+});
+const drift = run.extend({ railBalance: z.string(), drift: z.string(), unexplained: z.string() });
+const page = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item) });
+
+/** What the reconciler answers an operator. */
+async function ask<Item extends z.ZodType>(path: string, item: Item): Promise<readonly z.output<Item>[]> {
+  const { operations, operatorToken } = scenario.stack.runFile();
+  const url = `${operations['reconciler']}${path}`;
+  const { body } = await exchange(url, { headers: { authorization: `Bearer ${operatorToken}` } });
+  return page(item).parse(body).items;
+}
+
+const driftIn = async (currency: string) =>
+  (await ask('/drift', drift)).find((one) => one.currency === currency);
+const runsIn = (currency: string) => ask(`/runs?rail=upstream&currency=${currency}&limit=200`, run);
+const breaksIn = (currency: string) => scenario.stack.operator.breaks(`upstream:${currency}`);
+
+/** Payouts and collections of every sort that end, one after another. */
+async function pay(index: number): Promise<string> {
+  const digits = ['9999', '0001', '0002', '0009', '0010', '0014'][index % 6] ?? '9999';
+  const reference = scenario.reference(`load-${index}`);
+  if (index % 3 === 0) {
+    await scenario.demo.initiateCollection({
+      reference,
+      amount: '200',
+      operatorCode: 'KESAF',
+      currency: 'KES',
+      country: 'KE',
+      customerNumber: `25471234${digits}`,
+    });
+  } else {
+    const abroad = index % 2 === 0 ? { currency: 'KES', country: 'Kenya' } : {};
+    await scenario.demo.requestPayout({
+      reference,
+      amount: '100',
+      accountNumber: `012345${digits}`,
+      ...abroad,
+    });
+  }
+  return reference;
+}
+
+describe('wallets against floats under load (R1, L12)', () => {
+  it('stay within range while payments are in flight, and end with drift 0', async () => {
+    const until = Date.now() + LOAD_MS;
+    let paid = 0;
+    while (Date.now() < until && paid < LOAD_MAX) {
+      await Promise.all([pay(paid), pay(paid + 1), pay(paid + 2)]);
+      paid += 3;
+      if (paid % 30 === 0) await scenario.stack.operator.compare();
+    }
+    await eventually(async () => {
+      await scenario.stack.operator.compare();
+      const drifts = await scenario.stack.operator.drift();
+      expect(drifts).toHaveLength(8);
+      expect(drifts.filter((one) => one.drift !== '0')).toEqual([]);
+    }, QUIET_MS);
+    for (const currency of ['NGN', 'KES']) {
+      const runs = await runsIn(currency);
+      expect(runs.filter(({ withinRange }) => !withinRange)).toEqual([]);
+      // The comparisons have met payments in flight: else they would have proved little.
+      expect(runs.filter(({ lower, upper }) => lower !== upper).length).toBeGreaterThan(1);
+      expect(await breaksIn(currency)).toEqual([]);
+    }
+  }, 150_000);
+});
+
+/** Puts another balance at the rail than it has: more by so many minor units, of a currency with two decimals. */
+async function plant(currency: string, byMinor: number): Promise<string> {
+  const before = (await scenario.stack.simulator.wallets()).find((one) => one.currency === currency);
+  const minor = Math.round(Number(before?.balance ?? '0') * 100) + byMinor;
+  await scenario.stack.simulator.setWallet(currency, (minor / 100).toFixed(2));
+  return before?.balance ?? '0';
+}
+
+describe('one minor unit that nothing explains', () => {
+  it.each([
+    ['too much', 'NGN', 1, '0.01', '-0.01'],
+    ['too little', 'KES', -1, '-0.01', '0.01'],
+    ['too much, in a currency that nobody funded', 'USD', 1, '0.01', '-0.01'],
+  ])(
+    'of %s (%s) is found with its sign, is one break over many runs, and closes with its cause',
+    async (_, currency, byMinor, amount, back) => {
+      const before = await plant(currency, byMinor);
+      await eventually(async () => expect(await breaksIn(currency)).toHaveLength(1));
+      const runsBefore = (await runsIn(currency)).filter(({ withinRange }) => !withinRange).length;
+      await Promise.all([scenario.stack.operator.compare(), scenario.stack.operator.compare()]);
+      expect(await driftIn(currency)).toMatchObject({
+        drift: amount,
+        unexplained: amount,
+        withinRange: false,
+      });
+      const found = (await runsIn(currency)).filter(({ withinRange }) => !withinRange);
+      expect(found.length).toBeGreaterThan(runsBefore);
+      expect(await breaksIn(currency)).toMatchObject([
+        { id: `upstream:${currency}/wallet.drift`, kind: 'wallet.drift', status: 'open', amount, currency },
+      ]);
+      await scenario.stack.simulator.setWallet(currency, before);
+      await eventually(async () =>
+        expect(await breaksIn(currency)).toMatchObject([
+          {
+            status: 'resolved',
+            resolution: expect.stringContaining(
+              `the rail's balance moved by ${back.startsWith('-') ? '' : '+'}${back}`,
+            ) as unknown,
+          },
+        ]),
+      );
+      expect(await driftIn(currency)).toMatchObject({ drift: '0', withinRange: true });
+    },
+    60_000,
+  );
+});
