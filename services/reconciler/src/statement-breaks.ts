@@ -27,6 +27,8 @@ export interface StatementBreakDeps {
 }
 
 const RECORDS_PER_STEP = 200;
+/** Where there is no room for breaks any more, a record is only noted. */
+const NOTED_PER_STEP = 1_000;
 
 /** The results that may call for a break, in the order in which they get theirs. */
 const told = ['differs', 'missing_there', 'missing_here', 'duplicate'] as const;
@@ -45,14 +47,18 @@ type Step = { readonly statement: StatementDocument } & (
 
 /** Builds {@link StatementBreaks}. */
 export function createStatementBreaks(deps: StatementBreakDeps): StatementBreaks {
-  const steps = deps.messaging.groupCommit<Step, void>(
+  const steps = deps.messaging.groupCommit<Step, boolean>(
     'reconciler.statement-breaks',
     async (given, transaction) => {
+      const rooms: boolean[] = [];
       for (const step of given) {
-        if ('breaks' in step) await close(deps, step.statement, step.breaks, transaction);
-        else await open(deps, step.statement, step.records, transaction);
+        if ('records' in step) rooms.push(await open(deps, step.statement, step.records, transaction));
+        else {
+          await close(deps, step.statement, step.breaks, transaction);
+          rooms.push(true);
+        }
       }
-      return given.map(() => undefined);
+      return rooms;
     },
     { itemsMax: 1 },
   );
@@ -65,10 +71,12 @@ export function createStatementBreaks(deps: StatementBreakDeps): StatementBreaks
           await steps.submit({ statement, breaks });
         }
       }
+      let hasRoom = true;
       for (const result of told) {
-        for await (const records of recordsOf(deps, statement._id, result)) {
+        const limitOf = () => (hasRoom ? RECORDS_PER_STEP : NOTED_PER_STEP);
+        for await (const records of recordsOf(deps, statement._id, result, limitOf)) {
           await keep();
-          await steps.submit({ statement, records });
+          hasRoom = await steps.submit({ statement, records });
         }
       }
     },
@@ -93,13 +101,14 @@ async function* recordsOf(
   { statementStore: { records } }: StatementBreakDeps,
   statement: string,
   result: (typeof told)[number],
+  limitOf: () => number,
 ): AsyncGenerator<readonly RecordDocument[]> {
   let after = '';
   for (;;) {
     const page = await records
       .find({ statement, result, _id: { $gt: after } })
       .sort({ _id: 1 })
-      .limit(RECORDS_PER_STEP)
+      .limit(limitOf())
       .toArray();
     const last = page.at(-1);
     if (!last) return;
@@ -144,13 +153,13 @@ function isMatched({ result }: RecordDocument): boolean {
   return result === 'matched';
 }
 
-/** Opens breaks as far as there is room; one that stands needs none. */
+/** Opens breaks as far as there is room, and tells whether there is more; one that stands needs none. */
 async function open(
   deps: StatementBreakDeps,
   statement: StatementDocument,
   records: readonly RecordDocument[],
   transaction: Transaction,
-): Promise<void> {
+): Promise<boolean> {
   const { session } = transaction;
   const { statementStore, breaks } = deps;
   const current = await statementStore.statements.findOne({ _id: statement._id }, { session });
@@ -165,7 +174,8 @@ async function open(
     )
     .sort({ _id: 1 })
     .toArray();
-  if (!current || current.status !== 'matching' || fresh.length === 0) return;
+  if (!current || current.status !== 'matching') return true;
+  if (fresh.length === 0) return current.opened < deps.openMax;
   const found = await breaksOf(statementStore, statement, fresh, {
     session,
     openedAt: new Date(deps.clock.nowMs()),
@@ -180,7 +190,35 @@ async function open(
       .filter(({ status }) => status === 'open')
       .map(({ _id }) => _id),
   );
-  let room = deps.openMax - current.opened;
+  const { room, opening, shown, hidden } = share(found, standing, deps.openMax - current.opened);
+  const opened = await breaks.open([...opening.values()], session);
+  for (const one of opened) transaction.emit(deps.events.breakOpened(one));
+  await note(deps, opened, 'break', transaction);
+  if (shown.length + hidden.length === 0) return room > 0;
+  await statementStore.records.bulkWrite(
+    [
+      ...shown.map((record) => ({
+        updateOne: { filter: { _id: record.id }, update: { $set: { breakId: record.breakId } } },
+      })),
+      ...(hidden.length === 0
+        ? []
+        : [
+            { updateMany: { filter: { _id: { $in: hidden } }, update: { $set: { hidden: true as const } } } },
+          ]),
+    ],
+    { session },
+  );
+  await statementStore.statements.updateOne(
+    { _id: statement._id },
+    { $inc: { opened: deps.openMax - current.opened - room, hidden: hidden.length } },
+    { session },
+  );
+  return room > 0;
+}
+
+/** Which records get a break, and which are hidden since there is no room; by record, in their order. */
+function share(found: ReadonlyMap<string, FoundBreak>, standing: ReadonlySet<string>, roomBefore: number) {
+  let room = roomBefore;
   const opening = new Map<string, FoundBreak>();
   const shown: { readonly id: string; readonly breakId: string }[] = [];
   const hidden: string[] = [];
@@ -194,26 +232,7 @@ async function open(
     opening.set(one._id, opening.get(one._id) ?? one);
     shown.push({ id: record, breakId: one._id });
   }
-  const opened = await breaks.open([...opening.values()], session);
-  for (const one of opened) transaction.emit(deps.events.breakOpened(one));
-  await note(deps, opened, 'break', transaction);
-  if (shown.length + hidden.length === 0) return;
-  await statementStore.records.bulkWrite(
-    [
-      ...shown.map((record) => ({
-        updateOne: { filter: { _id: record.id }, update: { $set: { breakId: record.breakId } } },
-      })),
-      ...hidden.map((_id) => ({
-        updateOne: { filter: { _id }, update: { $set: { hidden: true as const } } },
-      })),
-    ],
-    { session },
-  );
-  await statementStore.statements.updateOne(
-    { _id: statement._id },
-    { $inc: { opened: deps.openMax - current.opened - room, hidden: hidden.length } },
-    { session },
-  );
+  return { room, opening, shown, hidden };
 }
 
 /** Notes breaks in the timelines of the payments that they are about, where those are known. */
