@@ -218,14 +218,21 @@ describe('the adjustment of a break', () => {
     );
   });
 
-  it('does not wait for what the ledger can not take, and may for what it did not answer', async () => {
-    const refusing = commandLine((at) =>
-      at.startsWith('http://ledger') ? answer({ message: 'rail: there is none' }, 400) : answer(whole),
+  it.each([
+    ['can not read', 400, 'invalid', true],
+    ['can not place anywhere', 409, 'unknown_rail', true],
+    ['has already', 409, 'duplicate', false],
+  ])('waits only for an order that may be there: what the ledger %s', async (_what, status, code, isOver) => {
+    const refusal = { code, message: 'rail: there is none' };
+    const program = commandLine((at) =>
+      at.startsWith('http://ledger') ? answer(refusal, status) : answer(whole),
     );
-    expect(await refusing.run(...suspense)).toBe(1);
-    expect(bodyOf(refusing, '/withdraw')).toEqual({
-      commandId: bodyOf(refusing, '/adjustment')?.['commandId'],
-    });
+    expect(await program.run(...suspense)).toBe(1);
+    const { commandId } = bodyOf(program, '/adjustment') ?? {};
+    expect(bodyOf(program, '/withdraw')).toEqual(isOver ? { commandId } : undefined);
+  });
+
+  it('may wait for what the ledger did not answer', async () => {
     const silent = commandLine((at) => (at.startsWith('http://ledger') ? answer({}, 503) : answer(whole)));
     expect(await silent.run(...suspense)).toBe(1);
     expect(silent.complained()).toMatch(/it may have been taken: repeat the same call\n$/);

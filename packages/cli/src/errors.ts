@@ -7,9 +7,12 @@ export class CliError extends Error {
 export class RefusedError extends CliError {
   /** Of the HTTP answer, 400 to 499. */
   readonly status: number;
-  constructor(message: string, status: number) {
+  /** The word by which the service names the refusal; empty where it gave none. */
+  readonly code: string;
+  constructor(message: string, status: number, code = '') {
     super(message);
     this.status = status;
+    this.code = code;
   }
 }
 

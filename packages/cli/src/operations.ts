@@ -12,7 +12,7 @@ import { createReconciling, type Reconciling } from './reconciling.ts';
 import { createStatements, type Statements } from './statements.ts';
 import { createTimelines, type Timelines } from './timelines.ts';
 
-const refusal = z.object({ message: z.string() });
+const refusal = z.object({ message: z.string(), code: z.string().default('') });
 const account = z.object({
   currency: z.string(),
   available: z.string(),
@@ -141,6 +141,6 @@ function refused(answer: OperationsAnswer, path: string): void {
   if (answer.status < 200 || answer.status >= 300) {
     const said = refusal.safeParse(answer.body);
     const why = `${path} answered ${answer.status}: ${said.success ? said.data.message : 'no reason given'}`;
-    throw answer.status < 500 ? new RefusedError(why, answer.status) : new CliError(why);
+    throw answer.status < 500 ? new RefusedError(why, answer.status, said.data?.code) : new CliError(why);
   }
 }

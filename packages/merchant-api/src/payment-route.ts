@@ -58,9 +58,11 @@ export function viewTrail(
 
 const MASK = '***';
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
-const WORD_LENGTH_MIN = 3;
+/** A number in whatever form its rail writes it: six digits and more, with signs between them. */
+const NUMBER = /\+?\p{Nd}(?:[\s().\-/]*\p{Nd}){5,}/gu;
+const WORD_LENGTH_MIN = 2;
 
-/** A rail's reason without the words of these names and numbers: whoever wrote it may have named the customer. */
+/** A rail's reason without long numbers, and without the words of these names: whoever wrote it may have named the customer. */
 export function withoutNames(
   reason: string | null,
   names: readonly (string | null | undefined)[],
@@ -71,5 +73,8 @@ export function withoutNames(
   );
   return reason === null
     ? null
-    : reason.normalize('NFKC').replaceAll(WORD, (word) => (hidden.has(word.toLowerCase()) ? MASK : word));
+    : reason
+        .normalize('NFKC')
+        .replaceAll(NUMBER, MASK)
+        .replaceAll(WORD, (word) => (hidden.has(word.toLowerCase()) ? MASK : word));
 }

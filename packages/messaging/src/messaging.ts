@@ -4,7 +4,7 @@ import type { ServiceScope } from '@pesewa/runtime';
 import type { Db, MongoClient } from 'mongodb';
 import { Counter } from 'prom-client';
 import { commitSource } from './bundle.ts';
-import { untilApplied } from './catching-up.ts';
+import { createCatchingUp } from './catching-up.ts';
 import { measureClockSkewMs, startClockGuard } from './clock-guard.ts';
 import { openCodec } from './codec.ts';
 import { runConsumer } from './consumer.ts';
@@ -71,6 +71,12 @@ export async function openMessaging(
 ): Promise<Messaging> {
   const parts = await openParts(scope, options);
   const { client, db, owner, transact } = parts;
+  const untilApplied = createCatchingUp({
+    kafka: kafkaOf(scope, owner),
+    offsets: offsetsOf(db),
+    group: options.service,
+    clock: scope.clock,
+  });
   let sequence = 0;
   const nextSequence = () => {
     sequence += 1;
@@ -113,32 +119,14 @@ export async function openMessaging(
     },
     caughtUp: (names, timeoutMs) => {
       const prefixed = names.map((name) => parts.topicPrefix + topics[name].name);
-      return caughtUp(scope, { db, owner, group: options.service, topics: prefixed, timeoutMs });
+      return withDeadline(untilApplied(prefixed, timeoutMs), timeoutMs, scope.clock).catch(
+        (error: unknown) => {
+          scope.logger.warn({ err: error }, 'how far the topics go is not known');
+          return false;
+        },
+      );
     },
   };
-}
-
-async function caughtUp(
-  scope: ServiceScope<MessagingConfig>,
-  wish: {
-    readonly db: Db;
-    readonly owner: string;
-    readonly group: string;
-    readonly topics: readonly string[];
-    readonly timeoutMs: number;
-  },
-): Promise<boolean> {
-  const { clock, logger } = scope;
-  const applied = untilApplied({
-    ...wish,
-    kafka: kafkaOf(scope, wish.owner),
-    offsets: offsetsOf(wish.db),
-    clock,
-  });
-  return withDeadline(applied, wish.timeoutMs, clock).catch((error: unknown) => {
-    logger.warn({ err: error }, 'how far the topics go is not known');
-    return false;
-  });
 }
 
 async function openParts(scope: ServiceScope<MessagingConfig>, options: MessagingOptions) {

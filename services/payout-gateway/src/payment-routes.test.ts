@@ -81,7 +81,7 @@ it('shows where a payout stands and how it came there', async () => {
     status: 'FAILED',
     step: 'ended',
     version: 5,
-    reason: 'Account *** of *** *** is closed',
+    reason: 'Account *** *** *** *** is closed',
     acceptedAt: '1970-01-01T00:00:00.000Z',
     attempts: 1,
     attemptedAt: '1970-01-01T00:00:00.030Z',

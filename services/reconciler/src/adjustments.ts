@@ -4,7 +4,9 @@ import type { ClientSession, Db } from 'mongodb';
 import type { BreakStore } from './breaks.ts';
 import { type AdjustmentOutcome, type AdjustmentTerms, isBreakCommand } from './domain/adjustments.ts';
 import { settleAdjustment } from './domain/break-life.ts';
+import { afterByHand } from './domain/by-hand.ts';
 import type { ReconcilerEvents } from './events.ts';
+import type { WorkingStore } from './store.ts';
 
 /** What the ledger tells of an order that corrects something. */
 export type CorrectionEvent = Received<
@@ -79,6 +81,7 @@ export function isCorrection(event: Received<TopicEvent<'ledger'>>): event is Co
 export function createAdjustments(deps: {
   readonly adjustmentStore: Pick<AdjustmentStore, 'settle'>;
   readonly breaks: Pick<BreakStore, 'findAll' | 'save'>;
+  readonly store: Pick<WorkingStore, 'load' | 'save'>;
   readonly events: Pick<ReconcilerEvents, 'breakResolved'>;
 }): Adjustments {
   return {
@@ -92,7 +95,13 @@ export function createAdjustments(deps: {
         const settled = settleAdjustment(current, outcome);
         if (settled === current) continue;
         await deps.breaks.save([settled], session);
-        if (current.status !== settled.status) emit(deps.events.breakResolved(settled));
+        if (current.status === settled.status) continue;
+        emit(deps.events.breakResolved(settled));
+        const { kind, reference } = settled;
+        const payment = (await deps.store.load([reference], session)).get(reference);
+        // Whatever else it lacks is news again.
+        if (payment)
+          await deps.store.save([afterByHand(payment, kind, 'adjust', outcome.at.getTime())], session);
       }
     },
   };

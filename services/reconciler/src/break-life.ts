@@ -74,11 +74,17 @@ async function change(
   const settled = await settledBy(deps, changed.value, wish, session);
   if (settled === 'taken') return refuse('adjustment.differs');
   await deps.breaks.save([settled], session);
-  if (tracked && (wish.what === 'resolve' || wish.what === 'reopen')) {
-    await deps.store.save([afterByHand(tracked, current.kind, wish.what, at.getTime())], session);
-  }
+  const what = whatBecame(wish, settled);
+  if (tracked && what)
+    await deps.store.save([afterByHand(tracked, current.kind, what, at.getTime())], session);
   tell(deps.events, settled, wish, by, transaction);
   return accept(settled);
+}
+
+/** What a wish was to the payment of its break; nothing where the break only changed. */
+function whatBecame({ what }: BreakWish, { status }: Break): Parameters<typeof afterByHand>[2] | undefined {
+  if (what === 'resolve' || what === 'reopen') return what;
+  return what === 'adjust' && status === 'resolved' ? what : undefined;
 }
 
 /** The break after what the ledger has already made of the order that is noted now. */

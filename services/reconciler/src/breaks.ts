@@ -211,7 +211,8 @@ async function countOpen(collection: Collection<Break>): Promise<ReadonlyMap<str
 
 function filterOf({ reference, status, kind, rail, currency, owner, before }: BreakQuery): Filter<Break> {
   return {
-    ...(status !== undefined && statuses[status]),
+    // Apart, since it may speak of the owner too.
+    ...(status !== undefined && { $and: [statuses[status]] }),
     ...(reference !== undefined && { reference }),
     ...(kind !== undefined && { kind }),
     ...(rail !== undefined && { rail }),

@@ -193,7 +193,8 @@ function judged(
     verdict,
     tries: record.tries + 1,
     triesMax: deps.triesMax,
-    doubted: record.doubted === true,
+    // Whatever was told and did not match is stored.
+    lastTold: record.theirs ?? null,
   });
   return {
     record,
@@ -231,7 +232,6 @@ function finished(
     ...(why !== null && { why }),
     ...(breakId !== undefined && { breakId }),
     ...(told && { told }),
-    ...(differences.length > 0 && { doubted: true as const }),
     ...(!isDone && { dueAt: new Date(deps.clock.nowMs() + pauseMs) }),
   };
   const gone = isDone ? ({ waits: true, dueAt: true } as const) : {};

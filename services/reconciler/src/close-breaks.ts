@@ -4,7 +4,7 @@ import { type BreakStore, breakId, type Resolution } from './breaks.ts';
 import type { CloseRecord } from './close-store.ts';
 import type { FoundBreak } from './domain/break.ts';
 import type { BreakKind } from './domain/break-kinds.ts';
-import { breakOf, coveringKinds, type Matching, type Side } from './domain/close.ts';
+import { breakOf, coveringKind, type Difference, type Matching, type Side } from './domain/close.ts';
 import { remember, type Tracked } from './domain/tracked.ts';
 import type { ReconcilerEvents } from './events.ts';
 
@@ -47,14 +47,19 @@ export async function settleBreaks(
   const closing: Resolution[] = [];
   const breakIds = found.map(({ record, ours, matching }) => {
     const { reference, currency, rail, close } = record;
-    if (matching.result === 'pending' || matching.result === 'unclear' || !ours) return undefined;
-    const covering = idsOf(reference, coveringKinds(matching)).find((id) => told.has(id));
-    const finding = covering === undefined ? breakOf(matching, ours) : undefined;
+    const { result } = matching;
+    if (result === 'pending' || result === 'unclear' || !ours) return undefined;
+    const isCovered = (field: Difference['field']) =>
+      coveringIds(record, [{ field }]).some((id) => told.has(id));
+    const covering = coveringIds(record, matching.differences).find((id) => told.has(id));
+    const finding = breakOf(matching, ours, isCovered);
     const mine = finding && breakId(reference, finding.kind);
-    const resolution = `close ${close}: ${resultText(matching.result)}`;
-    for (const id of idsOf(reference, OWN)) if (id !== mine) closing.push({ id, resolution });
+    const resolution = `close ${close}: ${resultText(result)}`;
+    // One that says what is found now stands, even where others have come to tell it too.
+    const others = OWN.filter((kind) => kind !== `close.${result}`);
+    for (const kind of others) closing.push({ id: breakId(reference, kind), resolution });
     if (finding && mine) opening.push({ _id: mine, ...finding, reference, rail, currency, openedAt: now });
-    return mine ?? covering;
+    return mine ?? (result === 'differs' ? covering : undefined);
   });
   const note = (what: 'break' | 'resolved', { kind, reference }: { kind: string; reference: string }) => {
     const tracked = payments.get(reference);
@@ -79,14 +84,21 @@ async function findTold(
   opening: readonly FoundBreak[],
   { session }: Transaction,
 ): Promise<ReadonlySet<string>> {
-  const ids = found.flatMap(({ record, matching }) => idsOf(record.reference, coveringKinds(matching)));
+  const ids = found.flatMap(({ record, matching }) => coveringIds(record, matching.differences));
   const known = ids.length > 0 ? await breaks.findAll([...new Set(ids)], session) : [];
   const open = known.filter(({ status }) => status === 'open');
   return new Set([...open, ...opening].map(({ _id }) => _id));
 }
 
-function idsOf(reference: string, kinds: readonly BreakKind[]): readonly string[] {
-  return kinds.map((kind) => breakId(reference, kind));
+/** The breaks that would tell the differences themselves. */
+function coveringIds(
+  { reference, kind }: CloseRecord,
+  differences: readonly Pick<Difference, 'field'>[],
+): readonly string[] {
+  return differences.flatMap(({ field }) => {
+    const covering = coveringKind(field, kind);
+    return covering ? [breakId(reference, covering)] : [];
+  });
 }
 
 function resultText(result: Matching['result']): string {

@@ -13,7 +13,7 @@ import type { PollDocument } from './store.ts';
 /** What gathering needs. */
 export interface GatheringDeps {
   readonly closeStore: CloseStore;
-  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  readonly messaging: Pick<Messaging, 'groupCommit' | 'caughtUp'>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
@@ -34,10 +34,13 @@ const STEP_TIMEOUT_MS = 20_000;
 const LEASE_MS = 40_000;
 /** Between two looks whether all payments of a close are known. */
 const LOOK_MS = 1_000;
+/** How long a step waits until what the owners have published is applied here; then it is looked at again. */
+const CAUGHT_UP_TIMEOUT_MS = 5_000;
 
 /**
  * Drives closes (design 7): reads the payments of each window page by page, and once all of them are asked for reads it
- * again, until nothing is new; so what is told of late is not left out.
+ * again, until nothing is new; so what is told of late is not left out. None is done before a reading brought nothing new
+ * that began after all that the owners had published was applied here.
  *
  * One replica at a time has a close, by its lease; whoever takes over goes on after the last page.
  */
@@ -98,14 +101,16 @@ async function takePage(
     updateOne: { filter: { _id }, update: { $setOnInsert: record }, upsert: true },
   }));
   const written = upserts.length > 0 ? await records.bulkWrite(upserts, { session, ordered: false }) : null;
-  const added = held.added + (written?.upsertedCount ?? 0);
+  const fresh = written?.upsertedCount ?? 0;
+  const added = held.added + fresh;
+  const late = held.finishedAt && fresh > 0 ? { late: (held.late ?? 0) + fresh } : {};
   const after = lastOf(payments);
   const isLast = payments.length < PAGE;
   await closes.updateOne(
     { _id: close._id, claim },
     isLast
-      ? { $set: { added, stage: 'asking', dueAt: now }, $unset: { after: true, claim: true } }
-      : { $set: { added, ...(after && { after }) } },
+      ? { $set: { added, ...late, stage: 'asking', dueAt: now }, $unset: { after: true, claim: true } }
+      : { $set: { added, ...late, ...(after && { after }) } },
     { session },
   );
   transaction.afterCommit(gathered);
@@ -114,27 +119,27 @@ async function takePage(
 
 /** What follows once nothing is left to ask: reading once more, or the end where that brought nothing new. */
 async function lookForPending(
-  { closeStore }: GatheringDeps,
+  { closeStore, messaging }: GatheringDeps,
   close: CloseDocument,
   claim: string,
 ): Promise<void> {
   const { closes, records } = closeStore;
   const mine = { _id: close._id, claim };
   const isPending = (await records.findOne({ close: close._id, result: 'pending' })) !== null;
-  if (isPending) {
-    const dueAt = { $add: ['$$NOW', LOOK_MS] };
-    await closes.updateOne(mine, [{ $set: { dueAt } }, { $unset: 'claim' }]);
-  } else if (close.added > 0) {
-    await closes.updateOne(mine, [
-      { $set: { stage: 'gathering', added: 0, dueAt: '$$NOW' } },
-      { $unset: 'claim' },
-    ]);
-  } else {
+  if (!isPending && close.added === 0 && close.isLevel === true) {
     const counts = await closeStore.countRecords(close._id);
     await closes.updateOne(mine, [
       { $set: { stage: 'done', ...(counts && { counts }), finishedAt: '$$NOW' } },
-      { $unset: ['running', 'dueAt', 'claim'] },
+      { $unset: ['running', 'dueAt', 'claim', 'isLevel'] },
     ]);
+  } else if (!isPending && (await messaging.caughtUp(['payouts', 'collections'], CAUGHT_UP_TIMEOUT_MS))) {
+    await closes.updateOne(mine, [
+      { $set: { stage: 'gathering', added: 0, isLevel: true, dueAt: '$$NOW' } },
+      { $unset: 'claim' },
+    ]);
+  } else {
+    const dueAt = { $add: ['$$NOW', LOOK_MS] };
+    await closes.updateOne(mine, [{ $set: { dueAt } }, { $unset: 'claim' }]);
   }
 }
 

@@ -20,7 +20,7 @@ export function createCloseMetrics(
   });
   const age = new Gauge({
     name: 'last_close_age_seconds',
-    help: 'How long ago the newest window ended whose close is done; none where there is no such close.',
+    help: 'How long ago the newest day ended whose close over all rails was done; none where there is no such close.',
     registers: [registry],
     collect: async () => {
       const newest = await withDeadline(store.newestDone(), READ_TIMEOUT_MS, clock).catch(() => undefined);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { accept, refuse } from '@pesewa/kernel';
 import { createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
@@ -23,6 +24,7 @@ const document = (window: CloseWindow): CloseDocument => ({
 const day = { from: new Date('2026-11-20'), to: new Date('2026-11-21'), rail: null };
 const counts = { pending: 1, matched: 1, differs: 1, missing_there: 0, unclear: 0 };
 const progress: CloseProgress = { close: document(day), counts };
+const done: CloseProgress = { close: { ...document(day), stage: 'done' }, counts };
 const base = {
   close: '2026-11-20',
   rail: 'upstream',
@@ -62,8 +64,12 @@ const records: readonly CloseRecord[] = [
 
 function open({
   count = new Map([['upstream', 41]]),
+  found = progress,
+  sharedMayOrder = true,
 }: {
   readonly count?: ReadonlyMap<string, number> | null;
+  readonly found?: CloseProgress;
+  readonly sharedMayOrder?: boolean;
 } = {}) {
   const asked: unknown[] = [];
   let reading = 0;
@@ -81,7 +87,7 @@ function open({
         : refuse(judged.refusal);
     },
     openDue: async () => undefined,
-    find: async (id) => (id === '2026-11-20' ? progress : undefined),
+    find: async (id) => (id === '2026-11-20' ? found : undefined),
     list: async () => [progress],
     records: ({ result, after = '' }: RecordQuery) =>
       (async function* () {
@@ -99,12 +105,16 @@ function open({
     railNames: ['upstream', 'other'],
     closeSettleMs: SETTLE_MS,
     closePollsPerSecond: 20,
+    sharedMayOrder,
   });
-  const guarded = guardOperator(operator, createOperators('a-token', []));
-  const headers = { authorization: 'Bearer a-token', 'content-type': 'application/json' };
-  const request = (path: string, init: RequestInit = {}) => guarded.request(path, { ...init, headers });
-  const post = async (body: object, path = '/closes') => {
-    const response = await request(path, { method: 'POST', body: JSON.stringify(body) });
+  const ama = { name: 'ama', tokenHash: createHash('sha256').update('token-of-ama').digest() };
+  const guarded = guardOperator(operator, createOperators('a-token', [ama]));
+  const request = (path: string, init: RequestInit = {}, token = 'a-token') => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    return guarded.request(path, { ...init, headers });
+  };
+  const post = async (body: object, path = '/closes', token = 'a-token') => {
+    const response = await request(path, { method: 'POST', body: JSON.stringify(body) }, token);
     return { status: response.status, body: await response.json() };
   };
   return { asked, post, request, reading: () => reading };
@@ -164,6 +174,20 @@ describe('a close is asked for', () => {
     expect(asked).toEqual([]);
   });
 
+  it('by named operators alone where the shared token may not order; all may look', async () => {
+    const { asked, post, request } = open({ sharedMayOrder: false });
+    for (const path of ['/closes', '/closes?dryRun=true']) {
+      expect(await post({ date: '2026-11-20' }, path)).toMatchObject({
+        status: 403,
+        body: { code: 'named_operator_required' },
+      });
+    }
+    expect(asked).toEqual([]);
+    expect(await post({ date: '2026-11-20' }, '/closes', 'token-of-ama')).toMatchObject({ status: 202 });
+    expect(asked).toEqual([['2026-11-20', 'ama']]);
+    expect((await request('/closes')).status).toBe(200);
+  });
+
   it('with a dry run says how much it would ask for, and asks nobody', async () => {
     const { asked, post } = open();
     expect(await post({ date: '2026-11-20' }, '/closes?dryRun=true')).toMatchObject({
@@ -206,7 +230,7 @@ describe('a close is shown', () => {
   });
 
   it('as CSV without formulas, which says what was not told', async () => {
-    const response = await open().request('/closes/2026-11-20/export?format=csv');
+    const response = await open({ found: done }).request('/closes/2026-11-20/export?format=csv');
     expect(response.headers.get('content-disposition')).toBe('attachment; filename="close-2026-11-20.csv"');
     const [heading, collection, payout, pending] = (await response.text()).split('\r\n');
     expect(heading).toContain('amount_ours,amount_theirs,amount_difference,fee_ours');
@@ -216,8 +240,20 @@ describe('a close is shown', () => {
     expect(pending).toContain('pending,not told,not told,');
   });
 
+  it('in an export only once it is done', async () => {
+    for (const stage of ['gathering', 'asking'] as const) {
+      const found = { close: { ...document(day), stage }, counts };
+      const response = await open({ found }).request('/closes/2026-11-20/export');
+      expect(response.status).toBe(409);
+      expect(await response.json()).toMatchObject({
+        code: 'not_done',
+        message: 'id: the close is not done, so not all is known: export it once its status is done',
+      });
+    }
+  });
+
   it('as JSON, streamed, and lets go of its records when nobody reads on', async () => {
-    const { request, reading } = open();
+    const { request, reading } = open({ found: done });
     const whole = await (await request('/closes/2026-11-20/export?format=json&result=differs')).json();
     expect(whole).toMatchObject({ close: { id: '2026-11-20' }, records: [{ reference: 'po-1' }] });
     expect(

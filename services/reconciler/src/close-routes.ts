@@ -1,6 +1,6 @@
 import { describeProblem, firstProblem } from '@pesewa/contracts';
 import { type Result, unreachable } from '@pesewa/kernel';
-import { answerJson, operatorOf, readOperatorBody, refuseOperator } from '@pesewa/runtime';
+import { answerJson, forNamedOperators, operatorOf, readOperatorBody, refuseOperator } from '@pesewa/runtime';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { exportClose, exportFormats, exportTypes } from './close-export.ts';
@@ -54,11 +54,14 @@ export interface CloseRouteDeps {
   readonly closeSettleMs: number;
   /** How often a close may ask a rail. */
   readonly closePollsPerSecond: number;
+  /** Whether the holder of the token that no person owns may ask for closes: in development alone. */
+  readonly sharedMayOrder: boolean;
 }
 
 /** Adds the routes of daily closes (design 7). */
 export function addCloseRoutes(operator: Hono, deps: CloseRouteDeps): void {
   const { closes } = deps;
+  operator.post('/closes', forNamedOperators(deps.sharedMayOrder));
   operator.post('/closes', async (context) => {
     const dryRun = flag.safeParse(context.req.query('dryRun') ?? 'false');
     if (!dryRun.success) return refuseOperator(context, 400, 'invalid', 'dryRun must be true or false');
@@ -112,6 +115,10 @@ function addRecordRoutes(operator: Hono, { closes }: CloseRouteDeps): void {
     if (!query.success) return misunderstood(context, query.error);
     const found: CloseProgress | undefined = await closes.find(context.req.param('id'));
     if (!found) return unknown(context);
+    if (found.close.stage !== 'done') {
+      const message = 'id: the close is not done, so not all is known: export it once its status is done';
+      return refuseOperator(context, 409, 'not_done', message);
+    }
     const { format, result: wanted } = query.data;
     const records = closes.records({ close: found.close._id, result: wanted });
     const name = `close-${found.close._id.replaceAll(/[^\w.-]/g, '')}.${format}`;

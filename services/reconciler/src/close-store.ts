@@ -25,8 +25,13 @@ export interface CloseDocument extends CloseWindow, Claimable {
   readonly after?: GatheringCursor;
   /** How many payments the reading in progress has found that were not known. */
   readonly added: number;
+  /** Set where the reading began once all that the owners had published was applied here. */
+  readonly isLevel?: boolean;
+  /** How many payments were told of only after it had been done once. */
+  readonly late?: number;
+  /** The newest time that it was done; kept while later nights look for what came late. */
   readonly finishedAt?: Date;
-  /** Once it is done. */
+  /** While it is done. */
   readonly counts?: CloseCounts;
   /** Until then it is kept. */
   readonly keepUntil: Date;
@@ -45,11 +50,10 @@ export interface CloseRecord extends Claimable {
   /** The rail that is to be asked; what is claimed. Absent once the result is known. */
   readonly waits?: string;
   readonly tries: number;
-  /** Set once the rail has told a difference: it counts when it is told again. */
-  readonly doubted?: true;
   /** The newest time that the rail was asked, by the database's clock. */
   readonly askedAt?: Date;
   readonly ours?: Side;
+  /** What the rail told the last time that it told anything; while the result is not known, it differed. */
   readonly theirs?: Side;
   readonly differences?: readonly Difference[];
   /** Why it is unclear, or is not known yet. */
@@ -83,10 +87,12 @@ export interface CloseStore {
     readonly before?: string | undefined;
     readonly limit: number;
   }) => Promise<readonly CloseDocument[]>;
-  /** The newest day that was closed over all rails. */
-  readonly newestDay: () => Promise<Date | undefined>;
-  /** The end of the newest window that is done. */
+  /** The ids of all closes of a whole day over all rails, the oldest first. */
+  readonly days: () => Promise<readonly string[]>;
+  /** The end of the newest whole day that was done over all rails. */
   readonly newestDone: () => Promise<Date | undefined>;
+  /** Has those of some closes that are done read once more, for what came late; what they have found stays. */
+  readonly readAgain: (ids: readonly string[], dueAt: Date) => Promise<void>;
   /** The next payments of all rails that ended in a time, in the order of their ends; at most `limit`. */
   readonly readWindow: (
     window: Pick<CloseWindow, 'from' | 'to'>,
@@ -108,6 +114,9 @@ const READ_AT_ONCE = 500;
 
 const RESULT_KEY = { close: 1, result: 1, _id: 1 } as const;
 
+/** Closes of a whole day over all rails that were done; their ids tell it, and are in the order of their windows. */
+export const dayCloses = { _id: /^\d{4}-\d{2}-\d{2}$/, finishedAt: { $exists: true } };
+
 /** The `_id` of a payment's record in a close. */
 export function recordId(close: string, reference: string): string {
   return `${close}/${reference}`;
@@ -120,7 +129,6 @@ export async function openCloseStore(db: Db): Promise<CloseStore> {
   await Promise.all([
     closes.createIndexes([
       { key: { dueAt: 1 }, partialFilterExpression: { running: true } },
-      { key: { stage: 1, to: -1 } },
       { key: { keepUntil: 1 }, expireAfterSeconds: 0 },
     ]),
     records.createIndexes([
@@ -147,7 +155,7 @@ export async function openCloseStore(db: Db): Promise<CloseStore> {
 
 function readCloses(
   closes: Collection<CloseDocument>,
-): Pick<CloseStore, 'find' | 'list' | 'newestDay' | 'newestDone'> {
+): Pick<CloseStore, 'find' | 'list' | 'days' | 'newestDone' | 'readAgain'> {
   return {
     find: async (id) => (await closes.findOne({ _id: id })) ?? undefined,
     list: ({ before, limit }) =>
@@ -156,14 +164,22 @@ function readCloses(
         .sort({ _id: -1 })
         .limit(limit)
         .toArray(),
-    newestDay: async () => {
-      const day = { rail: null, _id: /^\d{4}-\d{2}-\d{2}$/ };
-      // Their ids are in the order of their windows.
-      return (await closes.find(day).sort({ _id: -1 }).limit(1).next())?.from;
+    days: async () => {
+      const days = closes.find({ _id: dayCloses._id }, { projection: { _id: 1 } }).sort({ _id: 1 });
+      return (await days.toArray()).map(({ _id }) => _id);
     },
     newestDone: async () => {
-      const done = closes.find({ stage: 'done' }, { maxTimeMS: METRIC_TIMEOUT_MS });
-      return (await done.sort({ to: -1 }).limit(1).next())?.to;
+      const done = closes.find(dayCloses, { maxTimeMS: METRIC_TIMEOUT_MS });
+      return (await done.sort({ _id: -1 }).limit(1).next())?.to;
+    },
+    readAgain: async (ids, dueAt) => {
+      await closes.updateMany(
+        { _id: { $in: [...ids] }, stage: 'done' },
+        {
+          $set: { stage: 'gathering', running: true, added: 0, dueAt },
+          $unset: { after: true, counts: true, isLevel: true },
+        },
+      );
     },
   };
 }

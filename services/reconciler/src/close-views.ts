@@ -8,7 +8,7 @@ import type { Difference, Side } from './domain/close.ts';
  * to count while it runs.
  */
 export function viewClose({ close, counts }: CloseProgress) {
-  const { _id, from, to, rail, stage, requestedBy, requestedAt, finishedAt } = close;
+  const { _id, from, to, rail, stage, late = 0, requestedBy, requestedAt, finishedAt } = close;
   return {
     id: _id,
     from: from.toISOString(),
@@ -16,6 +16,8 @@ export function viewClose({ close, counts }: CloseProgress) {
     rail,
     status: stage,
     ...viewCounts(counts),
+    /** How many of its payments were told of only after it had been done once. */
+    late,
     requestedBy,
     requestedAt: requestedAt.toISOString(),
     finishedAt: finishedAt?.toISOString() ?? null,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closeIdOf, dayFrom, daysToClose, judgeWindow } from './close-window.ts';
+import { closeIdOf, dayFrom, daysToClose, daysToReadAgain, judgeWindow } from './close-window.ts';
 
 const at = (text: string) => new Date(text);
 const day = at('2026-11-20T00:00:00Z');
@@ -31,10 +31,8 @@ describe('a window', () => {
 
 describe('the nightly close', () => {
   const nowMs = at('2026-11-21T03:00:00Z').getTime();
-  const days = (newest?: string) =>
-    daysToClose(newest === undefined ? undefined : at(newest), nowMs).map((one) =>
-      one.toISOString().slice(0, 10),
-    );
+  const days = (...closed: readonly string[]) =>
+    daysToClose(closed, nowMs).map((one) => one.toISOString().slice(0, 10));
 
   it('is about yesterday', () => {
     expect(days()).toEqual(['2026-11-20']);
@@ -46,5 +44,15 @@ describe('the nightly close', () => {
     expect(days('2026-11-20')).toEqual([]);
     expect(days('2026-01-01')).toHaveLength(31);
     expect(days('2026-01-01').at(-1)).toBe('2026-11-20');
+  });
+
+  it('finds the gaps that closes by hand leave', () => {
+    expect(days('2026-11-16', '2026-11-18', '2026-11-20')).toEqual(['2026-11-17', '2026-11-19']);
+    expect(days('2026-01-01', '2026-11-20')).toHaveLength(30);
+  });
+
+  it('looks for what came late in each day of the week before', () => {
+    expect(daysToReadAgain(nowMs)).toHaveLength(7);
+    expect([daysToReadAgain(nowMs)[0], daysToReadAgain(nowMs).at(-1)]).toEqual(['2026-11-14', '2026-11-20']);
   });
 });

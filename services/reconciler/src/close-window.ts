@@ -50,16 +50,34 @@ function isDay({ from, to }: CloseWindow): boolean {
   return from.getTime() % DAY_MS === 0 && to.getTime() - from.getTime() === DAY_MS;
 }
 
+/** For so many days the nightly close looks once more for ends that were told of late. */
+const LATE_DAYS = 7;
+
 /**
- * The days that the nightly close is about: yesterday, and those before it that no night has closed, at most a month of them.
+ * The days that the nightly close is about: yesterday, and those of a month before it that nobody has closed, from the
+ * oldest day on that was closed at all. Before that nobody wanted closes.
  *
- * @param newest the midnight of the newest day that was closed; nothing where none was
+ * @param closed the ids of all days that were closed over all rails, the oldest first
  */
-export function daysToClose(newest: Date | undefined, nowMs: number): readonly Date[] {
-  const yesterdayMs = nowMs - (nowMs % DAY_MS) - DAY_MS;
-  const earliestMs = yesterdayMs - (WINDOW_DAYS_MAX - 1) * DAY_MS;
-  const firstMs = newest ? Math.max(newest.getTime() + DAY_MS, earliestMs) : yesterdayMs;
-  const days: Date[] = [];
-  for (let dayMs = firstMs; dayMs <= yesterdayMs; dayMs += DAY_MS) days.push(new Date(dayMs));
-  return days;
+export function daysToClose(closed: readonly string[], nowMs: number): readonly Date[] {
+  const [oldest] = closed;
+  const known = new Set(closed);
+  const month = daysBefore(nowMs, WINDOW_DAYS_MAX);
+  const since = oldest === undefined ? month.slice(-1) : month.filter((day) => day >= new Date(oldest));
+  return since.filter((day) => !known.has(idOfDay(day)));
+}
+
+/** The ids of the newest days, over all rails, of which ends may have been told of after they were closed. */
+export function daysToReadAgain(nowMs: number): readonly string[] {
+  return daysBefore(nowMs, LATE_DAYS).map(idOfDay);
+}
+
+/** The midnights of so many days until yesterday. */
+function daysBefore(nowMs: number, count: number): readonly Date[] {
+  const todayMs = nowMs - (nowMs % DAY_MS);
+  return Array.from({ length: count }, (_, index) => new Date(todayMs - (count - index) * DAY_MS));
+}
+
+function idOfDay(day: Date): string {
+  return closeIdOf(dayFrom(day, null));
 }

@@ -5,6 +5,7 @@ import {
   closeIdOf,
   dayFrom,
   daysToClose,
+  daysToReadAgain,
   judgeWindow,
   type WindowRefusal,
 } from './close-window.ts';
@@ -35,7 +36,10 @@ export interface Closes {
   ) => Promise<Result<CloseProgress & { readonly isNew: boolean }, WindowRefusal>>;
   /** Tells what it would ask for, and makes none. */
   readonly preview: (window: CloseWindow) => Promise<Result<ClosePreview, WindowRefusal>>;
-  /** Makes those over all rails of yesterday, and of the days before that no night has closed. */
+  /**
+   * Makes those over all rails of yesterday, and of the days before that nobody has closed; those of the week that are done
+   * are read once more, so that an end that was told of late is in a close too.
+   */
   readonly openDue: () => Promise<void>;
   readonly find: (id: string) => Promise<CloseProgress | undefined>;
   /** The newest window first; `before` is the id of the last one before. */
@@ -58,7 +62,7 @@ export function createCloses(deps: {
   /** How long the owners' events of a window may take. */
   readonly settleMs: number;
   readonly keepDays: number;
-  /** Called when a close was made. */
+  /** Called when there is a close whose payments are to be read. */
   readonly opened: () => void;
 }): Closes {
   const { closeStore, clock, settleMs, keepDays } = deps;
@@ -95,9 +99,11 @@ export function createCloses(deps: {
     openDue: async () => {
       // Yesterday is over for us once its events have had their time.
       const nowMs = clock.nowMs() - settleMs;
-      for (const day of daysToClose(await closeStore.newestDay(), nowMs)) {
+      for (const day of daysToClose(await closeStore.days(), nowMs)) {
         await open(dayFrom(day, null), NIGHTLY);
       }
+      await closeStore.readAgain(daysToReadAgain(nowMs), new Date(clock.nowMs()));
+      deps.opened();
     },
     find: async (id) => {
       const close = await closeStore.find(id);

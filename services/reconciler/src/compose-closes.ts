@@ -2,7 +2,7 @@ import type { ClaimPace } from '@pesewa/messaging';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import { type AskingDeps, startAsking } from './close-asking.ts';
-import { startGathering } from './close-gathering.ts';
+import { type GatheringDeps, startGathering } from './close-gathering.ts';
 import { createCloseMetrics } from './close-metrics.ts';
 import { addCloseRoutes } from './close-routes.ts';
 import { openCloseStore } from './close-store.ts';
@@ -15,7 +15,7 @@ import { scheduleTurns, type Turns } from './turns.ts';
 type Parts = Pick<
   AskingDeps,
   'store' | 'breaks' | 'events' | 'clock' | 'random' | 'ids' | 'logger' | 'crashPoint' | 'proof'
-> & { readonly messaging: AskingDeps['messaging'] & Turns['messaging'] };
+> & { readonly messaging: GatheringDeps['messaging'] & Turns['messaging'] };
 
 /** Turns that have run out are looked for again no sooner. */
 const PACE_AGAIN_MIN_MS = 50;
@@ -68,6 +68,7 @@ export async function composeCloses(
     railNames: rails.map(({ name }) => name),
     closeSettleMs: config.CLOSE_SETTLE_MS,
     closePollsPerSecond: config.CLOSE_POLLS_PER_SECOND,
+    sharedMayOrder: config.NODE_ENV !== 'production',
   });
 }
 

@@ -101,7 +101,7 @@ export function startPoller(deps: PollerDeps): Poller {
   const unasked = [
     startLane(deps, UNKNOWN_REFERENCE, { open: { watch: UNKNOWN_REFERENCE } }, work),
     // There should be none; people are told of them.
-    startLane(deps, 'unconfigured', { open: { watch: { $gt: '', $nin: names } } }, work),
+    startLane(deps, 'unconfigured', { open: { watch: { $exists: true, $nin: names } } }, work),
   ];
   return {
     wake: (watches) => {

@@ -48,8 +48,9 @@ it('keeps the rate, over all replicas, by the database’s clock', async () => {
     if (systemClock.nowMs() - fromMs < 2_000) throw new Error('not yet');
   });
   const seconds = (systemClock.nowMs() - fromMs) / 1_000;
-  expect(taken).toBeLessThanOrEqual(perSecond / 2 + perSecond * seconds + 1);
-  expect(taken).toBeGreaterThan(perSecond * seconds * 0.7);
+  // Either clock counts whole milliseconds, and turns are saved up for half a second only: a machine may stall for longer.
+  expect(taken).toBeLessThanOrEqual(perSecond / 2 + perSecond * seconds + 5);
+  expect(taken).toBeGreaterThan(perSecond * seconds * 0.4);
 });
 
 it('takes no more than is wanted, and keeps what is given back, but no more than may be saved up', async () => {
@@ -66,4 +67,9 @@ it('has each rail for itself', async () => {
   expect(await take('one', 1, 0.01)).toBe(1);
   expect(await take('one', 1, 0.01)).toBe(0);
   expect(await take('other', 1, 0.01)).toBe(1);
+});
+
+it('gives plain numbers at a rate that the server counts in 64 bits', async () => {
+  expect(await take('fast', 600, 1_000)).toBe(500);
+  expect(await take('fast', 600, 1_000)).toBeTypeOf('number');
 });

@@ -22,7 +22,7 @@ interface PaceDocument {
   readonly turns: number;
   readonly at: Date;
   /** How many the newest taker got: what tells it so. */
-  readonly granted: number;
+  readonly granted: number | bigint;
 }
 
 /** Longer than the pause between two looks of a replica, or part of the rate would be lost; short, or it is no rate. */
@@ -51,7 +51,8 @@ export function openRailPace(db: Pick<Db, 'collection'>): RailPace {
       ],
       { upsert: true, returnDocument: 'after' },
     );
-    return pace?.granted ?? 0;
+    // The server counts in 64 bits where the rate is a whole number of turns per millisecond.
+    return Number(pace?.granted ?? 0);
   };
   return {
     take: async (rail, { wanted, perSecond }) => {

@@ -101,15 +101,18 @@ it('counts the breaks that stand, by kind, without reading those that do not', a
   expect((await examined('breaks')).keys).toBeLessThanOrEqual(open.length + 1);
 });
 
-it('gives the newest audit and the newest close that is done', async () => {
+it('gives the newest audit and the newest day that was closed over all rails', async () => {
   expect(await status.lastCoverage()).toBeUndefined();
   expect(await status.lastClose()).toBeUndefined();
   await db.collection('coverage_runs').insertMany([{ _id: 'rn-1' as never }, { _id: 'rn-2' as never }]);
   await db.collection('closes').insertMany([
-    { _id: 'a' as never, stage: 'done', to: at(1) },
-    { _id: 'b' as never, stage: 'done', to: at(2) },
-    { _id: 'c' as never, stage: 'asking', to: at(3) },
+    { _id: '2026-11-18' as never, stage: 'done', to: at(1), finishedAt: at(1) },
+    // Read once more for what came late: it was done all the same.
+    { _id: '2026-11-19' as never, stage: 'asking', to: at(2), finishedAt: at(2) },
+    { _id: '2026-11-20' as never, stage: 'asking', to: at(3) },
+    { _id: '2026-11-20.upstream' as never, stage: 'done', to: at(3), finishedAt: at(3) },
+    { _id: '2026-11-20T00:00:00.000Z--2026-11-20T01:00:00.000Z' as never, stage: 'done', finishedAt: at(3) },
   ]);
   expect((await status.lastCoverage())?._id).toBe('rn-2');
-  expect((await status.lastClose())?._id).toBe('b');
+  expect((await status.lastClose())?._id).toBe('2026-11-19');
 });

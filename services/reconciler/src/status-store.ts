@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import type { CloseDocument } from './close-store.ts';
+import { type CloseDocument, dayCloses } from './close-store.ts';
 import type { CoverageRun } from './coverage-store.ts';
 import type { Break } from './domain/break.ts';
 import type { PaymentKind } from './domain/claim.ts';
@@ -37,6 +37,7 @@ export interface StatusStore {
   /** In the order of kinds. */
   readonly openBreaks: () => Promise<readonly OpenBreaks[]>;
   readonly lastCoverage: () => Promise<CoverageRun | undefined>;
+  /** The newest whole day that was closed over all rails. */
   readonly lastClose: () => Promise<CloseDocument | undefined>;
 }
 
@@ -92,7 +93,6 @@ export async function openStatusStore(db: Db, polls: Collection<PollDocument>): 
       return found.map(({ _id, ...rest }) => ({ kind: _id, ...rest }));
     },
     lastCoverage: async () => (await coverage.findOne({}, { sort: { _id: -1 }, ...LIMITS })) ?? undefined,
-    lastClose: async () =>
-      (await closes.findOne({ stage: 'done' }, { sort: { to: -1 }, ...LIMITS })) ?? undefined,
+    lastClose: async () => (await closes.findOne(dayCloses, { sort: { _id: -1 }, ...LIMITS })) ?? undefined,
   };
 }

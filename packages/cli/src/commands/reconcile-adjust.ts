@@ -69,7 +69,7 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
       }
       await placeOrder(context, wish, order, 'repeat the same call').catch(async (error: unknown) => {
         // What the ledger can't take at all was never ordered, so nothing waits for it.
-        if (error instanceof RefusedError && (error.status === 400 || error.status === 404)) {
+        if (error instanceof RefusedError && wasNeverOrdered(error)) {
           await known.change(id, { verb: 'withdraw', body: { commandId } });
         }
         throw error;
@@ -79,6 +79,11 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
     'pesewa reconcile breaks adjust upstream:GHS/wallet.drift --suspense --amount -12.50 --reason "lost" --dry-run',
     'pesewa reconcile breaks adjust po-0193e5c1/payment.contradiction --wallet demo --amount -100 --reason "paid after all"',
   ]);
+}
+
+/** Any other conflict may be with the very order that is repeated here. */
+function wasNeverOrdered({ status, code }: RefusedError): boolean {
+  return status === 400 || status === 404 || code.startsWith('unknown_');
 }
 
 async function wishOf(

@@ -138,7 +138,7 @@ export const breakKinds = {
     about: 'entry',
     opens: 'the ledger has an entry for a payment that nobody has opened',
     closes: 'the owner speaks of the payment',
-    byHand: 'again',
+    byHand: 'final',
   },
   'wallet.drift': {
     about: 'wallet',

@@ -144,7 +144,7 @@ describe('the life of a break', () => {
     expect(after([wishes.reopen, wishes.resolve], closed)).toMatchObject({ resolvedBy: 'ama' });
   });
 
-  it('is resolved by hand as its kind allows', () => {
+  it('is resolved by hand, and adjusted, as its kind allows', () => {
     const expected = {
       final: null,
       again: null,
@@ -153,11 +153,13 @@ describe('the life of a break', () => {
     } as const;
     for (const [kind, { byHand }] of Object.entries(breakKinds)) {
       const current = { ...stages.open, kind };
-      const refusals = [true, null, false].map((hasEnded) => {
-        const changed = changeBreak(current, wishes.resolve, ama(3, hasEnded));
-        return changed.ok ? null : changed.refusal;
-      });
-      expect([kind, ...refusals]).toEqual([kind, null, null, expected[byHand]]);
+      for (const wish of [wishes.resolve, adjust]) {
+        const refusals = [true, null, false].map((hasEnded) => {
+          const changed = changeBreak(current, wish, ama(3, hasEnded));
+          return changed.ok ? null : changed.refusal;
+        });
+        expect([kind, ...refusals]).toEqual([kind, null, null, expected[byHand]]);
+      }
     }
     expect(breakKinds['collection.amount_differs'].byHand).toBe('decided');
     expect(breakKinds['payment.stuck'].byHand).toBe('ended');
@@ -180,6 +182,16 @@ describe('the life of a break', () => {
 
 describe('the adjustment of a break', () => {
   const proposed = after([adjust]);
+
+  it('is withdrawn however long the history is, so that the break can be resolved', () => {
+    let full = after([]);
+    for (let number = 0; number < 99; number += 1)
+      full = after([{ what: 'note', text: `note ${number}` }], full);
+    const waiting = after([adjust], full);
+    expect(changeBreak(waiting, wishes.note, ama())).toEqual({ ok: false, refusal: 'break.full' });
+    expect(after([withdraw, wishes.resolve], waiting).status).toBe('resolved');
+  });
+
   const booked = { commandId: 'bk-1', at: day(7), status: 'booked', terms } as const;
 
   it('explains it, one at a time, and the same again is one', () => {

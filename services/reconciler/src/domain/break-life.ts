@@ -69,7 +69,9 @@ export function closeBreak(current: Break, resolution: string, at: Date): Break 
 /** A break after an operator's wish; the very same object where the wish repeats the newest change. */
 export function changeBreak(current: Break, wish: BreakWish, wisher: Wisher): Result<Break, LifeRefusal> {
   if (isRepeated(current, wish, wisher)) return accept(current);
-  if (wish.what !== 'resolve' && isFull(current)) return refuse('break.full');
+  // What ends an order, or the break, goes in however long its history is: else neither could ever end.
+  const ends = wish.what === 'resolve' || wish.what === 'withdraw';
+  if (!ends && isFull(current)) return refuse('break.full');
   const isResolved = current.status === 'resolved';
   if (wish.what === 'reopen') {
     if (!isResolved) return refuse('break.unresolved');
@@ -128,11 +130,21 @@ function resolveByHand(
   wish: Extract<BreakWish, { readonly what: 'resolve' }>,
   wisher: Wisher,
 ): Result<Break, LifeRefusal> {
-  const byHand = termsOfBreak(current.kind)?.byHand ?? 'final';
-  if (wisher.hasEnded === false && byHand === 'ended') return refuse('break.waits_for_end');
-  if (wisher.hasEnded === false && byHand === 'decided') return refuse('break.waits_for_decision');
+  const why = whyWaits(current, wisher);
+  if (why) return refuse(why);
   if (pendingOf(current)) return refuse('adjustment.pending');
   return accept(resolved(current, wisher, wish.resolution));
+}
+
+/** Why a break can't be settled by people yet: its payment is open, and its end or a decision settles it. */
+function whyWaits(
+  { kind }: Break,
+  { hasEnded }: Wisher,
+): 'break.waits_for_end' | 'break.waits_for_decision' | undefined {
+  if (hasEnded !== false) return undefined;
+  const byHand = termsOfBreak(kind)?.byHand;
+  if (byHand === 'ended') return 'break.waits_for_end';
+  return byHand === 'decided' ? 'break.waits_for_decision' : undefined;
 }
 
 function adjust(
@@ -148,6 +160,8 @@ function adjust(
     if (!isSameAdjustment(known, terms)) return refuse('adjustment.differs');
     return known === pending ? accept(current) : refuse('adjustment.differs');
   }
+  const why = whyWaits(current, wisher);
+  if (why) return refuse(why);
   if (pending) return refuse('adjustment.pending');
   if (adjustments.length >= ADJUSTMENTS_MAX) return refuse('break.full');
   const proposed: Adjustment = { ...terms, by: wisher.by, at: wisher.at, status: 'proposed' };

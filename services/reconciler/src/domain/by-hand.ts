@@ -1,3 +1,4 @@
+import { bookKinds } from './books.ts';
 import { type BreakKind, isBreakKind, termsOfBreak } from './break-kinds.ts';
 import { afterClosings } from './closings.ts';
 import { remember, type Tracked } from './tracked.ts';
@@ -8,11 +9,16 @@ function isForgotten(kind: BreakKind): boolean {
   return byHand === 'again' || byHand === 'decided';
 }
 
-/** A payment after a person resolved or reopened its break; the same object where it is not its own. */
+/**
+ * A payment after a person resolved or reopened its break, or an order of the ledger corrected what it was about; the same
+ * object where it is not its own.
+ *
+ * What a person resolves is held against the ledger's entries once more; what an order corrected stays as they are.
+ */
 export function afterByHand(
   tracked: Tracked,
   kind: string,
-  what: 'resolve' | 'reopen',
+  what: 'resolve' | 'reopen' | 'adjust',
   nowMs: number,
 ): Tracked {
   if (!isBreakKind(kind)) return tracked;
@@ -24,5 +30,7 @@ export function afterByHand(
   }
   if (!isKnown) return tracked;
   const closed = afterClosings(tracked, [{ kind, resolution: '' }], nowMs);
-  return isForgotten(kind) ? { ...closed, breaks: closed.breaks.filter((one) => one !== kind) } : closed;
+  if (!isForgotten(kind)) return closed;
+  const forgotten = { ...closed, breaks: closed.breaks.filter((one) => one !== kind) };
+  return what === 'resolve' && bookKinds.includes(kind) ? { ...forgotten, booksDueAtMs: nowMs } : forgotten;
 }

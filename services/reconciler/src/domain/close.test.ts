@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checked, lookedUp, terms } from '../fixtures/verdicts.ts';
 import type { EndStatus, PaymentKind } from './claim.ts';
-import { breakOf, type CloseQuestion, coveringKinds, matchRecord, sideOf } from './close.ts';
+import { breakOf, type CloseQuestion, coveringKind, matchRecord, type Side, sideOf } from './close.ts';
 import type { RailAnswer, RailFact } from './question.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
@@ -17,14 +17,19 @@ const payout = (status: EndStatus | 'open', given?: Partial<Tracked>) => ended('
 const collection = (status: EndStatus, given?: Partial<Tracked>) => ended('collection', status, given);
 const paid = (amount: bigint | null, fee: bigint | null, kind: 'completed' | 'reversed' = 'completed') =>
   ({ kind, amount, fee, reason: null }) as const;
+const notFound: Side = { status: 'not_found', amount: null, fee: null };
+const elsewhere: Side = { status: 'completed', amount: 1n, fee: null };
 const refused: RailAnswer = { kind: 'failed', reason: 'Declined' };
 
 function match(
   tracked: Tracked,
   answer: RailAnswer,
-  given: Partial<Pick<CloseQuestion, 'tries' | 'doubted'>> & { readonly fact?: RailFact | null } = {},
+  given: Partial<Pick<CloseQuestion, 'tries' | 'lastTold'>> & {
+    readonly fact?: RailFact | null;
+    readonly covered?: readonly string[];
+  } = {},
 ) {
-  const { tries = 2, doubted = true, fact = null } = given;
+  const { tries = 2, lastTold = elsewhere, fact = null, covered = [] } = given;
   if (!tracked.terms) throw new Error('nothing to match');
   const matching = matchRecord({
     tracked,
@@ -33,9 +38,12 @@ function match(
     verdict: { fact },
     tries,
     triesMax: 5,
-    doubted,
+    lastTold,
   });
-  return { ...matching, opens: breakOf(matching, sideOf(tracked, tracked.terms)) };
+  return {
+    ...matching,
+    opens: breakOf(matching, sideOf(tracked, tracked.terms), (field) => covered.includes(field)),
+  };
 }
 
 describe('a payment of a close, once its difference was told twice', () => {
@@ -110,7 +118,7 @@ describe('a payment of a close, once its difference was told twice', () => {
 
 describe('what may pass by itself', () => {
   it('is asked again when a difference is told for the first time', () => {
-    const first = { tries: 1, doubted: false };
+    const first = { tries: 1, lastTold: null };
     for (const answer of [paid(1n, 50n), refused, { kind: 'notFound' }] as const) {
       expect(match(payout('completed'), answer, first)).toMatchObject({ result: 'pending' });
       expect(match(payout('completed'), answer, first).opens).toBeUndefined();
@@ -137,16 +145,72 @@ describe('what may pass by itself', () => {
     ['no country', { kind: 'unaskable', why: 'no country' }, payout('completed')],
     ['it is open again here', lookedUp, payout('open')],
   ])('is unclear after so many tries, and says why: %s', (why, answer, tracked) => {
-    expect(match(tracked, answer, { tries: 4 })).toMatchObject({ result: 'pending', why });
-    const last = match(tracked, answer, { tries: 5 });
+    const lastTold = null;
+    expect(match(tracked, answer, { tries: 4, lastTold })).toMatchObject({ result: 'pending', why });
+    const last = match(tracked, answer, { tries: 5, lastTold });
     expect(last).toMatchObject({ result: 'unclear', why });
     expect(last.opens).toBeUndefined();
   });
+
+  it.each<[string, Side, 'differs' | 'missing_there', bigint]>([
+    ['another amount', { status: 'completed', amount: 9_000n, fee: 50n }, 'differs', -1_000n],
+    ['another status', { status: 'failed', amount: null, fee: null }, 'differs', -10_000n],
+    ['NOT FOUND', notFound, 'missing_there', -10_000n],
+  ])('is no reason to forget what was told once: %s', (_name, lastTold, result, amount) => {
+    const difference = { theirs: lastTold, differences: [{ minor: amount }] };
+    for (const answer of [{ kind: 'unknown' }, { kind: 'unaskable', why: 'no country' }] as const) {
+      expect(match(payout('completed'), answer, { tries: 4, lastTold })).toMatchObject({
+        ...difference,
+        result: 'pending',
+      });
+      const last = match(payout('completed'), answer, { tries: 5, lastTold });
+      expect(last).toMatchObject({ ...difference, result });
+      expect(last.opens).toMatchObject({ kind: `close.${result}`, amount });
+    }
+  });
+
+  it('is unclear where what was told once is what we hold by now, or it is open again', () => {
+    const lastTold = { status: 'reversed', amount: 10_000n, fee: 50n } as const;
+    for (const status of ['reversed', 'open'] as const) {
+      const last = match(payout(status), { kind: 'unknown' }, { tries: 5, lastTold });
+      expect(last).toMatchObject({ result: 'unclear', differences: [] });
+    }
+  });
 });
 
-it('is told by the break that the answer itself opens, where it is about the same', () => {
-  expect(coveringKinds(match(payout('completed'), refused))).toEqual(['payment.contradiction']);
-  expect(coveringKinds(match(payout('completed'), paid(1n, 50n)))).toContain('payout.amount_differs');
-  expect(coveringKinds(match(payout('completed'), paid(10_000n, 49n)))).toEqual([]);
-  expect(coveringKinds(match(payout('completed'), lookedUp))).toEqual([]);
+describe('a break that tells a difference itself', () => {
+  it.each([
+    ['status', 'payout', 'payment.contradiction'],
+    ['status', 'collection', 'payment.contradiction'],
+    ['amount', 'payout', 'payout.amount_differs'],
+    ['amount', 'collection', 'collection.amount_differs'],
+    ['fee', 'payout', undefined],
+  ] as const)('of a field: %s of a %s', (field, kind, covering) => {
+    expect(coveringKind(field, kind)).toBe(covering);
+  });
+
+  it.each<[string, Tracked, RailAnswer, readonly string[], string | undefined, bigint | undefined]>([
+    ['the amount, covered', payout('completed'), paid(1n, 50n), ['amount'], undefined, undefined],
+    ['the status, covered', payout('completed'), refused, ['status'], undefined, undefined],
+    ['the fee, by no other field', payout('completed'), paid(10_000n, 49n), ['amount'], 'close.differs', -1n],
+    ['the fee beside an amount', payout('completed'), paid(1n, 49n), ['amount'], 'close.differs', -1n],
+    ['the amount, by no status', payout('completed'), paid(1n, 50n), ['status'], 'close.differs', -9_999n],
+    ['the status, by no amount', payout('completed'), refused, ['amount'], 'close.differs', -10_000n],
+    [
+      'a payment that is missing there, by none',
+      payout('completed'),
+      { kind: 'notFound' },
+      ['status', 'amount'],
+      'close.missing_there',
+      -10_000n,
+    ],
+  ])('leaves the close what it does not tell: %s', (_name, tracked, answer, covered, kind, amount) => {
+    const { opens } = match(tracked, answer, { covered });
+    expect([opens?.kind, opens?.amount]).toEqual([kind, amount]);
+  });
+
+  it('leaves its field out of the words too', () => {
+    const { opens } = match(payout('completed'), paid(1n, 49n), { covered: ['amount'] });
+    expect(opens?.detail).toBe('the rail tells another fee than we have');
+  });
 });

@@ -1,6 +1,6 @@
 import { unreachable } from '@pesewa/kernel';
 import type { BreakKind } from './break-kinds.ts';
-import { type EndStatus, isEnd } from './claim.ts';
+import { type EndStatus, isEnd, type PaymentKind } from './claim.ts';
 import type { RailAnswer, Verdict } from './question.ts';
 import type { Terms, Tracked } from './tracked.ts';
 
@@ -28,7 +28,7 @@ export interface Matching {
   readonly result: CloseResult;
   readonly differences: readonly Difference[];
   readonly theirs: Side | null;
-  /** Why it is not clear, for people; null where it is. */
+  /** Why the newest answer is not clear, for people; null where it is. */
   readonly why: string | null;
 }
 
@@ -42,8 +42,8 @@ export interface CloseQuestion {
   /** How often the rail was asked for this record, this time included. */
   readonly tries: number;
   readonly triesMax: number;
-  /** Whether an earlier answer differed too. */
-  readonly doubted: boolean;
+  /** What the rail told the last time that it told anything, which differed; null where it has told nothing yet. */
+  readonly lastTold: Side | null;
 }
 
 /** What we hold of a payment: a failed one has moved nothing, and a collection's fee no lookup tells. */
@@ -60,17 +60,18 @@ export function sideOf(tracked: Tracked, terms: Terms): Side {
  * collections on status, since check-status tells no more. What is not told on either side is not compared.
  *
  * A difference counts once the rail has told it twice, so that neither a slip of the rail nor an end that its owner is
- * just being told of is for people. What stays unclear is said to be so; nothing is dropped.
+ * just being told of is for people. An answer that is not clear takes back no difference that was told: it counts at the
+ * last try. What stays unclear is said to be so; nothing is dropped.
  */
 export function matchRecord(question: CloseQuestion): Matching {
   const { tracked, terms, answer } = question;
   const ours = sideOf(tracked, terms);
-  if (ours.status === 'open') return unclear(question, 'it is open again here');
+  if (ours.status === 'open') return unclear(question, ours, 'it is open again here');
   switch (answer.kind) {
     case 'unknown':
-      return unclear(question, 'the rail gave no clear answer');
+      return unclear(question, ours, 'the rail gave no clear answer');
     case 'unaskable':
-      return unclear(question, answer.why);
+      return unclear(question, ours, answer.why);
     case 'pending': {
       const theirs = { status: answer.kind, amount: null, fee: null } as const;
       return later(question, theirs, differencesOf(ours, theirs, terms), true);
@@ -93,28 +94,31 @@ export function matchRecord(question: CloseQuestion): Matching {
   }
 }
 
-/** Breaks that tell the very difference that a close finds; while one is open, the close opens none of its own. */
-export function coveringKinds({ differences }: Pick<Matching, 'differences'>): readonly BreakKind[] {
-  return differences.flatMap(({ field }): readonly BreakKind[] => {
-    if (field === 'status') return ['payment.contradiction'];
-    return field === 'amount' ? ['payout.amount_differs', 'collection.amount_differs'] : [];
-  });
+/** The break that tells a difference of a field itself; while it is open, the close opens none of its own about that field. */
+export function coveringKind(field: Difference['field'], kind: PaymentKind): BreakKind | undefined {
+  if (field === 'status') return 'payment.contradiction';
+  return field === 'amount' ? `${kind}.amount_differs` : undefined;
 }
 
-/** The break that a finished record stands for; nothing where it matches, or nobody knows. */
+/**
+ * The break that a finished record stands for; nothing where it matches, nobody knows, or others tell all of it.
+ *
+ * @param isCovered whether another break tells a field's difference; that the rail does not know a payment none tells
+ */
 export function breakOf(
-  matching: Matching,
+  { result, differences, theirs }: Matching,
   ours: Side,
+  isCovered: (field: Difference['field']) => boolean,
 ): { readonly kind: BreakKind; readonly amount: bigint; readonly detail: string } | undefined {
-  const { result, differences, theirs } = matching;
   if (result === 'missing_there') {
     const amount = differences[0]?.minor ?? 0n;
     const detail = `${ours.status} here, and the rail does not know it`;
     return { kind: 'close.missing_there', amount, detail };
   }
-  const [first] = differences;
+  const rest = differences.filter(({ field }) => !isCovered(field));
+  const [first] = rest;
   if (result !== 'differs' || !first) return undefined;
-  const fields = differences.map(({ field }) => field).join(', ');
+  const fields = rest.map(({ field }) => field).join(', ');
   const detail =
     first.field === 'status'
       ? `${ours.status} here, and the rail says ${theirs?.status ?? 'nothing'}`
@@ -131,18 +135,27 @@ function compared(question: CloseQuestion, ours: Side, theirs: Side): Matching {
 
 /** A difference: it counts when it was told before, or where it may pass by itself only when it has not for so long. */
 function later(
-  { tries, triesMax, doubted }: CloseQuestion,
+  { tries, triesMax, lastTold }: CloseQuestion,
   theirs: Side,
   differences: readonly Difference[],
   mayPass: boolean,
 ): Matching {
-  const counts = tries >= triesMax || (doubted && !mayPass);
-  const found = theirs.status === 'not_found' ? 'missing_there' : 'differs';
-  return { result: counts ? found : 'pending', differences, theirs, why: null };
+  const counts = tries >= triesMax || (lastTold !== null && !mayPass);
+  return { result: counts ? resultOf(theirs) : 'pending', differences, theirs, why: null };
 }
 
-function unclear({ tries, triesMax }: CloseQuestion, why: string): Matching {
-  return { result: tries >= triesMax ? 'unclear' : 'pending', differences: [], theirs: null, why };
+/** Not clear: what was told before stands, as far as it still differs from what we hold now. */
+function unclear({ tries, triesMax, lastTold, terms }: CloseQuestion, ours: Side, why: string): Matching {
+  const isLast = tries >= triesMax;
+  const differences = lastTold && ours.status !== 'open' ? differencesOf(ours, lastTold, terms) : [];
+  if (lastTold && differences.length > 0) {
+    return { result: isLast ? resultOf(lastTold) : 'pending', differences, theirs: lastTold, why };
+  }
+  return { result: isLast ? 'unclear' : 'pending', differences: [], theirs: null, why };
+}
+
+function resultOf(theirs: Side): CloseResult {
+  return theirs.status === 'not_found' ? 'missing_there' : 'differs';
 }
 
 function matched(theirs: Side): Matching {

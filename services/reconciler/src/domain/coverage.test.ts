@@ -136,6 +136,17 @@ describe('an end that the audit missed', () => {
   });
 });
 
+describe('a reversal that the audit took over', () => {
+  const taken = audit(open, record('reversed'), 'coverage.ended');
+
+  it('is not set back by the completion that comes late, and its own event closes the break', () => {
+    const late = fold(taken, [ended()]);
+    expect(late).toMatchObject({ status: 'reversed', version: 5n, endedAtMs: taken.endedAtMs });
+    expect(late.breaks).toEqual(['coverage.ended']);
+    expect(fold(late, [ended('reversed')])).toMatchObject({ status: 'reversed', version: 6n, breaks: [] });
+  });
+});
+
 describe('a record that is behind its own events', () => {
   it.each<[string, Tracked, OwnerRecord | null]>([
     ['lost', open, null],

@@ -111,10 +111,15 @@ function posted(
   return {
     ...tracked,
     ...flag,
-    booked:
-      moved === null || booked === null ? (moved ?? booked) : { ...moved, minor: booked.minor + moved.minor },
+    booked: moved === null ? booked : sumOf(tracked, moved),
     history: remember(tracked.history, { what: 'posting', detail, atMs }),
   };
+}
+
+/** Entries of which one is known without its amount have no sum. */
+function sumOf({ booked, posted, refunded }: Tracked, moved: Booked): Booked | null {
+  if (booked === null) return posted || refunded ? null : moved;
+  return { ...moved, minor: booked.minor + moved.minor };
 }
 
 function called(tracked: Tracked, claim: Claim, at: Pace): Tracked {
@@ -253,6 +258,9 @@ function ended(
   event: Pick<Extract<Sighting, { kind: 'ended' }>, 'status' | 'terms' | 'atMs' | 'charged'>,
   at: Pace,
 ): Tracked {
+  // The audit took the reversal over before the completion came: it says nothing of how the payment stands.
+  if (before.status === 'reversed' && event.status === 'completed')
+    return { ...seen, charged: event.charged ?? seen.charged };
   const isReceived = event.status === 'completed' && event.terms.kind === 'collection';
   const received = isReceived ? event.terms.amount : seen.received;
   const doubted =

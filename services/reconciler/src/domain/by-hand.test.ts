@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { fold, opened, pace, terms } from '../fixtures/verdicts.ts';
+import { judgeBooks } from './books.ts';
+import { afterByHand } from './by-hand.ts';
+import { awaited } from './tracked.ts';
+
+const NOW_MS = 50_000;
+const completed = fold(awaited('po-1', 0), [
+  opened('payout'),
+  {
+    kind: 'ended',
+    name: 'PayoutCompleted',
+    version: 5n,
+    atMs: 2_000,
+    status: 'completed',
+    terms: terms('payout'),
+  },
+]);
+const unposted = { ...completed, booksDueAtMs: null, breaks: ['books.unposted'] };
+const reversed = {
+  kind: 'ended',
+  name: 'PayoutReversed',
+  version: 6n,
+  atMs: 3_000,
+  status: 'reversed',
+  terms: terms('payout'),
+} as const;
+
+describe('a payment whose break over its entries is resolved', () => {
+  it('by a person, is held against them once more: what is still missing is found again', () => {
+    const after = afterByHand(unposted, 'books.unposted', 'resolve', NOW_MS);
+    expect(after).toMatchObject({ breaks: [], booksDueAtMs: NOW_MS });
+    expect(judgeBooks(after)?.kind).toBe('books.unposted');
+  });
+
+  it('by an order of the ledger, is left as it is until something new happens to it', () => {
+    const after = afterByHand(unposted, 'books.unposted', 'adjust', NOW_MS);
+    expect(after).toMatchObject({ breaks: [], booksDueAtMs: null });
+    expect(fold(after, [reversed]).booksDueAtMs).toBe(pace.nowMs + pace.booksGraceMs);
+  });
+
+  it('over an entry that nobody explains, stays as the person left it', () => {
+    const stray = { ...awaited('po-2', 0), posted: true, breaks: ['books.unexplained_entry'] };
+    const after = afterByHand(stray, 'books.unexplained_entry', 'resolve', NOW_MS);
+    expect(after).toMatchObject({ breaks: [], booksDueAtMs: null });
+  });
+});
+
+describe('entries of which one was seen without its amount', () => {
+  it('have no sum, and so accuse nobody of having moved other money', () => {
+    const moved = { rail: 'upstream', currency: 'KES', minor: 10_000n };
+    const refund = {
+      kind: 'posted',
+      name: 'PayoutRefunded',
+      posting: 'refund',
+      moved,
+      atMs: 4_000,
+    } as const;
+    const after = fold({ ...completed, posted: true, booked: null }, [reversed, refund]);
+    expect(after.booked).toBeNull();
+    expect(judgeBooks(after)).toBeUndefined();
+  });
+});
