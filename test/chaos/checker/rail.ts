@@ -1,4 +1,4 @@
-import { executionsOf, type RailMove, type Story, type Violation, type World } from './world.ts';
+import { executionsOf, isEnded, type RailMove, type Story, type Violation, type World } from './world.ts';
 
 /** What the rail did for one payment, against what we say of it (X1 to X3, P12). */
 export function checkRail(story: Story): readonly Violation[] {
@@ -65,7 +65,8 @@ function agrees(story: Story): readonly string[] {
 }
 
 /** The rail's wallets against its journal and our float (X4, L12); `fees` are the rail's own. */
-export function checkPurses({ purses, moves }: World): readonly Violation[] {
+export function checkPurses({ purses, moves, payments, breaks }: World): readonly Violation[] {
+  const undecided = undecidedOf(payments, breaks);
   return purses.flatMap(({ currency, before, after, float, suspense }) => {
     const moved = moves
       .filter((move) => move.currency === currency)
@@ -74,10 +75,22 @@ export function checkPurses({ purses, moves }: World): readonly Violation[] {
     const name = (invariant: string, what: string) => found.push({ invariant, reference: currency, what });
     if (before + moved !== after)
       name('X4', `the rail's wallet moved by ${after - before}, its executions by ${moved}`);
-    if (float !== after) name('L12', `our float is ${float}, the rail's wallet ${after}`);
+    const awaited = moves
+      .filter((move) => move.currency === currency && undecided.has(move.reference))
+      .reduce((sum, move) => sum + effectOf(move), 0n);
+    if (float + awaited !== after)
+      name('L12', `our float is ${float}, the rail's wallet ${after}, and ${awaited} waits to be decided`);
     if (suspense !== 0n) name('L12', `${suspense} is in suspense`);
     return found;
   });
+}
+
+/** Collections that their customers paid, and that wait for people to say how much (design 6). */
+function undecidedOf(payments: World['payments'], breaks: World['breaks']): ReadonlySet<string> {
+  const doubted = breaks.filter(({ kind, isOpen }) => isOpen && kind === 'collection.amount_differs');
+  const references = new Set(doubted.map(({ reference }) => reference));
+  const open = payments.filter((payment) => !isEnded(payment) && references.has(payment.reference));
+  return new Set(open.map(({ reference }) => reference));
 }
 
 const PAYOUT_FEE_BASIS_POINTS = 50n;
