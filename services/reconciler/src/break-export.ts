@@ -1,9 +1,6 @@
-import { formatCsvRows } from '@pesewa/contracts';
 import { breakColumns, viewBreak } from './break-views.ts';
 import type { BreakCursor, BreakQuery, BreakStore } from './breaks.ts';
-
-/** The forms of an export. */
-export const exportFormats = ['csv', 'json'] as const;
+import { type ExportFormat, exportItems } from './exports.ts';
 
 const BREAKS_PER_PAGE = 500;
 
@@ -15,38 +12,20 @@ const BREAKS_PER_PAGE = 500;
 export function exportBreaks(
   breaks: Pick<BreakStore, 'list'>,
   query: BreakQuery,
-  format: (typeof exportFormats)[number],
+  format: ExportFormat,
 ): ReadableStream<Uint8Array> {
-  const pages = format === 'csv' ? csvOf(breaks, query) : jsonOf(breaks, query);
-  return ReadableStream.from(pages).pipeThrough(new TextEncoderStream());
+  const rowOf = (view: BreakView) => breakColumns.map((column) => String(view[column] ?? ''));
+  const viewOf = (view: BreakView) => view;
+  return exportItems({ items: viewsOf(breaks, query), heading: breakColumns, rowOf, viewOf }, format);
 }
 
-async function* csvOf(breaks: Pick<BreakStore, 'list'>, query: BreakQuery): AsyncGenerator<string> {
-  yield formatCsvRows([breakColumns]);
-  for await (const views of viewsOf(breaks, query)) {
-    yield formatCsvRows(views.map((view) => breakColumns.map((column) => String(view[column] ?? ''))));
-  }
-}
+type BreakView = ReturnType<typeof viewBreak>;
 
-async function* jsonOf(breaks: Pick<BreakStore, 'list'>, query: BreakQuery): AsyncGenerator<string> {
-  let separator = '[\n';
-  for await (const views of viewsOf(breaks, query)) {
-    for (const view of views) {
-      yield `${separator}${JSON.stringify(view)}`;
-      separator = ',\n';
-    }
-  }
-  yield separator === '[\n' ? '[]\n' : '\n]\n';
-}
-
-async function* viewsOf(
-  breaks: Pick<BreakStore, 'list'>,
-  query: BreakQuery,
-): AsyncGenerator<readonly ReturnType<typeof viewBreak>[]> {
+async function* viewsOf(breaks: Pick<BreakStore, 'list'>, query: BreakQuery): AsyncGenerator<BreakView> {
   let after: BreakCursor | undefined;
   do {
     const page = await breaks.list({ ...query, after, limit: BREAKS_PER_PAGE });
-    yield page.items.map(viewBreak);
+    yield* page.items.map(viewBreak);
     after = page.next ?? undefined;
   } while (after);
 }

@@ -238,7 +238,7 @@ describe('the export of breaks', () => {
   it('is CSV that no spreadsheet takes a formula from, all pages in one', async () => {
     const { send, said } = open();
     const answer = await send('/breaks/export?format=csv&status=unresolved');
-    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="breaks.csv"');
     const row =
       "upstream:KES/wallet.drift,wallet.drift,upstream:KES,,open,KES,-123.45,'=1+1,,,2026-01-02T00:00:00.000Z,2026-01-02T00:00:00.000Z,,,,1";
@@ -253,8 +253,7 @@ describe('the export of breaks', () => {
     const items = (await (await send('/breaks/export?format=json')).json()) as readonly object[];
     expect(items).toHaveLength(2);
     expect(items[1]).toMatchObject({ id: found._id, detail: '=1+1' });
-    const refused = [400, { message: expect.stringMatching(/^format/) as unknown }];
-    expect(await ask('/breaks/export?format=xml')).toMatchObject(refused);
-    expect(await ask('/breaks/export')).toMatchObject(refused);
+    const message = 'format must be one of csv, json';
+    expect(await ask('/breaks/export?format=xml')).toMatchObject([400, { message }]);
   });
 });

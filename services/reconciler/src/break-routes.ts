@@ -3,7 +3,7 @@ import { type Clock, parseAmount } from '@pesewa/kernel';
 import { answerJson, forNamedOperators, operatorOf, readOperatorBody, refuseOperator } from '@pesewa/runtime';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
-import { exportBreaks, exportFormats } from './break-export.ts';
+import { exportBreaks } from './break-export.ts';
 import type { BreakLife, BreakRefusal } from './break-life.ts';
 import { viewBreak, viewBreakWhole } from './break-views.ts';
 import type { BreakCursor, BreakQuery } from './breaks.ts';
@@ -11,6 +11,7 @@ import { isBreakCommand } from './domain/adjustments.ts';
 import { breakStatuses } from './domain/break.ts';
 import { isBreakKind } from './domain/break-kinds.ts';
 import type { BreakWish } from './domain/break-life.ts';
+import { exportFormat, exportHeaders } from './exports.ts';
 
 const TEXT_LENGTH_MAX = 500;
 const ID_LENGTH_MAX = 240;
@@ -44,7 +45,7 @@ const listQuery = filters.extend({
   limit: z.coerce.number().int().min(1).max(LIMIT.most).default(LIMIT.default),
 });
 const exportQuery = filters.extend({
-  format: z.enum(exportFormats, { error: `format must be one of ${exportFormats.join(', ')}` }),
+  format: exportFormat,
 });
 
 /** Every field is known: a mistyped one must not be passed over. */
@@ -102,12 +103,8 @@ export function addBreakRoutes(operator: Hono, deps: BreakRouteDeps): void {
     const wanted = exportQuery.safeParse(context.req.query());
     if (!wanted.success) return malformed(context, wanted.error);
     const { format, ...narrowed } = wanted.data;
-    return new Response(exportBreaks(life, queryOf(narrowed, clock.nowMs()), format), {
-      headers: {
-        'content-type': format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json',
-        'content-disposition': `attachment; filename="breaks.${format}"`,
-      },
-    });
+    const headers = exportHeaders('breaks', format);
+    return new Response(exportBreaks(life, queryOf(narrowed, clock.nowMs()), format), { headers });
   });
   operator.get('/breaks/:id', async (context) => {
     const found = await life.find(idOf(context));
@@ -193,7 +190,8 @@ function refuseBreak(context: Context, refusal: BreakRefusal): Response {
 function malformed(context: Context, { issues }: z.ZodError): Response {
   const [issue] = issues;
   const field = issue?.path.join('.') ?? '';
-  const message = issue?.message.startsWith(field) ? issue.message : `not understood: ${field}`;
+  const known = issue?.message.startsWith('must be') ? `${field} ${issue.message}` : issue?.message;
+  const message = known?.startsWith(field) ? known : `not understood: ${field}`;
   return refuseOperator(context, 400, 'invalid', message);
 }
 

@@ -1,23 +1,10 @@
-import { formatCsvRows } from '@pesewa/contracts';
 import type { CloseRecord } from './close-store.ts';
 import { viewClose, viewRecord } from './close-views.ts';
 import type { CloseProgress } from './closes.ts';
-
-/** How a close can be exported. */
-export const exportFormats = ['csv', 'json'] as const;
-
-/** One of {@link exportFormats}. */
-export type ExportFormat = (typeof exportFormats)[number];
-
-/** The media type of each format. */
-export const exportTypes: Readonly<Record<ExportFormat, string>> = {
-  csv: 'text/csv; charset=utf-8; header=present',
-  json: 'application/json; charset=utf-8',
-};
+import { type ExportFormat, exportItems } from './exports.ts';
 
 /** What a lookup does not tell; it is no amount of zero. */
 const NOT_TOLD = 'not told';
-const ROWS_PER_CHUNK = 200;
 
 const HEADING = [
   'reference',
@@ -53,40 +40,8 @@ export function exportClose(
   records: AsyncIterable<CloseRecord>,
   format: ExportFormat,
 ): ReadableStream<Uint8Array> {
-  const texts = format === 'csv' ? csvOf(records) : jsonOf(progress, records);
-  return ReadableStream.from(encoded(texts));
-}
-
-async function* encoded(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
-  const encoder = new TextEncoder();
-  for await (const text of texts) yield encoder.encode(text);
-}
-
-async function* csvOf(records: AsyncIterable<CloseRecord>): AsyncGenerator<string> {
-  yield formatCsvRows([HEADING]);
-  for await (const chunk of chunksOf(records)) yield formatCsvRows(chunk.map(rowOf));
-}
-
-async function* jsonOf(progress: CloseProgress, records: AsyncIterable<CloseRecord>): AsyncGenerator<string> {
-  yield `{"close":${JSON.stringify(viewClose(progress))},"records":[`;
-  let separator = '\n';
-  for await (const chunk of chunksOf(records)) {
-    const texts = chunk.map((record) => JSON.stringify(viewRecord(record)));
-    yield separator + texts.join(',\n');
-    separator = ',\n';
-  }
-  yield ']}\n';
-}
-
-async function* chunksOf(records: AsyncIterable<CloseRecord>): AsyncGenerator<readonly CloseRecord[]> {
-  let chunk: CloseRecord[] = [];
-  for await (const record of records) {
-    chunk.push(record);
-    if (chunk.length < ROWS_PER_CHUNK) continue;
-    yield chunk;
-    chunk = [];
-  }
-  if (chunk.length > 0) yield chunk;
+  const about = { name: 'close', view: viewClose(progress) };
+  return exportItems({ items: records, heading: HEADING, rowOf, viewOf: viewRecord, about }, format);
 }
 
 function rowOf(record: CloseRecord): readonly string[] {

@@ -3,15 +3,15 @@ import { type Result, unreachable } from '@pesewa/kernel';
 import { answerJson, forNamedOperators, operatorOf, readOperatorBody, refuseOperator } from '@pesewa/runtime';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
-import { exportClose, exportFormats, exportTypes } from './close-export.ts';
+import { exportClose } from './close-export.ts';
 import type { CloseRecord } from './close-store.ts';
 import { viewClose, viewRecord } from './close-views.ts';
 import { type CloseWindow, dayFrom, WINDOW_DAYS_MAX, type WindowRefusal } from './close-window.ts';
 import type { ClosePreview, CloseProgress, Closes } from './closes.ts';
 import { closeResults } from './domain/close.ts';
+import { exportHeaders, recordQueries } from './exports.ts';
 
 const CLOSES_PER_PAGE = 50;
-const RECORDS_PER_PAGE = { default: 100, most: 500 } as const;
 
 const day = z.iso.date({ error: 'must be a date such as 2026-11-20' });
 const time = z.iso
@@ -33,17 +33,8 @@ const wish = z
   });
 
 const flag = z.enum(['', 'true', 'false'], { error: 'must be true or false' });
-const result = z.enum(closeResults, { error: `must be one of ${closeResults.join(', ')}` }).optional();
 const listQuery = z.object({ cursor: z.string().max(120).optional() });
-const recordQuery = z.object({
-  result,
-  cursor: z.string().max(120).optional(),
-  limit: z.coerce.number().int().min(1).max(RECORDS_PER_PAGE.most).default(RECORDS_PER_PAGE.default),
-});
-const exportQuery = z.object({
-  result,
-  format: z.enum(exportFormats, { error: `must be one of ${exportFormats.join(', ')}` }).default('csv'),
-});
+const { recordQuery, exportQuery } = recordQueries(closeResults);
 
 /** What the routes of closes need. */
 export interface CloseRouteDeps {
@@ -121,16 +112,8 @@ function addRecordRoutes(operator: Hono, { closes }: CloseRouteDeps): void {
     }
     const { format, result: wanted } = query.data;
     const records = closes.records({ close: found.close._id, result: wanted });
-    const name = `close-${found.close._id.replaceAll(/[^\w.-]/g, '')}.${format}`;
-    return context.newResponse(exportClose(found, records, format), {
-      status: 200,
-      headers: {
-        'content-type': exportTypes[format],
-        'content-disposition': `attachment; filename="${name}"`,
-        'x-content-type-options': 'nosniff',
-        'cache-control': 'no-store',
-      },
-    });
+    const headers = exportHeaders(`close-${found.close._id}`, format);
+    return context.newResponse(exportClose(found, records, format), { status: 200, headers });
   });
 }
 

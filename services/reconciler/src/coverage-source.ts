@@ -1,4 +1,5 @@
 import type { Db, Document } from 'mongodb';
+import { inBatches } from './batches.ts';
 import type { PaymentKind } from './domain/claim.ts';
 import type { OwnerRecord } from './domain/coverage.ts';
 import type { RailFee } from './handlers.ts';
@@ -118,16 +119,4 @@ function recordOf(row: PaymentRow, kind: PaymentKind, railFee: RailFee): OwnerRe
     acceptedAtMs: row.acceptedAt.getTime(),
     takenOnAtMs: kind === 'payout' && step === TAKEN_ON ? (attemptedAt?.getTime() ?? null) : null,
   };
-}
-
-/** Groups what comes one by one. */
-export async function* inBatches<Item>(items: AsyncIterable<Item>): AsyncGenerator<readonly Item[]> {
-  let batch: Item[] = [];
-  for await (const item of items) {
-    batch.push(item);
-    if (batch.length < BATCH) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
 }

@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
+import { inBatches } from './batches.ts';
 import { type Page, pageOf } from './breaks.ts';
-import { inBatches } from './coverage-source.ts';
 import type { PaymentKind } from './domain/claim.ts';
 import type { Gap } from './domain/coverage.ts';
 import type { Terms, Tracked } from './domain/tracked.ts';

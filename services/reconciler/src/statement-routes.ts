@@ -15,15 +15,15 @@ import type { Filter } from 'mongodb';
 import { z } from 'zod';
 import { type StatementMapping, statementFields } from './domain/statement-mapping.ts';
 import { statementResults } from './domain/statement-matching.ts';
+import { exportHeaders, recordQueries } from './exports.ts';
 import type { IntakeRefusal } from './statement-intake.ts';
 import { type MappingStore, mappingName, statementCurrency, statementMapping } from './statement-mappings.ts';
 import type { RecordDocument, StatementStore, StatementTerms } from './statement-store.ts';
-import { exportFormats, exportRecords, viewRecord, viewStatement } from './statement-views.ts';
+import { exportRecords, viewRecord, viewStatement } from './statement-views.ts';
 import type { Statements } from './statements.ts';
 
 const MAPPING_LENGTH_MAX = 4_096;
 const STATEMENTS_PER_PAGE = 50;
-const RECORDS_PER_PAGE = { default: 100, most: 500 } as const;
 
 /** What an upload must keep up; an hour for a gigabyte is ten times as fast. */
 const pace: UploadPace = { idleMs: 15_000, bytesPerSecondMin: 16_384, graceMs: 15_000 };
@@ -60,18 +60,7 @@ const uploadQuery = z
   .refine(({ from, to }) => !from || !to || from < to, { error: 'from must be before to' });
 
 const listQuery = z.object({ cursor: z.string().max(120).optional() });
-const result = z
-  .enum(statementResults, { error: `must be one of ${statementResults.join(', ')}` })
-  .optional();
-const recordQuery = z.object({
-  result,
-  cursor: z.string().max(120).optional(),
-  limit: z.coerce.number().int().min(1).max(RECORDS_PER_PAGE.most).default(RECORDS_PER_PAGE.default),
-});
-const exportQuery = z.object({
-  result,
-  format: z.enum(exportFormats, { error: `must be one of ${exportFormats.join(', ')}` }).default('csv'),
-});
+const { recordQuery, exportQuery } = recordQueries(statementResults);
 
 /** What the routes of statements need. */
 export interface StatementRouteDeps {
@@ -170,15 +159,8 @@ function addReading(operator: Hono, { statementStore: { statements, records } }:
     if (!statement) return unknown(context);
     const { format, result: wanted } = query.data;
     const cursor = records.find(recordsOf(statement._id, wanted)).sort({ _id: 1 });
-    return context.newResponse(exportRecords(statement, cursor, format), {
-      status: 200,
-      headers: {
-        'content-type': format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/json',
-        'content-disposition': `attachment; filename="${statement._id}.${format}"`,
-        'x-content-type-options': 'nosniff',
-        'cache-control': 'no-store',
-      },
-    });
+    const headers = exportHeaders(statement._id, format);
+    return context.newResponse(exportRecords(statement, cursor, format), { status: 200, headers });
   });
 }
 

@@ -1,6 +1,6 @@
-import { formatCsvRows } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 import { statementResults } from './domain/statement-matching.ts';
+import { type ExportFormat, exportItems } from './exports.ts';
 import { windowOf } from './statement-matching.ts';
 import type { RecordDocument, StatementDocument } from './statement-store.ts';
 
@@ -84,52 +84,14 @@ const HEADING = [
   'break',
 ] as const;
 
-const ROWS_PER_CHUNK = 200;
-
-/** How records are exported. */
-export const exportFormats = ['csv', 'json'] as const;
-
 /** Writes records as they are read, so that memory does not grow with them; JSON is `{"statement","records"}`. */
 export function exportRecords(
   statement: StatementDocument,
   records: AsyncIterable<RecordDocument>,
-  format: (typeof exportFormats)[number],
+  format: ExportFormat,
 ): ReadableStream<Uint8Array> {
-  return ReadableStream.from(encoded(format === 'csv' ? csvOf(records) : jsonOf(statement, records)));
-}
-
-async function* encoded(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
-  const encoder = new TextEncoder();
-  for await (const text of texts) yield encoder.encode(text);
-}
-
-async function* csvOf(records: AsyncIterable<RecordDocument>): AsyncGenerator<string> {
-  yield formatCsvRows([HEADING]);
-  for await (const chunk of chunksOf(records)) yield formatCsvRows(chunk.map(rowOf));
-}
-
-async function* jsonOf(
-  statement: StatementDocument,
-  records: AsyncIterable<RecordDocument>,
-): AsyncGenerator<string> {
-  yield `{"statement":${JSON.stringify(viewStatement(statement))},"records":[`;
-  let separator = '\n';
-  for await (const chunk of chunksOf(records)) {
-    yield separator + chunk.map((record) => JSON.stringify(viewRecord(record))).join(',\n');
-    separator = ',\n';
-  }
-  yield ']}\n';
-}
-
-async function* chunksOf(records: AsyncIterable<RecordDocument>): AsyncGenerator<readonly RecordDocument[]> {
-  let chunk: RecordDocument[] = [];
-  for await (const record of records) {
-    chunk.push(record);
-    if (chunk.length < ROWS_PER_CHUNK) continue;
-    yield chunk;
-    chunk = [];
-  }
-  if (chunk.length > 0) yield chunk;
+  const about = { name: 'statement', view: viewStatement(statement) };
+  return exportItems({ items: records, heading: HEADING, rowOf, viewOf: viewRecord, about }, format);
 }
 
 function rowOf(record: RecordDocument): readonly string[] {
