@@ -2,12 +2,12 @@ import { formatAmount } from '@pesewa/kernel';
 import { answerJson, type Logger } from '@pesewa/runtime';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
-import { addBreakRoutes, type BreakRouteDeps } from './break-routes.ts';
-import type { Comparison } from './comparison.ts';
-import { addDecisionRoutes, type DecisionRouteDeps } from './decision-routes.ts';
+import { addBreakRoutes, type BreakRouteDeps } from './breaks/routes.ts';
+import { addDecisionRoutes, type DecisionRouteDeps } from './decisions/routes.ts';
+import { addTimelineRoutes } from './status/timeline.ts';
 import type { WorkingStore } from './store.ts';
-import { addTimelineRoutes } from './timeline-routes.ts';
-import type { RunDocument, WalletStore } from './wallets.ts';
+import type { Comparison } from './wallets/comparison.ts';
+import type { RunDocument, WalletStore } from './wallets/store.ts';
 
 const LIMIT = { default: 50, most: 200 } as const;
 

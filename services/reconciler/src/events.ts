@@ -3,7 +3,7 @@ import type { OutgoingEvent } from '@pesewa/messaging';
 import type { Break } from './domain/break.ts';
 import type { RailFact } from './domain/question.ts';
 import type { Terms, Tracked } from './domain/tracked.ts';
-import type { RunDocument } from './wallets.ts';
+import type { RunDocument } from './wallets/store.ts';
 
 /** Where a fact comes from: a poll, or the callback that proves it. */
 export interface FactSource {

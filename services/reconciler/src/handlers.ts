@@ -2,12 +2,12 @@ import type { TopicEvent } from '@pesewa/contracts';
 import { type Clock, feeFor, unreachable } from '@pesewa/kernel';
 import { handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
 import type { RailConnector } from '@pesewa/rails';
-import { type Adjustments, type CorrectionEvent, isCorrection } from './adjustments.ts';
+import { type Adjustments, type CorrectionEvent, isCorrection } from './breaks/adjustments.ts';
 import type { EndStatus, PaymentKind } from './domain/claim.ts';
 import type { Sighting } from './domain/sightings.ts';
 import type { Booked, Terms } from './domain/tracked.ts';
 import type { WorkingStore } from './store.ts';
-import type { FloatMove, WalletStore } from './wallets.ts';
+import type { FloatMove, WalletStore } from './wallets/store.ts';
 import type { Seen, WorkingSet } from './working-set.ts';
 
 /** What a rail is expected to charge us for a payment, in minor units; nothing where it is not configured. */

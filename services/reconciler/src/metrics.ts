@@ -1,6 +1,6 @@
 import { type Clock, withDeadline } from '@pesewa/kernel';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { CoverageRun } from './coverage-store.ts';
+import type { CoverageRun } from './audits/coverage-store.ts';
 import type { Tracked } from './domain/tracked.ts';
 import type { WorkingStore } from './store.ts';
 

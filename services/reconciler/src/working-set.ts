@@ -1,6 +1,6 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Transaction } from '@pesewa/messaging';
-import { type BreakStore, breakId, breaksOf, type Resolution } from './breaks.ts';
+import { type BreakStore, breakId, breaksOf, type Resolution } from './breaks/store.ts';
 import type { FoundBreak } from './domain/break.ts';
 import { afterClosings, closingsOf } from './domain/closings.ts';
 import { gapFinding } from './domain/coverage.ts';

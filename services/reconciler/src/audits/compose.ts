@@ -1,0 +1,48 @@
+import type { ServiceScope } from '@pesewa/runtime';
+import type { z } from 'zod';
+import type { settings } from '../config.ts';
+import type { RailFee } from '../handlers.ts';
+import { countCoverage } from '../metrics.ts';
+import { scheduleTurns, type Turns } from '../turns.ts';
+import { type BooksDeps, startBooks } from './books.ts';
+import { type CoverageDeps, createCoverage } from './coverage.ts';
+import { addCoverageRoutes } from './coverage-routes.ts';
+import { openCoverageSources } from './coverage-source.ts';
+import { openCoverageStore } from './coverage-store.ts';
+
+/** How long the loop over the books rests. */
+const BOOKS_PAUSE_MS = 1_000;
+
+/** What the audits are built of. */
+type Parts = Omit<CoverageDeps, 'sources' | 'coverageStore' | 'settleMs' | 'audited'> &
+  Omit<BooksDeps, 'pauseMs'> &
+  Pick<Turns, 'messaging'> & { readonly railFee: RailFee };
+
+/** Starts the audit of the working set and the loop over the books (ADR 27). */
+export async function composeAudits(
+  scope: ServiceScope<z.output<typeof settings>>,
+  parts: Parts & { readonly messaging: { readonly database: Parameters<typeof openCoverageSources>[0] } },
+): Promise<void> {
+  const { config } = scope;
+  const { messaging, store } = parts;
+  await scope.open(startBooks({ ...parts, pauseMs: BOOKS_PAUSE_MS }));
+  const coverageStore = await openCoverageStore(messaging.db, store.collection);
+  const coverage = createCoverage({
+    ...parts,
+    coverageStore,
+    sources: openCoverageSources(messaging.database, parts.railFee),
+    settleMs: config.COVERAGE_SETTLE_MS,
+    audited: countCoverage(scope.metrics),
+  });
+  await scope.open(
+    scheduleTurns({
+      ...parts,
+      name: 'coverage audit',
+      interval: config.COVERAGE_INTERVAL,
+      run: coverage.run,
+    }),
+  );
+  // Closed first, so that an audit in progress is cut short rather than waited for.
+  await scope.open(coverage);
+  addCoverageRoutes(scope.operator, { coverage, coverageStore });
+}

@@ -1,0 +1,122 @@
+import type { Db, Document } from 'mongodb';
+import { inBatches } from '../batches.ts';
+import type { PaymentKind } from '../domain/claim.ts';
+import type { OwnerRecord } from '../domain/coverage.ts';
+import type { RailFee } from '../handlers.ts';
+
+/**
+ * The records of one gateway, read and never written: the one exception to a database per service (design 1, ADR 27).
+ *
+ * What is read is what a majority has; no personal data is asked for.
+ */
+export interface CoverageSource {
+  readonly kind: PaymentKind;
+  /** References of the records that have not ended and were accepted before then, oldest first, in batches. */
+  readonly unended: (before: Date) => AsyncIterable<readonly string[]>;
+  readonly find: (references: readonly string[]) => Promise<ReadonlyMap<string, OwnerRecord>>;
+}
+
+/** What is read of a payout or a collection. */
+interface PaymentRow extends Document {
+  readonly reference: string;
+  readonly merchantId: string;
+  readonly currency: string;
+  readonly amount: bigint;
+  readonly amountReceived?: bigint;
+  readonly rail: string;
+  readonly status: string;
+  readonly step: string;
+  readonly acceptedAt: Date;
+  readonly attemptedAt?: Date;
+  readonly order: { readonly country: string };
+}
+
+const STATUSES: Readonly<Record<string, OwnerRecord['status']>> = {
+  INITIALIZED: 'open',
+  PENDING: 'open',
+  COMPLETED: 'completed',
+  FAILED: 'failed',
+  REVERSED: 'reversed',
+};
+
+const FIELDS = {
+  _id: 0,
+  reference: 1,
+  merchantId: 1,
+  currency: 1,
+  amount: 1,
+  amountReceived: 1,
+  rail: 1,
+  status: 1,
+  step: 1,
+  acceptedAt: 1,
+  attemptedAt: 1,
+  'order.country': 1,
+} as const;
+
+/** The step of a payout that its rail has taken on. */
+const TAKEN_ON = 'submitted';
+
+const BATCH = 500;
+
+/** The records of both gateways, in the databases of this installation. */
+export function openCoverageSources(
+  database: (name: string) => Db,
+  railFee: RailFee,
+): readonly CoverageSource[] {
+  return [
+    openSource(database('payouts'), { kind: 'payout', unended: 'INITIALIZED' }, railFee),
+    openSource(database('collections'), { kind: 'collection', unended: 'PENDING' }, railFee),
+  ];
+}
+
+function openSource(
+  db: Db,
+  { kind, unended }: { readonly kind: PaymentKind; readonly unended: string },
+  railFee: RailFee,
+): CoverageSource {
+  const collection = db.collection<PaymentRow>(kind === 'payout' ? 'payouts' : 'collections');
+  return {
+    kind,
+    unended: (before) =>
+      inBatches(
+        collection
+          .find({ status: unended, acceptedAt: { $lt: before } })
+          .project<{ reference: string }>({ _id: 0, reference: 1 })
+          .sort({ acceptedAt: 1 })
+          .batchSize(BATCH)
+          .map(({ reference }) => reference),
+      ),
+    find: async (references) => {
+      // What a batch has reserved of a payout's references has no status.
+      const rows = await collection
+        .find({ reference: { $in: [...references] }, status: { $exists: true } })
+        .project<PaymentRow>(FIELDS)
+        .toArray();
+      return new Map(rows.map((row) => [row.reference, recordOf(row, kind, railFee)]));
+    },
+  };
+}
+
+function recordOf(row: PaymentRow, kind: PaymentKind, railFee: RailFee): OwnerRecord {
+  const { reference, merchantId, currency, rail, order, step, attemptedAt } = row;
+  const amount = row.amountReceived ?? row.amount;
+  const status = STATUSES[row.status];
+  // Better no audit at all than one that takes a word which it does not know for an end.
+  if (status === undefined) throw new RangeError(`a ${kind} has the unknown status ${row.status}`);
+  return {
+    reference,
+    status,
+    terms: {
+      kind,
+      rail,
+      merchantId,
+      currency,
+      country: order.country,
+      amount,
+      railFee: railFee(rail, kind, amount) ?? 0n,
+    },
+    acceptedAtMs: row.acceptedAt.getTime(),
+    takenOnAtMs: kind === 'payout' && step === TAKEN_ON ? (attemptedAt?.getTime() ?? null) : null,
+  };
+}

@@ -1,0 +1,81 @@
+import type { Collection, Db } from 'mongodb';
+import { inBatches } from '../batches.ts';
+import { type Page, pageOf } from '../breaks/store.ts';
+import type { PaymentKind } from '../domain/claim.ts';
+import type { Gap } from '../domain/coverage.ts';
+import type { Terms, Tracked } from '../domain/tracked.ts';
+import type { PollDocument } from '../store.ts';
+
+/** How an audit went: `behind` where what it found could not be told from what is merely late. */
+export type CoverageStatus = 'running' | 'done' | 'behind' | 'failed';
+
+/** What an audit counted. */
+export interface CoverageCounts {
+  /** Open records of the gateways. */
+  readonly read: number;
+  /** Open payments of the working set. */
+  readonly tracked: number;
+  /** Payments by what was found of them: what people have not been told before. */
+  readonly found: Readonly<Record<Gap, number>>;
+  /** Those that were put into the working set, or whose end was taken over. */
+  readonly repaired: number;
+}
+
+/** One audit; one that a crash cut short stays at `running`. */
+export interface CoverageRun extends CoverageCounts {
+  readonly _id: string;
+  readonly at: Date;
+  readonly status: CoverageStatus;
+  readonly tookMs: number;
+}
+
+/** The working set as the audit reads it, and the audits themselves. */
+export interface CoverageStore {
+  /** Where payments stand; absent where they are not in the working set. */
+  readonly standing: (
+    references: readonly string[],
+  ) => Promise<ReadonlyMap<string, Pick<Tracked, 'status' | 'terms'>>>;
+  /** References of open payments that began before then, in batches. */
+  readonly open: (kind: PaymentKind, before: Date) => AsyncIterable<readonly string[]>;
+  readonly record: (run: CoverageRun) => Promise<void>;
+  /** Newest first. */
+  readonly list: (query: {
+    readonly cursor?: string | undefined;
+    readonly limit: number;
+  }) => Promise<Page<CoverageRun>>;
+}
+
+const RUNS_KEPT_S = 400 * 86_400;
+
+/** Opens the store and makes sure of its index. */
+export async function openCoverageStore(db: Db, polls: Collection<PollDocument>): Promise<CoverageStore> {
+  const runs = db.collection<CoverageRun>('coverage_runs');
+  await runs.createIndex({ at: 1 }, { expireAfterSeconds: RUNS_KEPT_S });
+  return {
+    standing: async (references) => {
+      const found = await polls
+        .find({ _id: { $in: [...references] } })
+        .project<{ _id: string; status: Tracked['status']; terms?: Terms }>({ status: 1, terms: 1 })
+        .toArray();
+      return new Map(found.map(({ _id, status, terms }) => [_id, { status, terms: terms ?? null }]));
+    },
+    open: (kind, before) =>
+      inBatches(
+        polls
+          .find({ open: true, 'terms.kind': kind, openedAt: { $lt: before } })
+          .project<{ _id: string }>({ _id: 1 })
+          .map(({ _id }) => _id),
+      ),
+    record: async ({ _id, ...run }) => {
+      await runs.replaceOne({ _id }, run, { upsert: true });
+    },
+    list: async ({ cursor, limit }) => {
+      const found = await runs
+        .find(cursor === undefined ? {} : { _id: { $lt: cursor } })
+        .sort({ _id: -1 })
+        .limit(limit + 1)
+        .toArray();
+      return pageOf(found, limit);
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import { eventually } from '@pesewa/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createHarness } from '../fixtures/harness.ts';
+import { accepted, collected, completed, ids, initiated } from '../fixtures/owners.ts';
+
+const harness = createHarness('cov', process.env);
+const { about, answers, asked, gateway, operator, publish, rowOf } = harness;
+const until = (what: string, met: () => boolean | Promise<boolean>) =>
+  eventually(async () => {
+    if (!(await met())) throw new Error(`not yet: ${what}`);
+  });
+
+/** Plants a record of a gateway, as long ago as the audit looks. */
+const plant = async (
+  name: 'payouts' | 'collections',
+  reference: string,
+  status: string,
+  more: object = {},
+) => {
+  const record = {
+    reference,
+    merchantId: 'demo',
+    currency: 'KES',
+    amount: 10_000n,
+    rail: 'upstream',
+    status,
+    step: 'unknown',
+    version: 4n,
+    acceptedAt: new Date(Date.now() - 60_000),
+    order: { country: name === 'payouts' ? 'KEN' : 'KE', beneficiary: { accountName: 'nobody reads this' } },
+    ...more,
+  };
+  await gateway(name)
+    .collection<{ _id: string }>(name)
+    .replaceOne({ _id: `demo:${reference}` }, record, { upsert: true });
+};
+
+const audit = async (): Promise<Readonly<Record<string, unknown>>> => {
+  const { body } = await harness.postAs('ama', '/coverage');
+  let run: Readonly<Record<string, unknown>> | undefined;
+  await until('the audit', async () => {
+    run = (await operator('/coverage')).items.find(({ id }) => id === body['id']);
+    return run !== undefined && run['status'] !== 'running';
+  });
+  return run ?? {};
+};
+const openBreaks = async (reference: string) =>
+  (await operator(`/breaks?reference=${reference}&status=open`)).items.map(({ kind }) => kind);
+
+beforeAll(harness.open);
+afterAll(harness.close);
+
+describe('the coverage audit on real daemons (design 7)', () => {
+  it('takes in what no event told, tells people once, and has the rail asked', async () => {
+    const [payout, collection] = [ids.next('po'), ids.next('co')];
+    answers.set(payout, { kind: 'completed', amount: 10_000n, fee: 50n, reason: null });
+    await plant('payouts', payout, 'INITIALIZED');
+    await plant('collections', collection, 'PENDING');
+    expect(await audit()).toMatchObject({ status: 'done', missing: 2, repaired: 2, ended: 0, behind: 0 });
+    for (const reference of [payout, collection])
+      expect(await openBreaks(reference)).toEqual(['coverage.missing']);
+    await until('the fact', () => about(payout, 'RailStatusObserved').length > 0);
+    await until('a poll', () => asked.includes(collection));
+    expect(await rowOf(collection)).toMatchObject({ terms: { country: 'KE', amount: 10_000n }, open: true });
+    expect(await audit()).toMatchObject({ status: 'done', missing: 0, repaired: 0 });
+    expect(about(payout, 'BreakOpened')).toHaveLength(1);
+    await publish(completed(payout), initiated(collection));
+    await until('the breaks to close', async () => {
+      const open = [...(await openBreaks(payout)), ...(await openBreaks(collection))];
+      return open.length === 0;
+    });
+    expect(await rowOf(payout)).toMatchObject({ status: 'completed' });
+    expect(await rowOf(collection)).toMatchObject({ status: 'open' });
+    await plant('payouts', payout, 'COMPLETED');
+  });
+
+  it('lets an event that comes after the end open nothing again', async () => {
+    const [reference, marker] = [ids.next('po'), ids.next('po')];
+    answers.set(reference, { kind: 'failed', reason: 'Declined' });
+    await plant('payouts', reference, 'INITIALIZED');
+    expect(await audit()).toMatchObject({ missing: 1 });
+    await plant('payouts', reference, 'FAILED');
+    await harness
+      .polls()
+      .updateOne({ _id: reference }, { $set: { openedAt: new Date(Date.now() - 60_000) } });
+    expect(await audit()).toMatchObject({ missing: 0, ended: 1 });
+    expect(await openBreaks(reference)).toEqual(['coverage.ended']);
+    await publish(accepted(reference), accepted(marker));
+    await until('the marker', async () => (await rowOf(marker)) !== null);
+    expect(await rowOf(reference)).toMatchObject({ status: 'failed', version: 1n });
+    await plant('payouts', marker, 'INITIALIZED', { acceptedAt: new Date() });
+  });
+
+  it('takes an end over whose event was lost, and closes the break where it comes after all', async () => {
+    const [payout, collection] = [ids.next('po'), ids.next('co')];
+    await publish(accepted(payout), initiated(collection));
+    await until('both', async () => (await rowOf(payout)) !== null && (await rowOf(collection)) !== null);
+    await harness
+      .polls()
+      .updateMany(
+        { _id: { $in: [payout, collection] } },
+        { $set: { openedAt: new Date(Date.now() - 60_000) } },
+      );
+    await plant('payouts', payout, 'FAILED', { step: 'ended' });
+    await plant('collections', collection, 'COMPLETED', { step: 'ended', amountReceived: 10_100n });
+    expect(await audit()).toMatchObject({ status: 'done', ended: 2 });
+    expect(await rowOf(payout)).toMatchObject({ status: 'failed' });
+    expect(await rowOf(payout)).toHaveProperty('booksDueAt');
+    expect(await rowOf(collection)).toMatchObject({ status: 'completed', received: 10_100n });
+    expect(await rowOf(payout)).not.toHaveProperty('open');
+    expect(await openBreaks(payout)).toEqual(['coverage.ended']);
+    await publish(collected(collection, 10_100n));
+    await until('its break to close', async () => (await openBreaks(collection)).length === 0);
+    expect(await openBreaks(payout)).toEqual(['coverage.ended']);
+  });
+
+  it('tells of a payment that its gateway does not know, until its record is there again', async () => {
+    const reference = ids.next('po');
+    await publish(accepted(reference));
+    await until('the payout', async () => (await rowOf(reference)) !== null);
+    await harness
+      .polls()
+      .updateOne({ _id: reference }, { $set: { openedAt: new Date(Date.now() - 60_000) } });
+    expect(await audit()).toMatchObject({ status: 'done', behind: 1, repaired: 0 });
+    expect(await openBreaks(reference)).toEqual(['coverage.behind']);
+    await plant('payouts', reference, 'INITIALIZED');
+    expect(await audit()).toMatchObject({ status: 'done', behind: 0, missing: 0 });
+    expect(await openBreaks(reference)).toEqual([]);
+  });
+
+  it('says nothing of an event that comes between its two looks', async () => {
+    const reference = ids.next('po');
+    await plant('payouts', reference, 'INITIALIZED');
+    const { body } = await harness.postAs('ama', '/coverage');
+    await publish(accepted(reference));
+    await until('the end of the audit', async () => {
+      const run = (await operator('/coverage')).items.find(({ id }) => id === body['id']);
+      return run?.['status'] === 'done';
+    });
+    expect((await operator(`/breaks?reference=${reference}`)).items).toEqual([]);
+    expect(await rowOf(reference)).toMatchObject({ status: 'open', version: 1n });
+  });
+
+  it('counts its audits, and what they found', async () => {
+    const told = await harness.metrics();
+    expect(told).toMatch(/coverage_runs_total\{status="done"\} [5-9]/);
+    expect(told).toMatch(/coverage_found_total\{kind="coverage.missing"\} 3/);
+  });
+
+  it('answers at once, and joins an audit that goes on', async () => {
+    await plant('payouts', ids.next('po'), 'INITIALIZED');
+    const [first, second] = await Promise.all([
+      harness.postAs('ama', '/coverage'),
+      harness.postAs('kofi', '/coverage'),
+    ]);
+    expect([first.status, second.status]).toEqual([202, 202]);
+    expect(second.body['id']).toBe(first.body['id']);
+    expect((await operator('/coverage?limit=0')).items).toBeUndefined();
+  });
+
+  it('is repeated harmlessly where it was cut short', async () => {
+    const reference = ids.next('po');
+    await plant('payouts', reference, 'INITIALIZED');
+    const { body } = await harness.postAs('ama', '/coverage');
+    await harness.stop();
+    await harness.start();
+    const runs = (await operator('/coverage')).items;
+    expect(runs.find(({ id }) => id === body['id'])).toMatchObject({ status: 'failed', missing: 0 });
+    expect(await rowOf(reference)).toBeNull();
+    await audit();
+    expect(await openBreaks(reference)).toEqual(['coverage.missing']);
+    await audit();
+    expect((await operator(`/breaks?reference=${reference}`)).items).toHaveLength(1);
+  });
+});

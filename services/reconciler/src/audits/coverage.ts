@@ -1,0 +1,230 @@
+import type { Clock, Ids } from '@pesewa/kernel';
+import type { Messaging, Transaction } from '@pesewa/messaging';
+import type { Logger } from '@pesewa/runtime';
+import type { BreakStore } from '../breaks/store.ts';
+import { type Gap, gapBetween, isStillNews, type OwnerRecord } from '../domain/coverage.ts';
+import type { WorkingStore } from '../store.ts';
+import type { WorkingSet } from '../working-set.ts';
+import type { CoverageSource } from './coverage-source.ts';
+import type { CoverageCounts, CoverageRun, CoverageStatus, CoverageStore } from './coverage-store.ts';
+
+/** The audit that holds the working set against the gateways' records (design 1, 7; ADR 27). */
+export interface Coverage extends AsyncDisposable {
+  /** Audits now, or joins the audit in progress, and gives what came of it. */
+  readonly run: () => Promise<CoverageRun>;
+  /** The same, without waiting: gives the audit's id. */
+  readonly start: () => string;
+}
+
+/** What the audit needs. */
+export interface CoverageDeps {
+  readonly sources: readonly CoverageSource[];
+  readonly coverageStore: CoverageStore;
+  readonly store: Pick<WorkingStore, 'load'>;
+  readonly workingSet: WorkingSet;
+  readonly breaks: Pick<BreakStore, 'list'>;
+  readonly messaging: Pick<Messaging, 'groupCommit' | 'caughtUp'>;
+  /** How late an event may be before it is taken for lost. */
+  readonly settleMs: number;
+  /** Counts an audit, and what it found. */
+  readonly audited: (run: CoverageRun) => void;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+}
+
+/** A payment that may differ, and how it did at first sight; nothing where it was told before and may be level again. */
+interface Suspect {
+  readonly reference: string;
+  readonly gap: Gap | undefined;
+}
+
+/** A suspect with the record that was read for the second look. */
+interface Look extends Suspect {
+  readonly record: OwnerRecord | null;
+}
+
+/** What an audit adds up as it goes. */
+type Tally = { -readonly [Name in keyof Omit<CoverageCounts, 'found'>]: number } & {
+  readonly found: Record<Gap, number>;
+};
+
+/** Our own topics are behind for longer than the audit waits: what is late can't be told from what is lost. */
+class BehindError extends Error {
+  override readonly name = 'BehindError';
+}
+
+/** So many are looked at a second time together: they share the wait. */
+const SUSPECTS_MAX = 10_000;
+const LOOKS_PER_TRANSACTION = 100;
+const TOLD_PAGE = 200;
+const CAUGHT_UP = { withinMs: 300_000, lookMs: 5_000, pauseMs: 500 } as const;
+
+/** Builds the {@link Coverage}; an audit in progress is cut short at the end, and the next one repeats it. */
+export function createCoverage(deps: CoverageDeps): Coverage {
+  const closing = new AbortController();
+  const second = deps.messaging.groupCommit<Look, boolean>(
+    'reconciler.coverage',
+    (looks, transaction) => settle(deps, looks, transaction),
+    { itemsMax: LOOKS_PER_TRANSACTION },
+  );
+  const audit = async (id: string): Promise<CoverageRun> => {
+    const at = new Date(deps.clock.nowMs());
+    const tally = nothingFound();
+    const recordAs = async (status: CoverageStatus): Promise<CoverageRun> => {
+      const run = { _id: id, at, status, ...tally, tookMs: deps.clock.nowMs() - at.getTime() };
+      await deps.coverageStore.record(run);
+      if (status !== 'running') deps.audited(run);
+      return run;
+    };
+    await recordAs('running');
+    try {
+      for (const source of deps.sources)
+        await auditSource({ ...deps, source, submit: second.submit, tally, signal: closing.signal });
+    } catch (error) {
+      const isBehind = error instanceof BehindError;
+      const run = await recordAs(isBehind ? 'behind' : 'failed');
+      if (!isBehind) throw error;
+      deps.logger.warn({ err: error, run: id }, 'the coverage audit is left to its next turn');
+      return run;
+    }
+    return recordAs('done');
+  };
+  let current: { readonly id: string; readonly run: Promise<CoverageRun> } | undefined;
+  const join = () => {
+    if (current) return current;
+    const id = deps.ids.next('rn');
+    const run = audit(id).finally(() => {
+      current = undefined;
+    });
+    // Whoever waits for it hears of it too; one that was only started has nobody else to tell.
+    run.catch((error: unknown) => deps.logger.error({ err: error, run: id }, 'the coverage audit failed'));
+    current = { id, run };
+    return current;
+  };
+  return {
+    run: () => join().run,
+    start: () => join().id,
+    [Symbol.asyncDispose]: async () => {
+      closing.abort();
+      await current?.run.catch(() => undefined);
+    },
+  };
+}
+
+function nothingFound(): Tally {
+  const found = { 'coverage.missing': 0, 'coverage.ended': 0, 'coverage.behind': 0 };
+  return { read: 0, tracked: 0, found, repaired: 0 };
+}
+
+/** An audit of one gateway in progress. */
+interface SourceAudit extends CoverageDeps {
+  readonly source: CoverageSource;
+  readonly submit: (look: Look) => Promise<boolean>;
+  readonly tally: Tally;
+  readonly signal: AbortSignal;
+}
+
+/** Both ways round: what its gateway has open and we have not, then what we have open and it has not. */
+async function auditSource(audit: SourceAudit): Promise<void> {
+  const { source, coverageStore, clock, settleMs, tally } = audit;
+  const before = new Date(clock.nowMs() - settleMs);
+  const suspects: Suspect[] = [];
+  const suspect = async (references: readonly string[], gapOf: (reference: string) => Gap | undefined) => {
+    audit.signal.throwIfAborted();
+    for (const reference of references) {
+      const gap = gapOf(reference);
+      if (gap !== undefined) suspects.push({ reference, gap });
+    }
+    if (suspects.length >= SUSPECTS_MAX) await lookAgain(audit, suspects.splice(0));
+  };
+  for await (const references of source.unended(before)) {
+    tally.read += references.length;
+    const ours = await coverageStore.standing(references);
+    await suspect(references, (reference) => gapBetween(ours.get(reference), { status: 'open' }));
+  }
+  for await (const references of coverageStore.open(source.kind, before)) {
+    tally.tracked += references.length;
+    const records = await source.find(references);
+    await suspect(references, (reference) => gapBetween(OPEN, records.get(reference) ?? null));
+  }
+  suspects.push(...(await toldOf(audit)));
+  await lookAgain(audit, suspects);
+}
+
+const OPEN = { status: 'open', terms: {} } as const;
+
+/** Payments of this gateway whose record was behind when an earlier audit looked. */
+async function toldOf({ source, breaks, coverageStore }: SourceAudit): Promise<readonly Suspect[]> {
+  const told: Suspect[] = [];
+  let after: Parameters<BreakStore['list']>[0]['after'];
+  do {
+    const page = await breaks.list({
+      kind: 'coverage.behind',
+      status: 'unresolved',
+      after,
+      limit: TOLD_PAGE,
+    });
+    const references = page.items.map(({ reference }) => reference);
+    const standing = await coverageStore.standing(references);
+    const own = references.filter((reference) => standing.get(reference)?.terms?.kind === source.kind);
+    told.push(...own.map((reference) => ({ reference, gap: undefined })));
+    after = page.next ?? undefined;
+  } while (after !== undefined);
+  return told;
+}
+
+/**
+ * Looks at suspects again once every event that was only late has had its time, and all that Kafka then holds is applied.
+ * What is the same at both looks is told, and repaired.
+ */
+async function lookAgain(audit: SourceAudit, suspects: readonly Suspect[]): Promise<void> {
+  if (suspects.length === 0) return;
+  const { source, submit, clock, settleMs, tally, signal } = audit;
+  await clock.sleep(settleMs, signal);
+  signal.throwIfAborted();
+  await untilCaughtUp(audit);
+  for (let start = 0; start < suspects.length; start += LOOKS_PER_TRANSACTION) {
+    signal.throwIfAborted();
+    const part = suspects.slice(start, start + LOOKS_PER_TRANSACTION);
+    const records = await source.find(part.map(({ reference }) => reference));
+    const news = await Promise.all(
+      part.map((one) => submit({ ...one, record: records.get(one.reference) ?? null })),
+    );
+    for (const [index, { gap }] of part.entries()) {
+      if (news[index] !== true || gap === undefined) continue;
+      tally.found[gap] += 1;
+      if (gap !== 'coverage.behind') tally.repaired += 1;
+    }
+  }
+}
+
+/** Waits until the events that the gateways have published by now are applied here. */
+async function untilCaughtUp({ messaging, clock, signal }: SourceAudit): Promise<void> {
+  const lastMs = clock.nowMs() + CAUGHT_UP.withinMs;
+  while (!(await messaging.caughtUp(['payouts', 'collections'], CAUGHT_UP.lookMs))) {
+    signal.throwIfAborted();
+    if (clock.nowMs() >= lastMs) throw new BehindError('the events of the gateways are not applied yet');
+    await clock.sleep(CAUGHT_UP.pauseMs, signal);
+  }
+}
+
+/** Tells and repairs what still differs; a payment and its break are written at once, and whoever repeats it finds it told. */
+async function settle(
+  { store, workingSet }: CoverageDeps,
+  looks: readonly Look[],
+  transaction: Transaction,
+): Promise<readonly boolean[]> {
+  const ours = await store.load(
+    looks.map(({ reference }) => reference),
+    transaction.session,
+  );
+  const news = looks.filter(({ reference, record, gap }) => isStillNews(ours.get(reference), record, gap));
+  const seen = news.map(({ reference, record, gap }) => ({
+    reference,
+    eventId: null,
+    sighting: { kind: 'audited', name: 'the record of its gateway', record, gap } as const,
+  }));
+  await workingSet.apply(seen, transaction);
+  return looks.map((look) => news.includes(look));
+}

@@ -1,0 +1,121 @@
+import type { TopicEvent } from '@pesewa/contracts';
+import type { ChunkTransaction, Received } from '@pesewa/messaging';
+import type { ClientSession, Db } from 'mongodb';
+import { type AdjustmentOutcome, type AdjustmentTerms, isBreakCommand } from '../domain/adjustments.ts';
+import { settleAdjustment } from '../domain/break-life.ts';
+import { afterByHand } from '../domain/by-hand.ts';
+import type { ReconcilerEvents } from '../events.ts';
+import type { WorkingStore } from '../store.ts';
+import type { BreakStore } from './store.ts';
+
+/** What the ledger tells of an order that corrects something. */
+export type CorrectionEvent = Received<
+  Extract<TopicEvent<'ledger'>, { readonly type: (typeof CORRECTIONS)[number] }>
+>;
+
+const CORRECTIONS = [
+  'pesewa.ledger.WalletAdjusted',
+  'pesewa.ledger.SuspenseBooked',
+  'pesewa.ledger.CommandRefused',
+] as const;
+
+/**
+ * An order for a break as MongoDB holds it; `_id` is its command id.
+ *
+ * Whoever proposes and whoever hears of the ledger's entry write the same document, so one of them sees the other,
+ * whichever comes first.
+ */
+interface AdjustmentDocument {
+  readonly _id: string;
+  readonly breakId?: string;
+  readonly outcome?: AdjustmentOutcome;
+}
+
+/** The orders that correct what breaks found. */
+export interface AdjustmentStore {
+  /** Notes what an order is for, and gives what the ledger has made of it; `taken` where it is for another break. */
+  readonly propose: (
+    commandId: string,
+    breakId: string,
+    session: ClientSession,
+  ) => Promise<AdjustmentOutcome | 'taken' | undefined>;
+  /** Notes what the ledger has made of an order, and gives the break that it is for, if that is known. */
+  readonly settle: (outcome: AdjustmentOutcome, session: ClientSession) => Promise<string | undefined>;
+}
+
+/** Opens the store. */
+export function openAdjustmentStore(db: Db): AdjustmentStore {
+  const collection = db.collection<AdjustmentDocument>('adjustments');
+  return {
+    propose: async (commandId, breakId, session) => {
+      const noted = await collection.findOneAndUpdate(
+        { _id: commandId },
+        [{ $set: { breakId: { $ifNull: ['$breakId', { $literal: breakId }] } } }],
+        { session, upsert: true, returnDocument: 'after' },
+      );
+      return noted?.breakId === breakId ? noted.outcome : 'taken';
+    },
+    settle: async (outcome, session) => {
+      const noted = await collection.findOneAndUpdate(
+        { _id: outcome.commandId },
+        { $set: { outcome } },
+        { session, upsert: true, returnDocument: 'after' },
+      );
+      return noted?.breakId;
+    },
+  };
+}
+
+/** Hears what the ledger made of orders that were proposed for breaks, and resolves those that it booked. */
+export interface Adjustments {
+  /** Applies events that are new, in the transaction of their chunk. */
+  readonly hear: (events: readonly CorrectionEvent[], transaction: ChunkTransaction) => Promise<void>;
+}
+
+/** Whether the event tells what became of a correction. */
+export function isCorrection(event: Received<TopicEvent<'ledger'>>): event is CorrectionEvent {
+  return CORRECTIONS.some((type) => type === event.type);
+}
+
+/** Builds {@link Adjustments}. */
+export function createAdjustments(deps: {
+  readonly adjustmentStore: Pick<AdjustmentStore, 'settle'>;
+  readonly breaks: Pick<BreakStore, 'findAll' | 'save'>;
+  readonly store: Pick<WorkingStore, 'load' | 'save'>;
+  readonly events: Pick<ReconcilerEvents, 'breakResolved'>;
+}): Adjustments {
+  return {
+    hear: async (events, { session, emit }) => {
+      for (const event of events) {
+        if (!isBreakCommand(event.payload.commandId)) continue;
+        const outcome = outcomeOf(event);
+        const breakId = await deps.adjustmentStore.settle(outcome, session);
+        const [current] = breakId === undefined ? [] : await deps.breaks.findAll([breakId], session);
+        if (!current) continue;
+        const settled = settleAdjustment(current, outcome);
+        if (settled === current) continue;
+        await deps.breaks.save([settled], session);
+        if (current.status === settled.status) continue;
+        emit(deps.events.breakResolved(settled));
+        const { kind, reference } = settled;
+        const payment = (await deps.store.load([reference], session)).get(reference);
+        // Whatever else it lacks is news again.
+        if (payment)
+          await deps.store.save([afterByHand(payment, kind, 'adjust', outcome.at.getTime())], session);
+      }
+    },
+  };
+}
+
+function outcomeOf({ type, payload }: CorrectionEvent): AdjustmentOutcome {
+  const { commandId, currency, amount, occurredAt } = payload;
+  const told = { commandId, at: new Date(Number(occurredAt)) };
+  if (type === 'pesewa.ledger.CommandRefused') return { ...told, status: 'refused', reason: payload.reason };
+  const isGain = payload.direction === 'credit' || payload.direction === 'surplus';
+  const moved = { commandId, currency, minor: isGain ? amount : -amount };
+  const terms: AdjustmentTerms =
+    type === 'pesewa.ledger.WalletAdjusted'
+      ? { ...moved, kind: 'adjust', target: payload.merchantId }
+      : { ...moved, kind: 'suspense', target: payload.rail };
+  return { ...told, status: 'booked', terms };
+}

@@ -1,0 +1,31 @@
+import { type ExportFormat, exportItems } from '../exports.ts';
+import type { BreakCursor, BreakQuery, BreakStore } from './store.ts';
+import { breakColumns, viewBreak } from './views.ts';
+
+const BREAKS_PER_PAGE = 500;
+
+/**
+ * Writes breaks a page at a time: CSV that no spreadsheet takes a formula from, or one JSON array.
+ *
+ * What opens while it is written is not in it; nothing is left out, and nothing is in it twice.
+ */
+export function exportBreaks(
+  breaks: Pick<BreakStore, 'list'>,
+  query: BreakQuery,
+  format: ExportFormat,
+): ReadableStream<Uint8Array> {
+  const rowOf = (view: BreakView) => breakColumns.map((column) => String(view[column] ?? ''));
+  const viewOf = (view: BreakView) => view;
+  return exportItems({ items: viewsOf(breaks, query), heading: breakColumns, rowOf, viewOf }, format);
+}
+
+type BreakView = ReturnType<typeof viewBreak>;
+
+async function* viewsOf(breaks: Pick<BreakStore, 'list'>, query: BreakQuery): AsyncGenerator<BreakView> {
+  let after: BreakCursor | undefined;
+  do {
+    const page = await breaks.list({ ...query, after, limit: BREAKS_PER_PAGE });
+    yield* page.items.map(viewBreak);
+    after = page.next ?? undefined;
+  } while (after);
+}

@@ -1,0 +1,275 @@
+import type { OutgoingEvent } from '@pesewa/messaging';
+import { eventually } from '@pesewa/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createHarness } from '../fixtures/harness.ts';
+import {
+  accepted,
+  callback,
+  collected,
+  envelope,
+  ids,
+  initiated,
+  payoutFailed,
+  submitted,
+} from '../fixtures/owners.ts';
+
+const harness = createHarness('life', process.env);
+const { about, answers, database, operator, postAs, publish, rowOf } = harness;
+const until = (what: string, met: () => boolean | Promise<boolean>) =>
+  eventually(async () => {
+    if (!(await met())) throw new Error(`not yet: ${what}`);
+  });
+const pathOf = (id: string, verb = '') => `/breaks/${encodeURIComponent(id)}${verb && `/${verb}`}`;
+const show = async (id: string) =>
+  (await operator(pathOf(id))) as unknown as Record<string, unknown> & {
+    readonly history: readonly { readonly what: string; readonly by: string | null }[];
+  };
+const change = (id: string, verb: string, body: object, by = 'ama') => postAs(by, pathOf(id, verb), body);
+const told = (reference: string) =>
+  about(reference)
+    .filter(({ type }) => type.includes('.Break'))
+    .map(({ type }) => type.slice('pesewa.reconciliation.Break'.length));
+
+/** A payout that failed here and was paid there: a break that waits for people. */
+async function contradicted(): Promise<{ readonly reference: string; readonly id: string }> {
+  const reference = ids.next('po');
+  answers.set(reference, { kind: 'completed', amount: 10_000n, fee: 50n, reason: null });
+  await publish(accepted(reference), payoutFailed(reference), callback(reference, 'COMPLETED'));
+  await until('the break', () => told(reference).includes('Opened'));
+  return { reference, id: `${reference}/payment.contradiction` };
+}
+
+/** A payout that the rail took on and denies now: a break that closes with the payout's end. */
+async function lost(): Promise<{ readonly reference: string; readonly id: string }> {
+  const reference = ids.next('po');
+  answers.set(reference, { kind: 'notFound' });
+  await publish(accepted(reference), submitted(reference, 'accepted'));
+  await until('the break', () => told(reference).includes('Opened'));
+  return { reference, id: `${reference}/payout.not_found` };
+}
+
+const adjustment = (commandId: string) => ({
+  commandId,
+  merchantId: 'demo',
+  currency: 'KES',
+  amount: '-100.00',
+  explanation: 'they were paid after all',
+});
+const wallet = { merchantId: 'demo', currency: 'KES' };
+const ledgerSays = (event: Pick<OutgoingEvent, 'type' | 'payload'>): OutgoingEvent =>
+  ({ topic: 'ledger', key: 'demo:KES', causationId: null, version: 1n, ...event }) as OutgoingEvent;
+const adjusted = (commandId: string, amount = 10_000n) =>
+  ledgerSays({
+    type: 'pesewa.ledger.WalletAdjusted',
+    payload: { ...envelope(), ...wallet, amount, direction: 'debit', commandId },
+  });
+const refused = (commandId: string) =>
+  ledgerSays({
+    type: 'pesewa.ledger.CommandRefused',
+    payload: {
+      ...envelope(),
+      owner: 'demo',
+      currency: 'KES',
+      amount: 10_000n,
+      commandId,
+      reason: 'Insufficient funds',
+    },
+  });
+
+beforeAll(harness.open);
+afterAll(harness.close);
+
+describe('people and a break', () => {
+  it('take it from open to resolved and back, each in their own name, and the topic has none of their words', async () => {
+    const { reference, id } = await contradicted();
+    expect(await show(id)).toMatchObject({ status: 'open', rail: 'upstream', version: 1 });
+    expect(await change(id, 'assign', { to: 'nobody' })).toMatchObject({ status: 400 });
+    expect((await change(id, 'assign', { to: 'kofi' })).body).toMatchObject({
+      status: 'assigned',
+      owner: 'kofi',
+    });
+    await change(id, 'notes', { text: 'Mrs Mensah called' }, 'kofi');
+    await change(id, 'explain', { explanation: 'Mrs Mensah was paid' }, 'kofi');
+    const stale = await change(id, 'resolve', { resolution: 'Mrs Mensah knows', version: 3 }, 'kofi');
+    expect(stale).toMatchObject({ status: 409, body: { code: 'changed' } });
+    const wish = { resolution: 'Mrs Mensah knows', version: 4 };
+    const resolved = await change(id, 'resolve', wish, 'kofi');
+    expect(resolved.body).toMatchObject({ status: 'resolved', resolvedBy: 'kofi', version: 5 });
+    expect(await change(id, 'resolve', wish, 'kofi')).toEqual(resolved);
+    expect((await change(id, 'reopen', { reason: 'she does not' })).body).toMatchObject({
+      status: 'open',
+      owner: null,
+    });
+    await until('all', () => told(reference).length === 5);
+    expect(told(reference)).toEqual(['Opened', 'Assigned', 'Explained', 'Resolved', 'Opened']);
+    const texts = JSON.stringify(about(reference), (_key, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
+    expect(texts).not.toContain('Mensah');
+    expect(about(reference, 'BreakResolved')[0]?.payload).toMatchObject({
+      resolvedBy: 'kofi',
+      kind: 'payment.contradiction',
+      resolution: 'by an operator',
+    });
+    const { items } = await operator(`/timeline?reference=${reference}`);
+    expect(items.filter(({ what }) => what === 'resolved' || what === 'break')).toHaveLength(3);
+  });
+
+  it('resolve it once, whoever else does at the same moment', async () => {
+    const { reference, id } = await contradicted();
+    const rivals = await Promise.all(
+      ['ama', 'kofi', 'operator'].map((by) => change(id, 'resolve', { resolution: `so says ${by}` }, by)),
+    );
+    expect(rivals.map(({ status }) => String(status)).toSorted()).toEqual(['200', '409', '409']);
+    await until('the event', () => told(reference).includes('Resolved'));
+    const { history } = await show(id);
+    expect(history.map(({ what }) => what)).toEqual(['opened', 'resolved']);
+  });
+
+  it('and its own end at the same moment: nothing that was taken is lost, and it closes once with its cause', async () => {
+    const { reference, id } = await lost();
+    await change(id, 'assign', { to: 'kofi' });
+    expect(await change(id, 'resolve', { resolution: 'never mind' })).toMatchObject({
+      status: 409,
+      body: { code: 'waits' },
+    });
+    const texts = Array.from({ length: 12 }, (_, number) => `note ${number}`);
+    const [, ...notes] = await Promise.all([
+      publish(payoutFailed(reference)),
+      ...texts.map((text) => change(id, 'notes', { text })),
+    ]);
+    expect(notes.map(({ status }) => status)).toEqual(texts.map(() => 200));
+    await until('the end', async () => (await show(id))['status'] === 'resolved');
+    const { history, resolution, resolvedBy, owner, version } = await show(id);
+    expect({ resolution, resolvedBy, owner }).toEqual({
+      resolution: 'the payment ended: PayoutFailed',
+      resolvedBy: null,
+      owner: 'kofi',
+    });
+    expect(history.filter(({ what }) => what === 'noted')).toHaveLength(texts.length);
+    expect(history.filter(({ what }) => what === 'resolved')).toMatchObject([{ by: null }]);
+    expect(version).toBe(history.length);
+    await until('the event', () => told(reference).includes('Resolved'));
+    expect(told(reference)).toEqual(['Opened', 'Assigned', 'Resolved']);
+    expect(await change(id, 'explain', { explanation: 'late' })).toMatchObject({ status: 409 });
+  });
+
+  it('close what opened after a collection had ended, and a later callback of another amount opens it again', async () => {
+    const reference = ids.next('co');
+    const id = `${reference}/collection.amount_differs`;
+    answers.set(reference, { kind: 'completed', amount: null, fee: null, reason: null });
+    await publish(initiated(reference), collected(reference, 10_000n));
+    await until('the end', async () => (await rowOf(reference))?.status === 'completed');
+    await publish(callback(reference, 'COMPLETED', '101', 'collection'));
+    await until('the break', () => told(reference).includes('Opened'));
+    expect((await change(id, 'resolve', { resolution: 'a slip of theirs' })).body).toMatchObject({
+      status: 'resolved',
+      resolvedBy: 'ama',
+    });
+    await publish(callback(reference, 'COMPLETED', '80', 'collection'));
+    await until('it opens again', async () => (await show(id))['status'] === 'open');
+    const { history, amount, resolution } = await show(id);
+    expect({ amount, resolution }).toEqual({ amount: '-20', resolution: null });
+    expect(history.map(({ what }) => what)).toEqual(['opened', 'resolved', 'opened again']);
+  });
+
+  it('leave the amount of an open collection to two of them', async () => {
+    const reference = ids.next('co');
+    answers.set(reference, { kind: 'completed', amount: null, fee: null, reason: null });
+    await publish(initiated(reference), callback(reference, 'COMPLETED', '101', 'collection'));
+    await until('the break', () => told(reference).includes('Opened'));
+    const id = `${reference}/collection.amount_differs`;
+    expect(await change(id, 'resolve', { resolution: 'fine' })).toMatchObject({
+      status: 409,
+      body: { code: 'undecided' },
+    });
+    await change(id, 'explain', { explanation: 'they paid 101' });
+    const proposed = await postAs('ama', '/decisions', { reference, amount: '101' });
+    expect(proposed.status).toBe(202);
+    expect((await postAs('kofi', `/decisions/${String(proposed.body['id'])}/approve`)).status).toBe(200);
+    await publish(collected(reference, 10_100n));
+    await until('the closing', async () => (await show(id))['status'] === 'resolved');
+    expect(await show(id)).toMatchObject({ explanation: 'they paid 101', resolvedBy: null });
+  });
+});
+
+describe('the adjustment of a break', () => {
+  it('resolves it with the entry of the ledger, and a replay changes nothing', async () => {
+    const { reference, id } = await contradicted();
+    const commandId = `bk-${reference}`;
+    const noted = await change(id, 'adjustment', adjustment(commandId));
+    expect(noted.body).toMatchObject({
+      status: 'explained',
+      adjustments: [{ commandId, status: 'proposed' }],
+    });
+    expect(await change(id, 'adjustment', adjustment(commandId), 'kofi')).toEqual(noted);
+    expect(await change(id, 'resolve', { resolution: 'x' })).toMatchObject({ body: { code: 'pending' } });
+    const entry = adjusted(commandId);
+    await publish(entry, entry);
+    await until('the end', async () => (await show(id))['status'] === 'resolved');
+    const settled = await show(id);
+    expect(settled).toMatchObject({
+      resolution: `the ledger booked ${commandId}`,
+      resolvedBy: null,
+      adjustments: [{ status: 'booked' }],
+    });
+    await publish({ ...entry, payload: { ...entry.payload, ...envelope() } } as OutgoingEvent);
+    await publish(accepted(ids.next('po')));
+    await until('the events', () => told(reference).includes('Resolved'));
+    expect(await show(id)).toEqual(settled);
+    expect(told(reference)).toEqual(['Opened', 'Explained', 'Resolved']);
+  });
+
+  it('is known by an entry that came before it was noted, however often both come', async () => {
+    const { reference, id } = await contradicted();
+    const commandId = `bk-${reference}`;
+    await publish(adjusted(commandId));
+    await until('the entry', async () => {
+      const found = await database()
+        .collection('adjustments')
+        .countDocuments({ outcome: { $exists: true } });
+      return found > 0 && (await known(commandId));
+    });
+    expect((await change(id, 'adjustment', adjustment(commandId))).body).toMatchObject({
+      status: 'resolved',
+    });
+    await until('the events', () => told(reference).includes('Resolved'));
+    expect(told(reference)).toEqual(['Opened', 'Explained', 'Resolved']);
+    const other = await contradicted();
+    expect(await change(other.id, 'adjustment', adjustment(commandId))).toMatchObject({
+      status: 409,
+      body: { code: 'duplicate' },
+    });
+  });
+
+  it('is one with an entry that comes at the same moment', async () => {
+    const breaks = await Promise.all(Array.from({ length: 8 }, contradicted));
+    await Promise.all(
+      breaks.flatMap(({ reference, id }): Promise<unknown>[] => [
+        publish(adjusted(`bk-${reference}`)),
+        change(id, 'adjustment', adjustment(`bk-${reference}`)),
+      ]),
+    );
+    for (const { reference, id } of breaks) {
+      await until('the end', async () => (await show(id))['status'] === 'resolved');
+      await until('the events', () => told(reference).includes('Resolved'));
+      expect(told(reference)).toEqual(['Opened', 'Explained', 'Resolved']);
+    }
+  });
+
+  it('that the ledger refuses, or books otherwise, leaves it to people', async () => {
+    const [poor, other] = [await contradicted(), await contradicted()];
+    await change(poor.id, 'adjustment', adjustment(`bk-${poor.reference}`));
+    await change(other.id, 'adjustment', adjustment(`bk-${other.reference}`));
+    await publish(refused(`bk-${poor.reference}`), adjusted(`bk-${other.reference}`, 9_999n));
+    for (const { id } of [poor, other])
+      await until('it is open', async () => (await show(id))['status'] === 'open');
+    expect(await show(poor.id)).toMatchObject({ adjustments: [{ status: 'refused' }], explanation: null });
+    expect(await show(other.id)).toMatchObject({ adjustments: [{ status: 'differs' }] });
+    expect((await change(poor.id, 'resolve', { resolution: 'written off' })).status).toBe(200);
+  });
+});
+
+async function known(commandId: string): Promise<boolean> {
+  return (await database().collection<{ _id: string }>('adjustments').countDocuments({ _id: commandId })) > 0;
+}

@@ -1,0 +1,115 @@
+import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
+import type { Messaging, Transaction } from '@pesewa/messaging';
+import type { ClientSession } from 'mongodb';
+import type { Break } from '../domain/break.ts';
+import { type BreakWish, changeBreak, type LifeRefusal, settleAdjustment } from '../domain/break-life.ts';
+import { afterByHand } from '../domain/by-hand.ts';
+import { isEnd } from '../domain/claim.ts';
+import type { ReconcilerEvents } from '../events.ts';
+import type { WorkingStore } from '../store.ts';
+import type { AdjustmentStore } from './adjustments.ts';
+import type { BreakStore } from './store.ts';
+
+/** Why an operator's wish about a break is not taken. */
+export type BreakRefusal = LifeRefusal | 'break.unknown' | 'break.changed' | 'operator.unknown';
+
+/** What an operator wants of which break. */
+export interface BreakOrder {
+  readonly id: string;
+  readonly wish: BreakWish;
+  readonly by: string;
+  /** The version that they have seen; a newer one refuses the wish. */
+  readonly version?: number | undefined;
+}
+
+/** What people make of breaks (design 7). */
+export interface BreakLife {
+  /** Changes a break and tells of it in the same transaction; the same wish again is one. */
+  readonly change: (order: BreakOrder) => Promise<Result<Break, BreakRefusal>>;
+  readonly find: (id: string) => Promise<Break | undefined>;
+  readonly list: BreakStore['list'];
+}
+
+interface LifeDeps {
+  readonly breaks: Pick<BreakStore, 'findAll' | 'save' | 'list'>;
+  readonly adjustmentStore: Pick<AdjustmentStore, 'propose'>;
+  readonly store: Pick<WorkingStore, 'load' | 'save'>;
+  readonly events: ReconcilerEvents;
+  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  /** Whether somebody of this name can have a break: an operator with a token of their own. */
+  readonly isOperator: (name: string) => boolean;
+  readonly clock: Clock;
+}
+
+/** Builds {@link BreakLife}. */
+export function createBreakLife(deps: LifeDeps): BreakLife {
+  const changing = deps.messaging.groupCommit<BreakOrder, Result<Break, BreakRefusal>>(
+    'reconciler.break',
+    (orders, transaction) => Promise.all(orders.map((order) => change(deps, order, transaction))),
+    // One at a time and in place: they are few, and whoever meets a rival waits for it.
+    { itemsMax: 1 },
+  );
+  return {
+    change: changing.submit,
+    find: async (id) => (await deps.breaks.findAll([id])).at(0),
+    list: deps.breaks.list,
+  };
+}
+
+async function change(
+  deps: LifeDeps,
+  { id, wish, by, version }: BreakOrder,
+  transaction: Transaction,
+): Promise<Result<Break, BreakRefusal>> {
+  const { session } = transaction;
+  const at = new Date(deps.clock.nowMs());
+  if (wish.what === 'assign' && !deps.isOperator(wish.to)) return refuse('operator.unknown');
+  const [current] = await deps.breaks.findAll([id], session);
+  if (!current) return refuse('break.unknown');
+  const tracked = (await deps.store.load([current.reference], session)).get(current.reference);
+  const hasEnded = tracked?.terms ? isEnd(tracked.status) : null;
+  const changed = changeBreak(current, wish, { by, at, hasEnded });
+  if (!changed.ok || changed.value === current) return changed;
+  if (version !== undefined && version !== current.version) return refuse('break.changed');
+  const settled = await settledBy(deps, changed.value, wish, session);
+  if (settled === 'taken') return refuse('adjustment.differs');
+  await deps.breaks.save([settled], session);
+  const what = whatBecame(wish, settled);
+  if (tracked && what)
+    await deps.store.save([afterByHand(tracked, current.kind, what, at.getTime())], session);
+  tell(deps.events, settled, wish, by, transaction);
+  return accept(settled);
+}
+
+/** What a wish was to the payment of its break; nothing where the break only changed. */
+function whatBecame({ what }: BreakWish, { status }: Break): Parameters<typeof afterByHand>[2] | undefined {
+  if (what === 'resolve' || what === 'reopen') return what;
+  return what === 'adjust' && status === 'resolved' ? what : undefined;
+}
+
+/** The break after what the ledger has already made of the order that is noted now. */
+async function settledBy(
+  { adjustmentStore }: LifeDeps,
+  changed: Break,
+  wish: BreakWish,
+  session: ClientSession,
+): Promise<Break | 'taken'> {
+  if (wish.what !== 'adjust') return changed;
+  const outcome = await adjustmentStore.propose(wish.terms.commandId, changed._id, session);
+  if (outcome === 'taken') return outcome;
+  return outcome ? settleAdjustment(changed, outcome) : changed;
+}
+
+function tell(
+  events: ReconcilerEvents,
+  changed: Break,
+  wish: BreakWish,
+  by: string,
+  { emit }: Transaction,
+): void {
+  if (wish.what === 'assign') emit(events.breakAssigned(changed, wish.to, by));
+  if (wish.what === 'reopen') emit(events.breakOpened(changed, by));
+  if (wish.what === 'explain' || wish.what === 'adjust') emit(events.breakExplained(changed, by));
+  const mayResolve = wish.what === 'resolve' || wish.what === 'adjust';
+  if (mayResolve && changed.status === 'resolved') emit(events.breakResolved(changed));
+}

@@ -1,0 +1,259 @@
+import { createHash } from 'node:crypto';
+import { accept, type Result, refuse } from '@pesewa/kernel';
+import { createOperators, guardOperator } from '@pesewa/runtime';
+import { Hono } from 'hono';
+import { describe, expect, it } from 'vitest';
+import type { Break } from '../domain/break.ts';
+import { findBreak } from '../domain/break-life.ts';
+import type { BreakRefusal } from './life.ts';
+import { addBreakRoutes } from './routes.ts';
+
+const OPERATOR = 'the-token-of-these-tests';
+const found = findBreak(
+  {
+    _id: 'upstream:KES/wallet.drift',
+    kind: 'wallet.drift',
+    reference: 'upstream:KES',
+    currency: 'KES',
+    amount: -12_345n,
+    detail: '=1+1',
+    openedAt: new Date(Date.UTC(2026, 0, 2)),
+  },
+  undefined,
+);
+const payment: Break = {
+  ...found,
+  _id: 'po-1/payment.contradiction',
+  kind: 'payment.contradiction',
+  reference: 'po-1',
+  adjustments: [
+    {
+      commandId: 'bk-1',
+      kind: 'adjust',
+      target: 'demo',
+      currency: 'KES',
+      minor: -5n,
+      by: 'ama',
+      at: found.openedAt,
+      status: 'proposed',
+    },
+  ],
+};
+const path = `/breaks/${encodeURIComponent(found._id)}`;
+
+/** The routes behind the guard; `said` notes what they asked for. */
+function open(
+  options: { readonly changed?: Result<Break, BreakRefusal>; readonly sharedMayOrder?: boolean } = {},
+) {
+  const said: unknown[] = [];
+  const routes = new Hono();
+  addBreakRoutes(routes, {
+    sharedMayOrder: options.sharedMayOrder ?? true,
+    clock: { nowMs: () => Date.UTC(2026, 0, 9) },
+    life: {
+      change: async (order) => {
+        said.push(order);
+        return options.changed ?? accept(found);
+      },
+      find: async (id) => [found, payment].find(({ _id }) => _id === id),
+      list: async (query) => {
+        said.push(query);
+        const next = query.after ? null : { atMs: 5, id: found._id };
+        return { items: [found], next };
+      },
+    },
+  });
+  const tokenHash = Uint8Array.from(createHash('sha256').update('token-of-ama').digest());
+  const app = guardOperator(routes, createOperators(OPERATOR, [{ name: 'ama', tokenHash }]));
+  const send = (where: string, body?: object | string, token = 'token-of-ama') =>
+    app.request(where, {
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && {
+        method: 'POST',
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    });
+  const ask = async (...call: Parameters<typeof send>) => {
+    const answer = await send(...call);
+    return [answer.status, await answer.json()];
+  };
+  return { said, send, ask };
+}
+
+const adjustment = {
+  commandId: 'bk-1',
+  rail: 'upstream',
+  currency: 'KES',
+  amount: '-12.50',
+  explanation: 'they lost it',
+};
+
+describe('the routes of breaks', () => {
+  it('list by every filter, page by page', async () => {
+    const { ask, said } = open();
+    const filters =
+      'reference=po-1&status=assigned&kind=wallet.drift&rail=upstream&currency=KES&owner=ama&olderThan=7d';
+    const [status, page] = await ask(`/breaks?${filters}&limit=3`);
+    expect(status).toBe(200);
+    expect(page).toMatchObject({
+      items: [{ id: found._id, amount: '-123.45', status: 'open', owner: null, version: 1 }],
+      next: `5.${found._id}`,
+    });
+    await ask(`/breaks?cursor=${encodeURIComponent(`5.${found._id}`)}`);
+    expect(said).toMatchObject([
+      {
+        reference: 'po-1',
+        status: 'assigned',
+        kind: 'wallet.drift',
+        rail: 'upstream',
+        currency: 'KES',
+        owner: 'ama',
+        before: new Date(Date.UTC(2026, 0, 2)),
+        limit: 3,
+      },
+      { after: { atMs: 5, id: found._id }, limit: 50 },
+    ]);
+  });
+
+  it.each([
+    ['status=done', /^status must be one of/],
+    ['kind=payout.lost', /^kind is no kind of break/],
+    ['kind=toString', /^kind is no kind of break/],
+    ['olderThan=week', /^olderThan must be/],
+    ['cursor=x', /^not understood: cursor/],
+    ['limit=0', /^not understood: limit/],
+  ])('refuse %s', async (query, message) => {
+    const { ask, said } = open();
+    const refused = [400, { code: 'invalid', message: expect.stringMatching(message) as unknown }];
+    expect(await ask(`/breaks?${query}`)).toMatchObject(refused);
+    expect(said).toEqual([]);
+  });
+
+  it('show one by its id, percent-encoded, with its history and where more is told', async () => {
+    const { ask } = open();
+    expect(await ask(path)).toMatchObject([
+      200,
+      {
+        id: found._id,
+        adjustments: [],
+        history: [{ at: '2026-01-02T00:00:00.000Z', by: null, what: 'opened', amount: '-123.45' }],
+        links: [{ service: 'reconciler', path: '/runs?rail=upstream&currency=KES' }],
+      },
+    ]);
+    const [, shown] = await ask(`/breaks/${encodeURIComponent(payment._id)}`);
+    expect(shown).toMatchObject({
+      adjustments: [{ commandId: 'bk-1', merchantId: 'demo', amount: '-0.05', status: 'proposed' }],
+    });
+    expect((shown as { readonly links: readonly object[] }).links).toEqual([
+      { service: 'reconciler', path: '/timeline?reference=po-1' },
+      { service: 'reconciler', path: '/breaks?reference=po-1' },
+      { service: 'reconciler', path: '/decisions?reference=po-1' },
+      { service: 'payout-gateway', path: '/payments?reference=po-1' },
+      { service: 'ledger', path: '/entries?reference=po-1' },
+      { service: 'webhook-ingress', path: '/callbacks?reference=po-1' },
+      { service: 'webhook-dispatcher', path: '/deliveries?reference=po-1' },
+      { service: 'ledger', path: '/commands/bk-1' },
+    ]);
+    for (const unknown of ['/breaks/po-9', '/breaks/%25', `/breaks/${'x'.repeat(500)}`]) {
+      expect(await ask(unknown)).toMatchObject([404, { code: 'not_found' }]);
+    }
+  });
+
+  it.each<[string, object, object]>([
+    ['assign', { to: 'kofi' }, { what: 'assign', to: 'kofi' }],
+    ['notes', { text: ' asked them ' }, { what: 'note', text: 'asked them' }],
+    ['explain', { explanation: 'a fee' }, { what: 'explain', explanation: 'a fee' }],
+    ['resolve', { resolution: 'paid back' }, { what: 'resolve', resolution: 'paid back' }],
+    ['reopen', { reason: 'not so' }, { what: 'reopen', reason: 'not so' }],
+    ['withdraw', { commandId: 'bk-1' }, { what: 'withdraw', commandId: 'bk-1' }],
+    [
+      'adjustment',
+      adjustment,
+      {
+        what: 'adjust',
+        explanation: 'they lost it',
+        terms: { commandId: 'bk-1', kind: 'suspense', target: 'upstream', currency: 'KES', minor: -1_250n },
+      },
+    ],
+    [
+      'adjustment',
+      { ...adjustment, rail: undefined, merchantId: 'demo', amount: '+3' },
+      { what: 'adjust', terms: { kind: 'adjust', target: 'demo', minor: 300n } },
+    ],
+  ])('%s in the name of whoever holds the token', async (verb, body, wish) => {
+    const { ask, said } = open();
+    expect(await ask(`${path}/${verb}`, { ...body, version: 4 })).toMatchObject([200, { id: found._id }]);
+    expect(said).toMatchObject([{ id: found._id, by: 'ama', version: 4, wish }]);
+    const production = open({ sharedMayOrder: false });
+    const refused = [403, { code: 'named_operator_required' }];
+    expect(await production.ask(`${path}/${verb}`, body, OPERATOR)).toMatchObject(refused);
+    expect(production.said).toEqual([]);
+    expect((await production.send(path, undefined, OPERATOR)).status).toBe(200);
+  });
+
+  it.each<[string, object | string, RegExp]>([
+    ['assign', '{', /well-formed JSON/],
+    ['assign', {}, /^to is required/],
+    ['assign', { to: 'kofi', by: 'kofi' }, /^by is no field/],
+    ['notes', { text: '' }, /^text is required/],
+    ['notes', { text: 'a\nb' }, /^text must have no control characters/],
+    ['notes', { text: 'a‮b' }, /^text must have no control characters/],
+    ['notes', { text: 'x'.repeat(501) }, /^text must have at most 500/],
+    ['resolve', { resolution: 'x', version: -1 }, /^version/],
+    ['withdraw', { commandId: 'cm-1' }, /^commandId must begin with bk-/],
+    ['adjustment', { ...adjustment, amount: '0' }, /^amount/],
+    ['adjustment', { ...adjustment, amount: '+-1' }, /^amount/],
+    ['adjustment', { ...adjustment, amount: '1.005' }, /^amount/],
+    ['adjustment', { ...adjustment, merchantId: 'demo' }, /either merchantId or rail/],
+    ['adjustment', { ...adjustment, currency: 'kes' }, /^currency/],
+  ])('refuse %s of %j', async (verb, body, message) => {
+    const { ask, said } = open();
+    const refused = [400, { code: 'invalid', message: expect.stringMatching(message) as unknown }];
+    expect(await ask(`${path}/${verb}`, body)).toMatchObject(refused);
+    expect(said).toEqual([]);
+  });
+
+  it.each<[BreakRefusal, number, string]>([
+    ['break.unknown', 404, 'not_found'],
+    ['break.changed', 409, 'changed'],
+    ['break.resolved', 409, 'resolved'],
+    ['break.unresolved', 409, 'unresolved'],
+    ['break.full', 409, 'full'],
+    ['break.waits_for_end', 409, 'waits'],
+    ['break.waits_for_decision', 409, 'undecided'],
+    ['adjustment.pending', 409, 'pending'],
+    ['adjustment.differs', 409, 'duplicate'],
+    ['adjustment.unknown', 409, 'not_pending'],
+    ['operator.unknown', 400, 'invalid'],
+  ])('answer %s with %i %s', async (refusal, status, code) => {
+    const { ask } = open({ changed: refuse(refusal) });
+    expect(await ask(`${path}/resolve`, { resolution: 'x' })).toMatchObject([status, { code }]);
+  });
+});
+
+describe('the export of breaks', () => {
+  it('is CSV that no spreadsheet takes a formula from, all pages in one', async () => {
+    const { send, said } = open();
+    const answer = await send('/breaks/export?format=csv&status=unresolved');
+    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
+    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="breaks.csv"');
+    const row =
+      "upstream:KES/wallet.drift,wallet.drift,upstream:KES,,open,KES,-123.45,'=1+1,,,2026-01-02T00:00:00.000Z,2026-01-02T00:00:00.000Z,,,,1";
+    const heading =
+      'id,kind,reference,rail,status,currency,amount,detail,owner,explanation,openedAt,since,resolvedAt,resolution,resolvedBy,version';
+    expect((await answer.text()).split('\r\n')).toEqual([heading, row, row, '']);
+    expect(said).toMatchObject([{ status: 'unresolved' }, { after: { atMs: 5 } }]);
+  });
+
+  it('is JSON as well, and of no other form', async () => {
+    const { send, ask } = open();
+    const items = (await (await send('/breaks/export?format=json')).json()) as readonly object[];
+    expect(items).toHaveLength(2);
+    expect(items[1]).toMatchObject({ id: found._id, detail: '=1+1' });
+    const message = 'format must be one of csv, json';
+    expect(await ask('/breaks/export?format=xml')).toMatchObject([400, { message }]);
+  });
+});

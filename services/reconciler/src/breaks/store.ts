@@ -1,0 +1,247 @@
+import type { ClientSession, Collection, Db, Filter, IndexDescription } from 'mongodb';
+import type { Break, BreakStatus, FoundBreak } from '../domain/break.ts';
+import { closeBreak, findBreak } from '../domain/break-life.ts';
+import type { Verdict } from '../domain/question.ts';
+import type { Terms, Tracked } from '../domain/tracked.ts';
+
+/** A page of a list, and where the next one begins. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly next: string | null;
+}
+
+/** A break and why it closes. */
+export interface Resolution {
+  readonly id: string;
+  readonly resolution: string;
+}
+
+/** The `_id` of a payment's break: there is one of each kind. */
+export function breakId(reference: string, kind: string): string {
+  return `${reference}/${kind}`;
+}
+
+/** The breaks that a verdict opens. */
+export function breaksOf(
+  { reference }: Tracked,
+  { currency, rail }: Terms,
+  { findings }: Pick<Verdict, 'findings'>,
+  openedAt: Date,
+): readonly FoundBreak[] {
+  return findings.map(({ kind, amount, detail }) => ({
+    _id: breakId(reference, kind),
+    kind,
+    reference,
+    rail,
+    currency,
+    amount,
+    detail,
+    openedAt,
+  }));
+}
+
+/** What of the breaks a list shows; each field narrows it. */
+export interface BreakQuery {
+  readonly reference?: string | undefined;
+  /** `unresolved` is all of them but the resolved ones. */
+  readonly status?: BreakStatus | 'unresolved' | undefined;
+  readonly kind?: string | undefined;
+  readonly rail?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly owner?: string | undefined;
+  /** Opened, the last time, before then. */
+  readonly before?: Date | undefined;
+}
+
+/** Where a page of breaks goes on: after this one. */
+export interface BreakCursor {
+  readonly atMs: number;
+  readonly id: string;
+}
+
+/** A page of breaks, those first that were opened last, and where the next one begins. */
+export interface BreakPage {
+  readonly items: readonly Break[];
+  readonly next: BreakCursor | null;
+}
+
+/** The breaks of this service's database; wherever a break is called open here, it is not resolved. */
+export interface BreakStore {
+  /**
+   * Opens breaks, and gives those that were not open before, to tell of.
+   *
+   * One that was resolved is opened again, with what it is about now; one that stands learns another amount.
+   */
+  readonly open: (found: readonly FoundBreak[], session: ClientSession) => Promise<readonly Break[]>;
+  readonly findOpen: (
+    kind: string,
+    references: readonly string[],
+    session: ClientSession,
+  ) => Promise<readonly Break[]>;
+  /** Closes those that are open, each with its resolution, and gives them. */
+  readonly resolve: (
+    resolutions: readonly Resolution[],
+    resolvedAt: Date,
+    session: ClientSession,
+  ) => Promise<readonly Break[]>;
+  /** Those that exist, open or not. */
+  readonly findAll: (ids: readonly string[], session?: ClientSession) => Promise<readonly Break[]>;
+  /** Writes breaks that were read in the same transaction; a conflict aborts it. */
+  readonly save: (breaks: readonly Break[], session: ClientSession) => Promise<void>;
+  /**
+   * Holds an open break for whoever decides about it; nothing where it is not open.
+   *
+   * It writes the break, so that neither another decision nor its end can go by unseen.
+   */
+  readonly hold: (id: string, session: ClientSession) => Promise<Break | undefined>;
+  /** How many are open of a kind at a rail, counted up to a bound. */
+  readonly countOpenOf: (
+    of: { readonly kind: string; readonly rail: string },
+    most: number,
+    session: ClientSession,
+  ) => Promise<number>;
+  /** How many are open of each kind, and since when the oldest is: read from keys alone. */
+  readonly countOpen: () => Promise<ReadonlyMap<string, OpenCount>>;
+  /** By the time when they were first opened, which never changes: no page skips one or shows it again. */
+  readonly list: (
+    query: BreakQuery & { readonly after?: BreakCursor | undefined; readonly limit: number },
+  ) => Promise<BreakPage>;
+}
+
+/** What is open of a kind. */
+export interface OpenCount {
+  readonly count: number;
+  readonly since: Date;
+}
+
+const OPEN_KEY = { kind: 1, reference: 1 } as const;
+/** The status is in it so that counting needs no documents. */
+const COUNT_KEY = { status: 1, kind: 1, since: 1 } as const;
+const BY_TIME = { openedAt: -1, _id: -1 } as const;
+
+/** One for each way in which breaks are narrowed, in the order in which they are listed. */
+const INDEXES: IndexDescription[] = [
+  { key: OPEN_KEY, unique: true, partialFilterExpression: { status: 'open' } },
+  { key: { kind: 1, rail: 1 }, partialFilterExpression: { status: 'open', rail: { $exists: true } } },
+  { key: COUNT_KEY, partialFilterExpression: { status: 'open' } },
+  { key: BY_TIME },
+  { key: { status: 1, ...BY_TIME } },
+  { key: { reference: 1, ...BY_TIME } },
+  { key: { kind: 1, ...BY_TIME } },
+  { key: { currency: 1, ...BY_TIME } },
+  { key: { rail: 1, ...BY_TIME }, partialFilterExpression: { rail: { $exists: true } } },
+  { key: { owner: 1, ...BY_TIME }, partialFilterExpression: { owner: { $exists: true } } },
+];
+
+/** A metric may wait so long for its count. */
+const COUNT_TIMEOUT_MS = 1_000;
+
+/** Opens the store and makes sure of its indexes. */
+export async function openBreakStore(db: Db): Promise<BreakStore> {
+  const collection = db.collection<Break>('breaks');
+  await collection.createIndexes(INDEXES);
+  const findAll: BreakStore['findAll'] = (ids, session) =>
+    collection.find({ _id: { $in: [...ids] } }, { ...(session && { session }) }).toArray();
+  const save: BreakStore['save'] = async (breaks, session) => {
+    if (breaks.length === 0) return;
+    const writes = breaks.map(({ _id, ...replacement }) => ({
+      replaceOne: { filter: { _id }, replacement, upsert: true },
+    }));
+    await collection.bulkWrite(writes, { session });
+  };
+  return {
+    findAll,
+    save,
+    open: async (found, session) => {
+      if (found.length === 0) return [];
+      const ids = found.map(({ _id }) => _id);
+      const known = new Map((await findAll(ids, session)).map((one) => [one._id, one]));
+      const changed = new Map<string, Break>();
+      const opened = new Map<string, Break>();
+      for (const { _id, ...told } of found) {
+        const current = changed.get(_id) ?? known.get(_id);
+        const next = findBreak({ _id, ...told }, current);
+        if (next === current) continue;
+        changed.set(_id, next);
+        if (current?.status !== 'open' || opened.has(_id)) opened.set(_id, next);
+      }
+      await save([...changed.values()], session);
+      return [...opened.values()];
+    },
+    findOpen: (kind, references, session) =>
+      collection.find({ kind, status: 'open', reference: { $in: [...references] } }, { session }).toArray(),
+    resolve: async (resolutions, resolvedAt, session) => {
+      if (resolutions.length === 0) return [];
+      const why = new Map(resolutions.map(({ id, resolution }) => [id, resolution]));
+      const found = await collection
+        .find({ _id: { $in: [...why.keys()] }, status: 'open' }, { session })
+        .toArray();
+      const closed = found.map((one) => closeBreak(one, why.get(one._id) ?? '', resolvedAt));
+      await save(closed, session);
+      return closed;
+    },
+    hold: async (id, session) => {
+      const open = { _id: id, status: 'open' as const };
+      return (await collection.findOneAndUpdate(open, { $inc: { decisions: 1 } }, { session })) ?? undefined;
+    },
+    countOpenOf: (of, most, session) =>
+      collection.countDocuments({ ...of, status: 'open' }, { session, limit: most }),
+    countOpen: () => countOpen(collection),
+    list: async ({ after, limit, ...query }) => {
+      const filter = { $and: [filterOf(query), ...(after ? [following(after)] : [])] };
+      const items = await collection.find(filter).sort(BY_TIME).limit(limit).toArray();
+      const last = items.length === limit ? items.at(-1) : undefined;
+      return { items, next: last ? { atMs: last.openedAt.getTime(), id: last._id } : null };
+    },
+  };
+}
+
+async function countOpen(collection: Collection<Break>): Promise<ReadonlyMap<string, OpenCount>> {
+  const counts = await collection
+    .aggregate<OpenCount & { readonly _id: string }>(
+      [
+        { $match: { status: 'open' } },
+        { $group: { _id: '$kind', count: { $sum: 1 }, since: { $min: '$since' } } },
+      ],
+      { hint: COUNT_KEY, maxTimeMS: COUNT_TIMEOUT_MS },
+    )
+    .toArray();
+  return new Map(counts.map(({ _id, ...open }) => [_id, open]));
+}
+
+function filterOf({ reference, status, kind, rail, currency, owner, before }: BreakQuery): Filter<Break> {
+  return {
+    // Apart, since it may speak of the owner too.
+    ...(status !== undefined && { $and: [statuses[status]] }),
+    ...(reference !== undefined && { reference }),
+    ...(kind !== undefined && { kind }),
+    ...(rail !== undefined && { rail }),
+    ...(currency !== undefined && { currency }),
+    ...(owner !== undefined && { owner }),
+    // None was opened again before it was opened: the first narrows the index, the second tells.
+    ...(before && { openedAt: { $lt: before }, since: { $lt: before } }),
+  };
+}
+
+/** What {@link statusOf} tells, as a filter. */
+const statuses: Readonly<Record<BreakStatus | 'unresolved', Filter<Break>>> = {
+  unresolved: { status: 'open' },
+  open: { status: 'open', owner: { $exists: false }, explanation: { $exists: false } },
+  assigned: { status: 'open', owner: { $exists: true }, explanation: { $exists: false } },
+  explained: { status: 'open', explanation: { $exists: true } },
+  resolved: { status: 'resolved' },
+};
+
+function following({ atMs, id }: BreakCursor): Filter<Break> {
+  const openedAt = new Date(atMs);
+  return { $or: [{ openedAt: { $lt: openedAt } }, { openedAt, _id: { $lt: id } }] };
+}
+
+/** Cuts one item too many into a page and its cursor. */
+export function pageOf<Item extends { readonly _id: string }>(
+  found: readonly Item[],
+  limit: number,
+): Page<Item> {
+  const items = found.slice(0, limit);
+  return { items, next: found.length > limit ? (items.at(-1)?._id ?? null) : null };
+}

@@ -1,0 +1,247 @@
+import type { Clock, Ids, Random } from '@pesewa/kernel';
+import {
+  type ClaimPace,
+  type Loop,
+  type Messaging,
+  startClaimLoop,
+  type Transaction,
+} from '@pesewa/messaging';
+import type { NotSent } from '@pesewa/rails';
+import type { CrashPoint, Logger } from '@pesewa/runtime';
+import type { AnyBulkWriteOperation, WithId } from 'mongodb';
+import { type BreakStore, breaksOf } from '../breaks/store.ts';
+import { type Matching, matchRecord, sideOf } from '../domain/close.ts';
+import type { Question, RailAnswer } from '../domain/question.ts';
+import { type PollSchedule, pauseBeforePoll } from '../domain/schedule.ts';
+import { remember, type Terms, type Tracked } from '../domain/tracked.ts';
+import { afterVerdict, judge } from '../domain/verdict.ts';
+import type { ReconcilerEvents } from '../events.ts';
+import { ask, type PolledRail } from '../settling/poller.ts';
+import type { WorkingStore } from '../store.ts';
+import { type CloseFinding, settleBreaks } from './breaks.ts';
+import type { CloseRecord, CloseStore } from './store.ts';
+
+/** What asking needs. */
+export interface AskingDeps {
+  readonly closeStore: CloseStore;
+  readonly store: Pick<WorkingStore, 'load' | 'save'>;
+  readonly breaks: Pick<BreakStore, 'open' | 'resolve' | 'findAll'>;
+  readonly events: ReconcilerEvents;
+  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  readonly rails: readonly PolledRail[];
+  /** The pace at which closes may ask a rail, over all replicas. */
+  readonly paceOf: (rail: string) => ClaimPace;
+  readonly schedule: PollSchedule;
+  readonly proof: Pick<Question, 'settleMs' | 'notFoundGraceMs' | 'pollsBeforeBreak'>;
+  /** After how many answers that are not clear a record is unclear. */
+  readonly triesMax: number;
+  readonly pauseMs: number;
+  readonly finished: (result: Matching['result']) => void;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly crashPoint: CrashPoint;
+}
+
+/** What a rail said of a payment in a close. */
+interface Asked {
+  readonly record: WithId<CloseRecord>;
+  readonly claim: string;
+  /** `notSent`: our own limits kept us from asking. */
+  readonly answer: RailAnswer | NotSent;
+  readonly askedAtMs: number;
+}
+
+/** An answer, or that there is none to be had. */
+type Polled = Omit<Asked, 'claim' | 'answer'> & { readonly answer: RailAnswer };
+
+const CONCURRENCY = 8;
+const BATCH = 50;
+const LEASE_FACTOR = 2;
+const MARGIN_MS = 5_000;
+const LOST = 'the payment is not known here any more';
+
+/**
+ * Asks rails about the payments of closes, outside any transaction, and commits what they said: as a poll's answer, which
+ * is judged like any other, and as the record's result.
+ *
+ * A crash between the question and the commit loses nothing: the record is due again after its lease.
+ */
+export function startAsking(deps: AskingDeps): Loop {
+  const answers = deps.messaging.groupCommit<Asked, void>('reconciler.close', (asked, transaction) =>
+    commitAnswers(deps, asked, transaction),
+  );
+  const begin = (name: string, open: object, rail?: PolledRail): Loop => {
+    const workTimeoutMs = (rail?.capabilities.callDeadlineMs ?? 0) + MARGIN_MS;
+    return startClaimLoop<CloseRecord>({
+      name,
+      collection: deps.closeStore.records,
+      open,
+      // By the database's clock, as polls have it.
+      mark: { askedAt: '$$NOW' },
+      // While its circuit is open nobody can be asked, and nothing is counted as a try.
+      ...(rail && { mayClaim: rail.isAvailable, pace: deps.paceOf(rail.name) }),
+      leaseMs: workTimeoutMs * LEASE_FACTOR,
+      workTimeoutMs,
+      batchMax: BATCH,
+      concurrencyMax: CONCURRENCY,
+      pauseMs: deps.pauseMs,
+      clock: deps.clock,
+      ids: deps.ids,
+      logger: deps.logger,
+      work: async (record, claim) => {
+        deps.crashPoint('reconciler.close.before-call');
+        const answer = await askAbout(deps, rail, record);
+        deps.crashPoint('reconciler.close.after-call');
+        const askedAtMs = record.askedAt?.getTime() ?? deps.clock.nowMs();
+        await answers.submit({ record, claim, answer, askedAtMs });
+      },
+    });
+  };
+  const names = deps.rails.map(({ name }) => name);
+  const loops = [
+    ...deps.rails.map((rail) => begin(`close of ${rail.name}`, { waits: rail.name }, rail)),
+    // Rails that are not configured here: there is nobody to ask, and people are told so.
+    begin('close of other rails', { waits: { $gt: '', $nin: names } }),
+  ];
+  return {
+    wake: () => {
+      for (const loop of loops) loop.wake();
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+async function askAbout(
+  { store }: AskingDeps,
+  rail: PolledRail | undefined,
+  { reference }: CloseRecord,
+): Promise<RailAnswer | NotSent> {
+  const terms = (await store.load([reference])).get(reference)?.terms;
+  return terms ? ask(rail, reference, terms) : { kind: 'unaskable', why: LOST };
+}
+
+async function commitAnswers(
+  deps: AskingDeps,
+  asked: readonly Asked[],
+  transaction: Transaction,
+): Promise<readonly undefined[]> {
+  const { session } = transaction;
+  const { records } = deps.closeStore;
+  const ids = asked.map(({ record }) => record._id);
+  const current = await records.find({ _id: { $in: ids } }, { session }).toArray();
+  const claims = new Map(current.map(({ _id, claim }) => [_id, claim]));
+  const mine = asked.filter(({ record, claim }) => claims.get(record._id) === claim);
+  const references = mine.map(({ record }) => record.reference);
+  const loaded = await deps.store.load(references, session);
+  const payments = new Map(loaded);
+  const found: CloseFinding[] = [];
+  const writes: AnyBulkWriteOperation<CloseRecord>[] = [];
+  for (const one of mine) {
+    const { record, answer, askedAtMs } = one;
+    if (answer.kind === 'notSent') {
+      writes.push(toUpdate(record, { dueAt: new Date(deps.clock.nowMs() + answer.retryAfterMs) }));
+      continue;
+    }
+    const tracked = payments.get(record.reference);
+    const polled = { record, answer, askedAtMs };
+    if (!tracked?.terms) found.push(lost(deps, polled));
+    else {
+      const { after, ...finding } = judged(deps, polled, tracked, tracked.terms, transaction);
+      payments.set(record.reference, after);
+      found.push(finding);
+    }
+  }
+  const breakIds = await settleBreaks(deps, found, payments, transaction);
+  const changed = [...payments.values()].filter((one) => one !== loaded.get(one.reference));
+  await deps.store.save(changed, session);
+  writes.push(...found.map((finding, index) => finished(deps, finding, breakIds[index])));
+  if (writes.length > 0) await records.bulkWrite(writes, { session, ordered: false });
+  for (const { matching } of found) transaction.afterCommit(() => deps.finished(matching.result));
+  return asked.map(() => undefined);
+}
+
+/** The answer as that of a poll, and then as the record's. */
+function judged(
+  deps: AskingDeps,
+  { record, answer, askedAtMs }: Polled,
+  tracked: Tracked,
+  terms: Terms,
+  transaction: Transaction,
+): CloseFinding & { readonly after: Tracked } {
+  const now = new Date(deps.clock.nowMs());
+  const verdict = judge({
+    ...deps.proof,
+    tracked,
+    terms,
+    expectedFee: terms.railFee,
+    source: 'poll',
+    answer,
+    isScheduled: false,
+    polledAtMs: askedAtMs,
+  });
+  const from = { source: 'poll', atMs: askedAtMs, causationId: null } as const;
+  if (verdict.fact) transaction.emit(deps.events.observed(tracked, terms, verdict.fact, from));
+  const history = remember(tracked.history, { what: 'poll', detail: answer.kind, atMs: askedAtMs });
+  const matching = matchRecord({
+    tracked,
+    terms,
+    answer,
+    verdict,
+    tries: record.tries + 1,
+    triesMax: deps.triesMax,
+    // Whatever was told and did not match is stored.
+    lastTold: record.theirs ?? null,
+  });
+  return {
+    record,
+    ours: sideOf(tracked, terms),
+    matching,
+    told: verdict.fact !== null,
+    opened: breaksOf(tracked, terms, verdict, now),
+    after: afterVerdict({ ...tracked, history }, verdict, now.getTime()),
+  };
+}
+
+/** A payment that the working set has lost is nobody's to judge. */
+function lost({ triesMax }: AskingDeps, { record }: Polled): CloseFinding {
+  const result = record.tries + 1 >= triesMax ? 'unclear' : 'pending';
+  const matching = { result, differences: [], theirs: null, why: LOST } as const;
+  return { record, ours: null, matching, told: false, opened: [] };
+}
+
+/** The record after an answer: its result, or when the rail is asked again. */
+function finished(
+  deps: AskingDeps,
+  { record, ours, matching, told }: CloseFinding,
+  breakId: string | undefined,
+): AnyBulkWriteOperation<CloseRecord> {
+  const { result, differences, theirs, why } = matching;
+  const isDone = result !== 'pending';
+  const turn = { pollsInRound: record.tries, settling: false };
+  const pauseMs = pauseBeforePoll(deps.schedule, turn, deps.random.fraction());
+  const set = {
+    result,
+    tries: record.tries + 1,
+    differences,
+    ...(ours && { ours }),
+    ...(theirs && { theirs }),
+    ...(why !== null && { why }),
+    ...(breakId !== undefined && { breakId }),
+    ...(told && { told }),
+    ...(!isDone && { dueAt: new Date(deps.clock.nowMs() + pauseMs) }),
+  };
+  const gone = isDone ? ({ waits: true, dueAt: true } as const) : {};
+  return toUpdate(record, set, { ...gone, ...(why === null && { why: true }) });
+}
+
+function toUpdate(
+  { _id }: CloseRecord,
+  set: Partial<CloseRecord>,
+  gone: Partial<Record<'waits' | 'dueAt' | 'why', true>> = {},
+): AnyBulkWriteOperation<CloseRecord> {
+  return { updateOne: { filter: { _id }, update: { $set: set, $unset: { claim: true, ...gone } } } };
+}

@@ -1,0 +1,210 @@
+import type { OutgoingEvent } from '@pesewa/messaging';
+import { eventually } from '@pesewa/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agreed, at, closeSteps, type Until } from '../fixtures/closes.ts';
+import { createHarness } from '../fixtures/harness.ts';
+import { amounts, collected, completed, failed, ids, initiated } from '../fixtures/owners.ts';
+import { dayCloses } from './store.ts';
+
+const harness = createHarness('close', {
+  ...process.env,
+  CLOSE_SETTLE_MS: '0',
+  CLOSE_POLLS_PER_SECOND: '1000',
+});
+const until: Until = (what, met) =>
+  eventually(async () => {
+    if (!(await met())) throw new Error(`not yet: ${what}`);
+  });
+const { about, answers, asked, breaksOf, operator, polls, postAs, publish } = harness;
+const { close, closed, closes, ended, finished, nextHour, paidAt, recordOf, records } = closeSteps(
+  harness,
+  until,
+);
+
+beforeAll(harness.open);
+afterAll(harness.close);
+
+describe('a daily close on real daemons', () => {
+  it('asks for what ended in its window, from its first moment until before its last, once each', async () => {
+    const window = nextHour();
+    const endMs = window.startMs + 3_600_000;
+    const inside = [
+      ...(await paidAt(window.startMs)),
+      ...(await paidAt(endMs - 1)),
+      ...(await paidAt(endMs - 9)),
+    ];
+    const outside = [...(await paidAt(window.startMs - 1)), ...(await paidAt(endMs))];
+    const done = await closed(window);
+    expect(done).toMatchObject({ status: 'done', payments: 3, done: 3, results: { matched: 3, pending: 0 } });
+    const found = await records().find({ close: done.id }).toArray();
+    expect(found.map(({ reference }) => reference).toSorted()).toEqual(inside.toSorted());
+    expect(found[0]).toMatchObject({
+      ours: { status: 'completed', amount: 10_000n, fee: 50n },
+      theirs: { status: 'completed', amount: 10_000n, fee: 50n },
+    });
+    for (const reference of inside) expect(asked.filter((one) => one === reference)).toHaveLength(1);
+    for (const reference of outside) expect(asked).not.toContain(reference);
+    expect(about(inside[0] ?? '', 'RailStatusObserved')).toEqual([]);
+  });
+
+  it('is made once per window and rail, and asks nobody again', async () => {
+    const window = nextHour();
+    const [reference = ''] = await paidAt(window.startMs);
+    const [one, other] = await Promise.all([close(window), close(window)]);
+    expect(one.id).toBe(other.id);
+    await finished(one.id);
+    const again = await postAs('kofi', '/closes', { from: window.from, to: window.to });
+    expect(again).toMatchObject({ status: 200, body: { id: one.id, status: 'done', requestedBy: 'ama' } });
+    const ofRail = await closed(window, 'upstream');
+    expect(ofRail.id).toBe(`${one.id}.upstream`);
+    expect(asked.filter((each) => each === reference)).toHaveLength(2);
+  });
+
+  it('opens one break per discrepancy, however often it is found, and closes it once both have the same', async () => {
+    const window = nextHour();
+    const [fee = '', amount = '', status = '', missing = ''] = await paidAt(window.startMs, 4);
+    answers.set(fee, { ...agreed, fee: 49n });
+    answers.set(amount, { ...agreed, amount: 10_001n });
+    answers.set(status, { kind: 'failed', reason: 'Declined' });
+    answers.set(missing, { kind: 'notFound' });
+    const done = await closed(window);
+    expect(done).toMatchObject({ results: { differs: 3, missing_there: 1, matched: 0 } });
+    expect(await breaksOf(fee)).toEqual(['close.differs']);
+    // The same answers as polls' say it all: no second break for one discrepancy.
+    expect(await breaksOf(amount)).toEqual(['payout.amount_differs']);
+    expect(await breaksOf(status)).toEqual(['payment.contradiction']);
+    expect(await breaksOf(missing)).toEqual(['close.missing_there']);
+    expect(await recordOf(done.id, fee)).toMatchObject({
+      result: 'differs',
+      differences: [{ field: 'fee', minor: -1n }],
+      breakId: `${fee}/close.differs`,
+      tries: 2,
+    });
+    expect(await recordOf(done.id, amount)).toMatchObject({ breakId: `${amount}/payout.amount_differs` });
+    await until('the events', () => about(missing, 'BreakOpened').length === 1);
+    expect(about(missing, 'BreakOpened')[0]?.payload).toMatchObject({ amount: -10_000n, currency: 'KES' });
+    const wider = { from: window.from, to: new Date(window.startMs + 1_000).toISOString() };
+    await closed(wider);
+    expect(about(fee, 'BreakOpened')).toHaveLength(1);
+    expect(about(missing, 'BreakOpened')).toHaveLength(1);
+    for (const reference of [fee, missing]) answers.set(reference, agreed);
+    await closed(window, 'upstream');
+    await until('the closings', () => about(fee, 'BreakResolved').length === 1);
+    const { items } = await operator(`/breaks?reference=${missing}`);
+    expect(items).toMatchObject([{ kind: 'close.missing_there', status: 'resolved' }]);
+    expect((await harness.rowOf(fee))?.history.map(({ what }) => what)).toEqual(
+      expect.arrayContaining(['break', 'resolved']),
+    );
+    expect((await harness.rowOf(fee))?.breaks).toEqual([]);
+  });
+
+  it('passes an end on that the owner does not know, and matches once the owner has taken it', async () => {
+    const window = nextHour();
+    const [reference = ''] = await paidAt(window.startMs);
+    answers.set(reference, { ...agreed, kind: 'reversed', reason: 'Reversed' });
+    const { id } = await close(window);
+    await until('the fact', () => about(reference, 'RailStatusObserved').length > 0);
+    expect(about(reference, 'RailStatusObserved')[0]?.payload).toMatchObject({
+      status: 'reversed',
+      source: 'poll',
+    });
+    const {
+      occurredAt: _at,
+      railFee: _fee,
+      ...payload
+    } = completed(reference).payload as Record<string, unknown>;
+    const reversal = { ...payload, ...amounts, occurredAt: BigInt(window.startMs + 7_200_000) };
+    const event = { ...completed(reference, 6n), type: 'pesewa.payouts.PayoutReversed', payload: reversal };
+    await publish(event as unknown as OutgoingEvent);
+    expect(await finished(id)).toMatchObject({ results: { matched: 1 } });
+    expect(await recordOf(id, reference)).toMatchObject({
+      told: true,
+      ours: { status: 'reversed', fee: 50n },
+    });
+    expect(await breaksOf(reference)).toEqual([]);
+  });
+
+  it('matches collections on their status, and says what was not told', async () => {
+    const window = nextHour();
+    const [right, wrong] = [ids.next('co'), ids.next('co')];
+    for (const reference of [right, wrong])
+      answers.set(reference, { kind: 'completed', amount: null, fee: null, reason: null });
+    const endMs = window.startMs + 5;
+    await publish(at(initiated(right), window.startMs), at(collected(right, 10_000n), endMs));
+    await publish(at(initiated(wrong), window.startMs), at(failed(wrong), endMs));
+    await ended([right, wrong]);
+    const done = await closed(window);
+    expect(await recordOf(done.id, right)).toMatchObject({
+      result: 'matched',
+      ours: { amount: 10_000n },
+      theirs: { status: 'completed', amount: null, fee: null },
+    });
+    expect(await recordOf(done.id, wrong)).toMatchObject({
+      result: 'differs',
+      differences: [{ minor: 10_000n }],
+    });
+    expect(await breaksOf(wrong)).toEqual(['payment.contradiction']);
+  });
+
+  it('ends what the rail tells nothing of as unclear, with its reason', async () => {
+    const window = nextHour();
+    const [silent = '', pending = ''] = await paidAt(window.startMs, 2);
+    const gone = ids.next('po');
+    const elsewhere = completed(gone);
+    const payload = { ...elsewhere.payload, rail: 'gone' };
+    await publish(at({ ...elsewhere, payload } as OutgoingEvent, window.startMs));
+    await ended([gone]);
+    answers.set(silent, { kind: 'unknown', why: 'timeout' });
+    answers.set(pending, { kind: 'pending' });
+    const done = await closed(window);
+    expect(done).toMatchObject({ results: { unclear: 2, differs: 1 } });
+    expect(await recordOf(done.id, gone)).toMatchObject({ why: 'the rail is not configured here', tries: 4 });
+    expect(asked).not.toContain(gone);
+    expect(await recordOf(done.id, silent)).toMatchObject({ why: 'the rail gave no clear answer', tries: 4 });
+    expect(await breaksOf(silent)).toEqual([]);
+    expect(await breaksOf(pending)).toEqual(['close.differs']);
+  });
+
+  it('tells what it would ask for, and refuses a time that is not over', async () => {
+    const window = nextHour();
+    await paidAt(window.startMs, 2);
+    const { from, to } = window;
+    const preview = await postAs('ama', '/closes?dryRun=true', { from, to });
+    expect(preview).toMatchObject({
+      status: 200,
+      body: { exists: false, payments: 2, rails: [{ rail: 'upstream', payments: 2, atLeastSeconds: 1 }] },
+    });
+    expect(await closes().findOne({ _id: String(preview.body['id']) })).toBeNull();
+    const today = new Date().toISOString().slice(0, 10);
+    expect(await postAs('ama', '/closes', { date: today })).toMatchObject({
+      status: 409,
+      body: { code: 'not_over' },
+    });
+    const metrics = await harness.metrics();
+    expect(metrics).toMatch(/close_records_total\{result="matched"\} [1-9]/);
+    // Windows that are no whole day over all rails are no daily close.
+    expect(metrics).not.toMatch(/last_close_age_seconds \d/);
+  });
+
+  it('uses an index for each of its questions', async () => {
+    const range = { endedAt: { $gte: new Date(0), $lt: new Date() } };
+    const plans = await Promise.all([
+      polls().find(range).sort({ endedAt: 1, _id: 1 }).explain('queryPlanner'),
+      records()
+        .find({ waits: 'upstream', dueAt: { $lte: new Date() } })
+        .sort({ dueAt: 1 })
+        .explain('queryPlanner'),
+      records().find({ close: '2026-11-20', result: 'differs' }).sort({ _id: 1 }).explain('queryPlanner'),
+      closes()
+        .find({ running: true, dueAt: { $lte: new Date() } })
+        .sort({ dueAt: 1 })
+        .explain('queryPlanner'),
+      closes().find(dayCloses).sort({ _id: -1 }).explain('queryPlanner'),
+    ]);
+    for (const plan of plans) {
+      const { winningPlan } = plan['queryPlanner'] as { readonly winningPlan: unknown };
+      expect(JSON.stringify(winningPlan)).toContain('IXSCAN');
+      expect(JSON.stringify(winningPlan)).not.toMatch(/COLLSCAN|"SORT"/);
+    }
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { createCloses } from './closes.ts';
+import type { CloseDocument } from './store.ts';
+
+const DAY_MS = 86_400_000;
+const counts = { pending: 0, matched: 0, differs: 0, missing_there: 0, unclear: 0 };
+
+/** Closes over a store that remembers what was made, at a time of the 21st. */
+function open(time: string, ...days: readonly string[]) {
+  const made = new Map<string, Omit<CloseDocument, 'dueAt'>>();
+  const readAgain: (readonly string[])[] = [];
+  let opened = 0;
+  const closes = createCloses({
+    closeStore: {
+      create: async (close) => {
+        const found = made.get(close._id);
+        made.set(close._id, found ?? close);
+        return { close: found ?? close, isNew: found === undefined };
+      },
+      find: async () => undefined,
+      list: async () => [],
+      days: async () => [...days, ...made.keys()].toSorted(),
+      readAgain: async (ids) => void readAgain.push(ids),
+      countWindow: async () => new Map(),
+      countRecords: async () => counts,
+      readRecords: () => {
+        throw new Error('nobody reads here');
+      },
+    },
+    clock: { nowMs: () => Date.parse(`2026-11-21T${time}Z`) },
+    settleMs: 600_000,
+    keepDays: 400,
+    opened: () => {
+      opened += 1;
+    },
+  });
+  return { closes, made, readAgain, opened: () => opened };
+}
+
+describe('the nightly close', () => {
+  it('is about yesterday over all rails, once, however many nights see it', async () => {
+    const { closes, made, opened } = open('03:00:00', '2026-11-19');
+    await closes.openDue();
+    await closes.openDue();
+    expect([...made.keys()]).toEqual(['2026-11-20']);
+    expect(made.get('2026-11-20')).toMatchObject({ rail: null, requestedBy: 'nightly', running: true });
+    const { requestedAt, keepUntil } = made.get('2026-11-20') ?? {};
+    expect(Number(keepUntil) - Number(requestedAt)).toBe(400 * DAY_MS);
+    expect(opened()).toBeGreaterThan(0);
+  });
+
+  it('reads those of the week once more, for what came late', async () => {
+    const { closes, readAgain } = open('03:00:00', '2026-11-01');
+    await closes.openDue();
+    expect(readAgain).toEqual([
+      ['2026-11-14', '2026-11-15', '2026-11-16', '2026-11-17', '2026-11-18', '2026-11-19', '2026-11-20'],
+    ]);
+  });
+
+  it('makes up for missed nights even where somebody closed yesterday by hand', async () => {
+    const { closes, made } = open('03:00:00', '2026-11-17', '2026-11-20');
+    await closes.openDue();
+    expect([...made.keys()]).toEqual(['2026-11-18', '2026-11-19']);
+  });
+
+  it('makes up for nights in which nobody ran', async () => {
+    const { closes, made } = open('03:00:00', '2026-11-17');
+    await closes.openDue();
+    expect([...made.keys()]).toEqual(['2026-11-18', '2026-11-19', '2026-11-20']);
+  });
+
+  it('leaves a day alone whose events may still be on their way', async () => {
+    const { closes, made } = open('00:05:00', '2026-11-18');
+    await closes.openDue();
+    expect([...made.keys()]).toEqual(['2026-11-19']);
+  });
+});

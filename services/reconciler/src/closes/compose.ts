@@ -1,0 +1,92 @@
+import type { ClaimPace } from '@pesewa/messaging';
+import type { ServiceScope } from '@pesewa/runtime';
+import type { z } from 'zod';
+import type { settings } from '../config.ts';
+import type { PolledRail } from '../settling/poller.ts';
+import type { RailPace } from '../settling/rail-pace.ts';
+import { scheduleTurns, type Turns } from '../turns.ts';
+import { type AskingDeps, startAsking } from './asking.ts';
+import { createCloses } from './closes.ts';
+import { type GatheringDeps, startGathering } from './gathering.ts';
+import { createCloseMetrics } from './metrics.ts';
+import { addCloseRoutes } from './routes.ts';
+import { openCloseStore } from './store.ts';
+
+type Parts = Pick<
+  AskingDeps,
+  'store' | 'breaks' | 'events' | 'clock' | 'random' | 'ids' | 'logger' | 'crashPoint' | 'proof'
+> & { readonly messaging: GatheringDeps['messaging'] & Turns['messaging'] };
+
+/** Turns that have run out are looked for again no sooner. */
+const PACE_AGAIN_MIN_MS = 50;
+
+/** Puts the daily close together (design 7, ADR 29); everything it opens closes with the scope. */
+export async function composeCloses(
+  scope: ServiceScope<z.output<typeof settings>>,
+  parts: Parts,
+  rails: readonly PolledRail[],
+  pace: RailPace,
+): Promise<void> {
+  const { config, clock } = scope;
+  const closeStore = await openCloseStore(parts.messaging.db);
+  const metrics = createCloseMetrics(scope.metrics, closeStore, clock);
+  const pauseMs = config.POLL_PAUSE_MS;
+  const perSecondOf = new Map(
+    rails.map(({ name, capabilities }) => [name, capabilities.polling.perSecondMax]),
+  );
+  const asking = await scope.open(
+    startAsking({
+      ...parts,
+      closeStore,
+      rails,
+      paceOf: (rail) => closePace(pace, rail, perSecondOf.get(rail) ?? 0, config.CLOSE_POLLS_PER_SECOND),
+      schedule: {
+        baseMs: config.POLL_BASE_MS,
+        capMs: config.POLL_CAP_MS,
+        settleMs: config.CALLBACK_SETTLE_MS,
+      },
+      triesMax: config.CLOSE_TRIES_MAX,
+      pauseMs,
+      finished: metrics.finished,
+    }),
+  );
+  const gathering = await scope.open(
+    startGathering({ ...parts, closeStore, pauseMs, gathered: asking.wake }),
+  );
+  const closes = createCloses({
+    closeStore,
+    clock,
+    settleMs: config.CLOSE_SETTLE_MS,
+    keepDays: config.CLOSE_KEEP_DAYS,
+    opened: gathering.wake,
+  });
+  await scope.open(
+    scheduleTurns({ ...parts, name: 'daily close', interval: config.CLOSE_INTERVAL, run: closes.openDue }),
+  );
+  addCloseRoutes(scope.operator, {
+    closes,
+    railNames: rails.map(({ name }) => name),
+    closeSettleMs: config.CLOSE_SETTLE_MS,
+    closePollsPerSecond: config.CLOSE_POLLS_PER_SECOND,
+    sharedMayOrder: config.NODE_ENV !== 'production',
+  });
+}
+
+/** A share of the rail's own pace, so that settling, which has the same one, comes first. */
+function closePace(pace: RailPace, rail: string, railPerSecond: number, perSecondMax: number): ClaimPace {
+  const share = `close of ${rail}`;
+  const perSecond = Math.min(perSecondMax, railPerSecond);
+  return {
+    take: async (wanted) => {
+      const allowed = await pace.take(share, { wanted, perSecond });
+      const granted = await pace.take(rail, { wanted: allowed, perSecond: railPerSecond });
+      await pace.giveBack(share, allowed - granted);
+      return granted;
+    },
+    giveBack: async (unused) => {
+      await pace.giveBack(share, unused);
+      await pace.giveBack(rail, unused);
+    },
+    againMs: Math.max(PACE_AGAIN_MIN_MS, 1_000 / perSecond),
+  };
+}

@@ -1,0 +1,74 @@
+import { type ExportFormat, exportItems } from '../exports.ts';
+import type { CloseProgress } from './closes.ts';
+import type { CloseRecord } from './store.ts';
+import { viewClose, viewRecord } from './views.ts';
+
+/** What a lookup does not tell; it is no amount of zero. */
+const NOT_TOLD = 'not told';
+
+const HEADING = [
+  'reference',
+  'kind',
+  'rail',
+  'merchant',
+  'currency',
+  'ended_at',
+  'result',
+  'status_ours',
+  'status_theirs',
+  'status_difference',
+  'amount_ours',
+  'amount_theirs',
+  'amount_difference',
+  'fee_ours',
+  'fee_theirs',
+  'fee_difference',
+  'why',
+  'break',
+  'owner_told',
+  'asked_at',
+  'tries',
+] as const;
+
+/**
+ * Writes a close and its records as they are read, so that memory does not grow with them.
+ *
+ * JSON is one object, `{"close", "records"}`; CSV has one line per payment, and "not told" for what a lookup does not tell.
+ */
+export function exportClose(
+  progress: CloseProgress,
+  records: AsyncIterable<CloseRecord>,
+  format: ExportFormat,
+): ReadableStream<Uint8Array> {
+  const about = { name: 'close', view: viewClose(progress) };
+  return exportItems({ items: records, heading: HEADING, rowOf, viewOf: viewRecord, about }, format);
+}
+
+function rowOf(record: CloseRecord): readonly string[] {
+  const { ours, theirs, differences, ...view } = viewRecord(record);
+  const known = (text: string | null) => text ?? NOT_TOLD;
+  const difference = (field: string) => differences.find((one) => one.field === field)?.amount ?? '';
+  return [
+    view.reference,
+    view.kind,
+    view.rail,
+    view.merchantId,
+    view.currency,
+    view.endedAt,
+    view.result,
+    known(ours.status),
+    known(theirs.status),
+    difference('status'),
+    known(ours.amount),
+    known(theirs.amount),
+    difference('amount'),
+    known(ours.fee),
+    known(theirs.fee),
+    difference('fee'),
+    view.why ?? '',
+    view.breakId ?? '',
+    view.ownerTold ? 'yes' : 'no',
+    view.askedAt ?? '',
+    String(view.tries),
+  ];
+}

@@ -1,0 +1,72 @@
+import { type Database, type Messaging, openDatabase, type Transaction } from '@pesewa/messaging';
+import { eventually, openTestScope, prepareTestNames } from '@pesewa/testkit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { PollDocument } from '../store.ts';
+import { startGathering } from './gathering.ts';
+import { type CloseStore, openCloseStore } from './store.ts';
+import { dayFrom } from './window.ts';
+
+const resources = new AsyncDisposableStack();
+let database: Database;
+let closeStore: CloseStore;
+/** Whether all that the owners have published is applied. */
+let isLevel = false;
+let looks = 0;
+
+beforeAll(async () => {
+  const config = await prepareTestNames([]);
+  const scope = resources.use(openTestScope(config));
+  const name = `${config.DATABASE_PREFIX}gathering`;
+  database = await scope.open(openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' }));
+  closeStore = await openCloseStore(database.db);
+  const session = database.client.startSession();
+  resources.defer(() => session.endSession());
+  const transaction: Transaction = { session, emit: () => undefined, afterCommit: (action) => action() };
+  const groupCommit: Messaging['groupCommit'] = (_name, apply) => ({
+    submit: async (item) => {
+      const [outcome] = await apply([item], transaction, false);
+      if (outcome === undefined) throw new Error('a page came to nothing');
+      return outcome;
+    },
+  });
+  const caughtUp: Messaging['caughtUp'] = async () => {
+    looks += 1;
+    return isLevel;
+  };
+  const { clock, ids, logger } = scope;
+  const messaging = { groupCommit, caughtUp };
+  resources.use(
+    startGathering({ closeStore, messaging, clock, ids, logger, pauseMs: 20, gathered: () => undefined }),
+  );
+});
+
+afterAll(async () => {
+  await database.db.dropDatabase();
+  await resources.disposeAsync();
+});
+
+it('is not done before what the owners have published is applied, and reads its window after that', async () => {
+  const day = dayFrom(new Date('2026-11-20'), null);
+  const made = { requestedBy: 'ama', requestedAt: new Date(), stage: 'gathering', running: true } as const;
+  await closeStore.create({
+    _id: '2026-11-20',
+    ...day,
+    ...made,
+    added: 0,
+    keepUntil: new Date('2100-01-01'),
+  });
+  await eventually(async () => expect(looks).toBeGreaterThan(1));
+  expect(await closeStore.find('2026-11-20')).toMatchObject({ stage: 'asking' });
+  const terms = { kind: 'payout', rail: 'upstream', merchantId: 'demo', currency: 'KES' };
+  await database.db
+    .collection('polls')
+    .insertOne({ _id: 'po-1', terms, endedAt: day.from } as unknown as PollDocument & { _id: never });
+  isLevel = true;
+  await eventually(async () =>
+    expect(await closeStore.records.findOne({ reference: 'po-1' })).toMatchObject({ result: 'pending' }),
+  );
+  await closeStore.records.updateOne({ reference: 'po-1' }, { $set: { result: 'matched' } });
+  await eventually(async () =>
+    expect(await closeStore.find('2026-11-20')).toMatchObject({ stage: 'done', counts: { matched: 1 } }),
+  );
+});

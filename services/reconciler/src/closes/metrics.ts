@@ -1,0 +1,32 @@
+import { type Clock, withDeadline } from '@pesewa/kernel';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { CloseResult } from '../domain/close.ts';
+import type { CloseStore } from './store.ts';
+
+/** How long a question may take here. */
+const READ_TIMEOUT_MS = 1_000;
+
+/** Registers the metrics of daily closes; gives what counts the records that have their result. */
+export function createCloseMetrics(
+  registry: Registry,
+  store: Pick<CloseStore, 'newestDone'>,
+  clock: Clock,
+): { readonly finished: (result: CloseResult) => void } {
+  const records = new Counter({
+    name: 'close_records_total',
+    help: 'Payments that closes have asked for and know the result of, by result.',
+    labelNames: ['result'],
+    registers: [registry],
+  });
+  const age = new Gauge({
+    name: 'last_close_age_seconds',
+    help: 'How long ago the newest day ended whose close over all rails was done; none where there is no such close.',
+    registers: [registry],
+    collect: async () => {
+      const newest = await withDeadline(store.newestDone(), READ_TIMEOUT_MS, clock).catch(() => undefined);
+      age.remove();
+      if (newest) age.set((clock.nowMs() - newest.getTime()) / 1_000);
+    },
+  });
+  return { finished: (result) => void (result !== 'pending' && records.inc({ result })) };
+}

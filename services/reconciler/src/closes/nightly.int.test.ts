@@ -1,0 +1,83 @@
+import { eventually } from '@pesewa/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agreed, closeSteps, type Until } from '../fixtures/closes.ts';
+import { createHarness } from '../fixtures/harness.ts';
+import { createCloses } from './closes.ts';
+import { openCloseStore } from './store.ts';
+
+const DAY_MS = 86_400_000;
+const harness = createHarness('nightly', {
+  ...process.env,
+  CLOSE_SETTLE_MS: '0',
+  CLOSE_POLLS_PER_SECOND: '1000',
+});
+const until: Until = (what, met) =>
+  eventually(async () => {
+    if (!(await met())) throw new Error(`not yet: ${what}`);
+  });
+const { answers, asked, breaksOf } = harness;
+const { closed, finished, nextHour, paidAt, recordOf } = closeSteps(harness, until);
+
+beforeAll(harness.open);
+afterAll(harness.close);
+
+/** What the clock calls for each night; the replica that runs does the rest. */
+async function night(): Promise<void> {
+  const closeStore = await openCloseStore(harness.database());
+  const clock = { nowMs: () => Date.now() };
+  await createCloses({ closeStore, clock, settleMs: 0, keepDays: 400, opened: () => undefined }).openDue();
+}
+
+describe('the nightly close on real daemons', () => {
+  it('adds what was told of after its day was done, and asks for nothing else again', async () => {
+    const nowMs = Date.now();
+    const midnightMs = nowMs - (nowMs % DAY_MS) - DAY_MS;
+    const day = new Date(midnightMs).toISOString().slice(0, 10);
+    const [first = ''] = await paidAt(midnightMs + 1);
+    await night();
+    expect(await finished(day)).toMatchObject({ payments: 1, late: 0, results: { matched: 1 } });
+    expect(await harness.metrics()).toMatch(/last_close_age_seconds \d/);
+    const [late = ''] = await paidAt(midnightMs);
+    expect(await recordOf(day, late)).toBeNull();
+    await night();
+    await until('the late one', async () => (await recordOf(day, late))?.result === 'matched');
+    expect(await finished(day)).toMatchObject({ payments: 2, late: 1, results: { matched: 2, pending: 0 } });
+    await night();
+    expect(await finished(day)).toMatchObject({ payments: 2, late: 1, results: { matched: 2, pending: 0 } });
+    for (const reference of [first, late]) {
+      expect(asked.filter((one) => one === reference)).toHaveLength(1);
+    }
+  });
+});
+
+describe('a close whose payment has a break already', () => {
+  it('opens its own about what that one does not tell', async () => {
+    const window = nextHour();
+    const [both = '', gone = ''] = await paidAt(window.startMs, 2);
+    answers.set(both, { ...agreed, amount: 10_001n, fee: 49n });
+    answers.set(gone, { kind: 'failed', reason: 'Declined' });
+    await closed(window);
+    expect(new Set(await breaksOf(both))).toEqual(new Set(['close.differs', 'payout.amount_differs']));
+    expect(await breaksOf(gone)).toEqual(['payment.contradiction']);
+    answers.set(gone, { kind: 'notFound' });
+    await closed(window, 'upstream');
+    expect(new Set(await breaksOf(gone))).toEqual(new Set(['close.missing_there', 'payment.contradiction']));
+  });
+
+  it('keeps a difference that was told once, however unclear the answers after it', async () => {
+    const window = nextHour();
+    const [reference = ''] = await paidAt(window.startMs);
+    answers.set(reference, { ...agreed, fee: 49n });
+    const { id } = await harness
+      .postAs('ama', '/closes', { from: window.from, to: window.to })
+      .then(({ body }) => body as { readonly id: string });
+    await until('the first answer', async () => (await recordOf(id, reference))?.tries === 1);
+    answers.set(reference, { kind: 'unknown', why: 'timeout' });
+    await finished(id);
+    expect(await recordOf(id, reference)).toMatchObject({
+      result: 'differs',
+      differences: [{ field: 'fee', minor: -1n }],
+    });
+    expect(await breaksOf(reference)).toEqual(['close.differs']);
+  });
+});

@@ -1,0 +1,268 @@
+import { createHash } from 'node:crypto';
+import { accept, refuse } from '@pesewa/kernel';
+import { createOperators, guardOperator } from '@pesewa/runtime';
+import { Hono } from 'hono';
+import { describe, expect, it } from 'vitest';
+import type { CloseProgress, Closes } from './closes.ts';
+import { addCloseRoutes } from './routes.ts';
+import type { CloseDocument, CloseRecord, RecordQuery } from './store.ts';
+import { type CloseWindow, closeIdOf, judgeWindow } from './window.ts';
+
+const at = new Date('2026-11-20T12:00:00Z');
+const NOW_MS = Date.parse('2026-11-21T03:00:00Z');
+const SETTLE_MS = 600_000;
+const document = (window: CloseWindow): CloseDocument => ({
+  _id: closeIdOf(window),
+  ...window,
+  requestedBy: 'ama',
+  requestedAt: at,
+  stage: 'asking',
+  running: true,
+  added: 3,
+  keepUntil: at,
+});
+const day = { from: new Date('2026-11-20'), to: new Date('2026-11-21'), rail: null };
+const counts = { pending: 1, matched: 1, differs: 1, missing_there: 0, unclear: 0 };
+const progress: CloseProgress = { close: document(day), counts };
+const done: CloseProgress = { close: { ...document(day), stage: 'done' }, counts };
+const base = {
+  close: '2026-11-20',
+  rail: 'upstream',
+  merchantId: 'demo',
+  currency: 'KES',
+  endedAt: at,
+  tries: 2,
+  keepUntil: at,
+} as const;
+const records: readonly CloseRecord[] = [
+  {
+    ...base,
+    _id: '2026-11-20/co-1',
+    reference: 'co-1',
+    kind: 'collection',
+    result: 'matched',
+    askedAt: at,
+    ours: { status: 'completed', amount: 9_007_199_254_740_991n, fee: null },
+    theirs: { status: 'completed', amount: null, fee: null },
+  },
+  {
+    ...base,
+    _id: '2026-11-20/po-1',
+    reference: 'po-1',
+    kind: 'payout',
+    result: 'differs',
+    askedAt: at,
+    told: true,
+    merchantId: '=cmd|1',
+    ours: { status: 'completed', amount: 10_000n, fee: 50n },
+    theirs: { status: 'completed', amount: 10_000n, fee: 49n },
+    differences: [{ field: 'fee', minor: -1n }],
+    breakId: 'po-1/close.differs',
+  },
+  { ...base, _id: '2026-11-20/po-2', reference: 'po-2', kind: 'payout', result: 'pending', tries: 0 },
+];
+
+function open({
+  count = new Map([['upstream', 41]]),
+  found = progress,
+  sharedMayOrder = true,
+}: {
+  readonly count?: ReadonlyMap<string, number> | null;
+  readonly found?: CloseProgress;
+  readonly sharedMayOrder?: boolean;
+} = {}) {
+  const asked: unknown[] = [];
+  let reading = 0;
+  const closes: Closes = {
+    open: async (window, by) => {
+      const judged = judgeWindow(window, NOW_MS, SETTLE_MS);
+      if (!judged.ok) return judged;
+      asked.push([closeIdOf(window), by]);
+      return accept({ close: document(window), counts, isNew: window.rail === null });
+    },
+    preview: async (window) => {
+      const judged = judgeWindow(window, NOW_MS, SETTLE_MS);
+      return judged.ok
+        ? accept({ id: closeIdOf(window), window, exists: true, payments: count })
+        : refuse(judged.refusal);
+    },
+    openDue: async () => undefined,
+    find: async (id) => (id === '2026-11-20' ? found : undefined),
+    list: async () => [progress],
+    records: ({ result, after = '' }: RecordQuery) =>
+      (async function* () {
+        reading += 1;
+        try {
+          yield* records.filter((one) => one.reference > after && (!result || one.result === result));
+        } finally {
+          reading -= 1;
+        }
+      })(),
+  };
+  const operator = new Hono();
+  addCloseRoutes(operator, {
+    closes,
+    railNames: ['upstream', 'other'],
+    closeSettleMs: SETTLE_MS,
+    closePollsPerSecond: 20,
+    sharedMayOrder,
+  });
+  const ama = { name: 'ama', tokenHash: createHash('sha256').update('token-of-ama').digest() };
+  const guarded = guardOperator(operator, createOperators('a-token', [ama]));
+  const request = (path: string, init: RequestInit = {}, token = 'a-token') => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    return guarded.request(path, { ...init, headers });
+  };
+  const post = async (body: object, path = '/closes', token = 'a-token') => {
+    const response = await request(path, { method: 'POST', body: JSON.stringify(body) }, token);
+    return { status: response.status, body: await response.json() };
+  };
+  return { asked, post, request, reading: () => reading };
+}
+
+describe('a close is asked for', () => {
+  it.each([
+    [{ date: '2026-11-20' }, 202, '2026-11-20'],
+    [{ date: '2026-11-20', rail: 'upstream' }, 200, '2026-11-20.upstream'],
+    [{ from: '2026-11-20T02:00:00+02:00', to: '2026-11-21T00:00:00Z' }, 202, '2026-11-20'],
+    [
+      { from: '2026-11-20T00:00:00Z', to: '2026-11-20T01:00:00Z' },
+      202,
+      '2026-11-20T00:00:00.000Z--2026-11-20T01:00:00.000Z',
+    ],
+  ])('by day or time: %j', async (body, status, id) => {
+    const { asked, post } = open();
+    expect(await post(body)).toMatchObject({
+      status,
+      body: { id, status: 'asking', payments: 3, done: 2, requestedBy: 'ama' },
+    });
+    expect(asked).toEqual([[id, 'operator']]);
+  });
+
+  it.each([
+    [{}, 400, 'either date, or both from and to, are required'],
+    [
+      { date: '2026-11-20', to: '2026-11-21T00:00:00Z' },
+      400,
+      'either date, or both from and to, are required',
+    ],
+    [{ date: '20.11.2026' }, 400, 'date must be a date such as 2026-11-20'],
+    [{ date: '2026-02-30' }, 400, 'date must be a date such as 2026-11-20'],
+    [{ from: '2026-11-20', to: 'x' }, 400, 'from must be a time with its zone, such as 2026-11-20T08:00:00Z'],
+    [{ date: '2026-11-20', day: 1 }, 400, 'day is no field of a close'],
+    [
+      { date: '2026-11-20', rail: 'nowhere' },
+      400,
+      'rail: there is none of this name here, but upstream, other',
+    ],
+    [{ from: '2026-11-20T01:00:00Z', to: '2026-11-20T00:00:00Z' }, 400, 'from must be before to'],
+    [
+      { from: '2026-10-01T00:00:00Z', to: '2026-11-20T00:00:00Z' },
+      400,
+      'to: a close is about 31 days at most',
+    ],
+    [
+      { date: '2026-11-21' },
+      409,
+      'to: events of this time may still be on their way: it can be closed from 2026-11-22T00:10:00.000Z on',
+    ],
+  ])('and refused by the field: %j', async (body, status, message) => {
+    const { asked, post } = open();
+    for (const path of ['/closes', '/closes?dryRun=true']) {
+      expect(await post(body, path)).toMatchObject({ status, body: { message } });
+    }
+    expect(asked).toEqual([]);
+  });
+
+  it('by named operators alone where the shared token may not order; all may look', async () => {
+    const { asked, post, request } = open({ sharedMayOrder: false });
+    for (const path of ['/closes', '/closes?dryRun=true']) {
+      expect(await post({ date: '2026-11-20' }, path)).toMatchObject({
+        status: 403,
+        body: { code: 'named_operator_required' },
+      });
+    }
+    expect(asked).toEqual([]);
+    expect(await post({ date: '2026-11-20' }, '/closes', 'token-of-ama')).toMatchObject({ status: 202 });
+    expect(asked).toEqual([['2026-11-20', 'ama']]);
+    expect((await request('/closes')).status).toBe(200);
+  });
+
+  it('with a dry run says how much it would ask for, and asks nobody', async () => {
+    const { asked, post } = open();
+    expect(await post({ date: '2026-11-20' }, '/closes?dryRun=true')).toMatchObject({
+      status: 200,
+      body: {
+        id: '2026-11-20',
+        exists: true,
+        payments: 41,
+        rails: [{ rail: 'upstream', payments: 41, atLeastSeconds: 3 }],
+      },
+    });
+    expect(asked).toEqual([]);
+    expect(await open({ count: null }).post({ date: '2026-11-20' }, '/closes?dryRun')).toMatchObject({
+      status: 503,
+    });
+    expect(await post({ date: '2026-11-20' }, '/closes?dryRun=maybe')).toMatchObject({ status: 400 });
+  });
+});
+
+describe('a close is shown', () => {
+  it('with its progress, its records page by page, and 404 where there is none', async () => {
+    const { request, reading } = open();
+    const json = async (path: string) => (await request(path)).json();
+    expect(await json('/closes')).toMatchObject({ items: [{ id: '2026-11-20' }], next: null });
+    expect(await json('/closes/2026-11-20')).toMatchObject({ results: counts, finishedAt: null });
+    const first = await json('/closes/2026-11-20/records?limit=2');
+    expect(first).toMatchObject({ items: [{ reference: 'co-1' }, { reference: 'po-1' }], next: 'po-1' });
+    const next = await json('/closes/2026-11-20/records?limit=2&cursor=po-1');
+    expect(next).toMatchObject({ items: [{ reference: 'po-2', ours: { status: null } }], next: null });
+    expect(await json('/closes/2026-11-20/records?limit=3')).toMatchObject({ next: null });
+    const differing = await json('/closes/2026-11-20/records?result=differs');
+    expect(differing).toMatchObject({
+      items: [{ differences: [{ field: 'fee', amount: '-0.01' }], theirs: { fee: '0.49' }, ownerTold: true }],
+    });
+    expect(reading()).toBe(0);
+    for (const path of ['', '/records', '/export'])
+      expect((await request(`/closes/x${path}`)).status).toBe(404);
+    for (const query of ['records?result=lost', 'records?limit=501', 'export?format=xml'])
+      expect((await request(`/closes/2026-11-20/${query}`)).status).toBe(400);
+  });
+
+  it('as CSV without formulas, which says what was not told', async () => {
+    const response = await open({ found: done }).request('/closes/2026-11-20/export?format=csv');
+    expect(response.headers.get('content-disposition')).toBe('attachment; filename="close-2026-11-20.csv"');
+    const [heading, collection, payout, pending] = (await response.text()).split('\r\n');
+    expect(heading).toContain('amount_ours,amount_theirs,amount_difference,fee_ours');
+    expect(collection).toContain('completed,completed,,90071992547409.91,not told,,not told,not told,,');
+    expect(payout).toContain("'=cmd|1");
+    expect(payout).toContain('100,100,,0.5,0.49,-0.01,,po-1/close.differs,yes,');
+    expect(pending).toContain('pending,not told,not told,');
+  });
+
+  it('in an export only once it is done', async () => {
+    for (const stage of ['gathering', 'asking'] as const) {
+      const found = { close: { ...document(day), stage }, counts };
+      const response = await open({ found }).request('/closes/2026-11-20/export');
+      expect(response.status).toBe(409);
+      expect(await response.json()).toMatchObject({
+        code: 'not_done',
+        message: 'id: the close is not done, so not all is known: export it once its status is done',
+      });
+    }
+  });
+
+  it('as JSON, streamed, and lets go of its records when nobody reads on', async () => {
+    const { request, reading } = open({ found: done });
+    const whole = await (await request('/closes/2026-11-20/export?format=json&result=differs')).json();
+    expect(whole).toMatchObject({ close: { id: '2026-11-20' }, records: [{ reference: 'po-1' }] });
+    expect(
+      await (await request('/closes/2026-11-20/export?format=json&result=unclear')).json(),
+    ).toMatchObject({ records: [] });
+    const reader = (await request('/closes/2026-11-20/export?format=json')).body?.getReader();
+    await reader?.read();
+    await reader?.read();
+    await reader?.cancel();
+    expect(reading()).toBe(0);
+  });
+});

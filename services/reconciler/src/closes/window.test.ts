@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { closeIdOf, dayFrom, daysToClose, daysToReadAgain, judgeWindow } from './window.ts';
+
+const at = (text: string) => new Date(text);
+const day = at('2026-11-20T00:00:00Z');
+const window = (from: string, to: string) => ({ from: at(from), to: at(to), rail: null });
+const SETTLE_MS = 600_000;
+
+describe('a window', () => {
+  it.each([
+    ['over and settled', '2026-11-20', '2026-11-21', true],
+    ['a month', '2026-10-20', '2026-11-20', true],
+    ['empty', '2026-11-20', '2026-11-20', 'window.empty'],
+    ['backwards', '2026-11-20', '2026-11-19', 'window.empty'],
+    ['longer than a month', '2026-10-19T23:59:59.999Z', '2026-11-20', 'window.too_long'],
+    ['not settled', '2026-11-20', '2026-11-21T00:00:00.001Z', 'window.not_over'],
+  ])('is judged: %s', (_name, from, to, verdict) => {
+    const judged = judgeWindow(window(from, to), at('2026-11-21T00:10:00Z').getTime(), SETTLE_MS);
+    expect(judged.ok ? judged.value : judged.refusal).toBe(verdict);
+  });
+
+  it('has one name, whoever asks', () => {
+    expect(closeIdOf(dayFrom(day, null))).toBe('2026-11-20');
+    expect(closeIdOf(dayFrom(day, 'upstream'))).toBe('2026-11-20.upstream');
+    expect(closeIdOf(window('2026-11-20', '2026-11-21'))).toBe('2026-11-20');
+    expect(closeIdOf(window('2026-11-20T01:00:00Z', '2026-11-21T01:00:00Z'))).toBe(
+      '2026-11-20T01:00:00.000Z--2026-11-21T01:00:00.000Z',
+    );
+  });
+});
+
+describe('the nightly close', () => {
+  const nowMs = at('2026-11-21T03:00:00Z').getTime();
+  const days = (...closed: readonly string[]) =>
+    daysToClose(closed, nowMs).map((one) => one.toISOString().slice(0, 10));
+
+  it('is about yesterday', () => {
+    expect(days()).toEqual(['2026-11-20']);
+    expect(days('2026-11-19')).toEqual(['2026-11-20']);
+  });
+
+  it('makes up for nights that were missed, and repeats none', () => {
+    expect(days('2026-11-17')).toEqual(['2026-11-18', '2026-11-19', '2026-11-20']);
+    expect(days('2026-11-20')).toEqual([]);
+    expect(days('2026-01-01')).toHaveLength(31);
+    expect(days('2026-01-01').at(-1)).toBe('2026-11-20');
+  });
+
+  it('finds the gaps that closes by hand leave', () => {
+    expect(days('2026-11-16', '2026-11-18', '2026-11-20')).toEqual(['2026-11-17', '2026-11-19']);
+    expect(days('2026-01-01', '2026-11-20')).toHaveLength(30);
+  });
+
+  it('looks for what came late in each day of the week before', () => {
+    expect(daysToReadAgain(nowMs)).toHaveLength(7);
+    expect([daysToReadAgain(nowMs)[0], daysToReadAgain(nowMs).at(-1)]).toEqual(['2026-11-14', '2026-11-20']);
+  });
+});

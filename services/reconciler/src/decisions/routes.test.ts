@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto';
+import { accept, type Result, refuse } from '@pesewa/kernel';
+import { createOperators, guardOperator } from '@pesewa/runtime';
+import { Hono } from 'hono';
+import { describe, expect, it } from 'vitest';
+import type { DecideRefusal, Decision, ProposeRefusal } from '../domain/decisions.ts';
+import { addDecisionRoutes } from './routes.ts';
+
+const OPERATOR = 'the-token-of-these-tests';
+const proposed: Decision = {
+  id: 'dc-1',
+  breakId: 'co-1/collection.amount_differs',
+  reference: 'co-1',
+  currency: 'KES',
+  minor: 10_050n,
+  requestedBy: 'ama',
+  at: new Date(0),
+  status: 'proposed',
+};
+const decided = { decidedBy: 'kofi', decidedAt: new Date(1_000) };
+
+/** The routes behind the guard; `said` notes what they asked for. */
+function open(
+  answers: {
+    readonly proposed?: Result<Decision, ProposeRefusal>;
+    readonly decided?: Result<Decision, DecideRefusal>;
+    readonly sharedMayOrder?: boolean;
+  } = {},
+) {
+  const said: unknown[] = [];
+  const routes = new Hono();
+  addDecisionRoutes(routes, {
+    sharedMayOrder: answers.sharedMayOrder ?? true,
+    decisions: {
+      propose: async (...call) => {
+        said.push(call);
+        return answers.proposed ?? accept(proposed);
+      },
+      decide: async (...call) => {
+        said.push(call);
+        return answers.decided ?? refuse('decision.unknown');
+      },
+      find: async (id) => (id === proposed.id ? proposed : undefined),
+      list: async (query) => {
+        said.push(query);
+        return { items: [proposed], next: { atMs: 5, id: 'dc-1' } };
+      },
+    },
+  });
+  const tokenHash = Uint8Array.from(createHash('sha256').update('token-of-ama').digest());
+  const app = guardOperator(routes, createOperators(OPERATOR, [{ name: 'ama', tokenHash }]));
+  const ask = async (path: string, body?: object | string, token: string | null = 'token-of-ama') => {
+    const headers = {
+      ...(token !== null && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    };
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const answer = await app.request(
+      path,
+      body === undefined ? { headers } : { method: 'POST', headers, body: text },
+    );
+    return [answer.status, await answer.json()];
+  };
+  return { said, ask, app };
+}
+
+const wish = { reference: 'co-1', amount: '100.50' };
+
+describe('the routes of decisions', () => {
+  it('pass on who proposes what, by the token alone', async () => {
+    const { ask, said } = open();
+    const [status, body] = await ask('/decisions', { ...wish, note: 'why', commandId: 'd-1' });
+    expect(status).toBe(202);
+    expect(body).toMatchObject({ id: 'dc-1', amount: '100.5', status: 'proposed', requestedBy: 'ama' });
+    const { breakId } = proposed;
+    expect(said).toEqual([[{ breakId, amount: '100.50', note: 'why' }, 'ama', 'd-1']]);
+  });
+
+  it.each<[string, string, object | undefined]>([
+    ['/decisions', 'propose', wish],
+    ['/decisions/dc-1/approve', 'approve', {}],
+    ['/decisions/dc-1/reject', 'reject', {}],
+  ])('let nobody at %s %s whose token is no person’s, in production', async (path, _name, body) => {
+    const { ask, said } = open({ sharedMayOrder: false });
+    expect(await ask(path, body, OPERATOR)).toMatchObject([403, { code: 'named_operator_required' }]);
+    expect(await ask(path, body, 'a-token-of-nobody')).toMatchObject([403, { code: 'forbidden' }]);
+    expect(await ask(path, body, null)).toMatchObject([401, { code: 'unauthenticated' }]);
+    expect(said).toEqual([]);
+    expect((await ask('/decisions', undefined, OPERATOR))[0]).toBe(200);
+  });
+
+  it.each<[object | string, number, RegExp]>([
+    ['{', 400, /well-formed JSON/],
+    ['{"amount":"1","amount":"2","reference":"co-1"}', 400, /each key once/],
+    ['[]', 400, /must be a JSON object/],
+    [{ reference: 'co-1' }, 400, /^amount must be a decimal text/],
+    [{ amount: '1' }, 400, /either breakId or reference/],
+    [{ ...wish, breakId: 'co-1/x' }, 400, /either breakId or reference/],
+    [{ ...wish, reference: '..' }, 400, /^reference/],
+    [{ ...wish, requestedBy: 'kofi' }, 400, /^requestedBy is no field/],
+    [{ ...wish, commandId: 'co-9' }, 400, /^commandId/],
+    [{ ...wish, note: 'x'.repeat(201) }, 400, /^note/],
+    [{ ...wish, note: 'x'.repeat(5_000) }, 400, /at most 4096 bytes/],
+  ])('refuse %j with %i', async (body, status, message) => {
+    const { ask, said } = open();
+    const answer = await ask('/decisions', body);
+    expect(answer).toMatchObject([status, { message: expect.stringMatching(message) as unknown }]);
+    expect(said).toEqual([]);
+  });
+
+  it('show one decision', async () => {
+    const { ask } = open();
+    expect(await ask('/decisions/dc-1')).toMatchObject([200, { id: 'dc-1', amount: '100.5' }]);
+    expect(await ask('/decisions/dc-2')).toMatchObject([404, { code: 'not_found' }]);
+  });
+
+  it.each<[ProposeRefusal, number]>([
+    ['break.unknown', 404],
+    ['break.undecidable', 400],
+    ['break.closed', 409],
+    ['payment.ended', 409],
+    ['amount.invalid', 400],
+    ['decision.open', 409],
+    ['decision.differs', 409],
+  ])('answer %s with %i', async (refusal, status) => {
+    expect((await open({ proposed: refuse(refusal) }).ask('/decisions', wish))[0]).toBe(status);
+  });
+
+  it.each<[DecideRefusal, number]>([
+    ['decision.unknown', 404],
+    ['decision.same_operator', 403],
+    ['decision.expired', 409],
+    ['rail.unconfigured', 409],
+    ['decision.decided', 409],
+    ['break.closed', 409],
+  ])('answer %s with %i', async (refusal, status) => {
+    const { ask } = open({ decided: refuse(refusal) });
+    expect((await ask('/decisions/dc-1/approve', {}))[0]).toBe(status);
+  });
+
+  it.each<[Decision, object]>([
+    [
+      { ...proposed, ...decided, status: 'approved', railFee: 50n },
+      { status: 'approved', approvedBy: 'kofi', railFee: '0.5' },
+    ],
+    [
+      { ...proposed, ...decided, status: 'applied', railFee: 50n, appliedAt: new Date(2_000) },
+      { status: 'applied', appliedAt: '1970-01-01T00:00:02.000Z' },
+    ],
+    [
+      { ...proposed, ...decided, status: 'rejected', reason: 'a slip' },
+      { status: 'rejected', rejectedBy: 'kofi', rejectedFor: 'a slip' },
+    ],
+  ])('show what became of it: %#', async (decision, view) => {
+    const { ask } = open({ decided: accept(decision) });
+    expect(await ask('/decisions/dc-1/approve', {})).toMatchObject([200, view]);
+  });
+
+  it('reject with a reason, or without a body at all', async () => {
+    const { ask, said, app } = open({ decided: accept(proposed) });
+    await ask('/decisions/dc-1/reject', { reason: 'a slip' });
+    const headers = { authorization: 'Bearer token-of-ama' };
+    expect((await app.request('/decisions/dc-1/reject', { method: 'POST', headers })).status).toBe(200);
+    expect(said).toMatchObject([
+      ['dc-1', { verdict: 'reject', reason: 'a slip', by: 'ama' }],
+      ['dc-1', { verdict: 'reject', by: 'ama' }],
+    ]);
+  });
+
+  it('list by status and reference, page by page', async () => {
+    const { ask, said } = open();
+    expect(await ask('/decisions?status=proposed&reference=co-1')).toMatchObject([200, { next: '5.dc-1' }]);
+    await ask('/decisions?cursor=5.dc-1');
+    expect(said).toMatchObject([
+      { status: 'proposed', reference: 'co-1' },
+      { after: { atMs: 5, id: 'dc-1' } },
+    ]);
+    expect(await ask('/decisions?status=done')).toMatchObject([400, { message: 'not understood: status' }]);
+    expect(await ask('/decisions?cursor=x')).toMatchObject([400, { message: 'not understood: cursor' }]);
+  });
+});

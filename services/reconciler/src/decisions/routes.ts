@@ -1,0 +1,209 @@
+import { commandId, line, reference } from '@pesewa/contracts';
+import { formatAmount } from '@pesewa/kernel';
+import { answerJson, forNamedOperators, operatorOf, readOperatorBody, refuseOperator } from '@pesewa/runtime';
+import type { Context, Hono } from 'hono';
+import { z } from 'zod';
+import { breakId } from '../breaks/store.ts';
+import {
+  DECIDABLE,
+  type DecideRefusal,
+  type Decision,
+  decisionStatuses,
+  expiryMsOf,
+  type ProposeRefusal,
+} from '../domain/decisions.ts';
+import type { Decisions } from './decisions.ts';
+import type { DecisionCursor } from './store.ts';
+
+const DECISIONS_PER_PAGE = 100;
+const NOTE_LENGTH_MAX = 200;
+const BREAK_ID_LENGTH_MAX = 120;
+
+/** Every field is known: a mistyped one must not be passed over where money moves. */
+const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `${issue.keys.join(', ')} is no field of a decision: who you are is told by your token`
+        : 'the body must be a JSON object',
+  });
+
+const proposal = fields({
+  breakId: line(BREAK_ID_LENGTH_MAX).optional(),
+  reference: reference.optional(),
+  amount: z.string({ error: 'must be a decimal text' }),
+  note: line(NOTE_LENGTH_MAX).optional(),
+  commandId: commandId.optional(),
+}).refine((body) => (body.breakId === undefined) !== (body.reference === undefined), {
+  error: 'either breakId or reference is required, and not both',
+});
+
+const rejection = fields({ reason: line(NOTE_LENGTH_MAX).optional() });
+
+const query = z.object({
+  status: z.enum(decisionStatuses, { error: `must be one of ${decisionStatuses.join(', ')}` }).optional(),
+  reference: z.string().max(120).optional(),
+  cursor: z.string().max(120).optional(),
+});
+
+/** What the routes of decisions need. */
+export interface DecisionRouteDeps {
+  readonly decisions: Decisions;
+  /** Whether the holder of the token that no person owns may propose and decide: in development alone. */
+  readonly sharedMayOrder: boolean;
+}
+
+/** Adds the routes by which two operators decide what a customer paid (design 6, ADR 17). */
+export function addDecisionRoutes(operator: Hono, { decisions, sharedMayOrder }: DecisionRouteDeps): void {
+  operator.post('/decisions/*', forNamedOperators(sharedMayOrder));
+  operator.get('/decisions', async (context) => {
+    const wanted = query.safeParse(context.req.query());
+    const after = parseCursor(wanted.data?.cursor ?? '');
+    if (!wanted.success || (wanted.data.cursor !== undefined && after === undefined)) {
+      const field = wanted.error?.issues[0]?.path.join('.') ?? 'cursor';
+      return refuseOperator(context, 400, 'invalid', `not understood: ${field}`);
+    }
+    const { status, reference: about } = wanted.data;
+    const page = await decisions.list({ status, reference: about, after, limit: DECISIONS_PER_PAGE });
+    const next = page.next && formatCursor(page.next);
+    return answerJson(context, 200, { items: page.items.map(viewDecision), next });
+  });
+  operator.get('/decisions/:id', async (context) => {
+    const found = await decisions.find(context.req.param('id'));
+    return found
+      ? answerJson(context, 200, viewDecision(found))
+      : refuseDecision(context, 'decision.unknown');
+  });
+  operator.post('/decisions', async (context) => {
+    const body = await readOperatorBody(context, proposal);
+    if (!body.ok) return body.refusal;
+    const { breakId: id, reference: about, amount, note, commandId: under } = body.value;
+    const wish = { breakId: id ?? breakId(about ?? '', DECIDABLE), amount, note };
+    const proposed = await decisions.propose(wish, operatorOf(context), under);
+    return proposed.ok
+      ? answerJson(context, 202, viewDecision(proposed.value))
+      : refuseDecision(context, proposed.refusal);
+  });
+  operator.post('/decisions/:id/approve', (context) => settle(context, decisions, { verdict: 'approve' }));
+  operator.post('/decisions/:id/reject', async (context) => {
+    // Why is optional, and so is the body.
+    if (context.req.header('content-type') === undefined) {
+      return settle(context, decisions, { verdict: 'reject' });
+    }
+    const body = await readOperatorBody(context, rejection);
+    if (!body.ok) return body.refusal;
+    return settle(context, decisions, { verdict: 'reject', reason: body.value.reason });
+  });
+}
+
+async function settle(
+  context: Context,
+  decisions: Pick<Decisions, 'decide'>,
+  verdict: { readonly verdict: 'approve' | 'reject'; readonly reason?: string | undefined },
+): Promise<Response> {
+  const id = context.req.param('id') ?? '';
+  const decided = await decisions.decide(id, { ...verdict, by: operatorOf(context) });
+  return decided.ok
+    ? answerJson(context, 200, viewDecision(decided.value))
+    : refuseDecision(context, decided.refusal);
+}
+
+const refusals = {
+  'break.unknown': [404, 'not_found', 'breakId or reference: there is no such break over an amount'],
+  'break.undecidable': [400, 'invalid', `breakId must be that of a break ${DECIDABLE}`],
+  'break.closed': [409, 'closed', 'breakId: the break is resolved'],
+  'payment.ended': [
+    409,
+    'ended',
+    'reference: the collection has ended: what it completed with is corrected by an order to the ledger',
+  ],
+  'rail.unconfigured': [
+    409,
+    'rail_unconfigured',
+    'the rail of the collection is not configured here, so its fee is not known',
+  ],
+  'amount.invalid': [
+    400,
+    'invalid',
+    'amount must be a positive decimal text, no finer than the currency allows',
+  ],
+  'decision.open': [409, 'undecided', 'breakId: another decision about it is not settled yet'],
+  'decision.differs': [409, 'duplicate', 'commandId was used before for another decision'],
+  'decision.unknown': [404, 'not_found', 'there is no such decision'],
+  'decision.same_operator': [
+    403,
+    'same_operator',
+    'you proposed this amount: another operator must approve it, with a token of their own',
+  ],
+  'decision.expired': [
+    409,
+    'expired',
+    'the proposal is older than seven days: reject it and propose it again',
+  ],
+  'decision.decided': [409, 'decided', 'the proposal is decided already: propose another to change that'],
+} as const satisfies Record<ProposeRefusal | DecideRefusal, readonly [400 | 403 | 404 | 409, string, string]>;
+
+function refuseDecision(context: Context, refusal: ProposeRefusal | DecideRefusal): Response {
+  const [status, code, message] = refusals[refusal];
+  return refuseOperator(context, status, code, message);
+}
+
+/** A decision as operators see it: amounts in decimal text, times in UTC. */
+function viewDecision(decision: Decision) {
+  const { id, breakId: about, reference: of, currency, minor, note, status, requestedBy, at } = decision;
+  return {
+    id,
+    breakId: about,
+    reference: of,
+    currency,
+    amount: formatAmount(minor, currency),
+    ...(note !== undefined && { note }),
+    status,
+    requestedBy,
+    requestedAt: at.toISOString(),
+    ...viewOutcome(decision),
+  };
+}
+
+function viewOutcome(decision: Decision) {
+  if (decision.status === 'proposed') return { expiresAt: new Date(expiryMsOf(decision)).toISOString() };
+  const { decidedBy, decidedAt } = decision;
+  if (decision.status === 'rejected') {
+    const { reason } = decision;
+    return {
+      rejectedBy: decidedBy,
+      rejectedAt: decidedAt.toISOString(),
+      ...(reason !== undefined && { rejectedFor: reason }),
+    };
+  }
+  return {
+    approvedBy: decidedBy,
+    approvedAt: decidedAt.toISOString(),
+    railFee: formatAmount(decision.railFee, decision.currency),
+    ...(decision.status === 'applied' && { appliedAt: decision.appliedAt.toISOString() }),
+  };
+}
+
+/** The lines of a payment's timeline that its decisions are. */
+export function timelineOf(
+  decisions: readonly Decision[],
+): readonly { readonly at: Date; readonly detail: string }[] {
+  return decisions.flatMap((decision) => {
+    const amount = `${formatAmount(decision.minor, decision.currency)} ${decision.currency}`;
+    const lines = [{ at: decision.at, detail: `${amount} proposed by ${decision.requestedBy}` }];
+    if (decision.status === 'proposed') return lines;
+    const verdict = decision.status === 'rejected' ? 'rejected' : 'approved';
+    lines.push({ at: decision.decidedAt, detail: `${amount} ${verdict} by ${decision.decidedBy}` });
+    if (decision.status === 'applied') lines.push({ at: decision.appliedAt, detail: `${amount} applied` });
+    return lines;
+  });
+}
+
+function formatCursor({ atMs, id }: DecisionCursor): string {
+  return `${atMs}.${id}`;
+}
+
+function parseCursor(text: string): DecisionCursor | undefined {
+  const [, at, id] = /^(\d{1,15})\.(.{1,64})$/.exec(text) ?? [];
+  return at !== undefined && id !== undefined ? { atMs: Number(at), id } : undefined;
+}

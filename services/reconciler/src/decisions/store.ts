@@ -1,0 +1,106 @@
+import type { ClientSession, Db, Filter } from 'mongodb';
+import type { Decision } from '../domain/decisions.ts';
+import type { CompletedAmount } from '../working-set.ts';
+
+/** Where a page of a list goes on: after this decision. */
+export interface DecisionCursor {
+  readonly atMs: number;
+  readonly id: string;
+}
+
+/** A page of decisions, the newest first, and where the next one begins. */
+export interface DecisionPage {
+  readonly items: readonly Decision[];
+  readonly next: DecisionCursor | null;
+}
+
+/** What of the decisions a list shows. */
+export interface DecisionQuery {
+  readonly status?: Decision['status'] | undefined;
+  readonly reference?: string | undefined;
+  readonly after?: DecisionCursor | undefined;
+  readonly limit: number;
+}
+
+/** The decisions of this service's database. */
+export interface DecisionStore {
+  readonly find: (
+    by: { readonly id: string } | { readonly breakId: string },
+    session?: ClientSession,
+  ) => Promise<readonly Decision[]>;
+  readonly insert: (decision: Decision, session: ClientSession) => Promise<void>;
+  /** Writes what became of a proposal that was read in the same transaction; a conflict aborts it. */
+  readonly settle: (decided: Decision, session: ClientSession) => Promise<void>;
+  readonly list: (query: DecisionQuery) => Promise<DecisionPage>;
+  /** Notes which approved amounts their collections have completed with. */
+  readonly applied: (
+    completed: readonly CompletedAmount[],
+    appliedAt: Date,
+    session: ClientSession,
+  ) => Promise<void>;
+}
+
+type Stored<Any> = Any extends Decision ? Omit<Any, 'id'> & { readonly _id: string } : never;
+
+/** A decision as MongoDB holds it; `_id` is its id, so each is taken once. */
+type DecisionDocument = Stored<Decision>;
+
+/** Opens the store and makes sure of its indexes. */
+export async function openDecisionStore(db: Db): Promise<DecisionStore> {
+  const collection = db.collection<DecisionDocument>('decisions');
+  await collection.createIndexes([
+    { key: { at: -1, _id: -1 } },
+    { key: { reference: 1, at: -1, _id: -1 } },
+    { key: { breakId: 1 } },
+  ]);
+  return {
+    find: async (by, session) => {
+      const filter = 'id' in by ? { _id: by.id } : by;
+      return (await collection.find(filter, { ...(session && { session }) }).toArray()).map(toDecision);
+    },
+    insert: async (decision, session) => {
+      await collection.insertOne(toDocument(decision), { session });
+    },
+    settle: async (decided, session) => {
+      const proposal = { _id: decided.id, status: 'proposed' as const };
+      const { matchedCount } = await collection.replaceOne(proposal, toDocument(decided), { session });
+      // Read in this transaction's snapshot, where nobody else can have decided; a rival's write is a conflict, and reruns.
+      if (matchedCount !== 1) throw new Error('a proposal was decided twice at once');
+    },
+    list: async ({ status, reference, after, limit }) => {
+      const filter: Filter<DecisionDocument> = {
+        ...(status !== undefined && { status }),
+        ...(reference !== undefined && { reference }),
+        ...(after && following(after)),
+      };
+      const found = await collection.find(filter).sort({ at: -1, _id: -1 }).limit(limit).toArray();
+      const last = found.length === limit ? found.at(-1) : undefined;
+      return {
+        items: found.map(toDecision),
+        next: last ? { atMs: last.at.getTime(), id: last._id } : null,
+      };
+    },
+    applied: async (completed, appliedAt, session) => {
+      const writes = completed.map(({ breakId, amount }) => ({
+        updateMany: {
+          filter: { breakId, status: 'approved' as const, minor: amount },
+          update: { $set: { status: 'applied' as const, appliedAt } },
+        },
+      }));
+      await collection.bulkWrite(writes, { session });
+    },
+  };
+}
+
+function following({ atMs, id }: DecisionCursor): Filter<DecisionDocument> {
+  const at = new Date(atMs);
+  return { $or: [{ at: { $lt: at } }, { at, _id: { $lt: id } }] };
+}
+
+function toDecision({ _id, ...decision }: DecisionDocument): Decision {
+  return { id: _id, ...decision };
+}
+
+function toDocument({ id, ...decision }: Decision): DecisionDocument {
+  return { _id: id, ...decision };
+}

@@ -1,0 +1,37 @@
+import type { ServiceScope } from '@pesewa/runtime';
+import type { z } from 'zod';
+import type { settings } from '../config.ts';
+import type { Metrics } from '../metrics.ts';
+import { type Poller, type PollerDeps, startPoller } from './poller.ts';
+import { createUnknownReferences, type UnknownReferenceDeps } from './unknown-references.ts';
+
+/** What the settings and the metrics tell. */
+type Told = 'schedule' | 'pauseMs' | 'polled' | 'claimed' | 'lookAtUnknown';
+
+/** Starts the polling of every rail, and the look at references that nobody knows, as the settings say. */
+export async function composePolling(
+  scope: Pick<ServiceScope<z.output<typeof settings>>, 'config' | 'open'>,
+  parts: Omit<PollerDeps, Told> & Omit<UnknownReferenceDeps, 'openMax' | 'hidden'>,
+  metrics: Pick<Metrics, 'hidden' | 'polled' | 'claimed'>,
+): Promise<Poller> {
+  const { config } = scope;
+  const unknown = createUnknownReferences({
+    ...parts,
+    openMax: config.UNKNOWN_REFERENCES_OPEN_MAX,
+    hidden: metrics.hidden,
+  });
+  return scope.open(
+    startPoller({
+      ...parts,
+      schedule: {
+        baseMs: config.POLL_BASE_MS,
+        capMs: config.POLL_CAP_MS,
+        settleMs: config.CALLBACK_SETTLE_MS,
+      },
+      pauseMs: config.POLL_PAUSE_MS,
+      polled: metrics.polled,
+      claimed: metrics.claimed,
+      lookAtUnknown: unknown.lookAt,
+    }),
+  );
+}

@@ -1,0 +1,253 @@
+import type { Clock, Ids, Random } from '@pesewa/kernel';
+import { type Loop, type Messaging, startClaimLoop, type Transaction } from '@pesewa/messaging';
+import type { NotSent, Observation, RailConnector } from '@pesewa/rails';
+import type { CrashPoint, Logger } from '@pesewa/runtime';
+import { type BreakStore, breaksOf } from '../breaks/store.ts';
+import type { FoundBreak } from '../domain/break.ts';
+import type { RailAnswer, Verdict } from '../domain/question.ts';
+import { afterPoll, isScheduled, notAsked, type PollSchedule } from '../domain/schedule.ts';
+import { remember, type Terms, type Tracked } from '../domain/tracked.ts';
+import { afterVerdict, judge } from '../domain/verdict.ts';
+import type { ReconcilerEvents } from '../events.ts';
+import { fromDocument, type PollDocument, UNKNOWN_REFERENCE, type WorkingStore } from '../store.ts';
+import type { RailPace } from './rail-pace.ts';
+
+/** What came of a poll: the rail's answer, or why it can't be asked. */
+type PollAnswer = Observation | Extract<RailAnswer, { readonly kind: 'unaskable' }>;
+
+interface PollOutcome {
+  readonly reference: string;
+  readonly claim: string;
+  /** `notSent`: our own limits kept us from asking. */
+  readonly answer: PollAnswer | NotSent;
+  readonly polledAtMs: number;
+}
+
+/** What polling needs of a rail. */
+export type PolledRail = Pick<
+  RailConnector,
+  'name' | 'capabilities' | 'isAvailable' | 'lookUpPayout' | 'checkCollection'
+>;
+
+/** What polling needs. */
+export interface PollerDeps {
+  readonly store: WorkingStore;
+  readonly breaks: BreakStore;
+  readonly events: ReconcilerEvents;
+  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  readonly rails: readonly PolledRail[];
+  readonly pace: RailPace;
+  readonly schedule: PollSchedule;
+  readonly notFoundGraceMs: number;
+  readonly pollsBeforeBreak: number;
+  readonly pauseMs: number;
+  readonly polled: (rail: string, result: string) => void;
+  /** Hears how many were claimed of a rail, and whether its pace left others waiting. */
+  readonly claimed: (watch: string, records: number, isPaced: boolean) => void;
+  /** Looks at a reference that nobody has opened: there is nobody to ask about it. */
+  readonly lookAtUnknown: (reference: string) => Promise<void>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly crashPoint: CrashPoint;
+}
+
+/** Polling of every rail; disposing of it waits for the polls under way. */
+export interface Poller extends AsyncDisposable {
+  /** Looks at once for what is due of these rails. */
+  readonly wake: (watches: ReadonlySet<string>) => void;
+}
+
+const LEASE_FACTOR = 2;
+const MARGIN_MS = 5_000;
+const BATCH_MAX = 200;
+/** Of what nobody is asked about: it takes the database alone. */
+const UNASKED_CONCURRENCY_MAX = 64;
+const UNASKED_TIMEOUT_MS = 15_000;
+/** Turns of a rail that have run out are looked for again no sooner. */
+const PACE_AGAIN_MIN_MS = 50;
+
+/**
+ * Asks rails about due payments, outside any transaction, and commits what they said (design 7, ADR 26).
+ *
+ * Each rail has a claim loop of its own, within its concurrency here and its rate over all replicas: neither a slow rail
+ * nor its backlog keeps another waiting, and behind an open circuit nothing is claimed, so that it stays due.
+ *
+ * A crash between the call and the commit loses nothing: the payment is due again after its lease.
+ */
+export function startPoller(deps: PollerDeps): Poller {
+  const rails = new Map(deps.rails.map((rail) => [rail.name, rail]));
+  const outcomes = deps.messaging.groupCommit<PollOutcome, void>('reconciler.poll', (polls, transaction) =>
+    commitPolls(deps, rails, polls, transaction),
+  );
+  const work = async (document: PollDocument, claim: string): Promise<void> => {
+    const { reference, terms, askedAtMs } = fromDocument(document);
+    if (terms === null) return deps.lookAtUnknown(reference);
+    const polledAtMs = askedAtMs ?? deps.clock.nowMs();
+    deps.crashPoint('reconciler.poll.before-call');
+    const answer = await ask(rails.get(terms.rail), reference, terms);
+    deps.crashPoint('reconciler.poll.after-call');
+    deps.polled(terms.rail, answer.kind);
+    if (answer.kind === 'unknown' || answer.kind === 'unaskable') {
+      deps.logger.warn({ reference, rail: terms.rail, why: answer.why }, 'a poll got no answer');
+    }
+    return outcomes.submit({ reference, claim, answer, polledAtMs });
+  };
+  const lanes = new Map(
+    deps.rails.map((rail) => [rail.name, startLane(deps, rail.name, railLane(deps, rail), work)]),
+  );
+  const names = [UNKNOWN_REFERENCE, ...rails.keys()];
+  const unasked = [
+    startLane(deps, UNKNOWN_REFERENCE, { open: { watch: UNKNOWN_REFERENCE } }, work),
+    // There should be none; people are told of them.
+    startLane(deps, 'unconfigured', { open: { watch: { $exists: true, $nin: names } } }, work),
+  ];
+  return {
+    wake: (watches) => {
+      for (const watch of watches) lanes.get(watch)?.wake();
+      if ([...watches].some((watch) => !rails.has(watch))) for (const lane of unasked) lane.wake();
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([...lanes.values(), ...unasked].map((lane) => lane[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+type LaneOptions = Parameters<typeof startClaimLoop<PollDocument>>[0];
+
+/** What one lane has of its own: what it claims, and how much of it. */
+interface Lane {
+  readonly open: LaneOptions['open'];
+  readonly workTimeoutMs?: number;
+  readonly limits?: Pick<LaneOptions, 'mayClaim' | 'concurrencyMax' | 'pace'>;
+}
+
+function railLane({ pace }: PollerDeps, { name, capabilities, isAvailable }: PolledRail): Lane {
+  const { concurrencyMax, perSecondMax: perSecond } = capabilities.polling;
+  return {
+    open: { watch: name },
+    workTimeoutMs: capabilities.callDeadlineMs + MARGIN_MS,
+    limits: {
+      mayClaim: isAvailable,
+      concurrencyMax,
+      pace: {
+        take: (wanted) => pace.take(name, { wanted, perSecond }),
+        giveBack: (unused) => pace.giveBack(name, unused),
+        againMs: Math.max(PACE_AGAIN_MIN_MS, 1_000 / perSecond),
+      },
+    },
+  };
+}
+
+function startLane(deps: PollerDeps, name: string, lane: Lane, work: LaneOptions['work']): Loop {
+  const workTimeoutMs = lane.workTimeoutMs ?? UNASKED_TIMEOUT_MS;
+  return startClaimLoop({
+    name: `reconciler poller ${name}`,
+    collection: deps.store.collection,
+    open: lane.open,
+    // A little before the rail is asked. Owners compare it with their attempts, which have the same clock: so our own
+    // can't make a NOT FOUND look older than it is (design 4.3).
+    mark: { askedAt: '$$NOW' },
+    first: 'halves',
+    leaseMs: workTimeoutMs * LEASE_FACTOR,
+    workTimeoutMs,
+    batchMax: BATCH_MAX,
+    concurrencyMax: UNASKED_CONCURRENCY_MAX,
+    ...lane.limits,
+    pauseMs: deps.pauseMs,
+    clock: deps.clock,
+    ids: deps.ids,
+    logger: deps.logger,
+    claimed: (records, isPaced) => deps.claimed(name, records, isPaced),
+    work,
+  });
+}
+
+/** Asks a rail about a payment; says why where that can't be done. */
+export async function ask(
+  rail: PolledRail | undefined,
+  reference: string,
+  terms: Terms,
+): Promise<PollAnswer | NotSent> {
+  if (!rail) return { kind: 'unaskable', why: 'the rail is not configured here' };
+  const { currency, country } = terms;
+  if (terms.kind === 'payout') return rail.lookUpPayout({ reference, currency });
+  if (country === null) return { kind: 'unaskable', why: 'the country of the collection is not known here' };
+  return rail.checkCollection({ reference, country, currency });
+}
+
+async function commitPolls(
+  deps: PollerDeps,
+  rails: ReadonlyMap<string, PolledRail>,
+  polls: readonly PollOutcome[],
+  transaction: Transaction,
+): Promise<readonly undefined[]> {
+  const loaded = new Map(
+    await deps.store.load(
+      polls.map(({ reference }) => reference),
+      transaction.session,
+    ),
+  );
+  const opened: FoundBreak[] = [];
+  for (const poll of polls) {
+    const tracked = loaded.get(poll.reference);
+    const terms = tracked?.terms;
+    if (!tracked || !terms) continue;
+    const { settleMs } = deps.schedule;
+    const { answer, polledAtMs } = poll;
+    if (answer.kind === 'notSent') {
+      const afterMs = rails.get(terms.rail)?.isAvailable() ? answer.retryAfterMs : null;
+      loaded.set(poll.reference, refused(deps, tracked, poll, afterMs));
+      continue;
+    }
+    const verdict = judge({
+      tracked,
+      terms,
+      expectedFee: terms.railFee,
+      source: 'poll',
+      answer,
+      isScheduled: isScheduled(tracked, polledAtMs),
+      polledAtMs,
+      settleMs,
+      notFoundGraceMs: deps.notFoundGraceMs,
+      pollsBeforeBreak: deps.pollsBeforeBreak,
+    });
+    const from = { source: 'poll', atMs: polledAtMs, causationId: null } as const;
+    if (verdict.fact) transaction.emit(deps.events.observed(tracked, terms, verdict.fact, from));
+    opened.push(...breaksOf(tracked, terms, verdict, new Date(deps.clock.nowMs())));
+    loaded.set(poll.reference, polledOnce(deps, tracked, { ...poll, answer }, verdict));
+  }
+  await deps.store.save([...loaded.values()], transaction.session);
+  const news = await deps.breaks.open(opened, transaction.session);
+  for (const document of news) transaction.emit(deps.events.breakOpened(document));
+  return polls.map(() => undefined);
+}
+
+function refused(deps: PollerDeps, tracked: Tracked, poll: PollOutcome, afterMs: number | null): Tracked {
+  const at = { nowMs: deps.clock.nowMs(), fraction: deps.random.fraction() };
+  return notAsked(tracked, poll, afterMs === null ? null : { ...at, afterMs });
+}
+
+/** A poll that was made. */
+type MadePoll = PollOutcome & { readonly answer: PollAnswer };
+
+function polledOnce(deps: PollerDeps, tracked: Tracked, poll: MadePoll, verdict: Verdict): Tracked {
+  const { answer, claim, polledAtMs } = poll;
+  const { schedule } = deps;
+  const nowMs = deps.clock.nowMs();
+  const history = remember(tracked.history, { what: 'poll', detail: answer.kind, atMs: polledAtMs });
+  const judged = afterVerdict({ ...tracked, history }, verdict, nowMs);
+  const made = { claim, polledAtMs, askable: answer.kind !== 'unaskable' };
+  const next = afterPoll(judged, made, verdict, { schedule, nowMs, fraction: deps.random.fraction() });
+  return { ...next, notFoundSinceMs: notFoundSince(tracked, poll) };
+}
+
+/** Since when the rail has not known the payment: no answer at all changes nothing, any other begins anew. */
+function notFoundSince(
+  { notFoundSinceMs }: Tracked,
+  { answer, polledAtMs }: Pick<MadePoll, 'answer' | 'polledAtMs'>,
+): number | null {
+  if (answer.kind === 'unknown' || answer.kind === 'unaskable') return notFoundSinceMs;
+  return answer.kind === 'notFound' ? (notFoundSinceMs ?? polledAtMs) : null;
+}

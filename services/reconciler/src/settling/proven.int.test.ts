@@ -1,0 +1,140 @@
+import { eventually } from '@pesewa/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createHarness } from '../fixtures/harness.ts';
+import {
+  accepted,
+  callback,
+  collected,
+  completed,
+  ids,
+  initiated,
+  payoutFailed,
+} from '../fixtures/owners.ts';
+import { createReplay } from '../fixtures/replay.ts';
+
+const harness = createHarness('prv', process.env);
+const {
+  about,
+  answers,
+  asked,
+  breaksOf,
+  config,
+  database,
+  kafkaLog,
+  operator,
+  polls,
+  publish,
+  rowOf,
+  start,
+  stop,
+} = harness;
+const until = (what: string, met: () => boolean | Promise<boolean>) =>
+  eventually(async () => {
+    if (!(await met())) throw new Error(`not yet: ${what}`);
+  });
+const kinds = {
+  payout: { prefix: 'po', begin: accepted, differs: 'payout.amount_differs' },
+  collection: { prefix: 'co', begin: initiated, differs: 'collection.amount_differs' },
+} as const;
+const facts = (reference: string) => about(reference, 'RailStatusObserved').map(({ payload }) => payload);
+
+// Polls say `pending` unless told otherwise: whatever ends here, a proven callback has ended.
+beforeAll(harness.open);
+afterAll(harness.close);
+
+describe.each(['payout', 'collection'] as const)('a proven callback of a %s', (kind) => {
+  const { prefix, begin, differs } = kinds[kind];
+  const proves = (reference: string, status: string, amount?: string) =>
+    callback(reference, status, amount, kind, { proven: true, fee: '0.75' });
+
+  it.each(['before', 'after'])('is a fact at once, without a poll (%s the first event)', async (order) => {
+    const reference = ids.next(prefix);
+    // No poll gets an answer: what is known is known by the callback.
+    answers.set(reference, { kind: 'unknown', why: 'the rail is down' });
+    const events = [begin(reference), proves(reference, 'COMPLETED', '100.00')];
+    for (const event of order === 'before' ? events.toReversed() : events) {
+      await publish(event);
+      await until('the row', async () => (await rowOf(reference)) !== null);
+    }
+    await until('the fact', () => facts(reference).length > 0);
+    const [fact] = facts(reference).filter(({ source }) => source === 'provenCallback');
+    expect(fact).toMatchObject({ status: 'completed', amount: 10_000n, fee: 75n, kind });
+    expect(await breaksOf(reference)).toEqual([]);
+    const { items } = await operator(`/timeline?reference=${reference}`);
+    expect(items).toContainEqual(expect.objectContaining({ what: 'proven', detail: 'COMPLETED' }));
+  });
+
+  it('of a fee that is none is one break beside a hint of another, and stops nothing', async () => {
+    const reference = ids.next(prefix);
+    await publish(
+      callback(reference, 'COMPLETED', '100', kind, { fee: '9' }),
+      callback(reference, 'COMPLETED', '100', kind, { proven: true, fee: '-1' }),
+    );
+    await until('the callbacks', async () => (await rowOf(reference))?.callbacks.length === 2);
+    await publish(begin(reference));
+    await until('the fact', () => facts(reference).length > 0);
+    expect(facts(reference)[0]).toMatchObject({ status: 'completed', amount: 10_000n, fee: null });
+    expect(await breaksOf(reference)).toEqual(['callback.fee_differs']);
+    await until('a poll', () => asked.includes(reference));
+  });
+
+  it.each(['101', '100.001', 'a hundred'])('of %s is one break and no fact', async (amount) => {
+    const reference = ids.next(prefix);
+    await publish(
+      begin(reference),
+      proves(reference, 'COMPLETED', amount),
+      proves(reference, 'COMPLETED', '7'),
+    );
+    await until('the break', () => about(reference, 'BreakOpened').length > 0);
+    await until('a poll', () => asked.includes(reference));
+    expect(await breaksOf(reference)).toEqual([differs]);
+    expect(facts(reference)).toEqual([]);
+    expect(await rowOf(reference)).toMatchObject({ status: 'open' });
+  });
+
+  it('that contradicts another, or the end, is one break and moves nothing', async () => {
+    const [twice, against, early] = [ids.next(prefix), ids.next(prefix), ids.next(prefix)];
+    const both = (reference: string) => [proves(reference, 'COMPLETED'), proves(reference, 'FAILED')];
+    await publish(begin(twice), ...both(twice));
+    await publish(begin(against), kind === 'payout' ? payoutFailed(against) : collected(against, 10_000n));
+    await until('the end', async () => !['open', undefined].includes((await rowOf(against))?.status));
+    const claim = kind === 'payout' ? 'COMPLETED' : 'FAILED';
+    await publish(proves(against, claim), callback(against, claim, '100.0', kind, { proven: true }));
+    await publish(...both(early));
+    await until('both', async () => (await rowOf(early))?.callbacks.length === 2);
+    await publish(begin(early));
+    for (const reference of [twice, against, early]) {
+      await until('the break', () => about(reference, 'BreakOpened').length > 0);
+      expect(await breaksOf(reference)).toEqual(['payment.contradiction']);
+    }
+    expect(facts(twice).map(({ status }) => status)).toEqual(['completed']);
+    expect(facts(against)).toEqual([]);
+    expect(facts(early)).toEqual([]);
+  });
+});
+
+it('changes nothing when every topic is replayed: proven callbacks are applied once', async () => {
+  await publish(...(await polls().find({ open: true }).toArray()).map(endOf));
+  await until(
+    'an end of every poll',
+    async () => (await polls().countDocuments({ $or: [{ open: true }, { watch: { $exists: true } }] })) === 0,
+  );
+  await stop();
+  const state = async () => ({
+    polls: await polls().find().sort({ _id: 1 }).toArray(),
+    breaks: await database().collection('breaks').find().sort({ _id: 1 }).toArray(),
+  });
+  const [before, told] = [await state(), harness.heard.length];
+  expect(before.breaks.length).toBeGreaterThan(5);
+  const replay = createReplay({ config, kafkaLog, database: database() });
+  await replay.rewind();
+  await start();
+  const ends = await replay.ends();
+  await until('the replay', () => replay.isAppliedTo(ends));
+  expect(await state()).toEqual(before);
+  expect(harness.heard).toHaveLength(told);
+});
+
+function endOf({ _id, terms }: { readonly _id: string; readonly terms?: { readonly kind: string } }) {
+  return terms?.kind === 'collection' ? collected(_id, 10_000n) : completed(_id);
+}

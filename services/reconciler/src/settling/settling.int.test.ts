@@ -1,0 +1,217 @@
+import { systemClock } from '@pesewa/kernel';
+import { eventually } from '@pesewa/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createHarness } from '../fixtures/harness.ts';
+import { accepted, callback, completed, ids } from '../fixtures/owners.ts';
+import { railSettings } from '../fixtures/rail.ts';
+import type { PollDocument } from '../store.ts';
+
+const PER_SECOND = 60;
+const PATIENCE_MS = 60_000;
+const harness = createHarness('set', {
+  ...process.env,
+  RAILS: JSON.stringify([{ ...railSettings, pollsPerSecondMax: PER_SECOND, pollConcurrencyMax: 16 }]),
+  // Whatever is asked once is not due again while these tests run.
+  POLL_BASE_MS: '3600000',
+  POLL_CAP_MS: '3600000',
+  POLLS_BEFORE_BREAK: '3',
+});
+const { about, answers, asked, breaksOf, circuit, database, heard, polls, publish, rowOf } = harness;
+const until = (what: string, met: () => boolean | Promise<boolean>) =>
+  eventually(async () => {
+    if (!(await met())) throw new Error(`not yet: ${what}`);
+  }, PATIENCE_MS);
+const timesOf = (references: readonly string[]) => {
+  const mine = new Set(references);
+  return asked.filter((reference) => mine.has(reference));
+};
+
+beforeAll(harness.open);
+afterAll(harness.close);
+afterEach(() => {
+  circuit.isOpen = false;
+});
+
+/** An open payment, as it is written, before any poll. */
+async function template(): Promise<PollDocument> {
+  const reference = ids.next('po');
+  await publish(accepted(reference));
+  await until('the payment', async () => (await rowOf(reference)) !== null);
+  const row = await rowOf(reference);
+  if (!row) throw new Error('no payment');
+  const { askedAt: _askedAt, claim: _claim, ...rest } = row;
+  return { ...rest, polls: 0, pollsInRound: 0 };
+}
+
+/** Open payments, due one after another over the last hour: the oldest first. */
+async function backlog(count: number, change: Partial<PollDocument> = {}): Promise<readonly string[]> {
+  const row = await template();
+  const nowMs = systemClock.nowMs();
+  const documents = Array.from({ length: count }, (_, index) => {
+    const dueAt = new Date(nowMs - ((count - index) * 3_600_000) / count);
+    return { ...row, ...change, _id: ids.next('po'), dueAt, scheduledAt: dueAt };
+  });
+  await polls().insertMany(documents);
+  return documents.map(({ _id }) => _id);
+}
+
+/** What MongoDB's profiler tells of an operation. */
+interface Profiled {
+  readonly ns: string;
+  readonly op: string;
+  readonly command: { readonly projection?: { readonly _id?: unknown } };
+  readonly docsExamined: number;
+  readonly keysExamined: number;
+  readonly nreturned?: number;
+}
+
+describe('the reconciler after an outage', () => {
+  it('catches up at the permitted rate, from both ends, and keeps no hint waiting', async () => {
+    circuit.isOpen = true;
+    const due = await backlog(800);
+    const fresh = Array.from({ length: 20 }, () => ids.next('po'));
+    await publish(...fresh.map(accepted));
+    await until('the payments', async () => (await polls().countDocuments({ _id: { $in: fresh } })) === 20);
+    expect(timesOf([...due, ...fresh])).toEqual([]);
+    const fromMs = systemClock.nowMs();
+    circuit.isOpen = false;
+    await until('the first polls', () => timesOf(due).length > 100 && timesOf(fresh).length >= 20);
+    // By way of Kafka: while most of the backlog is still to come.
+    const before = timesOf(fresh).length;
+    await publish(...fresh.map((reference) => callback(reference, 'PENDING')));
+    await until('their polls', () => timesOf(fresh).length >= before + fresh.length);
+    expect(new Set(timesOf(due)).size).toBeLessThan(700);
+    // What becomes due in the database waits for a few batches, each of at most sixteen.
+    for (const _id of fresh.slice(0, 5)) {
+      const from = asked.length;
+      await polls().updateOne({ _id }, { $set: { dueAt: new Date() }, $unset: { claim: 1 } });
+      await until('its poll', () => asked.indexOf(_id, from) >= 0);
+      expect(asked.indexOf(_id, from) - from).toBeLessThan(100);
+    }
+    const [done, seconds] = [new Set(timesOf(due)), (systemClock.nowMs() - fromMs) / 1_000];
+    expect(done.size).toBeLessThan(780);
+    expect(done.size).toBeLessThanOrEqual(PER_SECOND * (seconds + 0.5));
+    // What is left is one piece: the oldest have gone in order, and the newest in theirs.
+    const states = due.map((reference) => done.has(reference));
+    const left = states.slice(states.indexOf(false), states.lastIndexOf(false) + 1);
+    expect(left.filter(Boolean)).toEqual([]);
+    expect(states.indexOf(false)).toBeGreaterThan(done.size / 3);
+    expect(await harness.metrics()).toMatch(/^claims_paced_total\{rail="upstream"\} [1-9]/m);
+    await until('the whole backlog', () => new Set(timesOf(due)).size === due.length);
+    expect(systemClock.nowMs() - fromMs).toBeGreaterThan(
+      ((due.length - PER_SECOND / 2) / PER_SECOND) * 1_000,
+    );
+    expect(timesOf(due)).toHaveLength(due.length);
+  }, 150_000);
+
+  it('claims by keys alone', async () => {
+    await backlog(100);
+    const looks = async () => {
+      const profile = database().collection<Profiled>('system.profile');
+      const seen = await profile
+        .find({ 'command.filter.watch': 'upstream', 'command.projection._id': 1 })
+        .toArray();
+      return seen.filter(({ ns, nreturned = 0 }) => ns.endsWith('.polls') && nreturned > 0);
+    };
+    await database().command({ profile: 2 });
+    try {
+      await until('some claims', async () => (await looks()).length > 3);
+    } finally {
+      await database().command({ profile: 0 });
+    }
+    for (const { docsExamined, keysExamined, nreturned } of await looks()) {
+      expect({ docsExamined, keysExamined }).toEqual({ docsExamined: 0, keysExamined: nreturned });
+    }
+  });
+});
+
+describe('three replicas', () => {
+  it('do the work of one: each payment is asked about once, whatever their clocks say', async () => {
+    await harness.stop();
+    const due = await backlogOf(240);
+    for (const reference of due) answers.set(reference, { kind: 'failed', reason: 'Declined' });
+    const replicas = await Promise.all([-1_000, 0, 1_000].map((aheadMs) => harness.join(aheadMs)));
+    try {
+      await until('every fact', () => {
+        const told = new Set(heard.map(({ payload }) => payload['reference']));
+        return due.every((reference) => told.has(reference));
+      });
+      expect(timesOf(due).toSorted()).toEqual(due.toSorted());
+      expect(heard.filter(({ payload }) => due.includes(String(payload['reference'])))).toHaveLength(240);
+      const texts = await Promise.all(replicas.map(({ scope }) => scope.metrics.metrics()));
+      const worked = texts.map((text) =>
+        Number(/^polls_total\{rail="upstream",result="failed"\} (\d+)/m.exec(text)?.[1] ?? 0),
+      );
+      expect(worked.reduce((sum, one) => sum + one, 0)).toBe(240);
+      expect(worked.filter((polled) => polled > 0).length).toBeGreaterThan(1);
+    } finally {
+      await Promise.all(replicas.map(({ close }) => close()));
+    }
+    await harness.start();
+  }, 150_000);
+});
+
+describe('what can’t be asked', () => {
+  it('stays due behind an open circuit: nothing is claimed', async () => {
+    circuit.isOpen = true;
+    const [reference] = await backlog(1);
+    if (reference === undefined) throw new Error('no payment');
+    const before = await rowOf(reference);
+    const { length } = asked;
+    // Another rail's payment goes on meanwhile: the poller has looked around.
+    const [stranger] = await backlog(1, await ofAnotherRail());
+    await until('the other one', async () => ((await rowOf(stranger ?? ''))?.polls ?? 0) > 0);
+    expect(await rowOf(reference)).toEqual(before);
+    expect(asked).toHaveLength(length);
+    expect(await harness.metrics()).toMatch(/oldest_due_seconds\{rail="upstream"\} 3\d\d\d/);
+    circuit.isOpen = false;
+    await until('its poll', () => asked.includes(reference));
+  });
+
+  it('is no poll where our own limits refuse it: it neither counts nor makes people look', async () => {
+    const [reference] = await backlog(1);
+    if (reference === undefined) throw new Error('no payment');
+    answers.set(reference, { kind: 'notSent', why: 'rate limit of the rail', retryAfterMs: 50 });
+    await until('some tries', () => timesOf([reference]).length > 5);
+    expect(await rowOf(reference)).toMatchObject({ polls: 0, pollsInRound: 0 });
+    expect(await breaksOf(reference)).toEqual([]);
+    answers.set(reference, { kind: 'completed', amount: 10_000n, fee: 50n, reason: null });
+    await until('the fact', () => about(reference, 'RailStatusObserved').length > 0);
+    expect(await rowOf(reference)).toMatchObject({ polls: 1 });
+    await publish(completed(reference));
+    await until('its end', async () => (await rowOf(reference))?.status === 'completed');
+    expect(await harness.metrics()).toContain('polls_per_settled_payment_sum{kind="payout"} 1\n');
+    expect(await harness.metrics()).toMatch(/^claims_total\{rail="upstream"\} [1-9]/m);
+  });
+
+  it('is shown to people where its rail is not configured here', async () => {
+    const [reference] = await backlog(1, await ofAnotherRail());
+    await until('the break', () => about(reference ?? '', 'BreakOpened').length > 0);
+    expect(await breaksOf(reference ?? '')).toEqual(['payment.stuck']);
+    expect(asked).not.toContain(reference);
+  });
+});
+
+async function ofAnotherRail(): Promise<Partial<PollDocument>> {
+  const { terms } = await template();
+  return terms ? { terms: { ...terms, rail: 'former' }, watch: 'former' } : {};
+}
+
+/** Like {@link backlog}, while no replica runs: the payments that there are stand for it. */
+async function backlogOf(count: number): Promise<readonly string[]> {
+  const row = await polls().findOne({ open: true, 'terms.rail': 'upstream' });
+  if (!row) throw new Error('no payment');
+  const { askedAt: _askedAt, claim: _claim, ...rest } = row;
+  const dueAt = new Date(systemClock.nowMs() - 10_000);
+  const documents = Array.from({ length: count }, () => ({
+    ...rest,
+    _id: ids.next('po'),
+    dueAt,
+    scheduledAt: dueAt,
+    polls: 0,
+    pollsInRound: 0,
+    breaks: [],
+  }));
+  await polls().insertMany(documents);
+  return documents.map(({ _id }) => _id);
+}

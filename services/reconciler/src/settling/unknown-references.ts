@@ -1,0 +1,159 @@
+import type { Clock } from '@pesewa/kernel';
+import type { Messaging, Transaction } from '@pesewa/messaging';
+import type { ClientSession, Db } from 'mongodb';
+import { type BreakStore, breakId, type Resolution } from '../breaks/store.ts';
+import type { FoundBreak } from '../domain/break.ts';
+import type { BreakKind } from '../domain/break-kinds.ts';
+import { isUnknown, remember, type Tracked } from '../domain/tracked.ts';
+import type { ReconcilerEvents } from '../events.ts';
+import type { WorkingStore } from '../store.ts';
+
+/** What looks after callbacks for payments that nobody has opened. */
+export interface UnknownReferences {
+  /** Shows a reference to people as a break, or forgets it once it has waited long enough. */
+  readonly lookAt: (reference: string) => Promise<void>;
+}
+
+const KIND: BreakKind = 'callback.unknown_reference';
+
+/** What is written once per transaction that opens such breaks of a rail, so that no two count at once. */
+interface TurnDocument {
+  readonly _id: string;
+  readonly turns: number;
+}
+
+/** What {@link createUnknownReferences} needs. */
+export interface UnknownReferenceDeps {
+  readonly db: Db;
+  readonly store: WorkingStore;
+  readonly breaks: BreakStore;
+  readonly events: ReconcilerEvents;
+  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  /** How many of these breaks may be open per rail: anyone can make up references. */
+  readonly openMax: number;
+  /** How long a reference is waited for; milliseconds. */
+  readonly keepMs: number;
+  /** Counts a reference that has no break of its own since too many are open. */
+  readonly hidden: (rail: string) => void;
+  readonly clock: Clock;
+}
+
+/** Builds {@link UnknownReferences}. */
+export function createUnknownReferences(deps: UnknownReferenceDeps): UnknownReferences {
+  const turns = deps.db.collection<TurnDocument>('turns');
+  const takeTurn = async (rail: string, session: ClientSession): Promise<void> => {
+    await turns.updateOne({ _id: `${KIND}/${rail}` }, { $inc: { turns: 1 } }, { session, upsert: true });
+  };
+  const looks = deps.messaging.groupCommit<string, void>(
+    'reconciler.unknown',
+    async (references, transaction) => {
+      const loaded = await deps.store.load(references, transaction.session);
+      await settle(deps, takeTurn, [...loaded.values()], transaction);
+      return references.map(() => undefined);
+    },
+  );
+  return { lookAt: (reference) => looks.submit(reference) };
+}
+
+async function settle(
+  deps: UnknownReferenceDeps,
+  takeTurn: (rail: string, session: ClientSession) => Promise<void>,
+  loaded: readonly Tracked[],
+  transaction: Transaction,
+): Promise<void> {
+  const nowMs = deps.clock.nowMs();
+  // A payment that has turned up since is none of our business any more: its owner's event has closed its break.
+  const waiting = loaded.filter(({ terms }) => terms === null);
+  const unknown = waiting.filter(isUnknown);
+  const old = unknown.filter(({ openedAtMs }) => nowMs - openedAtMs >= deps.keepMs);
+  const fresh = unknown.filter((tracked) => !old.includes(tracked));
+  const shown = await show(deps, takeTurn, fresh, nowMs, transaction);
+  const known = waiting
+    .filter((tracked) => !isUnknown(tracked))
+    .map((tracked) => ({ ...tracked, dueAtMs: null, claim: null }));
+  await deps.store.save([...shown, ...known], transaction.session);
+  await forget(deps, old, nowMs, transaction);
+}
+
+/** Opens a break for each reference that has none, as far as the bound of its rail allows. */
+async function show(
+  deps: UnknownReferenceDeps,
+  takeTurn: (rail: string, session: ClientSession) => Promise<void>,
+  fresh: readonly Tracked[],
+  nowMs: number,
+  transaction: Transaction,
+): Promise<readonly Tracked[]> {
+  const { session } = transaction;
+  const ids = fresh.map(({ reference }) => breakId(reference, KIND));
+  // One may be from an earlier time, when the same reference was forgotten.
+  const known = new Set((await deps.breaks.findAll(ids, session)).map(({ _id }) => _id));
+  const rooms = new Map<string, number>();
+  const opened: FoundBreak[] = [];
+  const shown: Tracked[] = [];
+  for (const tracked of fresh) {
+    const next = { ...tracked, dueAtMs: tracked.openedAtMs + deps.keepMs, claim: null };
+    shown.push(next);
+    const rail = tracked.callbacks[0]?.rail;
+    if (rail === undefined || known.has(breakId(tracked.reference, KIND))) continue;
+    const room = rooms.get(rail) ?? (await roomOf(deps, takeTurn, rail, session));
+    rooms.set(rail, Math.max(0, room - 1));
+    if (room === 0) {
+      transaction.afterCommit(() => deps.hidden(rail));
+      continue;
+    }
+    opened.push(breakOf(tracked, rail, new Date(nowMs)));
+    shown.splice(-1, 1, {
+      ...next,
+      breaks: [...next.breaks, KIND],
+      history: remember(next.history, { what: 'break', detail: KIND, atMs: nowMs }),
+    });
+  }
+  const news = await deps.breaks.open(opened, session);
+  for (const document of news) transaction.emit(deps.events.breakOpened(document));
+  return shown;
+}
+
+async function roomOf(
+  { breaks, openMax }: UnknownReferenceDeps,
+  takeTurn: (rail: string, session: ClientSession) => Promise<void>,
+  rail: string,
+  session: ClientSession,
+): Promise<number> {
+  if (openMax === 0) return 0;
+  await takeTurn(rail, session);
+  return openMax - (await breaks.countOpenOf({ kind: KIND, rail }, openMax, session));
+}
+
+function breakOf({ reference }: Tracked, rail: string, openedAt: Date): FoundBreak {
+  return {
+    _id: breakId(reference, KIND),
+    kind: KIND,
+    reference,
+    rail,
+    currency: null,
+    amount: null,
+    detail: `a callback of ${rail} speaks of a payment that nobody has opened`,
+    openedAt,
+  };
+}
+
+async function forget(
+  { store, breaks, events }: UnknownReferenceDeps,
+  old: readonly Tracked[],
+  nowMs: number,
+  transaction: Transaction,
+): Promise<void> {
+  if (old.length === 0) return;
+  const resolutions = old.map(
+    ({ reference }): Resolution => ({
+      id: breakId(reference, KIND),
+      resolution: 'no such payment turned up; the callback stays with the ingress',
+    }),
+  );
+  const closed = await breaks.resolve(resolutions, new Date(nowMs), transaction.session);
+  for (const document of closed) transaction.emit(events.breakResolved(document));
+  await store.forget(
+    old.map(({ reference }) => reference),
+    transaction.session,
+  );
+}

@@ -1,0 +1,264 @@
+import type { Clock } from '@pesewa/kernel';
+import type { Messaging, Transaction } from '@pesewa/messaging';
+import type { BreakCursor, BreakStore } from '../breaks/store.ts';
+import type { Break, FoundBreak } from '../domain/break.ts';
+import type { BreakKind } from '../domain/break-kinds.ts';
+import { remember, type Tracked } from '../domain/tracked.ts';
+import type { ReconcilerEvents } from '../events.ts';
+import type { WorkingStore } from '../store.ts';
+import { breaksOf } from './findings.ts';
+import type { RecordDocument, StatementDocument, StatementStore } from './store.ts';
+
+/** What opens the breaks that a matched statement calls for, and closes those that it explains. */
+export interface StatementBreaks {
+  readonly settle: (statement: StatementDocument, keep: () => Promise<void>) => Promise<void>;
+}
+
+/** What {@link createStatementBreaks} needs. */
+export interface StatementBreakDeps {
+  readonly statementStore: StatementStore;
+  readonly store: WorkingStore;
+  readonly breaks: BreakStore;
+  readonly events: ReconcilerEvents;
+  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  /** How many breaks one statement may open. */
+  readonly openMax: number;
+  readonly clock: Clock;
+}
+
+const RECORDS_PER_STEP = 200;
+/** Where there is no room for breaks any more, a record is only noted. */
+const NOTED_PER_STEP = 1_000;
+
+/** The results that may call for a break, in the order in which they get theirs. */
+const told = ['differs', 'missing_there', 'missing_here', 'duplicate'] as const;
+
+const CLOSING: readonly BreakKind[] = [
+  'statement.differs',
+  'statement.missing_here',
+  'statement.missing_there',
+];
+
+/** What is settled in one transaction: records that may open breaks, or breaks that may be explained. */
+type Step = { readonly statement: StatementDocument } & (
+  | { readonly records: readonly RecordDocument[] }
+  | { readonly breaks: readonly Break[] }
+);
+
+/** Builds {@link StatementBreaks}. */
+export function createStatementBreaks(deps: StatementBreakDeps): StatementBreaks {
+  const steps = deps.messaging.groupCommit<Step, boolean>(
+    'reconciler.statement-breaks',
+    async (given, transaction) => {
+      const rooms: boolean[] = [];
+      for (const step of given) {
+        if ('records' in step) rooms.push(await open(deps, step.statement, step.records, transaction));
+        else {
+          await close(deps, step.statement, step.breaks, transaction);
+          rooms.push(true);
+        }
+      }
+      return rooms;
+    },
+    { itemsMax: 1 },
+  );
+  return {
+    settle: async (statement, keep) => {
+      // Breaks are few and lines are many: it is for each break that its line is looked for.
+      for (const kind of CLOSING) {
+        for await (const breaks of openBreaks(deps, kind, statement.rail)) {
+          await keep();
+          await steps.submit({ statement, breaks });
+        }
+      }
+      let hasRoom = true;
+      for (const result of told) {
+        const limitOf = () => (hasRoom ? RECORDS_PER_STEP : NOTED_PER_STEP);
+        for await (const records of recordsOf(deps, statement._id, result, limitOf)) {
+          await keep();
+          hasRoom = await steps.submit({ statement, records });
+        }
+      }
+    },
+  };
+}
+
+async function* openBreaks(
+  { breaks }: StatementBreakDeps,
+  kind: BreakKind,
+  rail: string,
+): AsyncGenerator<readonly Break[]> {
+  let after: BreakCursor | undefined;
+  do {
+    const page = await breaks.list({ kind, rail, status: 'unresolved', after, limit: RECORDS_PER_STEP });
+    if (page.items.length > 0) yield page.items;
+    after = page.next ?? undefined;
+  } while (after);
+}
+
+/** The records of a result in the order of their ids. */
+async function* recordsOf(
+  { statementStore: { records } }: StatementBreakDeps,
+  statement: string,
+  result: (typeof told)[number],
+  limitOf: () => number,
+): AsyncGenerator<readonly RecordDocument[]> {
+  let after = '';
+  for (;;) {
+    const page = await records
+      .find({ statement, result, _id: { $gt: after } })
+      .sort({ _id: 1 })
+      .limit(limitOf())
+      .toArray();
+    const last = page.at(-1);
+    if (!last) return;
+    yield page;
+    after = last._id;
+  }
+}
+
+/** Closes what a statement explains: the payment is here and there, and where that is in question, the same. */
+async function close(
+  deps: StatementBreakDeps,
+  statement: StatementDocument,
+  breaks: readonly Break[],
+  transaction: Transaction,
+): Promise<void> {
+  const { records } = deps.statementStore;
+  const { session } = transaction;
+  const references = breaks.map(({ reference }) => reference);
+  const uses = { $in: references.flatMap((reference) => [reference, `${reference}/reversal`]) };
+  const lines = [
+    ...(await records.find({ uses, statement: statement._id }, { session }).toArray()),
+    ...(await records
+      .find({ subject: { $in: references }, statement: statement._id }, { session })
+      .toArray()),
+  ];
+  const closing = breaks.filter(({ kind, reference }) => {
+    const about = lines.filter(({ payment, subject }) => payment === reference || subject === reference);
+    if (kind === 'statement.missing_there') return about.some((line) => line.uses === reference);
+    return about.length > 0 && (kind !== 'statement.differs' || about.every(isMatched));
+  });
+  const resolution = `the statement ${statement._id} has it as we have`;
+  const closed = await deps.breaks.resolve(
+    closing.map(({ _id: id }) => ({ id, resolution })),
+    new Date(deps.clock.nowMs()),
+    session,
+  );
+  for (const one of closed) transaction.emit(deps.events.breakResolved(one));
+  await note(deps, closed, 'resolved', transaction);
+}
+
+function isMatched({ result }: RecordDocument): boolean {
+  return result === 'matched';
+}
+
+/** Opens breaks as far as there is room, and tells whether there is more; one that stands needs none. */
+async function open(
+  deps: StatementBreakDeps,
+  statement: StatementDocument,
+  records: readonly RecordDocument[],
+  transaction: Transaction,
+): Promise<boolean> {
+  const { session } = transaction;
+  const { statementStore, breaks } = deps;
+  const current = await statementStore.statements.findOne({ _id: statement._id }, { session });
+  const fresh = await statementStore.records
+    .find(
+      {
+        _id: { $in: records.map(({ _id }) => _id) },
+        breakId: { $exists: false },
+        hidden: { $exists: false },
+      },
+      { session },
+    )
+    .sort({ _id: 1 })
+    .toArray();
+  if (!current || current.status !== 'matching') return true;
+  if (fresh.length === 0) return current.opened < deps.openMax;
+  const found = await breaksOf(statementStore, statement, fresh, {
+    session,
+    openedAt: new Date(deps.clock.nowMs()),
+  });
+  const standing = new Set(
+    (
+      await breaks.findAll(
+        [...found.values()].map(({ _id }) => _id),
+        session,
+      )
+    )
+      .filter(({ status }) => status === 'open')
+      .map(({ _id }) => _id),
+  );
+  const { room, opening, shown, hidden } = share(found, standing, deps.openMax - current.opened);
+  const opened = await breaks.open([...opening.values()], session);
+  for (const one of opened) transaction.emit(deps.events.breakOpened(one));
+  await note(deps, opened, 'break', transaction);
+  if (shown.length + hidden.length === 0) return room > 0;
+  await statementStore.records.bulkWrite(
+    [
+      ...shown.map((record) => ({
+        updateOne: { filter: { _id: record.id }, update: { $set: { breakId: record.breakId } } },
+      })),
+      ...(hidden.length === 0
+        ? []
+        : [
+            { updateMany: { filter: { _id: { $in: hidden } }, update: { $set: { hidden: true as const } } } },
+          ]),
+    ],
+    { session },
+  );
+  await statementStore.statements.updateOne(
+    { _id: statement._id },
+    { $inc: { opened: deps.openMax - current.opened - room, hidden: hidden.length } },
+    { session },
+  );
+  return room > 0;
+}
+
+/** Which records get a break, and which are hidden since there is no room; by record, in their order. */
+function share(found: ReadonlyMap<string, FoundBreak>, standing: ReadonlySet<string>, roomBefore: number) {
+  let room = roomBefore;
+  const opening = new Map<string, FoundBreak>();
+  const shown: { readonly id: string; readonly breakId: string }[] = [];
+  const hidden: string[] = [];
+  for (const [record, one] of found) {
+    const isThere = standing.has(one._id) || opening.has(one._id);
+    if (!isThere && room <= 0) {
+      hidden.push(record);
+      continue;
+    }
+    if (!isThere) room -= 1;
+    opening.set(one._id, opening.get(one._id) ?? one);
+    shown.push({ id: record, breakId: one._id });
+  }
+  return { room, opening, shown, hidden };
+}
+
+/** Notes breaks in the timelines of the payments that they are about, where those are known. */
+async function note(
+  { store, clock }: StatementBreakDeps,
+  breaks: readonly { readonly kind: string; readonly reference: string }[],
+  what: 'break' | 'resolved',
+  { session }: Transaction,
+): Promise<void> {
+  if (breaks.length === 0) return;
+  const atMs = clock.nowMs();
+  const changed = new Map<string, Tracked>(
+    await store.load(
+      breaks.map(({ reference }) => reference),
+      session,
+    ),
+  );
+  for (const { kind, reference } of breaks) {
+    const tracked = changed.get(reference);
+    if (!tracked) continue;
+    const others = tracked.breaks.filter((other) => other !== kind);
+    changed.set(reference, {
+      ...tracked,
+      breaks: what === 'break' ? [...others, kind] : others,
+      history: remember(tracked.history, { what, detail: kind, atMs }),
+    });
+  }
+  await store.save([...changed.values()], session);
+}

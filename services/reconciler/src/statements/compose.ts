@@ -1,0 +1,45 @@
+import type { ServiceScope } from '@pesewa/runtime';
+import type { z } from 'zod';
+import type { settings } from '../config.ts';
+import type { RailFee } from '../handlers.ts';
+import { createStatementBreaks, type StatementBreakDeps } from './breaks.ts';
+import { createStatementIntake } from './intake.ts';
+import { openMappingStore } from './mappings.ts';
+import { createStatementPayments } from './payments.ts';
+import { addStatementRoutes } from './routes.ts';
+import { type StatementDeps, startStatements } from './statements.ts';
+import { openStatementStore } from './store.ts';
+
+const DAY_MS = 86_400_000;
+
+type Parts = Pick<StatementBreakDeps, 'store' | 'breaks' | 'events' | 'clock'> &
+  Pick<StatementDeps, 'ids' | 'logger'> & {
+    readonly messaging: StatementBreakDeps['messaging'] & StatementDeps['messaging'];
+    readonly railFee: RailFee;
+    readonly railNames: readonly string[];
+    readonly sharedMayOrder: boolean;
+  };
+
+/** Puts the statements of rails together (design 7, ADR 30); everything it opens closes with the scope. */
+export async function composeStatements(
+  scope: ServiceScope<z.output<typeof settings>>,
+  parts: Parts,
+): Promise<void> {
+  const { config } = scope;
+  const statementStore = await openStatementStore(parts.messaging.db);
+  const payments = createStatementPayments(parts.store.collection, parts.railFee);
+  const limits = { bytesMax: config.STATEMENT_BYTES_MAX, linesMax: config.STATEMENT_LINES_MAX };
+  const shared = { ...parts, statementStore, payments };
+  const statements = startStatements({
+    ...shared,
+    intake: createStatementIntake({ ...shared, limits }),
+    statementBreaks: createStatementBreaks({ ...shared, openMax: config.STATEMENT_BREAKS_MAX }),
+    statementKeepMs: config.STATEMENT_KEEP_DAYS * DAY_MS,
+  });
+  await scope.open(statements);
+  addStatementRoutes(scope.operator, {
+    ...shared,
+    statements,
+    mappings: openMappingStore(parts.messaging.db),
+  });
+}

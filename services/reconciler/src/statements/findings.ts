@@ -1,0 +1,73 @@
+import type { Transaction } from '@pesewa/messaging';
+import { breakId } from '../breaks/store.ts';
+import type { FoundBreak } from '../domain/break.ts';
+import type { BreakKind } from '../domain/break-kinds.ts';
+import { movedAgain } from '../domain/statement-matching.ts';
+import {
+  type RecordDocument,
+  type StatementDocument,
+  type StatementStore,
+  subjectOf,
+  toRow,
+} from './store.ts';
+
+const kinds = {
+  differs: 'statement.differs',
+  missing_here: 'statement.missing_here',
+  duplicate: 'statement.missing_here',
+  missing_there: 'statement.missing_there',
+} as const satisfies Record<string, BreakKind>;
+
+/** The breaks that records call for, by record: none where no money is in question. */
+export async function breaksOf(
+  statementStore: StatementStore,
+  statement: StatementDocument,
+  records: readonly RecordDocument[],
+  { session, openedAt }: Pick<Transaction, 'session'> & { readonly openedAt: Date },
+): Promise<ReadonlyMap<string, FoundBreak>> {
+  const doubled = records.flatMap(({ result, payment }) =>
+    result === 'duplicate' && payment !== undefined ? [payment, `${payment}/reversal`] : [],
+  );
+  const lines =
+    doubled.length === 0
+      ? []
+      : await statementStore.records
+          .find({ uses: { $in: doubled }, statement: statement._id }, { session })
+          .toArray();
+  const found = new Map<string, FoundBreak>();
+  for (const record of records) {
+    const { result, row, payment, difference = null } = record;
+    if (result === undefined || !(result in kinds) || !row) continue;
+    const kind = kinds[result as keyof typeof kinds];
+    const holders = lines.filter((line) => line.payment === payment);
+    const isAgain =
+      result === 'duplicate' && holders.every((line) => line.row && movedAgain(toRow(row), toRow(line.row)));
+    if (result === 'duplicate' && !isAgain) continue;
+    if (result === 'missing_here' && row.status !== 'completed') continue;
+    const reference =
+      kind === 'statement.missing_here'
+        ? subjectOf(statement.rail, record)
+        : (payment ?? subjectOf(statement.rail, record));
+    found.set(record._id, {
+      _id: breakId(reference, kind),
+      kind,
+      reference,
+      rail: statement.rail,
+      currency: row.currency,
+      amount: result === 'duplicate' ? row.amount : difference,
+      detail: detailOf(record),
+      openedAt,
+    });
+  }
+  return found;
+}
+
+function detailOf({ result, how = [], payment, row }: RecordDocument): string {
+  if (result === 'differs') return `the rail's statement differs in ${how.join(' and ')}`;
+  if (result === 'missing_there') return "the rail's statement has no line for the payment";
+  if (result === 'duplicate')
+    return `a further line of the rail's statement moves money for ${payment ?? 'a payment'}`;
+  return row?.reference === undefined
+    ? "a line of the rail's statement fits no payment by amount and time"
+    : "a line of the rail's statement names a payment that nobody has opened";
+}

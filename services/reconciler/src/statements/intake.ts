@@ -1,0 +1,273 @@
+import { createHash } from 'node:crypto';
+import type { Clock, Result } from '@pesewa/kernel';
+import { accept, refuse } from '@pesewa/kernel';
+import type { Messaging, Transaction } from '@pesewa/messaging';
+import {
+  type HeldRow,
+  matchByReference,
+  missingHere,
+  type NumberedRow,
+  type StatementPayment,
+} from '../domain/statement-matching.ts';
+import { laneOf } from '../domain/statement-pairing.ts';
+import { type FileLimits, readStatementFile, type StatementLine, UnreadableFileError } from './lines.ts';
+import type { StatementPayments } from './payments.ts';
+import {
+  lineId,
+  type RecordDocument,
+  type StatementDocument,
+  type StatementStore,
+  type StatementTerms,
+  toRow,
+  toStoredOutcome,
+  toStoredRow,
+} from './store.ts';
+
+/** Why a file was not taken, for people. */
+export interface IntakeRefusal {
+  readonly code: 'unreadable' | 'too_large' | 'digest_differs' | 'content_differs' | 'dropped';
+  readonly message: string;
+}
+
+/** What stores the lines of a statement as they come, each matched by its reference. */
+export interface StatementIntake {
+  /** Stores what is missing of a statement; resolves once all of the file is stored and proven to be the one announced. */
+  readonly take: (
+    statement: StatementDocument,
+    content: AsyncIterable<Uint8Array>,
+  ) => Promise<Result<StatementDocument, IntakeRefusal>>;
+}
+
+/** What {@link createStatementIntake} needs. */
+export interface IntakeDeps {
+  readonly statementStore: StatementStore;
+  readonly payments: StatementPayments;
+  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  readonly limits: FileLimits;
+  readonly clock: Clock;
+}
+
+/** A batch of lines with what was found out before its transaction. */
+interface Batch {
+  readonly statement: StatementTerms & Pick<StatementDocument, '_id' | 'trial'>;
+  /** Its place, from 0. */
+  readonly place: number;
+  readonly chain: string;
+  readonly lines: readonly StatementLine[];
+  readonly payments: ReadonlyMap<string, StatementPayment>;
+}
+
+/** Builds {@link StatementIntake}. */
+export function createStatementIntake(deps: IntakeDeps): StatementIntake {
+  const { statements } = deps.statementStore;
+  const commits = deps.messaging.groupCommit<Batch, boolean>(
+    'reconciler.statement',
+    async (batches, transaction) => {
+      const outcomes: boolean[] = [];
+      for (const batch of batches) outcomes.push(await store(deps, batch, transaction));
+      return outcomes;
+    },
+    { itemsMax: 1 },
+  );
+
+  /** What is stored after a batch was: by this upload, or by another one of the same file at the same time. */
+  async function commit(batch: Batch): Promise<Stored> {
+    const { statement, place, chain } = batch;
+    if (await commits.submit(batch)) return { batches: place + 1, chain };
+    const found = await statements.findOne({ _id: statement._id });
+    if (!found || found.status === 'dropped') throw new DroppedError('dropped meanwhile');
+    return found;
+  }
+
+  return {
+    take: async (statement, content) => {
+      const { _id } = statement;
+      const receiving = { _id, status: 'receiving' } as const;
+      try {
+        const received = await receive(deps, statement, content, commit);
+        if (received.ok) {
+          await statements.updateOne(
+            { ...receiving, batches: received.value },
+            { $set: { status: 'matching' } },
+          );
+          const found = await statements.findOne({ _id });
+          return found && found.status !== 'dropped' ? accept(found) : refuse(droppedMeanwhile);
+        }
+        await statements.updateOne(receiving, { $set: { status: 'dropped' } });
+        return received;
+      } catch (error) {
+        if (error instanceof DroppedError) return refuse(droppedMeanwhile);
+        if (!(error instanceof UnreadableFileError)) throw error;
+        await statements.updateOne(receiving, { $set: { status: 'dropped' } });
+        return refuse({ code: error.isTooLarge ? 'too_large' : 'unreadable', message: error.message });
+      }
+    },
+  };
+}
+
+type Stored = Pick<StatementDocument, 'batches' | 'chain'>;
+
+/** Reads the file and stores the batches that are not stored yet, one while the next is being read. */
+async function receive(
+  deps: IntakeDeps,
+  statement: StatementDocument,
+  content: AsyncIterable<Uint8Array>,
+  commit: (batch: Batch) => Promise<Stored>,
+): Promise<Result<number, IntakeRefusal>> {
+  const { mapping, currency } = statement;
+  const file = readStatementFile(content, { mapping, currency, limits: deps.limits });
+  let known: Stored = statement;
+  let place = 0;
+  let chain = '';
+  let writing: Promise<Stored> = Promise.resolve(known);
+  try {
+    for await (const lines of file.batches) {
+      chain = carryOn(chain, lines);
+      known = await writing;
+      const batch = { statement, place, chain, lines };
+      place += 1;
+      if (place <= known.batches) {
+        if (place === known.batches && chain !== known.chain) return contentDiffers();
+        continue;
+      }
+      const payments = await deps.payments.find(
+        lines.flatMap(({ read }) => ('row' in read ? (read.row.reference ?? []) : [])),
+      );
+      writing = commit({ ...batch, payments });
+      // Awaited with the next batch; until then nobody else would hear of its failure.
+      writing.catch(() => undefined);
+    }
+  } finally {
+    known = await writing.catch(() => known);
+  }
+  known = await writing;
+  if (known.batches !== place || (place > 0 && known.chain !== chain)) return contentDiffers();
+  if (file.digest() !== statement.digest) {
+    const message = `sha256: the file that came has the digest ${file.digest()}: send that, or the right file`;
+    return refuse({ code: 'digest_differs' as const, message });
+  }
+  return accept(place);
+}
+
+class DroppedError extends Error {
+  override readonly name = 'DroppedError';
+}
+
+const droppedMeanwhile: IntakeRefusal = {
+  code: 'dropped',
+  message:
+    'the statement was dropped meanwhile, since another upload under its digest had other content: send it again',
+};
+
+function contentDiffers() {
+  const message =
+    'sha256: an earlier upload under this digest had other content, which is dropped now: send the file again';
+  return refuse({ code: 'content_differs' as const, message });
+}
+
+/** A digest of everything up to a batch: two uploads with the same have stored the same. */
+function carryOn(chain: string, lines: readonly StatementLine[]): string {
+  const exact = (_key: string, value: unknown): unknown =>
+    typeof value === 'bigint' ? String(value) : value;
+  return createHash('sha256').update(chain).update(JSON.stringify(lines, exact)).digest('hex');
+}
+
+/** Stores a batch with the count of what is stored; false where another upload has stored it. */
+async function store(deps: IntakeDeps, batch: Batch, { session }: Transaction): Promise<boolean> {
+  const { statements, records } = deps.statementStore;
+  const { statement, place, chain, lines, payments } = batch;
+  const { _id, rail } = statement;
+  const rows = lines.flatMap(({ number, read }): readonly NumberedRow[] =>
+    'row' in read ? [{ id: lineId(_id, number), row: read.row }] : [],
+  );
+  const loose = rows.filter(({ row }) => isLoose(row));
+  const times = rows.flatMap(({ row: { atMs } }) => atMs ?? []);
+  const { matchedCount } = await statements.updateOne(
+    { _id, status: 'receiving', batches: place },
+    {
+      $set: { batches: place + 1, chain },
+      $inc: { lines: lines.length, loose: loose.length },
+      $addToSet: { currencies: { $each: [...new Set(rows.map(({ row }) => row.currency))] } },
+      ...(times.length > 0 && {
+        $min: { firstAt: new Date(Math.min(...times)) },
+        $max: { lastAt: new Date(Math.max(...times)) },
+      }),
+    },
+    { session },
+  );
+  if (matchedCount === 0) return false;
+  const named = rows.filter(({ row }) => !isLoose(row));
+  const held = await findHeld(deps, _id, payments, { session });
+  const outcomes = matchByReference(named, payments, held, rail);
+  const displaced = [...held.values()].filter(({ id }) => outcomes.has(id));
+  await records.bulkWrite(
+    [
+      // First those that lose their place: a movement has one line at any time.
+      ...displaced.map(({ id }) => ({
+        updateOne: {
+          filter: { _id: id },
+          update: {
+            $set: { result: 'duplicate' as const },
+            $unset: { uses: true, how: true, difference: true, by: true, confidence: true } as const,
+          },
+        },
+      })),
+      ...lines.map((line) => {
+        const outcome = outcomes.get(lineId(_id, line.number));
+        return { insertOne: { document: toRecord(statement, line, outcome && toStoredOutcome(outcome)) } };
+      }),
+    ],
+    { session, ordered: true },
+  );
+  return true;
+}
+
+/** The lines of earlier batches that movements of these payments have. */
+async function findHeld(
+  { statementStore }: IntakeDeps,
+  statement: string,
+  payments: ReadonlyMap<string, StatementPayment>,
+  options: Pick<Transaction, 'session'>,
+): Promise<ReadonlyMap<string, HeldRow>> {
+  if (payments.size === 0) return new Map();
+  const movements = [...payments.keys()].flatMap((reference) => [reference, `${reference}/reversal`]);
+  const found = await statementStore.records.find({ uses: { $in: movements }, statement }, options).toArray();
+  return new Map(
+    found.flatMap(({ _id, row, result, uses, payment, how, difference }) => {
+      if (!row || uses === undefined || (result !== 'matched' && result !== 'differs')) return [];
+      const outcome = {
+        result,
+        uses,
+        ...(payment !== undefined && { payment }),
+        ...(how !== undefined && { how }),
+        ...(difference !== undefined && { difference }),
+      };
+      return [[uses, { id: _id, row: toRow(row), outcome }] as const];
+    }),
+  );
+}
+
+/** Whether a line is left to be paired by amount and time: it names no payment, and moved money at a time. */
+function isLoose({ reference, atMs, kind, status }: NumberedRow['row']): boolean {
+  const isPayment = kind === 'payout' || kind === 'collection';
+  return reference === null && atMs !== null && isPayment && status === 'completed';
+}
+
+function toRecord(
+  { _id, trial }: Batch['statement'],
+  { number, line, read }: StatementLine,
+  outcome: Partial<RecordDocument> | undefined,
+): RecordDocument {
+  const base = { _id: lineId(_id, number), statement: _id, line, ...(trial && { trial }) };
+  if ('unreadable' in read) return { ...base, result: 'unreadable', reason: read.unreadable };
+  if ('aside' in read) return { ...base, result: 'set_aside' };
+  const { row } = read;
+  const stored = { ...base, row: toStoredRow(row) };
+  if (!isLoose(row)) return { ...stored, ...(outcome ?? toStoredOutcome(missingHere(row))) };
+  return {
+    ...stored,
+    loose: 'line',
+    lane: laneOf(row),
+    ...(row.atMs !== null && { at: new Date(row.atMs) }),
+  };
+}

@@ -1,0 +1,165 @@
+import { createHash, type Hash } from 'node:crypto';
+import { parse } from 'csv-parse';
+import { layoutOf, type StatementMapping } from '../domain/statement-mapping.ts';
+import { createRowReader, type ReadLine } from '../domain/statement-rows.ts';
+
+/** A line of a statement file. */
+export interface StatementLine {
+  /** Counted from 1 over everything that is not the heading, so that the same file gives the same numbers. */
+  readonly number: number;
+  /** Where the line ends in the file, from 1. */
+  readonly line: number;
+  readonly read: ReadLine;
+}
+
+/** What is read of a file at most. */
+export interface FileLimits {
+  readonly bytesMax: number;
+  readonly linesMax: number;
+}
+
+/** The file can't be read as a whole; the message names the place and says what to do, and holds none of its content. */
+export class UnreadableFileError extends Error {
+  override readonly name = 'UnreadableFileError';
+  readonly isTooLarge: boolean;
+
+  constructor(message: string, isTooLarge = false) {
+    super(message);
+    this.isTooLarge = isTooLarge;
+  }
+}
+
+/** How many lines are stored in one transaction; the same for every upload, so that one goes on where another stopped. */
+const LINES_PER_BATCH = 1_000;
+
+const LINE_BYTES_MAX = 65_536;
+const COLUMNS_MAX = 200;
+
+/** A file as it comes in: its lines by the batch, and once all are read the digest of its bytes. */
+export interface StatementFile {
+  readonly batches: AsyncIterable<readonly StatementLine[]>;
+  /** SHA-256 in hex of what was read. */
+  readonly digest: () => string;
+}
+
+/** Reads a statement as a stream: never more than a batch and a piece of the file are in memory. */
+export function readStatementFile(
+  content: AsyncIterable<Uint8Array>,
+  how: { readonly mapping: StatementMapping; readonly currency: string | null; readonly limits: FileLimits },
+): StatementFile {
+  const hash = createHash('sha256');
+  return { batches: batchesOf(content, hash, how), digest: () => hash.copy().digest('hex') };
+}
+
+async function* batchesOf(
+  content: AsyncIterable<Uint8Array>,
+  hash: Hash,
+  { mapping, currency, limits }: Parameters<typeof readStatementFile>[1],
+): AsyncGenerator<readonly StatementLine[]> {
+  let lines: StatementLine[] = [];
+  const parser = openParser(mapping, currency, limits, (line) => void lines.push(line));
+  let bytes = 0;
+  for await (const piece of content) {
+    bytes += piece.byteLength;
+    if (bytes > limits.bytesMax)
+      throw new UnreadableFileError(
+        `the file has more than ${limits.bytesMax} bytes: send it in parts`,
+        true,
+      );
+    hash.update(piece);
+    await parser.write(piece);
+    while (lines.length >= LINES_PER_BATCH) {
+      const batch = lines.slice(0, LINES_PER_BATCH);
+      lines = lines.slice(LINES_PER_BATCH);
+      yield batch;
+    }
+  }
+  await parser.end();
+  for (let from = 0; from < lines.length; from += LINES_PER_BATCH) {
+    yield lines.slice(from, from + LINES_PER_BATCH);
+  }
+}
+
+/** The library's parser, fed by hand: what it finds is taken at once, and nothing waits in its buffers. */
+function openParser(
+  mapping: StatementMapping,
+  currency: string | null,
+  { linesMax }: FileLimits,
+  take: (line: StatementLine) => void,
+) {
+  let reader: ReturnType<typeof createRowReader> | undefined;
+  let number = 0;
+  let failure: Error | undefined;
+
+  function onRecord(cells: readonly string[], line: number): void {
+    if (!reader) {
+      if (cells.length > COLUMNS_MAX)
+        throw new UnreadableFileError(
+          `line ${line} has more than ${COLUMNS_MAX} columns: is it the heading?`,
+        );
+      const layout = layoutOf(mapping, mapping.header ? cells : null);
+      if (!layout.ok) throw new UnreadableFileError(layout.refusal);
+      reader = createRowReader(mapping, layout.value, currency);
+      if (mapping.header) return;
+    }
+    number += 1;
+    if (number > linesMax)
+      throw new UnreadableFileError(`the file has more than ${linesMax} lines: send it in parts`, true);
+    const tooMany = { unreadable: `the line has more than ${COLUMNS_MAX} columns` };
+    take({ number, line, read: cells.length > COLUMNS_MAX ? tooMany : reader(cells) });
+  }
+
+  const parser = parse({
+    bom: true,
+    delimiter: mapping.delimiter,
+    relax_column_count: true,
+    // A quote inside a cell is text; one that is never closed ends at the bound of a line.
+    relax_quotes: true,
+    skip_empty_lines: true,
+    // All of them: by itself the parser takes the first line's for the only one.
+    record_delimiter: ['\r\n', '\n', '\r'],
+    max_record_size: LINE_BYTES_MAX,
+    on_record: (cells: readonly string[], { lines }) => {
+      // The parser takes what is thrown here for its own trouble, and would tell of the line.
+      try {
+        if (!failure) onRecord(cells, lines);
+      } catch (error) {
+        failure = error as Error;
+      }
+      return null;
+    },
+  });
+  parser.on('error', (error: Error & { readonly code?: string; readonly lines?: number }) => {
+    failure ??= readable(error);
+  });
+  parser.resume();
+  const settle = () => {
+    if (failure) throw failure;
+  };
+  return {
+    write: async (piece: Uint8Array): Promise<void> => {
+      await new Promise<void>((resolve) => parser.write(piece, () => resolve()));
+      settle();
+    },
+    end: async (): Promise<void> => {
+      await new Promise<void>((resolve) => {
+        parser.once('close', resolve);
+        parser.end();
+      });
+      settle();
+      if (mapping.header && !reader) throw new UnreadableFileError('the file is empty: not even a heading');
+    },
+  };
+}
+
+/** The library's words for what is wrong may quote the file. */
+function readable({ code, lines }: { readonly code?: string; readonly lines?: number }): Error {
+  const place = lines === undefined ? 'a line' : `line ${lines}`;
+  if (code === 'CSV_MAX_RECORD_SIZE')
+    return new UnreadableFileError(
+      `${place} has more than ${LINE_BYTES_MAX} bytes: is it CSV, and every quote closed?`,
+    );
+  if (code === 'CSV_QUOTE_NOT_CLOSED')
+    return new UnreadableFileError(`a quote that opens before ${place} is never closed: mend the file`);
+  return new UnreadableFileError(`${place} is no CSV (${code ?? 'unknown'})`);
+}

@@ -1,0 +1,86 @@
+import type { FindCursor } from 'mongodb';
+import {
+  NEIGHBOURS_MAX,
+  PAIRED_WITHIN_MS,
+  type Pairing,
+  pairByTime,
+  type Timed,
+} from '../domain/statement-pairing.ts';
+import type { RecordDocument } from './store.ts';
+
+/** A line without a usable reference, and what it comes to by amount and time. */
+export interface PairedLine {
+  readonly record: RecordDocument;
+  readonly pairing: Pairing;
+}
+
+/**
+ * Walks lines and payments in one order, by lane and time, and judges each line by those around it.
+ *
+ * A few of both are in memory, however many stand at one time: the nearest tell of all the others.
+ */
+export async function* pairInOrder(
+  lines: FindCursor<RecordDocument>,
+  payments: FindCursor<RecordDocument>,
+): AsyncGenerator<PairedLine> {
+  const payment = createAhead(payments);
+  let before: RecordDocument | undefined;
+  let current = (await lines.next()) ?? undefined;
+  let earlier: RecordDocument[] = [];
+  let later: RecordDocument[] = [];
+  while (current) {
+    const after = (await lines.next()) ?? undefined;
+    const { lane = '' } = current;
+    const nowMs = timeOf(current);
+    if (before?.lane !== lane) {
+      [earlier, later] = [[], []];
+      await payment.skipUntil((next) => (next.lane ?? '') >= lane);
+    }
+    // Enough of the coming ones to have the nearest on either side of this line.
+    for (;;) {
+      while (later[0] && timeOf(later[0]) <= nowMs) {
+        earlier = [...earlier, ...later.splice(0, 1)].slice(-NEIGHBOURS_MAX);
+      }
+      const next = later.length < NEIGHBOURS_MAX ? await payment.peek() : undefined;
+      if (!next || next.lane !== lane || timeOf(next) > nowMs + PAIRED_WITHIN_MS) break;
+      later.push(next);
+      payment.take();
+    }
+    const neighbour = (one: RecordDocument | undefined) => (one?.lane === lane ? toTimed(one) : undefined);
+    const pairing = pairByTime(toTimed(current), {
+      before: neighbour(before),
+      after: neighbour(after),
+      earlier: earlier.map(toTimed),
+      later: later.map(toTimed),
+    });
+    yield { record: current, pairing };
+    [before, current] = [current, after];
+  }
+}
+
+/** A cursor that can be looked at before it is moved. */
+function createAhead(cursor: FindCursor<RecordDocument>) {
+  let ahead: RecordDocument | null | undefined;
+  const peek = async (): Promise<RecordDocument | undefined> => {
+    if (ahead === undefined) ahead = await cursor.next();
+    return ahead ?? undefined;
+  };
+  const take = () => {
+    if (ahead !== null) ahead = undefined;
+  };
+  return {
+    peek,
+    take,
+    skipUntil: async (isThere: (record: RecordDocument) => boolean): Promise<void> => {
+      for (let next = await peek(); next && !isThere(next); next = await peek()) take();
+    },
+  };
+}
+
+function timeOf({ at }: RecordDocument): number {
+  return at?.getTime() ?? 0;
+}
+
+function toTimed(record: RecordDocument): Timed {
+  return { id: record.payment ?? record._id, atMs: timeOf(record) };
+}

@@ -1,0 +1,84 @@
+import type { Collection } from 'mongodb';
+import type { StatementPayment } from '../domain/statement-matching.ts';
+import type { RailFee } from '../handlers.ts';
+import type { PollDocument } from '../store.ts';
+
+/** A payment, and when it ended. */
+export interface EndedPayment extends StatementPayment {
+  readonly endedAt: Date;
+}
+
+/** The payments of the working set as statements are held against them. */
+export interface StatementPayments {
+  readonly find: (references: readonly string[]) => Promise<ReadonlyMap<string, StatementPayment>>;
+  /** Those that moved money at a rail and ended in a time, by their ends; a page at a time. */
+  readonly endedIn: (query: {
+    readonly rail: string;
+    readonly currency: string;
+    readonly from: Date;
+    readonly to: Date;
+  }) => AsyncIterable<readonly EndedPayment[]>;
+}
+
+const PAGE = 1_000;
+const FIELDS = { terms: 1, status: 1, received: 1, endedAt: 1 } as const;
+
+type Projected = Pick<PollDocument, '_id' | 'terms' | 'status' | 'received' | 'endedAt'>;
+
+/** Builds {@link StatementPayments}. */
+export function createStatementPayments(
+  polls: Collection<PollDocument>,
+  railFee: RailFee,
+): StatementPayments {
+  return {
+    find: async (references) => {
+      if (references.length === 0) return new Map();
+      const found = await polls
+        .find({ _id: { $in: [...new Set(references)] }, terms: { $exists: true } })
+        .project<Projected>(FIELDS)
+        .toArray();
+      return new Map(found.flatMap((document) => toPayment(document, railFee) ?? []).map(byReference));
+    },
+    endedIn: async function* ({ rail, currency, from, to }) {
+      const cursor = polls
+        .find({
+          endedAt: { $gte: from, $lt: to },
+          'terms.rail': rail,
+          'terms.currency': currency,
+          status: { $in: ['completed', 'reversed'] },
+        })
+        .project<Projected>(FIELDS)
+        .sort({ endedAt: 1 })
+        .batchSize(PAGE);
+      try {
+        let page: EndedPayment[] = [];
+        for await (const document of cursor) {
+          const payment = toPayment(document, railFee);
+          if (payment && document.endedAt) page.push({ ...payment, endedAt: document.endedAt });
+          if (page.length < PAGE) continue;
+          yield page;
+          page = [];
+        }
+        if (page.length > 0) yield page;
+      } finally {
+        await cursor.close();
+      }
+    },
+  };
+}
+
+function byReference(payment: StatementPayment): readonly [string, StatementPayment] {
+  return [payment.reference, payment];
+}
+
+function toPayment(
+  { _id, terms, status, received }: Projected,
+  railFee: RailFee,
+): StatementPayment | undefined {
+  if (!terms) return undefined;
+  const { kind, rail, currency } = terms;
+  const amount = received ?? terms.amount;
+  // Another amount than was asked costs another fee.
+  const fee = amount === terms.amount ? terms.railFee : (railFee(rail, kind, amount) ?? terms.railFee);
+  return { reference: _id, kind, rail, currency, status, amount, fee };
+}

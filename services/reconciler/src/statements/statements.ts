@@ -1,0 +1,218 @@
+import { createHash } from 'node:crypto';
+import { accept, type Clock, type Ids, type Result, refuse } from '@pesewa/kernel';
+import { type Loop, leasesOf, type Messaging, startLoop, takeLease } from '@pesewa/messaging';
+import type { Logger } from '@pesewa/runtime';
+import type { StatementBreaks } from './breaks.ts';
+import type { IntakeRefusal, StatementIntake } from './intake.ts';
+import { countResults, dropStatement, matchStage } from './matching.ts';
+import type { StatementPayments } from './payments.ts';
+import type { RecordDocument, StatementDocument, StatementStore, StatementTerms } from './store.ts';
+
+/** What a dry run came to; nothing else is left of it. */
+export interface TrialReport {
+  readonly statement: StatementDocument;
+  /** The first records that are not matched. */
+  readonly problems: readonly RecordDocument[];
+}
+
+/** The statements of rails (design 7, ADR 30). */
+export interface Statements extends AsyncDisposable {
+  /** Takes a file in and leaves it to be matched; one that is whole already is not read again. */
+  readonly take: (
+    terms: StatementTerms,
+    by: string,
+    content: AsyncIterable<Uint8Array>,
+  ) => Promise<Result<StatementDocument, IntakeRefusal>>;
+  /** Does all of that and opens no break, tells what it came to, and leaves nothing. */
+  readonly tryOut: (
+    terms: StatementTerms,
+    by: string,
+    content: AsyncIterable<Uint8Array>,
+  ) => Promise<Result<TrialReport, IntakeRefusal>>;
+  /** Deletes a statement and its records, so that the same file is matched anew; its breaks stay. */
+  readonly forget: (id: string) => Promise<boolean>;
+}
+
+/** What {@link startStatements} needs. */
+export interface StatementDeps {
+  readonly statementStore: StatementStore;
+  readonly payments: StatementPayments;
+  readonly intake: StatementIntake;
+  readonly statementBreaks: StatementBreaks;
+  readonly messaging: Pick<Messaging, 'db' | 'owner'>;
+  /** How long a statement is kept. */
+  readonly statementKeepMs: number;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+}
+
+/** Longer than any piece of work between two renewals. */
+const LEASE = 'statements';
+const LEASE_MS = 20_000;
+const RENEW_MS = 5_000;
+const PAUSE_MS = 5_000;
+const PROBLEMS_MAX = 50;
+/** Longer than any dry run takes: what is older was left by one that died. */
+const TRIAL_KEEP_MS = 6 * 3_600_000;
+const ID_LENGTH = 32;
+
+/** Starts what matches statements that are whole: one replica at a time each, from the stage where it stopped. */
+export function startStatements(deps: StatementDeps): Statements {
+  const { statements } = deps.statementStore;
+  const loop: Loop = startLoop({
+    name: 'statements',
+    pauseMs: PAUSE_MS,
+    clock: deps.clock,
+    logger: deps.logger,
+    round: (signal) => workOff(deps, signal),
+  });
+
+  /** The statement of these terms: a new one, or the one there is. */
+  async function begin(_id: string, terms: StatementTerms, by: string, isTrial: boolean) {
+    const found = await statements.findOne({ _id });
+    // What is left of a dropped one goes first: the file that comes now is another.
+    if (found?.status === 'dropped') await dropStatement(deps.statementStore, _id, async () => {});
+    const fresh = {
+      ...terms,
+      status: 'receiving' as const,
+      stage: 'payments' as const,
+      at: new Date(deps.clock.nowMs()),
+      by,
+      ...(isTrial && { trial: true as const }),
+      batches: 0,
+      chain: '',
+      lines: 0,
+      loose: 0,
+      currencies: [],
+      opened: 0,
+      hidden: 0,
+    };
+    await statements.updateOne({ _id }, { $setOnInsert: fresh }, { upsert: true });
+    const statement = await statements.findOne({ _id });
+    if (!statement) throw new Error('a statement was deleted while it came in');
+    return statement;
+  }
+
+  return {
+    take: async (terms, by, content) => {
+      const statement = await begin(statementId(terms), terms, by, false);
+      if (statement.status === 'matching' || statement.status === 'done') return accept(statement);
+      const taken = await deps.intake.take(statement, content);
+      loop.wake();
+      return taken;
+    },
+    tryOut: async (terms, by, content) => {
+      const _id = `${statementId(terms)}-${deps.ids.next('rn')}`;
+      try {
+        const taken = await deps.intake.take(await begin(_id, terms, by, true), content);
+        if (!taken.ok) return refuse(taken.refusal);
+        const statement = await matchWhole(deps, taken.value, async () => {});
+        const problems = await deps.statementStore.records
+          .find({ statement: _id, result: { $nin: ['matched', 'set_aside'] } })
+          .sort({ _id: 1 })
+          .limit(PROBLEMS_MAX)
+          .toArray();
+        return accept({ statement, problems });
+      } finally {
+        await dropStatement(deps.statementStore, _id, async () => {});
+      }
+    },
+    forget: async (id) => {
+      const { matchedCount } = await statements.updateOne({ _id: id }, { $set: { status: 'dropped' } });
+      loop.wake();
+      return matchedCount > 0;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await loop[Symbol.asyncDispose]();
+      // Another replica need not wait until it runs out.
+      await leasesOf(deps.messaging.db).deleteOne({ _id: LEASE, owner: deps.messaging.owner });
+    },
+  };
+}
+
+/** What a statement is called: the same file under the same terms is the same. */
+function statementId({ rail, currency, from, to, mapping, digest }: StatementTerms): string {
+  const told = JSON.stringify([digest, rail, currency, from, to, canonical(mapping)]);
+  return `st-${createHash('sha256').update(told).digest('hex').slice(0, ID_LENGTH)}`;
+}
+
+/** A value with the keys of its objects in order. */
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(([, part]) => part !== undefined);
+  return Object.fromEntries(
+    entries.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([key, part]) => [key, canonical(part)]),
+  );
+}
+
+/** Takes one statement that waits, does all there is to do, and tells whether there was one. */
+async function workOff(deps: StatementDeps, signal: AbortSignal): Promise<boolean> {
+  const { statements } = deps.statementStore;
+  const nowMs = deps.clock.nowMs();
+  const waiting = await statements
+    .find({
+      $or: [
+        { status: 'matching', trial: { $exists: false } },
+        { status: 'dropped' },
+        { at: { $lt: new Date(nowMs - deps.statementKeepMs) } },
+        { trial: true, at: { $lt: new Date(nowMs - TRIAL_KEEP_MS) } },
+      ],
+    })
+    .sort({ at: 1 })
+    .limit(20)
+    .toArray();
+  for (const statement of waiting) {
+    const keep = await leaseOf(deps, signal);
+    if (!keep) continue;
+    if (statement.status === 'matching' && !statement.trial && !isOld(deps, statement)) {
+      await matchWhole(deps, statement, keep);
+    } else await dropStatement(deps.statementStore, statement._id, keep);
+    return true;
+  }
+  return false;
+}
+
+function isOld({ clock, statementKeepMs }: StatementDeps, { at }: StatementDocument): boolean {
+  return at.getTime() < clock.nowMs() - statementKeepMs;
+}
+
+/** The right to work on statements, which must be kept; nothing where another replica has it. */
+async function leaseOf(
+  { messaging, clock }: StatementDeps,
+  signal: AbortSignal,
+): Promise<(() => Promise<void>) | undefined> {
+  const wish = { name: LEASE, owner: messaging.owner, durationMs: LEASE_MS };
+  const take = () => takeLease(leasesOf(messaging.db), wish);
+  if (!(await take())) return undefined;
+  let renewedMs = clock.nowMs();
+  return async () => {
+    if (signal.aborted) throw new Error('closing: the statement is matched on at the next start');
+    if (clock.nowMs() - renewedMs < RENEW_MS) return;
+    if (!(await take())) throw new Error('another replica matches the statement now');
+    renewedMs = clock.nowMs();
+  };
+}
+
+/** Does every stage that is left, noting each when it is done. */
+async function matchWhole(
+  deps: StatementDeps,
+  statement: StatementDocument,
+  keep: () => Promise<void>,
+): Promise<StatementDocument> {
+  const { statements } = deps.statementStore;
+  const { _id } = statement;
+  let current = statement;
+  while (current.stage !== 'breaks') {
+    const stage = await matchStage({ ...deps, keep }, current);
+    await statements.updateOne({ _id, status: 'matching', stage: current.stage }, { $set: { stage } });
+    current = { ...current, stage };
+  }
+  if (!current.trial) await deps.statementBreaks.settle(current, keep);
+  const counts = await countResults(deps.statementStore, _id);
+  const doneAt = new Date(deps.clock.nowMs());
+  await statements.updateOne({ _id, status: 'matching' }, { $set: { status: 'done', counts, doneAt } });
+  const done = await statements.findOne({ _id });
+  return done ?? { ...current, counts };
+}

@@ -1,0 +1,119 @@
+import { formatAmount } from '@pesewa/kernel';
+import { statementResults } from '../domain/statement-matching.ts';
+import { type ExportFormat, exportItems } from '../exports.ts';
+import { windowOf } from './matching.ts';
+import type { RecordDocument, StatementDocument } from './store.ts';
+
+/** Results that are no discrepancy. */
+const AGREED: readonly string[] = ['matched', 'set_aside'];
+
+/** A statement as operators see it; counts only once it is matched. */
+export function viewStatement(statement: StatementDocument) {
+  const { _id, rail, currency, status, stage, at, by, lines, counts, opened, hidden, doneAt } = statement;
+  const window = windowOf(statement);
+  const found = counts && Object.fromEntries(statementResults.map((result) => [result, counts[result] ?? 0]));
+  const discrepancies = Object.entries(counts ?? {})
+    .filter(([result]) => !AGREED.includes(result))
+    .reduce((sum, [, count]) => sum + count, 0);
+  return {
+    id: _id,
+    rail,
+    currency,
+    from: window?.from.toISOString() ?? null,
+    to: window?.to.toISOString() ?? null,
+    sha256: statement.digest,
+    status,
+    stage: status === 'matching' ? stage : null,
+    lines,
+    counts: found ?? null,
+    discrepancies: counts ? discrepancies : null,
+    breaksOpened: opened,
+    breaksHidden: hidden,
+    uploadedBy: by,
+    uploadedAt: at.toISOString(),
+    doneAt: doneAt?.toISOString() ?? null,
+  };
+}
+
+/** A record as operators see it; amounts in decimal text. */
+export function viewRecord(record: RecordDocument) {
+  const { row } = record;
+  const text = (minor: bigint | undefined) =>
+    minor === undefined || !row ? null : formatAmount(minor, row.currency);
+  return {
+    id: record._id,
+    line: record.line ?? null,
+    result: record.result ?? null,
+    by: record.by ?? null,
+    confidence: record.confidence ?? null,
+    payment: record.payment ?? null,
+    how: record.how ?? [],
+    difference: text(record.difference),
+    reference: row?.reference ?? null,
+    railReference: row?.railReference ?? null,
+    kind: row?.kind ?? null,
+    status: row?.status ?? null,
+    amount: text(row?.amount),
+    fee: text(row?.fee),
+    currency: row?.currency ?? null,
+    at: row?.at?.toISOString() ?? null,
+    candidates: record.candidates ?? [],
+    reason: record.reason ?? null,
+    breakId: record.breakId ?? null,
+  };
+}
+
+const HEADING = [
+  'line',
+  'result',
+  'by',
+  'confidence',
+  'payment',
+  'how',
+  'difference',
+  'reference',
+  'rail_reference',
+  'kind',
+  'status',
+  'amount',
+  'fee',
+  'currency',
+  'at',
+  'candidates',
+  'reason',
+  'break',
+] as const;
+
+/** Writes records as they are read, so that memory does not grow with them; JSON is `{"statement","records"}`. */
+export function exportRecords(
+  statement: StatementDocument,
+  records: AsyncIterable<RecordDocument>,
+  format: ExportFormat,
+): ReadableStream<Uint8Array> {
+  const about = { name: 'statement', view: viewStatement(statement) };
+  return exportItems({ items: records, heading: HEADING, rowOf, viewOf: viewRecord, about }, format);
+}
+
+function rowOf(record: RecordDocument): readonly string[] {
+  const view = viewRecord(record);
+  return [
+    view.line,
+    view.result,
+    view.by,
+    view.confidence,
+    view.payment,
+    view.how.join(' '),
+    view.difference,
+    view.reference,
+    view.railReference,
+    view.kind,
+    view.status,
+    view.amount,
+    view.fee,
+    view.currency,
+    view.at,
+    view.candidates.join(' '),
+    view.reason,
+    view.breakId,
+  ].map((cell) => (cell === null ? '' : String(cell)));
+}

@@ -1,0 +1,83 @@
+import { Registry } from 'prom-client';
+import { beforeEach, expect, it } from 'vitest';
+import { gaugeStanding, type StandingDeps } from './metrics.ts';
+
+const at = (secondsAgo: number) => new Date(1_000_000 - secondsAgo * 1_000);
+const run = {
+  _id: 'rn-1',
+  at: at(30),
+  rail: 'upstream',
+  currency: 'GHS',
+  railBalance: 99n,
+  float: 100n,
+  ordered: 100n,
+  lower: 100n,
+  upper: 100n,
+  drift: -1n,
+  withinRange: false,
+  unexplained: -1n,
+  candidates: [],
+};
+let registry: Registry;
+let looks: string[];
+
+beforeEach(() => {
+  registry = new Registry();
+  looks = [];
+});
+
+function gauge(change: Partial<StandingDeps> = {}): void {
+  gaugeStanding({
+    registry,
+    rails: ['upstream'],
+    clock: { nowMs: () => 1_000_000, sleep: () => new Promise(() => undefined) },
+    store: {
+      oldestOpen: async () => [
+        { kind: 'payout', state: 'begun', openedAt: at(90) },
+        { kind: 'collection', state: 'begun', openedAt: null },
+      ],
+    },
+    breaks: {
+      countOpen: async () => {
+        looks.push('breaks');
+        return new Map([['payment.stuck', { count: 3, since: at(60) }]]);
+      },
+    },
+    wallets: {
+      wallets: async () => {
+        looks.push('wallets');
+        const wallet = { _id: 'upstream:GHS', rail: 'upstream', currency: 'GHS', latest: run };
+        return [wallet, { ...wallet, _id: 'gone:GHS', rail: 'gone' }];
+      },
+    },
+    ...change,
+  });
+}
+
+const told = async () => (await registry.metrics()).split('\n').filter((line) => /^\w/.test(line));
+
+it('tells what waits and since when, with one look at each for all gauges of a scrape', async () => {
+  gauge();
+  expect(await told()).toEqual([
+    'oldest_open_payment_seconds{kind="payout",state="begun"} 90',
+    'oldest_open_payment_seconds{kind="collection",state="begun"} 0',
+    'open_breaks{kind="payment.stuck"} 3',
+    'oldest_open_break_seconds{kind="payment.stuck"} 60',
+    'rail_wallet_drift_minor_units{rail="upstream",currency="GHS"} -1',
+    'rail_wallet_unexplained_minor_units{rail="upstream",currency="GHS"} -1',
+    'rail_wallet_comparison_age_seconds{rail="upstream",currency="GHS"} 30',
+  ]);
+  expect(looks).toEqual(['breaks', 'wallets']);
+  await told();
+  expect(looks).toHaveLength(4);
+});
+
+it('does without what the database does not tell, and tells the rest', async () => {
+  gauge({
+    breaks: { countOpen: () => Promise.reject(new Error('no primary')) },
+    store: { oldestOpen: () => new Promise(() => undefined) },
+    clock: { nowMs: () => 1_000_000, sleep: async () => undefined },
+    wallets: { wallets: async () => [] },
+  });
+  expect(await told()).toEqual([]);
+});

@@ -1,0 +1,92 @@
+import { systemClock } from '@pesewa/kernel';
+import { createLogger, createOperators, guardOperator } from '@pesewa/runtime';
+import { Hono } from 'hono';
+import { expect, it } from 'vitest';
+import { addStatusRoutes, type StatusRouteDeps } from './routes.ts';
+
+const TOKEN = 'operator-token-of-tests';
+const at = (hour: number) => new Date(Date.UTC(2026, 0, 2, hour));
+const asked: unknown[] = [];
+
+const parts: StatusRouteDeps = {
+  store: {
+    countOpen: async () => ({ payout: 3, collection: 0 }),
+  },
+  wallets: { wallets: async () => [] },
+  statusStore: {
+    duePolls: async (watch, now, overdueBefore) => {
+      asked.push([watch, now.getTime() - overdueBefore.getTime()]);
+      return { due: 5, overdue: 1, oldestDueAt: at(3) };
+    },
+    oldestOpen: async () => [
+      { kind: 'payout', state: 'begun', reference: 'po-1', openedAt: at(1) },
+      { kind: 'payout', state: 'accepted', reference: 'po-2', openedAt: at(2) },
+    ],
+    openBreaks: async () => [{ kind: 'payment.stuck', count: 2, oldestAt: at(0) }],
+    lastCoverage: async () => undefined,
+    lastClose: async () => undefined,
+  },
+  messaging: { caughtUp: async () => true },
+  watches: ['upstream'],
+  clock: { ...systemClock, nowMs: () => at(4).getTime() },
+  logger: createLogger({ name: 'test', level: 'silent' }),
+};
+
+async function get(changes: Partial<StatusRouteDeps> = {}, token = TOKEN) {
+  const operator = new Hono();
+  addStatusRoutes(operator, { ...parts, ...changes });
+  const headers: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` };
+  const response = await guardOperator(operator, createOperators(TOKEN)).request('/status', { headers });
+  return { status: response.status, body: await response.json() };
+}
+
+it('tells what is open, due and broken, and what was never done', async () => {
+  asked.length = 0;
+  expect(await get()).toEqual({
+    status: 200,
+    body: {
+      at: '2026-01-02T04:00:00.000Z',
+      open: [
+        {
+          kind: 'payout',
+          count: 3,
+          oldest: { state: 'begun', reference: 'po-1', openedAt: '2026-01-02T01:00:00.000Z' },
+          states: [
+            { state: 'begun', reference: 'po-1', openedAt: '2026-01-02T01:00:00.000Z' },
+            { state: 'accepted', reference: 'po-2', openedAt: '2026-01-02T02:00:00.000Z' },
+          ],
+        },
+        { kind: 'collection', count: 0, oldest: null, states: [] },
+      ],
+      polls: [{ rail: 'upstream', due: 5, overdue: 1, oldestDueAt: '2026-01-02T03:00:00.000Z' }],
+      breaks: [{ kind: 'payment.stuck', count: 2, oldestAt: '2026-01-02T00:00:00.000Z' }],
+      comparison: { at: null, wallets: 0, outOfRange: [] },
+      coverage: { at: null, status: null, found: 0, repaired: 0 },
+      close: { to: null, finishedAt: null, counts: null },
+      caughtUp: true,
+      untold: [],
+    },
+  });
+  expect(asked).toEqual([['upstream', 60_000]]);
+});
+
+it('tells the rest where a part breaks, or is not told in time', async () => {
+  const statusStore = {
+    ...parts.statusStore,
+    openBreaks: () => Promise.reject(new Error('MaxTimeMSExpired')),
+  };
+  const messaging = { caughtUp: () => new Promise<boolean>(() => undefined) };
+  expect(await get({ statusStore, messaging })).toMatchObject({
+    status: 200,
+    body: { breaks: null, caughtUp: null, polls: [{ due: 5 }], untold: ['breaks', 'caughtUp'] },
+  });
+});
+
+it.each([
+  ['', 401],
+  ['a-foreign-token', 403],
+])('answers the token %j with %i', async (token, status) => {
+  asked.length = 0;
+  expect((await get({}, token)).status).toBe(status);
+  expect(asked).toEqual([]);
+});

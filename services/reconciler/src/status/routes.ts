@@ -1,0 +1,113 @@
+import { type Clock, withDeadline } from '@pesewa/kernel';
+import type { Messaging } from '@pesewa/messaging';
+import { answerJson, type Logger } from '@pesewa/runtime';
+import type { Hono } from 'hono';
+import type { WorkingStore } from '../store.ts';
+import type { WalletStore } from '../wallets/store.ts';
+import type { StatusStore } from './store.ts';
+
+/** What the status is read from. */
+export interface StatusRouteDeps {
+  readonly store: Pick<WorkingStore, 'countOpen'>;
+  readonly wallets: Pick<WalletStore, 'wallets'>;
+  readonly statusStore: StatusStore;
+  readonly messaging: Pick<Messaging, 'caughtUp'>;
+  /** The rails that are polled, and what else there is to look at. */
+  readonly watches: readonly string[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** How long any part may take; whoever is called at night waits no longer. */
+const PART_TIMEOUT_MS = 1_500;
+/** The topics are given this long to turn out to be applied: an empty backlog is seen at the first look. */
+const CAUGHT_UP_MS = 300;
+const OVERDUE_MS = 60_000;
+
+/**
+ * Adds `GET /status`: what is open, due and broken, and when it was last compared (design 7).
+ *
+ * A part that is not told in time is null and named in `untold`; the others are told all the same.
+ */
+export function addStatusRoutes(operator: Hono, deps: StatusRouteDeps): void {
+  const { clock, logger } = deps;
+  operator.get('/status', async (context) => {
+    const now = new Date(clock.nowMs());
+    const untold: string[] = [];
+    const part = async <Value>(name: string, read: Promise<Value>): Promise<Value | null> => {
+      try {
+        return await withDeadline(read, PART_TIMEOUT_MS, clock);
+      } catch (error) {
+        logger.warn({ err: error, part: name }, 'a part of the status was not told in time');
+        untold.push(name);
+        return null;
+      }
+    };
+    const [open, polls, breaks, comparison, coverage, close, caughtUp] = await Promise.all([
+      part('open', readOpen(deps)),
+      part('polls', readPolls(deps, now)),
+      part('breaks', readBreaks(deps)),
+      part('comparison', readComparison(deps)),
+      part('coverage', readCoverage(deps)),
+      part('close', readClose(deps)),
+      part('caughtUp', deps.messaging.caughtUp(['payouts', 'collections', 'ledger'], CAUGHT_UP_MS)),
+    ]);
+    const told = { open, polls, breaks, comparison, coverage, close, caughtUp };
+    return answerJson(context, 200, { at: now.toISOString(), ...told, untold: untold.toSorted() });
+  });
+}
+
+const text = (at: Date | null) => at?.toISOString() ?? null;
+
+async function readOpen({ store, statusStore }: StatusRouteDeps) {
+  const [counts, oldest] = await Promise.all([store.countOpen(), statusStore.oldestOpen()]);
+  return (['payout', 'collection'] as const).map((kind) => {
+    const states = oldest
+      .filter((one) => one.kind === kind)
+      .map(({ state, reference, openedAt }) => ({ state, reference, openedAt: text(openedAt) }));
+    return { kind, count: counts[kind], oldest: states[0] ?? null, states };
+  });
+}
+
+function readPolls({ statusStore, watches }: StatusRouteDeps, now: Date) {
+  const overdueBefore = new Date(now.getTime() - OVERDUE_MS);
+  return Promise.all(
+    watches.map(async (rail) => {
+      const { due, overdue, oldestDueAt } = await statusStore.duePolls(rail, now, overdueBefore);
+      return { rail, due, overdue, oldestDueAt: text(oldestDueAt) };
+    }),
+  );
+}
+
+async function readBreaks({ statusStore }: StatusRouteDeps) {
+  const found = await statusStore.openBreaks();
+  return found.map(({ kind, count, oldestAt }) => ({ kind, count, oldestAt: text(oldestAt) }));
+}
+
+/** The comparison that is the oldest of all wallets' latest: none is older than it tells. */
+async function readComparison({ wallets }: StatusRouteDeps) {
+  const known = await wallets.wallets(undefined, { timeoutMs: PART_TIMEOUT_MS });
+  const [oldest = null] = known.map(({ latest }) => latest.at.toISOString()).toSorted();
+  const outOfRange = known.filter(({ latest }) => !latest.withinRange);
+  return {
+    at: oldest,
+    wallets: known.length,
+    outOfRange: outOfRange.map(({ rail, currency }) => `${rail}:${currency}`),
+  };
+}
+
+async function readCoverage({ statusStore }: StatusRouteDeps) {
+  const run = await statusStore.lastCoverage();
+  if (!run) return { at: null, status: null, found: 0, repaired: 0 };
+  const found = Object.values(run.found).reduce((sum, count) => sum + count, 0);
+  return { at: run.at.toISOString(), status: run.status, found, repaired: run.repaired };
+}
+
+async function readClose({ statusStore }: StatusRouteDeps) {
+  const close = await statusStore.lastClose();
+  return {
+    to: close?.to.toISOString() ?? null,
+    finishedAt: close?.finishedAt?.toISOString() ?? null,
+    counts: close?.counts ?? null,
+  };
+}

@@ -1,0 +1,118 @@
+import { type Database, openDatabase } from '@pesewa/messaging';
+import { openTestScope, prepareTestNames } from '@pesewa/testkit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openWorkingStore } from '../store.ts';
+import { openStatusStore, type StatusStore } from './store.ts';
+
+const resources = new AsyncDisposableStack();
+let db: Database['db'];
+let status: StatusStore;
+
+const at = (minute: number) => new Date(Date.UTC(2026, 0, 2, 0, minute));
+
+beforeAll(async () => {
+  const config = await prepareTestNames([]);
+  const scope = resources.use(openTestScope(config));
+  const database = `${config.DATABASE_PREFIX}status`;
+  ({ db } = await scope.open(openDatabase({ url: config.MONGODB_URL, database, appName: 'test' })));
+  const { collection } = await openWorkingStore(db, 86_400_000);
+  status = await openStatusStore(db, collection);
+});
+
+afterAll(async () => {
+  await db.dropDatabase();
+  await resources.disposeAsync();
+});
+
+/** Keys and documents that the newest profiled operation looked at. */
+async function examined(collection: string): Promise<{ readonly keys: number; readonly documents: number }> {
+  const profile = db.collection('system.profile');
+  const [newest] = await profile
+    .find({ ns: `${db.databaseName}.${collection}` })
+    .sort({ ts: -1 })
+    .limit(1)
+    .toArray();
+  return { keys: Number(newest?.['keysExamined']), documents: Number(newest?.['docsExamined']) };
+}
+
+it('counts the polls that a rail is owed, and those that are late, by keys alone', async () => {
+  const rows = Array.from({ length: 30 }, (_, minute) => ({
+    _id: `po-${minute}` as never,
+    watch: minute % 3 === 0 ? 'other' : 'upstream',
+    dueAt: at(minute),
+  }));
+  await db.collection('polls').insertMany([...rows, { _id: 'po-ended' as never }]);
+  // Of minutes 0 to 20 those that are no multiple of three, and of these the first 11 minutes.
+  expect(await status.duePolls('upstream', at(20), at(10))).toEqual({
+    due: 14,
+    overdue: 7,
+    oldestDueAt: at(1),
+  });
+  expect(await status.duePolls('nowhere', at(20), at(10))).toEqual({ due: 0, overdue: 0, oldestDueAt: null });
+  expect(await status.duePolls('upstream', at(0), at(0))).toEqual({ due: 0, overdue: 0, oldestDueAt: null });
+});
+
+it('finds the oldest open payment of each kind and state', async () => {
+  const open = (_id: string, kind: string, openState: string, minute: number) => ({
+    _id: _id as never,
+    open: true,
+    openState,
+    terms: { kind },
+    openedAt: at(minute),
+  });
+  await db
+    .collection('polls')
+    .insertMany([
+      open('co-old', 'collection', 'begun', 1),
+      open('po-newer', 'payout', 'begun', 5),
+      open('po-oldest', 'payout', 'begun', 2),
+      open('po-lost', 'payout', 'not_found', 3),
+      { ...open('po-done', 'payout', 'begun', 0), open: false },
+    ]);
+  expect(await status.oldestOpen()).toEqual([
+    { kind: 'collection', state: 'begun', reference: 'co-old', openedAt: at(1) },
+    { kind: 'payout', state: 'begun', reference: 'po-oldest', openedAt: at(2) },
+    { kind: 'payout', state: 'not_found', reference: 'po-lost', openedAt: at(3) },
+  ]);
+});
+
+it('counts the breaks that stand, by kind, without reading those that do not', async () => {
+  const one = (kind: string, minute: number, standing: 'open' | 'resolved') => ({
+    _id: `${kind}/${minute}` as never,
+    reference: `po-${minute}`,
+    kind,
+    status: standing,
+    openedAt: at(0),
+    since: at(minute),
+  });
+  const resolved = Array.from({ length: 50 }, (_, minute) => one('payment.stuck', 100 + minute, 'resolved'));
+  const open = [
+    one('wallet.drift', 9, 'open'),
+    one('payment.stuck', 8, 'open'),
+    one('payment.stuck', 7, 'open'),
+  ];
+  await db.collection('breaks').insertMany([...resolved, ...open]);
+  await db.command({ profile: 2 });
+  expect(await status.openBreaks()).toEqual([
+    { kind: 'payment.stuck', count: 2, oldestAt: at(7) },
+    { kind: 'wallet.drift', count: 1, oldestAt: at(9) },
+  ]);
+  await db.command({ profile: 0 });
+  expect((await examined('breaks')).keys).toBeLessThanOrEqual(open.length + 1);
+});
+
+it('gives the newest audit and the newest day that was closed over all rails', async () => {
+  expect(await status.lastCoverage()).toBeUndefined();
+  expect(await status.lastClose()).toBeUndefined();
+  await db.collection('coverage_runs').insertMany([{ _id: 'rn-1' as never }, { _id: 'rn-2' as never }]);
+  await db.collection('closes').insertMany([
+    { _id: '2026-11-18' as never, stage: 'done', to: at(1), finishedAt: at(1) },
+    // Read once more for what came late: it was done all the same.
+    { _id: '2026-11-19' as never, stage: 'asking', to: at(2), finishedAt: at(2) },
+    { _id: '2026-11-20' as never, stage: 'asking', to: at(3) },
+    { _id: '2026-11-20.upstream' as never, stage: 'done', to: at(3), finishedAt: at(3) },
+    { _id: '2026-11-20T00:00:00.000Z--2026-11-20T01:00:00.000Z' as never, stage: 'done', finishedAt: at(3) },
+  ]);
+  expect((await status.lastCoverage())?._id).toBe('rn-2');
+  expect((await status.lastClose())?._id).toBe('2026-11-19');
+});

@@ -1,0 +1,98 @@
+import type { Collection, Db } from 'mongodb';
+import type { CoverageRun } from '../audits/coverage-store.ts';
+import { type CloseDocument, dayCloses } from '../closes/store.ts';
+import type { Break } from '../domain/break.ts';
+import type { PaymentKind } from '../domain/claim.ts';
+import { type OpenState, openStates } from '../domain/tracked.ts';
+import type { PollDocument } from '../store.ts';
+
+/** The polls that a rail is owed now; the counts end at a bound. */
+export interface DuePolls {
+  readonly due: number;
+  /** Those that have been due for long. */
+  readonly overdue: number;
+  readonly oldestDueAt: Date | null;
+}
+
+/** The open payment of a kind and state that began first. */
+export interface OldestPayment {
+  readonly kind: PaymentKind;
+  readonly state: OpenState;
+  readonly reference: string;
+  readonly openedAt: Date;
+}
+
+/** The breaks of a kind that stand. */
+export interface OpenBreaks {
+  readonly kind: string;
+  readonly count: number;
+  readonly oldestAt: Date;
+}
+
+/** What an operator's first look needs beside what the other stores count; each question reads keys alone, or one document. */
+export interface StatusStore {
+  readonly duePolls: (watch: string, now: Date, overdueBefore: Date) => Promise<DuePolls>;
+  /** Of each kind and state that has any, the oldest first. */
+  readonly oldestOpen: () => Promise<readonly OldestPayment[]>;
+  /** In the order of kinds. */
+  readonly openBreaks: () => Promise<readonly OpenBreaks[]>;
+  readonly lastCoverage: () => Promise<CoverageRun | undefined>;
+  /** The newest whole day that was closed over all rails. */
+  readonly lastClose: () => Promise<CloseDocument | undefined>;
+}
+
+/** Where counts of due polls end. */
+const DUE_COUNT_MAX = 10_000;
+
+/** The server gives up after this time, as does whoever asks. */
+const READ_TIMEOUT_MS = 1_000;
+const LIMITS = { maxTimeMS: READ_TIMEOUT_MS } as const;
+const BREAKS_KEY = { kind: 1, since: 1 } as const;
+
+/** Opens the store and makes sure of its index. */
+export async function openStatusStore(db: Db, polls: Collection<PollDocument>): Promise<StatusStore> {
+  const breaks = db.collection<Break>('breaks');
+  const coverage = db.collection<CoverageRun>('coverage_runs');
+  const closes = db.collection<CloseDocument>('closes');
+  await breaks.createIndex(BREAKS_KEY, { partialFilterExpression: { status: 'open' } });
+  const countDue = (watch: string, until: Date) =>
+    polls.countDocuments({ watch, dueAt: { $lte: until } }, { ...LIMITS, limit: DUE_COUNT_MAX });
+  return {
+    duePolls: async (watch, now, overdueBefore) => {
+      const first = { projection: { _id: 0, dueAt: 1 }, sort: { dueAt: 1 }, ...LIMITS } as const;
+      const [due, overdue, oldest] = await Promise.all([
+        countDue(watch, now),
+        countDue(watch, overdueBefore),
+        polls.findOne({ watch, dueAt: { $lte: now } }, first),
+      ]);
+      return { due, overdue, oldestDueAt: oldest?.dueAt ?? null };
+    },
+    oldestOpen: async () => {
+      const all = (['payout', 'collection'] as const).flatMap((kind) =>
+        openStates.map(async (openState): Promise<readonly OldestPayment[]> => {
+          const filter = { open: true as const, 'terms.kind': kind, openState };
+          const options = { projection: { openedAt: 1 }, sort: { openedAt: 1 }, ...LIMITS } as const;
+          const oldest = await polls.findOne(filter, options);
+          return oldest ? [{ kind, state: openState, reference: oldest._id, openedAt: oldest.openedAt }] : [];
+        }),
+      );
+      const found = (await Promise.all(all)).flat();
+      return found.toSorted((one, other) => one.openedAt.getTime() - other.openedAt.getTime());
+    },
+    openBreaks: async () => {
+      const found = await breaks
+        .aggregate<{ readonly _id: string; readonly count: number; readonly oldestAt: Date }>(
+          [
+            { $match: { status: 'open' } },
+            { $group: { _id: '$kind', count: { $sum: 1 }, oldestAt: { $min: '$since' } } },
+            { $sort: { _id: 1 } },
+          ],
+          { hint: BREAKS_KEY, ...LIMITS },
+        )
+        .toArray();
+      return found.map(({ _id, ...rest }) => ({ kind: _id, ...rest }));
+    },
+    lastCoverage: async () => (await coverage.findOne({}, { sort: { _id: -1 }, ...LIMITS })) ?? undefined,
+    lastClose: async () => (await closes.findOne(dayCloses, { sort: { _id: -1 }, ...LIMITS })) ?? undefined,
+  };
+}

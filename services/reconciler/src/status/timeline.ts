@@ -1,0 +1,78 @@
+import { reference } from '@pesewa/contracts';
+import { formatAmount } from '@pesewa/kernel';
+import { answerJson, refuseOperator } from '@pesewa/runtime';
+import type { Hono } from 'hono';
+import type { Decisions } from '../decisions/decisions.ts';
+import { timelineOf } from '../decisions/routes.ts';
+import type { Decision } from '../domain/decisions.ts';
+import type { Tracked } from '../domain/tracked.ts';
+import type { WorkingStore } from '../store.ts';
+
+const DECISIONS_MAX = 200;
+
+/** Adds `GET /timeline?reference=`: what the reconciler itself has seen of a payment, decisions included (design 1). */
+export function addTimelineRoutes(
+  operator: Hono,
+  deps: {
+    readonly store: Pick<WorkingStore, 'load'>;
+    readonly decisions: Pick<Decisions, 'list'>;
+  },
+): void {
+  operator.get('/timeline', async (context) => {
+    const wanted = reference.safeParse(context.req.query('reference'));
+    if (!wanted.success)
+      return refuseOperator(context, 400, 'invalid', 'reference must be ours, of one payment');
+    const tracked = (await deps.store.load([wanted.data])).get(wanted.data);
+    if (!tracked)
+      return refuseOperator(context, 404, 'not_found', 'no payment with this reference is known here');
+    const decided = await deps.decisions.list({ reference: wanted.data, limit: DECISIONS_MAX });
+    return answerJson(context, 200, viewTimeline(tracked, decided.items));
+  });
+}
+
+function time(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+function viewTimeline(tracked: Tracked, decisions: readonly Decision[]) {
+  const { terms } = tracked;
+  const seen = tracked.history.map(({ what, detail, atMs, lastAtMs, times }) => ({
+    at: time(atMs),
+    what,
+    detail,
+    times,
+    lastAt: time(lastAtMs),
+  }));
+  const decided = timelineOf(decisions)
+    .toSorted((one, other) => Number(one.at) - Number(other.at))
+    .map(({ at, detail }) => {
+      const text = at.toISOString();
+      return { at: text, what: 'decision', detail, times: 1, lastAt: text };
+    });
+  return {
+    reference: tracked.reference,
+    kind: terms?.kind ?? null,
+    rail: terms?.rail ?? null,
+    merchantId: terms?.merchantId ?? null,
+    currency: terms?.currency ?? null,
+    amount: terms === null ? null : formatAmount(terms.amount, terms.currency),
+    status: tracked.status,
+    polls: tracked.polls,
+    nextPollAt: tracked.dueAtMs === null ? null : time(tracked.dueAtMs),
+    items: merged(seen, decided),
+    next: null,
+  };
+}
+
+/** Puts each decision before the first later line; what the reconciler has seen stays in the order in which it was seen. */
+function merged<Line extends { readonly at: string }>(
+  seen: readonly Line[],
+  decided: readonly Line[],
+): Line[] {
+  const waiting = [...decided];
+  const lines = seen.flatMap((line) => {
+    const later = waiting.findIndex(({ at }) => at >= line.at);
+    return [...waiting.splice(0, later === -1 ? waiting.length : later), line];
+  });
+  return [...lines, ...waiting];
+}

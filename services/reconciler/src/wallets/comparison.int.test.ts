@@ -1,0 +1,165 @@
+import { openMessaging } from '@pesewa/messaging';
+import { createLogger } from '@pesewa/runtime';
+import { eventually } from '@pesewa/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openBreakStore } from '../breaks/store.ts';
+import { createReconcilerEvents } from '../events.ts';
+import { createHarness } from '../fixtures/harness.ts';
+import { accepted, completed, envelope, ids, ledger, payoutFailed } from '../fixtures/owners.ts';
+import { openScope } from '../fixtures/scope.ts';
+import { createComparison } from './comparison.ts';
+import { openWalletStore } from './store.ts';
+import { openPaymentsAtRail } from './suspects.ts';
+
+const harness = createHarness('cmp', process.env);
+const { about, config, database, heard, holds, operator, polls, publish, rowOf } = harness;
+const until = (what: string, met: () => boolean | Promise<boolean>) =>
+  eventually(async () => {
+    if (!(await met())) throw new Error(`not yet: ${what}`);
+  });
+const logger = createLogger({ name: 'test', level: 'silent' });
+const closers = new AsyncDisposableStack();
+
+beforeAll(harness.open);
+afterAll(async () => {
+  await closers.disposeAsync();
+  await harness.close();
+});
+
+/** The comparison of one more replica, whose rail holds so much. */
+async function replica(minor: bigint, currency: string) {
+  const { scope, close } = openScope(config, logger);
+  closers.defer(close);
+  const messaging = await openMessaging(scope, {
+    service: 'reconciler',
+    database: 'reconciler',
+    produces: ['reconciliation'],
+  });
+  return createComparison({
+    wallets: await openWalletStore(messaging.db),
+    payments: await openPaymentsAtRail(messaging.db),
+    breaks: await openBreakStore(messaging.db),
+    events: createReconcilerEvents(scope),
+    messaging,
+    rails: [{ name: 'other', balances: async () => ({ kind: 'answered', wallets: [{ currency, minor }] }) }],
+    settleMs: 10,
+    clock: scope.clock,
+    ids: scope.ids,
+    logger,
+  });
+}
+
+describe('the comparison of wallets on real daemons', () => {
+  it('opens one break, however many replicas find it at once', async () => {
+    const replicas = await Promise.all(Array.from({ length: 4 }, () => replica(7n, 'ZAR')));
+    const found = await Promise.all(replicas.flatMap(({ run }) => [run(), run()]));
+    expect(found.flat().map(({ unexplained }) => unexplained)).toEqual(Array.from({ length: 8 }, () => 7n));
+    expect(await database().collection('runs').countDocuments({ rail: 'other' })).toBe(8);
+    expect((await operator('/breaks?reference=other:ZAR')).items).toMatchObject([
+      { id: 'other:ZAR/wallet.drift', amount: '0.07', status: 'open' },
+    ]);
+    await until('the runs', () => heard.filter(({ payload }) => payload['rail'] === 'other').length >= 8);
+    await until('the event', () => about('other:ZAR', 'BreakOpened').length > 0);
+    expect(about('other:ZAR', 'BreakOpened')).toHaveLength(1);
+    await (await replica(0n, 'ZAR')).run();
+    expect((await operator('/breaks?reference=other:ZAR')).items).toMatchObject([
+      {
+        status: 'resolved',
+        resolution:
+          "the wallet is back in range: since +0.07 ZAR was last unexplained, the rail's balance moved by -0.07 ZAR",
+      },
+    ]);
+  });
+
+  it('has applied what was published before it judges', async () => {
+    const comparison = await replica(1_000n, 'EGP');
+    const payload = { ...envelope(), rail: 'other', currency: 'EGP', amount: 1_000n };
+    await publish(ledger({ type: 'pesewa.ledger.FloatFunded', payload }));
+    const found = await comparison.run();
+    const egp = found.filter(({ currency }) => currency === 'EGP');
+    expect(egp).toMatchObject([{ float: 1_000n, ordered: 1_000n, drift: 0n }]);
+    expect(about('other:EGP', 'BreakOpened')).toEqual([]);
+  });
+
+  it('knows that what nobody has applied is not applied yet', async () => {
+    const { scope, close } = openScope(config, logger);
+    closers.defer(close);
+    const options = { service: 'reconciler', database: 'newcomer', produces: [] } as const;
+    const messaging = await openMessaging(scope, options);
+    closers.defer(async () => void (await messaging.db.dropDatabase()));
+    expect(await messaging.caughtUp(['ledger'], 300)).toBe(false);
+    expect(await messaging.caughtUp(['webhooks'], 5_000)).toBe(true);
+  });
+
+  it('names a payment that fits what nothing explains', async () => {
+    const [wrong, right] = [ids.next('po'), ids.next('po')];
+    await publish(accepted(wrong), payoutFailed(wrong), accepted(right), completed(right));
+    await until('the ends', async () => (await rowOf(right))?.status === 'completed');
+    await until('the end', async () => (await rowOf(wrong))?.status === 'failed');
+    const payments = await openPaymentsAtRail(database());
+    const suspects = await payments.suspects({
+      rail: 'upstream',
+      currency: 'KES',
+      size: 10_050n,
+      endedSince: new Date(0),
+    });
+    expect(suspects.map(({ reference }) => reference)).toEqual(expect.arrayContaining([wrong, right]));
+    const later = { rail: 'upstream', currency: 'KES', size: 10_050n, endedSince: new Date(8.64e15) };
+    // What has not been posted yet is in flight, and of this size; what failed is not.
+    expect((await payments.suspects(later)).map(({ reference }) => reference)).toEqual([right]);
+  });
+
+  it('sums what is in flight, and finds one of a size, by keys alone', async () => {
+    const payments = await openPaymentsAtRail(database());
+    const terms = {
+      kind: 'payout',
+      rail: 'crowded',
+      merchantId: 'm',
+      currency: 'GHS',
+      country: 'GHA',
+    } as const;
+    const count = 3_000;
+    const documents = Array.from({ length: count }, (_, index) => ({
+      _id: `po-crowded-${index}`,
+      terms: { ...terms, amount: BigInt(index), railFee: 1n },
+      inFlight: true as const,
+      mayDebit: BigInt(index + 1),
+      mayCredit: 0n,
+    }));
+    const crowd = database().collection<(typeof documents)[number]>('polls');
+    await crowd.insertMany(documents);
+    await database().command({ profile: 2 });
+    try {
+      const sum = (await payments.inFlight('crowded')).get('GHS');
+      expect(sum).toEqual({ mayDebit: BigInt((count * (count + 1)) / 2), mayCredit: 0n });
+      const wallet = { rail: 'crowded', currency: 'GHS', endedSince: new Date() };
+      const found = await payments.suspects({ ...wallet, size: 77n });
+      expect(found.map(({ reference }) => reference)).toEqual(['po-crowded-76']);
+    } finally {
+      await database().command({ profile: 0 });
+    }
+    const namespace = `${database().databaseName}.polls`;
+    const profile = database().collection<{ readonly keysExamined: number; readonly docsExamined: number }>(
+      'system.profile',
+    );
+    const sums = await profile.find({ ns: namespace, 'command.aggregate': 'polls' }).toArray();
+    expect(sums.map(({ docsExamined }) => docsExamined)).toEqual([0]);
+    const looks = await profile.find({ ns: namespace, 'command.filter.terms.rail': 'crowded' }).toArray();
+    expect(looks.length).toBeLessThanOrEqual(3);
+    for (const { docsExamined } of looks) expect(docsExamined).toBeLessThanOrEqual(1);
+    await polls().deleteMany({ 'terms.rail': 'crowded' });
+  });
+
+  it('compares a currency that nobody funded, both ways', async () => {
+    holds(5n);
+    await operator('/compare', { method: 'POST' });
+    expect((await operator('/breaks?reference=upstream:GHS')).items).toMatchObject([
+      { status: 'open', amount: '0.05' },
+    ]);
+    holds(0n);
+    await operator('/compare', { method: 'POST' });
+    expect((await operator('/breaks?reference=upstream:GHS')).items).toMatchObject([{ status: 'resolved' }]);
+    const latest = (await operator('/drift')).items.filter(({ rail }) => rail === 'upstream');
+    expect(latest).toMatchObject([{ currency: 'GHS', drift: '0', withinRange: true }]);
+  });
+});

@@ -1,0 +1,205 @@
+import type { Money } from '@pesewa/kernel';
+import { createLogger } from '@pesewa/runtime';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Break } from '../domain/break.ts';
+import { closeBreak, findBreak } from '../domain/break-life.ts';
+import type { Suspect } from '../domain/candidates.ts';
+import { type ComparisonDeps, createComparison } from './comparison.ts';
+import type { Float, RunDocument, WalletDocument } from './store.ts';
+
+let floats: Map<string, Float>;
+let balances: readonly Money[] | null;
+let suspects: readonly Suspect[];
+let isCaughtUp: boolean;
+let nowMs: number;
+let emitted: { readonly type: string }[];
+let breaks: Map<string, Break>;
+let wallets: Map<string, WalletDocument>;
+let runs: RunDocument[];
+let slept: number;
+
+beforeEach(() => {
+  floats = new Map();
+  balances = [];
+  suspects = [];
+  isCaughtUp = true;
+  nowMs = 1_000;
+  emitted = [];
+  breaks = new Map();
+  wallets = new Map();
+  runs = [];
+  slept = 0;
+});
+
+const float = (minor: bigint, ordered = minor): Float => ({ credits: minor, debits: 0n, ordered });
+const event = (type: string) => () => ({ type }) as never;
+
+/** One replica; all that are built share what is stored. */
+function replica(change: Partial<ComparisonDeps> = {}) {
+  let ids = 0;
+  return createComparison({
+    wallets: {
+      move: async () => undefined,
+      floats: async () => new Map(floats),
+      wallets: async () => [...wallets.values()],
+      recordRuns: async (recorded) => void runs.push(...recorded),
+      saveWallets: async (saved) => {
+        for (const wallet of saved) wallets.set(wallet._id, wallet);
+      },
+      listRuns: async () => ({ items: [], next: null }),
+    },
+    payments: { inFlight: async () => new Map(), suspects: async () => suspects },
+    breaks: {
+      list: async () => ({ items: [...breaks.values()], next: null }),
+      open: async (found) =>
+        found.flatMap((one) => {
+          const before = breaks.get(one._id);
+          const after = findBreak(one, before);
+          breaks.set(one._id, after);
+          return before?.status === 'open' ? [] : [after];
+        }),
+      resolve: async (resolutions, at) =>
+        resolutions.flatMap(({ id, resolution }) => {
+          const found = breaks.get(id);
+          if (found?.status !== 'open') return [];
+          const closed = closeBreak(found, resolution, at);
+          breaks.set(id, closed);
+          return [closed];
+        }),
+    },
+    events: {
+      driftMeasured: event('DriftMeasured'),
+      breakOpened: event('BreakOpened'),
+      breakResolved: event('BreakResolved'),
+    } as Partial<ComparisonDeps['events']> as ComparisonDeps['events'],
+    messaging: {
+      groupCommit: (_, apply) => ({
+        submit: async (item) => {
+          const transaction = { session: undefined, emit: (one: { type: string }) => emitted.push(one) };
+          const [outcome] = await apply([item], transaction as never, false);
+          return outcome as never;
+        },
+      }),
+      caughtUp: async () => isCaughtUp,
+    },
+    rails: [
+      {
+        name: 'upstream',
+        balances: async () =>
+          balances === null ? { kind: 'unknown', why: 'down' } : { kind: 'answered', wallets: balances },
+      },
+    ],
+    settleMs: 10,
+    clock: {
+      nowMs: () => {
+        nowMs += 1;
+        return nowMs;
+      },
+      sleep: async (durationMs) => {
+        slept += durationMs;
+      },
+    },
+    ids: { next: (prefix) => `${prefix}-${(ids += 1)}` },
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    ...change,
+  });
+}
+
+const statuses = () => [...breaks.values()].map(({ _id, status }) => `${_id} ${status}`);
+
+describe('the comparison of wallets with floats', () => {
+  it('compares every currency that the rail or our books name, funded or not', async () => {
+    floats = new Map([
+      ['GHS', float(100n)],
+      ['NGN', float(70n, 0n)],
+    ]);
+    balances = [
+      { currency: 'GHS', minor: 60n },
+      { currency: 'GHS', minor: 40n },
+      { currency: 'KES', minor: 5n },
+      { currency: 'ZAR', minor: 0n },
+    ];
+    const found = await replica().run();
+    expect(found.map(({ currency, drift }) => [currency, drift])).toEqual([
+      ['GHS', 0n],
+      ['KES', 5n],
+      ['NGN', -70n],
+      ['ZAR', 0n],
+    ]);
+    expect(statuses()).toEqual(['upstream:KES/wallet.drift open', 'upstream:NGN/wallet.drift open']);
+  });
+
+  it.each([1n, -1n])(
+    'opens one break for %s, however often it is found, and closes it with its cause',
+    async (by) => {
+      floats = new Map([['GHS', float(100n)]]);
+      balances = [{ currency: 'GHS', minor: 100n + by }];
+      await replica().run();
+      await Promise.all([replica().run(), replica().run()]);
+      expect(breaks.get('upstream:GHS/wallet.drift')).toMatchObject({ status: 'open', amount: by });
+      balances = [{ currency: 'GHS', minor: 100n }];
+      await replica().run();
+      await replica().run();
+      expect(breaks.get('upstream:GHS/wallet.drift')).toMatchObject({
+        status: 'resolved',
+        resolution: expect.stringContaining("the rail's balance moved by") as unknown,
+      });
+      expect(emitted.filter(({ type }) => type === 'BreakOpened')).toHaveLength(1);
+      expect(emitted.filter(({ type }) => type === 'BreakResolved')).toHaveLength(1);
+      expect(runs).toHaveLength(5);
+    },
+  );
+
+  it('opens the same break again when the wallet leaves its range again', async () => {
+    balances = [{ currency: 'GHS', minor: 1n }];
+    await replica().run();
+    balances = [];
+    await replica().run();
+    expect(statuses()).toEqual(['upstream:GHS/wallet.drift resolved']);
+    balances = [{ currency: 'GHS', minor: 2n }];
+    await replica().run();
+    expect(statuses()).toEqual(['upstream:GHS/wallet.drift open']);
+  });
+
+  it('goes by the look that began last, whichever is stored first', async () => {
+    balances = [{ currency: 'GHS', minor: 1n }];
+    const looked = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    const slow = replica({
+      payments: {
+        inFlight: async () => new Map(),
+        suspects: async () => {
+          reached.resolve();
+          await looked.promise;
+          return [];
+        },
+      },
+    }).run();
+    await reached.promise;
+    balances = [{ currency: 'GHS', minor: 0n }];
+    await replica().run();
+    looked.resolve();
+    await slow;
+    expect(statuses()).toEqual([]);
+    expect(runs).toHaveLength(2);
+    expect(wallets.get('upstream:GHS')?.latest.drift).toBe(0n);
+  });
+
+  it('looks again before a drift counts, and names who could explain it', async () => {
+    balances = [{ currency: 'GHS', minor: -10_050n }];
+    suspects = [{ reference: 'po-1', kind: 'payout', status: 'failed', amount: 10_000n, railFee: 50n }];
+    const [run] = await replica().run();
+    expect(slept).toBe(20);
+    expect(run?.candidates).toMatchObject([{ reference: 'po-1' }]);
+  });
+
+  it.each([
+    ['the rail does not answer', () => void (balances = null)],
+    ['our projections trail the topics', () => void (isCaughtUp = false)],
+  ])('compares nothing where %s', async (_, happens) => {
+    floats = new Map([['GHS', float(100n)]]);
+    happens();
+    expect(await replica().run()).toEqual([]);
+    expect(runs).toEqual([]);
+  });
+});

@@ -1,0 +1,183 @@
+import type { ClientSession, Collection, Db } from 'mongodb';
+import { type Page, pageOf } from '../breaks/store.ts';
+import type { Candidate } from '../domain/candidates.ts';
+import type { FloatTotals } from '../domain/drift.ts';
+
+/**
+ * What the ledger has moved in our float at a rail; one document per wallet that moved it, so that partitions don't
+ * wait for each other, summed on read.
+ */
+interface FloatDocument {
+  /** `rail:currency:<key of the events>` */
+  readonly _id: string;
+  readonly rail: string;
+  readonly currency: string;
+  /** Minor units; both only grow. */
+  readonly credits: bigint;
+  readonly debits: bigint;
+  /** What operators' orders have moved of it, signed. */
+  readonly ordered: bigint;
+}
+
+/** A movement of our float at a rail, signed minor units. */
+export interface FloatMove {
+  readonly rail: string;
+  readonly currency: string;
+  /** The key of the event, whose partition alone writes the document. */
+  readonly bucket: string;
+  readonly minor: bigint;
+  /** Whether operators ordered it; else a payment did it. */
+  readonly ordered: boolean;
+}
+
+/** What the ledger has moved in one float: of which so much by operators' orders, signed. */
+export interface Float extends FloatTotals {
+  readonly ordered: bigint;
+}
+
+/** One comparison of one wallet; minor units. */
+export interface RunDocument {
+  readonly _id: string;
+  /** When the look at the wallet began. */
+  readonly at: Date;
+  readonly rail: string;
+  readonly currency: string;
+  readonly railBalance: bigint;
+  readonly float: bigint;
+  /** What operators' orders have moved in the float in all, signed. */
+  readonly ordered: bigint;
+  readonly lower: bigint;
+  readonly upper: bigint;
+  /** The rail's balance minus our float. */
+  readonly drift: bigint;
+  readonly withinRange: boolean;
+  /** What of the drift nothing explains, signed: 0 within the range. */
+  readonly unexplained: bigint;
+  /** Payments that could explain it, likeliest first. */
+  readonly candidates: readonly Candidate[];
+}
+
+/** What is known of one wallet of a rail. */
+export interface WalletDocument {
+  /** `rail:currency` */
+  readonly _id: string;
+  readonly rail: string;
+  readonly currency: string;
+  readonly latest: RunDocument;
+  /** The newest run that found it out of its range. */
+  readonly lastOut?: RunDocument;
+  /** When it was last found within its range. */
+  readonly inRangeAt?: Date;
+}
+
+/** The floats, wallets and comparison runs of this service's database. */
+export interface WalletStore {
+  readonly move: (moves: readonly FloatMove[], session: ClientSession) => Promise<void>;
+  /** What the ledger has moved at a rail, by currency. */
+  readonly floats: (rail: string) => Promise<ReadonlyMap<string, Float>>;
+  /** Every wallet that was ever compared, of one rail or of all. */
+  readonly wallets: (
+    rail?: string,
+    options?: { readonly session?: ClientSession; readonly timeoutMs?: number },
+  ) => Promise<readonly WalletDocument[]>;
+  readonly recordRuns: (runs: readonly RunDocument[], session: ClientSession) => Promise<void>;
+  readonly saveWallets: (wallets: readonly WalletDocument[], session: ClientSession) => Promise<void>;
+  /** Newest first. */
+  readonly listRuns: (query: {
+    readonly rail?: string | undefined;
+    readonly currency?: string | undefined;
+    readonly cursor?: string | undefined;
+    readonly limit: number;
+  }) => Promise<Page<RunDocument>>;
+}
+
+/** What a wallet of a rail is called. */
+export function walletId({ rail, currency }: { readonly rail: string; readonly currency: string }): string {
+  return `${rail}:${currency}`;
+}
+
+const RUNS_KEPT_S = 400 * 86_400;
+
+/** Adds up the buckets of each currency. */
+const SUM_FLOATS = {
+  $group: {
+    _id: '$currency',
+    credits: { $sum: '$credits' },
+    debits: { $sum: '$debits' },
+    ordered: { $sum: '$ordered' },
+  },
+};
+
+/** Opens the store and makes sure of its indexes. */
+export async function openWalletStore(db: Db): Promise<WalletStore> {
+  const floats = db.collection<FloatDocument>('floats');
+  const wallets = db.collection<WalletDocument>('wallets');
+  const runs = db.collection<RunDocument>('runs');
+  await Promise.all([
+    floats.createIndex({ rail: 1 }),
+    runs.createIndexes([
+      { key: { rail: 1, currency: 1, _id: -1 } },
+      { key: { at: 1 }, expireAfterSeconds: RUNS_KEPT_S },
+    ]),
+  ]);
+  return {
+    move: async (moves, session) => {
+      if (moves.length > 0) await floats.bulkWrite(moves.map(toUpdate), { session, ordered: true });
+    },
+    floats: async (rail) => {
+      const found = await floats
+        .aggregate<Float & { readonly _id: string }>([{ $match: { rail } }, SUM_FLOATS])
+        .toArray();
+      return new Map(found.map(({ _id, ...float }) => [_id, float]));
+    },
+    wallets: (rail, { session, timeoutMs } = {}) =>
+      wallets
+        .find(rail === undefined ? {} : { rail }, {
+          ...(session && { session }),
+          ...(timeoutMs !== undefined && { maxTimeMS: timeoutMs }),
+        })
+        .sort({ _id: 1 })
+        .toArray(),
+    recordRuns: async (records, session) => {
+      if (records.length > 0) await runs.insertMany([...records], { session });
+    },
+    saveWallets: async (documents, session) => {
+      const writes = documents.map(({ _id, ...replacement }) => ({
+        replaceOne: { filter: { _id }, replacement, upsert: true },
+      }));
+      if (writes.length > 0) await wallets.bulkWrite(writes, { session, ordered: false });
+    },
+    listRuns: (query) => listRuns(runs, query),
+  };
+}
+
+async function listRuns(
+  runs: Collection<RunDocument>,
+  { rail, currency, cursor, limit }: Parameters<WalletStore['listRuns']>[0],
+): Promise<Page<RunDocument>> {
+  const filter = {
+    ...(rail !== undefined && { rail }),
+    ...(currency !== undefined && { currency }),
+    ...(cursor !== undefined && { _id: { $lt: cursor } }),
+  };
+  const found = await runs
+    .find(filter)
+    .sort({ _id: -1 })
+    .limit(limit + 1)
+    .toArray();
+  return pageOf(found, limit);
+}
+
+function toUpdate({ rail, currency, bucket, minor, ordered }: FloatMove) {
+  const credits = minor > 0n ? minor : 0n;
+  return {
+    updateOne: {
+      filter: { _id: `${rail}:${currency}:${bucket}` },
+      update: {
+        $setOnInsert: { rail, currency },
+        $inc: { credits, debits: credits - minor, ordered: ordered ? minor : 0n },
+      },
+      upsert: true,
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import type { Collection, Db } from 'mongodb';
+import type { Suspect } from '../domain/candidates.ts';
+import type { PollDocument } from '../store.ts';
+
+/** What is in flight in one currency of a rail; minor units. */
+export interface InFlight {
+  readonly mayDebit: bigint;
+  readonly mayCredit: bigint;
+}
+
+/** What payments have to do with a rail's wallets. */
+export interface PaymentsAtRail {
+  /** What is in flight at a rail, by currency: read from the index alone, however many payments are open. */
+  readonly inFlight: (rail: string) => Promise<ReadonlyMap<string, InFlight>>;
+  /** Payments that may explain a wallet out of range: the newest ends, and what is in flight of this size; a bounded look. */
+  readonly suspects: (query: {
+    readonly rail: string;
+    readonly currency: string;
+    /** Minor units; not negative. */
+    readonly size: bigint;
+    readonly endedSince: Date;
+  }) => Promise<readonly Suspect[]>;
+}
+
+/** Sums are read from its keys alone, for which `inFlight` must be among them; those of one size are found by them. */
+const IN_FLIGHT_KEY = {
+  inFlight: 1,
+  'terms.rail': 1,
+  'terms.currency': 1,
+  mayDebit: 1,
+  mayCredit: 1,
+} as const;
+
+/** Longer than the sum of millions takes. */
+const SUM_TIMEOUT_MS = 60_000;
+const ENDED_MAX = 5_000;
+const IN_FLIGHT_MAX = 20;
+/** What explains a drift is worth no longer wait. */
+const LOOK_TIMEOUT_MS = 2_000;
+
+const AS_SUSPECT = { terms: 1, status: 1, received: 1 } as const;
+
+/** Opens {@link PaymentsAtRail} over the working set, and makes sure of its index. */
+export async function openPaymentsAtRail(db: Db): Promise<PaymentsAtRail> {
+  const polls = db.collection<PollDocument>('polls');
+  await polls.createIndex(IN_FLIGHT_KEY, { partialFilterExpression: { inFlight: true } });
+  return {
+    inFlight: async (rail) => {
+      const found = await polls
+        .aggregate<InFlight & { readonly _id: string }>(
+          [
+            { $match: { inFlight: true, 'terms.rail': rail } },
+            {
+              $group: {
+                _id: '$terms.currency',
+                mayDebit: { $sum: '$mayDebit' },
+                mayCredit: { $sum: '$mayCredit' },
+              },
+            },
+          ],
+          { hint: IN_FLIGHT_KEY, maxTimeMS: SUM_TIMEOUT_MS },
+        )
+        .toArray();
+      return new Map(found.map(({ _id, ...totals }) => [_id, totals]));
+    },
+    suspects: async ({ rail, currency, size, endedSince }) => {
+      const wallet = { 'terms.rail': rail, 'terms.currency': currency };
+      const flying = { ...wallet, inFlight: true as const };
+      const lists = await Promise.all([
+        look(polls, { ...wallet, endedAt: { $gte: endedSince } }, ENDED_MAX, { endedAt: -1 }),
+        look(polls, { ...flying, mayDebit: size }, IN_FLIGHT_MAX),
+        look(polls, { ...flying, mayCredit: size }, IN_FLIGHT_MAX),
+      ]);
+      return lists.flat().flatMap(toSuspect);
+    },
+  };
+}
+
+type Found = Pick<PollDocument, '_id' | keyof typeof AS_SUSPECT>;
+
+/** What can be read in time. */
+async function look(
+  polls: Collection<PollDocument>,
+  filter: Parameters<typeof polls.find>[0],
+  most: number,
+  sort?: { readonly endedAt: -1 },
+): Promise<readonly Found[]> {
+  const found: Found[] = [];
+  const cursor = polls
+    .find(filter, { projection: AS_SUSPECT, maxTimeMS: LOOK_TIMEOUT_MS, ...(sort && { sort }) })
+    .limit(most);
+  try {
+    for await (const document of cursor) found.push(document);
+  } catch (error) {
+    if (!isOutOfTime(error)) throw error;
+  }
+  return found;
+}
+
+const MAX_TIME_EXPIRED = 50;
+
+function isOutOfTime(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === MAX_TIME_EXPIRED;
+}
+
+function toSuspect({ _id, terms, status, received }: Found): readonly Suspect[] {
+  if (!terms) return [];
+  const { kind, railFee } = terms;
+  return [{ reference: _id, kind, status, amount: received ?? terms.amount, railFee }];
+}
