@@ -57,6 +57,16 @@ function common(event: {
   return { name: nameOf(event.type), version: event.version, atMs: Number(event.payload.occurredAt) };
 }
 
+const seenAs =
+  <Event extends { readonly eventId: string; readonly payload: { readonly reference: string } }>(
+    sightingOf: (event: Event) => Sighting,
+  ) =>
+  (event: Event): Seen => ({
+    reference: event.payload.reference,
+    eventId: event.eventId,
+    sighting: sightingOf(event),
+  });
+
 function payoutHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
   const sightingOf = (event: Received<TopicEvent<'payouts'>>): Sighting => {
     if (event.type === 'pesewa.payouts.PayoutSubmitted') {
@@ -88,15 +98,7 @@ function payoutHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
       'pesewa.payouts.PayoutFailed',
       'pesewa.payouts.PayoutReversed',
     ],
-    (events, transaction) =>
-      workingSet.apply(
-        events.map((event) => ({
-          reference: event.payload.reference,
-          eventId: event.eventId,
-          sighting: sightingOf(event),
-        })),
-        transaction,
-      ),
+    (events, transaction) => workingSet.apply(events.map(seenAs(sightingOf)), transaction),
   );
 }
 
@@ -128,15 +130,7 @@ function collectionHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
       'pesewa.collections.CollectionCompleted',
       'pesewa.collections.CollectionFailed',
     ],
-    (events, transaction) =>
-      workingSet.apply(
-        events.map((event) => ({
-          reference: event.payload.reference,
-          eventId: event.eventId,
-          sighting: sightingOf(event),
-        })),
-        transaction,
-      ),
+    (events, transaction) => workingSet.apply(events.map(seenAs(sightingOf)), transaction),
   );
 }
 

@@ -1,9 +1,9 @@
-import { connect, createServer, type Socket } from 'node:net';
 import { openMessaging } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
 import {
   createTopicReader,
   eventually,
+  openStallableWay,
   openTestScope,
   prepareTestNames,
   type TestConfig,
@@ -175,40 +175,8 @@ test('a callback that turns out to be none is dismissed in its document', async 
   expect(await instance.callbacks.redrive(failed?.id ?? '')).toEqual({ ok: true, value: 'passed_on' });
 });
 
-/** A way to the database on which, once it is stalled, nothing passes any more, and nothing closes. */
-async function openWay(mongodbUrl: string) {
-  const { hostname, port } = new URL(mongodbUrl);
-  const sockets = new Set<Socket>();
-  let isStalled = false;
-  const server = createServer((near) => {
-    sockets.add(near);
-    if (isStalled) return;
-    const far = connect(Number(port), hostname);
-    sockets.add(far);
-    near.pipe(far).pipe(near);
-    for (const socket of [near, far]) socket.on('error', () => socket.destroy());
-  });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return {
-    url: `mongodb://127.0.0.1:${address.port}/?directConnection=true`,
-    stall: () => {
-      isStalled = true;
-      for (const socket of sockets) socket.unpipe().pause();
-    },
-    [Symbol.asyncDispose]: () =>
-      new Promise<void>((resolve) => {
-        for (const socket of sockets) socket.destroy();
-        server.close(() => resolve());
-      }),
-  };
-}
-
 test('while the database is out of reach, every callback is answered 503 in time', async () => {
-  await using way = await openWay(config.MONGODB_URL);
+  await using way = await openStallableWay(config.MONGODB_URL);
   await using instance = await openInstance({ mongodbUrl: way.url, storeTimeoutMs: 2_000 });
   const reference = newReference();
   expect(await instance.post(payoutBody({ merchantReference: reference }))).toBe(200);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { orderOf } from '../fixtures/orders.ts';
 import { collectionDecider } from './collection.ts';
 import type { CollectionOrder } from './initiation.ts';
 import { type CollectionCommand, type CollectionFact, type CollectionState, initiated } from './state.ts';
@@ -8,27 +9,8 @@ const GRACE_MS = 30_000;
 const feeSchedule = { fixedMinor: 0n, basisPoints: 150n, minimumMinor: 20n };
 const otp = { kind: 'otp', otpLength: 6 } as const;
 
-function order(flow: CollectionOrder['flow']): CollectionOrder {
-  return {
-    merchantReference: 'order-1',
-    country: 'GM',
-    operatorCode: 'GMQMO',
-    transactionType: undefined,
-    customerNumber: '2203001234',
-    customerName: undefined,
-    customerEmail: undefined,
-    description: undefined,
-    successUrl: undefined,
-    errorUrl: undefined,
-    cancelUrl: undefined,
-    webhookUrl: undefined,
-    amount: { minor: 10_000n, currency: 'GMD' },
-    flow,
-  };
-}
-
 const fresh = (flow: CollectionOrder['flow'] = otp) =>
-  initiated({ order: order(flow), fee: 150n, feeSchedule, railFee: 100n }, START_MS);
+  initiated({ order: orderOf(flow), fee: 150n, feeSchedule, railFee: 100n }, START_MS);
 
 /** The state after commands that must all be accepted. */
 function given(commands: readonly CollectionCommand[], flow?: CollectionOrder['flow']): CollectionState {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { orderOf } from '../fixtures/orders.ts';
 import { collectionDecider } from './collection.ts';
 import { OTP_ATTEMPTS_MAX, OTP_WINDOW_MS } from './completion.ts';
 import type { CollectionOrder } from './initiation.ts';
@@ -10,23 +11,7 @@ const otp: CollectionOrder['flow'] = { kind: 'otp', otpLength: 6 };
 const fee = { fixedMinor: 0n, basisPoints: 0n, minimumMinor: 0n };
 
 function fresh(flow: CollectionOrder['flow']): CollectionState {
-  const order: CollectionOrder = {
-    merchantReference: 'order-1',
-    country: 'GM',
-    operatorCode: 'GMQMO',
-    transactionType: undefined,
-    customerNumber: '2203001234',
-    customerName: undefined,
-    customerEmail: undefined,
-    description: undefined,
-    successUrl: undefined,
-    errorUrl: undefined,
-    cancelUrl: undefined,
-    webhookUrl: undefined,
-    amount: { minor: 10_000n, currency: 'GMD' },
-    flow,
-  };
-  return initiated({ order, fee: 0n, feeSchedule: fee, railFee: 0n }, START_MS);
+  return initiated({ order: orderOf(flow), fee: 0n, feeSchedule: fee, railFee: 0n }, START_MS);
 }
 
 /** The state after a command that must be accepted. */

@@ -4,19 +4,10 @@ import { createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import type { DecideRefusal, Decision, ProposeRefusal } from '../domain/decisions.ts';
+import { proposed } from '../fixtures/decisions.ts';
 import { addDecisionRoutes } from './routes.ts';
 
 const OPERATOR = 'the-token-of-these-tests';
-const proposed: Decision = {
-  id: 'dc-1',
-  breakId: 'co-1/collection.amount_differs',
-  reference: 'co-1',
-  currency: 'KES',
-  minor: 10_050n,
-  requestedBy: 'ama',
-  at: new Date(0),
-  status: 'proposed',
-};
 const decided = { decidedBy: 'kofi', decidedAt: new Date(1_000) };
 
 /** The routes behind the guard; `said` notes what they asked for. */

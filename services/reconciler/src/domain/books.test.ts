@@ -1,23 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { fold, opened, pace, terms } from '../fixtures/verdicts.ts';
+import { ended, fold, opened, pace } from '../fixtures/verdicts.ts';
 import { judgeBooks } from './books.ts';
-import type { PaymentKind } from './claim.ts';
 import { closingsOf } from './closings.ts';
 import { type Sighting, sight } from './sightings.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
-const ended = (
-  kind: PaymentKind,
-  status: 'completed' | 'failed' | 'reversed',
-  amount = 10_000n,
-): Sighting => ({
-  kind: 'ended',
-  name: `Ended as ${status}`,
-  version: status === 'reversed' ? 6n : 5n,
-  atMs: 9_000,
-  status,
-  terms: { ...terms(kind), amount },
-});
 const entry = (
   posting: 'capture' | 'refund' | 'release',
   minor: bigint | null = null,

@@ -1,37 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { ended, opened } from '../fixtures/verdicts.ts';
 import type { PaymentKind } from './claim.ts';
 import { afterClosings, closingsOf } from './closings.ts';
 import { type Sighting, sight } from './sightings.ts';
-import { awaited, type Terms, type Tracked } from './tracked.ts';
+import { awaited, type Tracked } from './tracked.ts';
 
-const terms = (kind: PaymentKind, amount = 10_000n): Terms => ({
-  kind,
-  rail: 'upstream',
-  merchantId: 'demo',
-  currency: 'KES',
-  country: 'KE',
-  amount,
-  railFee: 50n,
-});
-const opened = (kind: PaymentKind): Sighting => ({
-  kind: 'opened',
-  name: 'Opened',
-  version: 1n,
-  atMs: 1,
-  terms: terms(kind),
-});
-const ended = (
-  kind: PaymentKind,
-  status: 'completed' | 'failed' | 'reversed',
-  amount = 10_000n,
-): Sighting => ({
-  kind: 'ended',
-  name: `Ended as ${status}`,
-  version: status === 'reversed' ? 6n : 5n,
-  atMs: 2,
-  status,
-  terms: terms(kind, amount),
-});
 const see = (tracked: Tracked, sighting: Sighting) =>
   sight(tracked, sighting, { nowMs: 0, firstPollAfterMs: 0, unknownGraceMs: 0, booksGraceMs: 60_000 });
 const every = [

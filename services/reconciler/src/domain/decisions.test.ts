@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { proposed } from '../fixtures/decisions.ts';
 import {
   blocksOthers,
   type Decision,
@@ -9,16 +10,6 @@ import {
 } from './decisions.ts';
 
 const HOUR_MS = 3_600_000;
-const proposed: Decision = {
-  id: 'dc-1',
-  breakId: 'co-1/collection.amount_differs',
-  reference: 'co-1',
-  currency: 'KES',
-  minor: 10_050n,
-  requestedBy: 'ama',
-  at: new Date(0),
-  status: 'proposed',
-};
 const decided = { decidedBy: 'kofi', decidedAt: new Date(HOUR_MS) };
 const approved: Decision = { ...proposed, ...decided, status: 'approved', railFee: 101n };
 const rejected: Decision = { ...proposed, ...decided, status: 'rejected' };

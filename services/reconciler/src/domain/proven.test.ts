@@ -1,22 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { terms as termsOf } from '../fixtures/verdicts.ts';
 import type { Claim, PaymentKind } from './claim.ts';
 import { addClaim } from './claims.ts';
 import { afterProven, judgeProven } from './proven.ts';
-import { awaited, type Terms, type Tracked } from './tracked.ts';
+import { awaited, type Tracked } from './tracked.ts';
 import { judge } from './verdict.ts';
 
 const settings = { settleMs: 60_000, notFoundGraceMs: 30_000, pollsBeforeBreak: 1 };
-const payout: Terms = {
-  kind: 'payout',
-  rail: 'upstream',
-  merchantId: 'demo',
-  currency: 'KES',
-  country: 'KEN',
-  amount: 10_000n,
-  railFee: 50n,
-};
-const collection: Terms = { ...payout, kind: 'collection' };
-const termsOf = { payout, collection };
 
 const says = (kind: PaymentKind, status: string, given: Partial<Claim> = {}): Claim => ({
   rail: 'upstream',
@@ -33,7 +23,7 @@ const says = (kind: PaymentKind, status: string, given: Partial<Claim> = {}): Cl
 
 /** Takes claims one after another, as the working set does; gives what went out and what was opened. */
 function take(kind: PaymentKind, claims: readonly Claim[], given: Partial<Tracked> = {}) {
-  const terms = termsOf[kind];
+  const terms = termsOf(kind);
   let tracked: Tracked = { ...awaited('xx-1', 0), terms, status: 'open', dueAtMs: 31_000, ...given };
   const facts: unknown[] = [];
   const opened: string[] = [];
@@ -87,7 +77,7 @@ describe.each<PaymentKind>(['payout', 'collection'])('a proven callback of a %s'
   });
 
   it.each(['PENDING', 'INITIALIZED', 'garbage', ''])('that tells %j is no fact', (status) => {
-    expect(judgeProven(take(kind, []).tracked, termsOf[kind], says(kind, status), settings)).toBeUndefined();
+    expect(judgeProven(take(kind, []).tracked, termsOf(kind), says(kind, status), settings)).toBeUndefined();
   });
 
   it.each<[string, Partial<Claim>]>([
@@ -180,7 +170,7 @@ describe('a poll after proven callbacks', () => {
     const answer = status === 'completed' ? paid : ({ kind: 'failed', reason: 'Declined' } as const);
     const asked = {
       tracked,
-      terms: termsOf[kind],
+      terms: termsOf(kind),
       expectedFee: 50n,
       source: 'poll',
       answer,

@@ -1,17 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { terms as termsOf } from '../fixtures/verdicts.ts';
 import type { Claim } from './claim.ts';
 import { type Sighting, sight } from './sightings.ts';
-import { awaited, inFlight, remember, type Terms, type Tracked } from './tracked.ts';
+import { awaited, inFlight, remember, type Tracked } from './tracked.ts';
 
-const terms: Terms = {
-  kind: 'payout',
-  rail: 'upstream',
-  merchantId: 'demo',
-  currency: 'KES',
-  country: 'KEN',
-  amount: 10_000n,
-  railFee: 50n,
-};
+const terms = termsOf('payout');
 const opened: Sighting = { kind: 'opened', name: 'PayoutAccepted', version: 1n, atMs: 1_000, terms };
 const asked: Sighting = { kind: 'asked', name: 'PayoutSubmitted', version: 4n, atMs: 5_000, answer: null };
 const ended = (status: 'completed' | 'failed' | 'reversed', version: bigint, of = terms): Sighting => ({

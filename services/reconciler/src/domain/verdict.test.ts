@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { terms as termsOf } from '../fixtures/verdicts.ts';
 import type { Claim } from './claim.ts';
 import type { RailAnswer } from './question.ts';
 import { awaited, type Terms, type Tracked } from './tracked.ts';
@@ -6,15 +7,7 @@ import { judge } from './verdict.ts';
 
 const SETTLE_MS = 60_000;
 const GRACE_MS = 30_000;
-const payout: Terms = {
-  kind: 'payout',
-  rail: 'upstream',
-  merchantId: 'demo',
-  currency: 'KES',
-  country: 'KEN',
-  amount: 10_000n,
-  railFee: 50n,
-};
+const payout = termsOf('payout');
 const paid: RailAnswer = { kind: 'completed', amount: 10_000n, fee: 50n, reason: null };
 const failed: RailAnswer = { kind: 'failed', reason: 'Declined' };
 const back: RailAnswer = { kind: 'reversed', amount: 10_000n, fee: 50n, reason: 'Reversed' };
