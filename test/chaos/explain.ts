@@ -1,15 +1,18 @@
-import { storiesOf, type Violation, type World } from './checker/world.ts';
+import type { Violation } from './checker/rules.ts';
+import { type Payment, storiesOf, type World } from './checker/world.ts';
 
 const STORIES_MAX = 8;
 
 /** Everything that all sides tell of the payments that violate something: a run can't be repeated to the letter. */
 export function explain(world: World, violations: readonly Violation[]): string {
   const references = new Set(violations.map(({ reference }) => reference));
-  const stories = storiesOf(world).filter(({ payment }) => references.has(payment.reference));
+  const isMeant = ({ reference, merchantReference }: Payment) =>
+    references.has(reference) || references.has(merchantReference);
+  const stories = storiesOf(world).filter(({ payment }) => isMeant(payment));
   const told = stories.slice(0, STORIES_MAX).map((story) => {
-    const { merchantId, merchantReference } = story.payment;
+    const { merchantId, merchantReference, reference: ours } = story.payment;
     return {
-      violations: violations.filter(({ reference }) => reference === story.payment.reference),
+      violations: violations.filter(({ reference }) => [ours, merchantReference].includes(reference)),
       ...story,
       entryKinds: [...story.entryKinds],
       calls: world.calls.filter(

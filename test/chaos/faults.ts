@@ -1,56 +1,58 @@
-import type { Clock } from '@pesewa/kernel';
-import type { Stack } from '@pesewa/stack';
-import type { Fault } from './faults-plan.ts';
+import { type Clock, systemClock } from '@pesewa/kernel';
+import type { ServiceName, Stack } from '@pesewa/stack';
+import { eventually } from '@pesewa/testkit';
+import type { Fault, Target } from './plan/faults.ts';
+
+/** A process that may be struck. */
+export interface Victim extends Target {
+  readonly kept: ReturnType<Stack['service']>;
+}
+
+/** A kill as it really happened. */
+export interface Strike {
+  readonly service: ServiceName;
+  /** The process that was killed, and the one that came in its place. */
+  readonly before: number;
+  readonly after: number;
+}
 
 /** Breaks things as planned, and mends them all. */
 export interface Breaker {
   /** Resolves once the last fault is over. */
   readonly run: (faults: readonly Fault[]) => Promise<void>;
-  /** Mends whatever is still broken, and resolves once every service is ready. */
-  readonly heal: () => Promise<void>;
+  /** Mends whatever is still broken, and resolves once every service is ready; gives the kills. */
+  readonly heal: () => Promise<readonly Strike[]>;
 }
+
+/** How long a killed service may take to have a process again. */
+const RESTART_MS = 40_000;
+/** How long all of them may take to be ready again, where the machine is busy with much else. */
+const HEAL_MS = 90_000;
 
 /** Builds a {@link Breaker}; `log` gets one line for each fault as it really happens. */
 export function createBreaker(deps: {
   readonly stack: Stack;
-  readonly services: readonly ReturnType<Stack['service']>[];
-  readonly clock: Clock;
+  readonly victims: readonly Victim[];
   readonly log: (line: string) => void;
+  readonly clock?: Clock;
 }): Breaker {
-  const { stack, services, clock, log } = deps;
+  const { stack, victims, log, clock = systemClock } = deps;
   const startedAtMs = clock.nowMs();
-  const paused = new Set<number>();
-
-  const signal = (pid: number, name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => {
-    try {
-      process.kill(pid, name);
-    } catch (error) {
-      // It died by another fault, and is being started again.
-      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
-    }
-  };
+  const aim = createAim(victims);
+  const faults = stack.simulator.setFaults;
 
   const inject = async (fault: Fault): Promise<() => Promise<void>> => {
-    const { kind, target, latencyMs } = fault;
-    const pid = services.find(({ name }) => name === target)?.pid() ?? 0;
-    const faults = stack.simulator.setFaults;
-    switch (kind) {
+    switch (fault.kind) {
       case 'kill':
-        if (pid > 0) signal(pid, 'SIGKILL');
+        await aim.kill(fault.target);
         return () => Promise.resolve();
       case 'pause':
-        if (pid > 0) signal(pid, 'SIGSTOP');
-        paused.add(pid);
-        return () => {
-          if (pid > 0) signal(pid, 'SIGCONT');
-          paused.delete(pid);
-          return Promise.resolve();
-        };
+        return aim.pause(fault.target);
       case 'outage':
         await faults({ outage: true });
         return () => faults({ outage: null });
       case 'latency':
-        await faults({ latencyMs: latencyMs ?? 0 });
+        await faults({ latencyMs: fault.latencyMs ?? 0 });
         return () => faults({ latencyMs: null });
       case 'callbacks':
         await faults({ callbacks: false });
@@ -62,26 +64,62 @@ export function createBreaker(deps: {
   };
 
   return {
-    run: async (faults) => {
+    run: async (planned) => {
       await Promise.all(
-        faults.map(async (fault) => {
+        planned.map(async (fault) => {
           await clock.sleep(Math.max(0, startedAtMs + fault.atMs - clock.nowMs()));
-          log(`${clock.nowMs() - startedAtMs} ms ${JSON.stringify(fault)}`);
           const mend = await inject(fault);
+          log(`${clock.nowMs() - startedAtMs} ms ${JSON.stringify(fault)}`);
           await clock.sleep(fault.durationMs);
           await mend();
         }),
       );
     },
     heal: async () => {
-      for (const pid of paused) signal(pid, 'SIGCONT');
-      await stack.simulator.setFaults({
-        outage: null,
-        latencyMs: null,
-        callbacks: null,
-        merchantEndpoint: null,
-      });
-      await Promise.all(services.map((service) => service.ready()));
+      await faults({ outage: null, latencyMs: null, callbacks: null, merchantEndpoint: null });
+      await Promise.all(victims.map(({ kept }) => eventually(kept.ready, HEAL_MS)));
+      return aim.strikes();
     },
+  };
+}
+
+/** Strikes processes: always one that lives, so that what is planned happens. */
+function createAim(victims: readonly Victim[]) {
+  const gone = new Set<number>();
+  const killed: { readonly victim: Victim; readonly before: number }[] = [];
+
+  const find = (target: Target | undefined): Victim => {
+    const victim = victims.find(
+      ({ service, isSecond }) => service === target?.service && isSecond === target.isSecond,
+    );
+    if (!victim) throw new RangeError(`nothing to strike at: ${JSON.stringify(target)}`);
+    return victim;
+  };
+
+  /** Sends a signal to the living process of a victim; one that is being started again is waited for. */
+  const strike = (victim: Victim, signal: 'SIGKILL' | 'SIGSTOP'): Promise<number> =>
+    eventually(() => {
+      const pid = victim.kept.pid();
+      if (gone.has(pid)) throw new Error(`${victim.service} is not back yet`);
+      process.kill(pid, signal);
+      if (signal === 'SIGKILL') gone.add(pid);
+      return pid;
+    }, RESTART_MS);
+
+  return {
+    kill: async (target: Target | undefined): Promise<void> => {
+      const victim = find(target);
+      killed.push({ victim, before: await strike(victim, 'SIGKILL') });
+    },
+    pause: async (target: Target | undefined): Promise<() => Promise<void>> => {
+      const pid = await strike(find(target), 'SIGSTOP');
+      return () => {
+        // A kill may have come in between.
+        if (!gone.has(pid)) process.kill(pid, 'SIGCONT');
+        return Promise.resolve();
+      };
+    },
+    strikes: (): readonly Strike[] =>
+      killed.map(({ victim, before }) => ({ service: victim.service, before, after: victim.kept.pid() })),
   };
 }

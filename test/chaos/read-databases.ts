@@ -21,6 +21,8 @@ export interface Databases extends AsyncDisposable {
   readonly read: () => Promise<Stored>;
   /** How much is still on its way: unsent bundles, and webhooks that are due. */
   readonly underWay: () => Promise<{ readonly outboxes: number; readonly deliveries: number }>;
+  /** The server's clock, by which leases run out. */
+  readonly nowMs: () => Promise<number>;
 }
 
 const names = ['payouts', 'collections', 'ingress', 'reconciler', 'ledger', 'webhooks'] as const;
@@ -76,9 +78,15 @@ export async function openDatabases(mongodbUrl: string, prefix: string): Promise
       const deliveries = await collection('webhooks', 'deliveries').countDocuments({ state: 'pending' });
       return { outboxes: outboxes.reduce((sum, count) => sum + count, 0), deliveries };
     },
+    nowMs: async () => {
+      const { localTime } = hello.parse(await client.db('admin').command({ hello: 1 }));
+      return localTime.getTime();
+    },
     [Symbol.asyncDispose]: () => client.close(),
   };
 }
+
+const hello = z.object({ localTime: z.date() });
 
 const minor = z.bigint();
 const whole = z.union([z.number(), z.bigint()]).transform(Number);

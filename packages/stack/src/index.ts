@@ -1,4 +1,4 @@
-export { exchange, postJson } from './clients/http.ts';
+export { exchange, postJson, ServerError } from './clients/http.ts';
 export {
   batchBody,
   type CollectionWish,

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { checkWorld } from './check.ts';
-import { planted, world } from './planted.fixture.ts';
+import { plantedInAcceptance } from './planted-acceptance.fixture.ts';
+import { plantedInLives } from './planted-lives.fixture.ts';
+import { plantedOutside } from './planted-outside.fixture.ts';
+import { invariantOf, rules } from './rules.ts';
+import { changed, of, world } from './spoil.fixture.ts';
 import type { RailMove } from './world.ts';
+
+const planted = [...plantedInAcceptance, ...plantedInLives, ...plantedOutside];
 
 describe('the checker', () => {
   it('finds nothing in a world where everything agrees', () => {
@@ -28,24 +34,53 @@ describe('the checker', () => {
     };
     expect(checkWorld(undecided)).toEqual([]);
     const drifted = undecided.purses.map((purse) => ({ ...purse, float: purse.float + 1n }));
-    expect(checkWorld({ ...undecided, purses: drifted })).toMatchObject([{ invariant: 'L12' }]);
+    expect(checkWorld({ ...undecided, purses: drifted })).toMatchObject([{ rule: 'L12 float' }]);
   });
 
-  it.each(planted)('%s: %s', (invariant, _what, spoiled) => {
-    expect([...new Set(checkWorld(spoiled).map((found) => found.invariant))]).toEqual([invariant]);
+  it('knows that a collection whose customer never confirmed it may stay open', () => {
+    const unconfirmed = {
+      ...changed('payments', of('co-open'), { flow: 'otp', content: '10000 KES 1234' }),
+      calls: world.calls.map((call) =>
+        call.reference === 'm-co-open' ? { ...call, content: '10000 KES 1234' } : call,
+      ),
+    };
+    expect(checkWorld(unconfirmed)).toEqual([]);
   });
 
-  it('knows every rule that it is asked for', () => {
+  it('knows that one clear answer among unclear ones is enough, in whatever order they came', () => {
+    const [call] = world.calls;
+    if (!call) throw new Error('a world without calls');
+    const unclear = { ...call, outcome: 'ambiguous' as const, ours: null, endedAtMs: call.endedAtMs - 1 };
+    expect(checkWorld({ ...world, calls: [...world.calls, unclear] })).toEqual([]);
+  });
+
+  it('names a world whose ledger has no entries', () => {
+    const found = checkWorld({ ...world, entries: [] }).map(({ rule }) => rule);
+    expect(new Set(found)).toEqual(new Set(['L5 missing entry', 'L11 missing entry']));
+  });
+
+  it.each(planted)('%s: %s', (rule, _what, spoiled) => {
+    const found = checkWorld(spoiled).map((one) => one.rule);
+    expect(found).toContain(rule);
+    expect([...new Set(found.map(invariantOf))]).toEqual([invariantOf(rule)]);
+  });
+
+  it('is seen to say everything that it may say', () => {
+    const shown = new Set(planted.map(([rule]) => rule));
+    expect(rules.filter((rule) => !shown.has(rule))).toEqual([]);
+  });
+
+  it('knows every invariant that it is asked for', () => {
     const numbered = (letter: string, count: number) =>
       Array.from({ length: count }, (_, at) => `${letter}${at + 1}`);
-    const rules = [
+    const asked = [
       ...numbered('P', 14),
       ...numbered('X', 4),
       ...numbered('R', 3),
       ...numbered('W', 4),
       'L12',
     ];
-    const shown = new Set(planted.map(([invariant]) => invariant));
-    expect(rules.filter((rule) => !shown.has(rule))).toEqual([]);
+    const known = new Set(rules.map(invariantOf));
+    expect(asked.filter((invariant) => !known.has(invariant))).toEqual([]);
   });
 });

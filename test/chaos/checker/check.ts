@@ -1,9 +1,12 @@
 import { checkAcceptance } from './acceptance.ts';
+import { checkBatches } from './batches.ts';
 import { checkBreaks, checkReconcilers } from './breaks.ts';
 import { checkLife } from './lives.ts';
 import { checkPurses, checkRail } from './rail.ts';
+import type { Violation } from './rules.ts';
+import { checkStrangers } from './strangers.ts';
 import { checkWebhooks } from './webhooks.ts';
-import { storiesOf, type Violation, type World } from './world.ts';
+import { storiesOf, type World } from './world.ts';
 
 /**
  * Holds everything that is known after a run against the invariants, payment by payment (reliability.md §1): P1 to P14,
@@ -12,6 +15,7 @@ import { storiesOf, type Violation, type World } from './world.ts';
 export function checkWorld(world: World): readonly Violation[] {
   return [
     ...checkAcceptance(world),
+    ...checkBatches(world),
     ...storiesOf(world).flatMap((story) => [
       ...checkLife(story),
       ...checkRail(story),
@@ -19,11 +23,14 @@ export function checkWorld(world: World): readonly Violation[] {
       ...checkWebhooks(story),
     ]),
     ...checkReconcilers(world),
+    ...checkStrangers(world),
     ...checkPurses(world),
-    ...world.books.map(({ invariant, subject, message }) => ({
-      invariant: `books ${invariant}`,
-      reference: subject,
-      what: message,
-    })),
+    ...world.books.map(
+      ({ invariant, subject, message }): Violation => ({
+        rule: 'books',
+        reference: subject,
+        what: `${invariant}: ${message}`,
+      }),
+    ),
   ];
 }

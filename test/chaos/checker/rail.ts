@@ -1,44 +1,49 @@
-import { executionsOf, isEnded, type RailMove, type Story, type Violation, type World } from './world.ts';
+import { type Finding, type Violation, violationsOf } from './rules.ts';
+import { executionsOf, isEnded, type RailMove, type Story, type World } from './world.ts';
 
-/** What the rail did for one payment, against what we say of it (X1 to X3, P12). */
+/** What the rail did for one payment, against what we say of it and have booked (X1 to X3, P12, L5, L11). */
 export function checkRail(story: Story): readonly Violation[] {
-  const { reference } = story.payment;
-  const named = (invariant: string, whats: readonly string[]) =>
-    whats.map((what) => ({ invariant, reference, what }));
-  return [
-    ...named('X1', executedOnce(story)),
-    ...named('X2', attemptsFirst(story)),
-    ...named('X3', askedFirst(story)),
-    ...named('P12', agrees(story)),
-  ];
+  return violationsOf(story.payment.reference, [
+    ...executedOnce(story),
+    ...attemptsFirst(story),
+    ...askedFirst(story),
+    ...agrees(story),
+    ...sameSum(story),
+    ...booked(story),
+  ]);
 }
 
 /** X1: money moves at most once. */
-function executedOnce(story: Story): readonly string[] {
+function executedOnce(story: Story): readonly Finding[] {
   const times = executionsOf(story, 'COMPLETED');
-  return times > 1 ? [`was executed ${times} times`] : [];
+  return times > 1 ? [['X1 executed twice', `was executed ${times} times`]] : [];
 }
 
 const isSubmission = ({ kind, operation }: RailMove) =>
   kind === 'request' && (operation === 'payout' || operation === 'payin');
 
 /** X2: no request without an attempt that was committed before it. */
-function attemptsFirst({ payment, moves }: Story): readonly string[] {
+function attemptsFirst({ payment, moves }: Story): readonly Finding[] {
+  const { attempts, acceptedAtMs } = payment;
   const asked = moves.filter(isSubmission);
-  const found: string[] = [];
-  if (asked.length > payment.attempts)
-    found.push(`the rail was asked ${asked.length} times, with ${payment.attempts} attempts on record`);
-  if (asked.some(({ atMs }) => atMs < payment.acceptedAtMs))
-    found.push('the rail was asked before it was accepted');
+  const found: Finding[] = [];
+  if (asked.length > attempts)
+    found.push([
+      'X2 more requests than attempts',
+      `the rail was asked ${asked.length} times, with ${attempts} attempts on record`,
+    ]);
+  if (asked.some(({ atMs }) => atMs < acceptedAtMs))
+    found.push(['X2 request before acceptance', 'the rail was asked before it was accepted']);
   return found;
 }
 
 /** X3: after an unclear attempt it is sent again only once the rail has said that it does not have it. */
-function askedFirst({ moves }: Story): readonly string[] {
+function askedFirst({ moves }: Story): readonly Finding[] {
   let mayBeSent = true;
   for (const move of moves) {
     if (isSubmission(move)) {
-      if (!mayBeSent) return ['was sent again, and the rail had not said NOT FOUND'];
+      if (!mayBeSent)
+        return [['X3 sent again unasked', 'was sent again, and the rail had not said NOT FOUND']];
       // What the rail turns away for want of room has certainly not happened.
       mayBeSent = move.outcome === 'too many requests';
     }
@@ -48,40 +53,79 @@ function askedFirst({ moves }: Story): readonly string[] {
 }
 
 /** P12: what the rail executed is not failed here, and what it did not is not completed. */
-function agrees(story: Story): readonly string[] {
+function agrees(story: Story): readonly Finding[] {
   const { payment, moves, entryKinds } = story;
   const isExecuted = executionsOf(story, 'COMPLETED') > 0;
-  const found: string[] = [];
-  if (isExecuted && payment.status === 'FAILED') found.push('is FAILED, and the rail executed it');
+  const found: Finding[] = [];
+  if (isExecuted && payment.status === 'FAILED')
+    found.push(['P12 failed, executed', 'is FAILED, and the rail executed it']);
   else if (isExecuted && entryKinds.has('release'))
-    found.push('its hold was released, and the rail executed it');
+    found.push(['P12 released, executed', 'its hold was released, and the rail executed it']);
   if (!isExecuted && payment.status === 'COMPLETED')
-    found.push('is COMPLETED, and the rail did not execute it');
+    found.push(['P12 completed, not executed', 'is COMPLETED, and the rail did not execute it']);
   const isReversed = moves.some(({ kind }) => kind === 'reversal');
   if (payment.status === 'REVERSED' && !isReversed)
-    found.push('is REVERSED, and the rail did not take it back');
-  if (payment.status === 'COMPLETED' && isReversed) found.push('is COMPLETED, and the rail took it back');
+    found.push(['P12 reversed, not taken back', 'is REVERSED, and the rail did not take it back']);
+  if (payment.status === 'COMPLETED' && isReversed)
+    found.push(['P12 completed, taken back', 'is COMPLETED, and the rail took it back']);
   return found;
+}
+
+/** P12: what the rail moved is what was asked. */
+function sameSum({ payment, moves }: Story): readonly Finding[] {
+  const { amount, currency } = payment;
+  return moves
+    .filter(({ kind }) => kind === 'execution' || kind === 'reversal')
+    .filter((move) => move.amount !== amount || move.currency !== currency)
+    .map((move) => [
+      'P12 another sum',
+      `is of ${amount} ${currency}, and the rail moved ${move.amount} ${move.currency}`,
+    ]);
+}
+
+/** The entries that an ended payment has at least; whether they add up, and there are no others, the audit says. */
+function booked({ payment, entryKinds, isRefused }: Story): readonly Finding[] {
+  const { api, status } = payment;
+  const isPaid = status === 'COMPLETED' || status === 'REVERSED';
+  const missing = (kinds: readonly string[]) => kinds.filter((kind) => !entryKinds.has(kind));
+  if (api === 'collection')
+    return missing(isPaid ? ['collect'] : []).map((kind) => [
+      'L11 missing entry',
+      `is ${status}, and has no ${kind} in the ledger`,
+    ]);
+  const ended = {
+    COMPLETED: ['hold', 'capture'],
+    REVERSED: ['hold', 'capture', 'refund'],
+    FAILED: isRefused ? [] : ['hold', 'release'],
+  };
+  return missing(status in ended ? ended[status as keyof typeof ended] : []).map((kind) => [
+    'L5 missing entry',
+    `is ${status}, and has no ${kind} in the ledger`,
+  ]);
 }
 
 /** The rail's wallets against its journal and our float (X4, L12); `fees` are the rail's own. */
 export function checkPurses({ purses, moves, payments, breaks }: World): readonly Violation[] {
   const undecided = undecidedOf(payments, breaks);
   return purses.flatMap(({ currency, before, after, float, suspense }) => {
-    const moved = moves
-      .filter((move) => move.currency === currency)
+    const own = moves.filter((move) => move.currency === currency);
+    const moved = own.reduce((sum, move) => sum + effectOf(move), 0n);
+    const awaited = own
+      .filter(({ reference }) => undecided.has(reference))
       .reduce((sum, move) => sum + effectOf(move), 0n);
-    const found: Violation[] = [];
-    const name = (invariant: string, what: string) => found.push({ invariant, reference: currency, what });
+    const found: Finding[] = [];
     if (before + moved !== after)
-      name('X4', `the rail's wallet moved by ${after - before}, its executions by ${moved}`);
-    const awaited = moves
-      .filter((move) => move.currency === currency && undecided.has(move.reference))
-      .reduce((sum, move) => sum + effectOf(move), 0n);
+      found.push([
+        'X4 wallet moved',
+        `the rail's wallet moved by ${after - before}, its executions by ${moved}`,
+      ]);
     if (float + awaited !== after)
-      name('L12', `our float is ${float}, the rail's wallet ${after}, and ${awaited} waits to be decided`);
-    if (suspense !== 0n) name('L12', `${suspense} is in suspense`);
-    return found;
+      found.push([
+        'L12 float',
+        `our float is ${float}, the rail's wallet ${after}, and ${awaited} waits to be decided`,
+      ]);
+    if (suspense !== 0n) found.push(['L12 suspense', `${suspense} is in suspense`]);
+    return violationsOf(currency, found);
   });
 }
 

@@ -1,18 +1,16 @@
 import { collectionWebhook, parseJson, payoutWebhook } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import type { Delivery, Payment, Story, Violation } from './world.ts';
+import { type Finding, type Violation, violationsOf } from './rules.ts';
+import type { Delivery, Payment, Story } from './world.ts';
 
 /** The webhooks of one payment (W1 to W4). */
 export function checkWebhooks(story: Story): readonly Violation[] {
-  const { reference } = story.payment;
-  const named = (invariant: string, whats: readonly string[]) =>
-    whats.map((what) => ({ invariant, reference, what }));
-  return [
-    ...named('W1', delivered(story)),
-    ...named('W2', sameBytes(story)),
-    ...named('W3', onlyEnds(story)),
-    ...named('W4', onlyTheOwner(story)),
-  ];
+  return violationsOf(story.payment.reference, [
+    ...delivered(story),
+    ...sameBytes(story),
+    ...onlyEnds(story),
+    ...onlyTheOwner(story),
+  ]);
 }
 
 /** The ends that a payment came to, as its deliveries name them. */
@@ -22,29 +20,28 @@ function endsOf({ api, status }: Payment): readonly string[] {
 }
 
 /** W1: each end reached the merchant, or stands given up where people see it. */
-function delivered({ payment, deliveries, received }: Story): readonly string[] {
-  return endsOf(payment).flatMap((kind) => {
+function delivered({ payment, deliveries, received }: Story): readonly Finding[] {
+  return endsOf(payment).flatMap((kind): readonly Finding[] => {
     const [delivery, ...others] = deliveries.filter((one) => one.kind === kind);
-    if (!delivery) return [`nothing tells the merchant of ${kind}`];
-    if (others.length > 0) return [`${kind} is owed ${others.length + 1} times`];
+    if (!delivery) return [['W1 owed to nobody', `nothing tells the merchant of ${kind}`]];
+    if (others.length > 0) return [['W1 owed twice', `${kind} is owed ${others.length + 1} times`]];
     if (delivery.state === 'exhausted') return [];
-    if (delivery.state !== 'delivered') return [`${kind} is ${delivery.state}`];
+    if (delivery.state !== 'delivered') return [['W1 undelivered', `${kind} is ${delivery.state}`]];
     if (received.some(({ webhookId }) => webhookId === delivery.id)) return [];
-    return [`${kind} counts as delivered, and did not arrive`];
+    return [['W1 not received', `${kind} counts as delivered, and did not arrive`]];
   });
 }
 
 /** W2: every attempt has the same bytes, and they tell what is recorded. */
-function sameBytes({ payment, deliveries, received }: Story): readonly string[] {
-  return deliveries.flatMap((delivery) => {
-    const attempts = received.filter(({ webhookId }) => webhookId === delivery.id);
-    const found = attempts.some(({ body }) => body !== delivery.body)
-      ? [`${delivery.kind} arrived with other bytes`]
-      : [];
-    if (!endsOf(payment).includes(delivery.kind)) return found;
-    return tells(delivery, payment)
-      ? found
-      : [...found, `${delivery.kind} tells something else than the record`];
+function sameBytes({ payment, deliveries, received }: Story): readonly Finding[] {
+  return deliveries.flatMap((delivery): readonly Finding[] => {
+    const { id, kind, body } = delivery;
+    const found: Finding[] = [];
+    if (received.some((attempt) => attempt.webhookId === id && attempt.body !== body))
+      found.push(['W2 other bytes', `${kind} arrived with other bytes`]);
+    if (endsOf(payment).includes(kind) && !tells(delivery, payment))
+      found.push(['W2 another story', `${kind} tells something else than the record`]);
+    return found;
   });
 }
 
@@ -74,26 +71,33 @@ function tells({ kind, body }: Delivery, payment: Payment): boolean {
 }
 
 /** W3: nothing is told but ends that the payment came to. */
-function onlyEnds({ payment, deliveries, received }: Story): readonly string[] {
+function onlyEnds({ payment, deliveries, received }: Story): readonly Finding[] {
   const ends = endsOf(payment);
-  const wrong = deliveries
-    .filter(({ kind }) => !ends.includes(kind))
-    .map(({ kind }) => `is ${payment.status}, and the merchant is told of ${kind}`);
   const ids = new Set(deliveries.map(({ id }) => id));
-  const unknown = received
-    .filter(({ webhookId }) => !ids.has(webhookId))
-    .map(() => 'a webhook of no delivery arrived');
-  return [...wrong, ...unknown];
+  return [
+    ...deliveries
+      .filter(({ kind }) => !ends.includes(kind))
+      .map(
+        ({ kind }): Finding => [
+          'W3 no such end',
+          `is ${payment.status}, and the merchant is told of ${kind}`,
+        ],
+      ),
+    ...received
+      .filter(({ webhookId }) => !ids.has(webhookId))
+      .map((): Finding => ['W3 no delivery', 'a webhook of no delivery arrived']),
+  ];
 }
 
 /** W4: only its own merchant hears of a payment, at the address of its API. */
-function onlyTheOwner({ payment, deliveries, received }: Story): readonly string[] {
+function onlyTheOwner({ payment, deliveries, received }: Story): readonly Finding[] {
   const path = `/merchant/${payment.merchantId}/${payment.api}s`;
-  const owed = deliveries
-    .filter(({ merchantId }) => merchantId !== payment.merchantId)
-    .map(({ merchantId }) => `${merchantId} is owed its webhook`);
-  const sent = received
-    .filter((one) => one.merchantId !== payment.merchantId || one.path !== path)
-    .map((one) => `its webhook went to ${one.path}`);
-  return [...owed, ...sent];
+  return [
+    ...deliveries
+      .filter(({ merchantId }) => merchantId !== payment.merchantId)
+      .map(({ merchantId }): Finding => ['W4 owed to another', `${merchantId} is owed its webhook`]),
+    ...received
+      .filter((one) => one.merchantId !== payment.merchantId || one.path !== path)
+      .map((one): Finding => ['W4 sent to another', `its webhook went to ${one.path}`]),
+  ];
 }

@@ -36,6 +36,8 @@ export interface Call {
   readonly outcome: Outcome;
   /** Our reference, where the answer told it. */
   readonly ours: string | null;
+  /** Why there is no answer that can be read, for people. */
+  readonly failure?: string;
 }
 
 /** How a customer takes part, or none does. */
@@ -179,14 +181,6 @@ export interface World {
   readonly purses: readonly Purse[];
   /** What the audit of the books found (packages/audit, L1 to L12). */
   readonly books: readonly BookViolation[];
-}
-
-/** One rule that does not hold (reliability.md §1). */
-export interface Violation {
-  readonly invariant: string;
-  /** Our reference, or the merchant's where there is none of ours. */
-  readonly reference: string;
-  readonly what: string;
 }
 
 /** Everything that is known of one payment, from all sides. */

@@ -8,6 +8,11 @@ export interface Answer {
   readonly body: unknown;
 }
 
+/** An answer 5xx that says nothing else: what became of the request is not known. */
+export class ServerError extends Error {
+  override readonly name = 'ServerError';
+}
+
 const TIMEOUT_MS = 20_000;
 
 /** Sends one request and reads the whole answer; rejects where there is none. */

@@ -1,7 +1,7 @@
 import { type Clock, parseAmount } from '@pesewa/kernel';
 import type { CollectionWish, MerchantClient, PayoutWish } from '@pesewa/stack';
-import { ZodError } from 'zod';
-import type { Api, Call, Outcome } from './checker/world.ts';
+import type { Api, Call, Outcome } from '../checker/world.ts';
+import { isUnclear } from './failures.ts';
 
 /** A merchant's side that keeps a history of all that it asked and was told. */
 export interface HistoryClient {
@@ -52,6 +52,7 @@ const checkOutcomes: Readonly<Record<string, Outcome>> = {
 interface Told {
   readonly outcome: Outcome;
   readonly ours: string | null;
+  readonly failure?: string;
 }
 
 const unclear: ReadonlySet<string> = new Set(['INTERNAL ERROR', 'SERVICE UNAVAILABLE']);
@@ -69,7 +70,7 @@ function readPayin(answer: Awaited<ReturnType<MerchantClient['initiateCollection
 
 /** What an answer could not be read as, or why there was none. */
 function readFailure(error: unknown): Told {
-  return { outcome: error instanceof ZodError ? 'strange' : 'ambiguous', ours: null };
+  return { outcome: isUnclear(error) ? 'ambiguous' : 'strange', ours: null, failure: String(error) };
 }
 
 /** Builds a {@link HistoryClient} of one merchant that adds to `calls`. */
@@ -93,12 +94,16 @@ export function createHistoryClient(deps: {
     return told.outcome;
   };
   const readPayout = ({
-    responseCode,
+    responseCode = '',
+    responseMessage,
     responseData,
-  }: Awaited<ReturnType<MerchantClient['lookUpPayout']>>) => ({
-    outcome: payoutOutcomes[responseCode ?? ''] ?? 'strange',
-    ours: responseData?.transactionReference ?? null,
-  });
+  }: Awaited<ReturnType<MerchantClient['lookUpPayout']>>): Told => {
+    const outcome = payoutOutcomes[responseCode] ?? 'strange';
+    const ours = responseData?.transactionReference ?? null;
+    return outcome === 'strange'
+      ? { outcome, ours, failure: `${responseCode} ${responseMessage}` }
+      : { outcome, ours };
+  };
   return {
     submitPayout: (wish) =>
       record(

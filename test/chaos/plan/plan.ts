@@ -1,6 +1,6 @@
-import type { CollectionWish, PayoutWish, ServiceName } from '@pesewa/stack';
+import type { CollectionWish, PayoutWish } from '@pesewa/stack';
 import { type Chance, createChance } from './chance.ts';
-import { chooseSwarm, type Fault, planFaults, type Swarm } from './faults-plan.ts';
+import { chooseSwarm, type Fault, planFaults, type Swarm } from './faults.ts';
 
 /** What a merchant does at a moment. */
 export type Act = { readonly atMs: number; readonly merchantId: string } & (
@@ -33,8 +33,6 @@ export interface Plan {
   readonly swarm: Swarm;
   readonly faults: readonly Fault[];
   readonly acts: readonly Act[];
-  /** Services of which two run. */
-  readonly doubled: readonly ServiceName[];
 }
 
 const payoutPlaces = [
@@ -79,19 +77,16 @@ export function createPlan(seed: number, loadMs: number): Plan {
     swarm,
     faults: planFaults(chance, swarm, loadMs),
     acts: planActs(chance, swarm, loadMs),
-    doubled: (['reconciler', 'payout-gateway', 'ledger'] as const).filter(() => chance.happens(0.4)),
   };
 }
 
 function planActs(chance: Chance, swarm: Swarm, loadMs: number): readonly Act[] {
   const acts: Act[] = [];
   for (let atMs = 0; atMs < loadMs; atMs += chance.whole(0, 2 * swarm.pauseMs)) {
-    acts.push(planAct(chance, swarm, atMs, `${seedless(acts.length)}`));
+    acts.push(planAct(chance, swarm, atMs, `c${String(acts.length).padStart(5, '0')}`));
   }
   return acts;
 }
-
-const seedless = (index: number) => `c${String(index).padStart(5, '0')}`;
 
 function planAct(chance: Chance, swarm: Swarm, atMs: number, name: string): Act {
   const common = { atMs, merchantId: chance.happens(0.2) ? 'rival' : 'demo' };
@@ -101,10 +96,12 @@ function planAct(chance: Chance, swarm: Swarm, atMs: number, name: string): Act 
   if (sort < 0.45) return { ...common, kind: 'payout', wish: payoutWish(chance, swarm, name), times, next };
   if (sort < 0.55) {
     const { currency, country } = chance.pick(payoutPlaces);
+    // Each an amount: the sum of a batch is the merchant's own, and there is none of what is no amount.
     const wishes = Array.from({ length: chance.whole(1, 6) }, (_, at) => ({
       ...payoutWish(chance, swarm, `${name}.${at}`),
       currency,
       country,
+      amount: chance.happens(0.01) ? TOO_MUCH : amountOf(chance, currency),
     }));
     return { ...common, kind: 'batch', reference: name, wishes: maybeSpoiled(chance, wishes) };
   }
@@ -124,12 +121,15 @@ function planAct(chance: Chance, swarm: Swarm, atMs: number, name: string): Act 
   return { ...common, kind: 'collection', wish, times, next, wrongCodes, ...(otp !== undefined && { otp }) };
 }
 
+/** More than any wallet holds. */
+const TOO_MUCH = '99999999';
+
 function payoutWish(chance: Chance, swarm: Swarm, reference: string): PayoutWish {
   const { currency, country } = chance.pick(payoutPlaces);
   return {
     reference,
     // Now and then one that no wallet could pay, or that is no amount.
-    amount: chance.happens(0.03) ? chance.pick(['99999999', '0.001']) : amountOf(chance, currency),
+    amount: chance.happens(0.03) ? chance.pick([TOO_MUCH, '0.001']) : amountOf(chance, currency),
     currency,
     country,
     accountNumber: `012345${digitsOf(chance, swarm)}`,
@@ -154,4 +154,21 @@ function digitsOf(chance: Chance, swarm: Swarm): string {
   const digits = chance.pick(misbehaving);
   // Of a reversal after the end only a callback tells, or the daily close: not where callbacks may be lost.
   return digits === '0014' && !swarm.callbacksArrive ? '9999' : digits;
+}
+
+/** What a plan is to make happen. */
+export function intentOf({ acts, faults }: Plan): {
+  readonly payouts: number;
+  readonly collections: number;
+  readonly kills: number;
+} {
+  const payouts = acts.map((act) => {
+    if (act.kind === 'collection') return 0;
+    return act.kind === 'batch' ? act.wishes.length : 1;
+  });
+  return {
+    payouts: payouts.reduce((sum, count) => sum + count, 0),
+    collections: acts.filter(({ kind }) => kind === 'collection').length,
+    kills: faults.filter(({ kind }) => kind === 'kill').length,
+  };
 }

@@ -7,13 +7,19 @@ export const faultKinds = ['kill', 'pause', 'outage', 'latency', 'callbacks', 'm
 /** One of them. */
 export type FaultKind = (typeof faultKinds)[number];
 
+/** One process of a service: the first, or the second where two run. */
+export interface Target {
+  readonly service: ServiceName;
+  readonly isSecond: boolean;
+}
+
 /** Something that is broken from a moment on, for a while. */
 export interface Fault {
   readonly kind: FaultKind;
   readonly atMs: number;
   readonly durationMs: number;
   /** Of a kill and a pause. */
-  readonly target?: ServiceName;
+  readonly target?: Target;
   /** Of latency: how much is put before each answer of the rail, after its effect. */
   readonly latencyMs?: number;
 }
@@ -22,7 +28,9 @@ export interface Fault {
 export interface Swarm {
   /** The mean pause between two faults of a kind; absent kinds do not happen. */
   readonly everyMs: Readonly<Partial<Record<FaultKind, number>>>;
-  readonly targets: readonly ServiceName[];
+  readonly targets: readonly Target[];
+  /** Services of which two run. */
+  readonly doubled: readonly ServiceName[];
   /** The share of payments whose digits misbehave. */
   readonly misbehaving: number;
   /** The mean pause between two acts. */
@@ -31,7 +39,8 @@ export interface Swarm {
   readonly callbacksArrive: boolean;
 }
 
-const mortals = [
+/** Every service but the simulator, whose journal is the truth. */
+export const mortals = [
   'payout-gateway',
   'collection-gateway',
   'webhook-ingress',
@@ -40,20 +49,28 @@ const mortals = [
   'webhook-dispatcher',
 ] as const satisfies readonly ServiceName[];
 
+const doubles = ['reconciler', 'payout-gateway', 'ledger'] as const satisfies readonly ServiceName[];
+
 /** Chooses the faults of a seed. */
 export function chooseSwarm(chance: Chance): Swarm {
   const chosen = faultKinds.filter(() => chance.happens(0.6));
   const kinds = chosen.length > 0 ? chosen : [chance.pick(faultKinds)];
-  const everyMs = Object.fromEntries(kinds.map((kind) => [kind, chance.whole(3, 15) * 1_000]));
-  const some = mortals.filter(() => chance.happens(0.7));
-  const targets = some.length > 0 ? some : mortals;
+  const everyMs = Object.fromEntries(kinds.map((kind) => [kind, chance.whole(2, 9) * 1_000]));
+  const doubled = doubles.filter(() => chance.happens(0.4));
+  const some = mortals.filter(() => chance.happens(0.8));
+  const targets = (some.length > 0 ? some : mortals).flatMap((service): readonly Target[] => {
+    const isDoubled = (doubled as readonly ServiceName[]).includes(service);
+    return [{ service, isSecond: false }, ...(isDoubled ? [{ service, isSecond: true }] : [])];
+  });
   const dies = kinds.includes('kill') || kinds.includes('pause');
   return {
     everyMs,
     targets,
+    doubled,
     misbehaving: chance.pick([0.1, 0.4, 0.8]),
     pauseMs: chance.pick([150, 250, 400]),
-    callbacksArrive: !kinds.includes('callbacks') && !(dies && targets.includes('webhook-ingress')),
+    callbacksArrive:
+      !kinds.includes('callbacks') && !(dies && targets.some(({ service }) => service === 'webhook-ingress')),
   };
 }
 
@@ -76,6 +93,7 @@ function planKind(
   { kind, everyMs, loadMs }: { readonly kind: FaultKind; readonly everyMs: number; readonly loadMs: number },
 ): readonly Fault[] {
   const faults: Fault[] = [];
+  const nextTarget = inRounds(chance, targets);
   let atMs = chance.whole(1_000, everyMs);
   while (atMs < loadMs) {
     const durationMs = kind === 'kill' ? 0 : Math.min(chance.whole(300, DURATION_MS_MAX), loadMs - atMs);
@@ -83,10 +101,21 @@ function planKind(
       kind,
       atMs,
       durationMs,
-      ...((kind === 'kill' || kind === 'pause') && { target: chance.pick(targets) }),
+      ...((kind === 'kill' || kind === 'pause') && { target: nextTarget() }),
       ...(kind === 'latency' && { latencyMs: chance.whole(200, LATENCY_MS_MAX) }),
     });
     atMs += durationMs + chance.whole(500, 2 * everyMs);
   }
   return faults;
+}
+
+/** Gives every item once before any twice, in an order that each round shuffles: few draws reach many. */
+function inRounds<Item>(chance: Chance, items: readonly Item[]): () => Item {
+  let left: readonly Item[] = [];
+  return () => {
+    if (left.length === 0) left = items;
+    const item = chance.pick(left);
+    left = left.filter((one) => one !== item);
+    return item;
+  };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '@pesewa/kernel';
+import type { Act } from '../plan/plan.ts';
 import type { HistoryClient } from './client.ts';
-import type { Act } from './plan.ts';
 
 /** How long a merchant pauses before it asks again. */
 const PAUSE_MS = 700;
@@ -8,7 +8,7 @@ const PAUSE_MS = 700;
 const TRIES_MAX = 120;
 /** How often it completes a collection, and how long it looks for the end of it each time. */
 const COMPLETION_ROUNDS = 3;
-const LOOKS_PER_ROUND = 6;
+const LOOKS_PER_ROUND = 4;
 const LOOK_PAUSE_MS = 2_500;
 
 /**
@@ -31,7 +31,7 @@ export async function playActs(
         case 'payout':
           return playPayout(act, client, insist);
         case 'batch':
-          return insist(async () => (await client.submitBatch(act.reference, act.wishes)) !== 'ambiguous');
+          return playBatch(act, client, insist);
         case 'collection':
           return playCollection(act, client, { insist, clock });
       }
@@ -65,6 +65,16 @@ async function playPayout(
   await client.lookUpPayout(wish.reference);
 }
 
+async function playBatch(
+  { reference, wishes }: Extract<Act, { readonly kind: 'batch' }>,
+  client: HistoryClient,
+  insist: Insist,
+): Promise<void> {
+  await insist(async () => (await client.submitBatch(reference, wishes)) !== 'ambiguous');
+  for (const item of new Set([wishes.at(0), wishes.at(-1)]))
+    if (item) await client.lookUpPayout(item.reference);
+}
+
 async function playCollection(
   act: Extract<Act, { readonly kind: 'collection' }>,
   client: HistoryClient,
@@ -85,8 +95,8 @@ async function playCollection(
     return isEnded || outcome === 'unknown';
   };
   for (let round = 0; round < COMPLETION_ROUNDS; round += 1) {
-    await insist(async () => (await client.complete(wish, otp ?? undefined)) === 'accepted' || isOver());
-    // What was taken on may have been lost on its way to the rail: the merchant looks, and completes it again.
+    await insist(async () => (await client.complete(wish, otp ?? undefined)) !== 'ambiguous');
+    // What was taken on may have been lost on its way to the rail, and what was refused may have come too early.
     for (let looked = 0; looked < LOOKS_PER_ROUND; looked += 1) {
       if (await isOver()) return;
       await clock.sleep(LOOK_PAUSE_MS);
