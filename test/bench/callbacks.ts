@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { topics } from '@pesewa/contracts';
-import { createMerchantClient, openService, openStack, type Stack, waitUntil } from '@pesewa/stack';
+import { openService, type Stack, waitUntil } from '@pesewa/stack';
 import type { Bench, BenchOptions } from './bench.ts';
-import { customers, stkWish } from './collections.ts';
 import { openFloorServer } from './floors.ts';
 import { forSeconds, type Load, type LoadOptions, sendLoad, times } from './load.ts';
 import { against, median, type Row } from './rows.ts';
+import { initiateCollections, openSharedStack } from './shared-stack.ts';
 import { openMessageCounter } from './volumes.ts';
 
 const ROUNDS = 3;
@@ -73,17 +72,8 @@ async function measureStored(
 
 /** From the first callback until the last collection that they tell of has ended: stored, looked into at the rail, settled. */
 async function measureApplied(options: BenchOptions, floor: number): Promise<Row> {
-  const { infrastructure } = options;
-  await using stack = await openStack({
-    root: options.root,
-    // Ours to close, not the stack's.
-    infrastructure: () =>
-      Promise.resolve({ ...infrastructure, [Symbol.asyncDispose]: () => Promise.resolve() }),
-    log: options.log,
-    ports: 'free',
+  await using stack = await openSharedStack(options, {
     prefix: 'applied',
-    logLevel: 'warn',
-    logDirectory: join('.pesewa', 'logs', 'bench'),
     // Nothing but the callback makes a collection be asked for.
     environment: { reconciler: { FIRST_POLL_AFTER_MS: '600000' }, 'webhook-ingress': unlimited },
   });
@@ -129,21 +119,7 @@ async function apply(
 
 /** Initiates collections that their customers have paid by the time this is done; gives our references. */
 async function initiate(stack: Stack, count: number): Promise<string[]> {
-  const { transferUrl, collectionsUrl } = stack.runFile();
-  const publicKey = stack.merchants[0]?.publicKey ?? '';
-  const merchant = createMerchantClient({ transferUrl, collectionsUrl, publicKey });
-  const run = randomBytes(3).toString('hex');
-  const customerNumber = customers();
-  const references: string[] = [];
-  let made = 0;
-  const work = async () => {
-    while (made < count) {
-      made += 1;
-      const wish = stkWish(`called-${run}-${made}`, customerNumber());
-      references.push((await merchant.initiateCollection(wish)).transactionReference);
-    }
-  };
-  await Promise.all(Array.from({ length: IN_PARALLEL }, work));
+  const references = await initiateCollections(stack, { count, inParallel: IN_PARALLEL });
   const last = references.at(-1) ?? '';
   await waitUntil('the last customer', PATIENCE_MS, async () => {
     const journal = await stack.simulator.journal(last);

@@ -7,6 +7,8 @@ export interface Message {
   readonly key: string;
   readonly type: string;
   readonly payload: { readonly eventId: string } & Readonly<Record<string, unknown>>;
+  /** Of its payment; 1 where it is left out. */
+  readonly version?: number;
 }
 
 /** What fills topics for whoever is measured. */
@@ -35,10 +37,14 @@ export async function openFeed(
       for (let start = 0; start < outgoing.length; start += BATCH) {
         await producer.send({
           topic,
-          messages: outgoing.slice(start, start + BATCH).map(({ key, type, payload }) => ({
+          messages: outgoing.slice(start, start + BATCH).map(({ key, type, payload, version = 1 }) => ({
             key,
             value: codec.encode(topic, type, payload),
-            headers: { 'event-id': payload.eventId, 'event-type': type, 'aggregate-version': '1' },
+            headers: {
+              'event-id': payload.eventId,
+              'event-type': type,
+              'aggregate-version': String(version),
+            },
           })),
         });
       }

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { topics } from '@pesewa/contracts';
-import { openStack, type SeededMerchant, type Stack, waitUntil } from '@pesewa/stack';
+import { type SeededMerchant, type Stack, waitUntil } from '@pesewa/stack';
 import type { BenchOptions } from './bench.ts';
 import { floorOf } from './floors.ts';
 import { type Load, type LoadOptions, sendLoad, times } from './load.ts';
 import { cpuBetween, cpuSeconds, type Pids, residentMib } from './processes.ts';
 import { against, alone, type Row } from './rows.ts';
+import { openSharedStack } from './shared-stack.ts';
 import { countBytes, openMessageCounter, readVolumes, type Volumes } from './volumes.ts';
 
 /** What is sent through all services, and by which names its rows go. */
@@ -31,15 +31,7 @@ const MS_PER_SECOND = 1_000;
 /** Whole lives per second over all seven services, from request to delivered webhook, and what each takes. */
 export async function measureLives(options: BenchOptions, subject: Subject): Promise<readonly Row[]> {
   const { infrastructure } = options;
-  await using stack = await openStack({
-    root: options.root,
-    // Ours to close, not the stack's.
-    infrastructure: () =>
-      Promise.resolve({ ...infrastructure, [Symbol.asyncDispose]: () => Promise.resolve() }),
-    log: options.log,
-    ports: 'free',
-    logLevel: 'warn',
-    logDirectory: join('.pesewa', 'logs', 'bench'),
+  await using stack = await openSharedStack(options, {
     // As in production: what is on its way for seconds only, under load, is not asked for.
     environment: { reconciler: { FIRST_POLL_AFTER_MS: '30000' } },
   });

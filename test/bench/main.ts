@@ -8,6 +8,7 @@ import { benchCollections } from './collections.ts';
 import { benchFloors } from './floors.ts';
 import { benchLedger } from './ledger.ts';
 import { benchLifecycle } from './lifecycle.ts';
+import { benchOutage } from './outage.ts';
 import { benchReconciler } from './reconciler.ts';
 import { type Row, report } from './rows.ts';
 import { benchStartUp } from './start-up.ts';
@@ -41,6 +42,11 @@ const benches: Readonly<Record<string, { readonly run: Bench; readonly about: st
   reconciler: {
     run: benchReconciler,
     about: 'cold start, claims and callbacks with 1,000,000 open records; takes a quarter of an hour',
+  },
+  outage: {
+    run: benchOutage,
+    about:
+      '100,000 payments asked about once their rail is back, against its permitted rate, and fresh ones meanwhile',
   },
   statements: {
     run: benchStatements,

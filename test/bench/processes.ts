@@ -6,6 +6,7 @@ export type Pids = Readonly<Record<string, number>>;
 /** What the kernel counts in, on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
 const BYTES_PER_MIB = 1_024 * 1_024;
+const LOOK_MS = 200;
 
 /** The seconds of CPU that each process has used; those that are not told (no Linux, gone) are left out. */
 export async function cpuSeconds(pids: Pids): Promise<ReadonlyMap<string, number>> {
@@ -33,4 +34,22 @@ export async function residentMib(pid: number): Promise<number | undefined> {
   const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const kib = /^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1];
   return kib === undefined ? undefined : (Number(kib) * 1_024) / BYTES_PER_MIB;
+}
+
+/** The most memory that a process has had in RAM while it was watched. */
+export interface MemoryWatch extends Disposable {
+  /** In MiB; NaN where it is not told. */
+  readonly peakMib: () => number;
+}
+
+/** Looks at the memory of a process a few times a second until it is closed. */
+export function watchMemory(pid: number): MemoryWatch {
+  let peakMib = Number.NaN;
+  const look = () =>
+    void residentMib(pid).then((mib) => {
+      if (mib !== undefined) peakMib = Number.isNaN(peakMib) ? mib : Math.max(peakMib, mib);
+    });
+  look();
+  const looks = setInterval(look, LOOK_MS);
+  return { peakMib: () => peakMib, [Symbol.dispose]: () => clearInterval(looks) };
 }

@@ -1,26 +1,17 @@
-import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
-import { topics, walletKeyOf } from '@pesewa/contracts';
+import { topics } from '@pesewa/contracts';
 import { createKafka } from '@pesewa/messaging';
-import {
-  createMerchantClient,
-  openService,
-  openStack,
-  type SingleService,
-  type Stack,
-  waitUntil,
-} from '@pesewa/stack';
+import { openService, type SingleService, type Stack, waitUntil } from '@pesewa/stack';
 import { type Collection, MongoClient } from 'mongodb';
 import type { Bench, BenchOptions } from './bench.ts';
 import { measureClaims, type OpenRecord } from './claims.ts';
-import { customers, stkWish } from './collections.ts';
-import { type Feed, type Message, openFeed } from './feed.ts';
-import { residentMib } from './processes.ts';
-import { against, alone, type Row } from './rows.ts';
+import { type Feed, openFeed } from './feed.ts';
+import { initiation, openReference } from './open-records.ts';
+import { watchMemory } from './processes.ts';
+import { against, alone, quantile, type Row } from './rows.ts';
+import { initiateCollections, openSharedStack } from './shared-stack.ts';
 
 /** The open records that everything is measured with (design 7). */
 const OPEN_RECORDS = 1_000_000;
-const MERCHANTS = 1_000;
 const FEED_BATCH = 20_000;
 const HINTS = 2_000;
 const HINTS_WARM_UP = 300;
@@ -48,12 +39,12 @@ export const benchReconciler: Bench = async (options) => {
   return [
     ...cold,
     ...claims,
-    ...(['p50Ms', 'p99Ms'] as const).map((quantile) =>
+    ...(['p50Ms', 'p99Ms'] as const).map((which) =>
       against({
-        name: `reconciler.hints.${quantile.slice(0, -2)}`,
-        value: full[quantile],
+        name: `reconciler.hints.${which.slice(0, -2)}`,
+        value: full[which],
         unit: 'ms',
-        floor: quiet[quantile],
+        floor: quiet[which],
         detail: `from a callback to its collection's end, ${HINTS.toLocaleString('en')} of them with ${OPEN_RECORDS.toLocaleString('en')} others open; floor: the same with none; lower is better`,
       }),
     ),
@@ -75,10 +66,9 @@ async function measureColdStart(
   }
   await using reconciler = await start();
   const startedMs = performance.now();
-  let peakMib = 0;
+  using memory = watchMemory(reconciler.pid());
   let shown = 0;
   await waitUntil('the working set', PATIENCE_MS, async () => {
-    peakMib = Math.max(peakMib, (await residentMib(reconciler.pid())) ?? 0);
     const done = await records.estimatedDocumentCount();
     if (done - shown >= OPEN_RECORDS / 10) {
       shown = done;
@@ -98,7 +88,7 @@ async function measureColdStart(
     }),
     alone({
       name: 'reconciler.cold-start.memory',
-      value: peakMib,
+      value: memory.peakMib(),
       unit: 'MiB',
       detail: 'the most that was resident',
     }),
@@ -107,32 +97,13 @@ async function measureColdStart(
 
 async function fill(options: BenchOptions, feed: Feed): Promise<void> {
   for (let start = 0; start < OPEN_RECORDS; start += FEED_BATCH) {
-    const messages = Array.from({ length: FEED_BATCH }, (_, index) => initiation(start + index));
+    const messages = Array.from({ length: FEED_BATCH }, (_, index) =>
+      initiation(openReference(start + index), Date.now()),
+    );
     await feed.send('collections', messages);
     if (start % (OPEN_RECORDS / 10) === 0)
       options.log(`reconciler: ${start.toLocaleString('en')} of ${OPEN_RECORDS.toLocaleString('en')} events`);
   }
-}
-
-function initiation(index: number): Message {
-  const merchantId = `open-${index % MERCHANTS}`;
-  const id = String(index).padStart(12, '0');
-  return {
-    key: walletKeyOf(merchantId, 'XOF'),
-    type: 'pesewa.collections.CollectionInitiated',
-    payload: {
-      eventId: `ev-open-${id}`,
-      occurredAt: BigInt(Date.now()),
-      reference: `co-open-${id}`,
-      merchantReference: id,
-      merchantId,
-      currency: 'XOF',
-      amount: 1_500n,
-      country: 'CI',
-      operatorCode: 'CIMTN',
-      rail: 'upstream',
-    },
-  };
 }
 
 interface Latencies {
@@ -143,16 +114,8 @@ interface Latencies {
 /** From callbacks to the ends that they bring about, through the whole stack. */
 async function measureHints(options: BenchOptions, client: MongoClient, prefix: string): Promise<Latencies> {
   const { infrastructure } = options;
-  await using stack = await openStack({
-    root: options.root,
-    // Ours to close, not the stack's.
-    infrastructure: () =>
-      Promise.resolve({ ...infrastructure, [Symbol.asyncDispose]: () => Promise.resolve() }),
-    log: options.log,
-    ports: 'free',
+  await using stack = await openSharedStack(options, {
     ...(prefix !== '' && { prefix }),
-    logLevel: 'warn',
-    logDirectory: join('.pesewa', 'logs', 'bench'),
     environment: { reconciler: patient },
   });
   const database = prefix === '' ? 'reconciler' : `${prefix}_reconciler`;
@@ -190,21 +153,7 @@ async function collect(
   records: Collection<OpenRecord>,
   count: number,
 ): Promise<readonly number[]> {
-  const run = randomBytes(3).toString('hex');
-  const customerNumber = customers();
-  const { transferUrl, collectionsUrl } = stack.runFile();
-  const publicKey = stack.merchants[0]?.publicKey ?? '';
-  const merchant = createMerchantClient({ transferUrl, collectionsUrl, publicKey });
-  const references: string[] = [];
-  let made = 0;
-  const work = async () => {
-    while (made < count) {
-      made += 1;
-      const answer = await merchant.initiateCollection(stkWish(`hint-${run}-${made}`, customerNumber()));
-      references.push(answer.transactionReference);
-    }
-  };
-  await Promise.all(Array.from({ length: IN_PARALLEL }, work));
+  const references = await initiateCollections(stack, { count, inParallel: IN_PARALLEL });
   const ended = { _id: { $in: references }, status: 'completed' };
   await waitUntil('the ends of the collections', PATIENCE_MS, async () => {
     const done = await records.countDocuments(ended);
@@ -219,7 +168,5 @@ async function collect(
 }
 
 function quantiles(latenciesMs: readonly number[]): Latencies {
-  const sorted = latenciesMs.toSorted((left, right) => left - right);
-  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
-  return { p50Ms: at(0.5), p99Ms: at(0.99) };
+  return { p50Ms: quantile(latenciesMs, 0.5), p99Ms: quantile(latenciesMs, 0.99) };
 }

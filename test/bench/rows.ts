@@ -26,6 +26,11 @@ export function median(values: readonly number[]): number {
   return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
 }
 
+/** The value that a share of all lies below; NaN where there is none. */
+export function quantile(values: readonly number[], share: number): number {
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length * share)] ?? Number.NaN;
+}
+
 const PRECISE_BELOW = 100;
 
 const number = (value: number | null): string =>

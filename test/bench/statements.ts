@@ -5,7 +5,7 @@ import { parse } from 'csv-parse';
 import { type Collection, Long, MongoClient } from 'mongodb';
 import { request } from 'undici';
 import type { Bench, BenchOptions } from './bench.ts';
-import { residentMib } from './processes.ts';
+import { residentMib, watchMemory } from './processes.ts';
 import { against, alone, type Row } from './rows.ts';
 
 const LINES = 1_000_000;
@@ -14,7 +14,6 @@ const PAYMENTS = 200_000;
 const UNTOLD = 1_000;
 const INSERT = 10_000;
 const LINES_PER_PIECE = 1_000;
-const LOOK_MS = 250;
 const PATIENCE_MS = 900_000;
 const MS_PER_SECOND = 1_000;
 const DIGITS = 32;
@@ -52,48 +51,39 @@ async function measureMatching(
   floor: number,
 ): Promise<readonly Row[]> {
   const before = (await residentMib(reconciler.pid())) ?? Number.NaN;
-  let peakMib = before;
-  const look = setInterval(() => {
-    void residentMib(reconciler.pid()).then((mib = 0) => {
-      peakMib = Math.max(peakMib, mib);
-    });
-  }, LOOK_MS);
-  try {
-    log(`statements: ${LINES.toLocaleString('en')} lines`);
-    const startedMs = performance.now();
-    const id = await upload(reconciler);
-    const sentMs = performance.now() - startedMs;
-    const found = await untilDone(reconciler, id);
-    const doneMs = performance.now() - startedMs;
-    const detail = Object.entries(found)
-      .filter(([, count]) => count > 0)
-      .map(([result, count]) => `${count.toLocaleString('en')} ${result}`)
-      .join(', ');
-    return [
-      against({
-        name: 'statements.matched',
-        value: Math.round((LINES / doneMs) * MS_PER_SECOND),
-        unit: 'lines/s',
-        floor,
-        detail: `until every record is told: ${detail}; floor: csv-parse alone, the same file`,
-      }),
-      against({
-        name: 'statements.taken',
-        value: Math.round((LINES / sentMs) * MS_PER_SECOND),
-        unit: 'lines/s',
-        floor,
-        detail: 'until the file is stored, each line matched by its reference',
-      }),
-      alone({
-        name: 'statements.memory',
-        value: peakMib,
-        unit: 'MiB',
-        detail: `the most that the reconciler had resident; ${Math.round(before)} MiB before`,
-      }),
-    ];
-  } finally {
-    clearInterval(look);
-  }
+  using memory = watchMemory(reconciler.pid());
+  log(`statements: ${LINES.toLocaleString('en')} lines`);
+  const startedMs = performance.now();
+  const id = await upload(reconciler);
+  const sentMs = performance.now() - startedMs;
+  const found = await untilDone(reconciler, id);
+  const doneMs = performance.now() - startedMs;
+  const detail = Object.entries(found)
+    .filter(([, count]) => count > 0)
+    .map(([result, count]) => `${count.toLocaleString('en')} ${result}`)
+    .join(', ');
+  return [
+    against({
+      name: 'statements.matched',
+      value: Math.round((LINES / doneMs) * MS_PER_SECOND),
+      unit: 'lines/s',
+      floor,
+      detail: `until every record is told: ${detail}; floor: csv-parse alone, the same file`,
+    }),
+    against({
+      name: 'statements.taken',
+      value: Math.round((LINES / sentMs) * MS_PER_SECOND),
+      unit: 'lines/s',
+      floor,
+      detail: 'until the file is stored, each line matched by its reference',
+    }),
+    alone({
+      name: 'statements.memory',
+      value: memory.peakMib(),
+      unit: 'MiB',
+      detail: `the most that the reconciler had resident; ${Math.round(before)} MiB before`,
+    }),
+  ];
 }
 
 /** How many lines a second the parser reads, and no more is done with them. */

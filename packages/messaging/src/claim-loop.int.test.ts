@@ -83,6 +83,22 @@ describe('what goes first', () => {
     expect(await claimedBy(claim, 4)).toEqual(all.slice(4, 7));
   });
 
+  it('is what is fresh and then the oldest, in order, where a backlog has been due for longer', async () => {
+    const fresh = await insert(3, 'a');
+    const old = Array.from({ length: 12 }, (_, index) => ({
+      _id: `old-${named(index)}`,
+      lane: 'a',
+      dueAt: new Date(systemClock.nowMs() - 3_600_000 + index * 270_000),
+    }));
+    await jobs.insertMany(old);
+    const backlog = old.map(({ _id }) => _id);
+    const claim = createClaimer(rules({ first: 'halves' }));
+    expect(await claimedBy(claim, 4)).toEqual([...fresh.slice(1), ...backlog.slice(0, 2)].toSorted());
+    expect(await claimedBy(claim, 4)).toEqual([...fresh.slice(0, 1), ...backlog.slice(2, 5)].toSorted());
+    expect(await claimedBy(claim, 4)).toEqual(backlog.slice(5, 9));
+    expect(await claimedBy(claim, 4)).toEqual(backlog.slice(9));
+  });
+
   it('is either end in turn where there is room for one: both go on', async () => {
     const all = await insert(4);
     const claim = createClaimer(rules({ first: 'halves' }));

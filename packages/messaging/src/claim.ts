@@ -28,8 +28,9 @@ export interface ClaimRules<Record extends Claimable> {
   /** Further aggregation `$set` fields that the claim writes, such as the next state. */
   readonly mark?: Document;
   /**
-   * What goes first where more is due than can be claimed: `oldest` (the default), or `halves`, as many of the oldest
-   * as of the newest, so that a backlog keeps nothing new waiting, and nothing waits for ever.
+   * What goes first where more is due than can be claimed: `oldest` (the default), or `halves`, the newest of what has
+   * been due for less than half a minute, up to half of the batch, and the oldest otherwise: a backlog keeps nothing new
+   * waiting, and goes in order itself.
    */
   readonly first?: 'oldest' | 'halves';
   /** How often anything may be claimed; as often as there is room, where it is left out. */
@@ -51,6 +52,9 @@ export interface Batch<Record extends Claimable> {
   readonly isPaced: boolean;
 }
 
+/** What is due for longer is no longer fresh: it is part of the backlog, and goes in its order. */
+const FRESH_MS = 30_000;
+
 /** Claims batches of due records by moving `dueAt` forward, by the server's clock; never more than `room` at once. */
 export function createClaimer<Record extends Claimable>(
   rules: ClaimRules<Record>,
@@ -61,23 +65,18 @@ export function createClaimer<Record extends Claimable>(
   let serverAheadMs = 0;
   let newestIsNext = true;
 
-  const find = async (due: Filter<Record>, direction: 1 | -1, limit: number): Promise<readonly string[]> => {
-    const found = await collection
-      .find(due)
-      .project<{ _id: string }>({ _id: 1 })
-      .sort({ dueAt: direction })
-      .limit(limit)
-      // All in the one answer, which otherwise holds the first 101.
-      .batchSize(limit)
-      .toArray();
-    return found.map(({ _id }) => _id);
-  };
+  const find = (due: Filter<Record>, direction: 1 | -1, limit: number) =>
+    idsOf(collection, due, direction, limit);
 
-  const halves = async (due: Filter<Record>, oldest: readonly string[], granted: number) => {
+  const halves = async (dueUntilMs: number, oldest: readonly string[], granted: number) => {
     // Of an odd number, the two ends get the larger half in turn: a pace of one at a time serves both.
     const share = newestIsNext ? Math.ceil(granted / 2) : Math.floor(granted / 2);
     newestIsNext = !newestIsNext;
-    const newest = share === 0 ? [] : await find(due, -1, share);
+    const fresh = {
+      ...rules.open,
+      dueAt: { $gt: new Date(dueUntilMs - FRESH_MS), $lte: new Date(dueUntilMs) },
+    };
+    const newest = share === 0 ? [] : await find(fresh, -1, share);
     const others = oldest.filter((id) => !newest.includes(id));
     return [...newest, ...others.slice(0, granted - newest.length)];
   };
@@ -112,7 +111,8 @@ export function createClaimer<Record extends Claimable>(
   return async (room) => {
     const token = rules.ids.next('cm');
     const nowMs = clock.nowMs();
-    const due = { ...rules.open, dueAt: { $lte: new Date(nowMs + serverAheadMs) } } as Filter<Record>;
+    const dueUntilMs = nowMs + serverAheadMs;
+    const due = { ...rules.open, dueAt: { $lte: new Date(dueUntilMs) } } as Filter<Record>;
     const oldest = await find(due, 1, room);
     if (oldest.length === 0) {
       // What was learned may hold no more: our clock may have been set since, and nothing would be found for as long.
@@ -123,7 +123,7 @@ export function createClaimer<Record extends Claimable>(
     const isPaced = granted < oldest.length;
     const isFull = oldest.length === room;
     const isFair = rules.first === 'halves' && (isPaced || isFull);
-    const chosen = isFair ? await halves(due, oldest, granted) : oldest.slice(0, granted);
+    const chosen = isFair ? await halves(dueUntilMs, oldest, granted) : oldest.slice(0, granted);
     if (chosen.length === 0) return { token, claimedAtMs: nowMs, records: [], more: true, isPaced };
     const claimedAtMs = clock.nowMs();
     const records = await write(due, chosen, token);
@@ -133,4 +133,22 @@ export function createClaimer<Record extends Claimable>(
     // Where others were quicker, there is nothing that we would have to hurry for.
     return { token, claimedAtMs, records, more: isFull && records.length === chosen.length, isPaced };
   };
+}
+
+/** The ids of so many records, from one end: what the index holds, so that no document is read. */
+async function idsOf<Record extends Claimable>(
+  collection: Collection<Record>,
+  due: Filter<Record>,
+  direction: 1 | -1,
+  limit: number,
+): Promise<readonly string[]> {
+  const found = await collection
+    .find(due)
+    .project<{ _id: string }>({ _id: 1 })
+    .sort({ dueAt: direction })
+    .limit(limit)
+    // All in the one answer, which otherwise holds the first 101.
+    .batchSize(limit)
+    .toArray();
+  return found.map(({ _id }) => _id);
 }

@@ -1,0 +1,27 @@
+import type { CollectionWish } from '@pesewa/stack';
+
+/** A single-step STK push in Cote d'Ivoire. */
+export function stkWish(reference: string, customerNumber: string): CollectionWish {
+  return {
+    reference,
+    amount: '1500',
+    operatorCode: 'CIMTN',
+    currency: 'XOF',
+    country: 'CI',
+    customerNumber,
+  };
+}
+
+const CUSTOMERS = 900_000;
+const FIRST_CUSTOMER = 100_000;
+/** Puts the last four digits beyond those that choose a scenario of the simulator. */
+const ORDINARY = '5000';
+
+/** Gives one customer's number after the other, all of whom pay. */
+export function customers(): () => string {
+  let count = 0;
+  return () => {
+    count = (count + 1) % CUSTOMERS;
+    return `225${FIRST_CUSTOMER + count}${ORDINARY}`;
+  };
+}
