@@ -85,8 +85,11 @@ export type BreakChange =
 
 /** What differs somewhere and waits for people, or for its cause to go (design 7). */
 export interface Breaks {
-  /** Those first that were opened last, at most `limit`. */
-  readonly list: (filters: BreakFilters, limit: number) => Promise<readonly BreakRow[]>;
+  /** Those first that were opened last, at most `limit`, and whether there are more. */
+  readonly list: (
+    filters: BreakFilters,
+    limit: number,
+  ) => Promise<{ readonly items: readonly BreakRow[]; readonly hasMore: boolean }>;
   readonly show: (id: string) => Promise<BreakView>;
   readonly change: (id: string, change: BreakChange) => Promise<BreakView>;
   /** Writes all of them to a file. */
@@ -112,7 +115,7 @@ export function createBreaks(ask: Ask, download: Download): Breaks {
         items.push(...found.items);
         cursor = found.next;
       }
-      return items;
+      return { items, hasMore: cursor !== null };
     },
   };
 }

@@ -13,6 +13,7 @@ const close = {
   payments: 1_204,
   done: 1_204,
   results: { ...none, matched: 1_202, differs: 1, missing_there: 1 },
+  late: 0,
   requestedBy: 'nightly',
   requestedAt: '2026-11-21T03:00:00.000Z',
   finishedAt: '2026-11-21T03:05:00.000Z',
@@ -53,7 +54,10 @@ describe('pesewa reconcile close', () => {
       items(record),
       items(missing),
     ]);
-    expect(await line.run('reconcile', 'close', '--date', '2026-11-20', '--wait')).toBe(0);
+    expect(await line.run('reconcile', 'close', '--date', '2026-11-20', '--wait')).toBe(1);
+    expect(line.complained()).toBe(
+      'pesewa: 2 payments of 2026-11-20 are not matched: see the breaks that are named, or why\n',
+    );
     expect(line.requests).toEqual([
       posted({ date: '2026-11-20' }),
       `${url}/2026-11-20`,
@@ -69,6 +73,13 @@ describe('pesewa reconcile close', () => {
       /po-1 +differs +upstream +fee +0\.5 +0\.49 +-0\.01 KES +po-1\/close\.differs\n/,
     );
     expect(line.printed()).toMatch(/po-2 +missing_there +upstream +status +completed +not_found +-100 KES/);
+  });
+
+  it('is content while it is not done, whatever differs so far', async () => {
+    const unclear = { ...asking, results: { ...asking.results, unclear: 1, matched: 799 } };
+    const line = commandLine([answer(202, unclear), answer(200, { items: [], next: null })]);
+    expect(await line.run('reconcile', 'close', '--date', '2026-11-20')).toBe(0);
+    expect(line.printed()).toContain('1 unclear');
   });
 
   it('says how far it is where it is not waited for', async () => {
@@ -130,6 +141,19 @@ describe('pesewa reconcile close', () => {
     expect(line.printed()).toContain(`every payment is in ${file}\n`);
   });
 
+  it('tells how many ends came late', async () => {
+    const late = { ...matched, late: 1_003 };
+    const line = commandLine([answer(200, late)]);
+    expect(await line.run('reconcile', 'close')).toBe(0);
+    expect(line.printed()).toContain('\n1,003 of them came late: told of only after it had been done once\n');
+    const json = commandLine([answer(200, late)]);
+    await json.run('reconcile', 'close', '--json');
+    expect(JSON.parse(json.printed())).toMatchObject({ late: 1_003 });
+    const none = commandLine([answer(200, matched)]);
+    await none.run('reconcile', 'close');
+    expect(none.printed()).not.toContain('late');
+  });
+
   it('prints JSON', async () => {
     const line = commandLine([answer(200, matched)]);
     expect(await line.run('reconcile', 'close', '--json')).toBe(0);
@@ -167,6 +191,18 @@ describe('pesewa reconcile close', () => {
       ['--date', '2026-11-21'],
       answer(409, { message: 'to: it can be closed from 2026-11-22T00:10:00.000Z on' }),
       '/closes answered 409: to: it can be closed from 2026-11-22T00:10:00.000Z on',
+    ],
+    [
+      'a file of a dry run',
+      ['--dry-run', '--export', 'a.csv'],
+      answer(200, close),
+      '--export: a dry run leaves nothing to export: leave out one of the two',
+    ],
+    [
+      'a format of no file',
+      ['--format', 'json'],
+      answer(200, close),
+      '--format: it is that of a file: name one with --export, or leave it out',
     ],
     [
       'a file too early',

@@ -19,6 +19,8 @@ const close = z.object({
   done: z.number().nullable(),
   /** Null while there are too many to count. */
   results: counts.nullable(),
+  /** How many of its payments were told of only after it had been done once. */
+  late: z.number(),
   requestedBy: z.string(),
   requestedAt: z.string(),
   finishedAt: z.string().nullable(),

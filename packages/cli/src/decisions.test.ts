@@ -115,7 +115,7 @@ describe('a decision over an amount', () => {
     const line = commandLine([answer(200, { items: [decision], next: null })]);
     expect(await line.run(...call)).toBe(0);
     expect(line.requests).toEqual(['http://reconciler/decisions']);
-    expect(line.printed()).toContain('dc-1      proposed  co-1         100.5  KES       ama');
+    expect(line.printed()).toMatch(/dc-1 +proposed +co-1 +100.5 +KES +- +ama/);
   });
 
   it('is listed by status and collection, page by page', async () => {
@@ -130,5 +130,65 @@ describe('a decision over an amount', () => {
       'http://reconciler/decisions?status=proposed&reference=co-1&cursor=5.dc-1',
     ]);
     expect(JSON.parse(line.printed())).toHaveLength(2);
+  });
+});
+
+const outcome = { ...decision, reference: 'po-1', outcome: 'failed', note: 'so says the rail' };
+const stuck = answer(200, {
+  items: [
+    { kind: 'callback.denied', status: 'open', currency: 'KES', amount: '1', detail: 'another' },
+    { kind: 'payment.stuck', status: 'open', currency: 'KES', amount: '1', detail: 'no end' },
+    { kind: 'payout.refused_again', status: 'open', currency: 'KES', amount: '1', detail: 'refused' },
+  ],
+  next: null,
+});
+const wished = ['decisions', 'outcome', 'po-1', 'failed', '--reason', 'so says the rail'];
+
+describe('a decision over how a payout ended', () => {
+  it('is proposed with how that is known, and says who must act next', async () => {
+    const line = commandLine([stuck, answer(202, outcome)]);
+    expect(await line.run(...wished)).toBe(0);
+    const body = { reference: 'po-1', outcome: 'failed', note: 'so says the rail', commandId: 'dc-1' };
+    expect(line.requests.at(1)).toEqual({ url: 'http://reconciler/decisions', token, body });
+    expect(line.printed()).toBe(
+      'proposing dc-1\nproposed dc-1: po-1 of 100.5 KES failed, proposed by ama\nwaiting for another operator until 2026-11-08T08:00:00.000Z: pesewa decisions approve dc-1\n',
+    );
+  });
+
+  it('is only shown with --dry-run, with what it would bring about', async () => {
+    const line = commandLine([stuck]);
+    expect(await line.run(...wished, '--dry-run')).toBe(0);
+    expect(line.requests).toHaveLength(1);
+    expect(line.printed()).toMatch(
+      /^would propose: po-1 failed\nopen break: payout.refused_again: refused\nonce approved: its hold is released/,
+    );
+  });
+
+  it.each(['failed', 'completed'])('of %s is previewed before it is approved', async (end) => {
+    const line = commandLine([answer(200, { ...outcome, outcome: end })]);
+    expect(await line.run('decisions', 'approve', 'dc-1', '--dry-run')).toBe(0);
+    expect(line.printed()).toMatch(
+      new RegExp(
+        `po-1 of 100.5 KES ${end}.*\nreason: so says the rail\nonce approved: .*\nnothing was approved\n`,
+      ),
+    );
+  });
+
+  it.each<[string, readonly string[], string]>([
+    ['another outcome', ['po-1', 'reversed', '--reason', 'x'], 'reversed'],
+    ['no reason', ['po-1', 'failed'], '--reason'],
+  ])('is refused with %s', async (_name, call, told) => {
+    const line = commandLine([]);
+    expect(await line.run('decisions', 'outcome', ...call)).not.toBe(0);
+    expect(line.complained()).toContain(told);
+    expect(line.requests).toEqual([]);
+  });
+
+  it('is refused where nothing waits', async () => {
+    const line = commandLine([answer(200, { items: [], next: null })]);
+    expect(await line.run(...wished)).toBe(1);
+    expect(line.complained()).toBe(
+      'pesewa: reference: nothing keeps po-1 from its end that people decide: see pesewa timeline\n',
+    );
   });
 });

@@ -4,12 +4,16 @@ import type { Ask } from './operations.ts';
 /** The statuses of decisions, in the order in which a decision takes them. */
 export const decisionStatuses = ['proposed', 'approved', 'rejected', 'applied'] as const;
 
+/** How a payout may have ended by the word of people: the rail has not paid and will not, or it paid what was asked. */
+export const decidedOutcomes = ['failed', 'completed'] as const;
+
 const decision = z.object({
   id: z.string(),
   breakId: z.string(),
   reference: z.string(),
   currency: z.string(),
   amount: z.string(),
+  outcome: z.enum(decidedOutcomes).optional(),
   note: z.string().optional(),
   status: z.enum(decisionStatuses),
   requestedBy: z.string(),
@@ -40,8 +44,8 @@ const breaks = z.object({
   ),
 });
 
-/** A break over the amount of a collection, as the reconciler shows it. */
-export type AmountBreak = z.output<typeof breaks>['items'][number];
+/** An open break that people may decide about, as the reconciler shows it. */
+export type DecidableBreak = z.output<typeof breaks>['items'][number];
 
 /** What is proposed that a customer paid; the amount is decimal text. */
 export interface AmountProposal {
@@ -51,9 +55,17 @@ export interface AmountProposal {
   readonly note?: string;
 }
 
-/** What operators decide that customers paid (design 6): proposed by one, approved by another. */
+/** How a payout ended that its rail never ends, and how that is known. */
+export interface OutcomeProposal {
+  readonly reference: string;
+  readonly outcome: (typeof decidedOutcomes)[number];
+  readonly note: string;
+  readonly commandId: string;
+}
+
+/** What operators decide that customers paid (design 6), or how payouts ended: proposed by one, approved by another. */
 export interface Decisions {
-  readonly propose: (proposal: AmountProposal) => Promise<DecisionView>;
+  readonly propose: (proposal: AmountProposal | OutcomeProposal) => Promise<DecisionView>;
   readonly approve: (id: string) => Promise<DecisionView>;
   readonly reject: (id: string, reason: string | undefined) => Promise<DecisionView>;
   readonly show: (id: string) => Promise<DecisionView>;
@@ -64,14 +76,28 @@ export interface Decisions {
     readonly limit: number;
   }) => Promise<readonly DecisionView[]>;
   /** The open break over the collection's amount, if there is one. */
-  readonly openBreak: (reference: string) => Promise<AmountBreak | undefined>;
+  readonly openBreak: (reference: string) => Promise<DecidableBreak | undefined>;
+  /** What keeps the payout from its end, if anything does that people may decide. */
+  readonly stuckBreak: (reference: string) => Promise<DecidableBreak | undefined>;
 }
 
-const AMOUNT_DIFFERS = 'collection.amount_differs';
+const AMOUNT_DIFFERS = ['collection.amount_differs'];
+const STUCK = [
+  'payout.refused_again',
+  'payout.not_found',
+  'payment.stuck',
+  'payout.amount_differs',
+  'payment.contradiction',
+];
 
 /** Builds {@link Decisions}. */
 export function createDecisions(ask: Ask): Decisions {
   const service = 'reconcilerUrl' as const;
+  const firstOf = async (kinds: readonly string[], reference: string) => {
+    const query = new URLSearchParams({ reference, status: 'unresolved' });
+    const { items } = await ask(breaks, { service, path: `/breaks?${query.toString()}` });
+    return kinds.map((kind) => items.find((one) => one.kind === kind)).find((one) => one !== undefined);
+  };
   const path = (id: string) => `/decisions/${encodeURIComponent(id)}`;
   return {
     propose: (body) => ask(decision, { service, path: '/decisions', body }),
@@ -97,10 +123,7 @@ export function createDecisions(ask: Ask): Decisions {
       }
       return items.slice(0, limit);
     },
-    openBreak: async (reference) => {
-      const query = new URLSearchParams({ reference, status: 'unresolved' });
-      const { items } = await ask(breaks, { service, path: `/breaks?${query.toString()}` });
-      return items.find(({ kind }) => kind === AMOUNT_DIFFERS);
-    },
+    openBreak: (reference) => firstOf(AMOUNT_DIFFERS, reference),
+    stuckBreak: (reference) => firstOf(STUCK, reference),
   };
 }

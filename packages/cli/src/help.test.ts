@@ -68,6 +68,18 @@ describe.each(leaves.map((leaf) => [pathOf(leaf), leaf] as const))('%s --help', 
   });
 });
 
+it.each([[], ...['status', 'run', 'drift', 'timeline', 'close', 'match'].map((name) => ['reconcile', name])])(
+  'pesewa %s %s tells its exit codes',
+  async (...words) => {
+    expect(await helpOf(...words)).toMatch(/\nExit code: [01] /);
+  },
+);
+
+it('reconcile --help lists its groups among its commands', async () => {
+  const [, groups = ''] = (await helpOf('reconcile')).split('Payments that do not end');
+  expect(groups.split('\n\n', 1)[0]).toMatch(/\n {2}breaks /);
+});
+
 it('every group of commands says what it is for', () => {
   const groups = (command: Command): readonly Command[] =>
     command.commands.flatMap((below) => (below.commands.length > 0 ? [below, ...groups(below)] : []));

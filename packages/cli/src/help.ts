@@ -19,9 +19,18 @@ export function withExamples(command: Command, examples: readonly string[]): Com
   );
 }
 
+/** Adds which exit codes a command ends with, beside the 1 of whatever was refused or could not be done. */
+export function withExitCodes(command: Command, text: string): void {
+  command.addHelpText('after', `\nExit code: ${text}`);
+}
+
 /** The commands that do something: those without commands of their own. */
 export function leavesOf(command: Command): readonly Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
+}
+
+function descendantsOf(command: Command): readonly Command[] {
+  return command.commands.flatMap((below) => [below, ...descendantsOf(below)]);
 }
 
 /** A command's name with those above it, such as `pesewa fund wallet`. */
@@ -32,7 +41,7 @@ export function pathOf(command: Command): string {
 /** Makes `pesewa --help` explain every command, not only the first words of their names. */
 export function explainEveryCommand(program: Command): void {
   for (const command of program.commands) {
-    for (const leaf of leavesOf(command)) leaf.helpGroup(command.helpGroup());
+    for (const below of descendantsOf(command)) below.helpGroup(command.helpGroup());
   }
   program.configureHelp({
     visibleCommands: (command) => [...leavesOf(command)],

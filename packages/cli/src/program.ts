@@ -14,7 +14,7 @@ import { addStatementCommand } from './commands/statement.ts';
 import { addVerifyCommand } from './commands/verify.ts';
 import { addressSources } from './config.ts';
 import { messageOf } from './errors.ts';
-import { explainEveryCommand, helpGroups } from './help.ts';
+import { explainEveryCommand, helpGroups, withExitCodes } from './help.ts';
 import type { CliPorts } from './ports.ts';
 
 /** Runs one call of `pesewa` and resolves with its exit code: 0, or 1 after one line on stderr. */
@@ -77,5 +77,9 @@ export function createProgram(ports: CliPorts): Command {
   program.commandsGroup(helpGroups.installation);
   addPrepareCommand(program, ports);
   explainEveryCommand(program);
+  withExitCodes(
+    program,
+    '0 where it is done and well; else 1, and one line on stderr says what was refused, was not told, or is not well.',
+  );
   return program;
 }

@@ -110,6 +110,7 @@ describe('reconcile match', () => {
       '--from: 2026-11-02 is not before',
     ],
     [['--mapping', 'a-name', '--dry-run', '--export', 'x.csv'], '--export: a dry run leaves nothing'],
+    [['--mapping', 'a-name', '--format', 'csv'], '--format: it is that of a file: name one with --export'],
   ])('refuses %j before anything is sent', async (options, why) => {
     const line = commandLine();
     expect(await line.run(...call, ...options)).toBe(1);

@@ -6,6 +6,7 @@ const wallet = {
   id: 'rn-1',
   at: '2026-01-02T03:00:00.000Z',
   rail: 'upstream',
+  configured: true,
   currency: 'GHS',
   railBalance: '100.01',
   float: '100',
@@ -42,6 +43,16 @@ describe.each([['drift'], ['reconcile drift']])('pesewa %s', (name) => {
     expect(printed).not.toContain('upstream XOF:');
   });
 
+  it('shows a rail that was taken out of the configuration as removed', async () => {
+    const line = reconciler([{ ...explained, rail: 'gone', configured: false }, explained]);
+    await line.run(...name.split(' '));
+    expect(line.printed()).toMatch(/gone \(removed\) +XOF .+\n.+upstream +XOF/);
+    expect(line.printed()).toContain('\nremoved: the rail is no longer in RAILS of the reconciler');
+    const live = reconciler([explained]);
+    await live.run(...name.split(' '));
+    expect(live.printed()).not.toContain('removed');
+  });
+
   it('says so where no payment could explain it, and where nothing was compared yet', async () => {
     const line = reconciler([{ ...wallet, candidates: [] }]);
     await line.run(...name.split(' '));
@@ -76,6 +87,21 @@ describe('pesewa reconcile run', () => {
     expect(line.complained()).toContain('upstream XOF was not compared');
   });
 
+  it('says that it is at work, and that nothing was compared where no rail tells of a wallet', async () => {
+    const line = reconciler([], []);
+    expect(await line.run('reconcile', 'run')).toBe(1);
+    expect(line.shown).toEqual(['comparing every wallet: each rail is asked up to three times …']);
+    expect(line.printed()).toBe('no wallet was compared\n');
+    expect(line.complained()).toContain('nothing was compared: no rail told of a wallet');
+  });
+
+  it('waits for no wallet of a rail that was removed', async () => {
+    const gone = { ...wallet, rail: 'gone', configured: false };
+    const line = reconciler([explained], [gone, explained]);
+    expect(await line.run('reconcile', 'run')).toBe(0);
+    expect(line.printed()).not.toContain('gone');
+  });
+
   it('prints JSON', async () => {
     const line = reconciler([explained]);
     await line.run('reconcile', 'run', '--json');
@@ -94,14 +120,17 @@ const status = {
     },
     { kind: 'collection', count: 0, oldest: null, states: [] },
   ],
-  polls: [{ rail: 'upstream', due: 10_000, overdue: 3, oldestDueAt: '2026-01-02T03:58:00.000Z' }],
+  polls: [
+    { rail: 'upstream', configured: true, due: 10_000, overdue: 3, oldestDueAt: '2026-01-02T03:58:00.000Z' },
+  ],
   breaks: [{ kind: 'payment.stuck', count: 2, oldestAt: '2025-12-31T02:00:00.000Z' }],
-  comparison: { at: '2026-01-02T03:45:00.000Z', wallets: 3, outOfRange: ['upstream:GHS'] },
+  comparison: { at: '2026-01-02T03:45:00.000Z', wallets: 3, outOfRange: ['upstream:GHS'], removed: [] },
   coverage: { at: '2026-01-02T02:00:00.000Z', status: 'done', found: 0, repaired: 0 },
   close: {
     to: '2026-01-02T00:00:00.000Z',
     finishedAt: '2026-01-02T03:59:59.100Z',
     counts: { matched: 7, missing_there: 1 },
+    late: 2,
   },
   caughtUp: true,
   untold: [],
@@ -126,7 +155,7 @@ describe('pesewa reconcile status', () => {
         '',
         'wallets    compared 15 min ago, 3 in all, out of range: upstream:GHS',
         'coverage   audited 2 h ago: done, 0 found, 0 repaired',
-        'close      of the time before 2026-01-02T00:00:00.000Z, done 0 s ago: 7 matched, 1 missing there',
+        'close      of the time before 2026-01-02T00:00:00.000Z, done 0 s ago: 7 matched, 1 missing there, 2 came late',
         'events     all that was published is applied',
         '',
       ].join('\n'),
@@ -141,13 +170,30 @@ describe('pesewa reconcile status', () => {
     expect(line.complained()).toContain('did not tell in time: caughtUp, open');
   });
 
+  it('tells what is left of rails that were removed', async () => {
+    const gone = { rail: 'gone', configured: false, due: 2, overdue: 0, oldestDueAt: null };
+    const removed = [
+      { wallet: 'gone:GHS', configured: false, withinRange: false },
+      { wallet: 'gone:KES', configured: false, withinRange: true },
+    ];
+    const line = commandLine([
+      ok({ ...status, polls: [...status.polls, gone], comparison: { ...status.comparison, removed } }),
+    ]);
+    expect(await line.run('reconcile', 'status')).toBe(0);
+    expect(line.printed()).toMatch(/gone \(removed\) +2 +0 +-\n/);
+    expect(line.printed()).toContain(
+      "removed    payments of gone can't be asked for: put the rail back into RAILS until none waits\n" +
+        'removed    wallets not compared any more: gone:GHS (was out of range), gone:KES\n',
+    );
+  });
+
   it('says never where nothing was ever compared, audited or closed', async () => {
     const line = commandLine([
       ok({
         ...status,
-        comparison: { at: null, wallets: 0, outOfRange: [] },
+        comparison: { at: null, wallets: 0, outOfRange: [], removed: [] },
         coverage: { at: null, status: null, found: 0, repaired: 0 },
-        close: { to: null, finishedAt: null, counts: null },
+        close: { to: null, finishedAt: null, counts: null, late: 0 },
       }),
     ]);
     await line.run('reconcile', 'status');

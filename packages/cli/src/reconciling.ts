@@ -7,6 +7,8 @@ const run = z.object({
   id: z.string(),
   at: z.string(),
   rail: z.string(),
+  /** False where the rail was taken out of the configuration: then it is not compared any more. */
+  configured: z.boolean(),
   currency: z.string(),
   railBalance: z.string(),
   float: z.string(),
@@ -37,15 +39,37 @@ const status = z.object({
     )
     .nullable(),
   polls: z
-    .array(z.object({ rail: z.string(), due: z.number(), overdue: z.number(), oldestDueAt: moment }))
+    .array(
+      z.object({
+        rail: z.string(),
+        configured: z.boolean(),
+        due: z.number(),
+        overdue: z.number(),
+        oldestDueAt: moment,
+      }),
+    )
     .nullable(),
   breaks: z.array(z.object({ kind: z.string(), count: z.number(), oldestAt: moment })).nullable(),
-  comparison: z.object({ at: moment, wallets: z.number(), outOfRange: z.array(z.string()) }).nullable(),
+  comparison: z
+    .object({
+      at: moment,
+      wallets: z.number(),
+      outOfRange: z.array(z.string()),
+      /** Wallets of rails that are not configured any more; the other fields are without them. */
+      removed: z.array(z.object({ wallet: z.string(), configured: z.boolean(), withinRange: z.boolean() })),
+    })
+    .nullable(),
   coverage: z
     .object({ at: moment, status: z.string().nullable(), found: z.number(), repaired: z.number() })
     .nullable(),
   close: z
-    .object({ to: moment, finishedAt: moment, counts: z.record(z.string(), z.number()).nullable() })
+    .object({
+      to: moment,
+      finishedAt: moment,
+      counts: z.record(z.string(), z.number()).nullable(),
+      /** How many of its payments were told of only after it had been done once. */
+      late: z.number(),
+    })
     .nullable(),
   /** Whether everything that was published until now is in the working set. */
   caughtUp: z.boolean().nullable(),
@@ -58,7 +82,10 @@ export type ReconciliationStatus = z.output<typeof status>;
 /** What came of a comparison that was asked for. */
 export interface Compared {
   readonly runs: readonly WalletRun[];
-  /** The wallets known before that it says nothing of, by their latest comparison: their rail, or our topics, did not tell. */
+  /**
+   * The wallets known before that it says nothing of, by their latest comparison: their rail, or our topics, did not tell.
+   * Those of rails that are not configured any more are not among them.
+   */
   readonly notCompared: readonly WalletRun[];
 }
 
@@ -88,7 +115,9 @@ export function createReconciling(ask: Ask): Reconciling {
       const known = await drift();
       return {
         runs,
-        notCompared: known.filter(({ rail, currency }) => !compared.has(`${rail}:${currency}`)),
+        notCompared: known.filter(
+          ({ rail, configured, currency }) => configured && !compared.has(`${rail}:${currency}`),
+        ),
       };
     },
   };

@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import type { CallbackView } from './callbacks.ts';
 
+/** How many between the one before and this one its service no longer has. */
+const notKept = z.number();
+
 const step = z.object({
   at: z.string(),
   what: z.string(),
   attempt: z.number().nullable(),
   claimedAt: z.string().nullable(),
+  notKept,
 });
 
 /** A gateway's record of a payment, as operators may see it. */
@@ -38,6 +42,7 @@ const reconcilerLine = z.object({
   detail: z.string(),
   times: z.number(),
   lastAt: z.string(),
+  notKept,
 });
 
 /** What the reconciler has seen of a payment. */

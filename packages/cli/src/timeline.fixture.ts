@@ -25,11 +25,17 @@ export const payout: PaymentView = {
   earlierUnclear: true,
   dueAt: null,
   steps: [
-    { at: at(20), what: 'held', attempt: null, claimedAt: null },
-    { at: at(40), what: 'no clear answer from the rail', attempt: 1, claimedAt: at(30) },
-    { at: at(50), what: 'not found at the rail, to be sent again', attempt: 1, claimedAt: at(30) },
-    { at: at(70), what: 'accepted by the rail', attempt: 2, claimedAt: at(60) },
-    { at: at(100), what: 'completed', attempt: 2, claimedAt: at(60) },
+    { at: at(20), what: 'held', attempt: null, claimedAt: null, notKept: 0 },
+    { at: at(40), what: 'no clear answer from the rail', attempt: 1, claimedAt: at(30), notKept: 0 },
+    {
+      at: at(50),
+      what: 'not found at the rail, to be sent again',
+      attempt: 1,
+      claimedAt: at(30),
+      notKept: 0,
+    },
+    { at: at(70), what: 'accepted by the rail', attempt: 2, claimedAt: at(60), notKept: 0 },
+    { at: at(100), what: 'completed', attempt: 2, claimedAt: at(60), notKept: 0 },
   ],
 };
 
@@ -57,12 +63,12 @@ export const seen = {
   polls: 1,
   nextPollAt: null,
   items: [
-    { at: at(0), what: 'event', detail: 'PayoutAccepted', times: 1, lastAt: at(0) },
-    { at: at(85), what: 'hint', detail: 'COMPLETED', times: 2, lastAt: at(86) },
-    { at: at(90), what: 'poll', detail: 'completed', times: 1, lastAt: at(90) },
-    { at: at(90), what: 'fact', detail: 'completed', times: 1, lastAt: at(90) },
-    { at: at(100), what: 'event', detail: 'PayoutCompleted', times: 1, lastAt: at(100) },
-    { at: at(110), what: 'posting', detail: 'PayoutCaptured', times: 1, lastAt: at(110) },
+    { at: at(0), what: 'event', detail: 'PayoutAccepted', times: 1, lastAt: at(0), notKept: 0 },
+    { at: at(85), what: 'hint', detail: 'COMPLETED', times: 2, lastAt: at(86), notKept: 0 },
+    { at: at(90), what: 'poll', detail: 'completed', times: 1, lastAt: at(90), notKept: 0 },
+    { at: at(90), what: 'fact', detail: 'completed', times: 1, lastAt: at(90), notKept: 0 },
+    { at: at(100), what: 'event', detail: 'PayoutCompleted', times: 1, lastAt: at(100), notKept: 0 },
+    { at: at(110), what: 'posting', detail: 'PayoutCaptured', times: 1, lastAt: at(110), notKept: 0 },
   ],
 };
 

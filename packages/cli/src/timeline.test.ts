@@ -53,6 +53,7 @@ it('leaves lines of one service and time in the order in which it told them', ()
     detail: String(index),
     times: 1,
     lastAt: at(5),
+    notKept: 0,
   }));
   const lines = mergeTimeline({ ...nothing, reconciliation: { ...seen, items } });
   expect(lines.map(({ detail }) => detail)).toEqual(['0', '1', '2', '3']);
@@ -65,6 +66,7 @@ it('compares times as times, not as texts', () => {
     detail: time,
     times: 1,
     lastAt: time,
+    notKept: 0,
   }));
   const lines = mergeTimeline({ ...nothing, reconciliation: { ...seen, items } });
   expect(lines.map(({ at: time }) => time)).toEqual([...items].reverse().map(({ at: time }) => time));
@@ -94,6 +96,24 @@ it('shows an attempt of which no answer is recorded', () => {
     what: 'attempt 1',
     detail: 'rail upstream is asked, no answer recorded',
   });
+});
+
+it('tells how many steps a service has not kept, where they were', () => {
+  const late = { at: at(100), what: 'poll', detail: 'pending', times: 1, lastAt: at(100), notKept: 12 };
+  const steps = payout.steps.map((step, index) => ({ ...step, notKept: index === 3 ? 1 : 0 }));
+  const lines = mergeTimeline({
+    ...nothing,
+    payment: { ...payout, steps },
+    reconciliation: { ...seen, items: [...seen.items.slice(0, 1), late] },
+  });
+  expect(lines.map(({ service, what, detail }) => `${service}: ${what} ${detail}`).slice(-5)).toEqual([
+    'payout-gateway: gap … 1 step not kept',
+    'payout-gateway: accepted by the rail attempt 2',
+    'reconciler: gap … 12 steps not kept',
+    'reconciler: poll pending',
+    'payout-gateway: completed attempt 2: Successful',
+  ]);
+  expect(lines.find(({ what }) => what === 'gap')?.at).toBe(at(70));
 });
 
 it('shows what people did with a break, and leaves what the reconciler did to its own lines', () => {

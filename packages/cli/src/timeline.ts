@@ -49,7 +49,7 @@ export function mergeTimeline(sources: Omit<TimelineSources, 'missing' | 'cut'>)
   const lines: readonly PlacedLine[] = [
     ...(payment === null ? [] : linesOfPayment(payment)),
     ...callbacks.map(lineOfCallback),
-    ...(reconciliation?.items ?? []).map(lineOfReconciler),
+    ...(reconciliation?.items ?? []).flatMap(linesOfReconciler),
     ...breaks.flatMap(linesOfBreak),
     ...entries.map(lineOfEntry),
     ...deliveries.flatMap(linesOfDelivery),
@@ -73,10 +73,11 @@ function linesOfPayment(payment: PaymentView): readonly PlacedLine[] {
     detail: `${amount} ${currency}, fee ${fee}, of ${merchantId}, its reference ${merchantReference}`,
     place: 'accepted',
   };
-  const steps = payment.steps.map(({ at, what, attempt }): PlacedLine => {
+  const steps = payment.steps.flatMap(({ at, what, attempt, notKept }): readonly PlacedLine[] => {
     const numbered = attempt === null ? '' : `attempt ${attempt}`;
     const reason = ENDS.has(what) && payment.reason !== null ? `: ${payment.reason}` : '';
-    return { at, service, what, detail: `${numbered}${reason}`, place: placeOfStep(what) };
+    const detail = `${numbered}${reason}`;
+    return withGap({ at, service, what, detail, place: placeOfStep(what) }, notKept);
   });
   return [accepted, ...attemptsOf(payment).map(lineOfAttempt), ...steps];
 
@@ -90,6 +91,14 @@ function linesOfPayment(payment: PaymentView): readonly PlacedLine[] {
       place: 'attempt',
     };
   }
+}
+
+/** A line, and before it one that tells of those that are not kept. */
+function withGap(line: PlacedLine, notKept: number): readonly PlacedLine[] {
+  if (notKept === 0) return [line];
+  const { at, service, place } = line;
+  const steps = notKept === 1 ? 'step' : 'steps';
+  return [{ at, service, what: 'gap', detail: `… ${notKept} ${steps} not kept`, place }, line];
 }
 
 interface Attempt {
@@ -130,10 +139,17 @@ function lineOfCallback(callback: CallbackView): PlacedLine {
   };
 }
 
-function lineOfReconciler({ at, what, detail, times, lastAt }: ReconcilerLine): PlacedLine {
+function linesOfReconciler({
+  at,
+  what,
+  detail,
+  times,
+  lastAt,
+  notKept,
+}: ReconcilerLine): readonly PlacedLine[] {
   const repeated = times > 1 ? ` (${times} times, last ${lastAt})` : '';
   const place = what === 'event' || what === 'posting' ? what : 'reconciler';
-  return { at, service: 'reconciler', what, detail: `${detail}${repeated}`, place };
+  return withGap({ at, service: 'reconciler', what, detail: `${detail}${repeated}`, place }, notKept);
 }
 
 /** What people did with a break; what the reconciler itself did stands in its own timeline. */

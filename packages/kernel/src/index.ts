@@ -1,3 +1,4 @@
+export { appendBounded, type Bounded } from './bounded-list.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { currencyExponent, isCurrency } from './currency.ts';
 export { DeadlineError, withDeadline } from './deadline.ts';

@@ -1,5 +1,7 @@
+import { appendBounded, type Bounded } from '@pesewa/kernel';
+
 /** One step of a payment's life at its gateway, as operators see it: what happened, and at which attempt at the rail. */
-export interface TrailStep {
+export interface TrailStep extends Pick<Bounded, 'notKept'> {
   readonly what: string;
   /** When it was recorded, by the clock of the process that did. */
   readonly atMs: number;
@@ -13,30 +15,33 @@ export interface TrailStepDocument {
   readonly at: Date;
   readonly attempt?: number;
   readonly claimedAt?: Date;
+  readonly notKept?: number;
 }
 
-/** A payment that goes on and on is sent again and again: its trail keeps the newest steps. */
-const TRAIL_MAX = 40;
+/** A payment that goes on and on is sent again and again: of its steps those that it began with are kept, and the newest. */
+const KEPT = { first: 10, newest: 30 } as const;
 
-/** Adds a step; of very many the newest are kept. */
+/** Adds a step; of very many those in the middle are counted, and not kept. */
 export function addStep(trail: readonly TrailStep[], step: TrailStep): readonly TrailStep[] {
-  return [...trail, step].slice(-TRAIL_MAX);
+  return appendBounded(trail, step, KEPT);
 }
 
 /** A trail as it is stored. */
 export function trailToDocument(trail: readonly TrailStep[]): readonly TrailStepDocument[] {
-  return trail.map(({ what, atMs, attempt }) => ({
+  return trail.map(({ what, atMs, attempt, notKept }) => ({
     what,
     at: new Date(atMs),
     ...(attempt && { attempt: attempt.number, claimedAt: new Date(attempt.claimedAtMs) }),
+    ...(notKept !== undefined && { notKept }),
   }));
 }
 
 /** A trail as it was stored; payments from before there were trails have none. */
 export function trailFromDocument(trail: readonly TrailStepDocument[] = []): readonly TrailStep[] {
-  return trail.map(({ what, at, attempt: number, claimedAt }) => ({
+  return trail.map(({ what, at, attempt: number, claimedAt, notKept }) => ({
     what,
     atMs: at.getTime(),
     ...(number !== undefined && claimedAt && { attempt: { number, claimedAtMs: claimedAt.getTime() } }),
+    ...(notKept !== undefined && { notKept }),
   }));
 }

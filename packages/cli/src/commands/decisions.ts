@@ -1,9 +1,10 @@
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { readCommandId, readCount, readLine, readPositiveAmount } from '../arguments.ts';
 import { openContext } from '../context.ts';
-import { type DecisionView, decisionStatuses } from '../decisions.ts';
+import { type DecisionView, decidedOutcomes, decisionStatuses } from '../decisions.ts';
 import { CliError, RefusedError } from '../errors.ts';
 import { withExamples } from '../help.ts';
+import type { Operations } from '../operations.ts';
 import { repeatable } from '../ordering.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
@@ -17,13 +18,19 @@ interface ListOptions {
   readonly json?: boolean;
 }
 
-/** Adds `decisions …`: what a customer paid, where the rail's callback names another amount than was asked (design 6). */
+/**
+ * Adds `decisions …`: what a customer paid, where the rail's callback names another amount than was asked (design 6), and how a
+ * payout ended that its rail never ends.
+ */
 export function addDecisionCommands(program: Command, ports: CliPorts): void {
   const decisions = program
     .command('decisions')
-    .description('what customers paid, where people must decide it; alone it lists them');
+    .description(
+      'what customers paid, and how payouts ended, where people must decide it; alone it lists them',
+    );
   addListCommand(decisions, ports);
   addProposeCommand(decisions, ports);
+  addOutcomeCommand(decisions, ports);
   addApproveCommand(decisions, ports);
   addRejectCommand(decisions, ports);
 }
@@ -31,9 +38,9 @@ export function addDecisionCommands(program: Command, ports: CliPorts): void {
 function addListCommand(decisions: Command, ports: CliPorts): void {
   const list = decisions
     .command('list', { isDefault: true })
-    .description('the newest decisions over amounts, with who proposed and who decided')
+    .description('the newest decisions, with who proposed and who decided')
     .addOption(new Option('--status <status>', 'only those that stand here').choices(decisionStatuses))
-    .option('--reference <reference>', 'only those of one collection, by our transactionReference')
+    .option('--reference <reference>', 'only those of one payment, by our transactionReference')
     .option('--limit <count>', 'how many at most', '50')
     .option('--json', 'print JSON')
     .action(async (options: ListOptions, command: Command) => {
@@ -80,13 +87,8 @@ function addProposeCommand(decisions: Command, ports: CliPorts): void {
         );
         return;
       }
-      // Before it is sent: whoever never sees an answer must know what to repeat.
-      ports.print(`proposing ${commandId}\n`);
       const proposal = { reference, amount, commandId, ...(note !== undefined && { note }) };
-      const proposed = await operations.decisions.propose(proposal).catch((error: unknown) => {
-        throw error instanceof RefusedError ? error : repeatable(error, commandId, 'it may have been taken');
-      });
-      ports.print(`${summary(proposed)}${nextStep(proposed)}`);
+      await sendProposal({ ports, operations }, proposal);
     });
   withExamples(propose, [
     'pesewa decisions propose co-0193e5c1 100.50 --dry-run',
@@ -94,16 +96,94 @@ function addProposeCommand(decisions: Command, ports: CliPorts): void {
   ]);
 }
 
+interface OutcomeOptions {
+  readonly reason: string;
+  readonly commandId?: string;
+  readonly dryRun?: boolean;
+}
+
+function addOutcomeCommand(decisions: Command, ports: CliPorts): void {
+  const outcome = decisions
+    .command('outcome')
+    .description('proposes how a payout ended that its rail never ends; another operator approves it')
+    .argument('<reference>', "our transactionReference, not the merchant's")
+    .addArgument(
+      new Argument(
+        '<outcome>',
+        'failed: the rail has not paid and will not; completed: it paid what was asked',
+      ).choices(decidedOutcomes),
+    )
+    .requiredOption(
+      '--reason <text>',
+      'how you made sure, in one line of at most 200 characters, without names or numbers of people',
+    )
+    .option('--command-id <id>', 'id of the decision: the same proposal under the same id is one decision')
+    .option('--dry-run', 'show what would be proposed, and send nothing')
+    .action(
+      async (
+        reference: string,
+        end: (typeof decidedOutcomes)[number],
+        options: OutcomeOptions,
+        command: Command,
+      ) => {
+        const note = readLine('--reason', options.reason, TEXT_LENGTH_MAX);
+        const commandId = readCommandId(options.commandId) ?? ports.ids.next('dc');
+        const { operations } = await openContext(ports, command);
+        const about = await operations.decisions.stuckBreak(reference);
+        if (!about) {
+          throw new CliError(
+            `reference: nothing keeps ${reference} from its end that people decide: see pesewa timeline`,
+          );
+        }
+        if (options.dryRun) {
+          ports.print(
+            `would propose: ${reference} ${end}\nopen break: ${about.kind}: ${about.detail}\n${CONSEQUENCES[end]}\nnothing was sent\n`,
+          );
+          return;
+        }
+        await sendProposal({ ports, operations }, { reference, outcome: end, note, commandId });
+      },
+    );
+  withExamples(outcome, [
+    'pesewa decisions outcome po-0193e5c1 failed --reason "the rail confirmed it in writing" --dry-run',
+    'pesewa decisions outcome po-0193e5c1 completed --reason "line 17 of the statement of today"',
+  ]);
+}
+
+/** What an outcome brings about once it is approved, which nothing undoes. */
+const CONSEQUENCES = {
+  failed:
+    'once approved: its hold is released, the merchant hears FAILED, the rail is not asked again; if the rail pays all the same, that is our loss',
+  completed:
+    'once approved: its hold is captured, the merchant hears COMPLETED, the rail is not asked again; if the rail has not paid, the merchant has lost it',
+} as const;
+
+/** Sends a proposal, and says what comes next. */
+async function sendProposal(
+  { ports, operations }: { readonly ports: CliPorts; readonly operations: Operations },
+  proposal: Parameters<Operations['decisions']['propose']>[0],
+): Promise<void> {
+  // Before it is sent: whoever never sees an answer must know what to repeat.
+  ports.print(`proposing ${proposal.commandId}\n`);
+  const proposed = await operations.decisions.propose(proposal).catch((error: unknown) => {
+    throw error instanceof RefusedError
+      ? error
+      : repeatable(error, proposal.commandId, 'it may have been taken');
+  });
+  ports.print(`${summary(proposed)}${nextStep(proposed)}`);
+}
+
 function addApproveCommand(decisions: Command, ports: CliPorts): void {
   const approve = decisions
     .command('approve')
-    .description('agrees to the amount that another operator proposed: the collection completes with it')
+    .description('agrees to what another operator proposed: the payment ends by it, which nothing undoes')
     .argument('<id>', 'its id')
-    .option('--dry-run', 'show the decision and approve nothing')
+    .option('--dry-run', 'show the decision and what it would bring about, and approve nothing')
     .action(async (id: string, options: { readonly dryRun?: boolean }, command: Command) => {
       const { operations } = await openContext(ports, command);
       if (options.dryRun) {
-        ports.print(`${summary(await operations.decisions.show(id))}nothing was approved\n`);
+        const shown = await operations.decisions.show(id);
+        ports.print(`${summary(shown)}${previewOf(shown)}nothing was approved\n`);
         return;
       }
       ports.print(summary(await operations.decisions.approve(id)));
@@ -123,7 +203,7 @@ interface RejectOptions {
 function addRejectCommand(decisions: Command, ports: CliPorts): void {
   const reject = decisions
     .command('reject')
-    .description('ends a proposal for good, your own too; the collection goes on waiting')
+    .description('ends a proposal for good, your own too; the payment goes on waiting')
     .argument('<id>', 'its id')
     .option('--reason <text>', 'why, in one line of at most 200 characters')
     .option('--dry-run', 'show the decision and reject nothing')
@@ -148,7 +228,17 @@ function summary(decision: DecisionView): string {
   const decider = decision.approvedBy ?? decision.rejectedBy;
   const decided =
     decider === undefined ? '' : `, ${decision.approvedBy ? 'approved' : 'rejected'} by ${decider}`;
-  return `${status} ${id}: ${reference} received ${amount} ${currency}, proposed by ${requestedBy}${decided}\n`;
+  const what =
+    decision.outcome === undefined
+      ? `${reference} received ${amount} ${currency}`
+      : `${reference} of ${amount} ${currency} ${decision.outcome}`;
+  return `${status} ${id}: ${what}, proposed by ${requestedBy}${decided}\n`;
+}
+
+/** What an approval would bring about. */
+function previewOf({ outcome, note }: DecisionView): string {
+  if (outcome === undefined) return '';
+  return `reason: ${note ?? ''}\n${CONSEQUENCES[outcome]}\n`;
 }
 
 function nextStep({ id, status, expiresAt }: DecisionView): string {
@@ -159,13 +249,25 @@ function nextStep({ id, status, expiresAt }: DecisionView): string {
 
 function table(decisions: readonly DecisionView[], colours: boolean): string {
   return formatTable(
-    ['DECISION', 'STATUS', 'COLLECTION', 'AMOUNT', 'CURRENCY', 'PROPOSED BY', 'AT', 'DECIDED BY', 'NOTE'],
+    [
+      'DECISION',
+      'STATUS',
+      'PAYMENT',
+      'AMOUNT',
+      'CURRENCY',
+      'OUTCOME',
+      'PROPOSED BY',
+      'AT',
+      'DECIDED BY',
+      'NOTE',
+    ],
     decisions.map((decision) => [
       decision.id,
       decision.status,
       decision.reference,
       decision.amount,
       decision.currency,
+      decision.outcome,
       decision.requestedBy,
       decision.requestedAt,
       decision.approvedBy ?? decision.rejectedBy,

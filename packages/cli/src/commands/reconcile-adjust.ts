@@ -148,7 +148,8 @@ export function addWithdrawCommand(breaks: Command, ports: CliPorts): void {
     .command('withdraw')
     .description('frees a break from an adjustment whose order was rejected, or can no longer be approved')
     .argument('<id>', 'its id')
-    .action(async (id: string, _options: object, command: Command) => {
+    .option('--dry-run', 'tell whether it can be withdrawn, and change nothing')
+    .action(async (id: string, options: { readonly dryRun?: boolean }, command: Command) => {
       const { operations } = await openContext(ports, command);
       const pending = pendingOf(await operations.breaks.show(id));
       if (!pending) throw new CliError(`${id}: no adjustment waits`);
@@ -161,10 +162,17 @@ export function addWithdrawCommand(breaks: Command, ports: CliPorts): void {
       });
       const why = whyAlive(order, ports.clock.nowMs());
       if (why !== undefined) throw new CliError(`${commandId} ${why}`);
+      if (options.dryRun) {
+        ports.print(`${id}: ${commandId} would be withdrawn; nothing was changed\n`);
+        return;
+      }
       const { status } = await operations.breaks.change(id, { verb: 'withdraw', body: { commandId } });
       ports.print(`${status} ${id}: ${commandId} is withdrawn\n`);
     });
-  withExamples(withdraw, ['pesewa reconcile breaks withdraw upstream:GHS/wallet.drift']);
+  withExamples(withdraw, [
+    'pesewa reconcile breaks withdraw upstream:GHS/wallet.drift --dry-run',
+    'pesewa reconcile breaks withdraw upstream:GHS/wallet.drift',
+  ]);
 }
 
 /** Why the order may yet move money, or has; nothing where it never will. */

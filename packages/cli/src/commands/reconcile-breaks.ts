@@ -112,9 +112,14 @@ function addListCommand(breaks: Command, ports: CliPorts): void {
         const limit = readCount('--limit', options.limit);
         const filters = filtersOf(options);
         const { operations } = await openContext(ports, command);
-        const found = await operations.breaks.list(filters, limit);
-        if (options.json) ports.print(formatJson(found));
-        else ports.print(options.csv ? breaksCsv(found) : breaksTable(found, ports.colours));
+        const { items, hasMore } = await operations.breaks.list(filters, limit);
+        if (options.json) ports.print(formatJson(items));
+        else if (options.csv) ports.print(breaksCsv(items));
+        else {
+          const more =
+            'there are more: raise --limit, or pesewa reconcile breaks export writes all of them\n';
+          ports.print(`${breaksTable(items, ports.colours)}${hasMore ? more : ''}`);
+        }
       },
     );
   withExamples(list, [
@@ -181,6 +186,7 @@ function addAssignCommand(breaks: Command, ports: CliPorts): void {
     .argument('<id>', 'its id')
     .argument('<operator>', 'a name of OPERATORS')
     .option('--dry-run', 'show the break and change nothing')
+    .option('--json', 'print JSON: the break as it is then')
     .action(async (id: string, to: string, options: ChangeOptions, command: Command) => {
       await carryOut(ports, command, id, { verb: 'assign', body: { to } }, options);
     });
@@ -189,6 +195,7 @@ function addAssignCommand(breaks: Command, ports: CliPorts): void {
 
 interface ChangeOptions {
   readonly dryRun?: boolean;
+  readonly json?: boolean;
 }
 
 function addTextCommand(
@@ -208,6 +215,7 @@ function addTextCommand(
     .argument('<id>', 'its id')
     .argument('<text>', `${what.argument}, in one line of at most ${TEXT_LENGTH_MAX} characters`)
     .option('--dry-run', 'show the break and change nothing')
+    .option('--json', 'print JSON: the break as it is then')
     .action(async (id: string, text: string, options: ChangeOptions, called: Command) => {
       const change = what.changeOf(readLine('text', text, TEXT_LENGTH_MAX));
       await carryOut(ports, called, id, change, options);
@@ -224,12 +232,10 @@ async function carryOut(
   command: Command,
   id: string,
   change: BreakChange,
-  { dryRun }: ChangeOptions,
+  { dryRun, json }: ChangeOptions,
 ): Promise<void> {
-  const { operations } = await openContext(ports, command);
-  if (dryRun) {
-    ports.print(`${breakSummary(await operations.breaks.show(id))}nothing was changed\n`);
-    return;
-  }
-  ports.print(breakSummary(await operations.breaks.change(id, change)));
+  const { breaks } = (await openContext(ports, command)).operations;
+  const found = dryRun ? await breaks.show(id) : await breaks.change(id, change);
+  const unchanged = dryRun ? 'nothing was changed\n' : '';
+  ports.print(json ? formatJson(found) : `${breakSummary(found)}${unchanged}`);
 }

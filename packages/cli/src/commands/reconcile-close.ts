@@ -10,7 +10,7 @@ import {
 } from '../closes.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { withExamples } from '../help.ts';
+import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
 
@@ -54,6 +54,7 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
     .option('--json', 'print JSON')
     .action(async (options: CloseOptions, command: Command) => {
       const wish = wishOf(options, ports.clock.nowMs());
+      checkFile(options);
       const { operations } = await openContext(ports, command);
       if (options.dryRun) {
         const preview = await operations.closes.preview(wish);
@@ -67,6 +68,12 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
       ports.print(
         options.json ? formatJson({ ...found, records }) : describe(found, records, options, ports.colours),
       );
+      const unmatched = unmatchedOf(found);
+      if (found.status === 'done' && unmatched > 0) {
+        throw new CliError(
+          `${unmatched.toLocaleString('en-GB')} payments of ${found.id} are not matched: see the breaks that are named, or why`,
+        );
+      }
     });
   withExamples(close, [
     'pesewa reconcile close --dry-run',
@@ -75,6 +82,23 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
     'pesewa reconcile close --date 2026-11-20 --wait --export close.csv',
     'pesewa reconcile close --from 2026-11-01 --to 2026-12-01 --wait --export november.json',
   ]);
+  withExitCodes(
+    close,
+    '1 where it is done and a payment is not matched; 0 where all are, and while it is not done.',
+  );
+}
+
+/** What is said of a file that nothing is written to would be passed over. */
+function checkFile({ dryRun, export: file, format }: CloseOptions): void {
+  if (dryRun && file !== undefined)
+    throw new CliError('--export: a dry run leaves nothing to export: leave out one of the two');
+  if (format !== undefined && file === undefined)
+    throw new CliError('--format: it is that of a file: name one with --export, or leave it out');
+}
+
+/** How many payments people look at. */
+function unmatchedOf({ results }: Pick<CloseView, 'results'>): number {
+  return openResults.reduce((sum, result) => sum + (results?.[result] ?? 0), 0);
 }
 
 function wishOf({ date, from, to, rail }: CloseOptions, nowMs: number): CloseWish {
@@ -148,7 +172,7 @@ function describe(
   options: CloseOptions,
   colours: boolean,
 ): string {
-  const { id, status, results } = close;
+  const { id, status, results, late } = close;
   const far = results === null ? status : `${status}, ${progress(close)}`;
   const state = status === 'done' ? 'done' : `${far}: repeat it to look again, or add --wait`;
   const counts =
@@ -156,12 +180,18 @@ function describe(
   const summary = counts?.map(
     ([name, count]) => `${count.toLocaleString('en-GB')} ${name.replace('_', ' ')}`,
   );
-  const lines = [`${id}: ${state}`, ...(summary ? [summary.join(', ')] : [])];
+  const lines = [
+    `${id}: ${state}`,
+    ...(summary ? [summary.join(', ')] : []),
+    ...(late > 0
+      ? [`${late.toLocaleString('en-GB')} of them came late: told of only after it had been done once`]
+      : []),
+  ];
   const written = options.export === undefined ? '' : `every payment is in ${options.export}\n`;
   return `${lines.join('\n')}\n${records.length === 0 ? '' : table(close, records, colours)}${written}`;
 }
 
-function table({ id, results }: CloseView, records: readonly CloseRecordView[], colours: boolean): string {
+function table(close: CloseView, records: readonly CloseRecordView[], colours: boolean): string {
   const rows = records.map((record) => [
     record.reference,
     record.result,
@@ -178,8 +208,9 @@ function table({ id, results }: CloseView, records: readonly CloseRecordView[], 
       right: ['DIFFERENCE'],
     },
   );
-  const total = openResults.reduce((sum, result) => sum + (results?.[result] ?? 0), 0);
-  const more = total > records.length ? `and ${total - records.length} more of ${id}: see --export\n` : '';
+  const total = unmatchedOf(close);
+  const more =
+    total > records.length ? `and ${total - records.length} more of ${close.id}: see --export\n` : '';
   return `${text}${more}`;
 }
 

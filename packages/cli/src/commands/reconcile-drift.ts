@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { openContext } from '../context.ts';
-import { pathOf, withExamples } from '../help.ts';
+import { pathOf, withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
 import type { WalletRun } from '../reconciling.ts';
@@ -21,19 +21,27 @@ export function addDriftCommand(parent: Command, ports: CliPorts): void {
   const path = pathOf(drift);
   withExamples(drift, [path, `${path} --json`]);
   drift.addHelpText('after', SIGNS);
+  withExitCodes(drift, '0 whatever it shows; pesewa reconcile run compares anew, and tells by its own.');
 }
 
 /** What the sign of a drift means. */
 export const SIGNS =
   '\nDrift: what the rail has less our float. + is more at the rail than we know of, - is less. Payments in flight explain a range.';
 
+const REMOVED =
+  '\nremoved: the rail is no longer in RAILS of the reconciler, so its wallet is not compared any more; shown is what was found last\n';
+
 /** Comparisons of wallets as a table; below it what nothing explains yet, with its candidates. */
-export function describeRuns(runs: readonly WalletRun[], colours: boolean): string {
+export function describeRuns(
+  runs: readonly WalletRun[],
+  colours: boolean,
+  empty = 'no comparison yet: the reconciler makes one by itself, or pesewa reconcile run now',
+): string {
   const table = formatTable(
     ['AT', 'RAIL', 'CURRENCY', 'AT THE RAIL', 'FLOAT', 'DRIFT', 'EXPLAINED'],
-    runs.map(({ at, rail, currency, railBalance, float, drift, withinRange }) => [
+    runs.map(({ at, rail, configured, currency, railBalance, float, drift, withinRange }) => [
       at,
-      rail,
+      configured ? rail : `${rail} (removed)`,
       currency,
       railBalance,
       float,
@@ -42,11 +50,12 @@ export function describeRuns(runs: readonly WalletRun[], colours: boolean): stri
     ]),
     {
       colours,
-      empty: 'no comparison yet: the reconciler makes one by itself, or pesewa reconcile run now',
+      empty,
       right: ['AT THE RAIL', 'FLOAT', 'DRIFT'],
     },
   );
-  return [table, ...runs.filter(({ withinRange }) => !withinRange).map(describeUnexplained)].join('');
+  const unexplained = runs.filter(({ withinRange }) => !withinRange).map(describeUnexplained);
+  return [table, ...unexplained, ...(runs.every(({ configured }) => configured) ? [] : [REMOVED])].join('');
 }
 
 function describeUnexplained({ rail, currency, drift, unexplained = drift, candidates }: WalletRun): string {

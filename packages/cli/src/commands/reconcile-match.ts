@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { readCurrency, readTime } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { withExamples } from '../help.ts';
+import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
 import {
@@ -31,12 +31,16 @@ const LOOK_MS = 1_000;
 const SHOWN = 20;
 const NAME = /^[a-z][a-z0-9-]{0,39}$/;
 
+const MAPPING = `
+A mapping names the columns of the rail's file; the README of the reconciler, "Statements", tells every field:
+  { "columns": { "reference": "Our Ref", "amount": "Amount", "time": "Time" }, "time": { "format": "ISO" }, "holds": "payouts" }`;
+
 /** Adds `reconcile match`: a rail's statement, each line of it held against our payments (design 7, ADR 30). */
 export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
   const match = reconcile
     .command('match')
     .description(
-      "holds every line of a rail's statement (CSV) against our payments, by reference, then by amount and time; the same file again goes on where it stopped, and opens no break twice. Exit code 1 where anything is not matched",
+      "holds every line of a rail's statement (CSV) against our payments, by reference, then by amount and time; the same file again goes on where it stopped, and opens no break twice",
     )
     .argument('<file>', 'the statement as the rail sent it')
     .requiredOption('--rail <rail>', 'whose statement it is')
@@ -62,6 +66,8 @@ export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
     .action(async (file: string, options: MatchOptions, command: Command) => {
       if (options.dryRun && options.export !== undefined)
         throw new CliError('--export: a dry run leaves nothing to export: leave out one of the two');
+      if (options.format !== undefined && options.export === undefined)
+        throw new CliError('--format: it is that of a file: name one with --export, or leave it out');
       const wish = await wishOf(file, options);
       const { operations } = await openContext(ports, command);
       const statement = await matchWhole(ports, operations.railStatements, wish);
@@ -84,6 +90,8 @@ export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
     'pesewa reconcile match upstream.csv --rail upstream --mapping upstream-daily --currency KES',
     'pesewa reconcile match nov.csv --rail upstream --mapping upstream-daily --from 2026-11-01 --to 2026-12-01 --export result.csv',
   ]);
+  match.addHelpText('after', MAPPING);
+  withExitCodes(match, '1 where anything is not matched; what differs is printed first.');
 }
 
 async function wishOf(file: string, options: MatchOptions): Promise<StatementWish> {
@@ -107,7 +115,9 @@ async function readMapping(given: string): Promise<string> {
   const text = await readFile(given, 'utf8').catch(() => undefined);
   if (text === undefined) {
     if (NAME.test(given)) return given;
-    throw new CliError(`--mapping: ${given} can't be read, and is no name of a mapping`);
+    throw new CliError(
+      `--mapping: ${given} can't be read, and is no name of a mapping: mend the path; --help shows what a mapping is`,
+    );
   }
   try {
     return JSON.stringify(JSON.parse(text));

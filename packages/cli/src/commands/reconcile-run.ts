@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { withExamples } from '../help.ts';
+import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson } from '../print.ts';
 import type { Compared } from '../reconciling.ts';
@@ -15,7 +15,8 @@ export function addRunCommand(reconcile: Command, ports: CliPorts): void {
     .option('--json', 'print JSON')
     .action(async (options: { readonly json?: boolean }, command: Command) => {
       const { operations } = await openContext(ports, command);
-      const compared = await operations.reconciling.compare();
+      ports.progress('comparing every wallet: each rail is asked up to three times …');
+      const compared = await operations.reconciling.compare().finally(() => ports.progress(''));
       ports.print(options.json ? formatJson(compared) : describe(compared, ports.colours));
       const [silent] = compared.notCompared;
       if (silent) {
@@ -23,13 +24,16 @@ export function addRunCommand(reconcile: Command, ports: CliPorts): void {
           `${silent.rail} ${silent.currency} was not compared: the rail or our own topics did not tell in time, see the reconciler's log`,
         );
       }
+      if (compared.runs.length === 0)
+        throw new CliError("nothing was compared: no rail told of a wallet, see the reconciler's log");
       const [open] = compared.runs.filter(({ withinRange }) => !withinRange);
       if (open) throw new CliError(`${open.rail} ${open.currency} is out of range: pesewa reconcile drift`);
     });
   withExamples(run, ['pesewa reconcile run', 'pesewa reconcile run --json']);
-  run.addHelpText(
-    'after',
-    `${SIGNS}\n\nExit code: 1 where a wallet is out of range, or could not be compared; what came of the others is printed.`,
+  run.addHelpText('after', SIGNS);
+  withExitCodes(
+    run,
+    '1 where a wallet is out of range, or could not be compared; what came of the others is printed.',
   );
 }
 
@@ -37,5 +41,5 @@ function describe({ runs, notCompared }: Compared, colours: boolean): string {
   const silent = notCompared.map(
     ({ rail, currency, at }) => `not compared: ${rail} ${currency}, last at ${at}\n`,
   );
-  return [describeRuns(runs, colours), ...silent].join('');
+  return [describeRuns(runs, colours, 'no wallet was compared'), ...silent].join('');
 }

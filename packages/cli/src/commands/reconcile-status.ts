@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { withExamples } from '../help.ts';
+import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
 import type { ReconciliationStatus } from '../reconciling.ts';
@@ -28,7 +28,11 @@ export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
   withExamples(status, ['pesewa reconcile status', 'pesewa reconcile status --json']);
   status.addHelpText(
     'after',
-    '\nOverdue: a poll that was due more than a minute ago. Exit code: 1 where a part was not told in time; the others are printed.',
+    '\nOverdue: a poll that was due more than a minute ago. Removed: a rail that is no longer in RAILS of the reconciler.',
+  );
+  withExitCodes(
+    status,
+    '1 where a part was not told in time; the others are printed. 0 however much is open.',
   );
 }
 
@@ -53,8 +57,8 @@ function describe(found: ReconciliationStatus, colours: boolean): string {
     polls &&
       table(
         ['POLLS', 'DUE', 'OVERDUE', 'LONGEST'],
-        polls.map(({ rail, due, overdue, oldestDueAt }) => [
-          rail,
+        polls.map(({ rail, configured, due, overdue, oldestDueAt }) => [
+          configured ? rail : `${rail} (removed)`,
           atMost(due),
           atMost(overdue),
           since(oldestDueAt),
@@ -68,6 +72,7 @@ function describe(found: ReconciliationStatus, colours: boolean): string {
         'no break is open',
       ),
     describeRuns(found, since),
+    describeRemoved(found),
   ]
     .filter((part) => part !== null)
     .join('\n');
@@ -85,7 +90,7 @@ function describeRuns(
     coverage &&
       `coverage   audited ${ago(coverage.at)}${coverage.status === null ? '' : `: ${coverage.status}, ${coverage.found} found, ${coverage.repaired} repaired`}`,
     close &&
-      `close      of the time before ${close.to ?? '-'}, done ${ago(close.finishedAt)}${counted(close.counts)}`,
+      `close      of the time before ${close.to ?? '-'}, done ${ago(close.finishedAt)}${counted(close.counts)}${close.late > 0 ? `, ${close.late} came late` : ''}`,
     caughtUp !== null &&
       `events     ${caughtUp ? 'all that was published is applied' : 'NOT ALL that was published is applied yet'}`,
   ];
@@ -93,6 +98,21 @@ function describeRuns(
     .filter((line) => typeof line === 'string')
     .map((line) => `${line}\n`)
     .join('');
+}
+
+/** What is left of rails that are not configured any more; nothing where there is nothing. */
+function describeRemoved({ polls, comparison }: ReconciliationStatus): string | null {
+  const rails = (polls ?? []).filter(({ configured }) => !configured).map(({ rail }) => rail);
+  const wallets = (comparison?.removed ?? []).map(
+    ({ wallet, withinRange }) => `${wallet}${withinRange ? '' : ' (was out of range)'}`,
+  );
+  const lines = [
+    ...(rails.length > 0
+      ? [`payments of ${rails.join(', ')} can't be asked for: put the rail back into RAILS until none waits`]
+      : []),
+    ...(wallets.length > 0 ? [`wallets not compared any more: ${wallets.join(', ')}`] : []),
+  ];
+  return lines.length === 0 ? null : lines.map((line) => `removed    ${line}\n`).join('');
 }
 
 function counted(counts: Readonly<Record<string, number>> | null): string {

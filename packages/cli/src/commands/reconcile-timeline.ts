@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { readReference } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { pathOf, withExamples } from '../help.ts';
+import { pathOf, withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
 import type { Timeline } from '../timelines.ts';
@@ -16,7 +16,7 @@ const ORDER = `
 Order: by time, as the clock of each service tells it; where those differ, lines that are close may be swapped. Equal
 times stand in the order of the flow: request, attempt, answer, callback, reconciler, end, entries, webhooks.
 
-Exit code: 1 where a service could not be asked, which is named; what the others tell is printed all the same.`;
+Gap: of very many steps a service keeps the first and the newest; how many were between is told in their place.`;
 
 /** Adds `timeline`: everything that is known of one payment (design 7, ADR 32). */
 export function addTimelineCommand(parent: Command, ports: CliPorts): void {
@@ -45,6 +45,10 @@ export function addTimelineCommand(parent: Command, ports: CliPorts): void {
     `${path} order-1 --merchant demo`,
   ]);
   timeline.addHelpText('after', ORDER);
+  withExitCodes(
+    timeline,
+    '1 where a service could not be asked, which is named; what the others tell is printed all the same.',
+  );
 }
 
 function describe(

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { commandLine } from './program.fixture.ts';
+
+const row = {
+  id: 'po-1/payment.stuck',
+  kind: 'payment.stuck',
+  reference: 'po-1',
+  rail: 'upstream',
+  status: 'open',
+  currency: 'GHS',
+  amount: '12.5',
+  detail: 'no end after many polls',
+  owner: null,
+  explanation: null,
+  openedAt: '2026-11-01T08:00:00.000Z',
+  since: '2026-11-01T08:00:00.000Z',
+  resolvedAt: null,
+  resolution: null,
+  resolvedBy: null,
+  version: 3,
+};
+const adjustment = {
+  commandId: 'bk-1',
+  kind: 'suspense',
+  rail: 'upstream',
+  currency: 'GHS',
+  amount: '12.5',
+  proposedBy: 'ama',
+  proposedAt: '2026-11-03T08:00:00.000Z',
+  status: 'proposed',
+  settledAt: null,
+};
+const whole = { ...row, adjustments: [adjustment], history: [], links: [] };
+const rejected = {
+  ...adjustment,
+  direction: 'surplus',
+  status: 'rejected',
+  requestedBy: 'ama',
+  requestedAt: '2026-11-03T08:00:00.000Z',
+};
+const ok = (body: unknown) => ({ status: 200, body });
+
+describe('a list of breaks', () => {
+  it('says so where there are more than it shows', async () => {
+    const cut = commandLine([ok({ items: [row], next: '5.x/y' })]);
+    expect(await cut.run('reconcile', 'breaks', 'list', '--limit', '1')).toBe(0);
+    expect(cut.printed()).toContain(
+      'there are more: raise --limit, or pesewa reconcile breaks export writes all of them\n',
+    );
+    const all = commandLine([ok({ items: [row], next: null })]);
+    await all.run('reconcile', 'breaks', 'list', '--limit', '1');
+    expect(all.printed()).not.toContain('there are more');
+  });
+
+  it('says so where there are none', async () => {
+    const line = commandLine([ok({ items: [], next: null })]);
+    expect(await line.run('reconcile', 'breaks')).toBe(0);
+    expect(line.printed()).toBe('no such breaks\n');
+  });
+});
+
+it.each([
+  [[], 1],
+  [['--dry-run'], 0],
+] as const)('a change prints the break as JSON as well: %j', async (options, posts) => {
+  const line = commandLine([ok(whole)]);
+  expect(await line.run('reconcile', 'breaks', 'assign', row.id, 'ama', '--json', ...options)).toBe(0);
+  expect(JSON.parse(line.printed())).toEqual(whole);
+  expect(line.requests.filter((one) => typeof one === 'object')).toHaveLength(posts);
+});
+
+it('a withdrawal changes nothing with --dry-run', async () => {
+  const line = commandLine((url) => ok(url.includes('/breaks/') ? whole : rejected));
+  expect(await line.run('reconcile', 'breaks', 'withdraw', row.id, '--dry-run')).toBe(0);
+  expect(line.printed()).toBe(`${row.id}: bk-1 would be withdrawn; nothing was changed\n`);
+  expect(line.requests.filter((one) => typeof one === 'object')).toEqual([]);
+});
