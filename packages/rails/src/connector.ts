@@ -12,6 +12,8 @@ export interface Unknown {
   readonly kind: 'unknown';
   /** For logs and breaks; carries no personal data. */
   readonly why: string;
+  /** Where the rail turned a question away: it is not to be asked anything sooner. */
+  readonly retryAfterMs?: number;
 }
 
 /** The request certainly had no effect: send the same one again, not before the time given. */
@@ -29,7 +31,12 @@ export type SubmissionResult =
   | Unknown
   | NotSent;
 
-/** What a rail says of a payment when asked; `unknown` is no answer, and so no ground to act on. */
+/**
+ * What a rail says of a payment when asked; `unknown` is no answer, and so no ground to act on.
+ *
+ * A question that the rail turned away, or that did not reach it, is `unknown` too; `notSent` are those that our own
+ * limits kept back.
+ */
 export type Observation =
   | { readonly kind: 'pending' }
   | {

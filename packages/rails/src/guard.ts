@@ -16,7 +16,12 @@ import type { RailSettings } from './settings.ts';
 import { createTokenBucket } from './token-bucket.ts';
 
 /** What a guarded exchange came to. */
-export type Guarded = { readonly kind: 'answered'; readonly response: ExchangeResponse } | Unknown | NotSent;
+export type Guarded =
+  | { readonly kind: 'answered'; readonly response: ExchangeResponse }
+  /** No connection to the rail came about: it certainly has not had the request. */
+  | { readonly kind: 'unreached'; readonly why: string }
+  | Unknown
+  | NotSent;
 
 /** Exchanges within a rail's limits; never throws. */
 export interface Guard {
@@ -85,7 +90,7 @@ export function createGuard(dependencies: {
       if (isBrokenCircuitError(error)) return notSent('circuit open', settings.breakerOpenMs);
       if (isBulkheadRejectedError(error)) return notSent('concurrency limit of the rail', RETRY_AFTER_MS);
       if (error instanceof WaitError) return notSent('waited too long for its turn', RETRY_AFTER_MS);
-      if (error instanceof ExchangeError && !error.sent) return notSent(error.message, RETRY_AFTER_MS);
+      if (error instanceof ExchangeError && !error.sent) return { kind: 'unreached', why: error.message };
       // Anything else, a defect of ours included, may have happened after the request left.
       return { kind: 'unknown', why: error instanceof ExchangeError ? error.message : 'network failure' };
     }

@@ -4,7 +4,7 @@ import type { NotSent, Unknown } from '../connector.ts';
 import type { ExchangeResponse } from '../exchange.ts';
 import type { Guard } from '../guard.ts';
 import type { RailSettings } from '../settings.ts';
-import { BUSY_RETRY_MS, notSent, REFUSED_KEY_RETRY_MS, unknown } from './outcomes.ts';
+import { BUSY_RETRY_MS, notSent, REFUSED_KEY_RETRY_MS, UNREACHED_RETRY_MS, unknown } from './outcomes.ts';
 
 /** A request of the contract, before addresses and deadlines. */
 export interface Call {
@@ -13,7 +13,7 @@ export interface Call {
   readonly headers: Readonly<Record<string, string>>;
   /** Numbers may carry their own text (`jsonNumber`). */
   readonly body?: unknown;
-  /** Whether it only asks: a refused key is then an answer that tells nothing, and people must hear of it. */
+  /** Whether it only asks: whatever the rail refuses is then an answer that tells nothing, and people must hear of it. */
   readonly asks?: true;
   /** The largest answer that is read, where it may be larger than usual. */
   readonly bytesMax?: number;
@@ -47,18 +47,22 @@ export function createCall(dependencies: {
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(bytesMax !== undefined && { bytesMax }),
     });
+    if (guarded.kind === 'unreached') {
+      return asks ? unknown(guarded.why) : notSent(guarded.why, UNREACHED_RETRY_MS);
+    }
     if (guarded.kind !== 'answered') return guarded;
-    const { status } = guarded.response;
-    if (asks && isKeyRefused(status)) return unknown(`HTTP ${status}`);
-    return judge(guarded.response, dependencies.clock.nowMs());
+    return judge(guarded.response, asks === true, dependencies.clock.nowMs());
   };
 }
 
-function judge(response: ExchangeResponse, nowMs: number): Answered | Unknown | NotSent {
+function judge(response: ExchangeResponse, asks: boolean, nowMs: number): Answered | Unknown | NotSent {
   const { status } = response;
   const why = `HTTP ${status}`;
-  if (status === 429) return notSent(why, readRetryAfterMs(response.retryAfter, nowMs));
-  if (isKeyRefused(status)) return notSent(why, REFUSED_KEY_RETRY_MS);
+  if (status === 429) {
+    const retryAfterMs = readRetryAfterMs(response.retryAfter, nowMs);
+    return asks ? { ...unknown(why), retryAfterMs } : notSent(why, retryAfterMs);
+  }
+  if (isKeyRefused(status)) return asks ? unknown(why) : notSent(why, REFUSED_KEY_RETRY_MS);
   if (status >= 500 || (status >= 300 && status < 400)) return unknown(why);
   try {
     return { kind: 'answered', status, body: parseJson(response.bodyText) };

@@ -231,7 +231,7 @@ describe('checking a collection (contract 4.9)', () => {
     ['not found with HTTP 404', 404, state('25', 'NOT FOUND'), unknown],
     ['HTTP 500', 500, state('00', 'COMPLETED'), unknown],
     ['HTTP 401', 401, '', unknown],
-    ['HTTP 429', 429, '', { kind: 'notSent', why: 'HTTP 429', retryAfterMs: 1_000 }],
+    ['HTTP 429', 429, '', { kind: 'unknown', why: 'HTTP 429', retryAfterMs: 1_000 }],
     ['garbage', 200, '{"serverResponse":', unknown],
   ])('%s', async (_, status, body, observation) => {
     const { rail } = createRailFixture(answering(status, body));

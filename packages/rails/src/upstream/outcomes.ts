@@ -5,6 +5,9 @@ import type { NotSent, Unknown } from '../connector.ts';
 /** When to come back to a rail that is busy and doesn't say for how long. */
 export const BUSY_RETRY_MS = 1_000;
 
+/** When to come back to a rail to which there was no connection. */
+export const UNREACHED_RETRY_MS = 1_000;
+
 /** When to come back to a rail that refuses our key, which is for people to mend. */
 export const REFUSED_KEY_RETRY_MS = 30_000;
 

@@ -252,19 +252,21 @@ describe('looking a payout up (contract 4.3)', () => {
     ['HTTP 404 without an envelope', 404, '{}', unknown],
     ['HTTP 401', 401, '', unknown],
     ['HTTP 403', 403, '', unknown],
-    ['HTTP 429', 429, '', { kind: 'notSent', why: 'HTTP 429', retryAfterMs: 1_000 }],
+    ['HTTP 429', 429, '', { kind: 'unknown', why: 'HTTP 429', retryAfterMs: 1_000 }],
     ['no JSON', 200, 'oops', unknown],
   ])('%s', async (_, status, body, observation) => {
     const { rail } = createRailFixture(answering(status, body));
     expect(await rail.lookUpPayout(query)).toEqual(observation);
   });
 
-  it('takes a request that never left for a question that was not asked', async () => {
-    const { rail } = createRailFixture(() => Promise.reject(new ExchangeError('ECONNREFUSED', false)));
-    expect(await rail.lookUpPayout(query)).toEqual({
-      kind: 'notSent',
-      why: 'ECONNREFUSED',
-      retryAfterMs: 1_000,
+  it('gets no answer from a rail that is not reached, and none from one that turns it away for a while', async () => {
+    const unreached = createRailFixture(() => Promise.reject(new ExchangeError('ECONNREFUSED', false)));
+    expect(await unreached.rail.lookUpPayout(query)).toEqual({ kind: 'unknown', why: 'ECONNREFUSED' });
+    const busy = createRailFixture(answering(429, '', '600'));
+    expect(await busy.rail.lookUpPayout(query)).toEqual({
+      kind: 'unknown',
+      why: 'HTTP 429',
+      retryAfterMs: 600_000,
     });
   });
 });
