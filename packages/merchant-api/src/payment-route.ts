@@ -40,19 +40,24 @@ export function addPaymentRoute<Payment>(
   });
 }
 
-/** What a payment went through, as operators read it; times in ISO 8601. */
+/**
+ * What a payment went through, as operators read it; times in ISO 8601, and with each step how many between the one before
+ * and it are not kept.
+ */
 export function viewTrail(
   trail: readonly {
     readonly what: string;
     readonly atMs: number;
     readonly attempt?: { readonly number: number; readonly claimedAtMs: number };
+    readonly notKept?: number;
   }[],
 ) {
-  return trail.map(({ what, atMs, attempt }) => ({
+  return trail.map(({ what, atMs, attempt, notKept = 0 }) => ({
     at: new Date(atMs).toISOString(),
     what,
     attempt: attempt?.number ?? null,
     claimedAt: attempt ? new Date(attempt.claimedAtMs).toISOString() : null,
+    notKept,
   }));
 }
 

@@ -3,6 +3,7 @@ export { startClaimLoop } from './claim-loop.ts';
 export { CLOCK_SKEW_MAX_MS } from './clock-guard.ts';
 export { type Codec, openCodec, registerSchemas, UndecodableError } from './codec.ts';
 export type { GroupCommit } from './group-commit.ts';
+export type { TopicEnd } from './group-progress.ts';
 export { createKafka, createProducer, createTopics } from './kafka.ts';
 export { leasesOf, takeLease } from './lease.ts';
 export { type Loop, startLoop } from './loop.ts';

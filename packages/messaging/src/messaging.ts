@@ -9,6 +9,7 @@ import { measureClockSkewMs, startClockGuard } from './clock-guard.ts';
 import { openCodec } from './codec.ts';
 import { runConsumer } from './consumer.ts';
 import { type ApplyGroup, createGroupCommit, type GroupCommit, type GroupLimits } from './group-commit.ts';
+import { createGroupProgress, type TopicEnd } from './group-progress.ts';
 import { createKafka } from './kafka.ts';
 import { leasesOf } from './lease.ts';
 import { createMessageEncoder } from './message-encoder.ts';
@@ -39,6 +40,17 @@ export interface Messaging {
   readonly consume: (handlers: readonly TopicHandler[]) => Promise<void>;
   /** Waits until this service has applied all that the topics hold now; false where it has not, or Kafka has not told, in time. */
   readonly caughtUp: (names: readonly TopicName[], timeoutMs: number) => Promise<boolean>;
+  /** How far topics go now, for {@link Messaging.hasApplied}; nothing where Kafka has not told in time. */
+  readonly ends: (names: readonly TopicName[], timeoutMs: number) => Promise<readonly TopicEnd[] | undefined>;
+  /**
+   * Whether another service has applied all before these ends, by what its consumer group has committed to Kafka; nothing
+   * where Kafka has not told in time.
+   */
+  readonly hasApplied: (
+    service: string,
+    ends: readonly TopicEnd[],
+    timeoutMs: number,
+  ) => Promise<boolean | undefined>;
 }
 
 interface MessagingConfig {
@@ -71,12 +83,17 @@ export async function openMessaging(
 ): Promise<Messaging> {
   const parts = await openParts(scope, options);
   const { client, db, owner, transact } = parts;
-  const untilApplied = createCatchingUp({
-    kafka: kafkaOf(scope, owner),
-    offsets: offsetsOf(db),
-    group: options.service,
-    clock: scope.clock,
-  });
+  const { clock } = scope;
+  const progress = createGroupProgress({ kafka: kafkaOf(scope, owner), clock });
+  const untilApplied = createCatchingUp({ progress, offsets: offsetsOf(db), group: options.service, clock });
+  const prefixed = (names: readonly TopicName[]) =>
+    names.map((name) => parts.topicPrefix + topics[name].name);
+  /** What Kafka tells in time, and nothing else. */
+  const told = <Value>(answer: Promise<Value>, timeoutMs: number): Promise<Value | undefined> =>
+    withDeadline(answer, timeoutMs, clock).catch((error: unknown) => {
+      scope.logger.warn({ err: error }, 'how far the topics go is not known');
+      return undefined;
+    });
   let sequence = 0;
   const nextSequence = () => {
     sequence += 1;
@@ -98,7 +115,7 @@ export async function openMessaging(
       }),
     consume: async (handlers) => {
       const counters = createCounters(scope);
-      const { clock, ids, logger, health, abort, config } = scope;
+      const { ids, logger, health, abort, config } = scope;
       const consumer = runConsumer({
         ...parts,
         clock,
@@ -117,15 +134,11 @@ export async function openMessaging(
       });
       await scope.open(consumer);
     },
-    caughtUp: (names, timeoutMs) => {
-      const prefixed = names.map((name) => parts.topicPrefix + topics[name].name);
-      return withDeadline(untilApplied(prefixed, timeoutMs), timeoutMs, scope.clock).catch(
-        (error: unknown) => {
-          scope.logger.warn({ err: error }, 'how far the topics go is not known');
-          return false;
-        },
-      );
-    },
+    caughtUp: async (names, timeoutMs) =>
+      (await told(untilApplied(prefixed(names), timeoutMs), timeoutMs)) ?? false,
+    ends: (names, timeoutMs) => told(progress.ends(prefixed(names), timeoutMs), timeoutMs),
+    hasApplied: (service, ends, timeoutMs) =>
+      told(progress.isPast(parts.topicPrefix + service, ends, timeoutMs), timeoutMs),
   };
 }
 

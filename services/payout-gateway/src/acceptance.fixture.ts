@@ -50,7 +50,7 @@ export async function openReplica(
     ...overrides,
   };
   const payouts = createPayouts({ ...deps, refused: () => undefined });
-  return { db, payouts, batches: createBatches(deps) };
+  return { db, payouts, messaging, store: deps.store, batches: createBatches(deps) };
 }
 
 const sender = { name: 'Kofi Shop', phoneNumber: '', email: 'kofi@shop.example' };

@@ -11,6 +11,7 @@ import { openBalances } from './balances.ts';
 import { openBatchStore } from './batch-store.ts';
 import { createBatches } from './batches.ts';
 import type { settings } from './config.ts';
+import { startDecidedEnds } from './decided-ends.ts';
 import { createPayoutEvents } from './events.ts';
 import { createFlagUrl } from './flags.ts';
 import { createHandlers } from './handlers.ts';
@@ -102,5 +103,6 @@ async function startSubmitting(
       pauseMs: config.SUBMIT_PAUSE_MS,
     }),
   );
+  await scope.open(startDecidedEnds({ ...rest, clock, ids, logger, pauseMs: config.SUBMIT_PAUSE_MS }));
   return submitter.wake;
 }

@@ -55,6 +55,7 @@ export function createPayoutEvents(deps: { readonly ids: Ids; readonly clock: Cl
       switch (happening.kind) {
         case 'held':
         case 'requeued':
+        case 'decided':
           return undefined;
         case 'submitted':
           return {

@@ -1,7 +1,12 @@
+import type { TopicEvent } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
-import { handleTopic, type TopicHandler } from '@pesewa/messaging';
+import { handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
 import type { Balances } from './balances.ts';
-import type { Payouts } from './payouts.ts';
+import type { PayoutOrderCommand, Payouts } from './payouts.ts';
+
+const NOTICES = ['pesewa.rails.RailStatusObserved', 'pesewa.rails.PayoutOutcomeDecided'] as const;
+
+type Notice = Received<Extract<TopicEvent<'railNotices'>, { readonly type: (typeof NOTICES)[number] }>>;
 
 /** What the gateway makes of the topics it consumes: holds let payouts go out, facts end them, balances are kept. */
 export function createHandlers(deps: {
@@ -29,31 +34,15 @@ export function createHandlers(deps: {
       transaction.afterCommit(deps.becameDue);
     },
   );
-  const facts = handleTopic(
-    'railNotices',
-    ['pesewa.rails.RailStatusObserved'],
-    async (events, transaction) => {
-      const commands = events
-        .filter(({ payload }) => payload.kind === 'payout')
-        .map(({ payload, eventId }) => ({
-          reference: payload.reference,
-          causationId: eventId,
-          command: {
-            kind: 'observe' as const,
-            resubmitGraceMs: deps.resubmitGraceMs,
-            fact: {
-              status: payload.status,
-              railFee: payload.fee ?? 0n,
-              reason: payload.reason ?? (payload.status === 'completed' ? 'Successful' : payload.status),
-              polledAtMs: Number(payload.polledAt),
-            },
-          },
-        }));
-      if (commands.length === 0) return;
-      await deps.payouts.apply(commands, transaction);
-      transaction.afterCommit(deps.becameDue);
-    },
-  );
+  const facts = handleTopic('railNotices', NOTICES, async (notices, transaction) => {
+    const commands = notices.flatMap((notice): readonly PayoutOrderCommand[] => {
+      const command = commandOf(notice, deps.resubmitGraceMs);
+      return command ? [{ reference: notice.payload.reference, causationId: notice.eventId, command }] : [];
+    });
+    if (commands.length === 0) return;
+    await deps.payouts.apply(commands, transaction);
+    transaction.afterCommit(deps.becameDue);
+  });
   const balances = handleTopic('wallets', ['pesewa.wallets.WalletBalanceChanged'], (events, transaction) =>
     deps.balances.apply(
       events.map(({ payload }) => payload),
@@ -61,4 +50,25 @@ export function createHandlers(deps: {
     ),
   );
   return [holds, facts, balances];
+}
+
+/** The command that a notice is to a payout; none for one about a collection. */
+function commandOf(notice: Notice, resubmitGraceMs: number): PayoutOrderCommand['command'] | undefined {
+  if (notice.type === 'pesewa.rails.PayoutOutcomeDecided') {
+    const { outcome, railFee, occurredAt } = notice.payload;
+    return {
+      kind: 'decide',
+      resubmitGraceMs,
+      decided: { outcome, railFee, decidedAtMs: Number(occurredAt) },
+    };
+  }
+  const { kind, status, fee, reason, polledAt } = notice.payload;
+  if (kind !== 'payout') return undefined;
+  const fact = {
+    status,
+    railFee: fee ?? 0n,
+    reason: reason ?? (status === 'completed' ? 'Successful' : status),
+    polledAtMs: Number(polledAt),
+  };
+  return { kind: 'observe', resubmitGraceMs, fact };
 }

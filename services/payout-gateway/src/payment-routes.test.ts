@@ -39,7 +39,7 @@ const paid: Payout = {
   statusReason: 'Account 0551234987 of ABENA Mensah is closed',
   trail: [
     { what: 'held', atMs: 20 },
-    { what: 'failed', atMs: 40, attempt: { number: 1, claimedAtMs: 30 } },
+    { what: 'failed', atMs: 40, attempt: { number: 1, claimedAtMs: 30 }, notKept: 7 },
   ],
 };
 
@@ -88,8 +88,14 @@ it('shows where a payout stands and how it came there', async () => {
     earlierUnclear: false,
     dueAt: null,
     steps: [
-      { at: '1970-01-01T00:00:00.020Z', what: 'held', attempt: null, claimedAt: null },
-      { at: '1970-01-01T00:00:00.040Z', what: 'failed', attempt: 1, claimedAt: '1970-01-01T00:00:00.030Z' },
+      { at: '1970-01-01T00:00:00.020Z', what: 'held', attempt: null, claimedAt: null, notKept: 0 },
+      {
+        at: '1970-01-01T00:00:00.040Z',
+        what: 'failed',
+        attempt: 1,
+        claimedAt: '1970-01-01T00:00:00.030Z',
+        notKept: 7,
+      },
     ],
   });
 });

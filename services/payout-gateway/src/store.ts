@@ -11,7 +11,7 @@ import {
   trailToDocument,
 } from '@pesewa/messaging';
 import type { ClientSession, Db, Filter, FindOptions } from 'mongodb';
-import type { PayoutState, PayoutStep } from './domain/payout.ts';
+import type { DecidedEnd, PayoutState, PayoutStep } from './domain/payout.ts';
 import type { PayoutOrder } from './domain/submission.ts';
 
 /** A payout: what was ordered, where it goes, and where it stands. */
@@ -69,6 +69,7 @@ export interface PayoutDocument extends PaymentDocument {
   readonly attemptedAt?: Date;
   readonly railFee: bigint;
   readonly statusReason?: string;
+  readonly decided?: Omit<DecidedEnd, 'decidedAtMs'> & { readonly decidedAt: Date };
   /** Absent in payouts of before there were trails. */
   readonly trail?: readonly TrailStepDocument[];
 }
@@ -123,6 +124,8 @@ export async function openPayoutStore(db: Db): Promise<PayoutStore> {
     fromDocument,
     toUpdate,
   });
+  // What people decided while an attempt was under way; there is next to nothing of it.
+  await collection.createIndex({ dueAt: 1 }, { partialFilterExpression: { 'decided.stands': true } });
   const findOne = (filter: Filter<PayoutDocument>, options: FindOptions) =>
     collection.findOne<PayoutDocument | ReservationDocument>(filter, options);
   const findEither = async (merchantId: string, reference: string, options: FindOptions = {}) =>
@@ -205,8 +208,20 @@ function toUpdate(after: Payout) {
 }
 
 function mutable(payout: Payout) {
-  const { status, step, version, attempts, earlierUnclear, railFee, trail } = payout;
-  return { status, step, version, attempts, earlierUnclear, railFee, trail: trailToDocument(trail) };
+  const { status, step, version, attempts, earlierUnclear, railFee, trail, decided } = payout;
+  const state = { status, step, version, attempts, earlierUnclear, railFee, trail: trailToDocument(trail) };
+  return {
+    ...state,
+    ...(decided !== null && { decided: decidedToDocument(decided) }),
+  };
+}
+
+function decidedToDocument({ decidedAtMs, ...decided }: DecidedEnd) {
+  return { ...decided, decidedAt: new Date(decidedAtMs) };
+}
+
+function decidedFromDocument({ decidedAt, ...decided }: NonNullable<PayoutDocument['decided']>): DecidedEnd {
+  return { ...decided, decidedAtMs: decidedAt.getTime() };
 }
 
 function toDocument(payout: Payout): PayoutDocument {
@@ -252,6 +267,7 @@ export function fromDocument(document: PayoutDocument): Payout {
     dueAtMs: document.dueAt?.getTime() ?? null,
     railFee: document.railFee,
     statusReason: document.statusReason ?? null,
+    decided: document.decided ? decidedFromDocument(document.decided) : null,
     trail: trailFromDocument(document.trail),
   };
 }

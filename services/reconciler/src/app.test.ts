@@ -23,7 +23,11 @@ const run = {
   candidates: [{ reference: 'po-1', why: 'in flight' }],
 };
 const wallet = { _id: 'upstream:KES', rail: 'upstream', currency: 'KES', latest: run };
-function operator(history: Tracked['history'] = [], decided: readonly Decision[] = []): Hono {
+function operator(
+  history: Tracked['history'] = [],
+  decided: readonly Decision[] = [],
+  wallets: readonly (typeof wallet)[] = [wallet],
+): Hono {
   const app = new Hono();
   addOperatorRoutes(app, {
     life: {
@@ -32,12 +36,13 @@ function operator(history: Tracked['history'] = [], decided: readonly Decision[]
       change: async () => refuse('break.unknown'),
     },
     clock: systemClock,
-    wallets: { wallets: async () => [wallet], listRuns: async () => ({ items: [run], next: 'rn-1' }) },
+    wallets: { wallets: async () => wallets, listRuns: async () => ({ items: [run], next: 'rn-1' }) },
     store: {
       load: async ([reference]) =>
         new Map(reference === 'po-1' ? [['po-1', { ...awaited('po-1', 0), history }]] : []),
     },
     comparison: { run: async () => [run] },
+    railNames: ['upstream'],
     decisions: {
       find: async () => undefined,
       list: async () => ({ items: decided, next: null }),
@@ -76,6 +81,23 @@ it('puts decisions into the timeline, and leaves what was seen in the order in w
   expect(items.map(({ detail }) => detail)).toEqual([proposal, 'second', 'first', proposal, 'last']);
 });
 
+it('tells with a line of the timeline how many before it are not kept', async () => {
+  const line = { what: 'poll', detail: 'pending', atMs: 1_000, lastAtMs: 2_000, times: 2 } as const;
+  const response = await operator([line, { ...line, notKept: 12 }]).request('/timeline?reference=po-1');
+  expect(await response.json()).toMatchObject({ items: [{ times: 2, notKept: 0 }, { notKept: 12 }] });
+});
+
+it('marks the wallets of rails that are no longer configured', async () => {
+  const gone = { ...wallet, _id: 'gone:KES', rail: 'gone', latest: { ...run, rail: 'gone' } };
+  const response = await operator([], [], [gone, wallet]).request('/drift');
+  expect(await response.json()).toMatchObject({
+    items: [
+      { rail: 'gone', configured: false },
+      { rail: 'upstream', configured: true },
+    ],
+  });
+});
+
 describe('the operator routes', () => {
   it.each([
     ['/drift', undefined, null],
@@ -87,6 +109,7 @@ describe('the operator routes', () => {
       items: [
         {
           rail: 'upstream',
+          configured: true,
           currency: 'KES',
           railBalance: '999.5',
           float: '1000',

@@ -26,6 +26,8 @@ export function addOperatorRoutes(
       readonly wallets: Pick<WalletStore, 'wallets' | 'listRuns'>;
       readonly store: Pick<WorkingStore, 'load'>;
       readonly comparison: Comparison;
+      /** The rails that are configured: wallets of others are shown as what they were, and no longer compared. */
+      readonly railNames: readonly string[];
       readonly logger: Logger;
     },
 ): void {
@@ -33,19 +35,20 @@ export function addOperatorRoutes(
     deps.logger.error({ err: error, route: context.req.routePath }, 'request failed');
     return answerJson(context, 500, { code: 'broken', message: 'something broke on our side' });
   });
+  const view = (run: RunDocument) => viewRun(run, deps.railNames.includes(run.rail));
   operator.get('/drift', async (context) => {
     const wallets = await deps.wallets.wallets();
-    return answerJson(context, 200, { items: wallets.map(({ latest }) => viewRun(latest)), next: null });
+    return answerJson(context, 200, { items: wallets.map(({ latest }) => view(latest)), next: null });
   });
   operator.get('/runs', async (context) => {
     const query = listQuery.safeParse(context.req.query());
     if (!query.success) return malformed(context, query.error);
     const page = await deps.wallets.listRuns(query.data);
-    return answerJson(context, 200, { items: page.items.map(viewRun), next: page.next });
+    return answerJson(context, 200, { items: page.items.map(view), next: page.next });
   });
   operator.post('/compare', async (context) => {
     const runs = await deps.comparison.run();
-    return answerJson(context, 200, { items: runs.map(viewRun), next: null });
+    return answerJson(context, 200, { items: runs.map(view), next: null });
   });
   addTimelineRoutes(operator, deps);
   addBreakRoutes(operator, deps);
@@ -57,12 +60,16 @@ function malformed(context: Context, error: z.ZodError): Response {
   return answerJson(context, 400, { code: 'invalid', message: `not understood: ${fields}` });
 }
 
-function viewRun({ _id, at, rail, currency, withinRange, candidates, ...amounts }: RunDocument) {
+function viewRun(
+  { _id, at, rail, currency, withinRange, candidates, ...amounts }: RunDocument,
+  configured: boolean,
+) {
   const text = (minor: bigint) => formatAmount(minor, currency);
   return {
     id: _id,
     at: at.toISOString(),
     rail,
+    configured,
     currency,
     railBalance: text(amounts.railBalance),
     float: text(amounts.float),

@@ -16,6 +16,7 @@ import { createHandlers, expectedFees } from './handlers.ts';
 import { createMetrics } from './metrics.ts';
 import { composePolling } from './settling/compose.ts';
 import { openRailPace } from './settling/rail-pace.ts';
+import { restWhenTurnedAway } from './settling/rail-rest.ts';
 import { composeStatements } from './statements/compose.ts';
 import { gaugeStanding } from './status/metrics.ts';
 import { addStatusRoutes } from './status/routes.ts';
@@ -36,9 +37,10 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   const { config, clock } = scope;
   const parts = await openParts(scope);
   const { messaging, store, decisionStore } = parts;
-  const watches = [...rails.all.map(({ name }) => name), UNKNOWN_REFERENCE];
+  const railNames = rails.all.map(({ name }) => name);
+  const watches = [...railNames, UNKNOWN_REFERENCE];
   const metrics = createMetrics(scope.metrics, store, clock, watches);
-  gaugeStanding({ ...parts, registry: scope.metrics, rails: rails.all.map(({ name }) => name) });
+  gaugeStanding({ ...parts, registry: scope.metrics, rails: railNames });
   const railFee = expectedFees(rails.get);
   const proof = {
     settleMs: config.CALLBACK_SETTLE_MS,
@@ -46,7 +48,8 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     pollsBeforeBreak: config.POLLS_BEFORE_BREAK,
   };
   const pace = openRailPace(parts.db);
-  const poller = await composePolling(scope, { ...parts, ...proof, rails: rails.all, pace }, metrics);
+  const polled = rails.all.map((rail) => restWhenTurnedAway(rail, clock));
+  const poller = await composePolling(scope, { ...parts, ...proof, rails: polled, pace }, metrics);
   const workingSet = createWorkingSet({
     ...parts,
     pace: {
@@ -55,7 +58,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
       booksGraceMs: config.BOOKS_GRACE_MS,
     },
     proof,
-    settled: (completed, { session }) => decisionStore.applied(completed, new Date(clock.nowMs()), session),
+    settled: (settled, { session }) => decisionStore.applied(settled, new Date(clock.nowMs()), session),
     becameDue: poller.wake,
     ended: metrics.ended,
   });
@@ -77,7 +80,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     }),
   );
   await composeAudits(scope, { ...parts, workingSet, railFee });
-  await composeCloses(scope, { ...parts, proof }, rails.all, pace);
+  await composeCloses(scope, { ...parts, proof }, polled, pace);
   const decisions = createDecisions({ ...parts, railFee });
   const sharedMayOrder = config.NODE_ENV !== 'production';
   const life = createBreakLife({
@@ -85,11 +88,10 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     isOperator: (name) =>
       (sharedMayOrder && name === 'operator') || config.OPERATORS.some((one) => one.name === name),
   });
-  const railNames = rails.all.map(({ name }) => name);
   await composeStatements(scope, { ...parts, railFee, railNames, sharedMayOrder });
   const statusStore = await openStatusStore(parts.db, store.collection);
-  addStatusRoutes(scope.operator, { ...parts, statusStore, watches });
-  addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life, sharedMayOrder });
+  addStatusRoutes(scope.operator, { ...parts, statusStore, watches, railNames });
+  addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life, railNames, sharedMayOrder });
 }
 
 /** What everything else is built of: the road to Kafka, the collections, and what the process is given. */

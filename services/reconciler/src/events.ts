@@ -24,10 +24,16 @@ export interface DecidedAmount {
   readonly approvedBy: string;
 }
 
+/** How two operators decided that a payout ended; the fee in minor units. */
+export interface OutcomeDecided extends Omit<DecidedAmount, 'amount'> {
+  readonly outcome: 'failed' | 'completed';
+}
+
 /** What turns findings into events of rails.notices and reconciliation.events. */
 export interface ReconcilerEvents {
   readonly observed: (tracked: Tracked, terms: Terms, fact: RailFact, from: FactSource) => OutgoingEvent;
   readonly amountDecided: (decided: DecidedAmount) => OutgoingEvent;
+  readonly outcomeDecided: (decided: OutcomeDecided) => OutgoingEvent;
   readonly stuckSettled: (tracked: Tracked, causationId: string) => OutgoingEvent;
   /** A break that was not open before; `by` where an operator opened it again. */
   readonly breakOpened: (
@@ -76,6 +82,14 @@ export function createReconcilerEvents(deps: { readonly ids: Ids; readonly clock
         reference: tracked.reference,
         currency: terms.currency,
       },
+    }),
+    outcomeDecided: ({ tracked, terms, ...decided }) => ({
+      topic: 'railNotices',
+      key: tracked.reference,
+      version: tracked.version,
+      causationId: null,
+      type: 'pesewa.rails.PayoutOutcomeDecided',
+      payload: { ...envelope(), ...decided, rail: terms.rail, reference: tracked.reference },
     }),
     stuckSettled: (tracked, causationId) => ({
       ...about(tracked.reference, tracked.version),

@@ -111,11 +111,19 @@ function countPolling(registry: Registry): Pick<Metrics, 'claimed' | 'ended'> {
 }
 
 /** Registers what counts the coverage audits, and what they found. */
-export function countCoverage(registry: Registry): (run: Pick<CoverageRun, 'status' | 'found'>) => void {
+export function countCoverage(
+  registry: Registry,
+): (run: Pick<CoverageRun, 'status' | 'sources' | 'found'>) => void {
   const runs = new Counter({
     name: 'coverage_runs_total',
     help: 'Audits of the working set against the records of the gateways, by how they went.',
     labelNames: ['status'],
+    registers: [registry],
+  });
+  const sources = new Counter({
+    name: 'coverage_sources_total',
+    help: 'Audits of one gateway each, by the kind of its payments and how they went.',
+    labelNames: ['kind', 'status'],
     registers: [registry],
   });
   const found = new Counter({
@@ -126,6 +134,26 @@ export function countCoverage(registry: Registry): (run: Pick<CoverageRun, 'stat
   });
   return (run) => {
     runs.inc({ status: run.status });
+    for (const { kind, status } of run.sources ?? []) sources.inc({ kind, status });
     for (const [kind, count] of Object.entries(run.found)) found.inc({ kind }, count);
   };
+}
+
+/** Registers the gauge of payments that wait for the ledger. */
+export function gaugeAwaitingLedger(
+  registry: Registry,
+  clock: Clock,
+  count: (before: Date, timeoutMs: number) => Promise<number>,
+): void {
+  const awaiting = new Gauge({
+    name: 'payments_awaiting_ledger',
+    help: 'Payments that lack an entry of the ledger a grace time later and are not judged yet; none where the database does not tell.',
+    registers: [registry],
+    collect: async () => {
+      const counted = count(new Date(clock.nowMs()), COUNT_TIMEOUT_MS);
+      const told = await withDeadline(counted, COUNT_TIMEOUT_MS, clock).catch(() => undefined);
+      awaiting.remove();
+      if (told !== undefined) awaiting.set(told);
+    },
+  });
 }

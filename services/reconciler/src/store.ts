@@ -6,6 +6,7 @@ import {
   type HistoryEntry,
   inFlight,
   isUnknown,
+  type Known,
   type OpenState,
   openStateOf,
   openStates,
@@ -44,12 +45,18 @@ export interface PollDocument extends Claimable {
   readonly acceptedAt?: Date;
   readonly refusedAt?: Date;
   readonly notFoundSince?: Date;
-  readonly callbacks: readonly (Omit<Claim, 'atMs'> & { readonly at: Date })[];
+  readonly callbacks: readonly (Omit<Claim, 'atMs' | 'lastAtMs'> & {
+    readonly at: Date;
+    readonly lastAt?: Date;
+  })[];
   readonly claimsSettled: number;
   readonly decided: readonly bigint[];
+  readonly decidedOutcome?: 'failed' | 'completed';
   readonly received?: bigint;
   readonly charged?: bigint;
   readonly breaks: readonly string[];
+  readonly known?: readonly Known[];
+  readonly endToldAt?: Date;
   readonly posted: boolean;
   readonly refunded: boolean;
   readonly released?: true;
@@ -110,6 +117,9 @@ const DAY_S = 86_400;
 /** Longer than any topic is kept that events without a version come from. */
 const INBOX_DAYS = 100;
 
+/** The audit reads what is open by it, page by page; with `open` among its keys, counting reads no document. */
+const OPEN_KEY = { open: 1, 'terms.kind': 1, openedAt: 1, _id: 1 } as const;
+
 /** A metric may wait so long for its count. */
 const COUNT_TIMEOUT_MS = 1_000;
 
@@ -122,6 +132,7 @@ export async function openWorkingStore(db: Db, strayMs: number): Promise<Working
       // What is claimed is found by its keys alone.
       { key: { watch: 1, dueAt: 1, _id: 1 }, partialFilterExpression: { watch: { $exists: true } } },
       { key: { 'terms.kind': 1, openState: 1, openedAt: 1 }, partialFilterExpression: { open: true } },
+      { key: OPEN_KEY, partialFilterExpression: { open: true } },
       {
         key: { endedAt: 1, _id: 1, 'terms.rail': 1 },
         partialFilterExpression: { endedAt: { $exists: true } },
@@ -168,8 +179,9 @@ export async function openWorkingStore(db: Db, strayMs: number): Promise<Working
       return oldest?.dueAt;
     },
     countOpen: async () => {
+      const limits = { hint: OPEN_KEY, maxTimeMS: COUNT_TIMEOUT_MS };
       const count = (kind: 'payout' | 'collection') =>
-        collection.countDocuments({ open: true, 'terms.kind': kind }, { maxTimeMS: COUNT_TIMEOUT_MS });
+        collection.countDocuments({ open: true, 'terms.kind': kind }, limits);
       const [payout, open] = await Promise.all([count('payout'), count('collection')]);
       return { payout, collection: open };
     },
@@ -201,7 +213,7 @@ function toDocument(tracked: Tracked, strayMs: number): PollDocument {
   const { reference, terms, dueAtMs, scheduledAtMs, askedAtMs, claim, openedAtMs, ...others } = tracked;
   const { acceptedAtMs, refusedAtMs, notFoundSinceMs, callbacks, received, charged, history, ...further } =
     others;
-  const { endedAtMs, released, booked, booksDueAtMs, ...rest } = further;
+  const { endedAtMs, released, booked, booksDueAtMs, known, endToldAtMs, decidedOutcome, ...rest } = further;
   const isStray = terms === null && tracked.version === 0n && !isUnknown(tracked);
   const moves = inFlight(tracked);
   return {
@@ -214,6 +226,7 @@ function toDocument(tracked: Tracked, strayMs: number): PollDocument {
     ...(scheduledAtMs !== null && { scheduledAt: new Date(scheduledAtMs) }),
     ...(askedAtMs !== null && { askedAt: new Date(askedAtMs) }),
     ...(claim !== null && { claim }),
+    ...(decidedOutcome !== null && { decidedOutcome }),
     ...(received !== null && { received }),
     ...(charged !== null && { charged }),
     openedAt: new Date(openedAtMs),
@@ -221,12 +234,18 @@ function toDocument(tracked: Tracked, strayMs: number): PollDocument {
     ...(released && { released }),
     ...(booked !== null && { booked }),
     ...(booksDueAtMs !== null && { booksDueAt: new Date(booksDueAtMs) }),
+    ...(known.length > 0 && { known }),
+    ...(endToldAtMs !== null && { endToldAt: new Date(endToldAtMs) }),
     ...(acceptedAtMs !== null && { acceptedAt: new Date(acceptedAtMs) }),
     ...(refusedAtMs !== null && { refusedAt: new Date(refusedAtMs) }),
     ...(notFoundSinceMs !== null && { notFoundSince: new Date(notFoundSinceMs) }),
     ...((moves.mayDebit !== 0n || moves.mayCredit !== 0n) && { inFlight: true }),
     ...moves,
-    callbacks: callbacks.map(({ atMs, ...callback }) => ({ ...callback, at: new Date(atMs) })),
+    callbacks: callbacks.map(({ atMs, lastAtMs, ...callback }) => ({
+      ...callback,
+      at: new Date(atMs),
+      ...(lastAtMs !== undefined && { lastAt: new Date(lastAtMs) }),
+    })),
     history: history.map(({ atMs, lastAtMs, ...entry }) => ({
       ...entry,
       at: new Date(atMs),
@@ -254,12 +273,19 @@ export function fromDocument(document: PollDocument): Tracked {
     acceptedAtMs: document.acceptedAt?.getTime() ?? null,
     refusedAtMs: document.refusedAt?.getTime() ?? null,
     notFoundSinceMs: document.notFoundSince?.getTime() ?? null,
-    callbacks: document.callbacks.map(({ at, ...callback }) => ({ ...callback, atMs: at.getTime() })),
+    callbacks: document.callbacks.map(({ at, lastAt, ...callback }) => ({
+      ...callback,
+      atMs: at.getTime(),
+      ...(lastAt && { lastAtMs: lastAt.getTime() }),
+    })),
     claimsSettled: document.claimsSettled,
     decided: document.decided,
+    decidedOutcome: document.decidedOutcome ?? null,
     received: document.received ?? null,
     charged: document.charged ?? null,
     breaks: document.breaks,
+    known: document.known ?? [],
+    endToldAtMs: document.endToldAt?.getTime() ?? null,
     posted: document.posted,
     refunded: document.refunded,
     released: document.released ?? false,

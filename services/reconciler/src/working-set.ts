@@ -25,11 +25,10 @@ export interface WorkingSet {
   readonly apply: (seen: readonly Seen[], transaction: Transaction) => Promise<void>;
 }
 
-/** A collection that its gateway has completed with an amount in minor units, as a decision may have it. */
-export interface CompletedAmount {
-  readonly breakId: string;
-  readonly amount: bigint;
-}
+/** A payment that its gateway has ended as a decision may have it: with an amount in minor units, or by an outcome. */
+export type SettledDecision =
+  | { readonly breakId: string; readonly amount: bigint }
+  | { readonly reference: string; readonly outcome: 'failed' | 'completed' };
 
 /** What a {@link WorkingSet} needs. */
 export interface WorkingSetDeps {
@@ -39,8 +38,8 @@ export interface WorkingSetDeps {
   readonly clock: Clock;
   readonly pace: Omit<Pace, 'nowMs'>;
   readonly proof: ProofSettings;
-  /** Called with collections whose break over their amount closes. */
-  readonly settled: (completed: readonly CompletedAmount[], transaction: Transaction) => Promise<void>;
+  /** Called with payments that have ended as people may have decided. */
+  readonly settled: (settled: readonly SettledDecision[], transaction: Transaction) => Promise<void>;
   /** Called with the rails of which payments have become due at once. */
   readonly becameDue: (watches: ReadonlySet<string>) => void;
   /** Called with each payment that its owner has ended. */
@@ -51,7 +50,7 @@ export interface WorkingSetDeps {
 interface Outcome {
   readonly opened: FoundBreak[];
   readonly closing: Resolution[];
-  readonly completed: CompletedAmount[];
+  readonly settled: SettledDecision[];
 }
 
 /** Builds the {@link WorkingSet}. */
@@ -66,13 +65,18 @@ export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
       );
       const changed = new Map<string, Tracked>();
       const ended: Tracked[] = [];
-      const outcome: Outcome = { opened: [], closing: [], completed: [] };
+      const outcome: Outcome = { opened: [], closing: [], settled: [] };
       for (const one of seen) {
         const { reference, eventId, sighting } = one;
         const before = changed.get(reference) ?? loaded.get(reference) ?? awaited(reference, nowMs);
         const sighted = sight(before, sighting, { nowMs, ...deps.pace });
         if (sighted === before) continue;
-        if (before.status === 'open' && sighted.status !== 'open') ended.push(sighted);
+        if (before.status === 'open' && sighted.status !== 'open') {
+          ended.push(sighted);
+          const { decidedOutcome: decided } = before;
+          if (decided !== null && decided === sighted.status)
+            outcome.settled.push({ reference, outcome: decided });
+        }
         if (eventId !== null && wasStuck(before, sighted))
           transaction.emit(deps.events.stuckSettled(sighted, eventId));
         const proven = takeProven(deps, { before, sighted, seen: one, nowMs }, outcome, transaction);
@@ -132,7 +136,7 @@ function close(
     const id = breakId(after.reference, kind);
     outcome.closing.push({ id, resolution });
     if (kind === 'collection.amount_differs' && after.received !== null) {
-      outcome.completed.push({ breakId: id, amount: after.received });
+      outcome.settled.push({ breakId: id, amount: after.received });
     }
   }
   return afterClosings(after, closings, nowMs);
@@ -149,15 +153,16 @@ function tell(before: Tracked, after: Tracked, sighting: Sighting, nowMs: number
 
 async function writeBreaks(
   deps: WorkingSetDeps,
-  { opened, closing, completed }: Outcome,
+  { opened, closing, settled }: Outcome,
   now: Date,
   transaction: Transaction,
 ): Promise<void> {
   const news = await deps.breaks.open(opened, transaction.session);
   for (const document of news) transaction.emit(deps.events.breakOpened(document));
-  const closed = await deps.breaks.resolve(closing, now, transaction.session);
-  for (const document of closed) transaction.emit(deps.events.breakResolved(document));
-  if (completed.length > 0) await deps.settled(completed, transaction);
+  const closed = await deps.breaks.settle(closing, now, transaction.session);
+  for (const document of closed.closed) transaction.emit(deps.events.breakResolved(document));
+  for (const document of closed.opened) transaction.emit(deps.events.breakOpened(document));
+  if (settled.length > 0) await deps.settled(settled, transaction);
 }
 
 /** A payment that ended by our polls alone: no callback ever came. */

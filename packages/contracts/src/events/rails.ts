@@ -100,4 +100,27 @@ export const railNotices = [
       { name: 'approvedBy', type: 'string', doc: 'the other operator, who approved it' },
     ],
   },
+  {
+    type: 'record',
+    namespace,
+    name: 'PayoutOutcomeDecided',
+    doc: 'Two people decided how a payout ended that its rail never ends (ADR 34). Its owner acts on it as on a fact.',
+    fields: [
+      ...envelope,
+      ...subject,
+      {
+        name: 'outcome',
+        type: { type: 'enum', name: 'DecidedOutcome', symbols: ['failed', 'completed'] },
+        doc: 'failed: the rail has not paid and will not; completed: it paid what was asked',
+      },
+      {
+        name: 'railFee',
+        type: 'long',
+        doc: "the rail's own fee by its schedule, minor units; nothing where it failed",
+      },
+      { name: 'breakId', type: 'string', doc: 'the break that the decision is about' },
+      { name: 'decidedBy', type: 'string', doc: 'the operator who proposed the outcome' },
+      { name: 'approvedBy', type: 'string', doc: 'the other operator, who approved it' },
+    ],
+  },
 ] as const satisfies readonly AvroRecord[];

@@ -21,6 +21,21 @@ export interface PayoutState {
   /** The rail's own fee in minor units; known at the end. */
   readonly railFee: bigint;
   readonly statusReason: string | null;
+  /** What people decided last; null where they never had to. */
+  readonly decided: DecidedEnd | null;
+}
+
+/** How a payout ended by the word of two operators, where its rail never tells (ADR 34). */
+export interface DecidedOutcome {
+  readonly outcome: 'failed' | 'completed';
+  /** The rail's own fee in minor units, by its schedule. */
+  readonly railFee: bigint;
+  readonly decidedAtMs: number;
+}
+
+/** A decision that came while an attempt was under way: it ends the payout once that is over, as long as it stands. */
+export interface DecidedEnd extends DecidedOutcome {
+  readonly stands: boolean;
 }
 
 /** What the rail made of an attempt (design 6). */
@@ -44,7 +59,13 @@ export type PayoutCommand =
   | { readonly kind: 'confirmHold'; readonly nowMs: number }
   | { readonly kind: 'refuseHold'; readonly reason: string }
   | { readonly kind: 'recordAttempt'; readonly attempt: number; readonly outcome: AttemptOutcome }
-  | { readonly kind: 'observe'; readonly fact: PayoutFact; readonly resubmitGraceMs: number };
+  | { readonly kind: 'observe'; readonly fact: PayoutFact; readonly resubmitGraceMs: number }
+  | { readonly kind: 'decide'; readonly decided: DecidedOutcome; readonly resubmitGraceMs: number }
+  /** The attempt is over that was under way when people decided, and nobody knows how. */
+  | { readonly kind: 'applyDecided' };
+
+/** Set where two operators decided an end. */
+type ByPeople = { readonly byPeople?: true };
 
 /** What happened to a payout. */
 export type PayoutHappening =
@@ -53,8 +74,10 @@ export type PayoutHappening =
   | { readonly kind: 'submitted'; readonly answer: 'accepted' | 'unknown' | 'refused' }
   /** `unclear`: an attempt was made whose end nobody knows. */
   | { readonly kind: 'requeued'; readonly dueAtMs: number; readonly unclear: boolean }
-  | { readonly kind: 'completed'; readonly railFee: bigint; readonly reason: string }
-  | { readonly kind: 'failed'; readonly reason: string }
+  /** People decided while an attempt was under way, which is over by then. */
+  | { readonly kind: 'decided'; readonly decided: DecidedOutcome; readonly dueAtMs: number }
+  | ({ readonly kind: 'completed'; readonly railFee: bigint; readonly reason: string } & ByPeople)
+  | ({ readonly kind: 'failed'; readonly reason: string } & ByPeople)
   | { readonly kind: 'reversed'; readonly reason: string };
 
 /** Why a command changes nothing. */
@@ -75,6 +98,7 @@ const initial: PayoutState = {
   dueAtMs: null,
   railFee: 0n,
   statusReason: null,
+  decided: null,
 };
 
 function decide(
@@ -92,6 +116,10 @@ function decide(
       return decideAttempt(command.outcome, command.attempt, state);
     case 'observe':
       return decideFact(command.fact, command.resubmitGraceMs, state);
+    case 'decide':
+      return decideByPeople(command.decided, command.resubmitGraceMs, state);
+    case 'applyDecided':
+      return state.decided?.stands ? accept([endOf(state.decided)]) : refuse('payout.already_there');
     default:
       return unreachable(command);
   }
@@ -105,6 +133,7 @@ function decideAttempt(
   if (state.attempts !== attempt) return refuse('payout.stale_attempt');
   if (state.step === 'held' && state.earlierUnclear) return decideLateAnswer(outcome, state);
   if (state.step !== 'submitting') return refuse('payout.stale_attempt');
+  if (state.decided?.stands && isOver(outcome, state.decided)) return accept([endOf(state.decided)]);
   switch (outcome.kind) {
     case 'accepted':
     case 'unknown':
@@ -173,10 +202,45 @@ function decideFact(
       if (state.step !== 'submitting' && state.step !== 'unknown') return refuse('payout.contradiction');
       // The rail may still be busy with an attempt: only after the grace time does its "not found" hold (design 4.3).
       if (fact.polledAtMs - state.attemptedAtMs < resubmitGraceMs) return refuse('payout.grace_not_over');
+      if (state.decided?.stands) return accept([endOf(state.decided)]);
       return accept([{ kind: 'requeued', dueAtMs: fact.polledAtMs, unclear: true }]);
     default:
       return unreachable(fact.status);
   }
+}
+
+/** Ends a payout by the word of two operators (ADR 34): at once, or once an attempt is over that is under way. */
+function decideByPeople(
+  decided: DecidedOutcome,
+  resubmitGraceMs: number,
+  state: PayoutState,
+): Result<readonly PayoutHappening[], PayoutRefusal> {
+  const { outcome, decidedAtMs } = decided;
+  if (state.status !== 'INITIALIZED')
+    return refuse(outcome.toUpperCase() === state.status ? 'payout.already_there' : 'payout.contradiction');
+  if (state.decided !== null && decidedAtMs <= state.decided.decidedAtMs)
+    return refuse('payout.already_there');
+  const { attemptedAtMs, attempts } = state;
+  if (outcome === 'completed' && (attemptedAtMs === null || (attempts === 1 && attemptedAtMs > decidedAtMs)))
+    return refuse('payout.not_attempted');
+  if (state.step !== 'submitting' || attemptedAtMs === null) return accept([endOf(decided)]);
+  const dueAtMs = Math.max(state.dueAtMs ?? 0, attemptedAtMs + resubmitGraceMs);
+  return accept([{ kind: 'decided', decided, dueAtMs }]);
+}
+
+/** The end that people decided; the merchant hears no more of it than that it is one. */
+function endOf({ outcome, railFee }: DecidedOutcome): PayoutHappening {
+  return outcome === 'completed'
+    ? { kind: 'completed', railFee, reason: 'Successful', byPeople: true }
+    : { kind: 'failed', reason: 'Failed', byPeople: true };
+}
+
+/**
+ * Whether an attempt that was under way when people decided leaves their word standing: what the rail says of having paid, or of
+ * being about to where they say that it won't, is newer than theirs.
+ */
+function isOver({ kind }: AttemptOutcome, { outcome }: DecidedOutcome): boolean {
+  return kind !== 'completed' && !(kind === 'accepted' && outcome === 'failed');
 }
 
 /** After the end only COMPLETED → REVERSED moves anything (design 4.5). */
@@ -194,8 +258,12 @@ function evolve(state: PayoutState, happening: PayoutHappening): PayoutState {
   switch (happening.kind) {
     case 'held':
       return { ...next, step: 'held', dueAtMs: happening.dueAtMs };
-    case 'submitted':
-      return { ...next, step: happening.answer === 'accepted' ? 'submitted' : 'unknown', dueAtMs: null };
+    case 'submitted': {
+      const step = happening.answer === 'accepted' ? 'submitted' : 'unknown';
+      return { ...next, step, dueAtMs: null, decided: lapsed(state) };
+    }
+    case 'decided':
+      return { ...next, dueAtMs: happening.dueAtMs, decided: { ...happening.decided, stands: true } };
     case 'requeued':
       return {
         ...next,
@@ -216,7 +284,11 @@ function evolve(state: PayoutState, happening: PayoutHappening): PayoutState {
 }
 
 function ended(state: PayoutState, reason: string): PayoutState {
-  return { ...state, step: 'ended', dueAtMs: null, statusReason: reason };
+  return { ...state, step: 'ended', dueAtMs: null, statusReason: reason, decided: lapsed(state) };
+}
+
+function lapsed({ decided }: PayoutState): DecidedEnd | null {
+  return decided && { ...decided, stands: false };
 }
 
 /** The life of a payout: INITIALIZED → COMPLETED | FAILED, and COMPLETED → REVERSED (design 4). */

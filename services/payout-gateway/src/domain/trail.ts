@@ -8,9 +8,12 @@ export function wordsOf(happening: PayoutHappening): string {
       return answers[happening.answer];
     case 'requeued':
       return happening.unclear ? 'not found at the rail, to be sent again' : 'not sent, to be sent again';
-    case 'held':
+    case 'decided':
+      return `two operators decided that it ${happening.decided.outcome}: it waits for the attempt under way`;
     case 'completed':
     case 'failed':
+      return happening.byPeople ? `${happening.kind}, as two operators decided` : happening.kind;
+    case 'held':
     case 'reversed':
       return happening.kind;
     default:

@@ -6,6 +6,7 @@ import { createReplay } from '../fixtures/replay.ts';
 
 const harness = createHarness('books', { ...process.env, BOOKS_GRACE_MS: '700' });
 const { about, config, database, kafkaLog, operator, polls, publish, rowOf } = harness;
+let ledger: Awaited<ReturnType<typeof harness.joinLedger>>;
 const until = (what: string, met: () => boolean | Promise<boolean>) =>
   eventually(async () => {
     if (!(await met())) throw new Error(`not yet: ${what}`);
@@ -16,11 +17,17 @@ const untilBreak = (reference: string, kind: string, status: string) =>
     (await breaks(reference)).some((one) => one['kind'] === kind && one['status'] === status),
   );
 
-beforeAll(harness.open);
-afterAll(harness.close);
+beforeAll(async () => {
+  await harness.open();
+  ledger = await harness.joinLedger();
+});
+afterAll(async () => {
+  await ledger.close();
+  await harness.close();
+});
 
 describe('the ledger against the gateways, on real daemons (design 5)', () => {
-  it('finds a completed payout without its capture, once, and closes that when it comes', async () => {
+  it('finds a completed payout without its capture on a quiet night, once, and closes that when it comes', async () => {
     const reference = ids.next('po');
     await publish(accepted(reference), completed(reference));
     await untilBreak(reference, 'books.unposted', 'open');
@@ -66,6 +73,50 @@ describe('the ledger against the gateways, on real daemons (design 5)', () => {
       expect(await breaks(reference)).toEqual([]);
       expect(await rowOf(reference)).not.toHaveProperty('booksDueAt');
     }
+  });
+
+  it('tells once that the ledger stands still, and nothing of the payments that wait for it', async () => {
+    await ledger.close();
+    const waiting = Array.from({ length: 40 }, () => ids.next('po'));
+    const [missing = '', ...posted] = waiting;
+    const wrong = ids.next('po');
+    await publish(
+      ...waiting.flatMap((one, at) => [accepted(one), at % 2 ? completed(one) : payoutFailed(one)]),
+    );
+    await untilBreak('ledger', 'books.ledger_behind', 'open');
+    await until('all of them told', async () =>
+      /at least 32 payments/.test(String((await breaks('ledger'))[0]?.['detail'])),
+    );
+    expect(await harness.metrics()).toMatch(/^payments_awaiting_ledger 40$/m);
+    for (const reference of waiting) expect(await breaks(reference)).toEqual([]);
+    await publish(...posted.map((one) => (waiting.indexOf(one) % 2 ? captured(one) : released(one))));
+    await until(
+      'the postings',
+      async () =>
+        (await polls().countDocuments({ _id: { $in: posted }, booksDueAt: { $exists: true } })) === 0,
+    );
+    expect(await breaks(missing)).toEqual([]);
+    await publish(accepted(wrong), completed(wrong));
+    ledger = await harness.joinLedger();
+    await untilBreak('ledger', 'books.ledger_behind', 'resolved');
+    await untilBreak(missing, 'books.unreleased', 'open');
+    await untilBreak(wrong, 'books.unposted', 'open');
+    for (const reference of posted) expect(await breaks(reference)).toEqual([]);
+    expect(about('ledger', 'BreakOpened')).toHaveLength(1);
+    expect(about('ledger', 'BreakResolved')).toHaveLength(1);
+    expect(await harness.metrics()).toMatch(/^payments_awaiting_ledger 0$/m);
+  });
+
+  it('finds the one posting that is missing among many that come', async () => {
+    const all = Array.from({ length: 30 }, () => ids.next('po'));
+    const [missing = '', ...posted] = all;
+    await publish(
+      ...all.flatMap((one) => [accepted(one), completed(one)]),
+      ...posted.map((one) => captured(one)),
+    );
+    await untilBreak(missing, 'books.unposted', 'open');
+    for (const reference of posted) expect(await breaks(reference)).toEqual([]);
+    expect(about('ledger', 'BreakOpened')).toHaveLength(1);
   });
 
   it('are not changed by a replay of every topic from its start', async () => {

@@ -1,9 +1,10 @@
 import type { Clock } from '@pesewa/kernel';
-import { type Loop, type Messaging, startLoop, type Transaction } from '@pesewa/messaging';
+import { type Loop, type Messaging, startLoop, type TopicEnd, type Transaction } from '@pesewa/messaging';
 import type { Logger } from '@pesewa/runtime';
 import { type BreakStore, breakId } from '../breaks/store.ts';
 import { judgeBooks } from '../domain/books.ts';
 import type { FoundBreak } from '../domain/break.ts';
+import { ledgerStanding, waitingText } from '../domain/ledger-standing.ts';
 import type { Finding } from '../domain/question.ts';
 import type { Tracked } from '../domain/tracked.ts';
 import { afterVerdict } from '../domain/verdict.ts';
@@ -13,46 +14,105 @@ import type { WorkingStore } from '../store.ts';
 /** What the loop over the books needs. */
 export interface BooksDeps {
   readonly store: WorkingStore;
-  readonly breaks: Pick<BreakStore, 'open'>;
+  readonly breaks: Pick<BreakStore, 'open' | 'findAll' | 'resolve'>;
   readonly events: ReconcilerEvents;
-  readonly messaging: Pick<Messaging, 'groupCommit' | 'caughtUp'>;
+  readonly messaging: Pick<Messaging, 'groupCommit' | 'caughtUp' | 'ends' | 'hasApplied'>;
   readonly pauseMs: number;
+  /** How long the ledger may trail the gateways before people see it. */
+  readonly graceMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
+/** What is written: a payment that is judged, by its reference, or how the ledger stands. */
+type Item = { readonly reference: string } | { readonly behind: string } | 'level';
+
+/** The gateways' topics up to their ends at a time: what was due then has its end among that. */
+interface Mark {
+  readonly atMs: number;
+  readonly ends: readonly TopicEnd[];
+}
+
 const BATCH = 200;
-const CAUGHT_UP_TIMEOUT_MS = 5_000;
+const KAFKA_TIMEOUT_MS = 5_000;
+const WAITING_TOLD_MAX = 1_000_000;
+const OWNERS = ['payouts', 'collections'] as const;
+const LEDGER = 'ledger';
+const BEHIND = 'books.ledger_behind';
+const BEHIND_ID = breakId(LEDGER, BEHIND);
+const LEVEL = { id: BEHIND_ID, resolution: 'the ledger has applied what the gateways have published' };
 
 /**
  * Holds payments against the ledger's entries that do not bear each other out a grace time later (design 5, ADR 27).
  *
- * Only what is in Kafka may be missed: before it judges, everything is applied here that the topics held after the grace
- * time. Nothing outside is called, so replicas need no claim: of two that look at the same payment one finds it judged.
+ * Only what is in Kafka may be missed: before it judges, the ledger has applied all that the gateways' topics held after
+ * the grace time, and we have applied all that the ledger made of it. While the ledger trails, one break says so for all
+ * payments that wait. Nothing outside is called, so replicas need no claim: of two that look at the same payment one finds
+ * it judged.
  */
 export function startBooks(deps: BooksDeps): Loop {
-  const judging = deps.messaging.groupCommit<string, void>(
-    'reconciler.books',
-    async (references, transaction) => {
-      await judge(deps, references, transaction);
-      return references.map(() => undefined);
-    },
-  );
+  const { breaks, messaging, clock, pauseMs, graceMs } = deps;
+  const writing = messaging.groupCommit<Item, void>('reconciler.books', async (items, transaction) => {
+    await write(deps, items, transaction);
+    return items.map(() => undefined);
+  });
+  let mark: Mark | undefined;
+
+  /** How the ledger stands by the mark there is, or by a new one; nothing where nobody waits, or Kafka does not tell. */
+  async function look(isTold: boolean) {
+    const atMs = clock.nowMs();
+    if (!mark) {
+      if (!isTold && (await findDue(deps, atMs)).length === 0) return undefined;
+      const ends = await messaging.ends(OWNERS, KAFKA_TIMEOUT_MS);
+      mark = ends && { atMs, ends };
+    }
+    const isPast = mark && (await messaging.hasApplied(LEDGER, mark.ends, KAFKA_TIMEOUT_MS));
+    // Without Kafka nobody knows for how long: what comes then is a new mark.
+    if (isPast === undefined) mark = undefined;
+    if (!mark || isPast === undefined) return undefined;
+    const dueByMs = mark.atMs;
+    return {
+      dueByMs,
+      standing: ledgerStanding({ atMs: dueByMs, isPast }, { nowMs: clock.nowMs(), graceMs }),
+    };
+  }
+
+  async function round(signal: AbortSignal): Promise<void> {
+    const [told] = (await breaks.findAll([BEHIND_ID])).filter(({ status }) => status === 'open');
+    const looked = await look(told !== undefined);
+    if (!looked || looked.standing === 'waiting') return;
+    const { standing, dueByMs } = looked;
+    if (standing === 'behind') {
+      const waiting = await countAwaiting(deps.store, new Date(clock.nowMs()));
+      const behind = waitingText(waiting);
+      if (waiting > 0 && told?.detail !== behind) await writing.submit({ behind });
+      return;
+    }
+    if (told && standing === 'level') await writing.submit('level');
+    if ((await findDue(deps, dueByMs)).length > 0) {
+      // What the ledger has applied last may still be on its way to its topic.
+      await clock.sleep(pauseMs, signal);
+      if (signal.aborted || !(await messaging.caughtUp([...OWNERS, LEDGER], KAFKA_TIMEOUT_MS))) return;
+      await judgeAll(dueByMs, signal);
+    }
+    mark = undefined;
+  }
+
+  async function judgeAll(dueByMs: number, signal: AbortSignal): Promise<void> {
+    let due: readonly string[];
+    do {
+      due = await findDue(deps, dueByMs);
+      await Promise.all(due.map((reference) => writing.submit({ reference })));
+    } while (due.length === BATCH && !signal.aborted);
+  }
+
   return startLoop({
     name: 'reconciler books',
-    pauseMs: deps.pauseMs,
-    clock: deps.clock,
+    pauseMs,
+    clock,
     logger: deps.logger,
     round: async (signal) => {
-      const dueByMs = deps.clock.nowMs();
-      let due = await findDue(deps, dueByMs);
-      if (due.length === 0) return false;
-      if (!(await deps.messaging.caughtUp(['payouts', 'collections', 'ledger'], CAUGHT_UP_TIMEOUT_MS)))
-        return false;
-      do {
-        due = await findDue(deps, dueByMs);
-        await Promise.all(due.map(judging.submit));
-      } while (due.length === BATCH && !signal.aborted);
+      await round(signal);
       return false;
     },
   });
@@ -68,13 +128,34 @@ async function findDue({ store }: BooksDeps, dueByMs: number): Promise<readonly 
   return found.map(({ _id }) => _id);
 }
 
-/** Opens a break for each payment that is still not borne out; whatever comes later closes it (domain/closings.ts). */
+/** How many payments are due to be held against their entries, and are not yet; a million at most. */
+export function countAwaiting({ collection }: WorkingStore, before: Date, timeoutMs = 0): Promise<number> {
+  return collection.countDocuments(
+    { booksDueAt: { $lte: before } },
+    { limit: WAITING_TOLD_MAX, ...(timeoutMs > 0 && { maxTimeMS: timeoutMs }) },
+  );
+}
+
+async function write(deps: BooksDeps, items: readonly Item[], transaction: Transaction): Promise<void> {
+  const { breaks, events, clock } = deps;
+  const now = new Date(clock.nowMs());
+  const told = items.filter((item) => item !== 'level');
+  const references = told.flatMap((item) => ('reference' in item ? [item.reference] : []));
+  const behind = told.flatMap((item) => ('behind' in item ? [behindBreak(item.behind, now)] : []));
+  const found = await judge(deps, references, now, transaction);
+  const opened = await breaks.open([...found, ...behind], transaction.session);
+  for (const document of opened) transaction.emit(events.breakOpened(document));
+  const closed = await breaks.resolve(items.includes('level') ? [LEVEL] : [], now, transaction.session);
+  for (const document of closed) transaction.emit(events.breakResolved(document));
+}
+
+/** Finds a break for each payment that is still not borne out; whatever comes later closes it (domain/closings.ts). */
 async function judge(
-  { store, breaks, events, clock }: BooksDeps,
+  { store }: BooksDeps,
   references: readonly string[],
+  now: Date,
   transaction: Transaction,
-): Promise<void> {
-  const nowMs = clock.nowMs();
+): Promise<readonly FoundBreak[]> {
   const loaded = await store.load(references, transaction.session);
   const found: FoundBreak[] = [];
   const judged: Tracked[] = [];
@@ -83,12 +164,15 @@ async function judge(
     const finding = judgeBooks(tracked);
     const isNews = finding !== undefined && !tracked.breaks.includes(finding.kind);
     const findings = isNews ? [finding] : [];
-    found.push(...findings.map((one) => breakOf(tracked, one, new Date(nowMs))));
-    judged.push(afterVerdict({ ...tracked, booksDueAtMs: null }, { fact: null, findings }, nowMs));
+    found.push(...findings.map((one) => breakOf(tracked, one, now)));
+    judged.push(afterVerdict({ ...tracked, booksDueAtMs: null }, { fact: null, findings }, now.getTime()));
   }
   await store.save(judged, transaction.session);
-  const opened = await breaks.open(found, transaction.session);
-  for (const document of opened) transaction.emit(events.breakOpened(document));
+  return found;
+}
+
+function behindBreak(detail: string, openedAt: Date): FoundBreak {
+  return { _id: BEHIND_ID, kind: BEHIND, reference: LEDGER, currency: null, amount: null, detail, openedAt };
 }
 
 function breakOf(

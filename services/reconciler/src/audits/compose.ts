@@ -2,9 +2,9 @@ import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import type { settings } from '../config.ts';
 import type { RailFee } from '../handlers.ts';
-import { countCoverage } from '../metrics.ts';
+import { countCoverage, gaugeAwaitingLedger } from '../metrics.ts';
 import { scheduleTurns, type Turns } from '../turns.ts';
-import { type BooksDeps, startBooks } from './books.ts';
+import { type BooksDeps, countAwaiting, startBooks } from './books.ts';
 import { type CoverageDeps, createCoverage } from './coverage.ts';
 import { addCoverageRoutes } from './coverage-routes.ts';
 import { openCoverageSources } from './coverage-source.ts';
@@ -15,7 +15,7 @@ const BOOKS_PAUSE_MS = 1_000;
 
 /** What the audits are built of. */
 type Parts = Omit<CoverageDeps, 'sources' | 'coverageStore' | 'settleMs' | 'audited'> &
-  Omit<BooksDeps, 'pauseMs'> &
+  Omit<BooksDeps, 'pauseMs' | 'graceMs'> &
   Pick<Turns, 'messaging'> & { readonly railFee: RailFee };
 
 /** Starts the audit of the working set and the loop over the books (ADR 27). */
@@ -25,7 +25,10 @@ export async function composeAudits(
 ): Promise<void> {
   const { config } = scope;
   const { messaging, store } = parts;
-  await scope.open(startBooks({ ...parts, pauseMs: BOOKS_PAUSE_MS }));
+  await scope.open(startBooks({ ...parts, pauseMs: BOOKS_PAUSE_MS, graceMs: config.BOOKS_GRACE_MS }));
+  gaugeAwaitingLedger(scope.metrics, scope.clock, (before, timeoutMs) =>
+    countAwaiting(store, before, timeoutMs),
+  );
   const coverageStore = await openCoverageStore(messaging.db, store.collection);
   const coverage = createCoverage({
     ...parts,

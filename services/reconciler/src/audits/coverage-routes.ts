@@ -36,6 +36,7 @@ function viewRun({ _id, at, found, ...run }: CoverageRun) {
     id: _id,
     at: at.toISOString(),
     status: run.status,
+    sources: (run.sources ?? []).map(({ kind, status, error }) => ({ kind, status, error: error ?? null })),
     read: run.read,
     tracked: run.tracked,
     missing: found['coverage.missing'],

@@ -1,5 +1,5 @@
-import type { Db, Document } from 'mongodb';
-import { inBatches } from '../batches.ts';
+import type { Db, Document, Filter } from 'mongodb';
+import { inPages, inTwo } from '../batches.ts';
 import type { PaymentKind } from '../domain/claim.ts';
 import type { OwnerRecord } from '../domain/coverage.ts';
 import type { RailFee } from '../handlers.ts';
@@ -11,9 +11,15 @@ import type { RailFee } from '../handlers.ts';
  */
 export interface CoverageSource {
   readonly kind: PaymentKind;
-  /** References of the records that have not ended and were accepted before then, oldest first, in batches. */
-  readonly unended: (before: Date) => AsyncIterable<readonly string[]>;
+  /** Records that have not ended and were accepted before then, oldest first, page by page. */
+  readonly unended: (before: Date) => AsyncIterable<readonly AcceptedRow[]>;
   readonly find: (references: readonly string[]) => Promise<ReadonlyMap<string, OwnerRecord>>;
+}
+
+/** Where a record stands among those of its gateway, by keys that never change. */
+export interface AcceptedRow {
+  readonly reference: string;
+  readonly acceptedAt: Date;
 }
 
 /** What is read of a payout or a collection. */
@@ -57,7 +63,8 @@ const FIELDS = {
 /** The step of a payout that its rail has taken on. */
 const TAKEN_ON = 'submitted';
 
-const BATCH = 500;
+/** What takes longer is given up: one gateway's database must not hold up the audit of the other. */
+const READ_TIMEOUT_MS = 30_000;
 
 /** The records of both gateways, in the databases of this installation. */
 export function openCoverageSources(
@@ -78,19 +85,31 @@ function openSource(
   const collection = db.collection<PaymentRow>(kind === 'payout' ? 'payouts' : 'collections');
   return {
     kind,
-    unended: (before) =>
-      inBatches(
+    unended: (before) => {
+      const read = (where: Filter<PaymentRow>, limit: number) =>
         collection
-          .find({ status: unended, acceptedAt: { $lt: before } })
-          .project<{ reference: string }>({ _id: 0, reference: 1 })
-          .sort({ acceptedAt: 1 })
-          .batchSize(BATCH)
-          .map(({ reference }) => reference),
-      ),
+          .find({ status: unended, ...where }, { maxTimeMS: READ_TIMEOUT_MS })
+          .project<AcceptedRow>({ _id: 0, reference: 1, acceptedAt: 1 })
+          .sort({ acceptedAt: 1, reference: 1 })
+          .limit(limit)
+          .toArray();
+      return inPages<AcceptedRow>((after, limit) => {
+        if (!after) return read({ acceptedAt: { $lt: before } }, limit);
+        const { acceptedAt, reference } = after;
+        return inTwo(
+          limit,
+          (most) => read({ acceptedAt, reference: { $gt: reference } }, most),
+          (most) => read({ acceptedAt: { $gt: acceptedAt, $lt: before } }, most),
+        );
+      });
+    },
     find: async (references) => {
       // What a batch has reserved of a payout's references has no status.
       const rows = await collection
-        .find({ reference: { $in: [...references] }, status: { $exists: true } })
+        .find(
+          { reference: { $in: [...references] }, status: { $exists: true } },
+          { maxTimeMS: READ_TIMEOUT_MS },
+        )
         .project<PaymentRow>(FIELDS)
         .toArray();
       return new Map(rows.map((row) => [row.reference, recordOf(row, kind, railFee)]));

@@ -1,5 +1,5 @@
-import type { Collection, Db } from 'mongodb';
-import { inBatches } from '../batches.ts';
+import type { Collection, Db, Filter } from 'mongodb';
+import { inPages, inTwo } from '../batches.ts';
 import { type Page, pageOf } from '../breaks/store.ts';
 import type { PaymentKind } from '../domain/claim.ts';
 import type { Gap } from '../domain/coverage.ts';
@@ -21,12 +21,27 @@ export interface CoverageCounts {
   readonly repaired: number;
 }
 
-/** One audit; one that a crash cut short stays at `running`. */
+/** How the audit of one gateway went; of one that failed, the name of the error: what it says is in the log. */
+export interface CoverageSourceRun {
+  readonly kind: PaymentKind;
+  readonly status: Exclude<CoverageStatus, 'running'>;
+  readonly error?: string;
+}
+
+/** One audit, as it went with the worse of its gateways; one that a crash cut short stays at `running`. */
 export interface CoverageRun extends CoverageCounts {
   readonly _id: string;
   readonly at: Date;
   readonly status: CoverageStatus;
+  /** The gateways that it is through with; older audits were not told of one by one. */
+  readonly sources?: readonly CoverageSourceRun[];
   readonly tookMs: number;
+}
+
+/** Where an open payment stands among those of its kind. */
+export interface OpenRow {
+  readonly _id: string;
+  readonly openedAt: Date;
 }
 
 /** The working set as the audit reads it, and the audits themselves. */
@@ -35,8 +50,8 @@ export interface CoverageStore {
   readonly standing: (
     references: readonly string[],
   ) => Promise<ReadonlyMap<string, Pick<Tracked, 'status' | 'terms'>>>;
-  /** References of open payments that began before then, in batches. */
-  readonly open: (kind: PaymentKind, before: Date) => AsyncIterable<readonly string[]>;
+  /** Open payments that began before then, oldest first, page by page. */
+  readonly open: (kind: PaymentKind, before: Date) => AsyncIterable<readonly OpenRow[]>;
   readonly record: (run: CoverageRun) => Promise<void>;
   /** Newest first. */
   readonly list: (query: {
@@ -59,13 +74,24 @@ export async function openCoverageStore(db: Db, polls: Collection<PollDocument>)
         .toArray();
       return new Map(found.map(({ _id, status, terms }) => [_id, { status, terms: terms ?? null }]));
     },
-    open: (kind, before) =>
-      inBatches(
+    open: (kind, before) => {
+      const read = (where: Filter<PollDocument>, limit: number) =>
         polls
-          .find({ open: true, 'terms.kind': kind, openedAt: { $lt: before } })
-          .project<{ _id: string }>({ _id: 1 })
-          .map(({ _id }) => _id),
-      ),
+          .find({ open: true, 'terms.kind': kind, ...where })
+          .project<OpenRow>({ _id: 1, openedAt: 1 })
+          .sort({ openedAt: 1, _id: 1 })
+          .limit(limit)
+          .toArray();
+      return inPages<OpenRow>((after, limit) => {
+        if (!after) return read({ openedAt: { $lt: before } }, limit);
+        const { openedAt, _id } = after;
+        return inTwo(
+          limit,
+          (most) => read({ openedAt, _id: { $gt: _id } }, most),
+          (most) => read({ openedAt: { $gt: openedAt, $lt: before } }, most),
+        );
+      });
+    },
     record: async ({ _id, ...run }) => {
       await runs.replaceOne({ _id }, run, { upsert: true });
     },

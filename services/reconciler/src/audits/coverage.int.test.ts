@@ -35,6 +35,17 @@ const plant = async (
     .replaceOne({ _id: `demo:${reference}` }, record, { upsert: true });
 };
 
+/** Lets a database tell of what it reads in an order, until it is asked. */
+const profile = async (db: ReturnType<typeof gateway>, order: string) => {
+  await db.command({ profile: 1, slowms: 0, filter: { [order]: 1 } });
+  return {
+    read: async () => {
+      await db.command({ profile: 0 });
+      return db.collection('system.profile').find().toArray();
+    },
+  };
+};
+
 const audit = async (): Promise<Readonly<Record<string, unknown>>> => {
   const { body } = await harness.postAs('ama', '/coverage');
   let run: Readonly<Record<string, unknown>> | undefined;
@@ -145,6 +156,69 @@ describe('the coverage audit on real daemons (design 7)', () => {
     const told = await harness.metrics();
     expect(told).toMatch(/coverage_runs_total\{status="done"\} [5-9]/);
     expect(told).toMatch(/coverage_found_total\{kind="coverage.missing"\} 3/);
+  });
+
+  it('reads its lists page by page, by their keys alone, however many records begin at the same time', async () => {
+    const acceptedAt = new Date(Date.now() - 120_000);
+    const [first = '', ...others] = Array.from({ length: 703 }, () => ids.next('co'));
+    const collections = harness.gateway('collections').collection<{ reference: string }>('collections');
+    const index = { status: 1, acceptedAt: 1, reference: 1 } as const;
+    await collections.createIndex(index, { partialFilterExpression: { status: 'PENDING' } });
+    await plant('collections', first, 'PENDING', { acceptedAt });
+    const record = await collections.findOne({ reference: first }, { projection: { _id: 0 } });
+    await collections.insertMany(others.map((reference) => ({ ...record, reference })));
+    expect(await audit()).toMatchObject({ status: 'done', missing: 703, repaired: 703 });
+    await harness
+      .polls()
+      .updateMany({ _id: { $in: [first, ...others] } }, { $set: { openedAt: acceptedAt } });
+    const later = new Date(acceptedAt.getTime() + 1);
+    const tail = others.slice(-40);
+    await collections.updateMany({ reference: { $in: tail } }, { $set: { acceptedAt: later } });
+    await harness.polls().updateMany({ _id: { $in: tail } }, { $set: { openedAt: later } });
+    const pages = await Promise.all([
+      profile(harness.gateway('collections'), 'command.sort.acceptedAt'),
+      profile(harness.database(), 'command.sort.openedAt'),
+    ]);
+    const again = await audit();
+    expect(again).toMatchObject({ status: 'done', missing: 0, behind: 0 });
+    expect(Number(again['tracked'])).toBeGreaterThanOrEqual(703);
+    for (const { read } of pages) {
+      const looks = await read();
+      expect(looks.length).toBeGreaterThanOrEqual(3);
+      for (const look of looks) {
+        expect(look).toMatchObject({ docsExamined: 0 });
+        expect(look['planSummary']).toMatch(/^IXSCAN/);
+      }
+    }
+    await collections.deleteMany({ reference: { $in: [first, ...others] } });
+    await harness.polls().deleteMany({ _id: { $in: [first, ...others] } });
+  });
+
+  it('audits one gateway though the database of the other fails, and tells which', async () => {
+    const [collection, payout] = [ids.next('co'), ids.next('po')];
+    const payouts = harness.gateway('payouts');
+    await plant('collections', collection, 'PENDING');
+    await plant('payouts', payout, 'INITIALIZED');
+    await payouts.renameCollection('payouts', 'kept');
+    const pipeline = [
+      { $addFields: { broken: { $divide: ['$version', { $subtract: ['$version', '$version'] }] } } },
+      { $match: { broken: 1 } },
+    ];
+    await payouts.createCollection('payouts', { viewOn: 'kept', pipeline });
+    expect(await audit()).toMatchObject({
+      status: 'failed',
+      missing: 1,
+      sources: [
+        { kind: 'payout', status: 'failed', error: 'MongoServerError' },
+        { kind: 'collection', status: 'done', error: null },
+      ],
+    });
+    expect(await openBreaks(collection)).toEqual(['coverage.missing']);
+    expect(await harness.metrics()).toMatch(/coverage_sources_total\{kind="payout",status="failed"\} 1/);
+    await payouts.dropCollection('payouts');
+    await payouts.renameCollection('kept', 'payouts');
+    expect(await audit()).toMatchObject({ status: 'done', missing: 1 });
+    expect(await openBreaks(payout)).toEqual(['coverage.missing']);
   });
 
   it('answers at once, and joins an audit that goes on', async () => {

@@ -6,7 +6,13 @@ import { type Gap, gapBetween, isStillNews, type OwnerRecord } from '../domain/c
 import type { WorkingStore } from '../store.ts';
 import type { WorkingSet } from '../working-set.ts';
 import type { CoverageSource } from './coverage-source.ts';
-import type { CoverageCounts, CoverageRun, CoverageStatus, CoverageStore } from './coverage-store.ts';
+import type {
+  CoverageCounts,
+  CoverageRun,
+  CoverageSourceRun,
+  CoverageStatus,
+  CoverageStore,
+} from './coverage-store.ts';
 
 /** The audit that holds the working set against the gateways' records (design 1, 7; ADR 27). */
 export interface Coverage extends AsyncDisposable {
@@ -58,6 +64,9 @@ class BehindError extends Error {
 const SUSPECTS_MAX = 10_000;
 const LOOKS_PER_TRANSACTION = 100;
 const TOLD_PAGE = 200;
+/** How an audit went with a gateway, the worst first. */
+const STATUSES = ['failed', 'behind'] as const;
+const TOPICS = { payout: 'payouts', collection: 'collections' } as const;
 const CAUGHT_UP = { withinMs: 300_000, lookMs: 5_000, pauseMs: 500 } as const;
 
 /** Builds the {@link Coverage}; an audit in progress is cut short at the end, and the next one repeats it. */
@@ -71,24 +80,21 @@ export function createCoverage(deps: CoverageDeps): Coverage {
   const audit = async (id: string): Promise<CoverageRun> => {
     const at = new Date(deps.clock.nowMs());
     const tally = nothingFound();
+    const sources: CoverageSourceRun[] = [];
     const recordAs = async (status: CoverageStatus): Promise<CoverageRun> => {
-      const run = { _id: id, at, status, ...tally, tookMs: deps.clock.nowMs() - at.getTime() };
+      const run = { _id: id, at, status, sources, ...tally, tookMs: deps.clock.nowMs() - at.getTime() };
       await deps.coverageStore.record(run);
       if (status !== 'running') deps.audited(run);
       return run;
     };
     await recordAs('running');
-    try {
-      for (const source of deps.sources)
-        await auditSource({ ...deps, source, submit: second.submit, tally, signal: closing.signal });
-    } catch (error) {
-      const isBehind = error instanceof BehindError;
-      const run = await recordAs(isBehind ? 'behind' : 'failed');
-      if (!isBehind) throw error;
-      deps.logger.warn({ err: error, run: id }, 'the coverage audit is left to its next turn');
-      return run;
+    for (const source of deps.sources) {
+      sources.push(
+        await trySource({ ...deps, source, submit: second.submit, tally, signal: closing.signal }, id),
+      );
+      await recordAs('running');
     }
-    return recordAs('done');
+    return recordAs(STATUSES.find((status) => sources.some((one) => one.status === status)) ?? 'done');
   };
   let current: { readonly id: string; readonly run: Promise<CoverageRun> } | undefined;
   const join = () => {
@@ -125,53 +131,73 @@ interface SourceAudit extends CoverageDeps {
   readonly signal: AbortSignal;
 }
 
-/** Both ways round: what its gateway has open and we have not, then what we have open and it has not. */
+/** Audits one gateway; where that fails, the other one is audited all the same. */
+async function trySource(audit: SourceAudit, id: string): Promise<CoverageSourceRun> {
+  const { kind } = audit.source;
+  try {
+    await auditSource(audit);
+    return { kind, status: 'done' };
+  } catch (error) {
+    const status = error instanceof BehindError ? 'behind' : 'failed';
+    audit.logger[status === 'behind' ? 'warn' : 'error'](
+      { err: error, run: id, kind },
+      'the coverage audit of a gateway is left to its next turn',
+    );
+    return { kind, status, error: error instanceof Error ? error.name : 'unknown' };
+  }
+}
+
+/**
+ * Both ways round: what its gateway has open and we have not, then what we have open and it has not; at last what an earlier
+ * audit has told. No more suspects are held at once than are looked at again together.
+ */
 async function auditSource(audit: SourceAudit): Promise<void> {
-  const { source, coverageStore, clock, settleMs, tally } = audit;
+  const { source, coverageStore, clock, settleMs, tally, signal } = audit;
   const before = new Date(clock.nowMs() - settleMs);
   const suspects: Suspect[] = [];
-  const suspect = async (references: readonly string[], gapOf: (reference: string) => Gap | undefined) => {
-    audit.signal.throwIfAborted();
-    for (const reference of references) {
-      const gap = gapOf(reference);
-      if (gap !== undefined) suspects.push({ reference, gap });
-    }
+  const suspect = async (found: readonly Suspect[]) => {
+    suspects.push(...found);
     if (suspects.length >= SUSPECTS_MAX) await lookAgain(audit, suspects.splice(0));
+    signal.throwIfAborted();
   };
-  for await (const references of source.unended(before)) {
-    tally.read += references.length;
+  const suspectGaps = (references: readonly string[], gapOf: (reference: string) => Gap | undefined) =>
+    suspect(
+      references.flatMap((reference) => {
+        const gap = gapOf(reference);
+        return gap === undefined ? [] : [{ reference, gap }];
+      }),
+    );
+  signal.throwIfAborted();
+  for await (const page of source.unended(before)) {
+    tally.read += page.length;
+    const references = page.map(({ reference }) => reference);
     const ours = await coverageStore.standing(references);
-    await suspect(references, (reference) => gapBetween(ours.get(reference), { status: 'open' }));
+    await suspectGaps(references, (reference) => gapBetween(ours.get(reference), { status: 'open' }));
   }
-  for await (const references of coverageStore.open(source.kind, before)) {
-    tally.tracked += references.length;
+  for await (const page of coverageStore.open(source.kind, before)) {
+    tally.tracked += page.length;
+    const references = page.map(({ _id }) => _id);
     const records = await source.find(references);
-    await suspect(references, (reference) => gapBetween(OPEN, records.get(reference) ?? null));
+    await suspectGaps(references, (reference) => gapBetween(OPEN, records.get(reference) ?? null));
   }
-  suspects.push(...(await toldOf(audit)));
+  for await (const told of toldOf(audit)) await suspect(told);
   await lookAgain(audit, suspects);
 }
 
 const OPEN = { status: 'open', terms: {} } as const;
 
-/** Payments of this gateway whose record was behind when an earlier audit looked. */
-async function toldOf({ source, breaks, coverageStore }: SourceAudit): Promise<readonly Suspect[]> {
-  const told: Suspect[] = [];
+/** Payments of this gateway whose record was behind when an earlier audit looked, page by page. */
+async function* toldOf({ source, breaks, coverageStore }: SourceAudit): AsyncGenerator<readonly Suspect[]> {
+  const told = { kind: 'coverage.behind', status: 'unresolved', limit: TOLD_PAGE } as const;
   let after: Parameters<BreakStore['list']>[0]['after'];
   do {
-    const page = await breaks.list({
-      kind: 'coverage.behind',
-      status: 'unresolved',
-      after,
-      limit: TOLD_PAGE,
-    });
+    const page = await breaks.list({ ...told, after });
     const references = page.items.map(({ reference }) => reference);
     const standing = await coverageStore.standing(references);
     const own = references.filter((reference) => standing.get(reference)?.terms?.kind === source.kind);
-    told.push(...own.map((reference) => ({ reference, gap: undefined })));
+    yield own.map((reference) => ({ reference, gap: undefined }));
     after = page.next ?? undefined;
   } while (after !== undefined);
-  return told;
 }
 
 /**
@@ -199,12 +225,12 @@ async function lookAgain(audit: SourceAudit, suspects: readonly Suspect[]): Prom
   }
 }
 
-/** Waits until the events that the gateways have published by now are applied here. */
-async function untilCaughtUp({ messaging, clock, signal }: SourceAudit): Promise<void> {
+/** Waits until the events that the gateway has published by now are applied here. */
+async function untilCaughtUp({ messaging, source, clock, signal }: SourceAudit): Promise<void> {
   const lastMs = clock.nowMs() + CAUGHT_UP.withinMs;
-  while (!(await messaging.caughtUp(['payouts', 'collections'], CAUGHT_UP.lookMs))) {
+  while (!(await messaging.caughtUp([TOPICS[source.kind]], CAUGHT_UP.lookMs))) {
     signal.throwIfAborted();
-    if (clock.nowMs() >= lastMs) throw new BehindError('the events of the gateways are not applied yet');
+    if (clock.nowMs() >= lastMs) throw new BehindError('the events of the gateway are not applied yet');
     await clock.sleep(CAUGHT_UP.pauseMs, signal);
   }
 }

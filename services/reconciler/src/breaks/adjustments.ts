@@ -80,7 +80,7 @@ export function isCorrection(event: Received<TopicEvent<'ledger'>>): event is Co
 /** Builds {@link Adjustments}. */
 export function createAdjustments(deps: {
   readonly adjustmentStore: Pick<AdjustmentStore, 'settle'>;
-  readonly breaks: Pick<BreakStore, 'findAll' | 'save'>;
+  readonly breaks: Pick<BreakStore, 'findAll' | 'findAbout' | 'save'>;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
   readonly events: Pick<ReconcilerEvents, 'breakResolved'>;
 }): Adjustments {
@@ -92,7 +92,13 @@ export function createAdjustments(deps: {
         const breakId = await deps.adjustmentStore.settle(outcome, session);
         const [current] = breakId === undefined ? [] : await deps.breaks.findAll([breakId], session);
         if (!current) continue;
-        const settled = settleAdjustment(current, outcome);
+        const about = await deps.breaks.findAbout([current.reference], session);
+        const rivals = about.filter(({ _id }) => _id !== current._id);
+        const settled = settleAdjustment(
+          current,
+          outcome,
+          new Set(rivals.flatMap(({ corrects = [] }) => corrects)),
+        );
         if (settled === current) continue;
         await deps.breaks.save([settled], session);
         if (current.status === settled.status) continue;

@@ -5,13 +5,19 @@ import type { Break } from '../domain/break.ts';
 import { type BreakWish, changeBreak, type LifeRefusal, settleAdjustment } from '../domain/break-life.ts';
 import { afterByHand } from '../domain/by-hand.ts';
 import { isEnd } from '../domain/claim.ts';
+import type { Tracked } from '../domain/tracked.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
 import type { AdjustmentStore } from './adjustments.ts';
 import type { BreakStore } from './store.ts';
 
-/** Why an operator's wish about a break is not taken. */
-export type BreakRefusal = LifeRefusal | 'break.unknown' | 'break.changed' | 'operator.unknown';
+/** Why an operator's wish about a break is not taken; where another break of its payment stands against it, which one. */
+export type BreakRefusal =
+  | LifeRefusal
+  | 'break.unknown'
+  | 'break.changed'
+  | 'operator.unknown'
+  | { readonly why: 'break.told' | 'adjustment.elsewhere'; readonly breakId: string };
 
 /** What an operator wants of which break. */
 export interface BreakOrder {
@@ -31,7 +37,7 @@ export interface BreakLife {
 }
 
 interface LifeDeps {
-  readonly breaks: Pick<BreakStore, 'findAll' | 'save' | 'list'>;
+  readonly breaks: Pick<BreakStore, 'findAll' | 'findAbout' | 'save' | 'list'>;
   readonly adjustmentStore: Pick<AdjustmentStore, 'propose'>;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
   readonly events: ReconcilerEvents;
@@ -71,14 +77,49 @@ async function change(
   const changed = changeBreak(current, wish, { by, at, hasEnded });
   if (!changed.ok || changed.value === current) return changed;
   if (version !== undefined && version !== current.version) return refuse('break.changed');
+  const rival = await rivalOf(deps, changed.value, wish, session);
+  if (rival) return refuse(rival);
   const settled = await settledBy(deps, changed.value, wish, session);
   if (settled === 'taken') return refuse('adjustment.differs');
   await deps.breaks.save([settled], session);
   const what = whatBecame(wish, settled);
-  if (tracked && what)
-    await deps.store.save([afterByHand(tracked, current.kind, what, at.getTime())], session);
+  if (tracked && what) {
+    // What else it tells is over with it.
+    const kinds = [
+      current.kind,
+      ...(what === 'resolve' ? (current.alsoFound ?? []) : []).map(({ kind }) => kind),
+    ];
+    const settledIn = (payment: Tracked, kind: string) => afterByHand(payment, kind, what, at.getTime());
+    await deps.store.save([kinds.reduce(settledIn, tracked)], session);
+  }
   tell(deps.events, settled, wish, by, transaction);
   return accept(settled);
+}
+
+/**
+ * The other break of the payment that tells what this one would tell again, or whose order corrects what this one's would.
+ *
+ * Of two wishes side by side the second meets a unique index, and is looked at again.
+ */
+async function rivalOf(
+  { breaks }: LifeDeps,
+  changed: Break,
+  { what }: BreakWish,
+  session: ClientSession,
+): Promise<Extract<BreakRefusal, object> | undefined> {
+  if (what !== 'reopen' && what !== 'adjust') return undefined;
+  const about = await breaks.findAbout([changed.reference], session);
+  const others = about.filter(({ _id }) => _id !== changed._id);
+  const teller = others.find(
+    ({ status, matters }) => status === 'open' && isShared(matters, changed.matters),
+  );
+  if (what === 'reopen' && teller) return { why: 'break.told', breakId: teller._id };
+  const orderer = others.find(({ corrects }) => isShared(corrects, changed.corrects));
+  return what === 'adjust' && orderer ? { why: 'adjustment.elsewhere', breakId: orderer._id } : undefined;
+}
+
+function isShared(some: readonly string[] = [], others: readonly string[] = []): boolean {
+  return some.some((one) => others.includes(one));
 }
 
 /** What a wish was to the payment of its break; nothing where the break only changed. */

@@ -4,7 +4,7 @@ import { createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import type { Break } from '../domain/break.ts';
-import { findBreak } from '../domain/break-life.ts';
+import { findBreak } from '../domain/break-finding.ts';
 import type { BreakRefusal } from './life.ts';
 import { addBreakRoutes } from './routes.ts';
 

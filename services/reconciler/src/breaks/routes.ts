@@ -165,7 +165,7 @@ const refusals = {
   'break.waits_for_end': [
     409,
     'waits',
-    'the payment has not ended: explain the break instead, it closes by itself with the end of the payment',
+    'the payment has not ended, and with its end the break closes by itself: explain it, or decide the end of a payout by pesewa decisions outcome',
   ],
   'break.waits_for_decision': [
     409,
@@ -180,9 +180,17 @@ const refusals = {
   'adjustment.differs': [409, 'duplicate', 'commandId was used before, for another adjustment'],
   'adjustment.unknown': [409, 'not_pending', 'commandId: no such adjustment of this break is pending'],
   'operator.unknown': [400, 'invalid', 'to: there is no operator of this name'],
-} as const satisfies Record<BreakRefusal, readonly [400 | 404 | 409, string, string]>;
+} as const satisfies Record<Extract<BreakRefusal, string>, readonly [400 | 404 | 409, string, string]>;
+
+const rivals = {
+  'break.told': (id) => `${id} tells the same discrepancy, and is open: go on there`,
+  'adjustment.elsewhere': (id) =>
+    `${id} has an adjustment of the same field of this payment already, pending or applied: withdraw it there first, or go on there`,
+} as const satisfies Record<Extract<BreakRefusal, object>['why'], (breakId: string) => string>;
 
 function refuseBreak(context: Context, refusal: BreakRefusal): Response {
+  if (typeof refusal === 'object')
+    return refuseOperator(context, 409, 'elsewhere', rivals[refusal.why](refusal.breakId));
   const [status, code, message] = refusals[refusal];
   return refuseOperator(context, status, code, message);
 }

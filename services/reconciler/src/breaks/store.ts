@@ -1,8 +1,8 @@
 import type { ClientSession, Collection, Db, Filter, IndexDescription } from 'mongodb';
 import type { Break, BreakStatus, FoundBreak } from '../domain/break.ts';
-import { closeBreak, findBreak } from '../domain/break-life.ts';
 import type { Verdict } from '../domain/question.ts';
 import type { Terms, Tracked } from '../domain/tracked.ts';
+import { type BreakOpening, createBreakOpening } from './opening.ts';
 
 /** A page of a list, and where the next one begins. */
 export interface Page<Item> {
@@ -49,6 +49,8 @@ export interface BreakQuery {
   readonly rail?: string | undefined;
   readonly currency?: string | undefined;
   readonly owner?: string | undefined;
+  /** Those that tell what a kind has found too. */
+  readonly alsoFound?: string | undefined;
   /** Opened, the last time, before then. */
   readonly before?: Date | undefined;
 }
@@ -66,24 +68,29 @@ export interface BreakPage {
 }
 
 /** The breaks of this service's database; wherever a break is called open here, it is not resolved. */
-export interface BreakStore {
+export interface BreakStore extends Pick<BreakOpening, 'settle' | 'toldElsewhere'> {
   /**
    * Opens breaks, and gives those that were not open before, to tell of.
    *
-   * One that was resolved is opened again, with what it is about now; one that stands learns another amount.
+   * One that was resolved is opened again, with what it is about now; one that stands learns another amount. What another
+   * break of the same payment tells opens none.
    */
   readonly open: (found: readonly FoundBreak[], session: ClientSession) => Promise<readonly Break[]>;
+  /** Does the same, and gives the break of each finding too. */
+  readonly openAndTell: BreakOpening['open'];
   readonly findOpen: (
     kind: string,
     references: readonly string[],
     session: ClientSession,
   ) => Promise<readonly Break[]>;
-  /** Closes those that are open, each with its resolution, and gives them. */
+  /** Closes those that are open and about no field of a payment, each with its resolution, and gives them. */
   readonly resolve: (
     resolutions: readonly Resolution[],
     resolvedAt: Date,
     session: ClientSession,
   ) => Promise<readonly Break[]>;
+  /** Every break about some payments, open or not: there is one of each kind at most. */
+  readonly findAbout: (references: readonly string[], session: ClientSession) => Promise<readonly Break[]>;
   /** Those that exist, open or not. */
   readonly findAll: (ids: readonly string[], session?: ClientSession) => Promise<readonly Break[]>;
   /** Writes breaks that were read in the same transaction; a conflict aborts it. */
@@ -121,6 +128,15 @@ const BY_TIME = { openedAt: -1, _id: -1 } as const;
 
 /** One for each way in which breaks are narrowed, in the order in which they are listed. */
 const INDEXES: IndexDescription[] = [
+  // Of a payment's field one open break tells, and one break's orders correct it, whatever else goes wrong.
+  {
+    key: { matters: 1 },
+    unique: true,
+    partialFilterExpression: { status: 'open', matters: { $exists: true } },
+  },
+  { key: { corrects: 1 }, unique: true, partialFilterExpression: { corrects: { $exists: true } } },
+  { key: { 'alsoFound._id': 1 }, partialFilterExpression: { alsoFound: { $exists: true } } },
+  { key: { 'alsoFound.kind': 1, ...BY_TIME }, partialFilterExpression: { alsoFound: { $exists: true } } },
   { key: OPEN_KEY, unique: true, partialFilterExpression: { status: 'open' } },
   { key: { kind: 1, rail: 1 }, partialFilterExpression: { status: 'open', rail: { $exists: true } } },
   { key: COUNT_KEY, partialFilterExpression: { status: 'open' } },
@@ -149,40 +165,23 @@ export async function openBreakStore(db: Db): Promise<BreakStore> {
     }));
     await collection.bulkWrite(writes, { session });
   };
+  const findAbout: BreakStore['findAbout'] = (references, session) =>
+    collection.find({ reference: { $in: [...new Set(references)] } }, { session }).toArray();
+  const opening = createBreakOpening(collection, { findAbout, save });
   return {
     findAll,
     save,
-    open: async (found, session) => {
-      if (found.length === 0) return [];
-      const ids = found.map(({ _id }) => _id);
-      const known = new Map((await findAll(ids, session)).map((one) => [one._id, one]));
-      const changed = new Map<string, Break>();
-      const opened = new Map<string, Break>();
-      for (const { _id, ...told } of found) {
-        const current = changed.get(_id) ?? known.get(_id);
-        const next = findBreak({ _id, ...told }, current);
-        if (next === current) continue;
-        changed.set(_id, next);
-        if (current?.status !== 'open' || opened.has(_id)) opened.set(_id, next);
-      }
-      await save([...changed.values()], session);
-      return [...opened.values()];
-    },
+    findAbout,
+    ...opening,
+    open: async (found, session) => (await opening.open(found, session)).opened,
+    openAndTell: opening.open,
     findOpen: (kind, references, session) =>
       collection.find({ kind, status: 'open', reference: { $in: [...references] } }, { session }).toArray(),
-    resolve: async (resolutions, resolvedAt, session) => {
-      if (resolutions.length === 0) return [];
-      const why = new Map(resolutions.map(({ id, resolution }) => [id, resolution]));
-      const found = await collection
-        .find({ _id: { $in: [...why.keys()] }, status: 'open' }, { session })
-        .toArray();
-      const closed = found.map((one) => closeBreak(one, why.get(one._id) ?? '', resolvedAt));
-      await save(closed, session);
-      return closed;
-    },
+    resolve: async (...given) => (await opening.settle(...given)).closed,
     hold: async (id, session) => {
       const open = { _id: id, status: 'open' as const };
-      return (await collection.findOneAndUpdate(open, { $inc: { decisions: 1 } }, { session })) ?? undefined;
+      const options = { session, returnDocument: 'after' } as const;
+      return (await collection.findOneAndUpdate(open, { $inc: { decisions: 1 } }, options)) ?? undefined;
     },
     countOpenOf: (of, most, session) =>
       collection.countDocuments({ ...of, status: 'open' }, { session, limit: most }),
@@ -209,7 +208,16 @@ async function countOpen(collection: Collection<Break>): Promise<ReadonlyMap<str
   return new Map(counts.map(({ _id, ...open }) => [_id, open]));
 }
 
-function filterOf({ reference, status, kind, rail, currency, owner, before }: BreakQuery): Filter<Break> {
+function filterOf({
+  reference,
+  status,
+  kind,
+  rail,
+  currency,
+  owner,
+  alsoFound,
+  before,
+}: BreakQuery): Filter<Break> {
   return {
     // Apart, since it may speak of the owner too.
     ...(status !== undefined && { $and: [statuses[status]] }),
@@ -218,6 +226,7 @@ function filterOf({ reference, status, kind, rail, currency, owner, before }: Br
     ...(rail !== undefined && { rail }),
     ...(currency !== undefined && { currency }),
     ...(owner !== undefined && { owner }),
+    ...(alsoFound !== undefined && { alsoFound: { $exists: true }, 'alsoFound.kind': alsoFound }),
     // None was opened again before it was opened: the first narrows the index, the second tells.
     ...(before && { openedAt: { $lt: before }, since: { $lt: before } }),
   };

@@ -48,6 +48,12 @@ export const breakColumns = [
 export function viewBreakWhole(one: Break) {
   return {
     ...viewBreak(one),
+    /** What others have found of the payment that this break tells already. */
+    alsoFound: (one.alsoFound ?? []).map(({ kind, amount, detail }) => ({
+      kind,
+      amount: text(amount, one.currency),
+      detail,
+    })),
     adjustments: (one.adjustments ?? []).map(viewAdjustment),
     history: one.history.map((change) => viewChange(change, one.currency)),
     links: linksOf(one),
@@ -82,7 +88,13 @@ function linksOf(one: Break) {
     service: 'ledger',
     path: `/commands/${encodeURIComponent(commandId)}`,
   }));
-  return [...(subjectOf(one) === 'wallet' ? walletLinks(one) : paymentLinks(one)), ...orders];
+  return [...subjectLinks(one), ...orders];
+}
+
+function subjectLinks(one: Break) {
+  const subject = subjectOf(one);
+  if (subject === 'service') return [{ service: one.reference, path: '/readyz' }];
+  return subject === 'wallet' ? walletLinks(one) : paymentLinks(one);
 }
 
 function walletLinks({ reference, rail, currency }: Break) {

@@ -25,7 +25,7 @@ import type { CloseRecord, CloseStore } from './store.ts';
 export interface AskingDeps {
   readonly closeStore: CloseStore;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
-  readonly breaks: Pick<BreakStore, 'open' | 'resolve' | 'findAll'>;
+  readonly breaks: Pick<BreakStore, 'openAndTell' | 'settle'>;
   readonly events: ReconcilerEvents;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly rails: readonly PolledRail[];
@@ -80,7 +80,7 @@ export function startAsking(deps: AskingDeps): Loop {
       open,
       // By the database's clock, as polls have it.
       mark: { askedAt: '$$NOW' },
-      // While its circuit is open nobody can be asked, and nothing is counted as a try.
+      // While its circuit is open, or it has turned a question away, nobody is asked, and nothing is counted as a try.
       ...(rail && { mayClaim: rail.isAvailable, pace: deps.paceOf(rail.name) }),
       leaseMs: workTimeoutMs * LEASE_FACTOR,
       workTimeoutMs,
@@ -155,10 +155,10 @@ async function commitAnswers(
       found.push(finding);
     }
   }
-  const breakIds = await settleBreaks(deps, found, payments, transaction);
+  const tellers = await settleBreaks(deps, found, payments, transaction);
   const changed = [...payments.values()].filter((one) => one !== loaded.get(one.reference));
   await deps.store.save(changed, session);
-  writes.push(...found.map((finding, index) => finished(deps, finding, breakIds[index])));
+  writes.push(...found.map((finding, index) => finished(deps, finding, tellers[index])));
   if (writes.length > 0) await records.bulkWrite(writes, { session, ordered: false });
   for (const { matching } of found) transaction.afterCommit(() => deps.finished(matching.result));
   return asked.map(() => undefined);
@@ -217,7 +217,7 @@ function lost({ triesMax }: AskingDeps, { record }: Polled): CloseFinding {
 function finished(
   deps: AskingDeps,
   { record, ours, matching, told }: CloseFinding,
-  breakId: string | undefined,
+  [breakId, ...others]: readonly string[] = [],
 ): AnyBulkWriteOperation<CloseRecord> {
   const { result, differences, theirs, why } = matching;
   const isDone = result !== 'pending';
@@ -231,6 +231,7 @@ function finished(
     ...(theirs && { theirs }),
     ...(why !== null && { why }),
     ...(breakId !== undefined && { breakId }),
+    ...(others.length > 0 && { alsoToldBy: others }),
     ...(told && { told }),
     ...(!isDone && { dueAt: new Date(deps.clock.nowMs() + pauseMs) }),
   };

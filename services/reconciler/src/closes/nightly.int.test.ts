@@ -60,8 +60,13 @@ describe('a close whose payment has a break already', () => {
     expect(new Set(await breaksOf(both))).toEqual(new Set(['close.differs', 'payout.amount_differs']));
     expect(await breaksOf(gone)).toEqual(['payment.contradiction']);
     answers.set(gone, { kind: 'notFound' });
-    await closed(window, 'upstream');
-    expect(new Set(await breaksOf(gone))).toEqual(new Set(['close.missing_there', 'payment.contradiction']));
+    // The same money, and the same field: the rail has not moved what we have.
+    const { id } = await closed(window, 'upstream');
+    expect(await breaksOf(gone)).toEqual(['payment.contradiction']);
+    expect(await recordOf(id, gone)).toMatchObject({
+      result: 'missing_there',
+      breakId: `${gone}/payment.contradiction`,
+    });
   });
 
   it('keeps a difference that was told once, however unclear the answers after it', async () => {

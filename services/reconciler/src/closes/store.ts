@@ -58,8 +58,10 @@ export interface CloseRecord extends Claimable {
   readonly differences?: readonly Difference[];
   /** Why it is unclear, or is not known yet. */
   readonly why?: string;
-  /** The break that tells of it. */
+  /** The break that tells of it: its own, or where others tell all of it the first of them. */
   readonly breakId?: string;
+  /** Further breaks, where each tells a part of it. */
+  readonly alsoToldBy?: readonly string[];
   /** Set where the rail told an end that its owner did not know: it went out as a fact. */
   readonly told?: true;
   readonly keepUntil: Date;

@@ -58,6 +58,7 @@ export function viewRecord(record: CloseRecord) {
     })),
     why: record.why ?? null,
     breakId: record.breakId ?? null,
+    alsoToldBy: record.alsoToldBy ?? [],
     /** Whether the rail told an end that the payment's owner did not know, and was told of. */
     ownerTold: record.told === true,
     askedAt: record.askedAt?.toISOString() ?? null,

@@ -1,7 +1,9 @@
-import { accept, type Clock, type Ids, type Result, refuse } from '@pesewa/kernel';
+import { accept, type Clock, formatAmount, type Ids, type Money, type Result, refuse } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { ClientSession } from 'mongodb';
 import type { BreakStore } from '../breaks/store.ts';
+import type { BreakChange } from '../domain/break.ts';
+import { changed } from '../domain/break-versions.ts';
 import {
   type BreakRefusal,
   blocksOthers,
@@ -21,7 +23,7 @@ import type { RailFee } from '../handlers.ts';
 import type { WorkingStore } from '../store.ts';
 import type { DecisionPage, DecisionQuery, DecisionStore } from './store.ts';
 
-/** What operators decide that customers paid: proposed by one, approved by another (design 6, ADR 17). */
+/** What operators decide that customers paid, or how payouts ended: proposed by one, approved by another (ADR 17). */
 export interface Decisions {
   /** Records a proposal once; the same again is the same, another under its id is refused. */
   readonly propose: (
@@ -29,7 +31,7 @@ export interface Decisions {
     by: string,
     id?: string,
   ) => Promise<Result<Decision, ProposeRefusal>>;
-  /** Approves or rejects; an approval publishes the amount in the same transaction. */
+  /** Approves or rejects; an approval publishes what was decided in the same transaction. */
   readonly decide: (id: string, verdict: Omit<Verdict, 'at'>) => Promise<Result<Decision, DecideRefusal>>;
   readonly find: (id: string) => Promise<Decision | undefined>;
   readonly list: (query: DecisionQuery) => Promise<DecisionPage>;
@@ -39,7 +41,7 @@ interface DecisionDeps {
   readonly decisionStore: DecisionStore;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
-  readonly breaks: Pick<BreakStore, 'findAll' | 'hold'>;
+  readonly breaks: Pick<BreakStore, 'findAll' | 'hold' | 'save'>;
   readonly events: ReconcilerEvents;
   readonly railFee: RailFee;
   readonly ids: Ids;
@@ -85,28 +87,26 @@ async function propose(
   { wish, by, id }: Proposed,
   { session }: Transaction,
 ): Promise<Result<Decision, ProposeRefusal>> {
-  const { breakId, note } = wish;
-  const nowMs = deps.clock.nowMs();
+  const { note } = wish;
+  const at = new Date(deps.clock.nowMs());
   const [taken] = await deps.decisionStore.find({ id }, session);
-  const matter = await matterOf(deps, breakId, session);
+  const breakId = await chosenBreak(deps, wish, taken, session);
+  const matter = await matterOf(deps, breakId, 'outcome' in wish ? 'outcome' : 'amount', session);
   const about = matter.ok ? matter.value : taken;
   if (!about) return matter.ok ? refuse('break.unknown') : matter;
-  const { reference, currency } = about;
-  const amount = readDecidedAmount(wish.amount, currency);
-  if (!amount.ok) return taken ? refuse('decision.differs') : amount;
+  const { reference } = about;
+  const terms = termsOf(wish, about);
+  if (!terms.ok) return taken ? refuse('decision.differs') : terms;
   const named = { id, breakId, reference, ...(note !== undefined && { note }) };
-  const proposal: Decision = {
-    ...named,
-    ...amount.value,
-    requestedBy: by,
-    at: new Date(nowMs),
-    status: 'proposed',
-  };
+  const proposal: Decision = { ...named, ...terms.value, requestedBy: by, at, status: 'proposed' };
   if (taken) return isSameDecision(taken, proposal) ? accept(taken) : refuse('decision.differs');
   if (!matter.ok) return matter;
-  const others = await deps.decisionStore.find({ breakId }, session);
-  if (others.some((other) => blocksOthers(other, nowMs))) return refuse('decision.open');
-  if (!(await deps.breaks.hold(breakId, session))) return refuse('break.closed');
+  const others = await deps.decisionStore.find({ reference }, session);
+  if (others.some((other) => blocksOthers(other, at.getTime()))) return refuse('decision.open');
+  if (!(await holdFor(deps, proposal, { by, at, what: 'decision proposed' }, session)))
+    return refuse('break.closed');
+  // Of a payment one at a time, whichever of its breaks it is about: rivals meet here.
+  await deps.store.save([matter.value.tracked], session);
   await deps.decisionStore.insert(proposal, session);
   return accept(proposal);
 }
@@ -119,31 +119,98 @@ async function settle(
   const { session } = transaction;
   const [decision] = await deps.decisionStore.find({ id }, session);
   if (!decision) return refuse('decision.unknown');
-  const matter = await matterOf(deps, decision.breakId, session);
-  const railFee = matter.ok && deps.railFee(matter.value.terms.rail, 'collection', decision.minor);
-  const decided = decide(decision, verdict, railFee || 0n);
+  const what = decision.outcome === undefined ? 'amount' : 'outcome';
+  const matter = await matterOf(deps, decision.breakId, what, session);
+  const railFee = matter.ok ? feeOf(deps, decision, matter.value.terms) : undefined;
+  const decided = decide(decision, verdict, railFee ?? 0n);
   if (!decided.ok || decided.value === decision) return decided;
   const { value } = decided;
+  const { by, at } = verdict;
   if (value.status === 'approved') {
     if (!matter.ok) return matter;
-    const { tracked, terms } = matter.value;
     // A fee of nothing would be booked where nobody knows it.
-    if (railFee === false || railFee === undefined) return refuse('rail.unconfigured');
-    if (!(await deps.breaks.hold(value.breakId, session))) return refuse('break.closed');
-    const { breakId, requestedBy: decidedBy, decidedBy: approvedBy, minor: amount } = value;
-    // The end tells by this whether it is the one that was decided.
-    await deps.store.save([{ ...tracked, decided: [...tracked.decided, amount] }], session);
-    const named = { breakId, decidedBy, approvedBy };
-    transaction.emit(deps.events.amountDecided({ tracked, terms, amount, railFee, ...named }));
-  }
+    if (railFee === undefined) return refuse('rail.unconfigured');
+    if (!(await holdFor(deps, value, { by, at, what: 'decision approved' }, session)))
+      return refuse('break.closed');
+    await publish(deps, value, matter.value, transaction);
+  } else await holdFor(deps, value, { by, at, what: 'decision rejected' }, session);
   await deps.decisionStore.settle(value, session);
   return decided;
 }
 
-/** What can be decided about: the open break of an open collection. */
-interface Matter {
+/** What the rail charges for what is decided, by its schedule: nothing for a payout that it did not pay. */
+function feeOf({ railFee }: DecisionDeps, { outcome, minor }: Decision, { rail }: Terms): bigint | undefined {
+  if (outcome === 'failed') return 0n;
+  return railFee(rail, outcome === undefined ? 'collection' : 'payout', minor);
+}
+
+/** Tells the owner what was approved, and keeps it: the end tells by it whether it is the one that was decided. */
+async function publish(
+  deps: DecisionDeps,
+  approved: Extract<Decision, { readonly status: 'approved' }>,
+  { tracked, terms }: Matter,
+  { session, emit }: Transaction,
+): Promise<void> {
+  const {
+    breakId,
+    requestedBy: decidedBy,
+    decidedBy: approvedBy,
+    minor: amount,
+    railFee,
+    outcome,
+  } = approved;
+  const told = { tracked, terms, railFee, breakId, decidedBy, approvedBy };
+  if (outcome !== undefined) {
+    await deps.store.save([{ ...tracked, decidedOutcome: outcome }], session);
+    return emit(deps.events.outcomeDecided({ ...told, outcome }));
+  }
+  await deps.store.save([{ ...tracked, decided: [...tracked.decided, amount] }], session);
+  emit(deps.events.amountDecided({ ...told, amount }));
+}
+
+/** Holds the break of a decision and notes in its life what became of that; nothing where it is not open. */
+async function holdFor(
+  { breaks }: DecisionDeps,
+  decision: Decision,
+  { by, at, what }: Pick<BreakChange, 'by' | 'at' | 'what'>,
+  session: ClientSession,
+): Promise<boolean> {
+  const held = await breaks.hold(decision.breakId, session);
+  if (!held) return false;
+  await breaks.save([changed(held, { by, at, what, text: textOf(decision) })], session);
+  return true;
+}
+
+function textOf({ id, outcome, minor, currency }: Decision): string {
+  return `${outcome ?? `${formatAmount(minor, currency)} ${currency}`}: ${id}`;
+}
+
+/** The break that a wish is about: the one that is named, or that its id was taken for, or the first that is open. */
+async function chosenBreak(
+  { breaks }: DecisionDeps,
+  wish: DecisionWish,
+  taken: Decision | undefined,
+  session: ClientSession,
+): Promise<string> {
+  if (!('outcome' in wish)) return wish.breakId;
+  if (taken && wish.breakIds.includes(taken.breakId)) return taken.breakId;
+  const found = new Map((await breaks.findAll(wish.breakIds, session)).map((one) => [one._id, one]));
+  const there = wish.breakIds.filter((id) => found.has(id));
+  return there.find((id) => found.get(id)?.status === 'open') ?? there[0] ?? wish.breakIds[0] ?? '';
+}
+
+/** What is decided: an amount as it is written, or an outcome of what was asked. */
+function termsOf(
+  wish: DecisionWish,
+  { currency, minor }: Money,
+): Result<Money & Pick<Decision, 'outcome'>, 'amount.invalid'> {
+  if ('outcome' in wish) return accept({ currency, minor, outcome: wish.outcome });
+  return readDecidedAmount(wish.amount, currency);
+}
+
+/** What can be decided about: the open break of an open payment; the money is what it asks for. */
+interface Matter extends Money {
   readonly reference: string;
-  readonly currency: string;
   readonly tracked: Tracked;
   readonly terms: Terms;
 }
@@ -151,14 +218,15 @@ interface Matter {
 async function matterOf(
   { breaks, store }: Pick<DecisionDeps, 'breaks' | 'store'>,
   breakId: string,
+  what: 'amount' | 'outcome',
   session: ClientSession,
 ): Promise<Result<Matter, BreakRefusal>> {
   const [about] = await breaks.findAll([breakId], session);
   const reference = about?.reference ?? '';
   const tracked = about && (await store.load([reference], session)).get(reference);
-  const why = whyUndecidable(about, tracked);
+  const why = whyUndecidable(about, tracked, what);
   if (why) return refuse(why);
   const terms = tracked?.terms;
   if (!about || !tracked || !terms) return refuse('break.unknown');
-  return accept({ reference, currency: terms.currency, tracked, terms });
+  return accept({ reference, currency: terms.currency, minor: terms.amount, tracked, terms });
 }

@@ -4,7 +4,7 @@ import { createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import type { DecideRefusal, Decision, ProposeRefusal } from '../domain/decisions.ts';
-import { proposed } from '../fixtures/decisions.ts';
+import { outcomeProposed, proposed } from '../fixtures/decisions.ts';
 import { addDecisionRoutes } from './routes.ts';
 
 const OPERATOR = 'the-token-of-these-tests';
@@ -84,7 +84,11 @@ describe('the routes of decisions', () => {
     ['{', 400, /well-formed JSON/],
     ['{"amount":"1","amount":"2","reference":"co-1"}', 400, /each key once/],
     ['[]', 400, /must be a JSON object/],
-    [{ reference: 'co-1' }, 400, /^amount must be a decimal text/],
+    [{ reference: 'co-1' }, 400, /either amount or outcome is required/],
+    [{ ...wish, outcome: 'failed', note: 'why' }, 400, /either amount or outcome/],
+    [{ reference: 'po-1', outcome: 'failed' }, 400, /note is required/],
+    [{ reference: 'po-1', outcome: 'reversed', note: 'why' }, 400, /^outcome must be one of/],
+    [{ ...wish, amount: 1 }, 400, /^amount must be a decimal text/],
     [{ amount: '1' }, 400, /either breakId or reference/],
     [{ ...wish, breakId: 'co-1/x' }, 400, /either breakId or reference/],
     [{ ...wish, reference: '..' }, 400, /^reference/],
@@ -97,6 +101,25 @@ describe('the routes of decisions', () => {
     const answer = await ask('/decisions', body);
     expect(answer).toMatchObject([status, { message: expect.stringMatching(message) as unknown }]);
     expect(said).toEqual([]);
+  });
+
+  it('take the outcome of a payout, over whichever break keeps it from its end', async () => {
+    const { ask, said } = open({ proposed: accept(outcomeProposed) });
+    const outcome = { outcome: 'failed', note: 'the rail says so in writing' };
+    const answer = await ask('/decisions', { ...outcome, reference: 'po-1' });
+    expect(answer).toMatchObject([202, { outcome: 'failed', amount: '100', reference: 'po-1' }]);
+    await ask('/decisions', { ...outcome, breakId: 'po-1/payment.stuck' });
+    const breakIds = [
+      'po-1/payout.refused_again',
+      'po-1/payout.not_found',
+      'po-1/payment.stuck',
+      'po-1/payout.amount_differs',
+      'po-1/payment.contradiction',
+    ];
+    expect(said).toMatchObject([
+      [{ ...outcome, breakIds }, 'ama', undefined],
+      [{ ...outcome, breakIds: ['po-1/payment.stuck'] }, 'ama', undefined],
+    ]);
   });
 
   it('show one decision', async () => {

@@ -8,8 +8,11 @@ import {
   DECIDABLE,
   type DecideRefusal,
   type Decision,
+  type DecisionWish,
+  decidedOutcomes,
   decisionStatuses,
   expiryMsOf,
+  OUTCOME_DECIDABLE,
   type ProposeRefusal,
 } from '../domain/decisions.ts';
 import type { Decisions } from './decisions.ts';
@@ -31,12 +34,22 @@ const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
 const proposal = fields({
   breakId: line(BREAK_ID_LENGTH_MAX).optional(),
   reference: reference.optional(),
-  amount: z.string({ error: 'must be a decimal text' }),
+  amount: z.string({ error: 'must be a decimal text' }).optional(),
+  outcome: z.enum(decidedOutcomes, { error: `must be one of ${decidedOutcomes.join(', ')}` }).optional(),
   note: line(NOTE_LENGTH_MAX).optional(),
   commandId: commandId.optional(),
-}).refine((body) => (body.breakId === undefined) !== (body.reference === undefined), {
-  error: 'either breakId or reference is required, and not both',
-});
+})
+  .refine((body) => (body.breakId === undefined) !== (body.reference === undefined), {
+    error: 'either breakId or reference is required, and not both',
+  })
+  .refine((body) => (body.amount === undefined) !== (body.outcome === undefined), {
+    error: 'either amount or outcome is required, and not both: amount must be a decimal text',
+  })
+  .refine((body) => body.outcome === undefined || body.note !== undefined, {
+    error: 'note is required with an outcome: how do you know that it ended so?',
+  });
+
+type Wished = Omit<z.output<typeof proposal>, 'commandId'>;
 
 const rejection = fields({ reason: line(NOTE_LENGTH_MAX).optional() });
 
@@ -53,7 +66,7 @@ export interface DecisionRouteDeps {
   readonly sharedMayOrder: boolean;
 }
 
-/** Adds the routes by which two operators decide what a customer paid (design 6, ADR 17). */
+/** Adds the routes by which two operators decide what a customer paid, or how a payout ended (ADR 23, ADR 34). */
 export function addDecisionRoutes(operator: Hono, { decisions, sharedMayOrder }: DecisionRouteDeps): void {
   operator.post('/decisions/*', forNamedOperators(sharedMayOrder));
   operator.get('/decisions', async (context) => {
@@ -77,9 +90,8 @@ export function addDecisionRoutes(operator: Hono, { decisions, sharedMayOrder }:
   operator.post('/decisions', async (context) => {
     const body = await readOperatorBody(context, proposal);
     if (!body.ok) return body.refusal;
-    const { breakId: id, reference: about, amount, note, commandId: under } = body.value;
-    const wish = { breakId: id ?? breakId(about ?? '', DECIDABLE), amount, note };
-    const proposed = await decisions.propose(wish, operatorOf(context), under);
+    const { commandId: under, ...wished } = body.value;
+    const proposed = await decisions.propose(wishOf(wished), operatorOf(context), under);
     return proposed.ok
       ? answerJson(context, 202, viewDecision(proposed.value))
       : refuseDecision(context, proposed.refusal);
@@ -96,6 +108,13 @@ export function addDecisionRoutes(operator: Hono, { decisions, sharedMayOrder }:
   });
 }
 
+/** The wish that a proposal is; which fields go together is checked before. */
+function wishOf({ breakId: id, reference: of = '', amount = '', outcome, note }: Wished): DecisionWish {
+  if (outcome === undefined) return { breakId: id ?? breakId(of, DECIDABLE), amount, note };
+  const breakIds = id === undefined ? OUTCOME_DECIDABLE.map((kind) => breakId(of, kind)) : [id];
+  return { breakIds, outcome, note: note ?? '' };
+}
+
 async function settle(
   context: Context,
   decisions: Pick<Decisions, 'decide'>,
@@ -109,31 +128,35 @@ async function settle(
 }
 
 const refusals = {
-  'break.unknown': [404, 'not_found', 'breakId or reference: there is no such break over an amount'],
-  'break.undecidable': [400, 'invalid', `breakId must be that of a break ${DECIDABLE}`],
+  'break.unknown': [404, 'not_found', 'breakId or reference: there is no such break to decide about'],
+  'break.undecidable': [
+    400,
+    'invalid',
+    `breakId must be that of a break ${DECIDABLE}, or with an outcome that of a payout: ${OUTCOME_DECIDABLE.join(', ')}`,
+  ],
   'break.closed': [409, 'closed', 'breakId: the break is resolved'],
   'payment.ended': [
     409,
     'ended',
-    'reference: the collection has ended: what it completed with is corrected by an order to the ledger',
+    'reference: the payment has ended: what was booked for it is corrected by an order to the ledger',
   ],
   'rail.unconfigured': [
     409,
     'rail_unconfigured',
-    'the rail of the collection is not configured here, so its fee is not known',
+    'the rail of the payment is not configured here, so its fee is not known',
   ],
   'amount.invalid': [
     400,
     'invalid',
     'amount must be a positive decimal text, no finer than the currency allows',
   ],
-  'decision.open': [409, 'undecided', 'breakId: another decision about it is not settled yet'],
+  'decision.open': [409, 'undecided', 'breakId: another decision about its payment is not settled yet'],
   'decision.differs': [409, 'duplicate', 'commandId was used before for another decision'],
   'decision.unknown': [404, 'not_found', 'there is no such decision'],
   'decision.same_operator': [
     403,
     'same_operator',
-    'you proposed this amount: another operator must approve it, with a token of their own',
+    'you proposed it: another operator must approve it, with a token of their own',
   ],
   'decision.expired': [
     409,
@@ -157,6 +180,7 @@ function viewDecision(decision: Decision) {
     reference: of,
     currency,
     amount: formatAmount(minor, currency),
+    ...(decision.outcome !== undefined && { outcome: decision.outcome }),
     ...(note !== undefined && { note }),
     status,
     requestedBy,
@@ -189,12 +213,13 @@ export function timelineOf(
   decisions: readonly Decision[],
 ): readonly { readonly at: Date; readonly detail: string }[] {
   return decisions.flatMap((decision) => {
-    const amount = `${formatAmount(decision.minor, decision.currency)} ${decision.currency}`;
-    const lines = [{ at: decision.at, detail: `${amount} proposed by ${decision.requestedBy}` }];
+    const money = `${formatAmount(decision.minor, decision.currency)} ${decision.currency}`;
+    const what = decision.outcome ?? money;
+    const lines = [{ at: decision.at, detail: `${what} proposed by ${decision.requestedBy}` }];
     if (decision.status === 'proposed') return lines;
     const verdict = decision.status === 'rejected' ? 'rejected' : 'approved';
-    lines.push({ at: decision.decidedAt, detail: `${amount} ${verdict} by ${decision.decidedBy}` });
-    if (decision.status === 'applied') lines.push({ at: decision.appliedAt, detail: `${amount} applied` });
+    lines.push({ at: decision.decidedAt, detail: `${what} ${verdict} by ${decision.decidedBy}` });
+    if (decision.status === 'applied') lines.push({ at: decision.appliedAt, detail: `${what} applied` });
     return lines;
   });
 }

@@ -1,6 +1,6 @@
 import type { ClientSession, Db, Filter } from 'mongodb';
 import type { Decision } from '../domain/decisions.ts';
-import type { CompletedAmount } from '../working-set.ts';
+import type { SettledDecision } from '../working-set.ts';
 
 /** Where a page of a list goes on: after this decision. */
 export interface DecisionCursor {
@@ -25,16 +25,16 @@ export interface DecisionQuery {
 /** The decisions of this service's database. */
 export interface DecisionStore {
   readonly find: (
-    by: { readonly id: string } | { readonly breakId: string },
+    by: { readonly id: string } | { readonly reference: string },
     session?: ClientSession,
   ) => Promise<readonly Decision[]>;
   readonly insert: (decision: Decision, session: ClientSession) => Promise<void>;
   /** Writes what became of a proposal that was read in the same transaction; a conflict aborts it. */
   readonly settle: (decided: Decision, session: ClientSession) => Promise<void>;
   readonly list: (query: DecisionQuery) => Promise<DecisionPage>;
-  /** Notes which approved amounts their collections have completed with. */
+  /** Notes which approved decisions their payments have ended by. */
   readonly applied: (
-    completed: readonly CompletedAmount[],
+    settled: readonly SettledDecision[],
     appliedAt: Date,
     session: ClientSession,
   ) => Promise<void>;
@@ -80,16 +80,22 @@ export async function openDecisionStore(db: Db): Promise<DecisionStore> {
         next: last ? { atMs: last.at.getTime(), id: last._id } : null,
       };
     },
-    applied: async (completed, appliedAt, session) => {
-      const writes = completed.map(({ breakId, amount }) => ({
+    applied: async (settled, appliedAt, session) => {
+      const writes = settled.map((one) => ({
         updateMany: {
-          filter: { breakId, status: 'approved' as const, minor: amount },
+          filter: { ...decidedBy(one), status: 'approved' as const },
           update: { $set: { status: 'applied' as const, appliedAt } },
         },
       }));
       await collection.bulkWrite(writes, { session });
     },
   };
+}
+
+/** The decisions that a payment has ended by. */
+function decidedBy(settled: SettledDecision): Filter<DecisionDocument> {
+  if ('outcome' in settled) return settled;
+  return { breakId: settled.breakId, minor: settled.amount };
 }
 
 function following({ atMs, id }: DecisionCursor): Filter<DecisionDocument> {

@@ -1,3 +1,5 @@
+import type { Told } from './discrepancies.ts';
+
 /** The correction that is ordered of the ledger for a break (design 5, ADR 17). */
 export interface AdjustmentTerms {
   /** The id of the order; begins with `bk-`. */
@@ -15,6 +17,8 @@ export interface AdjustmentTerms {
 export interface Adjustment extends AdjustmentTerms {
   readonly by: string;
   readonly at: Date;
+  /** What the break told of its payment when it was proposed. */
+  readonly tells?: readonly Told[];
   /** `differs`: an order under its id was booked, and is another. */
   readonly status: 'proposed' | 'withdrawn' | 'booked' | 'refused' | 'differs';
   /** When the ledger booked or refused it. */

@@ -1,4 +1,5 @@
 import { type Claim, claimedEnd, isOwn } from './claim.ts';
+import { lookupSays } from './known-findings.ts';
 import type { Finding, Judged, Paid, Question, RailFact } from './question.ts';
 import { agreedAmount, type Terms, type Tracked } from './tracked.ts';
 import { currencyOf, readFee, readMinor } from './values.ts';
@@ -14,7 +15,9 @@ export function judgeAmounts(question: Question, answer: Paid): Judged {
   const { reason, kind: status } = answer;
   const amount = answer.amount === 'unreadable' ? null : answer.amount;
   if (question.terms.kind === 'payout') {
-    return { fact: { status, amount, fee: answer.fee, reason }, findings: hintedAmount(question) };
+    // Where the rail tells none that counts, it is the schedule's: its owner would book none.
+    const fee = answer.fee ?? question.expectedFee;
+    return { fact: { status, amount, fee, reason }, findings: hintedAmount(question) };
   }
   return judgeCollection(question, { ...answer, amount });
 }
@@ -54,7 +57,8 @@ function differingAmount({ terms, tracked, source }: Question, answer: Paid): Fi
     const difference = amount === 'unreadable' ? null : amount - agreed;
     const detail =
       terms.kind === 'payout' ? 'the rail paid another amount' : 'the rail received another amount';
-    return { kind, amount: difference, detail };
+    const about = source === 'poll' ? lookupSays(String(amount)) : `proven ${amount}`;
+    return { kind, amount: difference, detail, ...(terms.kind === 'payout' && { about: [about] }) };
   }
   if (terms.kind === 'payout' && source === 'poll') return undefined;
   const other = differingClaim(tracked, terms);
@@ -62,10 +66,11 @@ function differingAmount({ terms, tracked, source }: Question, answer: Paid): Fi
   return other && (other.proven || !isTold) ? differenceOf(kind, other, tracked, terms) : undefined;
 }
 
-/** A hint of another amount than the rail itself tells: it is for people, and the rail's word stands. */
+/** Hints of other amounts than the rail itself tells: they are for people, and the rail's word stands. */
 function hintedAmount({ terms, tracked }: Question): readonly Finding[] {
-  const other = paidClaims(tracked, terms).hints.find((claim) => !isAgreed(claim, tracked, terms));
-  return other ? [differenceOf('callback.amount_differs', other, tracked, terms)] : [];
+  return paidClaims(tracked, terms)
+    .hints.filter((claim) => !isAgreed(claim, tracked, terms))
+    .map((claim) => differenceOf('callback.amount_differs', claim, tracked, terms));
 }
 
 /**
@@ -82,8 +87,8 @@ function judgeCollection(
   const { proven, hints } = paidClaims(tracked, terms);
   const told = answer.fee ?? provenFee(proven, terms);
   const scheduled = told ?? expectedFee;
-  const unscheduled = hints.find(({ fee }) => fee !== null && readMinor(fee, terms) !== scheduled);
-  const borneOut = !unscheduled && hints.some(({ fee }) => fee !== null);
+  const unscheduled = hints.filter(({ fee }) => fee !== null && readMinor(fee, terms) !== scheduled);
+  const borneOut = unscheduled.length === 0 && hints.some(({ fee }) => fee !== null);
   const isNamed = proven.length > 0 || hints.length > 0;
   const fact: RailFact = {
     status: answer.kind,
@@ -92,11 +97,16 @@ function judgeCollection(
     reason: answer.reason,
   };
   const findings = [...hintedAmount(question)];
-  if (unscheduled) {
-    const claimed = readMinor(unscheduled.fee, terms);
+  for (const { fee } of unscheduled) {
+    const claimed = readMinor(fee, terms);
     const amount = claimed === null ? null : claimed - scheduled;
     const detail = 'a callback claims another fee than the rail charges; it is not taken';
-    findings.push({ kind: 'callback.fee_differs', amount, detail });
+    findings.push({
+      kind: 'callback.fee_differs',
+      amount,
+      detail,
+      about: [`claimed ${claimed ?? 'no fee'}`],
+    });
   }
   return { fact, findings };
 }
@@ -135,7 +145,8 @@ function differenceOf(kind: Finding['kind'], claim: Claim, tracked: Tracked, ter
   if (currency !== terms.currency) {
     // Whoever wrote it may have written anything, and a break is read by people.
     const named = CURRENCY.test(currency) ? currency : 'another currency';
-    return { kind, amount: null, detail: `${who} names ${named} instead of ${terms.currency}` };
+    const detail = `${who} names ${named} instead of ${terms.currency}`;
+    return { kind, amount: null, detail, ...toldOf(kind, claim, named) };
   }
   const agreed = agreedAmount(tracked, terms);
   const claimed = readMinor(claim.amount, terms);
@@ -146,5 +157,11 @@ function differenceOf(kind: Finding['kind'], claim: Claim, tracked: Tracked, ter
         ? 'was asked'
         : 'it completed with';
   const amount = claimed === null ? null : claimed - agreed;
-  return { kind, amount, detail: `${who} claims another amount than ${than}` };
+  const detail = `${who} claims another amount than ${than}`;
+  return { kind, amount, detail, ...toldOf(kind, claim, String(claimed ?? 'unreadable')) };
+}
+
+/** What a claim tells, where it is told once: a collection's amount is decided, and then told against that. */
+function toldOf(kind: Finding['kind'], { proven }: Claim, what: string): Pick<Finding, 'about'> {
+  return kind === 'collection.amount_differs' ? {} : { about: [`${proven ? 'proven' : 'claimed'} ${what}`] };
 }

@@ -1,12 +1,12 @@
-/** What a kind of break is about: a payment, a rail's wallet, an entry of the ledger, or a line that a rail keeps. */
-export type BreakSubject = 'payment' | 'wallet' | 'entry' | 'line';
+/** What a kind of break is about: a payment, a rail's wallet, an entry of the ledger, a line that a rail keeps, or a service. */
+export type BreakSubject = 'payment' | 'wallet' | 'entry' | 'line' | 'service';
 
 /**
  * What a person may do about a break of a kind, besides assigning and explaining it:
  *
  * - `final`: resolve it; it is opened again only by something that was not known then.
  * - `again`: resolve it; the next run that finds the discrepancy opens it again.
- * - `ended`: resolve it once its payment has ended, since until then it tells that nobody knows the end, and closes by itself.
+ * - `ended`: resolve it, as `final`, once its payment has ended: until then it tells that nobody knows the end.
  * - `decided`: the same, and until then two operators decide the amount (design 6).
  */
 export type ByHand = 'final' | 'again' | 'ended' | 'decided';
@@ -52,7 +52,7 @@ export const breakKinds = {
     about: 'payment',
     opens: 'the lookup or a proven callback tells another amount than was asked; no fact goes out',
     closes: null,
-    byHand: 'final',
+    byHand: 'ended',
   },
   'collection.amount_differs': {
     about: 'payment',
@@ -84,14 +84,15 @@ export const breakKinds = {
   },
   'payment.contradiction': {
     about: 'payment',
-    opens: 'the rail contradicts an end that our own record has, or itself',
+    opens:
+      'the rail contradicts an end that our own record has, or itself, or tells one that the payment can not have',
     closes: null,
-    byHand: 'final',
+    byHand: 'ended',
   },
   'payment.stuck': {
     about: 'payment',
     opens:
-      "many scheduled polls and no end, and no other break but of callbacks; or it can't be asked at all (rail not configured, country not known): polling goes on, at the cap",
+      "many scheduled polls and no end, and no other break but of callbacks; or the rail tells one, and its owner has not taken it a settle time later; or it can't be asked at all (rail not configured, country not known): polling goes on, at the cap",
     closes: 'the payment ends',
     byHand: 'ended',
   },
@@ -140,6 +141,13 @@ export const breakKinds = {
     closes: 'the owner speaks of the payment',
     byHand: 'final',
   },
+  'books.ledger_behind': {
+    about: 'service',
+    opens:
+      'payments wait for their entries, and the ledger has not applied what the gateways had published a grace time ago; one for all of them',
+    closes: 'the ledger has applied what the gateways have published',
+    byHand: 'again',
+  },
   'wallet.drift': {
     about: 'wallet',
     opens: "a rail's wallet is out of the range that payments in flight explain",
@@ -149,13 +157,14 @@ export const breakKinds = {
   'close.differs': {
     about: 'payment',
     opens:
-      'the daily close finds that the rail tells another status, amount or fee of an ended payment than we have',
+      'the daily close finds that the rail tells another status, amount or fee of an ended payment than we have, and no other open break tells it; nothing moves until people have asked the rail which is right, and corrected it by an order to the ledger',
     closes: 'a later close finds both the same',
     byHand: 'again',
   },
   'close.missing_there': {
     about: 'payment',
-    opens: 'the daily close asks for a payment that ended here, and the rail does not know it',
+    opens:
+      'the daily close asks for a payment that ended here, and the rail does not know it; no other open break tells its status',
     closes: 'a later close finds it',
     byHand: 'again',
   },

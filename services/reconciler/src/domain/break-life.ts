@@ -5,8 +5,11 @@ import {
   type AdjustmentTerms,
   isSameAdjustment,
 } from './adjustments.ts';
-import type { Break, BreakChange, FoundBreak } from './break.ts';
+import type { Break, BreakChange } from './break.ts';
+import { closeBreak } from './break-finding.ts';
 import { termsOfBreak } from './break-kinds.ts';
+import { changed, openedAgain, resolved } from './break-versions.ts';
+import { correctedBy, isRailsWord, toldBy } from './discrepancies.ts';
 
 /** What an operator wants of a break. */
 export type BreakWish =
@@ -38,33 +41,7 @@ export interface Wisher {
 
 /** What people may do to one break: enough for any real one, and no more than its document can hold. */
 const CHANGES_MAX = 100;
-const HISTORY_MAX = 150;
 const ADJUSTMENTS_MAX = 10;
-
-/**
- * A break after its discrepancy was found: a new one, or the one there is.
- *
- * A resolved one is opened again, and nobody has it then; one that stands learns another amount. The same object means
- * that nothing is new.
- */
-export function findBreak(found: FoundBreak, current: Break | undefined): Break {
-  const { openedAt: at, amount, detail } = found;
-  if (!current) {
-    const opened = { at, by: null, what: 'opened', amount } as const;
-    return { ...found, status: 'open', since: at, version: 1, history: [opened] };
-  }
-  if (current.status === 'resolved') {
-    const told = { ...found, openedAt: current.openedAt };
-    return openedAgain({ ...current, ...told }, { at, by: null, what: 'opened again', amount });
-  }
-  if (current.amount === amount && current.detail === detail) return current;
-  return changed({ ...current, amount, detail }, { at, by: null, what: 'found again', amount });
-}
-
-/** A break that closes by itself, and why; the same object where it is resolved already. */
-export function closeBreak(current: Break, resolution: string, at: Date): Break {
-  return current.status === 'resolved' ? current : resolved(current, { by: null, at }, resolution);
-}
 
 /** A break after an operator's wish; the very same object where the wish repeats the newest change. */
 export function changeBreak(current: Break, wish: BreakWish, wisher: Wisher): Result<Break, LifeRefusal> {
@@ -99,16 +76,31 @@ export function changeBreak(current: Break, wish: BreakWish, wisher: Wisher): Re
  * A break after the ledger booked or refused the order that was proposed for it.
  *
  * Booked as proposed resolves it. Refused, or booked otherwise, it stands and has no explanation any more.
+ *
+ * @param correctedElsewhere what orders of other breaks correct: one that was withdrawn, and booked all the same, may come
+ *   on top of another, and then has none of it for itself
  */
-export function settleAdjustment(current: Break, outcome: AdjustmentOutcome): Break {
+export function settleAdjustment(
+  current: Break,
+  outcome: AdjustmentOutcome,
+  correctedElsewhere: ReadonlySet<string> = new Set(),
+): Break {
   const { commandId, at } = outcome;
   const adjustment = current.adjustments?.find((one) => one.commandId === commandId);
   if (!adjustment || adjustment.settledAt) return current;
   const asProposed = outcome.status === 'booked' && isSameAdjustment(adjustment, outcome.terms);
   const status = outcome.status === 'refused' ? 'refused' : asProposed ? 'booked' : 'differs';
-  const adjustments = current.adjustments?.map((one) =>
-    one === adjustment ? ({ ...one, status, settledAt: at } as const) : one,
+  const { tells = [] } = adjustment;
+  const mine = tells.filter((told) =>
+    correctedBy({ ...current, tells: [told] }).every((field) => !correctedElsewhere.has(field)),
   );
+  const settledNow = {
+    ...adjustment,
+    status,
+    settledAt: at,
+    ...(tells.length > 0 && { tells: mine }),
+  } as const;
+  const adjustments = current.adjustments?.map((one) => (one === adjustment ? settledNow : one));
   const { explanation: _, ...unexplained } = current;
   const kept = asProposed || current.status === 'resolved' ? current : unexplained;
   const line = {
@@ -136,15 +128,23 @@ function resolveByHand(
   return accept(resolved(current, wisher, wish.resolution));
 }
 
-/** Why a break can't be settled by people yet: its payment is open, and its end or a decision settles it. */
+/**
+ * Why a break can't be settled by people yet: its payment is open, and its end or a decision settles it, or what it tells for
+ * a kind that waits for these.
+ */
 function whyWaits(
-  { kind }: Break,
+  { kind, alsoFound = [] }: Break,
   { hasEnded }: Wisher,
 ): 'break.waits_for_end' | 'break.waits_for_decision' | undefined {
   if (hasEnded !== false) return undefined;
-  const byHand = termsOfBreak(kind)?.byHand;
-  if (byHand === 'ended') return 'break.waits_for_end';
-  return byHand === 'decided' ? 'break.waits_for_decision' : undefined;
+  const byHand = [kind, ...alsoFound.map((other) => other.kind)].map((one) => termsOfBreak(one)?.byHand);
+  if (byHand.includes('ended')) return 'break.waits_for_end';
+  return byHand.includes('decided') ? 'break.waits_for_decision' : undefined;
+}
+
+/** Why no order may correct what a rail tells of an open payment: its end may yet book the same. */
+function whyEarly({ kind }: Break, { hasEnded }: Wisher): 'break.waits_for_end' | undefined {
+  return hasEnded === false && isRailsWord(kind) ? 'break.waits_for_end' : undefined;
 }
 
 function adjust(
@@ -160,11 +160,13 @@ function adjust(
     if (!isSameAdjustment(known, terms)) return refuse('adjustment.differs');
     return known === pending ? accept(current) : refuse('adjustment.differs');
   }
-  const why = whyWaits(current, wisher);
+  const why = whyWaits(current, wisher) ?? whyEarly(current, wisher);
   if (why) return refuse(why);
   if (pending) return refuse('adjustment.pending');
   if (adjustments.length >= ADJUSTMENTS_MAX) return refuse('break.full');
-  const proposed: Adjustment = { ...terms, by: wisher.by, at: wisher.at, status: 'proposed' };
+  const tells = toldBy(current);
+  const told = tells.length > 0 && { tells };
+  const proposed: Adjustment = { ...terms, by: wisher.by, at: wisher.at, status: 'proposed', ...told };
   const next = { ...current, explanation, adjustments: [...adjustments, proposed] };
   return accept(changed(next, lineOf(wish, wisher)));
 }
@@ -221,25 +223,4 @@ function lineOf(wish: BreakWish, { by, at }: Pick<Wisher, 'by' | 'at'>): BreakCh
     default:
       return unreachable(wish);
   }
-}
-
-function openedAgain(current: Break, line: BreakChange): Break {
-  const { owner: _owner, explanation: _explanation, ...free } = current;
-  const { resolvedAt: _at, resolution: _resolution, resolvedBy: _by, ...standing } = free;
-  return changed({ ...standing, status: 'open', since: line.at }, line);
-}
-
-function resolved(current: Break, { by, at }: Pick<BreakChange, 'by' | 'at'>, resolution: string): Break {
-  const { resolvedBy: _, ...standing } = current;
-  const next = { ...standing, status: 'resolved', resolvedAt: at, resolution } as const;
-  const line = { at, by, what: 'resolved', text: resolution } as const;
-  return changed({ ...next, ...(by !== null && { resolvedBy: by }) }, line);
-}
-
-/** The next version, with its line; of too many, the reconciler's own lines go first, and the first never. */
-function changed(next: Break, line: BreakChange): Break {
-  const history = [...next.history, line];
-  const own = history.findIndex(({ by }, place) => place > 0 && by === null);
-  const bounded = history.length > HISTORY_MAX ? history.toSpliced(own === -1 ? 1 : own, 1) : history;
-  return { ...next, version: next.version + 1, history: bounded };
 }

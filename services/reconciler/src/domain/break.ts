@@ -1,5 +1,6 @@
 import type { Adjustment } from './adjustments.ts';
 import { type BreakSubject, termsOfBreak } from './break-kinds.ts';
+import type { Told } from './discrepancies.ts';
 
 /** Every status, in the order in which people take a break through them (design 7). */
 export const breakStatuses = ['open', 'assigned', 'explained', 'resolved'] as const;
@@ -19,6 +20,9 @@ export interface BreakChange {
     | 'assigned'
     | 'noted'
     | 'explained'
+    | 'decision proposed'
+    | 'decision approved'
+    | 'decision rejected'
     | 'adjustment proposed'
     | 'adjustment booked'
     | 'adjustment refused'
@@ -42,6 +46,10 @@ export interface FoundBreak {
   /** Signed, minor units. */
   readonly amount: bigint | null;
   readonly detail: string;
+  /** In which fields of its payment it sees a difference; by default in the one that its kind is about. */
+  readonly tells?: readonly Told[];
+  /** What of its payment no other open break has: its fields, each by itself and with its amount. */
+  readonly matters?: readonly string[];
   readonly openedAt: Date;
 }
 
@@ -60,6 +68,10 @@ export interface Break extends FoundBreak {
   /** Who resolved it; absent where it closed by itself. */
   readonly resolvedBy?: string;
   readonly adjustments?: readonly Adjustment[];
+  /** The fields of its payment that its orders correct, or have corrected; no other break may order for them. */
+  readonly corrects?: readonly string[];
+  /** What others have found that this break tells already: they open where it closes before they do. */
+  readonly alsoFound?: readonly FoundBreak[];
   /** Grows with each change of its life. */
   readonly version: number;
   readonly history: readonly BreakChange[];

@@ -1,6 +1,9 @@
 import { bookKinds } from './books.ts';
 import { type BreakKind, isBreakKind, termsOfBreak } from './break-kinds.ts';
+import { isEnd } from './claim.ts';
 import { afterClosings } from './closings.ts';
+import { afterReopened, afterResolved } from './known-findings.ts';
+import { hastened } from './schedule.ts';
 import { remember, type Tracked } from './tracked.ts';
 
 /** What may be found again once a person has resolved it: its payment must not remember it as opened. */
@@ -13,7 +16,8 @@ function isForgotten(kind: BreakKind): boolean {
  * A payment after a person resolved or reopened its break, or an order of the ledger corrected what it was about; the same
  * object where it is not its own.
  *
- * What a person resolves is held against the ledger's entries once more; what an order corrected stays as they are.
+ * What a person resolves is held against the ledger's entries, or the rail's lookup, once more: what is not found any more
+ * is news when it is found again. What an order corrected stays as it is.
  */
 export function afterByHand(
   tracked: Tracked,
@@ -26,11 +30,18 @@ export function afterByHand(
   if (what === 'reopen') {
     const breaks = isKnown ? tracked.breaks : [...tracked.breaks, kind];
     const history = remember(tracked.history, { what: 'break', detail: kind, atMs: nowMs });
-    return { ...tracked, breaks, history };
+    return { ...tracked, breaks, known: afterReopened(tracked.known, kind), history };
   }
   if (!isKnown) return tracked;
   const closed = afterClosings(tracked, [{ kind, resolution: '' }], nowMs);
-  if (!isForgotten(kind)) return closed;
+  if (!isForgotten(kind)) return what === 'resolve' ? askedOnceMore(closed, kind, nowMs) : closed;
   const forgotten = { ...closed, breaks: closed.breaks.filter((one) => one !== kind) };
   return what === 'resolve' && bookKinds.includes(kind) ? { ...forgotten, booksDueAtMs: nowMs } : forgotten;
+}
+
+/** Whatever the rail's lookup said of an ended payment, it is asked again: until then nobody knows whether it still does. */
+function askedOnceMore(tracked: Tracked, kind: BreakKind, nowMs: number): Tracked {
+  const known = afterResolved(tracked.known, kind);
+  const asks = isEnd(tracked.status) && known.some((one) => one.kind === kind && one.since === 'resolved');
+  return asks ? { ...tracked, known, ...hastened(tracked, nowMs) } : tracked;
 }

@@ -21,6 +21,8 @@ export interface Claim {
   readonly fee: string | null;
   readonly reason: string | null;
   readonly atMs: number;
+  /** When a claim of its sort came the last time, this one or one that is not kept; absent where none came after it. */
+  readonly lastAtMs?: number;
 }
 
 /** Where a payment went: the rail, and the kind of payment that its callbacks are about. */
@@ -34,6 +36,11 @@ export function isOwn(claim: Claim, of: Destination): boolean {
 /** Whether a claim is the word of the very rail that the payment went to. */
 export function isProven(claim: Claim, of: Destination): boolean {
   return claim.proven && isOwn(claim, of);
+}
+
+/** When a claim of the sort of this one came the last time. */
+export function newestAtMs({ atMs, lastAtMs = atMs }: Pick<Claim, 'atMs' | 'lastAtMs'>): number {
+  return Math.max(atMs, lastAtMs);
 }
 
 /** Whether a state bears out a claimed one: a reversed payment was completed before. */

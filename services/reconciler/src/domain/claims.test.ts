@@ -4,7 +4,9 @@ import {
   checked,
   collection,
   DIFFERS,
+  ended,
   fold,
+  lookedUp,
   opened,
   poll,
   settings,
@@ -73,6 +75,62 @@ describe('forged hints', () => {
       expect(tracked.callbacks).toEqual([proof.claim]);
       expect(tracked.history.filter(({ what }) => what === 'proven')).toMatchObject([{ times: 1 }]);
     }
+  });
+});
+
+describe('a claim that comes again', () => {
+  const payout = (...sightings: readonly Sighting[]) =>
+    fold(awaited('po-1', 0), [opened('payout'), ended('payout', 'completed'), ...sightings]);
+  const reversal = (atMs: number, given: Partial<Claim> = {}) =>
+    called({ kind: 'payout', status: 'REVERSED', atMs, ...given });
+  const later = { polledAtMs: 500_000 };
+  const denied = () => poll(payout(reversal(10_000)), lookedUp, { polledAtMs: 70_000 });
+
+  it('was denied once, and settles anew: what was forged may be true then', () => {
+    const { breaks, after } = denied();
+    expect(breaks).toEqual(['callback.denied']);
+    const again = fold(after, [reversal(500_000)]);
+    expect(again.callbacks).toHaveLength(1);
+    const { breaks: none, verdict } = poll(again, lookedUp, later);
+    expect([none, verdict.settling]).toEqual([[], true]);
+    expect(poll(again, lookedUp, { polledAtMs: 559_999 }).verdict.settling).toBe(true);
+    const over = poll(again, lookedUp, { polledAtMs: 560_000 });
+    expect([over.breaks, over.verdict.settling]).toEqual([[], false]);
+    const back: RailAnswer = { kind: 'reversed', amount: 10_000n, fee: null, reason: null };
+    expect(poll(again, back, later)).toMatchObject({ fact: 'reversed', breaks: [] });
+  });
+
+  it.each<[string, readonly Sighting[]]>([
+    ['of an amount', Array.from({ length: 6 }, (_, index) => reversal(10_000, { amount: `${index}` }))],
+    ['of an end, before the payment was known', [reversal(10_000)]],
+  ])('settles though so many %s were forged that it is not kept itself', (_name, forged) => {
+    const real = reversal(500_000, { amount: '100' });
+    const isKept = forged.length < 6;
+    const known = payout(...forged, real);
+    expect(known.callbacks).toHaveLength(forged.length);
+    expect(poll(known, lookedUp, later).verdict.settling).toBe(true);
+    const unknown = fold(awaited('po-1', 0), [
+      ...forged,
+      real,
+      opened('payout'),
+      ended('payout', 'completed'),
+    ]);
+    expect(poll(unknown, lookedUp, later).verdict.settling).toBe(true);
+    expect(known.callbacks.some(({ amount }) => amount === '100')).toBe(isKept);
+  });
+
+  it('is denied a settle time after it first came, however often it is repeated', () => {
+    const flood = Array.from({ length: 2_000 }, (_, index) => reversal(10_000 + index * 30));
+    const { breaks, after } = poll(payout(...flood), lookedUp, { polledAtMs: 70_000 });
+    expect(breaks).toEqual(['callback.denied']);
+    expect(after.callbacks).toHaveLength(1);
+    expect(poll(after, lookedUp, later)).toMatchObject({ breaks: [], verdict: { settling: false } });
+  });
+
+  it('says nothing of the other claims', () => {
+    const others = [reversal(500_000, { proven: true }), reversal(500_000, { rail: 'other' })];
+    const [first] = payout(reversal(10_000), ...others).callbacks;
+    expect(first).not.toHaveProperty('lastAtMs');
   });
 });
 

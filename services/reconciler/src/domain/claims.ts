@@ -1,5 +1,5 @@
 import { readFailureReason } from '@pesewa/contracts';
-import { type Claim, claimedEnd, isOwn } from './claim.ts';
+import { type Claim, claimedEnd, isOwn, newestAtMs } from './claim.ts';
 import type { Terms } from './tracked.ts';
 import { currencyOf, readMinor } from './values.ts';
 
@@ -18,7 +18,8 @@ const FEES_MAX = 2;
  * Adds a claim unless one of the same value is known, and keeps the list bounded.
  *
  * The bound holds apart for each rail and kind, hints and proven ones, and each end: a flood of one sort takes no room of
- * another. Once the terms are known, only the claims of the payment's own rail and kind are kept.
+ * another. Once the terms are known, only the claims of the payment's own rail and kind are kept. Whatever is not kept
+ * leaves its time with those of its sort: it may be the one that is true, and so may be borne out yet.
  */
 export function addClaim(claims: readonly Claim[], claim: Claim, terms: Terms | null): readonly Claim[] {
   if (terms !== null && !isOwn(claim, terms)) return claims;
@@ -32,7 +33,13 @@ export function addClaim(claims: readonly Claim[], claim: Claim, terms: Terms | 
     same.length === 0
       ? new Set(alike.map((other) => valueOf(other, terms))).size < VALUES_MAX
       : isNewFee(same, claim, terms);
-  return isKept ? [...claims, claim] : claims;
+  const renewed = claims.map((other) => (alike.includes(other) ? renewedBy(other, claim) : other));
+  return isKept ? [...renewed, claim] : renewed;
+}
+
+function renewedBy(known: Claim, claim: Claim): Claim {
+  const lastAtMs = newestAtMs(claim);
+  return lastAtMs > newestAtMs(known) ? { ...known, lastAtMs } : known;
 }
 
 /** What is kept of the claims that came before the terms of their payment were known. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checked, lookedUp, terms } from '../fixtures/verdicts.ts';
 import type { EndStatus, PaymentKind } from './claim.ts';
-import { breakOf, type CloseQuestion, coveringKind, matchRecord, type Side, sideOf } from './close.ts';
+import { breakOf, type CloseQuestion, matchRecord, type Side, sideOf } from './close.ts';
 import type { RailAnswer, RailFact } from './question.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
@@ -26,10 +26,9 @@ function match(
   answer: RailAnswer,
   given: Partial<Pick<CloseQuestion, 'tries' | 'lastTold'>> & {
     readonly fact?: RailFact | null;
-    readonly covered?: readonly string[];
   } = {},
 ) {
-  const { tries = 2, lastTold = elsewhere, fact = null, covered = [] } = given;
+  const { tries = 2, lastTold = elsewhere, fact = null } = given;
   if (!tracked.terms) throw new Error('nothing to match');
   const matching = matchRecord({
     tracked,
@@ -42,7 +41,7 @@ function match(
   });
   return {
     ...matching,
-    opens: breakOf(matching, sideOf(tracked, tracked.terms), (field) => covered.includes(field)),
+    opens: breakOf(matching, sideOf(tracked, tracked.terms)),
   };
 }
 
@@ -178,39 +177,19 @@ describe('what may pass by itself', () => {
   });
 });
 
-describe('a break that tells a difference itself', () => {
-  it.each([
-    ['status', 'payout', 'payment.contradiction'],
-    ['status', 'collection', 'payment.contradiction'],
-    ['amount', 'payout', 'payout.amount_differs'],
-    ['amount', 'collection', 'collection.amount_differs'],
-    ['fee', 'payout', undefined],
-  ] as const)('of a field: %s of a %s', (field, kind, covering) => {
-    expect(coveringKind(field, kind)).toBe(covering);
-  });
-
-  it.each<[string, Tracked, RailAnswer, readonly string[], string | undefined, bigint | undefined]>([
-    ['the amount, covered', payout('completed'), paid(1n, 50n), ['amount'], undefined, undefined],
-    ['the status, covered', payout('completed'), refused, ['status'], undefined, undefined],
-    ['the fee, by no other field', payout('completed'), paid(10_000n, 49n), ['amount'], 'close.differs', -1n],
-    ['the fee beside an amount', payout('completed'), paid(1n, 49n), ['amount'], 'close.differs', -1n],
-    ['the amount, by no status', payout('completed'), paid(1n, 50n), ['status'], 'close.differs', -9_999n],
-    ['the status, by no amount', payout('completed'), refused, ['amount'], 'close.differs', -10_000n],
-    [
-      'a payment that is missing there, by none',
-      payout('completed'),
-      { kind: 'notFound' },
-      ['status', 'amount'],
-      'close.missing_there',
-      -10_000n,
+it('tells each field that differs, by its own amount', () => {
+  const both = match(payout('completed'), paid(1n, 49n)).opens;
+  expect(both).toMatchObject({
+    kind: 'close.differs',
+    amount: -9_999n,
+    detail: 'the rail tells another amount and fee than we have',
+    tells: [
+      { field: 'amount', amount: -9_999n },
+      { field: 'fee', amount: -1n },
     ],
-  ])('leaves the close what it does not tell: %s', (_name, tracked, answer, covered, kind, amount) => {
-    const { opens } = match(tracked, answer, { covered });
-    expect([opens?.kind, opens?.amount]).toEqual([kind, amount]);
   });
-
-  it('leaves its field out of the words too', () => {
-    const { opens } = match(payout('completed'), paid(1n, 49n), { covered: ['amount'] });
-    expect(opens?.detail).toBe('the rail tells another fee than we have');
+  expect(match(payout('completed'), refused).opens).toMatchObject({
+    detail: 'completed here, and the rail says failed',
+    tells: [{ field: 'status', amount: -10_000n }],
   });
 });

@@ -1,6 +1,8 @@
 import { unreachable } from '@pesewa/kernel';
+import type { FoundBreak } from './break.ts';
 import type { BreakKind } from './break-kinds.ts';
-import { type EndStatus, isEnd, type PaymentKind } from './claim.ts';
+import { type EndStatus, isEnd } from './claim.ts';
+import { differsText } from './discrepancies.ts';
 import type { RailAnswer, Verdict } from './question.ts';
 import type { Terms, Tracked } from './tracked.ts';
 
@@ -94,36 +96,27 @@ export function matchRecord(question: CloseQuestion): Matching {
   }
 }
 
-/** The break that tells a difference of a field itself; while it is open, the close opens none of its own about that field. */
-export function coveringKind(field: Difference['field'], kind: PaymentKind): BreakKind | undefined {
-  if (field === 'status') return 'payment.contradiction';
-  return field === 'amount' ? `${kind}.amount_differs` : undefined;
-}
-
-/**
- * The break that a finished record stands for; nothing where it matches, nobody knows, or others tell all of it.
- *
- * @param isCovered whether another break tells a field's difference; that the rail does not know a payment none tells
- */
+/** The break that a finished record stands for, with every field that differs; nothing where it matches, or nobody knows. */
 export function breakOf(
   { result, differences, theirs }: Matching,
   ours: Side,
-  isCovered: (field: Difference['field']) => boolean,
-): { readonly kind: BreakKind; readonly amount: bigint; readonly detail: string } | undefined {
+):
+  | (Pick<FoundBreak, 'detail' | 'tells'> & { readonly kind: BreakKind; readonly amount: bigint })
+  | undefined {
+  const [first] = differences;
   if (result === 'missing_there') {
-    const amount = differences[0]?.minor ?? 0n;
+    const amount = first?.minor ?? 0n;
     const detail = `${ours.status} here, and the rail does not know it`;
     return { kind: 'close.missing_there', amount, detail };
   }
-  const rest = differences.filter(({ field }) => !isCovered(field));
-  const [first] = rest;
   if (result !== 'differs' || !first) return undefined;
-  const fields = rest.map(({ field }) => field).join(', ');
+  const kind = 'close.differs';
+  const tells = differences.map(({ field, minor }) => ({ field, amount: minor }));
   const detail =
     first.field === 'status'
       ? `${ours.status} here, and the rail says ${theirs?.status ?? 'nothing'}`
-      : `the rail tells another ${fields} than we have`;
-  return { kind: 'close.differs', amount: first.minor, detail };
+      : (differsText(kind, tells) ?? kind);
+  return { kind, amount: first.minor, detail, tells };
 }
 
 function compared(question: CloseQuestion, ours: Side, theirs: Side): Matching {

@@ -44,7 +44,8 @@ export function closingsOf(before: Tracked, after: Tracked, sighting: Sighting):
   const end = endIn(sighting);
   if (end !== undefined && isEnd(after.status) && !isEnd(before.status)) {
     const { name, status, terms } = end;
-    for (const kind of WHILE_OPEN) causes.push({ kind, resolution: `the payment ended: ${name}` });
+    const byPeople = before.decidedOutcome === status ? ', decided by people' : '';
+    for (const kind of WHILE_OPEN) causes.push({ kind, resolution: `the payment ended: ${name}${byPeople}` });
     if (status === 'completed' && isSettled(before, terms)) {
       const amount = `${formatAmount(terms.amount, terms.currency)} ${terms.currency}`;
       causes.push({ kind: SETTLED, resolution: `the collection completed with ${amount}` });

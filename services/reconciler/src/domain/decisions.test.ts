@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { proposed } from '../fixtures/decisions.ts';
+import { outcomeProposed, proposed } from '../fixtures/decisions.ts';
 import {
   blocksOthers,
   type Decision,
   decide,
   isSameDecision,
+  OUTCOME_DECIDABLE,
   readDecidedAmount,
   whyUndecidable,
 } from './decisions.ts';
@@ -78,5 +79,43 @@ it.each<[Parameters<typeof whyUndecidable>[0], 'open' | 'completed' | 'awaited' 
   [{ kind: 'collection.amount_differs', status: 'open' }, undefined, 'payment.ended'],
   [{ kind: 'collection.amount_differs', status: 'open' }, 'open', undefined],
 ])('about %j of a payment that is %s: %s', (about, status, why) => {
-  expect(whyUndecidable(about, status && { status })).toBe(why);
+  expect(whyUndecidable(about, status && { status }, 'amount')).toBe(why);
+});
+
+describe('the outcome of a payout', () => {
+  const payout = { terms: { kind: 'payout' } } as const;
+  const about = (kind: string, status = 'open') => ({ kind, status });
+
+  it.each(OUTCOME_DECIDABLE)('can be decided where %s is open', (kind) => {
+    expect(whyUndecidable(about(kind), { ...payout, status: 'open' }, 'outcome')).toBeUndefined();
+  });
+
+  it.each<[string, ReturnType<typeof about> | undefined, 'open' | 'failed' | 'completed', unknown]>([
+    ['without a break', undefined, 'open', 'break.unknown'],
+    ['over another break', about('callback.denied'), 'open', 'break.undecidable'],
+    ['over an amount', about('collection.amount_differs'), 'open', 'break.undecidable'],
+    ['over a break that is resolved', about('payment.stuck', 'resolved'), 'open', 'break.closed'],
+    ['that failed', about('payment.stuck'), 'failed', 'payment.ended'],
+    ['that completed', about('payment.contradiction'), 'completed', 'payment.ended'],
+  ])('can not be decided %s', (_name, one, status, why) => {
+    expect(whyUndecidable(one, { ...payout, status }, 'outcome')).toBe(why);
+  });
+
+  it('is none of a collection, and an amount is none of a payout', () => {
+    const collection = { terms: { kind: 'collection' }, status: 'open' } as const;
+    expect(whyUndecidable(about('payment.stuck'), collection, 'outcome')).toBe('break.undecidable');
+    const open = { ...payout, status: 'open' } as const;
+    expect(whyUndecidable(about('payment.stuck'), open, 'amount')).toBe('break.undecidable');
+  });
+
+  it('is approved by another operator, and is another decision than the other outcome', () => {
+    const wish = { verdict: 'approve', at } as const;
+    expect(decide(outcomeProposed, { ...wish, by: 'ama' }, 0n)).toMatchObject({
+      refusal: 'decision.same_operator',
+    });
+    expect(decide(outcomeProposed, { ...wish, by: 'kofi' }, 0n)).toMatchObject({
+      value: { status: 'approved', outcome: 'failed', decidedBy: 'kofi' },
+    });
+    expect(isSameDecision(outcomeProposed, { ...outcomeProposed, outcome: 'completed' })).toBe(false);
+  });
 });

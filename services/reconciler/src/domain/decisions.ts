@@ -9,22 +9,55 @@ import {
   refuse,
 } from '@pesewa/kernel';
 import type { BreakKind } from './break-kinds.ts';
-import type { Tracked } from './tracked.ts';
+import type { Terms, Tracked } from './tracked.ts';
 
-/** The one kind of break that operators decide: what a customer paid (design 6). */
+/** The one kind of break over an amount that operators decide: what a customer paid (design 6). */
 export const DECIDABLE: BreakKind = 'collection.amount_differs';
 
+/**
+ * The kinds of breaks of an open payout whose outcome operators decide (ADR 34): its rail may never end it. The first that is
+ * open is the one that a decision is about, where none is named.
+ */
+export const OUTCOME_DECIDABLE: readonly BreakKind[] = [
+  'payout.refused_again',
+  'payout.not_found',
+  'payment.stuck',
+  'payout.amount_differs',
+  'payment.contradiction',
+];
+
+/** How a payout may have ended: the rail has not paid and will not, or it paid what was asked. */
+export const decidedOutcomes = ['failed', 'completed'] as const;
+
+/** One of {@link decidedOutcomes}. */
+export type DecidedOutcome = (typeof decidedOutcomes)[number];
+
+/** What an operator proposes. */
+export type DecisionWish = AmountWish | OutcomeWish;
+
 /** What an operator proposes that a customer paid. */
-export interface DecisionWish {
+interface AmountWish {
   readonly breakId: string;
   /** Decimal text. */
   readonly amount: string;
   readonly note?: string | undefined;
 }
 
-/** A proposed amount of an open break, and what became of it; amounts in minor units of the currency. */
+/** How an operator proposes that a payout ended, and how that is known. */
+interface OutcomeWish {
+  /** The breaks that it may be about: of these the first that is open. */
+  readonly breakIds: readonly string[];
+  readonly outcome: DecidedOutcome;
+  readonly note: string;
+}
+
+/**
+ * A proposal about an open break, and what became of it; amounts in minor units of the currency: what the customer paid, or,
+ * where it is an outcome, what the payout asks for.
+ */
 export type Decision = Money & {
   readonly id: string;
+  readonly outcome?: DecidedOutcome | undefined;
   readonly breakId: string;
   readonly reference: string;
   readonly note?: string | undefined;
@@ -73,13 +106,19 @@ export function expiryMsOf(decision: Decision): number {
   return proposalExpiryMs(decision);
 }
 
-/** Whether something may be decided about the break: an open one over an amount, whose collection has not ended. */
+/**
+ * Whether something may be decided about the break: an amount where it is over that of a collection, an outcome where it keeps a
+ * payout from its end; and only while it is open, and its payment too.
+ */
 export function whyUndecidable(
   about: { readonly kind: string; readonly status: string } | undefined,
-  tracked: Pick<Tracked, 'status'> | undefined,
+  tracked: (Pick<Tracked, 'status'> & { readonly terms?: Pick<Terms, 'kind'> | null }) | undefined,
+  what: 'amount' | 'outcome',
 ): BreakRefusal | undefined {
   if (!about) return 'break.unknown';
-  if (about.kind !== DECIDABLE) return 'break.undecidable';
+  const kinds: readonly string[] = what === 'amount' ? [DECIDABLE] : OUTCOME_DECIDABLE;
+  if (!kinds.includes(about.kind)) return 'break.undecidable';
+  if (what === 'outcome' && tracked?.terms?.kind === 'collection') return 'break.undecidable';
   if (about.status !== 'open') return 'break.closed';
   return tracked?.status === 'open' ? undefined : 'payment.ended';
 }
@@ -101,11 +140,12 @@ export function blocksOthers(decision: Decision, nowMs: number): boolean {
   return decision.status === 'approved' && nowMs < decision.decidedAt.getTime() + APPLYING_MS;
 }
 
-/** Whether two proposals under one id are one: the same amount of the same break, by the same operator. */
+/** Whether two proposals under one id are one: the same amount or outcome of the same break, by the same operator. */
 export function isSameDecision(one: Decision, other: Decision): boolean {
   return (
     one.breakId === other.breakId &&
     one.minor === other.minor &&
+    one.outcome === other.outcome &&
     one.note === other.note &&
     one.requestedBy === other.requestedBy
   );

@@ -3,7 +3,7 @@ import { terms as termsOf } from '../fixtures/verdicts.ts';
 import type { Claim, PaymentKind } from './claim.ts';
 import { addClaim } from './claims.ts';
 import { afterProven, judgeProven } from './proven.ts';
-import { awaited, type Tracked } from './tracked.ts';
+import { awaited, type Terms, type Tracked } from './tracked.ts';
 import { judge } from './verdict.ts';
 
 const settings = { settleMs: 60_000, notFoundGraceMs: 30_000, pollsBeforeBreak: 1 };
@@ -22,8 +22,12 @@ const says = (kind: PaymentKind, status: string, given: Partial<Claim> = {}): Cl
 });
 
 /** Takes claims one after another, as the working set does; gives what went out and what was opened. */
-function take(kind: PaymentKind, claims: readonly Claim[], given: Partial<Tracked> = {}) {
-  const terms = termsOf(kind);
+function take(
+  kind: PaymentKind,
+  claims: readonly Claim[],
+  given: Partial<Tracked> = {},
+  terms: Terms = termsOf(kind),
+) {
   let tracked: Tracked = { ...awaited('xx-1', 0), terms, status: 'open', dueAtMs: 31_000, ...given };
   const facts: unknown[] = [];
   const opened: string[] = [];
@@ -46,7 +50,7 @@ describe.each<PaymentKind>(['payout', 'collection'])('a proven callback of a %s'
     ['with the same amount otherwise written', { amount: '1e2' }, { amount: 10_000n, fee: 50n }],
     ['with its reason', { reason: 'Successful' }, { reason: 'Successful' }],
     ['in other letters', { status: 'Completed' }, { status: 'completed' }],
-    ['without a fee', { fee: null }, { fee: null }],
+    ['without a fee', { fee: null }, { fee: kind === 'payout' ? 50n : null }],
     ['with another fee than the schedule', { fee: '0.75' }, { fee: 75n }],
   ])('is a fact %s, and needs no poll', (_name, given, fact) => {
     const taken = take(kind, [says(kind, 'COMPLETED', given)]);
@@ -65,7 +69,19 @@ describe.each<PaymentKind>(['payout', 'collection'])('a proven callback of a %s'
   it.each(['-1', '100.01', 'much', '0.001'])('takes no fee of %s, and opens one break', (fee) => {
     const taken = take(kind, [says(kind, 'COMPLETED', { fee }), says(kind, 'COMPLETED', { fee })]);
     expect(taken.opened).toEqual(['callback.fee_differs']);
-    expect(taken.facts[0]).toMatchObject({ status: 'completed', amount: 10_000n, fee: null });
+    const booked = kind === 'payout' ? 50n : null;
+    expect(taken.facts[0]).toMatchObject({ status: 'completed', amount: 10_000n, fee: booked });
+  });
+
+  it('may tell a fee above a small amount, where the rail has a minimum', () => {
+    const small: Terms = { ...termsOf(kind), amount: 500n, railFee: 1_000n };
+    const taken = take(kind, [says(kind, 'COMPLETED', { amount: '5', fee: '10' })], {}, small);
+    expect(taken).toMatchObject({ facts: [{ amount: 500n, fee: 1_000n }], opened: [] });
+    const more = take(kind, [says(kind, 'COMPLETED', { amount: '5', fee: '10.01' })], {}, small);
+    expect(more).toMatchObject({
+      facts: [{ fee: kind === 'payout' ? 1_000n : null }],
+      opened: ['callback.fee_differs'],
+    });
   });
 
   it('of a failure is a fact, whatever amount it names', () => {
@@ -160,7 +176,7 @@ describe('a proven reversal', () => {
 });
 
 describe('a poll after proven callbacks', () => {
-  const ask = (kind: PaymentKind, tracked: Tracked, status: 'completed' | 'failed') => {
+  const ask = (kind: PaymentKind, tracked: Tracked, status: 'completed' | 'failed', polledAtMs = 3_000) => {
     const paid = {
       kind: 'completed',
       amount: kind === 'payout' ? 10_000n : null,
@@ -176,7 +192,7 @@ describe('a poll after proven callbacks', () => {
       answer,
       isScheduled: true,
     } as const;
-    const verdict = judge({ ...asked, polledAtMs: 3_000, ...settings });
+    const verdict = judge({ ...asked, polledAtMs, ...settings });
     return [verdict.fact?.status ?? null, verdict.findings.map((finding) => finding.kind)];
   };
 
@@ -196,6 +212,18 @@ describe('a poll after proven callbacks', () => {
     expect(ask('payout', both.tracked, 'failed')).toEqual(['failed', []]);
     expect(ask('payout', both.tracked, 'completed')).toEqual(['completed', []]);
   });
+
+  it.each([4_000, 900_000])(
+    'decides over a proven reversal of a collection, which has none, whenever it comes (after %s ms)',
+    (polledAtMs) => {
+      const { tracked, opened } = take('collection', [says('collection', 'REVERSED')]);
+      expect(opened).toEqual(['payment.contradiction']);
+      expect(ask('collection', tracked, 'completed', polledAtMs)).toEqual(['completed', []]);
+      expect(ask('collection', tracked, 'failed', polledAtMs)).toEqual(['failed', []]);
+      const paid = take('collection', [says('collection', 'COMPLETED'), says('collection', 'REVERSED')]);
+      expect(ask('collection', paid.tracked, 'failed', polledAtMs)[0]).toBeNull();
+    },
+  );
 
   it('settles a payout whose proven callback tells another amount, and not a collection', () => {
     for (const [kind, expected] of [

@@ -1,9 +1,10 @@
 import { type Claim, claimedEnd, isProven } from './claim.ts';
+import { newFindings } from './known-findings.ts';
 import type { Finding, Question, RailAnswer, Verdict } from './question.ts';
 import { hastened } from './schedule.ts';
 import type { Terms, Tracked } from './tracked.ts';
 import { readFee, readMinor } from './values.ts';
-import { afterVerdict, judge, newFindings } from './verdict.ts';
+import { afterVerdict, judge } from './verdict.ts';
 
 /** What a proven callback is judged by, besides itself. */
 export type ProofSettings = Pick<Question, 'settleMs' | 'notFoundGraceMs' | 'pollsBeforeBreak'>;
@@ -64,5 +65,6 @@ function oddFee(terms: Terms, claim: Claim): Finding | undefined {
   if (!isPaid || claim.fee === null || readFee(claim.fee, terms) !== null) return undefined;
   const claimed = readMinor(claim.fee, terms);
   const amount = claimed === null ? null : claimed - terms.railFee;
-  return { kind, amount, detail: 'a proven callback tells a fee that is none; it is not taken' };
+  const detail = 'a proven callback tells a fee that is none; it is not taken';
+  return { kind, amount, detail, about: [`proven ${claimed ?? 'no fee'}`] };
 }

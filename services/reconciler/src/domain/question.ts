@@ -1,10 +1,12 @@
 import type { BreakKind } from './break-kinds.ts';
 import type { EndStatus } from './claim.ts';
-import type { Terms, Tracked } from './tracked.ts';
+import type { Known, Terms, Tracked } from './tracked.ts';
 
 /** What a rail said of a payment when asked; amounts in minor units, null where it doesn't tell. */
 export type RailAnswer =
-  | { readonly kind: 'pending' | 'notFound' | 'unknown' }
+  | { readonly kind: 'pending' | 'notFound' }
+  /** No answer; a rail that turned the question away may name how long it is not to be asked again. */
+  | { readonly kind: 'unknown'; readonly retryAfterMs?: number }
   /** It can't be asked at all, for want of something here. */
   | { readonly kind: 'unaskable'; readonly why: string }
   | { readonly kind: 'failed'; readonly reason: string }
@@ -20,6 +22,11 @@ export interface Finding {
   readonly kind: BreakKind;
   readonly amount: bigint | null;
   readonly detail: string;
+  /**
+   * What of its kind it tells, each in a few words; each is told once, also after people have resolved the break. Absent
+   * where the kind says it all.
+   */
+  readonly about?: readonly string[];
 }
 
 /** What goes out on rails.notices for the owner to act on. */
@@ -39,6 +46,8 @@ export interface Verdict {
   readonly settling: boolean;
   /** The same after the settle time, since the rail gave no answer: it is asked on at the usual pauses. */
   readonly unsettled: boolean;
+  /** What the breaks of the payment have told before, after this answer. */
+  readonly known: readonly Known[];
 }
 
 /** What an answer is judged by. */

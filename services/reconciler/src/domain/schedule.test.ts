@@ -34,7 +34,7 @@ describe('polls that callbacks bring about', () => {
     if (tracked.dueAtMs === null || tracked.dueAtMs > nowMs) return undefined;
     const claimed = { ...tracked, askedAtMs: nowMs, claim: 'cm-1' };
     const { verdict } = poll(claimed, answer, { polledAtMs: nowMs });
-    const made = { claim: 'cm-1', polledAtMs: nowMs, askable: answer.kind !== 'unaskable' };
+    const made = { claim: 'cm-1', polledAtMs: nowMs, askable: answer.kind !== 'unaskable', restMs: 0 };
     return afterPoll(claimed, made, verdict, { schedule, nowMs, fraction: 0.5 });
   };
 
@@ -99,6 +99,33 @@ describe('polls that callbacks bring about', () => {
     expect(poll(ended, answer).breaks).toEqual(['payment.stuck']);
     expect(ask(ended, 8_000, answer)?.dueAtMs).toBe(908_000);
     expect(poll(sight(open, completed(), pace), answer).breaks).toEqual([]);
+  });
+});
+
+describe('a poll that the rail turned away', () => {
+  const unsaid = { settling: false, unsettled: false };
+  const at = (nowMs: number) => ({ schedule, nowMs, fraction: 0.5 });
+  const claimed: Tracked = { ...collection(), pollsInRound: 0, scheduledAtMs: 31_000, claim: 'cm-1' };
+  const turnedAway = (polledAtMs: number, restMs: number) =>
+    ({ claim: 'cm-1', polledAtMs, askable: true, restMs }) as const;
+
+  it('counts and backs off, and is repeated no sooner than the rail permits', () => {
+    const next = afterPoll(claimed, turnedAway(31_000, 600_000), unsaid, at(31_000));
+    expect(next).toMatchObject({ polls: 1, pollsInRound: 1, scheduledAtMs: 61_000, dueAtMs: 691_000 });
+    // It has had its turn by the schedule when it comes.
+    const again = afterPoll({ ...next, claim: 'cm-1' }, turnedAway(691_000, 1_000), unsaid, at(691_000));
+    expect(again).toMatchObject({ polls: 2, hintedPolls: 0, pollsInRound: 2, dueAtMs: 751_000 });
+  });
+
+  it('that a callback brought about waits for the rail too, and moves not the schedule', () => {
+    const settling = { settling: true, unsettled: false };
+    const next = afterPoll(claimed, turnedAway(10_000, 20_000), settling, at(10_000));
+    expect(next).toMatchObject({ hintedPolls: 1, pollsInRound: 0, scheduledAtMs: 31_000, dueAtMs: 32_000 });
+  });
+
+  it('about an ended payment is not repeated for it', () => {
+    const ended: Tracked = { ...claimed, status: 'completed', scheduledAtMs: null };
+    expect(afterPoll(ended, turnedAway(31_000, 600_000), unsaid, at(31_000)).dueAtMs).toBeNull();
   });
 });
 

@@ -62,6 +62,8 @@ export interface Poll {
   readonly polledAtMs: number;
   /** Whether the rail could be asked at all; where not, it is tried no oftener than the cap says. */
   readonly askable: boolean;
+  /** How long the rail itself says that it is not to be asked again; 0 where it says nothing of it. */
+  readonly restMs: number;
 }
 
 /**
@@ -74,17 +76,27 @@ export interface Poll {
 export function notAsked(
   tracked: Tracked,
   { claim, polledAtMs }: Pick<Poll, 'claim' | 'polledAtMs'>,
-  retry: { readonly nowMs: number; readonly afterMs: number; readonly fraction: number } | null,
+  retry: Rest | null,
 ): Tracked {
   if (tracked.claim !== claim) return tracked;
   const stays = Math.min(tracked.scheduledAtMs ?? polledAtMs, polledAtMs);
-  const dueAtMs = retry ? Math.round(retry.nowMs + retry.afterMs * (1 + JITTER * retry.fraction)) : stays;
-  return { ...tracked, claim: null, dueAtMs };
+  return { ...tracked, claim: null, dueAtMs: retry ? afterRest(retry) : stays };
+}
+
+/** When a rail has room again, at the soonest, and with a fifth of jitter. */
+interface Rest {
+  readonly nowMs: number;
+  readonly afterMs: number;
+  readonly fraction: number;
+}
+
+function afterRest({ nowMs, afterMs, fraction }: Rest): number {
+  return Math.round(nowMs + afterMs * (1 + JITTER * fraction));
 }
 
 /**
  * When a payment is asked for again after a poll. Polls that callbacks alone brought about neither count nor move the
- * schedule.
+ * schedule. One that the rail turned away counts like any other, and is repeated no sooner than the rail permits.
  *
  * @param fraction chance, in [0, 1)
  */
@@ -100,7 +112,8 @@ export function afterPoll(
   const pauseMs = (soon: boolean) => pauseBeforePoll(schedule, { pollsInRound, settling: soon }, fraction);
   const goesOn = tracked.status === 'open' || settling || unsettled;
   const later = counts || tracked.scheduledAtMs === null ? nowMs + pauseMs(false) : tracked.scheduledAtMs;
-  const dueAtMs = settling && poll.askable ? Math.min(later, nowMs + pauseMs(true)) : later;
+  const soonest = settling && poll.askable ? Math.min(later, nowMs + pauseMs(true)) : later;
+  const dueAtMs = Math.max(soonest, afterRest({ nowMs, afterMs: poll.restMs, fraction }));
   return {
     ...tracked,
     polls: tracked.polls + 1,

@@ -1,4 +1,5 @@
 import type { PaymentKind, TrackedStatus } from './claim.ts';
+import type { Told } from './discrepancies.ts';
 import type { StatementRow } from './statement-rows.ts';
 
 /** A payment as a line of a statement is held against it; amounts in minor units. */
@@ -41,6 +42,8 @@ export interface Outcome {
   readonly how?: readonly How[];
   /** What the rail moved less what we did, in minor units; absent where the two can't be subtracted. */
   readonly difference?: bigint;
+  /** The same of the fee alone, where that differs. */
+  readonly feeDifference?: bigint;
 }
 
 /** A line, and what tells it from the others of its statement. */
@@ -120,8 +123,25 @@ export function compare(row: StatementRow, payment: StatementPayment, rail: stri
   const found = { payment: payment.reference, uses };
   if (how.length === 0) return { result: 'matched', ...found };
   const difference = differenceOf(row, payment, isReversal);
-  return { result: 'differs', ...found, how, ...(difference !== undefined && { difference }) };
+  return {
+    result: 'differs',
+    ...found,
+    how,
+    ...(difference !== undefined && { difference }),
+    ...(how.includes('fee') && row.fee !== null && { feeDifference: row.fee - payment.fee }),
+  };
 }
+
+/** What a line that differs tells of its payment: against its direction, money moved that our record has not. */
+export function toldBy({ how = [], difference, feeDifference }: ToldLine): readonly Told[] {
+  const tells = how.map((one): Told => {
+    const amount = (one === 'fee' ? feeDifference : difference) ?? null;
+    return { field: one === 'direction' ? 'status' : one, amount };
+  });
+  return tells.filter(({ field }, place) => tells.findIndex((told) => told.field === field) === place);
+}
+
+type ToldLine = Pick<Outcome, 'how' | 'difference' | 'feeDifference'>;
 
 /** Whether our record has moved money at the rail at all, even if it came back. */
 function movesHere({ status }: StatementPayment): boolean {

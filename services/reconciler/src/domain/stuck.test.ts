@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { called, collection, completed, fold, opened, pace, poll } from '../fixtures/verdicts.ts';
+import { called, checked, collection, completed, fold, opened, pace, poll } from '../fixtures/verdicts.ts';
 import { closingsOf } from './closings.ts';
 import { type Sighting, sight } from './sightings.ts';
 import { awaited } from './tracked.ts';
@@ -19,6 +19,43 @@ describe('a payment that never ends', () => {
     const tracked = { ...collection(called()), polls: 19 };
     const { breaks } = poll(tracked, { kind: 'pending' }, { polledAtMs: 900_000 });
     expect(breaks).toEqual(['callback.denied', 'payment.stuck']);
+  });
+});
+
+describe('a payment whose end the rail tells, and whose owner does not take it', () => {
+  const told = { ...poll({ ...collection(), polls: 19 }).after, polls: 20 };
+
+  it('ends now by the first fact, however many polls there were before', () => {
+    expect(poll({ ...collection(), polls: 500 })).toMatchObject({ fact: 'completed', breaks: [] });
+  });
+
+  it('has a settle time to end, and is stuck after', () => {
+    expect(told.endToldAtMs).toBe(8_000);
+    expect(poll(told, checked, { polledAtMs: 67_999 })).toMatchObject({ fact: 'completed', breaks: [] });
+    const { fact, breaks, details, after } = poll(told, checked, { polledAtMs: 68_000 });
+    expect({ fact, breaks }).toEqual({ fact: 'completed', breaks: ['payment.stuck'] });
+    expect(details[0]).toContain('owner');
+    expect(after.endToldAtMs).toBe(8_000);
+    expect(poll(after, checked, { polledAtMs: 900_000 })).toMatchObject({ fact: 'completed', breaks: [] });
+    expect(fold(after, [completed()]).history.at(-1)).toMatchObject({
+      what: 'resolved',
+      detail: 'payment.stuck',
+    });
+  });
+
+  it('is stuck though the rail tells another end each time', () => {
+    const failed = { kind: 'failed', reason: 'Declined' } as const;
+    expect(poll(told, failed, { polledAtMs: 900_000 }).breaks).toEqual(['payment.stuck']);
+  });
+
+  it('is not stuck by a callback alone, nor by few polls', () => {
+    expect(poll({ ...told, hintedPolls: 5 }, checked, { polledAtMs: 900_000 }).breaks).toEqual([]);
+    const found = fold(told, [called(), called()]);
+    expect(poll({ ...found, polls: 3 }, checked, { polledAtMs: 900_000 }).breaks).toEqual([]);
+  });
+
+  it('has been told no end by NOT FOUND', () => {
+    expect(poll(collection(), { kind: 'notFound' }).after.endToldAtMs).toBeNull();
   });
 });
 

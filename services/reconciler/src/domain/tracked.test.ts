@@ -92,6 +92,20 @@ describe('a payment of the working set', () => {
     expect(fold(opened, asked, refused, later)).toMatchObject({ refusedAtMs: null });
   });
 
+  it('keeps how its timeline began and ends, and counts what happened between', () => {
+    let { history } = fold(opened, asked);
+    const polled = (detail: string, atMs: number) => remember(history, { what: 'poll', detail, atMs });
+    for (let poll = 0; poll < 100; poll += 1) {
+      for (const again of [0, 1]) history = polled(poll % 2 === 0 ? 'pending' : 'unknown', poll + again);
+    }
+    expect(history).toHaveLength(50);
+    expect(history.slice(0, 2)).toEqual(fold(opened, asked).history);
+    const gaps = history.map(({ notKept = 0 }) => notKept);
+    expect([gaps.indexOf(104), gaps.filter((count) => count > 0)]).toEqual([10, [104]]);
+    const happened = history.reduce((sum, { times, notKept = 0 }) => sum + times + notKept, 0);
+    expect(happened).toBe(202);
+  });
+
   it('takes no event twice and none out of order', () => {
     const done = fold(opened, asked, ended('completed', 5n));
     expect(fold(opened, asked, ended('completed', 5n), opened, asked, ended('completed', 5n))).toEqual(done);

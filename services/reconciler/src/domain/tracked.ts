@@ -1,3 +1,4 @@
+import { appendBounded, type Bounded } from '@pesewa/kernel';
 import type { Claim, PaymentKind, TrackedStatus } from './claim.ts';
 
 /** What was agreed when the payment began; amounts in minor units of the currency. */
@@ -14,7 +15,7 @@ export interface Terms {
 }
 
 /** One line of a payment's timeline; a repeated one is counted, not written again. */
-export interface HistoryEntry {
+export interface HistoryEntry extends Bounded {
   readonly what:
     | 'event'
     | 'hint'
@@ -37,6 +38,18 @@ export interface Booked {
   readonly rail: string;
   readonly currency: string;
   readonly minor: bigint;
+}
+
+/** What a break of a payment has told, so that it is no news when it is found again. */
+export interface Known {
+  readonly kind: string;
+  /** One of those that a finding is about. */
+  readonly about: string;
+  /**
+   * `told`: its break stands, or an order of the ledger has corrected it. `resolved`: a person says that it is over, and the
+   * rail has not been asked since. `asked`: it has, and said the same, so that people knew.
+   */
+  readonly since: 'told' | 'resolved' | 'asked';
 }
 
 /** A payment in the working set (design 7). */
@@ -75,12 +88,18 @@ export interface Tracked {
   readonly claimsSettled: number;
   /** What people have approved that the customer paid, in minor units. */
   readonly decided: readonly bigint[];
+  /** How people have approved that the payout ended; null where they have not. */
+  readonly decidedOutcome: 'failed' | 'completed' | null;
   /** What the collection completed with, in minor units; null before, and for payouts. */
   readonly received: bigint | null;
   /** The rail's own fee that the owner of a payout has booked, in minor units; null before, and where no event told it. */
   readonly charged: bigint | null;
   /** The kinds of the breaks that this payment has opened, less one that is settled and may open again. */
   readonly breaks: readonly string[];
+  /** What those breaks have told, where it may be found after people have resolved them. */
+  readonly known: readonly Known[];
+  /** Since when the rail tells an end that the owner has not taken; null where it tells none. */
+  readonly endToldAtMs: number | null;
   /** Whether the ledger has moved the float for the payment, and for its reversal. */
   readonly posted: boolean;
   readonly refunded: boolean;
@@ -93,7 +112,8 @@ export interface Tracked {
   readonly history: readonly HistoryEntry[];
 }
 
-const HISTORY_MAX = 50;
+/** Of very many lines those that a payment began with are kept, and the newest. */
+const HISTORY_KEPT = { first: 10, newest: 40 } as const;
 
 /** A payment of which nothing is known but its reference. */
 export function awaited(reference: string, nowMs: number): Tracked {
@@ -117,9 +137,12 @@ export function awaited(reference: string, nowMs: number): Tracked {
     callbacks: [],
     claimsSettled: 0,
     decided: [],
+    decidedOutcome: null,
     received: null,
     charged: null,
     breaks: [],
+    known: [],
+    endToldAtMs: null,
     posted: false,
     refunded: false,
     released: false,
@@ -129,7 +152,7 @@ export function awaited(reference: string, nowMs: number): Tracked {
   };
 }
 
-/** Adds a line to a timeline and keeps it bounded. */
+/** Adds a line to a timeline and keeps it bounded: what is not kept is counted where it was. */
 export function remember(
   history: readonly HistoryEntry[],
   entry: Pick<HistoryEntry, 'what' | 'detail' | 'atMs'>,
@@ -138,7 +161,7 @@ export function remember(
   if (last && last.what === entry.what && last.detail === entry.detail) {
     return [...history.slice(0, -1), { ...last, lastAtMs: entry.atMs, times: last.times + 1 }];
   }
-  return [...history, { ...entry, lastAtMs: entry.atMs, times: 1 }].slice(-HISTORY_MAX);
+  return appendBounded(history, { ...entry, lastAtMs: entry.atMs, times: 1 }, HISTORY_KEPT);
 }
 
 /** Whether nothing but callbacks speaks of the payment: anyone may have made up its reference. */

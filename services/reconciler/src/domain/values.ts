@@ -8,10 +8,15 @@ export function readMinor(text: string | null, { currency }: Pick<Terms, 'curren
   return amount?.ok === true ? amount.value.minor : null;
 }
 
-/** A fee that the rail may have kept of the payment, in minor units; null where the text is no such fee. */
+/**
+ * A fee that the rail may have kept of the payment, in minor units; null where the text is no such fee.
+ *
+ * By a schedule with a minimum it may be above a small amount, so the schedule's own fee is always one.
+ */
 export function readFee(text: string | null, terms: Terms): bigint | null {
   const fee = readMinor(text, terms);
-  return fee !== null && fee >= 0n && fee <= terms.amount ? fee : null;
+  const most = terms.amount > terms.railFee ? terms.amount : terms.railFee;
+  return fee !== null && fee >= 0n && fee <= most ? fee : null;
 }
 
 /** The currency that a claim names, in capitals; null where it names none. */

@@ -28,6 +28,7 @@ function poll(given: {
   readonly status?: Tracked['status'];
   readonly callbacks?: readonly Claim[];
   readonly breaks?: readonly string[];
+  readonly known?: Tracked['known'];
   readonly polls?: number;
   readonly acceptedAtMs?: number;
   readonly refusedAtMs?: number;
@@ -35,10 +36,19 @@ function poll(given: {
   readonly polledAtMs?: number;
 }) {
   const terms = given.terms ?? payout;
-  const { answer, polledAtMs = 1_000, status = 'open', callbacks = [], breaks = [], polls = 0 } = given;
-  const { acceptedAtMs = null, refusedAtMs = null } = given;
+  const { answer, polledAtMs = 1_000, status = 'open', callbacks = [], polls = 0 } = given;
+  const { acceptedAtMs = null, refusedAtMs = null, breaks = [], known = [] } = given;
   const answers = { acceptedAtMs, refusedAtMs };
-  const tracked: Tracked = { ...awaited('po-1', 0), terms, status, callbacks, breaks, polls, ...answers };
+  const tracked: Tracked = {
+    ...awaited('po-1', 0),
+    terms,
+    status,
+    callbacks,
+    breaks,
+    known,
+    polls,
+    ...answers,
+  };
   const verdict = judge({
     tracked,
     terms,
@@ -116,6 +126,7 @@ describe('a payout under poll', () => {
         callbacks: [says('FAILED')],
         polledAtMs: SETTLE_MS,
         breaks: ['callback.denied'],
+        known: [{ kind: 'callback.denied', about: 'claimed failed', since: 'told' }],
       },
       {},
     ],
@@ -219,7 +230,13 @@ describe('an ended payout under poll', () => {
     ['paid, yet failed here', { status: 'failed', answer: paid }, { breaks: ['payment.contradiction'] }],
     [
       'paid, yet failed here, and told before',
-      { status: 'failed', answer: paid, callbacks: [says('COMPLETED')], breaks: ['payment.contradiction'] },
+      {
+        status: 'failed',
+        answer: paid,
+        callbacks: [says('COMPLETED')],
+        breaks: ['payment.contradiction'],
+        known: [{ kind: 'payment.contradiction', about: 'lookup completed', since: 'told' }],
+      },
       {},
     ],
     ['reversed, yet failed here', { status: 'failed', answer: back }, { breaks: ['payment.contradiction'] }],

@@ -2,7 +2,9 @@ import { unreachable } from '@pesewa/kernel';
 import { judgeAbsence } from './absence.ts';
 import { judgeAmounts, judgeLateClaims } from './amounts.ts';
 import type { BreakKind } from './break-kinds.ts';
-import { judgeClaims, provenDisagree } from './doubts.ts';
+import { isEnd } from './claim.ts';
+import { judgeClaims, lookupDecides } from './doubts.ts';
+import { afterFindings, knownAfter, lookupSays, newFindings } from './known-findings.ts';
 import type { Finding, Judged, Question, Verdict } from './question.ts';
 import { failureReason } from './reasons.ts';
 import { remember, type Tracked } from './tracked.ts';
@@ -21,39 +23,47 @@ export function judge(question: Question): Verdict {
   const { denied, contradicted, settling, unsettled } = judgeClaims(question);
   const { fact, findings } = judgeAnswer(question);
   // The rail against itself: people decide, unless its callbacks alone are at odds and this is its lookup.
-  const isDoubtful = contradicted !== undefined && (source !== 'poll' || !provenDisagree(question));
-  const all = [...findings, ...(contradicted ? [contradicted] : [])];
+  const isDoubtful = contradicted.length > 0 && (source !== 'poll' || !lookupDecides(question));
+  const all = [...findings, ...contradicted];
   // A rail that contradicts the owner contradicts the callback that the owner went by: one discrepancy, one break.
   const told = all.some(({ kind }) => kind === 'payment.contradiction');
-  if (denied && !told) all.push(denied);
+  if (!told) all.push(...denied);
   const goesOut = isDoubtful ? null : fact;
+  const known = knownAfter(question, all);
+  const isUnasked = known.some(({ since }) => since === 'resolved');
   const goesOn = tracked.status === 'open' || settling || unsettled;
   const stuck = goesOn ? stuckBy(question, goesOut, all) : undefined;
   if (stuck) all.push(stuck);
-  return { fact: goesOut, findings: newFindings(tracked, all), settling, unsettled };
-}
-
-/** The first finding of each kind that the payment has not opened a break for: a kind opens one break. */
-export function newFindings(
-  { breaks }: Pick<Tracked, 'breaks'>,
-  findings: readonly Finding[],
-): readonly Finding[] {
-  return findings.filter(
-    ({ kind }, index) =>
-      !breaks.includes(kind) && findings.findIndex((finding) => finding.kind === kind) === index,
-  );
+  return {
+    fact: goesOut,
+    findings: newFindings(tracked, all),
+    settling,
+    unsettled: unsettled || isUnasked,
+    known,
+  };
 }
 
 /** What a verdict makes of the payment: the breaks that it opens, and its timeline. */
 export function afterVerdict(
   tracked: Tracked,
-  { fact, findings }: Pick<Verdict, 'fact' | 'findings'>,
+  {
+    fact,
+    findings,
+    known = tracked.known,
+  }: Pick<Verdict, 'fact' | 'findings'> & Partial<Pick<Verdict, 'known'>>,
   nowMs: number,
 ): Tracked {
   let { history } = tracked;
   if (fact) history = remember(history, { what: 'fact', detail: fact.status, atMs: nowMs });
   for (const { kind } of findings) history = remember(history, { what: 'break', detail: kind, atMs: nowMs });
-  return { ...tracked, breaks: [...tracked.breaks, ...findings.map(({ kind }) => kind)], history };
+  const isTold = fact !== null && isEnd(fact.status) && tracked.status === 'open';
+  return {
+    ...tracked,
+    breaks: [...new Set([...tracked.breaks, ...findings.map(({ kind }) => kind)])],
+    known: afterFindings(known, findings),
+    endToldAtMs: tracked.endToldAtMs ?? (isTold ? nowMs : null),
+    history,
+  };
 }
 
 /**
@@ -65,16 +75,21 @@ function stuckBy(
   fact: Verdict['fact'],
   findings: readonly Finding[],
 ): Finding | undefined {
-  const { tracked, terms, answer, source, isScheduled, pollsBeforeBreak } = question;
+  const { tracked, terms, answer, source, isScheduled, polledAtMs, settleMs, pollsBeforeBreak } = question;
   const kind = 'payment.stuck';
   if (answer.kind === 'unaskable') return { kind, amount: terms.amount, detail: answer.why };
   const told = [...tracked.breaks, ...findings.map((finding) => finding.kind)];
   const isTold = told.some((other) => !BESIDE.includes(other));
   if (source !== 'poll' || !isScheduled || tracked.status !== 'open' || isTold) return undefined;
   const polls = tracked.polls - tracked.hintedPolls + 1;
-  const endsNow = fact !== null && fact.status !== 'notFound';
-  if (endsNow || polls < pollsBeforeBreak) return undefined;
-  return { kind, amount: terms.amount, detail: `no end after ${polls} polls; the rail says ${answer.kind}` };
+  if (polls < pollsBeforeBreak) return undefined;
+  const says = `the rail says ${answer.kind}`;
+  if (fact === null || !isEnd(fact.status))
+    return { kind, amount: terms.amount, detail: `no end after ${polls} polls; ${says}` };
+  // Its owner ends it by this fact, or has had its time to end it by an earlier one.
+  const { endToldAtMs } = tracked;
+  if (endToldAtMs === null || polledAtMs - endToldAtMs < settleMs) return undefined;
+  return { kind, amount: terms.amount, detail: `its owner has not taken the end that was told; ${says}` };
 }
 
 function judgeAnswer(question: Question): Judged {
@@ -108,7 +123,9 @@ function judgeAnswer(question: Question): Judged {
   }
 }
 
-function contradiction({ tracked, terms, answer }: Question): Finding {
-  const detail = `ended as ${tracked.status}, yet the rail says ${answer.kind}`;
-  return { kind: 'payment.contradiction', amount: terms.amount, detail };
+function contradiction({ tracked, terms, answer, source }: Question): Finding {
+  const stands = tracked.status === 'open' ? 'it is open' : `ended as ${tracked.status}`;
+  const detail = `${stands}, yet the rail says ${answer.kind}`;
+  const about = [source === 'poll' ? lookupSays(answer.kind) : `proven ${answer.kind}`];
+  return { kind: 'payment.contradiction', amount: terms.amount, detail, about };
 }

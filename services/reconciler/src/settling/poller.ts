@@ -9,7 +9,9 @@ import { afterPoll, isScheduled, notAsked, type PollSchedule } from '../domain/s
 import { remember, type Terms, type Tracked } from '../domain/tracked.ts';
 import { afterVerdict, judge } from '../domain/verdict.ts';
 import type { ReconcilerEvents } from '../events.ts';
+import { startLanesAsFound } from '../lanes.ts';
 import { fromDocument, type PollDocument, UNKNOWN_REFERENCE, type WorkingStore } from '../store.ts';
+import { readWatched } from '../watched.ts';
 import type { RailPace } from './rail-pace.ts';
 
 /** What came of a poll: the rail's answer, or why it can't be asked. */
@@ -100,8 +102,15 @@ export function startPoller(deps: PollerDeps): Poller {
   const names = [UNKNOWN_REFERENCE, ...rails.keys()];
   const unasked = [
     startLane(deps, UNKNOWN_REFERENCE, { open: { watch: UNKNOWN_REFERENCE } }, work),
-    // There should be none; people are told of them.
-    startLane(deps, 'unconfigured', { open: { watch: { $exists: true, $nin: names } } }, work),
+    // Rails that are not configured here. There should be none; people are told of them.
+    startLanesAsFound({
+      name: 'reconciler poller of other rails',
+      pauseMs: deps.pauseMs,
+      clock: deps.clock,
+      logger: deps.logger,
+      found: async () => (await readWatched(deps.store.collection)).filter((watch) => !names.includes(watch)),
+      begin: (watch) => startLane(deps, watch, { open: { watch } }, work),
+    }),
   ];
   return {
     wake: (watches) => {
@@ -238,7 +247,8 @@ function polledOnce(deps: PollerDeps, tracked: Tracked, poll: MadePoll, verdict:
   const nowMs = deps.clock.nowMs();
   const history = remember(tracked.history, { what: 'poll', detail: answer.kind, atMs: polledAtMs });
   const judged = afterVerdict({ ...tracked, history }, verdict, nowMs);
-  const made = { claim, polledAtMs, askable: answer.kind !== 'unaskable' };
+  const restMs = answer.kind === 'unknown' ? (answer.retryAfterMs ?? 0) : 0;
+  const made = { claim, polledAtMs, askable: answer.kind !== 'unaskable', restMs };
   const next = afterPoll(judged, made, verdict, { schedule, nowMs, fraction: deps.random.fraction() });
   return { ...next, notFoundSinceMs: notFoundSince(tracked, poll) };
 }

@@ -65,7 +65,8 @@ async function settle(
   // A payment that has turned up since is none of our business any more: its owner's event has closed its break.
   const waiting = loaded.filter(({ terms }) => terms === null);
   const unknown = waiting.filter(isUnknown);
-  const old = unknown.filter(({ openedAtMs }) => nowMs - openedAtMs >= deps.keepMs);
+  // By the clock that claimed it as due: by ours, which may be behind, it would be claimed again and again until then.
+  const old = unknown.filter(({ openedAtMs, askedAtMs }) => (askedAtMs ?? nowMs) - openedAtMs >= deps.keepMs);
   const fresh = unknown.filter((tracked) => !old.includes(tracked));
   const shown = await show(deps, takeTurn, fresh, nowMs, transaction);
   const known = waiting

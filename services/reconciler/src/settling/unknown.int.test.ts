@@ -99,6 +99,21 @@ describe('a callback for a payment that nobody knows', () => {
     );
   });
 
+  it('is forgotten by the clock of the database, however far behind ours is', async () => {
+    const reference = ids.next('po');
+    await publish(callback(reference, 'COMPLETED'));
+    await until('the break', () => about(reference, 'BreakOpened').length > 0);
+    harness.skew(-3_600_000);
+    try {
+      const openedAt = new Date(Date.now() - 30 * DAY_MS - 1_000);
+      await polls().updateOne({ _id: reference }, { $set: { openedAt, dueAt: new Date(0) } });
+      await until('it is forgotten', async () => (await rowOf(reference)) === null);
+      expect(await breakOf(reference)).toMatchObject({ status: 'resolved' });
+    } finally {
+      harness.skew(0);
+    }
+  });
+
   it('is forgotten after its time, with its break; a known payment never is', async () => {
     const [stranger, known] = [ids.next('po'), ids.next('po')];
     await publish(callback(stranger, 'COMPLETED'), callback(known, 'PENDING'));

@@ -1,8 +1,9 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { BreakCursor, BreakStore } from '../breaks/store.ts';
-import type { Break, FoundBreak } from '../domain/break.ts';
+import type { FoundBreak } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
+import { mergeFindings } from '../domain/discrepancies.ts';
 import { remember, type Tracked } from '../domain/tracked.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
@@ -39,10 +40,13 @@ const CLOSING: readonly BreakKind[] = [
   'statement.missing_there',
 ];
 
+/** What a statement has found before: a break of its own, or a part of another. */
+type Standing = Pick<FoundBreak, '_id' | 'kind' | 'reference'>;
+
 /** What is settled in one transaction: records that may open breaks, or breaks that may be explained. */
 type Step = { readonly statement: StatementDocument } & (
   | { readonly records: readonly RecordDocument[] }
-  | { readonly breaks: readonly Break[] }
+  | { readonly breaks: readonly Standing[] }
 );
 
 /** Builds {@link StatementBreaks}. */
@@ -66,7 +70,7 @@ export function createStatementBreaks(deps: StatementBreakDeps): StatementBreaks
     settle: async (statement, keep) => {
       // Breaks are few and lines are many: it is for each break that its line is looked for.
       for (const kind of CLOSING) {
-        for await (const breaks of openBreaks(deps, kind, statement.rail)) {
+        for await (const breaks of standingOf(deps, kind, statement.rail)) {
           await keep();
           await steps.submit({ statement, breaks });
         }
@@ -83,17 +87,28 @@ export function createStatementBreaks(deps: StatementBreakDeps): StatementBreaks
   };
 }
 
-async function* openBreaks(
+/** What earlier statements found of a kind and still stands, in breaks of their own or of others. */
+async function* standingOf(
   { breaks }: StatementBreakDeps,
   kind: BreakKind,
   rail: string,
-): AsyncGenerator<readonly Break[]> {
-  let after: BreakCursor | undefined;
-  do {
-    const page = await breaks.list({ kind, rail, status: 'unresolved', after, limit: RECORDS_PER_STEP });
-    if (page.items.length > 0) yield page.items;
-    after = page.next ?? undefined;
-  } while (after);
+): AsyncGenerator<readonly Standing[]> {
+  for (const found of [{ kind }, { alsoFound: kind }]) {
+    let after: BreakCursor | undefined;
+    do {
+      const page = await breaks.list({
+        ...found,
+        rail,
+        status: 'unresolved',
+        after,
+        limit: RECORDS_PER_STEP,
+      });
+      const findings = page.items.flatMap((one) => [one, ...(one.alsoFound ?? [])]);
+      const ofKind = findings.filter((one) => one.kind === kind);
+      if (ofKind.length > 0) yield ofKind;
+      after = page.next ?? undefined;
+    } while (after);
+  }
 }
 
 /** The records of a result in the order of their ids. */
@@ -121,7 +136,7 @@ async function* recordsOf(
 async function close(
   deps: StatementBreakDeps,
   statement: StatementDocument,
-  breaks: readonly Break[],
+  breaks: readonly Standing[],
   transaction: Transaction,
 ): Promise<void> {
   const { records } = deps.statementStore;
@@ -140,13 +155,15 @@ async function close(
     return about.length > 0 && (kind !== 'statement.differs' || about.every(isMatched));
   });
   const resolution = `the statement ${statement._id} has it as we have`;
-  const closed = await deps.breaks.resolve(
+  const settled = await deps.breaks.settle(
     closing.map(({ _id: id }) => ({ id, resolution })),
     new Date(deps.clock.nowMs()),
     session,
   );
-  for (const one of closed) transaction.emit(deps.events.breakResolved(one));
-  await note(deps, closed, 'resolved', transaction);
+  for (const one of settled.closed) transaction.emit(deps.events.breakResolved(one));
+  for (const one of settled.opened) transaction.emit(deps.events.breakOpened(one));
+  await note(deps, settled.closed, 'resolved', transaction);
+  await note(deps, settled.opened, 'break', transaction);
 }
 
 function isMatched({ result }: RecordDocument): boolean {
@@ -180,34 +197,29 @@ async function open(
     session,
     openedAt: new Date(deps.clock.nowMs()),
   });
-  const standing = new Set(
-    (
-      await breaks.findAll(
-        [...found.values()].map(({ _id }) => _id),
-        session,
-      )
-    )
-      .filter(({ status }) => status === 'open')
-      .map(({ _id }) => _id),
+  const findings = [...found.values()];
+  const known = await breaks.findAll(
+    findings.map(({ _id }) => _id),
+    session,
   );
+  const open = known.filter(({ status }) => status === 'open').map(({ _id }) => _id);
+  const elsewhere = await breaks.toldElsewhere(findings, session);
+  // What stands, or others tell, takes no room.
+  const standing = new Set([...open, ...elsewhere.keys()]);
   const { room, opening, shown, hidden } = share(found, standing, deps.openMax - current.opened);
-  const opened = await breaks.open([...opening.values()], session);
+  const { opened, tellers } = await breaks.openAndTell([...opening.values()], session);
   for (const one of opened) transaction.emit(deps.events.breakOpened(one));
   await note(deps, opened, 'break', transaction);
   if (shown.length + hidden.length === 0) return room > 0;
-  await statementStore.records.bulkWrite(
-    [
-      ...shown.map((record) => ({
-        updateOne: { filter: { _id: record.id }, update: { $set: { breakId: record.breakId } } },
-      })),
-      ...(hidden.length === 0
-        ? []
-        : [
-            { updateMany: { filter: { _id: { $in: hidden } }, update: { $set: { hidden: true as const } } } },
-          ]),
-    ],
-    { session },
-  );
+  const told = shown.map(({ id, finding }) => {
+    const [breakId = finding, ...others] = tellers.get(finding) ?? [];
+    const set = { breakId, ...(others.length > 0 && { alsoToldBy: others }) };
+    return { updateOne: { filter: { _id: id }, update: { $set: set } } };
+  });
+  const untold = {
+    updateMany: { filter: { _id: { $in: hidden } }, update: { $set: { hidden: true as const } } },
+  };
+  await statementStore.records.bulkWrite([...told, ...(hidden.length > 0 ? [untold] : [])], { session });
   await statementStore.statements.updateOne(
     { _id: statement._id },
     { $inc: { opened: deps.openMax - current.opened - room, hidden: hidden.length } },
@@ -220,7 +232,7 @@ async function open(
 function share(found: ReadonlyMap<string, FoundBreak>, standing: ReadonlySet<string>, roomBefore: number) {
   let room = roomBefore;
   const opening = new Map<string, FoundBreak>();
-  const shown: { readonly id: string; readonly breakId: string }[] = [];
+  const shown: { readonly id: string; readonly finding: string }[] = [];
   const hidden: string[] = [];
   for (const [record, one] of found) {
     const isThere = standing.has(one._id) || opening.has(one._id);
@@ -229,8 +241,9 @@ function share(found: ReadonlyMap<string, FoundBreak>, standing: ReadonlySet<str
       continue;
     }
     if (!isThere) room -= 1;
-    opening.set(one._id, opening.get(one._id) ?? one);
-    shown.push({ id: record, breakId: one._id });
+    const before = opening.get(one._id);
+    opening.set(one._id, before ? mergeFindings(before, one) : one);
+    shown.push({ id: record, finding: one._id });
   }
   return { room, opening, shown, hidden };
 }

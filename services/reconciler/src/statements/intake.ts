@@ -208,7 +208,14 @@ async function store(deps: IntakeDeps, batch: Batch, { session }: Transaction): 
           filter: { _id: id },
           update: {
             $set: { result: 'duplicate' as const },
-            $unset: { uses: true, how: true, difference: true, by: true, confidence: true } as const,
+            $unset: {
+              uses: true,
+              how: true,
+              difference: true,
+              feeDifference: true,
+              by: true,
+              confidence: true,
+            } as const,
           },
         },
       })),

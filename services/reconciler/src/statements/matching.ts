@@ -2,7 +2,7 @@ import { unreachable } from '@pesewa/kernel';
 import type { AnyBulkWriteOperation } from 'mongodb';
 import { statementResults } from '../domain/statement-matching.ts';
 import { laneOf, PAIRED_WITHIN_MS } from '../domain/statement-pairing.ts';
-import { pairInOrder } from './pairs.ts';
+import { createCopies, pairInOrder } from './pairs.ts';
 import type { EndedPayment, StatementPayments } from './payments.ts';
 import {
   paymentRecordId,
@@ -154,7 +154,7 @@ async function pairLines(deps: MatchingDeps, statement: StatementDocument): Prom
   const forgotten = { result: true, uses: true, payment: true, difference: true, by: true } as const;
   await records.updateMany(
     { statement: _id, loose: 'line' },
-    { $unset: { ...forgotten, confidence: true, candidates: true, subject: true } },
+    { $unset: { ...forgotten, confidence: true, candidates: true, subject: true, copy: true } },
   );
   await records.updateMany({ statement: _id, loose: 'payment' }, { $unset: { taken: true, result: true } });
   const inOrder = (loose: 'line' | 'payment') =>
@@ -165,9 +165,12 @@ async function pairLines(deps: MatchingDeps, statement: StatementDocument): Prom
     await writeAll(deps, writes);
     writes = [];
   };
-  for await (const { record, pairing } of pairInOrder(inOrder('line'), inOrder('payment'))) {
+  const copyOf = createCopies();
+  for await (const { record: line, pairing } of pairInOrder(inOrder('line'), inOrder('payment'))) {
+    const copy = copyOf(line);
+    const record = { ...line, ...copy };
     const update = (set: Partial<RecordDocument>) =>
-      writes.push({ updateOne: { filter: { _id: record._id }, update: { $set: set } } });
+      writes.push({ updateOne: { filter: { _id: record._id }, update: { $set: { ...set, ...copy } } } });
     if (pairing.kind === 'paired') {
       const { with: payment, confidence } = pairing;
       const subject = subjectOf(statement.rail, record);

@@ -1,4 +1,5 @@
 import type { FindCursor } from 'mongodb';
+import { contentOf } from '../domain/statement-matching.ts';
 import {
   NEIGHBOURS_MAX,
   PAIRED_WITHIN_MS,
@@ -6,7 +7,7 @@ import {
   pairByTime,
   type Timed,
 } from '../domain/statement-pairing.ts';
-import type { RecordDocument } from './store.ts';
+import { type RecordDocument, toRow } from './store.ts';
 
 /** A line without a usable reference, and what it comes to by amount and time. */
 export interface PairedLine {
@@ -56,6 +57,25 @@ export async function* pairInOrder(
     yield { record: current, pairing };
     [before, current] = [current, after];
   }
+}
+
+const COPIES_MAX = 10_000;
+
+/** Counts lines that say exactly the same, as they come by lane and time; of too many at one time the further are first ones. */
+export function createCopies() {
+  let seen = new Map<string, number>();
+  let before = '';
+  return ({ row, lane = '', at }: RecordDocument): Pick<RecordDocument, 'copy'> => {
+    const now = `${lane} ${at?.getTime()}`;
+    if (now !== before) seen = new Map();
+    before = now;
+    // The rail's own reference tells whether it is the same movement.
+    if (!row || row.railReference !== undefined) return {};
+    const said = contentOf(toRow(row));
+    const copies = (seen.get(said) ?? 0) + 1;
+    if (copies > 1 || seen.size < COPIES_MAX) seen.set(said, copies);
+    return copies > 1 ? { copy: copies } : {};
+  };
 }
 
 /** A cursor that can be looked at before it is moved. */

@@ -67,6 +67,7 @@ export interface RecordDocument {
   readonly subject?: string;
   readonly how?: readonly How[];
   readonly difference?: bigint;
+  readonly feeDifference?: bigint;
   readonly by?: 'reference' | 'amount and time';
   readonly confidence?: number;
   readonly candidates?: readonly string[];
@@ -75,12 +76,16 @@ export interface RecordDocument {
   /** Set on what is paired by amount and time. */
   readonly loose?: 'line' | 'payment';
   readonly lane?: string;
+  /** Of lines that say exactly the same, which one it is, from the second on. */
+  readonly copy?: number;
   readonly at?: Date;
   /** A payment that ended outside the window: it may be paired, and is not missed. */
   readonly outside?: true;
   readonly taken?: true;
-  /** The break that tells of it. */
+  /** The break that tells of it: its own, or where others tell all of it the first of them. */
   readonly breakId?: string;
+  /** Further breaks, where each tells a part of it. */
+  readonly alsoToldBy?: readonly string[];
   /** Set where there was no room for a break. */
   readonly hidden?: true;
 }
@@ -172,6 +177,7 @@ export function toStoredOutcome({
   uses,
   how,
   difference,
+  feeDifference,
 }: Outcome): Partial<RecordDocument> {
   const isFound = result === 'matched' || result === 'differs';
   return {
@@ -180,6 +186,7 @@ export function toStoredOutcome({
     ...(uses !== undefined && { uses }),
     ...(how !== undefined && { how }),
     ...(difference !== undefined && { difference }),
+    ...(feeDifference !== undefined && { feeDifference }),
     ...(isFound && { by: 'reference' as const, confidence: 1 }),
   };
 }
@@ -187,11 +194,12 @@ export function toStoredOutcome({
 /** What a break over a line is about: our reference, or a digest of the rail's own, or else of what the line says. */
 export function subjectOf(
   rail: string,
-  { row, result, payment = '' }: Pick<RecordDocument, 'row' | 'result' | 'payment'>,
+  { row, result, payment = '', copy }: Pick<RecordDocument, 'row' | 'result' | 'payment' | 'copy'>,
 ): string {
   if (!row) return payment;
   if (row.reference !== undefined && result !== 'duplicate') return row.reference;
-  const said = row.railReference === undefined ? contentOf(toRow(row)) : `rail ${row.railReference}`;
+  const content = contentOf(toRow(row)) + (copy === undefined ? '' : `\n${copy}`);
+  const said = row.railReference === undefined ? content : `rail ${row.railReference}`;
   return `line-${createHash('sha256').update(`${rail}\n${said}`).digest('hex').slice(0, DIGEST_LENGTH)}`;
 }
 

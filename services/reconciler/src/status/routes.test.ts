@@ -2,6 +2,8 @@ import { systemClock } from '@pesewa/kernel';
 import { createLogger, createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
+import type { CloseDocument } from '../closes/store.ts';
+import type { WalletDocument } from '../wallets/store.ts';
 import { addStatusRoutes, type StatusRouteDeps } from './routes.ts';
 
 const TOKEN = 'operator-token-of-tests';
@@ -18,6 +20,7 @@ const parts: StatusRouteDeps = {
       asked.push([watch, now.getTime() - overdueBefore.getTime()]);
       return { due: 5, overdue: 1, oldestDueAt: at(3) };
     },
+    watched: async () => ['gone', 'upstream'],
     oldestOpen: async () => [
       { kind: 'payout', state: 'begun', reference: 'po-1', openedAt: at(1) },
       { kind: 'payout', state: 'accepted', reference: 'po-2', openedAt: at(2) },
@@ -27,7 +30,8 @@ const parts: StatusRouteDeps = {
     lastClose: async () => undefined,
   },
   messaging: { caughtUp: async () => true },
-  watches: ['upstream'],
+  watches: ['upstream', 'unknown-reference'],
+  railNames: ['upstream'],
   clock: { ...systemClock, nowMs: () => at(4).getTime() },
   logger: createLogger({ name: 'test', level: 'silent' }),
 };
@@ -58,16 +62,52 @@ it('tells what is open, due and broken, and what was never done', async () => {
         },
         { kind: 'collection', count: 0, oldest: null, states: [] },
       ],
-      polls: [{ rail: 'upstream', due: 5, overdue: 1, oldestDueAt: '2026-01-02T03:00:00.000Z' }],
+      polls: [
+        ['upstream', true],
+        ['unknown-reference', true],
+        ['gone', false],
+      ].map(([rail, configured]) => ({
+        rail,
+        configured,
+        due: 5,
+        overdue: 1,
+        oldestDueAt: '2026-01-02T03:00:00.000Z',
+      })),
       breaks: [{ kind: 'payment.stuck', count: 2, oldestAt: '2026-01-02T00:00:00.000Z' }],
-      comparison: { at: null, wallets: 0, outOfRange: [] },
+      comparison: { at: null, wallets: 0, outOfRange: [], removed: [] },
       coverage: { at: null, status: null, found: 0, repaired: 0 },
-      close: { to: null, finishedAt: null, counts: null },
+      close: { to: null, finishedAt: null, counts: null, late: 0 },
       caughtUp: true,
       untold: [],
     },
   });
-  expect(asked).toEqual([['upstream', 60_000]]);
+  expect(asked).toEqual([
+    ['upstream', 60_000],
+    ['unknown-reference', 60_000],
+    ['gone', 60_000],
+  ]);
+});
+
+it('tells how many ends came late to the newest day that is closed', async () => {
+  const lastClose = async () => ({ to: at(0), finishedAt: at(3), late: 2 }) as CloseDocument;
+  expect(await get({ statusStore: { ...parts.statusStore, lastClose } })).toMatchObject({
+    body: { close: { to: '2026-01-02T00:00:00.000Z', late: 2 } },
+  });
+});
+
+it('takes no wallet of a rail that is not configured any more for a live one', async () => {
+  const wallet = (rail: string, hour: number, withinRange: boolean) => {
+    const latest = { at: at(hour), withinRange } as WalletDocument['latest'];
+    return { _id: `${rail}:KES`, rail, currency: 'KES', latest };
+  };
+  const wallets = { wallets: async () => [wallet('gone', 0, false), wallet('upstream', 3, true)] };
+  const comparison = {
+    at: '2026-01-02T03:00:00.000Z',
+    wallets: 1,
+    outOfRange: [],
+    removed: [{ wallet: 'gone:KES', configured: false, withinRange: false }],
+  };
+  expect(await get({ wallets })).toMatchObject({ body: { comparison } });
 });
 
 it('tells the rest where a part breaks, or is not told in time', async () => {
@@ -78,7 +118,7 @@ it('tells the rest where a part breaks, or is not told in time', async () => {
   const messaging = { caughtUp: () => new Promise<boolean>(() => undefined) };
   expect(await get({ statusStore, messaging })).toMatchObject({
     status: 200,
-    body: { breaks: null, caughtUp: null, polls: [{ due: 5 }], untold: ['breaks', 'caughtUp'] },
+    body: { breaks: null, caughtUp: null, polls: [{ due: 5 }, {}, {}], untold: ['breaks', 'caughtUp'] },
   });
 });
 

@@ -3,7 +3,7 @@ import type { Messaging } from '@pesewa/messaging';
 import { answerJson, type Logger } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { WorkingStore } from '../store.ts';
-import type { WalletStore } from '../wallets/store.ts';
+import { type WalletStore, walletId } from '../wallets/store.ts';
 import type { StatusStore } from './store.ts';
 
 /** What the status is read from. */
@@ -14,6 +14,8 @@ export interface StatusRouteDeps {
   readonly messaging: Pick<Messaging, 'caughtUp'>;
   /** The rails that are polled, and what else there is to look at. */
   readonly watches: readonly string[];
+  /** The rails that are configured. */
+  readonly railNames: readonly string[];
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -69,12 +71,14 @@ async function readOpen({ store, statusStore }: StatusRouteDeps) {
   });
 }
 
-function readPolls({ statusStore, watches }: StatusRouteDeps, now: Date) {
+/** Of every rail that is polled, and of those that can't be any more and whose payments wait for it all the same. */
+async function readPolls({ statusStore, watches }: StatusRouteDeps, now: Date) {
   const overdueBefore = new Date(now.getTime() - OVERDUE_MS);
+  const removed = (await statusStore.watched()).filter((rail) => !watches.includes(rail));
   return Promise.all(
-    watches.map(async (rail) => {
+    [...watches, ...removed].map(async (rail) => {
       const { due, overdue, oldestDueAt } = await statusStore.duePolls(rail, now, overdueBefore);
-      return { rail, due, overdue, oldestDueAt: text(oldestDueAt) };
+      return { rail, configured: watches.includes(rail), due, overdue, oldestDueAt: text(oldestDueAt) };
     }),
   );
 }
@@ -84,15 +88,26 @@ async function readBreaks({ statusStore }: StatusRouteDeps) {
   return found.map(({ kind, count, oldestAt }) => ({ kind, count, oldestAt: text(oldestAt) }));
 }
 
-/** The comparison that is the oldest of all wallets' latest: none is older than it tells. */
-async function readComparison({ wallets }: StatusRouteDeps) {
-  const known = await wallets.wallets(undefined, { timeoutMs: PART_TIMEOUT_MS });
+/**
+ * The comparison that is the oldest of all wallets' latest: none is older than it tells. Wallets of rails that are no longer
+ * configured are not compared, so they are named apart.
+ */
+async function readComparison({ wallets, railNames }: StatusRouteDeps) {
+  const all = await wallets.wallets(undefined, { timeoutMs: PART_TIMEOUT_MS });
+  const known = all.filter(({ rail }) => railNames.includes(rail));
   const [oldest = null] = known.map(({ latest }) => latest.at.toISOString()).toSorted();
   const outOfRange = known.filter(({ latest }) => !latest.withinRange);
   return {
     at: oldest,
     wallets: known.length,
-    outOfRange: outOfRange.map(({ rail, currency }) => `${rail}:${currency}`),
+    outOfRange: outOfRange.map(walletId),
+    removed: all
+      .filter((wallet) => !known.includes(wallet))
+      .map((wallet) => ({
+        wallet: walletId(wallet),
+        configured: false,
+        withinRange: wallet.latest.withinRange,
+      })),
   };
 }
 
@@ -109,5 +124,6 @@ async function readClose({ statusStore }: StatusRouteDeps) {
     to: close?.to.toISOString() ?? null,
     finishedAt: close?.finishedAt?.toISOString() ?? null,
     counts: close?.counts ?? null,
+    late: close?.late ?? 0,
   };
 }

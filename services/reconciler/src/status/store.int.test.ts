@@ -1,11 +1,13 @@
 import { type Database, openDatabase } from '@pesewa/messaging';
 import { openTestScope, prepareTestNames } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openWorkingStore } from '../store.ts';
+import { awaited } from '../domain/tracked.ts';
+import { openWorkingStore, type WorkingStore } from '../store.ts';
 import { openStatusStore, type StatusStore } from './store.ts';
 
 const resources = new AsyncDisposableStack();
 let db: Database['db'];
+let working: WorkingStore;
 let status: StatusStore;
 
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 2, 0, minute));
@@ -15,8 +17,8 @@ beforeAll(async () => {
   const scope = resources.use(openTestScope(config));
   const database = `${config.DATABASE_PREFIX}status`;
   ({ db } = await scope.open(openDatabase({ url: config.MONGODB_URL, database, appName: 'test' })));
-  const { collection } = await openWorkingStore(db, 86_400_000);
-  status = await openStatusStore(db, collection);
+  working = await openWorkingStore(db, 86_400_000);
+  status = await openStatusStore(db, working.collection);
 });
 
 afterAll(async () => {
@@ -50,6 +52,15 @@ it('counts the polls that a rail is owed, and those that are late, by keys alone
   });
   expect(await status.duePolls('nowhere', at(20), at(10))).toEqual({ due: 0, overdue: 0, oldestDueAt: null });
   expect(await status.duePolls('upstream', at(0), at(0))).toEqual({ due: 0, overdue: 0, oldestDueAt: null });
+});
+
+it('tells whom there is anything to ask of, with a key or two for each', async () => {
+  await db.command({ profile: 2 });
+  expect(await status.watched()).toEqual(['other', 'upstream']);
+  await db.command({ profile: 0 });
+  const { keys, documents } = await examined('polls');
+  expect(documents).toBe(0);
+  expect(keys).toBeLessThanOrEqual(4);
 });
 
 it('finds the oldest open payment of each kind and state', async () => {
@@ -115,4 +126,13 @@ it('gives the newest audit and the newest day that was closed over all rails', a
   ]);
   expect((await status.lastCoverage())?._id).toBe('rn-2');
   expect((await status.lastClose())?._id).toBe('2026-11-19');
+});
+
+it('keeps with a line of a history how many before it are not kept, and reads rows from before that', async () => {
+  const line = { what: 'poll', detail: 'pending', atMs: 1_000, lastAtMs: 2_000, times: 2 } as const;
+  const history = [line, { ...line, detail: 'unknown', notKept: 12 }];
+  const session = db.client.startSession();
+  await session.withTransaction(() => working.save([{ ...awaited('po-long', 0), history }], session));
+  await session.endSession();
+  expect((await working.load(['po-long'])).get('po-long')?.history).toEqual(history);
 });

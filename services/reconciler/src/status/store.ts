@@ -5,6 +5,7 @@ import type { Break } from '../domain/break.ts';
 import type { PaymentKind } from '../domain/claim.ts';
 import { type OpenState, openStates } from '../domain/tracked.ts';
 import type { PollDocument } from '../store.ts';
+import { readWatched } from '../watched.ts';
 
 /** The polls that a rail is owed now; the counts end at a bound. */
 export interface DuePolls {
@@ -32,6 +33,8 @@ export interface OpenBreaks {
 /** What an operator's first look needs beside what the other stores count; each question reads keys alone, or one document. */
 export interface StatusStore {
   readonly duePolls: (watch: string, now: Date, overdueBefore: Date) => Promise<DuePolls>;
+  /** Whom there is anything to ask of, configured or not, by keys alone. */
+  readonly watched: () => Promise<readonly string[]>;
   /** Of each kind and state that has any, the oldest first. */
   readonly oldestOpen: () => Promise<readonly OldestPayment[]>;
   /** In the order of kinds. */
@@ -67,6 +70,7 @@ export async function openStatusStore(db: Db, polls: Collection<PollDocument>): 
       ]);
       return { due, overdue, oldestDueAt: oldest?.dueAt ?? null };
     },
+    watched: () => readWatched(polls),
     oldestOpen: async () => {
       const all = (['payout', 'collection'] as const).flatMap((kind) =>
         openStates.map(async (openState): Promise<readonly OldestPayment[]> => {

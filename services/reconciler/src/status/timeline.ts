@@ -10,7 +10,11 @@ import type { WorkingStore } from '../store.ts';
 
 const DECISIONS_MAX = 200;
 
-/** Adds `GET /timeline?reference=`: what the reconciler itself has seen of a payment, decisions included (design 1). */
+/**
+ * Adds `GET /timeline?reference=`: what the reconciler itself has seen of a payment, decisions included (design 1).
+ *
+ * A line's `notKept` tells how many there were between the line before and it that the record no longer has.
+ */
 export function addTimelineRoutes(
   operator: Hono,
   deps: {
@@ -36,18 +40,19 @@ function time(atMs: number): string {
 
 function viewTimeline(tracked: Tracked, decisions: readonly Decision[]) {
   const { terms } = tracked;
-  const seen = tracked.history.map(({ what, detail, atMs, lastAtMs, times }) => ({
+  const seen = tracked.history.map(({ what, detail, atMs, lastAtMs, times, notKept = 0 }) => ({
     at: time(atMs),
     what,
     detail,
     times,
     lastAt: time(lastAtMs),
+    notKept,
   }));
   const decided = timelineOf(decisions)
     .toSorted((one, other) => Number(one.at) - Number(other.at))
     .map(({ at, detail }) => {
       const text = at.toISOString();
-      return { at: text, what: 'decision', detail, times: 1, lastAt: text };
+      return { at: text, what: 'decision', detail, times: 1, lastAt: text, notKept: 0 };
     });
   return {
     reference: tracked.reference,

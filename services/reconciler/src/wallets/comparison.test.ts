@@ -2,7 +2,7 @@ import type { Money } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Break } from '../domain/break.ts';
-import { closeBreak, findBreak } from '../domain/break-life.ts';
+import { closeBreak, findBreak } from '../domain/break-finding.ts';
 import type { Suspect } from '../domain/candidates.ts';
 import { type ComparisonDeps, createComparison } from './comparison.ts';
 import type { Float, RunDocument, WalletDocument } from './store.ts';

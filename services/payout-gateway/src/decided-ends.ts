@@ -1,0 +1,49 @@
+import type { Clock, Ids } from '@pesewa/kernel';
+import { type Loop, type Messaging, startClaimLoop } from '@pesewa/messaging';
+import type { Logger } from '@pesewa/runtime';
+import type { PayoutOrderCommand, Payouts } from './payouts.ts';
+import type { PayoutStore } from './store.ts';
+
+const WORK_TIMEOUT_MS = 10_000;
+const LEASE_MS = 15_000;
+/** There is next to nothing of it, and it has waited for an attempt already. */
+const CONCURRENCY_MAX = 4;
+
+interface DecidedEndsDeps {
+  readonly store: Pick<PayoutStore, 'collection'>;
+  readonly payouts: Pick<Payouts, 'apply'>;
+  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  readonly pauseMs: number;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+}
+
+/**
+ * Ends payouts that people decided while an attempt was under way, of which nothing was heard until it must be over (ADR 34).
+ *
+ * It asks no rail, so it needs none: the payouts of one that is gone for good end here, too.
+ */
+export function startDecidedEnds(deps: DecidedEndsDeps): Loop {
+  const ends = deps.messaging.groupCommit<PayoutOrderCommand, void>(
+    'payouts.decided',
+    async (commands, transaction) => {
+      await deps.payouts.apply(commands, transaction);
+      return commands.map(() => undefined);
+    },
+  );
+  return startClaimLoop({
+    name: 'payout decided ends',
+    collection: deps.store.collection,
+    open: { 'decided.stands': true },
+    leaseMs: LEASE_MS,
+    workTimeoutMs: WORK_TIMEOUT_MS,
+    batchMax: CONCURRENCY_MAX,
+    concurrencyMax: CONCURRENCY_MAX,
+    pauseMs: deps.pauseMs,
+    clock: deps.clock,
+    ids: deps.ids,
+    logger: deps.logger,
+    work: ({ reference }) => ends.submit({ reference, causationId: null, command: { kind: 'applyDecided' } }),
+  });
+}

@@ -1,0 +1,259 @@
+import { eventually } from '@pesewa/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agreed, closeSteps, type Hour, type Until } from '../fixtures/closes.ts';
+import { createHarness } from '../fixtures/harness.ts';
+import { callback, envelope } from '../fixtures/owners.ts';
+import { listed, uploader } from '../fixtures/statements.ts';
+
+const harness = createHarness('one', {
+  ...process.env,
+  CLOSE_SETTLE_MS: '0',
+  CLOSE_POLLS_PER_SECOND: '1000',
+});
+const until: Until = (what, met) =>
+  eventually(async () => {
+    if (!(await met())) throw new Error(`not yet: ${what}`);
+  });
+const { about, answers, operator, postAs, publish, request } = harness;
+const { closed, nextHour, paidAt, recordOf } = closeSteps(harness, until);
+const upload = uploader(request);
+
+const mapping = {
+  columns: {
+    reference: 'Ref',
+    railReference: 'Receipt',
+    amount: 'Amount',
+    fee: 'Fee',
+    time: 'Time',
+    status: 'Status',
+  },
+  time: { format: 'ISO' },
+  statuses: { completed: ['OK'], failed: ['NO'] },
+};
+const line = (reference: string, amount = '-100', fee = '0.5', status = 'OK') =>
+  `${reference},R-${reference},${amount},${fee},2026-03-01T00:00:00Z,${status}`;
+
+/** Matches a statement over a window, and gives its records by their payments. */
+async function matched({ from, to }: Omit<Hour, 'startMs'>, ...lines: readonly string[]) {
+  const content = `Ref,Receipt,Amount,Fee,Time,Status\r\n${lines.join('\r\n')}\r\n`;
+  const taken = await upload(content, { rail: 'upstream', currency: 'KES', mapping, from, to });
+  const id = String(taken.body['id']);
+  await until('it is matched', async () => (await request(`/statements/${id}`)).body['status'] === 'done');
+  const records = listed((await request(`/statements/${id}/records?limit=500`)).body);
+  return { id, of: (reference: string) => records.find(({ payment }) => payment === reference) };
+}
+
+type Shown = Readonly<Record<string, unknown>> & { readonly id: string; readonly status: string };
+const breaksOf = async (reference: string) =>
+  (await operator(`/breaks?reference=${reference}`)).items as unknown as readonly Shown[];
+const openOf = async (reference: string) =>
+  (await breaksOf(reference)).filter(({ status }) => status !== 'resolved').map(({ kind }) => kind);
+const show = async (id: string) => (await request(`/breaks/${encodeURIComponent(id)}`)).body;
+const change = (id: string, verb: string, body: object, by = 'ama') =>
+  postAs(by, `/breaks/${encodeURIComponent(id)}/${verb}`, body);
+
+/** Payouts, each with another discrepancy that a close and a statement both find, and a line for each. */
+async function discrepancies(window: Hour) {
+  const [fee = '', amount = '', status = '', missing = ''] = await paidAt(window.startMs, 4);
+  answers.set(fee, { ...agreed, fee: 49n });
+  answers.set(amount, { ...agreed, amount: 10_001n });
+  answers.set(status, { kind: 'failed', reason: 'Declined' });
+  answers.set(missing, { kind: 'notFound' });
+  const lines = [line(fee, '-100', '0.49'), line(amount, '-100.01'), line(status, '-100', '0.5', 'NO')];
+  return { fee, amount, status, missing, all: [fee, amount, status, missing], lines };
+}
+const opened = (reference: string) => about(reference, 'BreakOpened').map(({ payload }) => payload['kind']);
+const further = (window: Hour) => ({ from: window.from, to: new Date(window.startMs + 1_000).toISOString() });
+
+beforeAll(harness.open);
+afterAll(harness.close);
+
+describe('a discrepancy that a close and a statement both find', () => {
+  it('has the break of the close where that comes first, and the lines name it', async () => {
+    const window = nextHour();
+    const { fee, amount, status, missing, all, lines } = await discrepancies(window);
+    await closed(window);
+    const statement = await matched(window, ...lines);
+    const kinds = {
+      [fee]: 'close.differs',
+      [amount]: 'payout.amount_differs',
+      [status]: 'payment.contradiction',
+      [missing]: 'close.missing_there',
+    };
+    for (const [reference, kind] of Object.entries(kinds)) {
+      expect(statement.of(reference)).toMatchObject({ breakId: `${reference}/${kind}`, alsoToldBy: [] });
+    }
+    expect((await request(`/statements/${statement.id}`)).body).toMatchObject({ breaksOpened: 0 });
+    // Whatever is run again.
+    await closed(further(window));
+    await matched(further(window), ...lines);
+    for (const reference of all)
+      expect(await breaksOf(reference)).toMatchObject([{ kind: kinds[reference] }]);
+    await until('the events', () => all.every((reference) => opened(reference).length > 0));
+    for (const reference of all) expect(opened(reference)).toEqual([kinds[reference]]);
+    expect(await show(`${fee}/close.differs`)).toMatchObject({
+      alsoFound: [{ kind: 'statement.differs', amount: '-0.01' }],
+      version: 2,
+    });
+  });
+
+  it('has the break of the statement where that comes first, and the close names it', async () => {
+    const window = nextHour();
+    const { missing, all, lines } = await discrepancies(window);
+    await matched(window, ...lines);
+    const { id } = await closed(window);
+    await closed(further(window));
+    await matched(further(window), ...lines);
+    for (const reference of all) {
+      const kind = reference === missing ? 'statement.missing_there' : 'statement.differs';
+      expect(await breaksOf(reference)).toMatchObject([{ kind }]);
+      expect(opened(reference)).toEqual([kind]);
+      expect(await recordOf(id, reference)).toMatchObject({
+        result: reference === missing ? 'missing_there' : 'differs',
+        breakId: `${reference}/${kind}`,
+      });
+    }
+  });
+
+  it('has one break where both come at once', async () => {
+    const windows = Array.from({ length: 4 }, nextHour);
+    for (const window of windows) {
+      const { all, lines } = await discrepancies(window);
+      const [{ id }, statement] = await Promise.all([closed(window), matched(window, ...lines)]);
+      for (const reference of all) {
+        const [only, ...others] = await breaksOf(reference);
+        expect(others).toEqual([]);
+        expect(opened(reference)).toHaveLength(1);
+        expect(statement.of(reference)).toMatchObject({ breakId: only?.id });
+        expect(await recordOf(id, reference)).toMatchObject({ breakId: only?.id });
+      }
+    }
+  });
+
+  it('goes over to what still finds it, where the other finds it no more', async () => {
+    const window = nextHour();
+    const { fee, lines } = await discrepancies(window);
+    await closed(window);
+    await matched(window, ...lines);
+    answers.set(fee, agreed);
+    await closed(further(window));
+    expect(await openOf(fee)).toEqual(['statement.differs']);
+    expect(await show(`${fee}/close.differs`)).toMatchObject({ status: 'resolved', alsoFound: [] });
+    await matched(further(window), line(fee));
+    expect(await openOf(fee)).toEqual([]);
+  });
+
+  it('is not told any more of the break of a close by a statement that has it right', async () => {
+    const window = nextHour();
+    const { fee, lines } = await discrepancies(window);
+    await closed(window);
+    await matched(window, ...lines);
+    await matched(further(window), line(fee));
+    expect(await show(`${fee}/close.differs`)).toMatchObject({ status: 'open', alsoFound: [] });
+    answers.set(fee, agreed);
+    await closed(further(window));
+    expect(await openOf(fee)).toEqual([]);
+  });
+
+  it('has two breaks where it is two: what one tells of another field stays with the other', async () => {
+    const window = nextHour();
+    const [reference = ''] = await paidAt(window.startMs);
+    answers.set(reference, { ...agreed, fee: 49n });
+    await closed(window);
+    const statement = await matched(window, line(reference, '-101', '0.49'));
+    expect(statement.of(reference)).toMatchObject({
+      breakId: `${reference}/statement.differs`,
+      alsoToldBy: [`${reference}/close.differs`],
+    });
+    expect(await show(`${reference}/statement.differs`)).toMatchObject({
+      amount: '1',
+      detail: "the rail's statement differs in amount",
+    });
+  });
+});
+
+describe('an adjustment', () => {
+  const order = (commandId: string) => ({
+    commandId,
+    rail: 'upstream',
+    currency: 'KES',
+    amount: '1',
+    explanation: 'the rail took in another amount',
+  });
+  const booked = (commandId: string) => ({
+    topic: 'ledger' as const,
+    key: 'upstream:KES',
+    causationId: null,
+    version: 1n,
+    type: 'pesewa.ledger.SuspenseBooked' as const,
+    payload: {
+      ...envelope(),
+      rail: 'upstream',
+      currency: 'KES',
+      amount: 100n,
+      direction: 'surplus' as const,
+      commandId,
+    },
+  });
+
+  /** A payout of which a callback claims another amount than the rail tells, and a statement still another. */
+  async function twice() {
+    const window = nextHour();
+    const [reference = ''] = await paidAt(window.startMs);
+    await publish(callback(reference, 'COMPLETED', '102'));
+    await until('the break', async () => (await openOf(reference)).includes('callback.amount_differs'));
+    await matched(window, line(reference, '-101'));
+    const ids = [`${reference}/statement.differs`, `${reference}/callback.amount_differs`] as const;
+    expect(new Set(await openOf(reference))).toEqual(
+      new Set(['callback.amount_differs', 'statement.differs']),
+    );
+    return { window, reference, ids };
+  }
+
+  it('is refused while another break has one of the same field, and after it was booked', async () => {
+    const { window, reference, ids } = await twice();
+    const [first, second] = ids;
+    expect((await change(first, 'adjustment', order(`bk-1-${reference}`))).status).toBe(200);
+    const refused = await change(second, 'adjustment', order(`bk-2-${reference}`));
+    expect(refused).toMatchObject({ status: 409, body: { code: 'elsewhere' } });
+    expect(refused.body['message']).toContain(first);
+    await change(first, 'withdraw', { commandId: `bk-1-${reference}` });
+    expect((await change(second, 'adjustment', order(`bk-2-${reference}`))).status).toBe(200);
+    await change(second, 'withdraw', { commandId: `bk-2-${reference}` });
+    await change(first, 'adjustment', order(`bk-3-${reference}`));
+    await publish(booked(`bk-3-${reference}`));
+    await until('the entry', async () => (await show(first))['status'] === 'resolved');
+    expect(await change(second, 'adjustment', order(`bk-4-${reference}`))).toMatchObject({ status: 409 });
+    // What is corrected is found again, and opens nothing: the record names what corrected it.
+    const again = await matched(further(window), line(reference, '-101'));
+    expect(again.of(reference)).toMatchObject({ result: 'differs', breakId: first });
+    expect(await openOf(reference)).toEqual(['callback.amount_differs']);
+    // An order that was withdrawn, and is booked all the same, keeps nobody waiting.
+    await publish(booked(`bk-2-${reference}`));
+    await until('that entry', async () => (await show(second))['status'] === 'resolved');
+    expect((await change(second, 'notes', { text: 'booked twice' })).status).toBe(200);
+  });
+
+  it('is taken of one of two that come at once', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const { reference, ids } = await twice();
+      const rivals = await Promise.all(
+        ids.map((id, at) => change(id, 'adjustment', order(`bk-${at}-${reference}`))),
+      );
+      expect(rivals.map(({ status }) => String(status)).toSorted()).toEqual(['200', '409']);
+    }
+  });
+
+  it('is not reached by opening again what another break tells by now', async () => {
+    const window = nextHour();
+    const { fee, lines } = await discrepancies(window);
+    await closed(window);
+    const id = `${fee}/close.differs`;
+    await change(id, 'resolve', { resolution: 'their prices' });
+    await matched(window, ...lines);
+    expect(await openOf(fee)).toEqual(['statement.differs']);
+    const refused = await change(id, 'reopen', { reason: 'they are not' });
+    expect(refused).toMatchObject({ status: 409, body: { code: 'elsewhere' } });
+    expect(refused.body['message']).toContain(`${fee}/statement.differs`);
+  });
+});

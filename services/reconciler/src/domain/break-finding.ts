@@ -1,0 +1,61 @@
+import type { Break, FoundBreak } from './break.ts';
+import { changed, openedAgain, resolved } from './break-versions.ts';
+
+/**
+ * A break after its discrepancy was found: a new one, or the one there is.
+ *
+ * A resolved one is opened again, and nobody has it then; one that stands learns another amount. The same object means
+ * that nothing is new.
+ */
+export function findBreak(found: FoundBreak, current: Break | undefined): Break {
+  const { openedAt: at, amount, detail } = found;
+  if (!current) {
+    const opened = { at, by: null, what: 'opened', amount } as const;
+    return { ...found, status: 'open', since: at, version: 1, history: [opened] };
+  }
+  const { tells: _tells, matters: _matters, ...before } = current;
+  if (current.status === 'resolved') {
+    const told = { ...found, openedAt: current.openedAt };
+    return openedAgain({ ...before, ...told }, { at, by: null, what: 'opened again', amount });
+  }
+  if (isSameFinding(found, current)) return current;
+  const { tells, matters } = found;
+  const next = { ...before, amount, detail, ...(tells && { tells }), ...(matters && { matters }) };
+  return changed(next, { at, by: null, what: 'found again', amount });
+}
+
+/** A break after another kind has found what it tells already; the same object where that is no news. */
+export function findElsewhere(found: FoundBreak, current: Break): Break {
+  const known = current.alsoFound ?? [];
+  const before = known.find(({ _id }) => _id === found._id);
+  if (before && isSameFinding(found, before)) return current;
+  const alsoFound = [...known.filter((one) => one !== before), found];
+  const { openedAt: at, amount, kind, detail } = found;
+  return changed(
+    { ...current, alsoFound },
+    { at, by: null, what: 'found again', text: `${kind}: ${detail}`, amount },
+  );
+}
+
+/** A break without what other kinds found, of whom some find it no more. */
+export function forgetElsewhere(current: Break, ids: ReadonlySet<string>): Break {
+  const { alsoFound = [], ...rest } = current;
+  const left = alsoFound.filter(({ _id }) => !ids.has(_id));
+  return left.length === alsoFound.length
+    ? current
+    : { ...rest, ...(left.length > 0 && { alsoFound: left }) };
+}
+
+function isSameFinding(one: FoundBreak, other: FoundBreak): boolean {
+  return contentOf(one) === contentOf(other);
+}
+
+function contentOf({ amount, detail, tells = [], matters = [] }: FoundBreak): string {
+  const parts = tells.map((told) => `${told.field}=${told.amount}`);
+  return JSON.stringify([String(amount), detail, parts, matters]);
+}
+
+/** A break that closes by itself, and why; the same object where it is resolved already. */
+export function closeBreak(current: Break, resolution: string, at: Date): Break {
+  return current.status === 'resolved' ? current : resolved(current, { by: null, at }, resolution);
+}

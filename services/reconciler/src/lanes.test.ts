@@ -1,0 +1,31 @@
+import { systemClock } from '@pesewa/kernel';
+import { createLogger } from '@pesewa/runtime';
+import { expect, it, vi } from 'vitest';
+import { startLanesAsFound } from './lanes.ts';
+
+it('one loop is started for each name when it turns up; all are woken, and closed', async () => {
+  const names = ['former'];
+  const started: string[] = [];
+  const woken: string[] = [];
+  const closed: string[] = [];
+  const lanes = startLanesAsFound({
+    name: 'test',
+    pauseMs: 60_000,
+    clock: systemClock,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    found: async () => [...names],
+    begin: (name) => {
+      started.push(name);
+      return { wake: () => void woken.push(name), [Symbol.asyncDispose]: async () => void closed.push(name) };
+    },
+  });
+  await vi.waitFor(() => expect(started).toEqual(['former']));
+  names.push('older');
+  lanes.wake();
+  await vi.waitFor(() => expect(started).toEqual(['former', 'older']));
+  lanes.wake();
+  expect(woken.slice(-2)).toEqual(['former', 'older']);
+  expect(started).toHaveLength(2);
+  await lanes[Symbol.asyncDispose]();
+  expect(closed).toEqual(['former', 'older']);
+});

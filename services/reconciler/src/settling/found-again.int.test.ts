@@ -1,0 +1,130 @@
+import { eventually } from '@pesewa/testkit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createHarness } from '../fixtures/harness.ts';
+import { accepted, callback, completed, ids } from '../fixtures/owners.ts';
+
+const SETTLE_MS = 6_000;
+const harness = createHarness('fag', {
+  ...process.env,
+  CALLBACK_SETTLE_MS: String(SETTLE_MS),
+  POLLS_BEFORE_BREAK: '3',
+});
+const { about, answers, breaksOf, operator, postAs, publish, rowOf } = harness;
+const until = (what: string, met: () => boolean | Promise<boolean>) =>
+  eventually(async () => {
+    if (!(await met())) throw new Error(`not yet: ${what}`);
+  });
+const paid = (amount = 10_000n) => ({ kind: 'completed', amount, fee: 50n, reason: null }) as const;
+const reversed = { kind: 'reversed', amount: 10_000n, fee: null, reason: 'Reversed' } as const;
+const pathOf = (id: string) => `/breaks/${encodeURIComponent(id)}`;
+const resolve = (id: string, resolution = 'the rail knows') =>
+  postAs('ama', `${pathOf(id)}/resolve`, { resolution });
+const historyOf = async (id: string) =>
+  (
+    (await operator(pathOf(id))) as unknown as { readonly history: readonly { readonly what: string }[] }
+  ).history.map(({ what }) => what);
+const facts = (reference: string) =>
+  about(reference, 'RailStatusObserved').map(({ payload }) => payload['status']);
+const pollsOf = async (reference: string) => (await rowOf(reference))?.polls ?? 0;
+const idle = async (reference: string) => (await rowOf(reference))?.watch === undefined;
+
+/** A payout that the rail has paid, and that has ended. */
+async function ended(): Promise<string> {
+  const reference = ids.next('po');
+  answers.set(reference, paid());
+  await publish(accepted(reference), completed(reference));
+  await until(
+    'the end',
+    async () => (await rowOf(reference))?.status === 'completed' && (await idle(reference)),
+  );
+  return reference;
+}
+
+beforeAll(harness.open);
+afterAll(harness.close);
+
+it('keeps the break of an open payment from being resolved or corrected, until it has ended', async () => {
+  const reference = ids.next('po');
+  const id = `${reference}/payout.amount_differs`;
+  answers.set(reference, paid(9_000n));
+  await publish(accepted(reference));
+  await until('the break', () => about(reference, 'BreakOpened').length > 0);
+  const order = { commandId: `bk-${reference}`, merchantId: 'demo', currency: 'KES', amount: '-10.00' };
+  expect(await resolve(id)).toMatchObject({ status: 409, body: { code: 'waits' } });
+  expect(await postAs('ama', `${pathOf(id)}/adjustment`, { ...order, explanation: 'less' })).toMatchObject({
+    status: 409,
+    body: { code: 'waits' },
+  });
+  const seen = await pollsOf(reference);
+  await until('more polls', async () => (await pollsOf(reference)) > seen + 4);
+  expect(await breaksOf(reference)).toEqual(['payout.amount_differs']);
+  answers.set(reference, paid());
+  await until('the fact', () => facts(reference).includes('completed'));
+  await publish(completed(reference));
+  await until('the end', async () => (await rowOf(reference))?.status === 'completed');
+  expect(await resolve(id)).toMatchObject({ status: 200, body: { status: 'resolved' } });
+});
+
+it('opens a contradiction again that was resolved, only once the rail has agreed with us meanwhile', async () => {
+  const reference = await ended();
+  const id = `${reference}/payment.contradiction`;
+  answers.set(reference, { kind: 'failed', reason: 'Declined' });
+  await publish(callback(reference, 'FAILED'));
+  await until('the break', () => about(reference, 'BreakOpened').length > 0);
+  const resolveAndAsk = async () => {
+    const seen = await pollsOf(reference);
+    expect((await resolve(id)).status).toBe(200);
+    await until('the question', async () => (await pollsOf(reference)) > seen && (await idle(reference)));
+  };
+  const call = async () => {
+    const seen = await pollsOf(reference);
+    await publish(callback(reference, 'FAILED'));
+    await until('the poll', async () => (await pollsOf(reference)) > seen && (await idle(reference)));
+  };
+  await resolveAndAsk();
+  await call();
+  expect(await historyOf(id)).toEqual(['opened', 'resolved']);
+  answers.set(reference, paid());
+  await call();
+  answers.set(reference, { kind: 'failed', reason: 'Declined' });
+  await call();
+  expect(await historyOf(id)).toEqual(['opened', 'resolved', 'opened again']);
+  expect(
+    about(reference, 'BreakOpened').filter(({ payload }) => payload['kind'] === 'payment.contradiction'),
+  ).toHaveLength(2);
+  await call();
+  expect(await historyOf(id)).toHaveLength(3);
+  answers.set(reference, paid());
+  await resolveAndAsk();
+  expect(
+    (await rowOf(reference))?.known?.filter(({ kind }) => kind === 'payment.contradiction') ?? [],
+  ).toEqual([]);
+});
+
+it('hears a reversal whose callback was forged before, though the lookup lags behind it', async () => {
+  const reference = await ended();
+  const id = `${reference}/callback.denied`;
+  await publish(callback(reference, 'REVERSED'));
+  await until('the break', () => about(reference, 'BreakOpened').length > 0);
+  await until('no more polls', () => idle(reference));
+  expect((await resolve(id)).status).toBe(200);
+  const seen = await pollsOf(reference);
+  await publish(callback(reference, 'REVERSED'));
+  await until('a poll that is told the old state', async () => (await pollsOf(reference)) > seen);
+  answers.set(reference, reversed);
+  await until('the fact', () => facts(reference).includes('reversed'));
+  expect(await breaksOf(reference)).toEqual(['callback.denied']);
+  expect(await historyOf(id)).toEqual(['opened', 'resolved']);
+});
+
+it('calls people where the rail tells an end, and its owner does not take it', async () => {
+  const reference = ids.next('po');
+  answers.set(reference, paid());
+  await publish(accepted(reference));
+  await until('the fact', () => facts(reference).length > 0);
+  expect(await breaksOf(reference)).toEqual([]);
+  await until('the break', () => about(reference, 'BreakOpened').length > 0);
+  expect(await breaksOf(reference)).toEqual(['payment.stuck']);
+  await publish(completed(reference));
+  await until('its closing', () => about(reference, 'BreakResolved').length > 0);
+});
