@@ -54,45 +54,59 @@ async function close(name: string): Promise<ReadonlyMap<string, Readonly<Record<
   );
 }
 
+/** Pays 100 and waits for the end that the digits call for. */
+async function pay(digits: string, reference = scenario.reference(`close-${digits}`)) {
+  await scenario.demo.requestPayout({ reference, amount: '100', accountNumber: `012345${digits}` });
+  return eventually(async () => {
+    const { responseData } = await scenario.demo.lookUpPayout(reference);
+    const status = responseData?.transactionStatus;
+    expect(status).toMatch(/^(COMPLETED|FAILED|REVERSED)$/);
+    return { reference, status, ours: responseData?.transactionReference ?? '' };
+  }, 60_000);
+}
+
+/** Pays what is reversed once it has completed; where the poll was so late that it found it reversed, another one. */
+async function payAndReverse(triesLeft = 5): ReturnType<typeof pay> {
+  const payout = await pay('0014', scenario.reference(`close-0014-${triesLeft}`));
+  if (payout.status === 'COMPLETED') return payout;
+  if (triesLeft === 1) throw new Error('every poll came after the reversal');
+  return payAndReverse(triesLeft - 1);
+}
+
 it('finds both the same of every payment, and what nobody told of', async () => {
-  const referenceOf = (digits: string) => scenario.reference(`close-${digits}`);
-  const ends = { '0014': /COMPLETED|REVERSED/, 9999: /COMPLETED/, '0001': /FAILED/, '0004': /COMPLETED/ };
   const collection = collectionStories.find(({ digits, flow }) => digits === '9999' && flow === 'otp6');
   if (!collection) throw new Error('no such story');
-  const pay = async ([digits, end]: readonly [string, RegExp]) => {
-    const reference = referenceOf(digits);
-    await scenario.demo.requestPayout({ reference, amount: '100', accountNumber: `012345${digits}` });
-    return eventually(async () => {
-      const { responseData } = await scenario.demo.lookUpPayout(reference);
-      expect(responseData?.transactionStatus).toMatch(end);
-      return [digits, responseData?.transactionReference ?? ''] as const;
-    }, 60_000);
-  };
-  const payouts = Object.entries(ends).map(pay);
+  const paid = Promise.all([pay('9999'), pay('0001'), pay('0004'), payAndReverse()]);
   const { transactionReference: collected } = await playCollection(scenario, collection);
-  const ours = new Map(await Promise.all(payouts));
-  const reversed = ours.get('0014') ?? '';
+  const payouts = await paid;
+  const [whole, , , reversed] = payouts;
   await eventually(async () => {
     const { told } = await lookAtCollection(scenario, collection, collected);
     expect(told).toHaveLength(1);
-    const journal = await scenario.stack.simulator.journal(reversed);
+    const journal = await scenario.stack.simulator.journal(reversed.ours);
     expect(journal.map(({ kind }) => kind)).toContain('reversal');
   }, 30_000);
   const found = await close('first');
-  const results = [...ours.values(), collected].map((reference) => found.get(reference)?.['result']);
+  const results = [...payouts.map(({ ours }) => ours), collected].map(
+    (reference) => found.get(reference)?.['result'],
+  );
   expect(results).toEqual(results.map(() => 'matched'));
-  expect(found.size).toBe(ours.size + 1);
-  expect(found.get(ours.get('9999') ?? '')).toMatchObject({
+  expect(found.size).toBeGreaterThan(payouts.length);
+  expect(found.get(whole.ours)).toMatchObject({
     amount_ours: '100',
     amount_theirs: '100',
     fee_ours: '0.5',
     fee_theirs: '0.5',
   });
   expect(found.get(collected)).toMatchObject({ status_theirs: 'completed', amount_theirs: 'not told' });
-  expect(found.get(reversed)).toMatchObject({ status_ours: 'reversed', status_theirs: 'reversed' });
-  await scenario.payoutBecomes(referenceOf('0014'), 'REVERSED');
+  expect(found.get(reversed.ours)).toMatchObject({
+    status_ours: 'reversed',
+    status_theirs: 'reversed',
+    owner_told: 'yes',
+  });
+  await scenario.payoutBecomes(reversed.reference, 'REVERSED');
   const again = await close('second');
-  expect(again.get(reversed)).toMatchObject({ result: 'matched', owner_told: 'no' });
-  expect(await scenario.stack.operator.breaks(reversed)).toEqual([]);
+  expect(again.get(reversed.ours)).toMatchObject({ result: 'matched', owner_told: 'no' });
+  expect(await scenario.stack.operator.breaks(reversed.ours)).toEqual([]);
   expect(await scenario.violations()).toEqual([]);
 });

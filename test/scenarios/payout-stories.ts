@@ -1,7 +1,9 @@
 import type { Scenario } from './scenario.ts';
 
-const paid = ['capture', 'fee', 'hold', 'railCost'];
-const released = ['hold', 'release'];
+// In NGN the merchant pays 1.50 for it, and the rail asks 0.50 of us.
+const held = ['hold 101.5'];
+const paid = [...held, 'capture 100', 'fee 1.5', 'railCost 0.5'];
+const released = [...held, 'release 101.5'];
 
 /** What must be true of a payout of 100 once all is quiet; what isn't said is as of one that completes. */
 export interface PayoutStory {
@@ -67,7 +69,7 @@ export const payoutStories: readonly PayoutStory[] = [
     what: 'succeeds, is reversed 2 s later',
     status: 'REVERSED',
     reason: 'Reversed by the beneficiary institution',
-    entries: [...paid, 'refund'],
+    entries: [...paid, 'refund 100'],
     told: ['COMPLETED', 'REVERSED'],
   },
   { digits: '0015', what: 'answers 429 twice', submissions: 3 },
@@ -77,7 +79,7 @@ export const payoutStories: readonly PayoutStory[] = [
     what: 'pending for ever',
     status: 'INITIALIZED',
     reason: '',
-    entries: ['hold'],
+    entries: held,
     executions: 0,
     told: [],
     breaks: ['payment.stuck'],
@@ -100,10 +102,11 @@ export async function lookAtPayout(scenario: Scenario, reference: string) {
   const ours = responseData?.transactionReference ?? '';
   const journal = await scenario.stack.simulator.journal(ours);
   const breaks = await scenario.stack.operator.breaks(ours);
+  const entries = await scenario.stack.operator.entries(ours);
   return {
     status: responseData?.transactionStatus,
     reason: responseData?.statusReason ?? '',
-    entries: await scenario.entryKinds(ours),
+    entries: entries.map(({ kind, amount }) => `${String(kind)} ${String(amount)}`).toSorted(),
     executions: await scenario.executions(ours),
     submissions: journal.filter(({ kind, operation }) => kind === 'request' && operation === 'payout').length,
     told: await scenario.webhookStatuses(reference),

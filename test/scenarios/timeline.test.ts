@@ -116,6 +116,7 @@ it('of a payout that was unclear tells every service’s part, in order, and of 
     'payout-gateway: no clear answer from the rail',
     'webhook-ingress: callback',
     'reconciler: hint',
+    'reconciler: poll',
     'reconciler: fact',
     'payout-gateway: completed',
   ];
@@ -161,6 +162,7 @@ it('of a collection tells its completions too, and of no person and no OTP', asy
     'collection-gateway: completion 2 accepted by the rail',
     'webhook-ingress: callback',
     'reconciler: hint',
+    'reconciler: poll',
     'collection-gateway: completed',
   ];
   expectInOrder(told, [...completed, 'ledger: entry collect']);
