@@ -1,9 +1,9 @@
 import type { Scenario } from './scenario.ts';
 
-// In NGN the merchant pays 1.50 for it, and the rail asks 0.50 of us.
-const held = ['hold 101.5'];
-const paid = [...held, 'capture 100', 'fee 1.5', 'railCost 0.5'];
-const released = [...held, 'release 101.5'];
+// In NGN the merchant pays 1 for it, and the rail asks 0.50 of us.
+const held = ['hold 101'];
+const paid = [...held, 'capture 100', 'fee 1', 'railCost 0.5'];
+const released = [...held, 'release 101'];
 
 /** What must be true of a payout of 100 once all is quiet; what isn't said is as of one that completes. */
 export interface PayoutStory {
