@@ -246,31 +246,13 @@ export const collectionCrashActs: readonly (readonly (readonly CollectionCrashRo
   [unknownReferences],
 ];
 
-/** The points that no row is about, by their service, and why. */
+/** The points that no row is about, by their service, and why; beside those that no payment passes. */
 export const collectionCrashExceptions: readonly { readonly points: RegExp; readonly reason: string }[] = [
   { points: /^payout-gateway\//, reason: 'the flow of payouts' },
-  { points: /\/ledger\.(command|decision)\./, reason: "operators' orders to the ledger, no collections" },
   { points: /^ledger\/relay\./, reason: 'sends entries, whatever they are about: with the payouts' },
   {
     points: /\/webhooks\.(deliver|outcome)\./,
     reason: 'delivers bodies, whatever they tell: with the payouts',
-  },
-  {
-    points: /\/reconciler\.(coverage|books)\./,
-    reason: 'tell of what is amiss, which in these flows nothing is: a repeated look finds it told (ADR 27)',
-  },
-  {
-    points: /\/reconciler\.break\./,
-    reason:
-      'people change breaks, which in these flows wait for nobody: the change is there with its event (ADR 31)',
-  },
-  {
-    points: /\/reconciler\.statement(-breaks)?\./,
-    reason: 'statements are sent by people: the same file again goes on where it stopped (ADR 30)',
-  },
-  {
-    points: /\/reconciler\.close(-page)?\./,
-    reason: 'closes are about days that are over: what dies is claimed again after its lease (ADR 29)',
   },
   { points: /\/reconciler\.comparison\./, reason: 'looks at wallets, not at payments: with the payouts' },
 ];

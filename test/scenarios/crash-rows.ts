@@ -149,28 +149,10 @@ export const crashLanes: readonly (readonly CrashRow[])[] = [
   [...webhookIngress, ...reconciler],
 ];
 
-/** The points that no row is about, by their service, and why. */
+/** The points that no row is about, by their service, and why; beside those that no payment passes. */
 export const crashExceptions: readonly { readonly points: RegExp; readonly reason: string }[] = [
   { points: /^collection-gateway\//, reason: 'the flow of collections' },
-  { points: /\/ledger\.(command|decision)\./, reason: "operators' orders to the ledger, no payouts" },
   { points: /\/reconciler\.(proposal|decision)\./, reason: 'operators decide amounts of collections alone' },
-  {
-    points: /\/reconciler\.(coverage|books)\./,
-    reason: 'tell of what is amiss, which in these flows nothing is: a repeated look finds it told (ADR 27)',
-  },
-  {
-    points: /\/reconciler\.break\./,
-    reason:
-      'people change breaks, which in these flows wait for nobody: the change is there with its event (ADR 31)',
-  },
-  {
-    points: /\/reconciler\.statement(-breaks)?\./,
-    reason: 'statements are sent by people: the same file again goes on where it stopped (ADR 30)',
-  },
-  {
-    points: /\/reconciler\.close(-page)?\./,
-    reason: 'closes are about days that are over: what dies is claimed again after its lease (ADR 29)',
-  },
   {
     points: /^(reconciler|webhook-dispatcher)\/relay\.|\/reconciler\.unknown\./,
     reason: 'the same for both: with the collections',

@@ -16,6 +16,7 @@ import { type PollSchedule, pauseBeforePoll } from '../domain/schedule.ts';
 import { remember, type Terms, type Tracked } from '../domain/tracked.ts';
 import { afterVerdict, judge } from '../domain/verdict.ts';
 import type { ReconcilerEvents } from '../events.ts';
+import { startLanesAsFound } from '../lanes.ts';
 import { ask, type PolledRail } from '../settling/poller.ts';
 import type { WorkingStore } from '../store.ts';
 import { type CloseFinding, settleBreaks } from './breaks.ts';
@@ -60,6 +61,8 @@ const CONCURRENCY = 8;
 const BATCH = 50;
 const LEASE_FACTOR = 2;
 const MARGIN_MS = 5_000;
+/** A look may take so long. */
+const READ_TIMEOUT_MS = 1_000;
 const LOST = 'the payment is not known here any more';
 
 /**
@@ -72,12 +75,12 @@ export function startAsking(deps: AskingDeps): Loop {
   const answers = deps.messaging.groupCommit<Asked, void>('reconciler.close', (asked, transaction) =>
     commitAnswers(deps, asked, transaction),
   );
-  const begin = (name: string, open: object, rail?: PolledRail): Loop => {
+  const begin = (railName: string, rail?: PolledRail): Loop => {
     const workTimeoutMs = (rail?.capabilities.callDeadlineMs ?? 0) + MARGIN_MS;
     return startClaimLoop<CloseRecord>({
-      name,
+      name: `close of ${railName}`,
       collection: deps.closeStore.records,
-      open,
+      open: { waits: railName },
       // By the database's clock, as polls have it.
       mark: { askedAt: '$$NOW' },
       // While its circuit is open, or it has turned a question away, nobody is asked, and nothing is counted as a try.
@@ -101,9 +104,14 @@ export function startAsking(deps: AskingDeps): Loop {
   };
   const names = deps.rails.map(({ name }) => name);
   const loops = [
-    ...deps.rails.map((rail) => begin(`close of ${rail.name}`, { waits: rail.name }, rail)),
+    ...deps.rails.map((rail) => begin(rail.name, rail)),
     // Rails that are not configured here: there is nobody to ask, and people are told so.
-    begin('close of other rails', { waits: { $gt: '', $nin: names } }),
+    startLanesAsFound({
+      ...deps,
+      name: 'close of other rails',
+      found: async () => (await readWaiting(deps.closeStore.records)).filter((name) => !names.includes(name)),
+      begin: (name) => begin(name),
+    }),
   ];
   return {
     wake: () => {
@@ -113,6 +121,12 @@ export function startAsking(deps: AskingDeps): Loop {
       await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()));
     },
   };
+}
+
+/** The rails that any record waits for, configured or not: jumps from one rail's keys to the next one's. */
+async function readWaiting(records: CloseStore['records']): Promise<readonly string[]> {
+  const found = await records.distinct('waits', { waits: { $gt: '' } }, { maxTimeMS: READ_TIMEOUT_MS });
+  return found.filter((name) => name !== undefined);
 }
 
 async function askAbout(

@@ -1,0 +1,115 @@
+import { eventually } from '@pesewa/testkit';
+import { expect } from 'vitest';
+import { type Doing, meanwhile, PATIENCE_MS, payOut } from './crash-world.ts';
+
+/** A payout whose row is gone from the working set: nothing but the audit finds it, and nothing else asks for it. */
+export const auditing: Doing = async (world, { arm, death }, place) => {
+  const polls = world.records('reconciler', 'polls');
+  await arm();
+  const merchantReference = world.scenario.reference(`gap-${place}`);
+  const reference = await payOut(world.scenario, merchantReference);
+  await eventually(async () => {
+    const [ours, theirs] = await Promise.all([
+      polls.findOne({ _id: reference }),
+      world.records('payouts', 'payouts').findOne({ reference }),
+    ]);
+    expect(theirs).toMatchObject({ step: 'submitted', version: ours?.['version'] as unknown });
+    expect(ours).toHaveProperty('acceptedAt');
+  }, PATIENCE_MS);
+  await polls.deleteOne({ _id: reference });
+  const id = `${reference}/coverage.missing`;
+  const untilFound = () =>
+    eventually(async () => {
+      await world.insist({ service: 'reconciler', path: '/coverage', body: {} });
+      expect(await world.oneBreak(reference)).toMatchObject({ id });
+    }, PATIENCE_MS);
+  meanwhile(untilFound());
+  await death();
+  return {
+    told: [`BreakOpened ${id}`, `BreakResolved ${id}`],
+    end: async () => {
+      await untilFound();
+      await world.scenario.payoutBecomes(merchantReference, 'COMPLETED');
+      await eventually(async () => {
+        expect(await world.oneBreak(reference)).toMatchObject({ id, status: 'resolved' });
+      }, PATIENCE_MS);
+      expect(await world.scenario.executions(reference)).toBe(1);
+      expect(await world.scenario.entryKinds(reference)).toEqual(['capture', 'fee', 'hold', 'railCost']);
+    },
+  };
+};
+
+/** A payout whose row lacks the posting that the ledger has made: nothing brings it back. */
+export const unposting: Doing = async (world, { arm, death }) => {
+  const { reference } = world.payout();
+  await arm();
+  const unposted = { posted: false, booksDueAt: new Date() };
+  await world.records('reconciler', 'polls').updateOne({ _id: reference }, { $set: unposted });
+  await death();
+  const id = `${reference}/books.unposted`;
+  return {
+    told: [`BreakOpened ${id}`],
+    end: async () => {
+      await eventually(async () => {
+        expect(await world.oneBreak(reference)).toMatchObject({ id, status: 'open' });
+      }, PATIENCE_MS);
+    },
+  };
+};
+
+/** One minor unit too much in a wallet that nothing moves, until it is put back. */
+export const drifting: Doing = async (world, { arm, death }) => {
+  const { operator, simulator } = world.scenario.stack;
+  const currency = world.stillCurrency();
+  const reference = `upstream:${currency}`;
+  const id = `${reference}/wallet.drift`;
+  const wallet = (await simulator.wallets()).find((one) => one.currency === currency);
+  const before = wallet?.balance ?? '0';
+  let isDead = false;
+  const compareUntil = (status: string, isOver = () => false) =>
+    eventually(async () => {
+      if (isOver()) return;
+      await operator.compare();
+      expect(await world.oneBreak(reference)).toMatchObject({ id, status });
+    }, PATIENCE_MS);
+  await arm();
+  await simulator.setWallet(currency, (Number(before) + 0.01).toFixed(2));
+  meanwhile(compareUntil('open', () => isDead));
+  await death();
+  // Not while the next rows go on: what they plant may be found by it too.
+  isDead = true;
+  return {
+    told: [`BreakOpened ${id}`, `BreakResolved ${id}`],
+    end: async () => {
+      await compareUntil('open');
+      await simulator.setWallet(currency, before);
+      await compareUntil('resolved');
+    },
+  };
+};
+
+/** A payout of which people decided that it failed while an attempt was under way, of which nothing was heard (ADR 34). */
+export const ending: Doing = async (world, { arm, death }, place) => {
+  const payouts = world.records('payouts', 'payouts');
+  const merchantReference = world.scenario.reference(`given-up-${place}`);
+  const reference = await payOut(world.scenario, merchantReference, '0017');
+  const isSubmitted = async () =>
+    expect(await payouts.findOne({ reference })).toMatchObject({ step: 'submitted' });
+  await eventually(isSubmitted, PATIENCE_MS);
+  await arm();
+  const now = new Date();
+  const decided = { outcome: 'failed', railFee: 0n, stands: true, decidedAt: now };
+  await payouts.updateOne({ reference }, { $set: { step: 'submitting', decided, dueAt: now } });
+  await death();
+  return {
+    told: [],
+    end: async () => {
+      await world.scenario.payoutBecomes(merchantReference, 'FAILED');
+      await eventually(async () => {
+        expect(await world.scenario.entryKinds(reference)).toEqual(['hold', 'release']);
+        expect(await world.scenario.webhookStatuses(merchantReference)).toEqual(['FAILED']);
+      }, PATIENCE_MS);
+      expect(await world.scenario.executions(reference)).toBe(0);
+    },
+  };
+};

@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import { eventually } from '@pesewa/testkit';
+import { expect } from 'vitest';
+import { auditing, drifting, ending, unposting } from './crash-deeds-payments.ts';
+import type { Deed } from './crash-rows-reconciler.ts';
+import { type Doing, type EndedPayout, meanwhile, PATIENCE_MS } from './crash-world.ts';
+
+const feeBreak = ({ reference }: EndedPayout) => `${reference}/close.differs`;
+const change = (id: string, verb: string) => `/breaks/${encodeURIComponent(id)}/${verb}`;
+const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** How often each line of a history stands in it. */
+const linesOf = (history: unknown, what: string) =>
+  (history as readonly { readonly what: string }[]).filter((line) => line.what === what).length;
+
+/** The three steps of an order that corrects what a break is about, one of them with the point armed (ADR 31). */
+const adjusting =
+  (armed: 'note' | 'propose' | 'approve'): Doing =>
+  async (world, { arm, death }) => {
+    const payout = world.differing();
+    const id = feeBreak(payout);
+    const commandId = `bk-${digestOf(id).slice(0, 24)}`;
+    const money = { commandId, merchantId: world.scenario.merchantId, currency: 'NGN' };
+    const steps = {
+      note: () =>
+        world.insist({
+          service: 'reconciler',
+          path: change(id, 'adjustment'),
+          body: { ...money, amount: '+1', explanation: 'the rail took less' },
+        }),
+      propose: () =>
+        world.insist({
+          service: 'ledger',
+          path: '/commands/adjust',
+          body: { ...money, amount: '1', direction: 'credit', reason: 'the rail took less' },
+        }),
+      approve: () =>
+        world.insist({ service: 'ledger', path: `/commands/${commandId}/approve`, body: {}, as: 'approver' }),
+    };
+    const order = ['note', 'propose', 'approve'] as const;
+    const before = order.slice(0, order.indexOf(armed));
+    for (const step of before) await steps[step]();
+    await arm();
+    const done = meanwhile(
+      (async () => {
+        for (const step of order.slice(before.length)) await steps[step]();
+      })(),
+    );
+    await death();
+    return {
+      told: ['BreakOpened', 'BreakExplained', 'BreakResolved'].map((event) => `${event} ${id}`),
+      orders: [commandId],
+      end: async () => {
+        await done();
+        await eventually(async () => {
+          expect(await world.oneBreak(payout.reference)).toMatchObject({ id, status: 'resolved' });
+        }, PATIENCE_MS);
+        const whole = await world.look(change(id, '').slice(0, -1));
+        expect(whole['adjustments']).toMatchObject([{ commandId, status: 'booked', amount: '1' }]);
+        for (const what of ['adjustment proposed', 'adjustment booked'])
+          expect([what, linesOf(whole['history'], what)]).toEqual([what, 1]);
+        expect(await world.scenario.entryKinds(commandId)).toEqual(['adjust']);
+      },
+    };
+  };
+
+const explaining: Doing = async (world, { arm, death }) => {
+  const payout = world.differing();
+  const id = feeBreak(payout);
+  await arm();
+  const body = { explanation: 'the rail changed its fee that night' };
+  const done = meanwhile(world.insist({ service: 'reconciler', path: change(id, 'explain'), body }));
+  await death();
+  return {
+    told: [`BreakOpened ${id}`, `BreakExplained ${id}`],
+    end: async () => {
+      await done();
+      const whole = await world.look(change(id, '').slice(0, -1));
+      expect(whole).toMatchObject({ status: 'explained', ...body });
+      expect(linesOf(whole['history'], 'explained')).toBe(1);
+    },
+  };
+};
+
+/** A close over one payout alone, of which the rail tells another fee: one record, one result, one break. */
+const closing: Doing = async (world, { arm, death }) => {
+  const payout = world.payout();
+  const { reference, endedAt } = payout;
+  await world.plantFee([payout]);
+  await arm();
+  const body = { from: endedAt, to: new Date(endedAt.getTime() + 1) };
+  const made = meanwhile(world.insist({ service: 'reconciler', path: '/closes', body }));
+  await death();
+  const breakId = feeBreak(payout);
+  return {
+    told: [`BreakOpened ${breakId}`],
+    end: async () => {
+      const id = String((await made())['id']);
+      await eventually(async () => {
+        expect(await world.look(`/closes/${id}`)).toMatchObject({ status: 'done', payments: 1, done: 1 });
+      }, PATIENCE_MS);
+      const { items } = await world.look(`/closes/${id}/records`);
+      expect(items).toMatchObject([{ reference, result: 'differs', breakId }]);
+      expect(await world.oneBreak(reference)).toMatchObject({ id: breakId, status: 'open' });
+    },
+  };
+};
+
+const mapping = {
+  columns: { reference: 'Ref', amount: 'Amount', fee: 'Fee', time: 'Time', kind: 'Kind' },
+  time: { format: 'ISO' },
+  kinds: { payout: ['payout'], other: ['top up'] },
+};
+/** More than are stored at once. */
+const ASIDE = 1_200;
+
+/** A statement: a payout as we have it, one of another amount, three that nobody has opened, and much that is none. */
+const stating: Doing = async (world, { arm, death }, place) => {
+  const [same, other] = [world.payout(), world.payout()];
+  const lost = [1, 2, 3].map((at) => `po-${digestOf(`${place}.${at}`).slice(0, 32)}`);
+  const line = (reference: string, amount: string, { endedAt } = same) =>
+    `${reference},${amount},0.5,${endedAt.toISOString()},payout`;
+  const lines = [
+    line(same.reference, '100'),
+    line(other.reference, '90', other),
+    ...Array.from({ length: ASIDE }, (_, at) => `,${at + 1},,${same.endedAt.toISOString()},top up`),
+    ...lost.map((reference) => line(reference, '7')),
+  ];
+  const content = `Ref,Amount,Fee,Time,Kind\r\n${lines.join('\r\n')}\r\n`;
+  const terms = new URLSearchParams({
+    rail: 'upstream',
+    mapping: JSON.stringify(mapping),
+    sha256: digestOf(content),
+    currency: 'NGN',
+    // In which nothing ended here.
+    from: '2020-01-01T00:00:00Z',
+    to: '2020-01-02T00:00:00Z',
+  });
+  await arm();
+  const path = `/statements?${terms.toString()}`;
+  const sent = meanwhile(world.insist({ service: 'reconciler', path, body: content }));
+  await death();
+  const breakIds = [
+    `${other.reference}/statement.differs`,
+    // There is room for three.
+    ...lost.slice(0, 2).map((reference) => `${reference}/statement.missing_here`),
+  ];
+  return {
+    told: breakIds.map((id) => `BreakOpened ${id}`),
+    end: async () => {
+      const id = String((await sent())['id']);
+      await eventually(async () => {
+        expect(await world.look(`/statements/${id}`)).toMatchObject({ status: 'done' });
+      }, PATIENCE_MS);
+      expect(await world.look(`/statements/${id}`)).toMatchObject({
+        lines: lines.length,
+        counts: { matched: 1, differs: 1, missing_here: 3, set_aside: ASIDE },
+        breaksOpened: 3,
+        breaksHidden: 1,
+      });
+      const kept = await world.records('reconciler', 'statement_records').find({ statement: id }).toArray();
+      const numbers = kept.map((record) => Number(record['line'])).toSorted((one, next) => one - next);
+      expect(numbers).toEqual(lines.map((_, at) => at + 2));
+      for (const found of [other.reference, ...lost.slice(0, 2)])
+        expect(await world.oneBreak(found)).toMatchObject({ status: 'open' });
+    },
+  };
+};
+
+/** How each deed is done. */
+export const deeds: Readonly<Record<Deed, Doing>> = {
+  'an adjustment is noted': adjusting('note'),
+  'an adjustment is proposed': adjusting('propose'),
+  'an adjustment is approved': adjusting('approve'),
+  'a break is explained': explaining,
+  'a close finds a difference': closing,
+  'a statement comes in': stating,
+  'a statement is matched': stating,
+  'an audit finds a payment missing': auditing,
+  'a posting is missing': unposting,
+  'a wallet drifts': drifting,
+  'a payout ends as people decided': ending,
+};

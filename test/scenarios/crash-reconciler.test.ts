@@ -1,0 +1,122 @@
+import { createTopicReader, eventually, type ReadMessage, topicNameOf } from '@pesewa/testkit';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeAftermath } from './crash-aftermath.ts';
+import { deeds } from './crash-deeds.ts';
+import { type Deed, leftBy, type ReconcilerCrashRow, reconcilerCrashRows } from './crash-rows-reconciler.ts';
+import { runLanes } from './crash-runner.ts';
+import { type Done, openCrashWorld } from './crash-world.ts';
+import { openScenario, type Scenario } from './scenario.ts';
+
+const closers = new AsyncDisposableStack();
+let scenario: Scenario;
+let doneBy: (row: ReconcilerCrashRow) => Done;
+
+/** How many payouts each deed takes: those that have only ended, and those that a close found to differ. */
+const fresh: Partial<Record<Deed, number>> = {
+  'a close finds a difference': 1,
+  'a statement comes in': 2,
+  'a statement is matched': 2,
+  'a posting is missing': 1,
+};
+const differing: Partial<Record<Deed, number>> = {
+  'an adjustment is noted': 1,
+  'an adjustment is proposed': 1,
+  'an adjustment is approved': 1,
+  'a break is explained': 1,
+};
+const count = (each: Partial<Record<Deed, number>>) =>
+  reconcilerCrashRows.reduce((sum, { deed }) => sum + (each[deed] ?? 0), 0);
+
+/** What a process is to be like that dies while a deed is done. */
+const environments: Partial<Record<Deed, Readonly<Record<string, string>>>> = {
+  // Nothing but the audit asks for its payout.
+  'an audit finds a payment missing': { FIRST_POLL_AFTER_MS: '60000' },
+};
+
+/** Every row's process dies here, and is started again with the next row's point; the tests look at what is left. */
+beforeAll(async () => {
+  const never = '0 0 1 1 *';
+  const reconciler = {
+    FIRST_POLL_AFTER_MS: '500',
+    POLLS_BEFORE_BREAK: '1000',
+    COMPARISON_INTERVAL: never,
+    COMPARISON_SETTLE_MS: '100',
+    COVERAGE_INTERVAL: never,
+    COVERAGE_SETTLE_MS: '500',
+    CLOSE_INTERVAL: never,
+    CLOSE_SETTLE_MS: '0',
+    CLOSE_POLLS_PER_SECOND: '200',
+    STATEMENT_BREAKS_MAX: '3',
+  };
+  scenario = await openScenario('crash-reconcile', { reconciler }, { timeoutMs: 2_000 });
+  closers.use(scenario);
+  const client = closers.use(
+    await MongoClient.connect(scenario.stack.runFile().mongodbUrl, { useBigInt64: true }),
+  );
+  const wanted = { fresh: count(fresh), differing: count(differing) };
+  const world = await openCrashWorld(scenario, client, wanted);
+  const rows = reconcilerCrashRows.map((row) => ({ ...row, environment: environments[row.deed] ?? {} }));
+  const told = await runLanes(scenario, [rows], (row, crash) =>
+    deeds[row.deed](world, crash, rows.indexOf(row)),
+  );
+  doneBy = (row) => told(rows[reconcilerCrashRows.indexOf(row)] ?? { ...row, environment: {} });
+}, 900_000);
+
+afterAll(async () => {
+  await closers.disposeAsync();
+});
+
+const expectEnd = (row: ReconcilerCrashRow) => doneBy(row).end();
+
+describe('people and audits, with a process killed at a named point: all is done, and told once (R2, L7, E1)', () => {
+  it.each(reconcilerCrashRows)('$service at $point, while $deed', (row) => expectEnd(row), 300_000);
+});
+
+/** Reads a whole topic. */
+async function readTopic(topic: 'reconciliation' | 'ledgerCommands'): Promise<readonly ReadMessage[]> {
+  const { mongodbUrl, kafkaBrokers, schemaRegistryUrl } = scenario.stack.runFile();
+  const config = {
+    MONGODB_URL: mongodbUrl,
+    KAFKA_BROKERS: kafkaBrokers,
+    SCHEMA_REGISTRY_URL: schemaRegistryUrl,
+    DATABASE_PREFIX: `${scenario.prefix}_`,
+    TOPIC_PREFIX: `${scenario.prefix}.`,
+    CONSUMER_SESSION_TIMEOUT_MS: 6_000,
+  };
+  return (await createTopicReader(config))(topicNameOf(config, topic));
+}
+
+/** Each message once, whatever Kafka holds twice: consumers drop the second by its id. */
+const byEventId = (messages: readonly ReadMessage[]) => [
+  ...new Map(messages.map((message) => [message.payload['eventId'], message])).values(),
+];
+
+describeAftermath({
+  scenario: () => scenario,
+  databases: ['payouts', 'collections', 'ledger', 'reconciler', 'webhooks'],
+  breaks: reconcilerCrashRows.flatMap(({ deed }) => leftBy[deed]),
+});
+
+describe('what others hear of it', () => {
+  it('is each change of a break once, and nothing else', async () => {
+    const expected = reconcilerCrashRows.flatMap((row) => doneBy(row).told).toSorted();
+    const asTold = async () => {
+      const heard = byEventId(await readTopic('reconciliation')).flatMap(({ type, payload }) =>
+        'breakId' in payload ? [`${type.split('.').at(-1) ?? ''} ${String(payload['breakId'])}`] : [],
+      );
+      expect(heard.toSorted()).toEqual(expected);
+    };
+    // Patience first, then the look that shows what differs.
+    await eventually(asTold).catch(() => undefined);
+    await asTold();
+  });
+
+  it('is each order to the ledger once', async () => {
+    const expected = reconcilerCrashRows.flatMap((row) => doneBy(row).orders ?? []).toSorted();
+    const heard = byEventId(await readTopic('ledgerCommands'))
+      .map(({ payload }) => String(payload['eventId']))
+      .filter((id) => id.startsWith('bk-'));
+    expect(heard.toSorted()).toEqual(expected);
+  });
+});

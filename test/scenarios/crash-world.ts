@@ -1,0 +1,196 @@
+import { exchange } from '@pesewa/stack';
+import { eventually } from '@pesewa/testkit';
+import type { Collection, Db, Document, MongoClient } from 'mongodb';
+import { expect } from 'vitest';
+import type { Crash } from './crash-runner.ts';
+import type { Scenario } from './scenario.ts';
+
+/** A record of a service's database, as a test reads it behind its back. */
+type Stored = Document & { readonly _id: string };
+
+/** A payout of 100 NGN that has completed. */
+export interface EndedPayout {
+  /** Ours. */
+  readonly reference: string;
+  readonly endedAt: Date;
+}
+
+/** What an operator is answered. */
+type View = Readonly<Record<string, unknown>>;
+
+/** A running stack as people and audits see it, with payouts that have ended for them to look at. */
+export interface CrashWorld {
+  readonly scenario: Scenario;
+  readonly records: (database: string, collection: string) => Collection<Stored>;
+  /** Calls an operator API again, unchanged, until it takes the call. */
+  readonly insist: (call: OperatorCall) => Promise<View>;
+  /** Reads from the reconciler's operator API. */
+  readonly look: (path: string) => Promise<View>;
+  /** The one break of a reference; none or two are no answer. */
+  readonly oneBreak: (reference: string) => Promise<View>;
+  /** The next payout that nothing has been done with. */
+  readonly payout: () => EndedPayout;
+  /** The next one of which a close has found that the rail's fee differs. */
+  readonly differing: () => EndedPayout;
+  /** The next currency in which nothing moves. */
+  readonly stillCurrency: () => string;
+  /** Changes our own record, so that the rail tells another fee than we have. */
+  readonly plantFee: (payouts: readonly EndedPayout[]) => Promise<void>;
+}
+
+/** A call of an operator API; a GET where it has no body. */
+interface OperatorCall {
+  readonly service: 'reconciler' | 'ledger';
+  readonly path: string;
+  readonly body?: object | string;
+  /** The second operator, who approves. */
+  readonly as?: 'approver';
+}
+
+/** What a deed comes to, whoever died meanwhile. */
+export interface Done {
+  /** Resolves once it has come to its end, once and no more. */
+  readonly end: () => Promise<void>;
+  /** Everything that reconciliation.events tells of its breaks, as `event breakId`. */
+  readonly told: readonly string[];
+  /** The ids of the orders that the ledger was sent. */
+  readonly orders?: readonly string[];
+}
+
+/** Does something with a point armed, sees the process die there, and goes on as people would; `place` is the row's. */
+export type Doing = (world: CrashWorld, crash: Crash, place: number) => Promise<Done>;
+
+/** How long people insist and wait: whoever they talk to may be dying again and again. */
+export const PATIENCE_MS = 240_000;
+
+/** Goes on meanwhile; whoever asks for the end hears of what broke. */
+export function meanwhile<Value>(work: Promise<Value>): () => Promise<Value> {
+  work.catch(() => undefined);
+  return () => work;
+}
+
+/** How many payouts the deeds take. */
+interface Wanted {
+  readonly fresh: number;
+  readonly differing: number;
+}
+
+/** Makes the payouts, and has a close find out about those that differ. */
+export async function openCrashWorld(
+  scenario: Scenario,
+  client: MongoClient,
+  wanted: Wanted,
+): Promise<CrashWorld> {
+  const database = (name: string): Db => client.db(`${scenario.prefix}_${name}`);
+  const records: CrashWorld['records'] = (name, collection) => database(name).collection<Stored>(collection);
+  const { insist, look } = operators(scenario);
+  const ended = await endPayouts(scenario, records, wanted.fresh + wanted.differing);
+  const differing = ended.slice(0, wanted.differing);
+  const fresh = ended.slice(wanted.differing);
+  const plantFee: CrashWorld['plantFee'] = async (payouts) => {
+    const _id = { $in: payouts.map(({ reference }) => reference) };
+    await records('reconciler', 'polls').updateMany({ _id }, { $set: { charged: 7n } });
+  };
+  await plantFee(differing);
+  const window = {
+    from: differing[0]?.endedAt,
+    to: new Date((differing.at(-1)?.endedAt.getTime() ?? 0) + 1),
+  };
+  const close = await insist({ service: 'reconciler', path: '/closes', body: window });
+  await eventually(async () => {
+    expect(await look(`/closes/${String(close['id'])}`)).toMatchObject({
+      status: 'done',
+      results: { differs: wanted.differing },
+    });
+  }, PATIENCE_MS);
+  return {
+    scenario,
+    records,
+    insist,
+    look,
+    oneBreak: async (reference) => {
+      const found = await scenario.stack.operator.breaks(reference);
+      expect(found).toHaveLength(1);
+      return found[0] ?? {};
+    },
+    payout: takeFrom(fresh),
+    differing: takeFrom(differing),
+    stillCurrency: takeFrom(['EGP', 'ZAR']),
+    plantFee,
+  };
+}
+
+/** Gives each once. */
+function takeFrom<Item>(items: readonly Item[]): () => Item {
+  const left = items.values();
+  return () => {
+    const { value, done } = left.next();
+    if (done) throw new RangeError('the deeds take more than there is');
+    return value;
+  };
+}
+
+function operators({ stack }: Scenario): Pick<CrashWorld, 'insist' | 'look'> {
+  const call = async ({ service, path, body, as }: OperatorCall): Promise<View> => {
+    const { operations, operatorToken, approverToken } = stack.runFile();
+    const answer = await exchange(`${operations[service]}${path}`, {
+      headers: {
+        authorization: `Bearer ${as === 'approver' ? approverToken : operatorToken}`,
+        'content-type': typeof body === 'string' ? 'text/csv' : 'application/json',
+      },
+      ...(body !== undefined && {
+        method: 'POST',
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    });
+    expect(answer.status, `${path}: ${answer.text}`).toBeLessThan(300);
+    // Amounts are text: its numbers are counts and versions.
+    return JSON.parse(answer.text) as View;
+  };
+  return {
+    insist: (wanted) => eventually(() => call(wanted), PATIENCE_MS),
+    look: (path) => call({ service: 'reconciler', path }),
+  };
+}
+
+/** Payouts that have ended and are posted; their ends are put a second apart, so that a close can be about one alone. */
+async function endPayouts(
+  scenario: Scenario,
+  records: CrashWorld['records'],
+  wanted: number,
+): Promise<readonly EndedPayout[]> {
+  const references = Array.from({ length: wanted }, (_, index) => scenario.reference(`ended-${index}`));
+  const ours = await Promise.all(references.map((reference) => payOut(scenario, reference)));
+  const polls = records('reconciler', 'polls');
+  await eventually(async () => {
+    const ended = { _id: { $in: ours }, status: 'completed', posted: true };
+    expect(await polls.countDocuments(ended)).toBe(wanted);
+  }, PATIENCE_MS);
+  const firstMs = Date.now() - wanted * 1_000;
+  const payouts = ours.map((reference, index) => ({
+    reference,
+    endedAt: new Date(firstMs + index * 1_000),
+  }));
+  await polls.bulkWrite(
+    payouts.map(({ reference, endedAt }) => ({
+      updateOne: { filter: { _id: reference }, update: { $set: { endedAt } } },
+    })),
+  );
+  return payouts;
+}
+
+/** Requests a payout whose end only a poll finds, and gives our reference; with 0017 there is none. */
+export async function payOut(
+  { demo }: Scenario,
+  reference: string,
+  digits: '0002' | '0017' = '0002',
+): Promise<string> {
+  const wish = { reference, amount: '100', accountNumber: `012345${digits}` };
+  const request = async () => expect(await demo.requestPayout(wish)).toMatchObject({ responseCode: '09' });
+  await eventually(request, PATIENCE_MS);
+  return eventually(async () => {
+    const { responseData } = await demo.lookUpPayout(reference);
+    expect(responseData?.transactionReference).toMatch(/^po-/);
+    return responseData?.transactionReference ?? '';
+  });
+}
