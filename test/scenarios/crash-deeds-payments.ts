@@ -2,6 +2,8 @@ import { eventually } from '@pesewa/testkit';
 import { expect } from 'vitest';
 import { type Doing, meanwhile, PATIENCE_MS, payOut } from './crash-world.ts';
 
+const HOUR_MS = 3_600_000;
+
 /** A payout whose row is gone from the working set: nothing but the audit finds it, and nothing else asks for it. */
 export const auditing: Doing = async (world, { arm, death }, place) => {
   const polls = world.records('reconciler', 'polls');
@@ -88,7 +90,7 @@ export const drifting: Doing = async (world, { arm, death }) => {
   };
 };
 
-/** A payout of which people decided that it failed while an attempt was under way, of which nothing was heard (ADR 34). */
+/** A payout of which people decided that it failed an hour after an attempt of which nothing was heard (ADR 34). */
 export const ending: Doing = async (world, { arm, death }, place) => {
   const payouts = world.records('payouts', 'payouts');
   const merchantReference = world.scenario.reference(`given-up-${place}`);
@@ -98,8 +100,9 @@ export const ending: Doing = async (world, { arm, death }, place) => {
   await eventually(isSubmitted, PATIENCE_MS);
   await arm();
   const now = new Date();
-  const decided = { outcome: 'failed', railFee: 0n, stands: true, decidedAt: now };
-  await payouts.updateOne({ reference }, { $set: { step: 'submitting', decided, dueAt: now } });
+  const decided = { outcome: 'failed', railFee: 0n, stands: true, knownAt: now, decidedAt: now };
+  const attemptedAt = new Date(now.getTime() - HOUR_MS);
+  await payouts.updateOne({ reference }, { $set: { step: 'submitting', attemptedAt, decided, dueAt: now } });
   await death();
   return {
     told: [],

@@ -103,6 +103,15 @@ async function startSubmitting(
       pauseMs: config.SUBMIT_PAUSE_MS,
     }),
   );
-  await scope.open(startDecidedEnds({ ...rest, clock, ids, logger, pauseMs: config.SUBMIT_PAUSE_MS }));
+  await scope.open(
+    startDecidedEnds({
+      ...rest,
+      clock,
+      ids,
+      logger,
+      resubmitGraceMs: readResubmitGraceMs(config, rails.all),
+      pauseMs: config.SUBMIT_PAUSE_MS,
+    }),
+  );
   return submitter.wake;
 }

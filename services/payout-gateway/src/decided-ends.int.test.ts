@@ -29,7 +29,7 @@ async function open(): Promise<Replica> {
   scopes.push(scope);
   const replica = await openReplica(scope);
   const { clock, ids } = scope;
-  loops.push(startDecidedEnds({ ...replica, clock, ids, logger, pauseMs: 20 }));
+  loops.push(startDecidedEnds({ ...replica, clock, ids, logger, resubmitGraceMs: 0, pauseMs: 20 }));
   return replica;
 }
 
@@ -45,7 +45,12 @@ const apply = (replica: Replica, reference: string, command: PayoutCommand) =>
 const decided = (outcome: 'failed' | 'completed'): PayoutCommand => ({
   kind: 'decide',
   resubmitGraceMs: 0,
-  decided: { outcome, railFee: outcome === 'completed' ? 5n : 0n, decidedAtMs: Date.now() },
+  decided: {
+    outcome,
+    railFee: outcome === 'completed' ? 5n : 0n,
+    knownAtMs: Date.now(),
+    decidedAtMs: Date.now(),
+  },
 });
 
 /** A payout whose attempt was committed, and whose lease runs for so long. */

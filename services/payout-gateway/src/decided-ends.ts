@@ -13,6 +13,8 @@ interface DecidedEndsDeps {
   readonly store: Pick<PayoutStore, 'collection'>;
   readonly payouts: Pick<Payouts, 'apply'>;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
+  /** How long an attempt may still be executed. */
+  readonly resubmitGraceMs: number;
   readonly pauseMs: number;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -20,7 +22,8 @@ interface DecidedEndsDeps {
 }
 
 /**
- * Ends payouts that people decided while an attempt was under way, of which nothing was heard until it must be over (ADR 34).
+ * Ends payouts that people decided while an attempt was under way, of which nothing was heard until it must be over, or
+ * lets the decision lapse where the attempt came after what people knew (ADR 34).
  *
  * It asks no rail, so it needs none: the payouts of one that is gone for good end here, too.
  */
@@ -32,6 +35,7 @@ export function startDecidedEnds(deps: DecidedEndsDeps): Loop {
       return commands.map(() => undefined);
     },
   );
+  const command = { kind: 'applyDecided', resubmitGraceMs: deps.resubmitGraceMs } as const;
   return startClaimLoop({
     name: 'payout decided ends',
     collection: deps.store.collection,
@@ -44,6 +48,6 @@ export function startDecidedEnds(deps: DecidedEndsDeps): Loop {
     clock: deps.clock,
     ids: deps.ids,
     logger: deps.logger,
-    work: ({ reference }) => ends.submit({ reference, causationId: null, command: { kind: 'applyDecided' } }),
+    work: ({ reference }) => ends.submit({ reference, causationId: null, command }),
   });
 }

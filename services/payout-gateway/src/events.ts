@@ -56,6 +56,7 @@ export function createPayoutEvents(deps: { readonly ids: Ids; readonly clock: Cl
         case 'held':
         case 'requeued':
         case 'decided':
+        case 'lapsed':
           return undefined;
         case 'submitted':
           return {

@@ -55,11 +55,11 @@ export function createHandlers(deps: {
 /** The command that a notice is to a payout; none for one about a collection. */
 function commandOf(notice: Notice, resubmitGraceMs: number): PayoutOrderCommand['command'] | undefined {
   if (notice.type === 'pesewa.rails.PayoutOutcomeDecided') {
-    const { outcome, railFee, occurredAt } = notice.payload;
+    const { outcome, railFee, proposedAt, occurredAt } = notice.payload;
     return {
       kind: 'decide',
       resubmitGraceMs,
-      decided: { outcome, railFee, decidedAtMs: Number(occurredAt) },
+      decided: { outcome, railFee, knownAtMs: Number(proposedAt), decidedAtMs: Number(occurredAt) },
     };
   }
   const { kind, status, fee, reason, polledAt } = notice.payload;

@@ -11,7 +11,8 @@ import {
   trailToDocument,
 } from '@pesewa/messaging';
 import type { ClientSession, Db, Filter, FindOptions } from 'mongodb';
-import type { DecidedEnd, PayoutState, PayoutStep } from './domain/payout.ts';
+import type { DecidedEnd } from './domain/decided.ts';
+import type { PayoutState, PayoutStep } from './domain/payout.ts';
 import type { PayoutOrder } from './domain/submission.ts';
 
 /** A payout: what was ordered, where it goes, and where it stands. */
@@ -69,9 +70,15 @@ export interface PayoutDocument extends PaymentDocument {
   readonly attemptedAt?: Date;
   readonly railFee: bigint;
   readonly statusReason?: string;
-  readonly decided?: Omit<DecidedEnd, 'decidedAtMs'> & { readonly decidedAt: Date };
+  readonly decided?: DecidedDocument;
   /** Absent in payouts of before there were trails. */
   readonly trail?: readonly TrailStepDocument[];
+}
+
+/** What people decided, as MongoDB holds it. */
+interface DecidedDocument extends Omit<DecidedEnd, 'knownAtMs' | 'decidedAtMs'> {
+  readonly knownAt: Date;
+  readonly decidedAt: Date;
 }
 
 /** A reservation as MongoDB holds it, among the payouts; it has neither status nor step, so nothing moves it. */
@@ -216,12 +223,12 @@ function mutable(payout: Payout) {
   };
 }
 
-function decidedToDocument({ decidedAtMs, ...decided }: DecidedEnd) {
-  return { ...decided, decidedAt: new Date(decidedAtMs) };
+function decidedToDocument({ knownAtMs, decidedAtMs, ...decided }: DecidedEnd): DecidedDocument {
+  return { ...decided, knownAt: new Date(knownAtMs), decidedAt: new Date(decidedAtMs) };
 }
 
-function decidedFromDocument({ decidedAt, ...decided }: NonNullable<PayoutDocument['decided']>): DecidedEnd {
-  return { ...decided, decidedAtMs: decidedAt.getTime() };
+function decidedFromDocument({ knownAt, decidedAt, ...decided }: DecidedDocument): DecidedEnd {
+  return { ...decided, knownAtMs: knownAt.getTime(), decidedAtMs: decidedAt.getTime() };
 }
 
 function toDocument(payout: Payout): PayoutDocument {

@@ -27,6 +27,7 @@ export interface DecidedAmount {
 /** How two operators decided that a payout ended; the fee in minor units. */
 export interface OutcomeDecided extends Omit<DecidedAmount, 'amount'> {
   readonly outcome: 'failed' | 'completed';
+  readonly proposedAt: bigint;
 }
 
 /** What turns findings into events of rails.notices and reconciliation.events. */

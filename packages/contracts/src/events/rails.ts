@@ -118,6 +118,11 @@ export const railNotices = [
         type: 'long',
         doc: "the rail's own fee by its schedule, minor units; nothing where it failed",
       },
+      {
+        name: 'proposedAt',
+        type: 'long',
+        doc: 'when it was proposed, milliseconds since the epoch: what people have made sure of is no newer',
+      },
       { name: 'breakId', type: 'string', doc: 'the break that the decision is about' },
       { name: 'decidedBy', type: 'string', doc: 'the operator who proposed the outcome' },
       { name: 'approvedBy', type: 'string', doc: 'the other operator, who approved it' },

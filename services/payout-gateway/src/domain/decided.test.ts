@@ -21,10 +21,15 @@ const submitting: PayoutState = {
   dueAtMs: 47_000,
 };
 const at = (changes: Partial<PayoutState>): PayoutState => ({ ...submitting, dueAtMs: null, ...changes });
-const decide = (outcome: 'failed' | 'completed', decidedAtMs = 3_000): PayoutCommand => ({
+const GRACE_MS = 30_000;
+/** Decided of what was known at 2 minutes, long after the attempt, where nothing else is given. */
+const decide = (
+  outcome: 'failed' | 'completed',
+  { knownAtMs = 120_000, decidedAtMs = 130_000, resubmitGraceMs = GRACE_MS } = {},
+): PayoutCommand => ({
   kind: 'decide',
-  resubmitGraceMs: 30_000,
-  decided: { outcome, railFee: outcome === 'completed' ? 5n : 0n, decidedAtMs },
+  resubmitGraceMs,
+  decided: { outcome, railFee: outcome === 'completed' ? 5n : 0n, knownAtMs, decidedAtMs },
 });
 const failed: PayoutHappening = { kind: 'failed', reason: 'Failed', byPeople: true };
 const completed: PayoutHappening = { kind: 'completed', railFee: 5n, reason: 'Successful', byPeople: true };
@@ -54,7 +59,7 @@ describe('what two operators decide of a payout (ADR 34)', () => {
 
   it.each<[string, PayoutState]>([
     ['never sent', payoutDecider.initial],
-    ['sent for the first time since', at({ attempts: 1, attemptedAtMs: 3_001, step: 'unknown' })],
+    ['sent for the first time since', at({ attempts: 1, attemptedAtMs: 120_001, step: 'unknown' })],
   ])('completed is refused of one that was %s: nobody can have been paid', (_name, state) => {
     payout.givenState(state).when(decide('completed')).isRefused('payout.not_attempted');
   });
@@ -73,12 +78,42 @@ describe('what two operators decide of a payout (ADR 34)', () => {
   });
 });
 
+describe('failed, where an attempt was not over yet by what people knew', () => {
+  // The attempt of 2 s may be executed until 32 s.
+  const early = { knownAtMs: 31_999, decidedAtMs: 130_000 };
+
+  it('is refused once the rail has taken the attempt on: it will pay', () => {
+    payout
+      .givenState(at({ step: 'submitted' }))
+      .when(decide('failed', early))
+      .isRefused('payout.contradiction');
+    const known = { ...early, knownAtMs: 32_000 };
+    payout
+      .givenState(at({ step: 'submitted' }))
+      .when(decide('failed', known))
+      .emits(failed);
+  });
+  it('waits for the grace time of one that is unclear', () => {
+    const decision = payout.givenState(at({ step: 'unknown' })).when(decide('failed', early));
+    const decided = { outcome: 'failed', railFee: 0n, ...early } as const;
+    decision.emits({ kind: 'decided', decided, dueAtMs: 32_000 });
+    decision.leadsTo({ step: 'unknown', dueAtMs: 32_000, decided: { ...decided, stands: true } });
+  });
+  it.each<[string, PayoutState]>([
+    ['accepted', payoutDecider.initial],
+    ['held, to be sent again: it was not found, or never left', at({ step: 'held', dueAtMs: 1_000 })],
+  ])('ends one that is %s', (_name, state) => {
+    payout.givenState(state).when(decide('failed', early)).emits(failed);
+  });
+});
+
 describe('what is decided while an attempt is under way', () => {
-  const decided = { outcome: 'failed', railFee: 0n, decidedAtMs: 3_000 } as const;
+  const times = { knownAtMs: 2_500, decidedAtMs: 3_000 };
+  const decided = { outcome: 'failed', railFee: 0n, ...times } as const;
   const waiting: PayoutState = { ...submitting, decided: { ...decided, stands: true } };
   const paid: PayoutState = {
     ...waiting,
-    decided: { outcome: 'completed', railFee: 5n, decidedAtMs: 3_000, stands: true },
+    decided: { outcome: 'completed', railFee: 5n, ...times, stands: true },
   };
   const answered = (outcome: AttemptOutcome): PayoutCommand => ({
     kind: 'recordAttempt',
@@ -88,24 +123,48 @@ describe('what is decided while an attempt is under way', () => {
   const refused = { kind: 'failed', reason: 'No account' } as const;
 
   it('waits until it must be over: its lease, or the grace time where that is longer', () => {
-    const decision = payout.givenState(submitting).when(decide('failed'));
+    const decision = payout.givenState(submitting).when(decide('failed', times));
     decision.emits({ kind: 'decided', decided, dueAtMs: 47_000 });
     decision.leadsTo({ status: 'INITIALIZED', step: 'submitting', dueAtMs: 47_000 });
     payout
       .givenState(submitting)
-      .when({ ...decide('failed'), resubmitGraceMs: 60_000 } as PayoutCommand)
+      .when(decide('failed', { ...times, resubmitGraceMs: 60_000 }))
       .emits({ kind: 'decided', decided, dueAtMs: 62_000 });
   });
   it('told again, or an older one, is no news', () => {
-    payout.givenState(waiting).when(decide('failed')).isRefused('payout.already_there');
-    payout.givenState(waiting).when(decide('completed', 2_999)).isRefused('payout.already_there');
+    payout.givenState(waiting).when(decide('failed', times)).isRefused('payout.already_there');
+    payout
+      .givenState(waiting)
+      .when(decide('completed', { ...times, decidedAtMs: 2_999 }))
+      .isRefused('payout.already_there');
   });
-  it('ends it when nothing was heard', () => {
-    payout.givenState(waiting).when({ kind: 'applyDecided' }).emits(failed);
-    payout.givenState(paid).when({ kind: 'applyDecided' }).emits(completed);
+  const over = { kind: 'applyDecided', resubmitGraceMs: GRACE_MS } as const;
+  it('completed ends it when nothing was heard', () => {
+    payout.givenState(paid).when(over).emits(completed);
+  });
+  it('failed lapses when nothing was heard: nobody knows of that attempt, and people can look again', () => {
+    const decision = payout.givenState(waiting).when(over);
+    decision.emits({ kind: 'lapsed' });
+    const lapsed = { ...decided, stands: false };
+    decision.leadsTo({ status: 'INITIALIZED', step: 'submitting', dueAtMs: null, decided: lapsed });
+  });
+  it('failed ends it when nothing was heard since long before people looked', () => {
+    const known = { ...decided, knownAtMs: 32_000, stands: true };
+    payout
+      .givenState({ ...waiting, decided: known })
+      .when(over)
+      .emits(failed);
+  });
+  it('goes on waiting where the answer is unclear: failed, since it may still pay', () => {
+    const decision = payout.givenState(waiting).when(answered({ kind: 'unknown' }));
+    decision.emits({ kind: 'submitted', answer: 'unknown' });
+    decision.leadsTo({ step: 'unknown', dueAtMs: 47_000, decided: { ...decided, stands: true } });
+    payout
+      .givenState(paid)
+      .when(answered({ kind: 'unknown' }))
+      .emits(completed);
   });
   it.each<[string, AttemptOutcome]>([
-    ['unclear', { kind: 'unknown' }],
     ['a refusal', refused],
     ['that it never left', { kind: 'notSent', retryAtMs: 9_000 }],
   ])('ends it when the answer is %s', (_name, outcome) => {
@@ -114,7 +173,10 @@ describe('what is decided while an attempt is under way', () => {
   });
   it('ends it when the lookup finds nothing, and sends nothing again', () => {
     const fact = { status: 'notFound', railFee: 0n, reason: '', polledAtMs: 40_000 } as const;
-    payout.givenState(waiting).when({ kind: 'observe', resubmitGraceMs: 30_000, fact }).emits(failed);
+    for (const step of ['submitting', 'unknown'] as const) {
+      const state = { ...waiting, step };
+      payout.givenState(state).when({ kind: 'observe', resubmitGraceMs: GRACE_MS, fact }).emits(failed);
+    }
   });
   it('lapses when the rail has taken that very attempt on: what people knew is older', () => {
     const decision = payout.givenState(waiting).when(answered({ kind: 'accepted' }));
@@ -133,9 +195,9 @@ describe('what is decided while an attempt is under way', () => {
   });
   it('does not come back with a replay once it has lapsed, and ends nothing by itself', () => {
     const lapsed = at({ step: 'submitted', decided: { ...decided, stands: false } });
-    payout.givenState(lapsed).when(decide('failed')).isRefused('payout.already_there');
-    payout.givenState(lapsed).when({ kind: 'applyDecided' }).isRefused('payout.already_there');
-    payout.givenState(lapsed).when(decide('failed', 3_001)).emits(failed);
+    payout.givenState(lapsed).when(decide('failed', times)).isRefused('payout.already_there');
+    payout.givenState(lapsed).when(over).isRefused('payout.already_there');
+    payout.givenState(lapsed).when(decide('failed')).emits(failed);
   });
   it('leaves nothing to the answer that comes after the end', () => {
     payout

@@ -1,5 +1,14 @@
 import type { PayoutStatus } from '@pesewa/contracts';
 import { accept, type Decider, type Result, refuse, unreachable } from '@pesewa/kernel';
+import {
+  applyDecided,
+  type DecidedEnd,
+  type DecidedHappening,
+  type DecidedOutcome,
+  decideByPeople,
+  endOf,
+  isOver,
+} from './decided.ts';
 
 /** The inner steps of an INITIALIZED payout, never shown outside (design 4). */
 export type PayoutStep = 'accepted' | 'held' | 'submitting' | 'submitted' | 'unknown' | 'ended';
@@ -23,19 +32,6 @@ export interface PayoutState {
   readonly statusReason: string | null;
   /** What people decided last; null where they never had to. */
   readonly decided: DecidedEnd | null;
-}
-
-/** How a payout ended by the word of two operators, where its rail never tells (ADR 34). */
-export interface DecidedOutcome {
-  readonly outcome: 'failed' | 'completed';
-  /** The rail's own fee in minor units, by its schedule. */
-  readonly railFee: bigint;
-  readonly decidedAtMs: number;
-}
-
-/** A decision that came while an attempt was under way: it ends the payout once that is over, as long as it stands. */
-export interface DecidedEnd extends DecidedOutcome {
-  readonly stands: boolean;
 }
 
 /** What the rail made of an attempt (design 6). */
@@ -62,10 +58,7 @@ export type PayoutCommand =
   | { readonly kind: 'observe'; readonly fact: PayoutFact; readonly resubmitGraceMs: number }
   | { readonly kind: 'decide'; readonly decided: DecidedOutcome; readonly resubmitGraceMs: number }
   /** The attempt is over that was under way when people decided, and nobody knows how. */
-  | { readonly kind: 'applyDecided' };
-
-/** Set where two operators decided an end. */
-type ByPeople = { readonly byPeople?: true };
+  | { readonly kind: 'applyDecided'; readonly resubmitGraceMs: number };
 
 /** What happened to a payout. */
 export type PayoutHappening =
@@ -74,11 +67,15 @@ export type PayoutHappening =
   | { readonly kind: 'submitted'; readonly answer: 'accepted' | 'unknown' | 'refused' }
   /** `unclear`: an attempt was made whose end nobody knows. */
   | { readonly kind: 'requeued'; readonly dueAtMs: number; readonly unclear: boolean }
-  /** People decided while an attempt was under way, which is over by then. */
-  | { readonly kind: 'decided'; readonly decided: DecidedOutcome; readonly dueAtMs: number }
-  | ({ readonly kind: 'completed'; readonly railFee: bigint; readonly reason: string } & ByPeople)
-  | ({ readonly kind: 'failed'; readonly reason: string } & ByPeople)
-  | { readonly kind: 'reversed'; readonly reason: string };
+  | {
+      readonly kind: 'completed';
+      readonly railFee: bigint;
+      readonly reason: string;
+      readonly byPeople?: never;
+    }
+  | { readonly kind: 'failed'; readonly reason: string; readonly byPeople?: never }
+  | { readonly kind: 'reversed'; readonly reason: string }
+  | DecidedHappening;
 
 /** Why a command changes nothing. */
 export type PayoutRefusal =
@@ -119,7 +116,7 @@ function decide(
     case 'decide':
       return decideByPeople(command.decided, command.resubmitGraceMs, state);
     case 'applyDecided':
-      return state.decided?.stands ? accept([endOf(state.decided)]) : refuse('payout.already_there');
+      return applyDecided(state, command.resubmitGraceMs);
     default:
       return unreachable(command);
   }
@@ -133,7 +130,7 @@ function decideAttempt(
   if (state.attempts !== attempt) return refuse('payout.stale_attempt');
   if (state.step === 'held' && state.earlierUnclear) return decideLateAnswer(outcome, state);
   if (state.step !== 'submitting') return refuse('payout.stale_attempt');
-  if (state.decided?.stands && isOver(outcome, state.decided)) return accept([endOf(state.decided)]);
+  if (state.decided?.stands && isOver(outcome.kind, state.decided)) return accept([endOf(state.decided)]);
   switch (outcome.kind) {
     case 'accepted':
     case 'unknown':
@@ -209,40 +206,6 @@ function decideFact(
   }
 }
 
-/** Ends a payout by the word of two operators (ADR 34): at once, or once an attempt is over that is under way. */
-function decideByPeople(
-  decided: DecidedOutcome,
-  resubmitGraceMs: number,
-  state: PayoutState,
-): Result<readonly PayoutHappening[], PayoutRefusal> {
-  const { outcome, decidedAtMs } = decided;
-  if (state.status !== 'INITIALIZED')
-    return refuse(outcome.toUpperCase() === state.status ? 'payout.already_there' : 'payout.contradiction');
-  if (state.decided !== null && decidedAtMs <= state.decided.decidedAtMs)
-    return refuse('payout.already_there');
-  const { attemptedAtMs, attempts } = state;
-  if (outcome === 'completed' && (attemptedAtMs === null || (attempts === 1 && attemptedAtMs > decidedAtMs)))
-    return refuse('payout.not_attempted');
-  if (state.step !== 'submitting' || attemptedAtMs === null) return accept([endOf(decided)]);
-  const dueAtMs = Math.max(state.dueAtMs ?? 0, attemptedAtMs + resubmitGraceMs);
-  return accept([{ kind: 'decided', decided, dueAtMs }]);
-}
-
-/** The end that people decided; the merchant hears no more of it than that it is one. */
-function endOf({ outcome, railFee }: DecidedOutcome): PayoutHappening {
-  return outcome === 'completed'
-    ? { kind: 'completed', railFee, reason: 'Successful', byPeople: true }
-    : { kind: 'failed', reason: 'Failed', byPeople: true };
-}
-
-/**
- * Whether an attempt that was under way when people decided leaves their word standing: what the rail says of having paid, or of
- * being about to where they say that it won't, is newer than theirs.
- */
-function isOver({ kind }: AttemptOutcome, { outcome }: DecidedOutcome): boolean {
-  return kind !== 'completed' && !(kind === 'accepted' && outcome === 'failed');
-}
-
 /** After the end only COMPLETED → REVERSED moves anything (design 4.5). */
 function decideAfterTheEnd(
   fact: PayoutFact,
@@ -260,10 +223,14 @@ function evolve(state: PayoutState, happening: PayoutHappening): PayoutState {
       return { ...next, step: 'held', dueAtMs: happening.dueAtMs };
     case 'submitted': {
       const step = happening.answer === 'accepted' ? 'submitted' : 'unknown';
+      // What people decided goes on waiting for an attempt whose answer is unclear.
+      if (step === 'unknown' && state.decided?.stands) return { ...next, step };
       return { ...next, step, dueAtMs: null, decided: lapsed(state) };
     }
     case 'decided':
       return { ...next, dueAtMs: happening.dueAtMs, decided: { ...happening.decided, stands: true } };
+    case 'lapsed':
+      return { ...next, dueAtMs: null, decided: lapsed(state) };
     case 'requeued':
       return {
         ...next,

@@ -10,6 +10,8 @@ export function wordsOf(happening: PayoutHappening): string {
       return happening.unclear ? 'not found at the rail, to be sent again' : 'not sent, to be sent again';
     case 'decided':
       return `two operators decided that it ${happening.decided.outcome}: it waits for the attempt under way`;
+    case 'lapsed':
+      return 'what two operators decided has lapsed: nobody knows how an attempt ended that came after what they knew';
     case 'completed':
     case 'failed':
       return happening.byPeople ? `${happening.kind}, as two operators decided` : happening.kind;

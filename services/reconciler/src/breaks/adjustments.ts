@@ -4,6 +4,7 @@ import type { ClientSession, Db } from 'mongodb';
 import { type AdjustmentOutcome, type AdjustmentTerms, isBreakCommand } from '../domain/adjustments.ts';
 import { settleAdjustment } from '../domain/break-life.ts';
 import { afterByHand } from '../domain/by-hand.ts';
+import type { Tracked } from '../domain/tracked.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
 import type { BreakStore } from './store.ts';
@@ -105,9 +106,10 @@ export function createAdjustments(deps: {
         emit(deps.events.breakResolved(settled));
         const { kind, reference } = settled;
         const payment = (await deps.store.load([reference], session)).get(reference);
-        // Whatever else it lacks is news again.
-        if (payment)
-          await deps.store.save([afterByHand(payment, kind, 'adjust', outcome.at.getTime())], session);
+        // Whatever else it lacks is news again, and so is what else the break told.
+        const kinds = [kind, ...(current.alsoFound ?? []).map((also) => also.kind)];
+        const corrected = (one: Tracked, of: string) => afterByHand(one, of, 'adjust', outcome.at.getTime());
+        if (payment) await deps.store.save([kinds.reduce(corrected, payment)], session);
       }
     },
   };

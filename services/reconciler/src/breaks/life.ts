@@ -87,7 +87,7 @@ async function change(
     // What else it tells is over with it.
     const kinds = [
       current.kind,
-      ...(what === 'resolve' ? (current.alsoFound ?? []) : []).map(({ kind }) => kind),
+      ...(what === 'reopen' ? [] : (current.alsoFound ?? [])).map(({ kind }) => kind),
     ];
     const settledIn = (payment: Tracked, kind: string) => afterByHand(payment, kind, what, at.getTime());
     await deps.store.save([kinds.reduce(settledIn, tracked)], session);

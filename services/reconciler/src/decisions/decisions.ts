@@ -162,7 +162,7 @@ async function publish(
   const told = { tracked, terms, railFee, breakId, decidedBy, approvedBy };
   if (outcome !== undefined) {
     await deps.store.save([{ ...tracked, decidedOutcome: outcome }], session);
-    return emit(deps.events.outcomeDecided({ ...told, outcome }));
+    return emit(deps.events.outcomeDecided({ ...told, outcome, proposedAt: BigInt(approved.at.getTime()) }));
   }
   await deps.store.save([{ ...tracked, decided: [...tracked.decided, amount] }], session);
   emit(deps.events.amountDecided({ ...told, amount }));

@@ -10,6 +10,8 @@ describe('a payment that never ends', () => {
     'callback.amount_differs',
     'callback.fee_differs',
     'callback.unknown_reference',
+    'coverage.missing',
+    'statement.differs',
   ])('is stuck though somebody made %s open', (kind) => {
     const tracked = { ...collection(), breaks: [kind], polls: 19 };
     expect(poll(tracked, { kind: 'pending' }).breaks).toEqual(['payment.stuck']);

@@ -9,12 +9,23 @@ import type { Finding, Judged, Question, Verdict } from './question.ts';
 import { failureReason } from './reasons.ts';
 import { remember, type Tracked } from './tracked.ts';
 
-/** Breaks that say nothing about how the payment itself goes on: anyone may have made them open. */
+/** Breaks that say nothing about how the payment itself goes on: anyone may have made them open, or an audit has. */
 const BESIDE: readonly string[] = [
   'callback.unknown_reference',
   'callback.denied',
   'callback.amount_differs',
   'callback.fee_differs',
+  'coverage.missing',
+  'coverage.ended',
+  'books.unposted',
+  'books.posted_wrongly',
+  'books.unreleased',
+  'books.unexplained_entry',
+  'close.differs',
+  'close.missing_there',
+  'statement.differs',
+  'statement.missing_here',
+  'statement.missing_there',
 ] satisfies readonly BreakKind[];
 
 /** Judges what a rail says of a payment, with what callbacks have claimed (design 4.5, 6). */
