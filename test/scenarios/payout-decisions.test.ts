@@ -6,8 +6,9 @@ import { openScenario, type Scenario } from './scenario.ts';
 let scenario: Scenario;
 
 beforeAll(async () => {
+  // The break opens once the grace time of the attempt, 8 s, is over: what people know of it must be from after that.
   scenario = await openScenario('payout-decisions', {
-    reconciler: { POLLS_BEFORE_BREAK: '2', POLL_BASE_MS: '300', POLL_CAP_MS: '600' },
+    reconciler: { POLLS_BEFORE_BREAK: '24', POLL_BASE_MS: '300', POLL_CAP_MS: '600' },
   });
 });
 
