@@ -153,7 +153,7 @@ function addOutcomeCommand(decisions: Command, ports: CliPorts): void {
 /** What an outcome brings about once it is approved, which nothing undoes. */
 const CONSEQUENCES = {
   failed:
-    'once approved: its hold is released, the merchant hears FAILED, the rail is not asked again; if the rail pays all the same, that is our loss',
+    'once approved: its hold is released, the merchant hears FAILED, the rail is not asked again; if the rail pays all the same, that is our loss; an attempt that is newer than the proposal, and may still pay, keeps it open: look again, and propose again',
   completed:
     'once approved: its hold is captured, the merchant hears COMPLETED, the rail is not asked again; if the rail has not paid, the merchant has lost it',
 } as const;
