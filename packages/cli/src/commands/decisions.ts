@@ -57,6 +57,10 @@ function addListCommand(decisions: Command, ports: CliPorts): void {
   ]);
 }
 
+const commandIdOption = () =>
+  new Option('--command-id <id>', 'id of the decision: the same proposal under the same id is one decision');
+const dryRunOption = () => new Option('--dry-run', 'show what would be proposed, and send nothing');
+
 interface ProposeOptions {
   readonly note?: string;
   readonly commandId?: string;
@@ -70,8 +74,8 @@ function addProposeCommand(decisions: Command, ports: CliPorts): void {
     .argument('<reference>', "our transactionReference, not the merchant's")
     .argument('<amount>', 'what the customer paid, in major units')
     .option('--note <text>', 'why, in one line of at most 200 characters, without names or numbers of people')
-    .option('--command-id <id>', 'id of the decision: the same proposal under the same id is one decision')
-    .option('--dry-run', 'show what would be proposed, and send nothing')
+    .addOption(commandIdOption())
+    .addOption(dryRunOption())
     .action(async (reference: string, text: string, options: ProposeOptions, command: Command) => {
       const note = options.note === undefined ? undefined : readLine('--note', options.note, TEXT_LENGTH_MAX);
       const commandId = readCommandId(options.commandId) ?? ports.ids.next('dc');
@@ -117,8 +121,8 @@ function addOutcomeCommand(decisions: Command, ports: CliPorts): void {
       '--reason <text>',
       'how you made sure, in one line of at most 200 characters, without names or numbers of people',
     )
-    .option('--command-id <id>', 'id of the decision: the same proposal under the same id is one decision')
-    .option('--dry-run', 'show what would be proposed, and send nothing')
+    .addOption(commandIdOption())
+    .addOption(dryRunOption())
     .action(
       async (
         reference: string,
