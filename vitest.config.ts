@@ -10,7 +10,10 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{packages,services}/*/src/**/*.test.ts', '{scripts,test/chaos/*}/**/*.test.ts'],
+          include: [
+            '{packages,services}/*/src/**/*.test.ts',
+            '{scripts,test/chaos/*,test/cluster/*}/**/*.test.ts',
+          ],
           exclude: [...never, '**/*.int.test.ts'],
         },
       },
@@ -40,6 +43,18 @@ export default defineConfig({
           exclude: [...never, '**/*.int.test.ts'],
           // Two whole stacks side by side: each waits more than it works.
           maxWorkers: 2,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          name: 'cluster',
+          include: ['test/cluster/*.test.ts'],
+          exclude: never,
+          // One worker that keeps its modules: the files share one cluster, one after another.
+          maxWorkers: 1,
+          isolate: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

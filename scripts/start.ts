@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
+  type Cluster,
   createMerchantClient,
   createRunFileWriter,
   messageOf,
+  openCluster,
   openInfrastructure,
   openStack,
   type Stack,
@@ -22,6 +24,7 @@ tells a short story of money moving, and stays up until Ctrl-C.
 
   --once      stop after the story; exit code 0 if it ended well
   --no-demo   skip the story
+  --cluster   on three Kafka nodes and three MongoDB members, always local daemons; about 4 GB of memory
   --help      show this
 
   PESEWA_PORTS=free             take free ports instead of 4010 to 4071
@@ -40,6 +43,7 @@ async function main(): Promise<number> {
     options: {
       once: { type: 'boolean', default: false },
       demo: { type: 'boolean', default: true },
+      cluster: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -59,7 +63,7 @@ async function main(): Promise<number> {
     log: say,
     ports: process.env['PESEWA_PORTS'] === 'free' ? 'free' : 'fixed',
     logDirectory: join('.pesewa', 'logs'),
-    infrastructure: () => openInfrastructure({ root, log: say }),
+    infrastructure: () => (values.cluster ? cluster() : openInfrastructure({ root, log: say })),
     changed: () => {
       if (stack) void runFile.write(stack.runFile());
     },
@@ -83,6 +87,14 @@ async function main(): Promise<number> {
     stack = undefined;
     await runFile.remove();
   }
+}
+
+async function cluster(): Promise<Cluster> {
+  say('starting three Kafka nodes and three MongoDB members');
+  const opened = await openCluster({ root, log: say });
+  const nodes = Object.entries(opened.pids).map(([name, pid]) => `${name} ${pid}`);
+  say(`the cluster is up; process ids: ${nodes.join(', ')}`);
+  return opened;
 }
 
 async function tell(stack: Stack): Promise<undefined> {

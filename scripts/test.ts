@@ -1,11 +1,13 @@
-// Runs the tests: all, or only `unit`, `int` or `scenarios`. Without an argument the guards of `verify` come first.
+// Runs the tests: all, or only `unit`, `int`, `scenarios` or `cluster`. Without an argument the guards of `verify` come first.
 // The last line on stdout is always `N passed, N failed`, each guard and each test counting as one.
 import { repositoryRoot } from './command.ts';
 import { guards, runGuards } from './guards.ts';
 import { whenOrphaned } from './parent.ts';
 import { runTests, type TestProject } from './tests.ts';
 
-type Part = 'verify' | 'unit' | 'int' | 'scenarios';
+const kinds = ['unit', 'int', 'scenarios', 'cluster'] as const satisfies readonly TestProject[];
+
+type Part = 'verify' | (typeof kinds)[number];
 
 const total = { passed: 0, failed: 0 };
 const stopping = new AbortController();
@@ -53,11 +55,19 @@ const testWithInfrastructure = async (projects: readonly TestProject[]): Promise
   for (const project of projects) await showTests(project, { ...infrastructure.env });
 };
 
+/** The tests bring their cluster up by themselves: they break it. */
+const testOnCluster = async (): Promise<void> => {
+  if (process.platform === 'linux') return showTests('cluster', {});
+  print('\n── cluster ──\nnot run: the daemons that it breaks come for Linux only\n');
+};
+
 const selectParts = (wanted: readonly string[]): readonly Part[] => {
-  if (wanted.length === 0) return ['verify', 'int', 'scenarios'];
+  if (wanted.length === 0) return ['verify', 'int', 'scenarios', 'cluster'];
   return wanted.map((name) => {
-    if (name === 'unit' || name === 'int' || name === 'scenarios') return name;
-    throw new Error(`unknown tests "${name}": say unit, int, scenarios or nothing for all.`);
+    const known = kinds.find((kind) => kind === name);
+    if (known === undefined)
+      throw new Error(`unknown tests "${name}": say ${kinds.join(', ')} or nothing for all.`);
+    return known;
   });
 };
 
@@ -66,6 +76,8 @@ const runAll = async (parts: readonly Part[]): Promise<void> => {
   if (parts.includes('unit')) await showTests('unit', {});
   const projects = parts.filter((part) => part === 'int' || part === 'scenarios');
   if (projects.length > 0 && !stopping.signal.aborted) await testWithInfrastructure(projects);
+  // After the others: its own daemons are many, and the machine is to have no more of them than it needs.
+  if (parts.includes('cluster')) await testOnCluster();
 };
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type CommandOptions, runCommand, toolPath } from './command.ts';
 
 /** Names of the vitest projects in `vitest.config.ts`. */
-export type TestProject = 'unit' | 'architecture' | 'int' | 'scenarios';
+export type TestProject = 'unit' | 'architecture' | 'int' | 'scenarios' | 'cluster';
 
 /** Outcome of some test runs: counts, and the output where it was not shown. */
 export interface TestRun {

@@ -17,6 +17,8 @@ it('takes the meaning and the default from wherever they were given', () => {
       '| `OPEN` | `a,b` | an address |',
       '| `FREE` | none | only \\| for tests |',
       '',
+      'Each may be given as a file: the variable with `_FILE` holds its path ([connections](../../docs/connections.md)).',
+      '',
     ].join('\n'),
   );
 });

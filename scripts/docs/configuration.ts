@@ -39,6 +39,10 @@ const defaultOf = (setting: Setting): string => {
   return within === undefined ? '**required**' : defaultOf(within);
 };
 
+/** What goes for every setting; the link is that of a service's README. */
+const asFiles =
+  '\nEach may be given as a file: the variable with `_FILE` holds its path ([connections](../../docs/connections.md)).\n';
+
 /** The configuration table of a service; what is required comes first. */
 export const renderConfiguration = (settings: Settings): string => {
   const rows = Object.entries(settings).map(([name, setting]) => [
@@ -48,7 +52,7 @@ export const renderConfiguration = (settings: Settings): string => {
   ]);
   const isRequired = (row: readonly string[]): boolean => row[1] === '**required**';
   const ordered = [...rows.filter(isRequired), ...rows.filter((row) => !isRequired(row))];
-  return renderTable(['Variable', 'Default', 'Meaning'], ordered);
+  return renderTable(['Variable', 'Default', 'Meaning'], ordered) + asFiles;
 };
 
 /** The document with the table between its markers, or nothing where it has no markers. */

@@ -2,6 +2,10 @@ import {
   type AvroField,
   type AvroRecord,
   type AvroSchema,
+  type EventCause,
+  type EventType,
+  eventCauses,
+  eventIdentities,
   fullName,
   parkedTopic,
   subjectOf,
@@ -27,10 +31,31 @@ const describeField = (field: AvroField): readonly string[] => [
   field.doc ?? '',
 ];
 
+const describeIdentity = (type: EventType): string => {
+  const identity = eventIdentities[type];
+  if (identity === 'own') return 'its own: that of the command which it carries';
+  return identity.map((name) => (name === 'version' ? 'the version' : `\`${name}\``)).join(', ');
+};
+
+const causeNames: Partial<Record<EventCause, string>> = {
+  request: 'a request from outside',
+  time: 'a time at which we look for ourselves',
+  message: 'the event that it is about',
+};
+
+const describeCauses = (type: EventType): string => {
+  const causes: readonly EventCause[] = eventCauses[type];
+  return causes.map((cause) => causeNames[cause] ?? cause.slice(cause.lastIndexOf('.') + 1)).join(', ');
+};
+
+const renderOrigin = (type: EventType): string =>
+  `Id from: ${describeIdentity(type)}. Cause: ${describeCauses(type)}.\n\n`;
+
 const renderEvent = (topicName: string, schema: AvroRecord): string =>
   [
     `### ${fullName(schema)}\n\n${schema.doc}\n\n`,
     `Subject: \`${subjectOf(topicName, schema)}\`\n\n`,
+    renderOrigin(fullName(schema) as EventType),
     renderTable(['Field', 'Type', 'Default', 'Meaning'], schema.fields.map(describeField)),
   ].join('');
 
@@ -54,9 +79,18 @@ Values are Avro in the wire format of the Confluent registry: a zero byte, four 
 subject is FULL_TRANSITIVE, so a field may only be added or dropped where it has a default. Amounts are whole minor units
 of the event's currency; times are milliseconds since the epoch, UTC. Partition counts never change.
 
-Every message has the headers \`event-id\`, \`event-type\` (the full record name), \`aggregate-version\` (of the payment;
-on ledger.events and wallets.balances the wallet's sequence) and, where another event caused it, \`causation-id\`.
-Delivery is at least once: drop what you have seen by \`event-id\`.
+Every message has these headers:
+
+- \`event-id\`: derived from the event's type and from what is named with it here, so that the same thing published again is the
+  same event, even by a service that was restored from a backup. Delivery is at least once: drop what you have seen by it.
+- \`event-type\`: the full record name.
+- \`aggregate-version\`: of the payment; on ledger.events and wallets.balances the wallet's sequence, on
+  reconciliation.events the break's version; else 0. It says which of two events is newer: what one process commits comes in
+  its order, and after a crash another one may be ahead of it.
+- \`traceparent\` of [W3C Trace Context](https://www.w3.org/TR/trace-context/): that of the merchant's request for everything
+  about its payment, where the request had one; a new trace otherwise.
+- \`causation-id\`: the \`event-id\` of the event that caused it. It is missing only where the cause was a request from outside,
+  or a time at which we look for ourselves.
 `;
 
 /** Builds \`docs/events.md\`: every topic with its events and their fields. */

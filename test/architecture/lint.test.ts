@@ -6,7 +6,7 @@ import { openThrowawayRepository, type ThrowawayRepository } from './throwaway-r
  * A name without a package is a file of `services/example/src`.
  */
 const expected = {
-  'packages/messaging/src/testkit-user.ts': ['eslint(no-restricted-imports)'],
+  'packages/kafka/src/testkit-user.ts': ['eslint(no-restricted-imports)'],
   'packages/runtime/src/cli-user.ts': ['eslint(no-restricted-imports)'],
   'packages/runtime/src/kafka-user.ts': ['eslint(no-restricted-imports)'],
   'packages/runtime/src/stack-user.ts': ['eslint(no-restricted-imports)'],

@@ -1,6 +1,9 @@
 import { type TopicName, topics } from '@pesewa/contracts';
-import { createKafka, createProducer, openCodec } from '@pesewa/messaging';
+import { openProducer } from '@pesewa/kafka';
+import { systemClock } from '@pesewa/kernel';
+import { openCodec } from '@pesewa/messaging';
 import type { Infrastructure } from '@pesewa/stack';
+import { encodeRecordBody } from '@pesewa/testkit';
 
 /** An event as its owner would publish it. */
 export interface Message {
@@ -23,21 +26,22 @@ export async function openFeed(
   { env }: Infrastructure,
   produces: readonly (typeof topics)[TopicName][],
 ): Promise<Feed> {
-  const kafka = createKafka({
+  const codec = await openCodec({ registryUrl: env.SCHEMA_REGISTRY_URL, topicPrefix: '', produces });
+  const producer = openProducer({
     brokers: env.KAFKA_BROKERS.split(','),
     clientId: 'bench',
     log: () => undefined,
+    clock: systemClock,
+    partitionsOf: (name) => Object.values(topics).find((topic) => topic.name === name)?.partitions ?? 1,
   });
-  const codec = await openCodec({ registryUrl: env.SCHEMA_REGISTRY_URL, topicPrefix: '', produces });
-  const producer = createProducer(kafka);
-  await producer.connect();
   return {
     send: async (name, outgoing) => {
       const topic = topics[name].name;
       for (let start = 0; start < outgoing.length; start += BATCH) {
-        await producer.send({
+        const records = outgoing.slice(start, start + BATCH).map(({ key, type, payload, version = 1 }) => ({
           topic,
-          messages: outgoing.slice(start, start + BATCH).map(({ key, type, payload, version = 1 }) => ({
+          key,
+          body: encodeRecordBody({
             key,
             value: codec.encode(topic, type, payload),
             headers: {
@@ -45,10 +49,11 @@ export async function openFeed(
               'event-type': type,
               'aggregate-version': String(version),
             },
-          })),
-        });
+          }),
+        }));
+        await producer.produce({ source: 'bench', records });
       }
     },
-    [Symbol.asyncDispose]: () => producer.disconnect(),
+    [Symbol.asyncDispose]: () => producer[Symbol.asyncDispose](),
   };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { createKafka, createProducer } from '@pesewa/messaging';
+import { createKafka, Partitioners } from '@pesewa/kafka';
 import { exchange, holdPorts, waitUntil } from '@pesewa/stack';
 import { MongoClient } from 'mongodb';
 import type { BenchOptions } from './bench.ts';
@@ -32,7 +32,7 @@ async function helloFloor(options: BenchOptions): Promise<Row> {
 }
 
 /** How often something done one after another on each of several strands is done in a second. */
-async function rateOf(strands: number, work: () => Promise<unknown>): Promise<number> {
+export async function rateOf(strands: number, work: () => Promise<unknown>): Promise<number> {
   let done = 0;
   const startedMs = performance.now();
   const run = async () => {
@@ -66,7 +66,7 @@ async function produceFloor({ infrastructure }: BenchOptions): Promise<Row> {
   const admin = kafka.admin();
   await admin.connect();
   await admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: 8 }] });
-  const producer = createProducer(kafka);
+  const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
   await producer.connect();
   const value = Buffer.alloc(MESSAGE_BYTES, 1);
   const messages = Array.from({ length: BATCH_MESSAGES }, (_, index) => ({ key: `k-${index}`, value }));

@@ -149,6 +149,7 @@ function acceptance({ id, payment, amounts }: Payout): Message {
       bankCode: '01',
       rail: 'upstream',
       batchReference: null,
+      contentCheck: '',
     },
   };
 }

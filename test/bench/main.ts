@@ -9,6 +9,7 @@ import { benchFloors } from './floors.ts';
 import { benchLedger } from './ledger.ts';
 import { benchLifecycle } from './lifecycle.ts';
 import { benchOutage } from './outage.ts';
+import { benchProduce } from './produce.ts';
 import { benchReconciler } from './reconciler.ts';
 import { type Row, report } from './rows.ts';
 import { benchStartUp } from './start-up.ts';
@@ -31,6 +32,7 @@ const benches: Readonly<Record<string, { readonly run: Bench; readonly about: st
     run: benchLifecycle,
     about: 'payouts from request to webhook per second, with the CPU, bytes and writes that each takes',
   },
+  produce: { run: benchProduce, about: 'messages produced per second, against the client of kafkajs' },
   callbacks: {
     run: benchCallbacks,
     about: 'callbacks per second stored, against Hono with one insert each, and applied through all services',

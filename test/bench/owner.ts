@@ -1,5 +1,6 @@
 import { topics } from '@pesewa/contracts';
-import { createKafka, openCodec } from '@pesewa/messaging';
+import { createKafka } from '@pesewa/kafka';
+import { openCodec } from '@pesewa/messaging';
 import type { Infrastructure } from '@pesewa/stack';
 import type { Feed } from './feed.ts';
 import { completion } from './open-records.ts';

@@ -1,5 +1,5 @@
 import { topics } from '@pesewa/contracts';
-import { createKafka } from '@pesewa/messaging';
+import { createKafka } from '@pesewa/kafka';
 import { openService, type SingleService, type Stack, waitUntil } from '@pesewa/stack';
 import { type Collection, MongoClient } from 'mongodb';
 import type { Bench, BenchOptions } from './bench.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { topics } from '@pesewa/contracts';
-import { createKafka } from '@pesewa/messaging';
+import { createKafka } from '@pesewa/kafka';
 import type { Infrastructure } from '@pesewa/stack';
 import { MongoClient } from 'mongodb';
 

@@ -1,5 +1,5 @@
 import { parseAmount } from '@pesewa/kernel';
-import { type Document, MongoClient } from 'mongodb';
+import { type Collection, type Document, MongoClient } from 'mongodb';
 import { z } from 'zod';
 import type { Batch, Break, Callback, Delivery, Entry, Payment } from './checker/world.ts';
 
@@ -21,6 +21,8 @@ export interface Databases extends AsyncDisposable {
   readonly read: () => Promise<Stored>;
   /** How much is still on its way: unsent bundles, and webhooks that are due. */
   readonly underWay: () => Promise<{ readonly outboxes: number; readonly deliveries: number }>;
+  /** How far everything has come: it is the same as before where nothing has moved meanwhile. */
+  readonly progress: () => Promise<readonly number[]>;
   /** The server's clock, by which leases run out. */
   readonly nowMs: () => Promise<number>;
 }
@@ -78,12 +80,28 @@ export async function openDatabases(mongodbUrl: string, prefix: string): Promise
       const deliveries = await collection('webhooks', 'deliveries').countDocuments({ state: 'pending' });
       return { outboxes: outboxes.reduce((sum, count) => sum + count, 0), deliveries };
     },
+    progress: () =>
+      Promise.all([
+        sumOf(collection('payouts', 'payouts'), '$version'),
+        sumOf(collection('collections', 'collections'), '$version'),
+        collection('ledger', 'entries').countDocuments(),
+        collection('reconciler', 'breaks').countDocuments(),
+        collection('reconciler', 'breaks').countDocuments({ status: 'resolved' }),
+        collection('webhooks', 'deliveries').countDocuments(),
+        collection('webhooks', 'deliveries').countDocuments({ state: 'pending' }),
+        ...names.map((name) => collection(name, 'outbox').countDocuments()),
+      ]),
     nowMs: async () => {
       const { localTime } = hello.parse(await client.db('admin').command({ hello: 1 }));
       return localTime.getTime();
     },
     [Symbol.asyncDispose]: () => client.close(),
   };
+}
+
+async function sumOf(documents: Collection, field: string): Promise<number> {
+  const [sum] = await documents.aggregate([{ $group: { _id: null, of: { $sum: field } } }]).toArray();
+  return Number(sum?.['of'] ?? 0);
 }
 
 const hello = z.object({ localTime: z.date() });

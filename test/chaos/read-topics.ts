@@ -21,29 +21,36 @@ const reconcilerTypes: Readonly<Record<string, ReconcilerEvent['type']>> = {
   StuckSettled: 'settled',
 };
 
-/** The events of the gateways and of the reconciler; a relay that died may have sent one twice: it counts once. */
+/** The kinds of the entries that events of the ledger tell of. */
+const entryKinds: Readonly<Record<string, string>> = {
+  HoldPlaced: 'hold',
+  HoldCaptured: 'capture',
+  HoldReleased: 'release',
+  CollectionCredited: 'collect',
+  PayoutRefunded: 'refund',
+};
+
+/** The events of the gateways, the reconciler and the ledger; a relay that died may have sent one twice: it counts once. */
 export async function readTopics(
   stack: Pick<Stack, 'runFile'>,
   prefix: string,
-): Promise<Pick<World, 'events' | 'reconcilerEvents'>> {
-  const { mongodbUrl, kafkaBrokers, schemaRegistryUrl } = stack.runFile();
+): Promise<Pick<World, 'events' | 'reconcilerEvents' | 'ledgerEvents'>> {
+  const { kafkaBrokers, schemaRegistryUrl } = stack.runFile();
   const config = {
-    MONGODB_URL: mongodbUrl,
     KAFKA_BROKERS: kafkaBrokers,
     SCHEMA_REGISTRY_URL: schemaRegistryUrl,
-    DATABASE_PREFIX: `${prefix}_`,
     TOPIC_PREFIX: `${prefix}.`,
-    CONSUMER_SESSION_TIMEOUT_MS: 6_000,
   };
   const read = await createTopicReader(config);
-  const once = async (topic: 'payouts' | 'collections' | 'reconciliation') => {
+  const once = async (topic: 'payouts' | 'collections' | 'reconciliation' | 'ledger') => {
     const messages = await read(topicNameOf(config, topic));
     return [...new Map(messages.map((message) => [message.headers['event-id'], message])).values()];
   };
-  const [payouts, collections, reconciliation] = await Promise.all([
+  const [payouts, collections, reconciliation, ledger] = await Promise.all([
     once('payouts'),
     once('collections'),
     once('reconciliation'),
+    once('ledger'),
   ]);
   return {
     events: [...payouts, ...collections].flatMap(toEvent),
@@ -51,7 +58,12 @@ export async function readTopics(
       const known = reconcilerTypes[shortName(type)];
       if (known === undefined) return [];
       const subject = String(payload['breakId'] ?? payload['reference']);
-      return [{ id: headers['event-id'] ?? '', type: known, subject }];
+      const version = BigInt(headers['aggregate-version'] ?? '0');
+      return [{ id: headers['event-id'] ?? '', type: known, subject, version }];
+    }),
+    ledgerEvents: ledger.flatMap(({ type, payload }) => {
+      const kind = entryKinds[shortName(type)];
+      return kind === undefined ? [] : [{ reference: String(payload['reference']), kind }];
     }),
   };
 }

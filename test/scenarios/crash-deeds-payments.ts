@@ -3,6 +3,8 @@ import { expect } from 'vitest';
 import { type Doing, meanwhile, PATIENCE_MS, payOut } from './crash-world.ts';
 
 const HOUR_MS = 3_600_000;
+/** What the payout of 100 NGN takes from the float, in minor units. */
+const MOVED = 10_050n;
 
 /** A payout whose row is gone from the working set: nothing but the audit finds it, and nothing else asks for it. */
 export const auditing: Doing = async (world, { arm, death }, place) => {
@@ -41,21 +43,43 @@ export const auditing: Doing = async (world, { arm, death }, place) => {
   };
 };
 
-/** A payout whose row lacks the posting that the ledger has made: nothing brings it back. */
+/** A payout whose row lacks the posting that the ledger has made: its end is published again, and answered again. */
 export const unposting: Doing = async (world, { arm, death }) => {
   const { reference } = world.payout();
+  const polls = world.records('reconciler', 'polls');
   await arm();
-  const unposted = { posted: false, booksDueAt: new Date() };
-  await world.records('reconciler', 'polls').updateOne({ _id: reference }, { $set: unposted });
+  // As if the posting had never been heard of: so the payment is in flight, and the float still holds the amount and the rail's fee.
+  const unposted = { posted: false, booksDueAt: new Date(), inFlight: true, mayDebit: MOVED };
+  await polls.updateOne({ _id: reference }, { $set: unposted, $unset: { booked: true } });
+  const floats = world.records('reconciler', 'floats');
+  const taken = { rail: 'upstream', currency: 'NGN', debits: { $gte: MOVED } };
+  await floats.updateOne(taken, { $inc: { debits: -MOVED } });
   await death();
-  const id = `${reference}/books.unposted`;
   return {
-    told: [`BreakOpened ${id}`],
+    told: [],
     end: async () => {
       await eventually(async () => {
-        expect(await world.oneBreak(reference)).toMatchObject({ id, status: 'open' });
+        const row = await polls.findOne({ _id: reference });
+        expect(row).toMatchObject({ posted: true });
+        expect(row).not.toHaveProperty('booksDueAt');
       }, PATIENCE_MS);
+      expect(await world.scenario.stack.operator.breaks(reference)).toEqual([]);
     },
+  };
+};
+
+/** A step that was overdue, and is not any more when it is looked at again. */
+export const following: Doing = async (world, { arm, death }) => {
+  const { reference } = world.payout();
+  const steps = world.records('reconciler', 'steps');
+  await arm();
+  const now = new Date();
+  const step = { reference, kind: 'payout', step: 'hold', requests: 1, isTold: false };
+  await steps.insertOne({ _id: `${reference}/hold`, ...step, since: now, dueAt: now });
+  await death();
+  return {
+    told: [],
+    end: () => eventually(async () => expect(await steps.countDocuments({ reference })).toBe(0), PATIENCE_MS),
   };
 };
 

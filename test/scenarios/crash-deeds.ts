@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { eventually } from '@pesewa/testkit';
 import { expect } from 'vitest';
-import { auditing, drifting, ending, unposting } from './crash-deeds-payments.ts';
+import { auditing, drifting, ending, following, unposting } from './crash-deeds-payments.ts';
 import type { Deed } from './crash-rows-reconciler.ts';
 import { type Doing, type EndedPayout, meanwhile, PATIENCE_MS } from './crash-world.ts';
 
@@ -178,6 +178,7 @@ export const deeds: Readonly<Record<Deed, Doing>> = {
   'a statement is matched': stating,
   'an audit finds a payment missing': auditing,
   'a posting is missing': unposting,
+  'a step is looked at again': following,
   'a wallet drifts': drifting,
   'a payout ends as people decided': ending,
 };

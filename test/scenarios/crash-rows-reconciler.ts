@@ -11,6 +11,7 @@ export type Deed =
   | 'a statement is matched'
   | 'an audit finds a payment missing'
   | 'a posting is missing'
+  | 'a step is looked at again'
   | 'a wallet drifts'
   | 'a payout ends as people decided';
 
@@ -35,7 +36,8 @@ export const leftBy: Readonly<Record<Deed, readonly string[]>> = {
   'a statement comes in': ['statement.differs', 'statement.missing_here', 'statement.missing_here'],
   'a statement is matched': ['statement.differs', 'statement.missing_here', 'statement.missing_here'],
   'an audit finds a payment missing': [],
-  'a posting is missing': ['books.unposted'],
+  'a posting is missing': [],
+  'a step is looked at again': [],
   'a wallet drifts': [],
   'a payout ends as people decided': [],
 };
@@ -74,5 +76,6 @@ export const reconcilerCrashRows: readonly ReconcilerCrashRow[] = [
   ...during('a statement comes in', ['reconciler.statement.after-commit', 2]),
   // Two steps look whether it explains the breaks of the statements before, the third opens a break.
   ...during('a statement is matched', ['reconciler.statement-breaks.before-commit', 4]),
+  ...during('a step is looked at again', ...both('reconciler.steps')),
   ...during('a posting is missing', ...both('reconciler.books')),
 ];

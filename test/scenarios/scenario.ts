@@ -2,17 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { auditLedger, type Violation } from '@pesewa/audit';
-import { parseJson, payoutWebhook } from '@pesewa/contracts';
+import { parseJson, payoutWebhook, type TopicName } from '@pesewa/contracts';
 import { systemClock } from '@pesewa/kernel';
 import {
   createMerchantClient,
+  type Infrastructure,
   type MerchantClient,
   openInfrastructure,
   openStack,
   type ServiceName,
   type Stack,
 } from '@pesewa/stack';
-import { eventually } from '@pesewa/testkit';
+import { createTopicReader, eventually, type ReadMessage, topicNameOf } from '@pesewa/testkit';
 import { expect } from 'vitest';
 
 /** All seven services as processes, with the merchant `demo` and the verbs that tests are told with. */
@@ -34,24 +35,30 @@ export interface Scenario extends AsyncDisposable {
   readonly webhookStatuses: (reference: string) => Promise<readonly string[]>;
   /** What the audit of the books finds, those of payouts and collections included (L1 to L12). */
   readonly violations: () => Promise<readonly Violation[]>;
+  /** Reads a whole topic as it now stands. */
+  readonly readTopic: (topic: TopicName) => Promise<readonly ReadMessage[]>;
   /** How many lines of a service's log hold the text, those of earlier runs included. */
   readonly logLines: (service: ServiceName, text: string) => Promise<number>;
 }
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** Opens a stack of its own on the infrastructure of the test run; `environment` adds to single services, `rail` to the rail. */
+/**
+ * Opens a stack of its own on the infrastructure of the test run, or on another one; `environment` adds to single services,
+ * `rail` to the rail.
+ */
 export async function openScenario(
   name: string,
   environment: Partial<Record<ServiceName, Readonly<Record<string, string>>>> = {},
   rail: Readonly<Record<string, unknown>> = {},
+  infrastructure: () => Promise<Infrastructure> = () => openInfrastructure({ root, log: () => undefined }),
 ): Promise<Scenario> {
   const run = randomBytes(3).toString('hex');
   const prefix = `${name}-${run}`;
   const logDirectory = join('.pesewa', 'logs', name);
   const stack = await openStack({
     root,
-    infrastructure: () => openInfrastructure({ root, log: () => undefined }),
+    infrastructure,
     log: () => undefined,
     ports: 'free',
     prefix,
@@ -94,6 +101,18 @@ export async function openScenario(
     logLines: async (service, text) => {
       const log = await readFile(join(root, logDirectory, `${service}.log`), 'utf8');
       return log.split('\n').filter((line) => line.includes(text)).length;
+    },
+    readTopic: async (topic) => {
+      const { mongodbUrl, kafkaBrokers, schemaRegistryUrl } = stack.runFile();
+      const config = {
+        MONGODB_URL: mongodbUrl,
+        KAFKA_BROKERS: kafkaBrokers,
+        SCHEMA_REGISTRY_URL: schemaRegistryUrl,
+        DATABASE_PREFIX: `${prefix}_`,
+        TOPIC_PREFIX: `${prefix}.`,
+        CONSUMER_SESSION_TIMEOUT_MS: 6_000,
+      };
+      return (await createTopicReader(config))(topicNameOf(config, topic));
     },
     [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
   };

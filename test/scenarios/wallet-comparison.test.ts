@@ -48,9 +48,14 @@ const driftIn = async (currency: string) =>
 const runsIn = (currency: string) => ask(`/runs?rail=upstream&currency=${currency}&limit=200`, run);
 const breaksIn = (currency: string) => scenario.stack.operator.breaks(`upstream:${currency}`);
 
+const DIGITS = ['9999', '0001', '0002', '0009', '0010', '0014'] as const;
+
+/** Whether it is a payout that the rail takes back. */
+const isReversed = (index: number) => index % 3 !== 0 && DIGITS[index % DIGITS.length] === '0014';
+
 /** Payouts and collections of every sort that end, one after another. */
 async function pay(index: number): Promise<string> {
-  const digits = ['9999', '0001', '0002', '0009', '0010', '0014'][index % 6] ?? '9999';
+  const digits = DIGITS[index % DIGITS.length] ?? '9999';
   const reference = scenario.reference(`load-${index}`);
   if (index % 3 === 0) {
     await scenario.demo.initiateCollection({
@@ -76,12 +81,16 @@ async function pay(index: number): Promise<string> {
 describe('wallets against floats under load (R1, L12)', () => {
   it('stay within range while payments are in flight, and end with drift 0', async () => {
     const until = Date.now() + LOAD_MS;
+    const reversed: string[] = [];
     let paid = 0;
     while (Date.now() < until && paid < LOAD_MAX) {
-      await Promise.all([pay(paid), pay(paid + 1), pay(paid + 2)]);
+      const references = await Promise.all([pay(paid), pay(paid + 1), pay(paid + 2)]);
+      reversed.push(...references.filter((_, at) => isReversed(paid + at)));
       paid += 3;
       if (paid % 30 === 0) await scenario.stack.operator.compare();
     }
+    // The rail takes payouts back some time after their end: only then nothing moves any more.
+    for (const reference of reversed) await scenario.payoutBecomes(reference, 'REVERSED');
     await eventually(async () => {
       await scenario.stack.operator.compare();
       const drifts = await scenario.stack.operator.drift();

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Ask } from './operations.ts';
+import { readPages } from './pages.ts';
 
 /** A stored callback as webhook-ingress shows it: without its body. */
 export const callback = z.object({
@@ -62,32 +63,14 @@ export interface Callbacks {
 /** Builds {@link Callbacks}. */
 export function createCallbacks(ask: Ask): Callbacks {
   const service = 'webhookIngressUrl' as const;
-  const pages = async <Item extends z.ZodType>(
-    item: Item,
-    path: string,
-    query: Readonly<Record<string, string | undefined>>,
-    limit: number,
-  ): Promise<readonly z.output<Item>[]> => {
-    const page = z.object({ items: z.array(item), next: z.string().nullable() });
-    const items: z.output<Item>[] = [];
-    let after: string | null = '';
-    while (after !== null && items.length < limit) {
-      const asked = new URLSearchParams();
-      for (const [name, value] of Object.entries({ ...query, after }))
-        if (value !== undefined && value !== '') asked.set(name, value);
-      const at = asked.size === 0 ? path : `${path}?${asked.toString()}`;
-      const found: z.output<typeof page> = await ask(page, { service, path: at });
-      items.push(...found.items);
-      after = found.next;
-    }
-    return items.slice(0, limit);
-  };
+  const callbacks = { service, path: '/callbacks', cursorName: 'after' } as const;
   const order = (id: string, what: 'redrive' | 'dismiss') =>
     ask(changed, { service, path: `/callbacks/${encodeURIComponent(id)}/${what}`, body: {} });
   return {
-    about: (reference, limit) => pages(callback, '/callbacks', { reference }, limit),
-    failed: (limit) => pages(callback, '/callbacks', { state: 'failed' }, limit),
-    rejected: ({ rail, reason, limit }) => pages(rejected, '/callbacks/rejected', { rail, reason }, limit),
+    about: (reference, limit) => readPages(ask, callback, { ...callbacks, query: { reference }, limit }),
+    failed: (limit) => readPages(ask, callback, { ...callbacks, query: { state: 'failed' }, limit }),
+    rejected: ({ rail, reason, limit }) =>
+      readPages(ask, rejected, { ...callbacks, path: '/callbacks/rejected', query: { rail, reason }, limit }),
     redrive: (id) => order(id, 'redrive'),
     dismiss: (id) => order(id, 'dismiss'),
   };

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ConfigError, withFiles } from '@pesewa/runtime';
 import { z } from 'zod';
 import { CliError } from './errors.ts';
 
@@ -21,6 +22,11 @@ export interface Addresses {
 
 /** An address that can be missing. */
 export type AddressName = keyof Addresses;
+
+/** Addresses, and which of them are those of a running stack. */
+export interface ResolvedAddresses extends Addresses {
+  readonly ofRunningStack: ReadonlySet<AddressName>;
+}
 
 /** Where each address is looked for: the option, then the variable, then the run file of a running stack. */
 export const addressSources: Readonly<
@@ -71,6 +77,8 @@ export const addressSources: Readonly<
   },
 };
 
+const addressNames = Object.keys(addressSources) as AddressName[];
+
 const runFile = z.object({
   mongodbUrl: z.string(),
   operations: z.object({
@@ -96,10 +104,11 @@ export const environment = process.env;
 export async function resolveAddresses(
   options: Partial<Record<AddressName, string>> & { readonly runFile?: string },
   env: NodeJS.ProcessEnv,
-): Promise<Addresses> {
+): Promise<ResolvedAddresses> {
   const running = await readRunFile(options.runFile);
+  const variables = readVariables(env);
   const given = (name: AddressName): string | undefined =>
-    present(options[name]) ?? present(env[addressSources[name].variable]);
+    present(options[name]) ?? present(variables[addressSources[name].variable]);
   const pick = (name: AddressName): string | undefined => given(name) ?? running?.[name];
   // Whoever names their own token approves in their own name, not in that of the stack's second operator.
   const isOwnToken = given('operatorToken') !== undefined;
@@ -115,7 +124,27 @@ export async function resolveAddresses(
     approverToken: isOwnToken ? given('approverToken') : pick('approverToken'),
     kafkaBrokers: pick('kafkaBrokers'),
     schemaRegistryUrl: pick('schemaRegistryUrl'),
+    ofRunningStack: new Set(addressNames.filter((name) => given(name) === undefined)),
   };
+}
+
+/** The variables, and what files hold for those whose name with `_FILE` is set. */
+function readVariables(env: NodeJS.ProcessEnv): Readonly<Record<string, string | undefined>> {
+  try {
+    return withFiles(
+      addressNames.map((name) => addressSources[name].variable),
+      env,
+    );
+  } catch (error) {
+    throw inOneLine(error);
+  }
+}
+
+/** A problem of the settings as the command line shows it. */
+export function inOneLine(error: unknown): unknown {
+  if (!(error instanceof ConfigError)) return error;
+  const [, ...problems] = error.message.split('\n');
+  return new CliError(problems.map((problem) => problem.trim()).join('; '));
 }
 
 /** The address, or a refusal that says how to give it. */

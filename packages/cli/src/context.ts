@@ -1,7 +1,8 @@
 import type { Merchant } from '@pesewa/directory';
 import type { Result } from '@pesewa/kernel';
 import type { Command } from 'commander';
-import { type Addresses, type AddressName, requireAddress, resolveAddresses } from './config.ts';
+import { type AddressName, type ResolvedAddresses, resolveAddresses } from './config.ts';
+import { requireMongodbUrl } from './connections.ts';
 import { CliError } from './errors.ts';
 import { createOperations, type Operations } from './operations.ts';
 import type { CliPorts, OpenedDirectory } from './ports.ts';
@@ -12,7 +13,7 @@ export type GlobalOptions = Partial<Record<AddressName, string>> & { readonly ru
 /** What a command is carried out with: the ports, and the addresses of this call. */
 export interface CommandContext {
   readonly ports: CliPorts;
-  readonly addresses: Addresses;
+  readonly addresses: ResolvedAddresses;
   readonly operations: Operations;
   /** Opens the directory, does the work, and closes it whatever happens. */
   readonly withDirectory: <Value>(
@@ -28,7 +29,7 @@ export async function openContext(ports: CliPorts, command: Command): Promise<Co
     addresses,
     operations: createOperations(ports, addresses),
     withDirectory: async (work) => {
-      await using directory = await ports.openDirectory(requireAddress(addresses, 'mongodbUrl'));
+      await using directory = await ports.openDirectory(requireMongodbUrl(addresses, ports.environment));
       return await work(directory.admin);
     },
   };

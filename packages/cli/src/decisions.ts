@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Ask } from './operations.ts';
+import { readPages } from './pages.ts';
 
 /** The statuses of decisions, in the order in which a decision takes them. */
 export const decisionStatuses = ['proposed', 'approved', 'rejected', 'applied'] as const;
@@ -31,7 +32,6 @@ const decision = z.object({
 /** A decision as the reconciler shows it: amounts in decimal text, times in UTC. */
 export type DecisionView = z.output<typeof decision>;
 
-const page = z.object({ items: z.array(decision), next: z.string().nullable() });
 const breaks = z.object({
   items: z.array(
     z.object({
@@ -86,6 +86,7 @@ const STUCK = [
   'payout.refused_again',
   'payout.not_found',
   'payment.stuck',
+  'payment.end_untaken',
   'payout.amount_differs',
   'payment.contradiction',
 ];
@@ -105,24 +106,8 @@ export function createDecisions(ask: Ask): Decisions {
     approve: (id) => ask(decision, { service, path: `${path(id)}/approve`, body: {}, approving: true }),
     reject: (id, reason) =>
       ask(decision, { service, path: `${path(id)}/reject`, body: reason === undefined ? {} : { reason } }),
-    list: async ({ status, reference, limit }) => {
-      const items: DecisionView[] = [];
-      let cursor: string | null = '';
-      while (cursor !== null && items.length < limit) {
-        const query = new URLSearchParams({
-          ...(status && { status }),
-          ...(reference !== undefined && { reference }),
-          ...(cursor !== '' && { cursor }),
-        });
-        const found: z.output<typeof page> = await ask(page, {
-          service,
-          path: query.size === 0 ? '/decisions' : `/decisions?${query.toString()}`,
-        });
-        items.push(...found.items);
-        cursor = found.next;
-      }
-      return items.slice(0, limit);
-    },
+    list: ({ status, reference, limit }) =>
+      readPages(ask, decision, { service, path: '/decisions', query: { status, reference }, limit }),
     openBreak: (reference) => firstOf(AMOUNT_DIFFERS, reference),
     stuckBreak: (reference) => firstOf(STUCK, reference),
   };

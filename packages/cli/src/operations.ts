@@ -6,7 +6,9 @@ import { type Addresses, type AddressName, requireAddress } from './config.ts';
 import { createDecisions, type Decisions } from './decisions.ts';
 import { CliError, RefusedError } from './errors.ts';
 import { createOrders, type Orders } from './orders.ts';
+import { createParked, type Parked } from './parked.ts';
 import type { CliPorts, OperationsAnswer } from './ports.ts';
+import { createPositions, type Positions } from './positions.ts';
 import { createRailStatements, type RailStatements } from './rail-statements.ts';
 import { createReconciling, type Reconciling } from './reconciling.ts';
 import { createStatements, type Statements } from './statements.ts';
@@ -69,6 +71,8 @@ export interface Operations {
   readonly railStatements: RailStatements;
   readonly breaks: Breaks;
   readonly callbacks: Callbacks;
+  readonly parked: Parked;
+  readonly positions: Positions;
   readonly account: (merchantId: string, currency: string) => Promise<Account>;
   /** The balance of our float at a rail; nothing where no entry has touched one. */
   readonly float: (rail: string, currency: string) => Promise<string | undefined>;
@@ -109,6 +113,8 @@ export function createOperations(
     railStatements: createRailStatements(ask, download, upload),
     breaks: createBreaks(ask, download),
     callbacks: createCallbacks(ask),
+    parked: createParked(ask),
+    positions: createPositions(ask),
     account: async (merchantId, currency) => {
       const path = `/accounts/${encodeURIComponent(merchantId)}/${encodeURIComponent(currency)}`;
       const answer = await exchange({ service: 'ledgerUrl', path });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CliError } from './errors.ts';
 import type { Ask } from './operations.ts';
+import { readPages } from './pages.ts';
 import type { CliPorts } from './ports.ts';
 
 /** The kinds of orders, as the ledger's paths name them. */
@@ -33,8 +34,6 @@ const order = z.object({
 
 /** An order as the ledger shows it: amounts in decimal text, times in UTC. */
 export type OrderView = z.output<typeof order>;
-
-const page = z.object({ items: z.array(order), next: z.string().nullable() });
 
 /** What is proposed: the path of its kind, and the body. */
 export interface Proposal {
@@ -71,20 +70,8 @@ export function createOrders(ports: Pick<CliPorts, 'clock' | 'progress'>, ask: A
     reject: (commandId, reason) =>
       ask(order, { service: 'ledgerUrl', path: `${path(commandId)}/reject`, body: { reason } }),
     show,
-    list: async ({ status, limit }) => {
-      const items: OrderView[] = [];
-      let cursor: string | null = '';
-      while (cursor !== null && items.length < limit) {
-        const query = new URLSearchParams({ ...(status && { status }), ...(cursor !== '' && { cursor }) });
-        const found: z.output<typeof page> = await ask(page, {
-          service: 'ledgerUrl',
-          path: query.size === 0 ? '/commands' : `/commands?${query.toString()}`,
-        });
-        items.push(...found.items);
-        cursor = found.next;
-      }
-      return items.slice(0, limit);
-    },
+    list: ({ status, limit }) =>
+      readPages(ask, order, { service: 'ledgerUrl', path: '/commands', query: { status }, limit }),
     settled: async (commandId) => {
       const startMs = ports.clock.nowMs();
       try {

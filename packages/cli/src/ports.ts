@@ -1,6 +1,7 @@
 import type { AuditProgress, AuditReport, Head } from '@pesewa/audit';
 import type { DirectoryAdmin } from '@pesewa/directory';
 import type { Clock, Ids } from '@pesewa/kernel';
+import type { ConnectionSettings } from '@pesewa/runtime';
 
 /** The writing side of the directory, and its connection. */
 export interface OpenedDirectory extends AsyncDisposable {
@@ -53,14 +54,7 @@ export interface CliPorts {
   readonly exchange: OperationsExchange;
   readonly download: OperationsDownload;
   readonly upload: OperationsUpload;
-  readonly prepare: (
-    addresses: {
-      readonly MONGODB_URL: string;
-      readonly KAFKA_BROKERS: string;
-      readonly SCHEMA_REGISTRY_URL: string;
-    },
-    log: (line: string) => void,
-  ) => Promise<void>;
+  readonly prepare: (settings: ConnectionSettings, log: (line: string) => void) => Promise<void>;
   /** Audits the databases of an installation; reads only. */
   readonly audit: (wish: {
     readonly mongodbUrl: string;

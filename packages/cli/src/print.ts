@@ -37,6 +37,7 @@ export function formatJson(value: unknown): string {
 /** What moves the cursor of a terminal, hides text or turns it round: rails and merchants may have written it. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-function cellText(cell: Cell): string {
+/** A cell as it is shown: nothing in it is hidden, and nothing of it is more than text. */
+export function cellText(cell: Cell): string {
   return cell === null || cell === undefined || cell === '' ? '-' : String(cell).replaceAll(UNSEEN, '\uFFFD');
 }

@@ -110,6 +110,7 @@ export function commandLine(
   };
   const ports: CliPorts = {
     environment: {
+      NODE_ENV: 'test',
       OPERATOR_TOKEN: 'operator-token-of-tests',
       PESEWA_APPROVER_TOKEN: 'approver-token-of-tests',
     },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parkedMessage } from './parked.fixture.ts';
 import { commandLine } from './program.fixture.ts';
 
 const ok = (body: unknown) => ({ status: 200, body });
@@ -124,7 +125,13 @@ const status = {
     { rail: 'upstream', configured: true, due: 10_000, overdue: 3, oldestDueAt: '2026-01-02T03:58:00.000Z' },
   ],
   breaks: [{ kind: 'payment.stuck', count: 2, oldestAt: '2025-12-31T02:00:00.000Z' }],
-  comparison: { at: '2026-01-02T03:45:00.000Z', wallets: 3, outOfRange: ['upstream:GHS'], removed: [] },
+  comparison: {
+    at: '2026-01-02T03:45:00.000Z',
+    wallets: 3,
+    outOfRange: ['upstream:GHS'],
+    suspected: ['upstream:KES'],
+    removed: [],
+  },
   coverage: { at: '2026-01-02T02:00:00.000Z', status: 'done', found: 0, repaired: 0 },
   close: {
     to: '2026-01-02T00:00:00.000Z',
@@ -136,11 +143,19 @@ const status = {
   untold: [],
 };
 
+/** A reconciler that stands so, and services that have parked nothing. */
+function standing(found: object, parked: Readonly<Record<string, readonly object[]>> = {}) {
+  return commandLine((url) => {
+    const { host, pathname } = new URL(url);
+    return pathname === '/status' ? ok(found) : page(...(parked[host] ?? []));
+  });
+}
+
 describe('pesewa reconcile status', () => {
   it('tells what is open, due and broken, and since when', async () => {
-    const line = commandLine([ok(status)]);
+    const line = standing(status);
     expect(await line.run('reconcile', 'status')).toBe(0);
-    expect(line.requests).toEqual(['http://reconciler/status']);
+    expect(line.requests).toContain('http://reconciler/status');
     expect(line.printed()).toBe(
       [
         'OPEN         COUNT      OLDEST  WHICH',
@@ -153,17 +168,18 @@ describe('pesewa reconcile status', () => {
         'BREAKS         COUNT   OLDEST',
         'payment.stuck      2  2 d 2 h',
         '',
-        'wallets    compared 15 min ago, 3 in all, out of range: upstream:GHS',
+        'wallets    compared 15 min ago, 3 in all, out of range: upstream:GHS, suspected: upstream:KES',
         'coverage   audited 2 h ago: done, 0 found, 0 repaired',
         'close      of the time before 2026-01-02T00:00:00.000Z, done 0 s ago: 7 matched, 1 missing there, 2 came late',
         'events     all that was published is applied',
+        'parked     messages that wait: none',
         '',
       ].join('\n'),
     );
   });
 
   it('names what was not told in time, and prints the rest', async () => {
-    const line = commandLine([ok({ ...status, open: null, caughtUp: null, untold: ['caughtUp', 'open'] })]);
+    const line = standing({ ...status, open: null, caughtUp: null, untold: ['caughtUp', 'open'] });
     expect(await line.run('reconcile', 'status')).toBe(1);
     expect(line.printed()).not.toContain('payouts');
     expect(line.printed()).toContain('payment.stuck');
@@ -176,9 +192,11 @@ describe('pesewa reconcile status', () => {
       { wallet: 'gone:GHS', configured: false, withinRange: false },
       { wallet: 'gone:KES', configured: false, withinRange: true },
     ];
-    const line = commandLine([
-      ok({ ...status, polls: [...status.polls, gone], comparison: { ...status.comparison, removed } }),
-    ]);
+    const line = standing({
+      ...status,
+      polls: [...status.polls, gone],
+      comparison: { ...status.comparison, removed },
+    });
     expect(await line.run('reconcile', 'status')).toBe(0);
     expect(line.printed()).toMatch(/gone \(removed\) +2 +0 +-\n/);
     expect(line.printed()).toContain(
@@ -187,23 +205,40 @@ describe('pesewa reconcile status', () => {
     );
   });
 
+  it('tells how many messages wait where, and who gave no answer', async () => {
+    const message = parkedMessage('ledger/payouts.events.v1/3/17');
+    const { run, printed } = standing(status, {
+      ledger: [message, parkedMessage('ledger/payouts.events.v1/3/18')],
+      webhooks: [{ id: 'of another version' }],
+    });
+    expect(await run('reconcile', 'status')).toBe(0);
+    expect(printed()).toContain(
+      'parked     messages that wait: 2 at ledger; no answer from webhook-dispatcher: see pesewa parked\n',
+    );
+  });
+
   it('says never where nothing was ever compared, audited or closed', async () => {
-    const line = commandLine([
-      ok({
-        ...status,
-        comparison: { at: null, wallets: 0, outOfRange: [], removed: [] },
-        coverage: { at: null, status: null, found: 0, repaired: 0 },
-        close: { to: null, finishedAt: null, counts: null, late: 0 },
-      }),
-    ]);
+    const line = standing({
+      ...status,
+      comparison: { at: null, wallets: 0, outOfRange: [], suspected: [], removed: [] },
+      coverage: { at: null, status: null, found: 0, repaired: 0 },
+      close: { to: null, finishedAt: null, counts: null, late: 0 },
+    });
     await line.run('reconcile', 'status');
     for (const never of ['compared never', 'audited never', 'done never'])
       expect(line.printed()).toContain(never);
   });
 
   it('prints JSON', async () => {
-    const line = commandLine([ok(status)]);
+    const line = standing(status);
     await line.run('reconcile', 'status', '--json');
-    expect(JSON.parse(line.printed())).toEqual(status);
+    const waiting = {
+      'payout-gateway': 0,
+      'collection-gateway': 0,
+      ledger: 0,
+      reconciler: 0,
+      'webhook-dispatcher': 0,
+    };
+    expect(JSON.parse(line.printed())).toEqual({ ...status, parked: { waiting, untold: [] } });
   });
 });

@@ -55,6 +55,8 @@ const status = z.object({
       at: moment,
       wallets: z.number(),
       outOfRange: z.array(z.string()),
+      /** Out of range at the newest look, while something that our services know was still on its way. */
+      suspected: z.array(z.string()),
       /** Wallets of rails that are not configured any more; the other fields are without them. */
       removed: z.array(z.object({ wallet: z.string(), configured: z.boolean(), withinRange: z.boolean() })),
     })

@@ -111,7 +111,7 @@ export interface TimelineSources {
   readonly breaks: readonly BreakHistory[];
   readonly entries: readonly EntryView[];
   readonly deliveries: readonly DeliveryLog[];
-  /** The services that told nothing, and why. */
+  /** The services that gave no answer, and why. */
   readonly missing: readonly { readonly service: string; readonly why: string }[];
   /** What there is more of than was read. */
   readonly cut: readonly string[];

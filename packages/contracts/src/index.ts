@@ -1,5 +1,7 @@
 export * from './csv.ts';
 export * from './events/avro.ts';
+export * from './events/causes.ts';
+export * from './events/identities.ts';
 export * from './events/topics.ts';
 export * from './failure-reasons.ts';
 export * from './http/collections.ts';

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { v7 } from 'uuid';
 import type { Clock } from './clock.ts';
 import type { Random } from './random.ts';
@@ -5,7 +6,7 @@ import type { Random } from './random.ts';
 const UUID_BYTES = 16;
 
 /** What an identifier names; the prefix is its first two letters on every wire. */
-export type IdPrefix = 'po' | 'co' | 'ev' | 'cb' | 'cm' | 'br' | 'dl' | 'rn' | 'ba' | 'dc';
+export type IdPrefix = 'po' | 'co' | 'cb' | 'cm' | 'br' | 'dl' | 'rn' | 'ba' | 'dc' | 'tr';
 
 /** Makes identifiers that sort by their time of birth, such as `po-0193e5c1…` (UUIDv7 in hex). */
 export interface Ids {
@@ -30,4 +31,14 @@ export function createIds(clock: Clock, random: Random): Ids {
 /** Whether a text has the form of an identifier of ours with this prefix; it need not exist. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}-`) && /^[0-9a-f]{32}$/.test(text.slice(prefix.length + 1));
+}
+
+const DIGEST_HEX = 32;
+
+/**
+ * The id of an event, in the form of {@link Ids}: it follows from what the event says, so that the same thing published
+ * again, by any service, is the same event (design 3). Half of a SHA-256 is enough for no two things ever to share one.
+ */
+export function eventIdFrom(meaning: string): string {
+  return `ev-${hash('sha256', meaning).slice(0, DIGEST_HEX)}`;
 }

@@ -1,3 +1,4 @@
+import { encodeRecordBody } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import {
   BUNDLE_BYTES_MAX,
@@ -7,7 +8,6 @@ import {
   packBundle,
   unpackBundle,
 } from './bundle.ts';
-import { encodeRecordBody } from './record-encoder.ts';
 
 const messages = Array.from({ length: 300 }, (_, index) => {
   const key = index % 7 === 0 ? `wö-${index}` : `w-${index}`;

@@ -1,5 +1,5 @@
+import { varIntReader, varIntSize, writeVarInt } from '@pesewa/kafka';
 import { Binary, type Collection } from 'mongodb';
-import { varIntReader, varIntSize, writeVarInt } from './record-bytes.ts';
 
 /** A message as it will stand in Kafka; its bytes are born in the transaction. */
 export interface EncodedMessage {
@@ -133,6 +133,16 @@ export function cutBundles(
 /** The source of a process's group commits of one name; a partition's source is its group, topic and number. */
 export function commitSource(name: string, owner: string): string {
   return `commit/${name}/${owner}`;
+}
+
+/** The source of a bundle, by its id. */
+export function sourceOf(id: string): string {
+  return id.slice(0, id.lastIndexOf('#'));
+}
+
+/** The process whose group commits a source holds. */
+export function ownerOf(source: string): string {
+  return source.slice(source.lastIndexOf('/') + 1);
 }
 
 /** Whether the sweeper stands behind a bundle; a partition's bundle has none but the partition's owner. */

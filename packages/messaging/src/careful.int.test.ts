@@ -8,6 +8,7 @@ import {
 } from '@pesewa/testkit';
 import { beforeAll, expect, it } from 'vitest';
 import { handleTopic, type OutgoingEvent, openMessaging } from './index.ts';
+import { FUNDED } from './sender.fixture.ts';
 
 let config: TestConfig;
 
@@ -22,7 +23,7 @@ function funded(eventId: string): OutgoingEvent {
     type: 'pesewa.ledger.WalletFunded',
     version: 1n,
     causationId: null,
-    payload: { eventId, occurredAt: 1n, merchantId: 'demo', currency: 'KES', amount: 1n },
+    payload: { eventId, occurredAt: 1n, merchantId: 'demo', currency: 'KES', amount: 1n, commandId: eventId },
   };
 }
 
@@ -43,7 +44,7 @@ it('applies a chunk again with care where a unique key is taken', async () => {
   const seen = messaging.db.collection<{ _id: string }>('seen');
   await seen.insertOne({ _id: 'twice' });
   const tries: boolean[] = [];
-  const handler = handleTopic('ledger', ['pesewa.ledger.WalletFunded'], async (events, transaction) => {
+  const handler = handleTopic('ledger', FUNDED, async (events, transaction) => {
     const { session, careful } = transaction;
     tries.push(careful);
     for (const { eventId } of events) {
@@ -64,7 +65,7 @@ it('looks for what cannot be applied by halves, parks it alone, and keeps the or
   const messaging = await openMessaging(scope, { service: 'halver', database: 'halver', produces: [] });
   const applied: string[] = [];
   let tries = 0;
-  const handler = handleTopic('ledger', ['pesewa.ledger.WalletFunded'], async (events, transaction) => {
+  const handler = handleTopic('ledger', FUNDED, async (events, transaction) => {
     tries += 1;
     const mine = events.map(({ eventId }) => eventId).filter((id) => id.startsWith('n-'));
     if (mine.includes('n-37')) throw new TypeError('not this one');

@@ -1,6 +1,6 @@
+import type { Positions } from '@pesewa/kafka';
 import type { Clock } from '@pesewa/kernel';
 import type { Collection } from 'mongodb';
-import type { GroupProgress } from './group-progress.ts';
 import type { ConsumerOffset } from './offsets.ts';
 
 const LOOK_PAUSE_MS = 100;
@@ -12,15 +12,15 @@ const LOOK_PAUSE_MS = 100;
  * Whoever compares a projection with the world outside asks this first: else the projection's lag looks like a difference.
  */
 export function createCatchingUp(options: {
-  readonly progress: Pick<GroupProgress, 'ends'>;
+  readonly positions: Pick<Positions, 'ends'>;
   readonly offsets: Collection<ConsumerOffset>;
   readonly group: string;
   readonly clock: Clock;
 }): (topics: readonly string[], timeoutMs: number) => Promise<boolean> {
-  const { progress, offsets, group, clock } = options;
+  const { positions, offsets, group, clock } = options;
   return async (topics, timeoutMs) => {
     const deadlineMs = clock.nowMs() + timeoutMs;
-    const told = await progress.ends(topics, timeoutMs);
+    const told = await positions.ends(topics);
     const ends = told.map(({ topic, partition, end }) => [`${group}/${topic}/${partition}`, end] as const);
     const ids = { $in: ends.map(([id]) => id) };
     const readConcern = { level: 'majority' } as const;

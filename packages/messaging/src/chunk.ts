@@ -1,15 +1,20 @@
 import type { Collection } from 'mongodb';
+import { RegistryAwayError } from './codec.ts';
 import { isDuplicateKey, isPassing } from './mongo.ts';
 import { advanceOffset, type ConsumerOffset, FencedError } from './offsets.ts';
-import { createParking, type ParkingDeps } from './parking.ts';
-import type { AnyEvent, Reading, Received, TopicHandler } from './received.ts';
-import type { RawTransaction, Transact } from './transact.ts';
+import type { OutgoingEvent, Transaction } from './outbox.ts';
+import { createParking, describeFailure, type ParkingDeps } from './parking.ts';
+import { PartitionStoppedError } from './partition-stopped.ts';
+import type { Reading, TopicHandler } from './received.ts';
+import type { Transact } from './transact.ts';
 
 /** What committing chunks needs to know of the consumer. */
 export interface ChunkDeps extends ParkingDeps {
   readonly transact: Transact;
   readonly offsets: Collection<ConsumerOffset>;
   readonly owner: string;
+  /** After how many parked messages in a row a partition stops. */
+  readonly parkedInARowMax: number;
 }
 
 /** When the events of a committed chunk have reached Kafka. */
@@ -30,11 +35,24 @@ export interface Chunks {
   readonly commitSingly: (reading: Reading | undefined, from: bigint, to: bigint) => Promise<Sent>;
 }
 
+interface Place {
+  readonly topicName: string;
+  readonly partition: number;
+}
+
+/** How many messages of a partition were parked since the last one that was applied: it outlives what counts it. */
+export interface ParkedRow {
+  count: number;
+  /** The message whose failure was told of last: one that stops its partition fails again and again. */
+  toldOf?: bigint;
+}
+
 /** Builds the chunks of one partition; the source names its offset and its bundles. */
 export function createChunks(
   deps: ChunkDeps,
   handler: TopicHandler,
-  place: { readonly topicName: string; readonly partition: number; readonly source: string },
+  place: Place & { readonly source: string },
+  row: ParkedRow,
 ): Chunks {
   const { topicName, partition, source } = place;
   const parking = createParking(deps, topicName, partition);
@@ -45,15 +63,26 @@ export function createChunks(
     to: bigint,
     meanwhile: () => void = () => undefined,
   ): Promise<Sent> {
+    // What is behind it may build on it: the caller commits what is before it, and nothing else.
+    for (const reading of readings)
+      if (reading.kind === 'unknown') throw unknownType(deps.group, place, reading);
     const move = { id: source, from, to, owner: deps.owner };
     const run = (careful: boolean) =>
       deps.transact(`${deps.group}.chunk`, { source, sequence: Number(to) }, async (transaction) => {
-        await advanceOffset(deps.offsets, move, transaction.session);
-        const unfit = await handle(readings, transaction, careful);
+        const discarded = await advanceOffset(deps.offsets, move, transaction.session);
+        const wanted = withoutDiscarded(readings, discarded);
+        const unfit = await handOver(handler, partition, wanted, transaction, careful);
+        const counted = countInARow(deps, place, wanted, unfit, row.count);
         for (const [reading, reason] of unfit) {
+          await parking.keep(reading, reason, transaction.session);
           transaction.send(parking.message(reading, reason));
           transaction.afterCommit(() => parking.announce(reading, reason));
         }
+        transaction.afterCommit(() => {
+          row.count = counted;
+          if (wanted.length < readings.length)
+            deps.logger.info({ topic: topicName, partition }, 'discarded events came again, without effect');
+        });
         // Once what is written now is on its way to the server.
         setImmediate(meanwhile);
       });
@@ -65,44 +94,96 @@ export function createChunks(
     }
   }
 
-  /** Hands the events over; gives what is to be parked, with the reasons. */
-  async function handle(
-    readings: readonly Reading[],
-    transaction: RawTransaction,
-    careful: boolean,
-  ): Promise<readonly [Reading, string][]> {
-    const reasons = new Map<string, string>();
-    const events: Received<AnyEvent>[] = [];
-    for (const reading of readings) if (reading.kind === 'event') events.push(reading.event);
-    if (events.length > 0) {
-      const { session, emit, afterCommit } = transaction;
-      const park = (eventId: string, reason: string) => void reasons.set(eventId, reason);
-      await handler.handle(events, { session, partition, emit, afterCommit, park, careful });
-    }
-    const unfit: [Reading, string][] = [];
-    for (const reading of readings) {
-      const reason = reading.kind === 'poison' ? reading.reason : reasons.get(reading.event.eventId);
-      if (reason !== undefined) unfit.push([reading, reason]);
-    }
-    return unfit;
-  }
-
   async function commitSingly(reading: Reading | undefined, from: bigint, to: bigint): Promise<Sent> {
     try {
       return await commit(reading ? [reading] : [], from, to);
     } catch (error) {
-      if (mustStop(error) || reading?.kind !== 'event') throw error;
-      const { offset, event } = reading;
-      deps.logger.error(
-        { err: error, topic: topicName, partition, offset: offset.toString() },
-        'handler failed',
-      );
-      const reason = `the handler failed: ${error instanceof Error ? error.name : 'unknown'}`;
-      return commit([{ kind: 'poison', offset, reason, eventType: event.type, key: event.key }], from, to);
+      if (mustStop(error) || error instanceof PartitionStoppedError || reading?.kind !== 'event') throw error;
+      const { offset, message, event } = reading;
+      const failed = { err: error, topic: topicName, partition, offset: offset.toString() };
+      if (row.toldOf !== offset) deps.logger.error(failed, 'handler failed');
+      row.toldOf = offset;
+      const { eventId } = event;
+      return commit([{ kind: 'poison', offset, reason: describeFailure(error), eventId, message }], from, to);
     }
   }
 
   return { commit, commitSingly };
+}
+
+/** What is left of readings without the events that operators have discarded, of which there are hardly ever any. */
+function withoutDiscarded(readings: readonly Reading[], ids: readonly string[]): readonly Reading[] {
+  if (ids.length === 0) return readings;
+  return readings.filter((reading) => reading.kind !== 'event' || !ids.includes(reading.event.eventId));
+}
+
+/** Hands the events over to their handler; gives what is to be parked, with the reasons. */
+export async function handOver(
+  handler: TopicHandler,
+  partition: number,
+  readings: readonly Reading[],
+  transaction: Omit<Transaction, 'emit'> & {
+    readonly emit: (event: OutgoingEvent, traceparent?: string) => void;
+  },
+  careful: boolean,
+): Promise<ReadonlyMap<Reading, string>> {
+  const handed = readings.filter((reading) => reading.kind === 'event');
+  const events = handed.map(({ event }) => event);
+  const reasons = new Map<Reading, string>();
+  if (events.length > 0) {
+    const { session, afterCommit } = transaction;
+    // What an event causes belongs to its trace.
+    const traces = new Map(events.map(({ eventId, traceparent }) => [eventId, traceparent]));
+    const emit = (event: OutgoingEvent) =>
+      transaction.emit(event, event.causationId === null ? undefined : traces.get(event.causationId));
+    const park = (index: number, reason: string) => {
+      const reading = handed[index];
+      if (!reading) throw new RangeError(`there is no event ${index} to park`);
+      reasons.set(reading, reason);
+    };
+    await handler.handle(events, { session, partition, emit, afterCommit, park, careful });
+  }
+  const unfit = new Map<Reading, string>();
+  for (const reading of readings) {
+    const reason = reading.kind === 'poison' ? reading.reason : reasons.get(reading);
+    if (reason !== undefined) unfit.set(reading, reason);
+  }
+  return unfit;
+}
+
+function unknownType(
+  group: string,
+  { topicName, partition }: Place,
+  { eventType, offset }: Extract<Reading, { readonly kind: 'unknown' }>,
+): PartitionStoppedError {
+  return new PartitionStoppedError(
+    `${topicName}, partition ${partition}, offset ${offset}: this version does not know the type ${eventType}`,
+    `deploy a version of ${group} that knows it`,
+  );
+}
+
+/**
+ * How many messages are parked in a row after these readings: what is handled is no fault of the messages before it.
+ * Many in a row are no fault of the messages at all, but ours; then the next one is not parked (design 3).
+ */
+function countInARow(
+  { group, parkedInARowMax }: Pick<ChunkDeps, 'group' | 'parkedInARowMax'>,
+  { topicName, partition }: Place,
+  readings: readonly Reading[],
+  unfit: ReadonlyMap<Reading, string>,
+  before: number,
+): number {
+  let inARow = before;
+  for (const reading of readings) {
+    const reason = unfit.get(reading);
+    inARow = reason === undefined ? 0 : inARow + 1;
+    if (inARow > parkedInARowMax)
+      throw new PartitionStoppedError(
+        `${topicName}, partition ${partition}, offset ${reading.offset}: ${parkedInARowMax} messages in a row were parked, and this one can't be applied either (${reason})`,
+        `see pesewa parked list --service ${group}, fix what is wrong, restart ${group}, and replay what was parked`,
+      );
+  }
+  return inARow;
 }
 
 /** Whether the error says that the partition must be looked at anew, or that the fault will pass. */
@@ -110,5 +191,9 @@ export const mustStop = (error: unknown): boolean => error instanceof FencedErro
 
 /** Faults of the connection or the cluster: they pass, so the chunk is retried in place. */
 export function isTransient(error: unknown): boolean {
-  return isPassing(error) || (error instanceof Error && error.name.startsWith('Kafka'));
+  return (
+    isPassing(error) ||
+    error instanceof RegistryAwayError ||
+    (error instanceof Error && error.name.startsWith('Kafka'))
+  );
 }

@@ -1,4 +1,4 @@
-import { SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
+import { type SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import {
   type AvroRecord,
   allSchemas,
@@ -10,6 +10,7 @@ import {
 } from '@pesewa/contracts';
 import avro from 'avsc';
 import { longAsBigint } from './avro-long.ts';
+import { explainRefusal, openRegistry, type RegistryConnection } from './registry.ts';
 
 const MAGIC_BYTE = 0;
 const HEADER_BYTES = 5;
@@ -17,6 +18,11 @@ const HEADER_BYTES = 5;
 /** A message that is not what its registered schema says. */
 export class UndecodableError extends Error {
   override readonly name = 'UndecodableError';
+}
+
+/** The registry does not say what a schema is: it will. */
+export class RegistryAwayError extends Error {
+  override readonly name = 'RegistryAwayError';
 }
 
 /** An event as it was decoded: its full record name and its payload. */
@@ -56,17 +62,18 @@ interface Writer {
 }
 
 /** Looks up the ids of our schemas and reads whatever older or newer form a message was written in. */
-export async function openCodec(options: {
-  readonly registryUrl: string;
-  readonly topicPrefix: string;
-  /** The topics this process writes to; their schemas must be registered. */
-  readonly produces: readonly Topic[];
-}): Promise<Codec> {
-  const registry = new SchemaRegistry({ host: options.registryUrl, retry: { retries: 5 } });
+export async function openCodec(
+  options: RegistryConnection & {
+    readonly topicPrefix: string;
+    /** The topics this process writes to; their schemas must be registered. */
+    readonly produces: readonly Topic[];
+  },
+): Promise<Codec> {
+  const registry = openRegistry(options);
   const readers = new Map<string, avro.Type>();
   const known = [...allSchemas().map(({ schema }) => schema), ...parkedTopic('any').events];
   for (const schema of known) readers.set(fullName(schema), typeOf(schema));
-  const encoderOf = await loadEncoders(registry, options);
+  const encoderOf = await loadEncoders(registry, options).catch(explainRefusal);
   const writers = new Map<number, Writer>();
 
   async function loadWriter(id: number): Promise<Writer> {
@@ -104,7 +111,7 @@ export async function openCodec(options: {
       if (!writer) {
         writer = await loadWriter(id).catch((error: unknown) => {
           if (isUnknownSchema(error)) throw new UndecodableError(`the registry knows no schema ${id}`);
-          throw error;
+          throw new RegistryAwayError(`the registry does not say what schema ${id} is`, { cause: error });
         });
         writers.set(id, writer);
       }
@@ -177,12 +184,13 @@ function isUnknownSchema(error: unknown): boolean {
 }
 
 /** Registers every schema under its subject as FULL_TRANSITIVE; an incompatible change is refused by name. */
-export async function registerSchemas(options: {
-  readonly registryUrl: string;
-  readonly topicPrefix: string;
-  readonly consumerGroups: readonly string[];
-}): Promise<number> {
-  const registry = new SchemaRegistry({ host: options.registryUrl, retry: { retries: 5 } });
+export async function registerSchemas(
+  options: RegistryConnection & {
+    readonly topicPrefix: string;
+    readonly consumerGroups: readonly string[];
+  },
+): Promise<number> {
+  const registry = openRegistry(options);
   const all: Topic[] = [...Object.values(topics), ...options.consumerGroups.map(parkedTopic)];
   const pairs = all.flatMap((topic) => topic.events.map((schema) => ({ topic, schema })));
   await Promise.all(
@@ -195,6 +203,6 @@ export async function registerSchemas(options: {
         },
       ),
     ),
-  );
+  ).catch(explainRefusal);
   return pairs.length;
 }

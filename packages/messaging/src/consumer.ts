@@ -1,224 +1,188 @@
 import { topics } from '@pesewa/contracts';
-import type { Health } from '@pesewa/runtime';
-import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
-import { isTransient, mustStop } from './chunk.ts';
 import {
-  createPartitionWorker,
-  messagesFrom,
-  OffsetGapError,
-  type PartitionDeps,
-  type PartitionWorker,
-  partitionSource,
-  sendLeftovers,
-} from './partition.ts';
+  type Consumer,
+  createGroupMember,
+  type EachBatchPayload,
+  type Kafka,
+  type Place,
+} from '@pesewa/kafka';
+import type { Clock } from '@pesewa/kernel';
+import type { Health } from '@pesewa/runtime';
+import { type Assignment, type AssignmentDeps, createAssignment } from './assignment.ts';
 import type { TopicHandler } from './received.ts';
 
-const RETRY_DELAY_MS = { first: 100, last: 5_000 } as const;
-const CHUNKS_UNSENT_MAX = 4;
-/** Several chunks of every partition: kafkajs fetches no more before all that it fetched is dealt with. */
-const PARTITION_FETCH_BYTES_MAX = 1_048_576;
-const FETCH_BYTES_MAX = 8 * PARTITION_FETCH_BYTES_MAX;
-
-/** The running consumer of a service. */
-export interface RunningConsumer extends AsyncDisposable {}
-
 /** Options of {@link runConsumer}. */
-export interface ConsumerOptions extends PartitionDeps {
-  readonly kafka: Kafka;
+export interface ConsumerOptions extends Omit<AssignmentDeps, 'handlers'> {
+  /** A client for one life of a consumer: kafkajs's own restarts can leave one behind (research/kafka-mongo D14). */
+  readonly connect: () => Kafka;
   readonly handlers: readonly TopicHandler[];
-  readonly chunkMessagesMax: number;
   readonly sessionTimeoutMs: number;
   readonly health: Health;
-  readonly abort: (error: Error) => void;
-  readonly applied: (topic: string, messages: number) => void;
+  /** The process's monotonic clock: it goes on while the process sleeps. */
+  readonly monotonicMs: () => number;
+}
+
+const RESTART_PAUSE_MS = { first: 200, last: 5_000 } as const;
+const LIVED_WELL_MS = 60_000;
+const CLOSE_TIMEOUT_MS = 8_000;
+/** What our clock and the broker's may differ by, in the time of one session. */
+const SESSION_SHARE_SURE = 0.9;
+
+/** What is known of the consumer's life. */
+interface Signs {
+  joined: boolean;
+  /** The batches in our hands, each with when it was last heard of. */
+  readonly batches: Set<{ lastSeenMs: number }>;
 }
 
 /**
- * Consumes a service's topics: chunks in one transaction each, offsets in MongoDB, parking for what can't be applied.
+ * Consumes a service's topics for as long as the process lives: chunks in one transaction each, positions in MongoDB.
  *
- * The settings answer the defects of kafkajs 2.2.4 (research/kafka-mongo 1.2): a crash that kafkajs would not mend
- * ends the process.
+ * It starts without Kafka, outlives its absence, and takes nothing out of rotation meanwhile: a consumer that has died
+ * is replaced by a new one.
  */
-export async function runConsumer(options: ConsumerOptions): Promise<RunningConsumer> {
-  const byTopic = new Map(
+export function runConsumer(options: ConsumerOptions): AsyncDisposable {
+  const closing = new AbortController();
+  const signs: Signs = { joined: false, batches: new Set() };
+  options.health.addDetail(`consumer ${options.group}`, () =>
+    signs.joined ? undefined : 'not joined its group: Kafka does not answer, or another member is joining',
+  );
+  options.health.addLiveness(`consumer ${options.group}`, () => {
+    // Without a batch in our hands the silence is Kafka's, which a restart of ours does not end. Each batch is looked at by
+    // itself: one that stands still holds up its partition, however well the others move.
+    const stalledMs = Math.max(2 * options.sessionTimeoutMs, LIVED_WELL_MS);
+    const sinceMs = options.clock.nowMs() - stalledMs;
+    if ([...signs.batches].some(({ lastSeenMs }) => lastSeenMs < sinceMs)) throw new Error('stalled');
+  });
+  const running = live(options, signs, closing.signal);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      closing.abort();
+      await running;
+    },
+  };
+}
+
+async function live(options: ConsumerOptions, signs: Signs, closing: AbortSignal): Promise<void> {
+  let pauseMs: number = RESTART_PAUSE_MS.first;
+  while (!closing.aborted) {
+    const bornMs = options.clock.nowMs();
+    const error = await consumeUntilCrash(options, signs, closing);
+    signs.joined = false;
+    if (closing.aborted) return;
+    options.logger.warn({ err: error, group: options.group }, 'the consumer begins anew');
+    if (options.clock.nowMs() - bornMs > LIVED_WELL_MS) pauseMs = RESTART_PAUSE_MS.first;
+    await options.clock.sleep(pauseMs, closing);
+    pauseMs = Math.min(pauseMs * 2, RESTART_PAUSE_MS.last);
+  }
+}
+
+/** One life of a consumer: gives what ended it. */
+async function consumeUntilCrash(
+  options: ConsumerOptions,
+  signs: Signs,
+  closing: AbortSignal,
+): Promise<unknown> {
+  const handlers = new Map(
     options.handlers.map((handler) => [options.topicPrefix + topics[handler.topic].name, handler]),
   );
-  const workers = new Map<string, PartitionWorker>();
-  const consumer = options.kafka.consumer({
+  const end = Promise.withResolvers<unknown>();
+  let isMember = true;
+  closing.addEventListener('abort', () => end.resolve(undefined), { once: true });
+  const assignment: Assignment = createAssignment(
+    { ...options, handlers },
+    {
+      pause: ({ topic, partition }) => {
+        // A member that has stopped pauses nothing, and fetches nothing.
+        if (isMember) consumer.pause([{ topic, partitions: [partition] }]);
+      },
+      resumeAt: ({ topic, partition }, next) => {
+        consumer.seek({ topic, partition, offset: next.toString() });
+        consumer.resume([{ topic, partitions: [partition] }]);
+      },
+      commit: ({ topic, partition }, next) =>
+        consumer.commitOffsets([{ topic, partition, offset: next.toString() }]),
+    },
+  );
+  const consumer = createGroupMember(options.connect(), {
     groupId: options.topicPrefix + options.group,
-    allowAutoTopicCreation: false,
-    sessionTimeout: options.sessionTimeoutMs,
-    heartbeatInterval: options.sessionTimeoutMs / 10,
-    rebalanceTimeout: 60_000,
-    minBytes: 1,
-    maxBytes: FETCH_BYTES_MAX,
-    maxBytesPerPartition: PARTITION_FETCH_BYTES_MAX,
-    maxWaitTimeInMs: 100,
-    readUncommitted: false,
-    metadataMaxAge: 60_000,
-    retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 20 },
+    sessionTimeoutMs: options.sessionTimeoutMs,
+    beforeHandOver: () => assignment.release(),
   });
-  watch(consumer, options, (assigned) => {
-    workers.clear();
-    takeOverLeftovers(options, byTopic, assigned);
-  });
+  watch(consumer, options, signs, { joined: (places) => assignment.take(places), ended: end.resolve });
+  const started = start(consumer, [...handlers.keys()], (payload) =>
+    watchBatch(signs, options.clock, payload, assignment.consume),
+  );
+  started.catch(end.resolve);
+  const reason = await end.promise;
+  signs.joined = false;
+  isMember = false;
+  await Promise.race([
+    started
+      .catch(() => undefined)
+      .then(() => consumer.disconnect())
+      .then(() => assignment.release()),
+    options.clock.sleep(CLOSE_TIMEOUT_MS),
+  ]).catch((error: unknown) => options.logger.warn({ err: error }, 'the consumer did not close in order'));
+  return reason;
+}
+
+/** Has a batch consumed; it is heard of whenever it goes on, and whenever it waits for what is not in our hands. */
+async function watchBatch(
+  { batches }: Signs,
+  clock: Clock,
+  payload: EachBatchPayload,
+  consume: Assignment['consume'],
+): Promise<void> {
+  const batch = { lastSeenMs: clock.nowMs() };
+  batches.add(batch);
+  const heartbeat = async () => {
+    batch.lastSeenMs = clock.nowMs();
+    await payload.heartbeat();
+  };
+  try {
+    await consume({ ...payload, heartbeat });
+  } finally {
+    batches.delete(batch);
+  }
+}
+
+async function start(consumer: Consumer, names: string[], eachBatch: Assignment['consume']): Promise<void> {
   await consumer.connect();
-  await consumer.subscribe({ topics: [...byTopic.keys()], fromBeginning: true });
+  await consumer.subscribe({ topics: names, fromBeginning: true });
   await consumer.run({
     autoCommit: true,
     eachBatchAutoResolve: false,
     partitionsConsumedConcurrently: 8,
-    eachBatch: async (payload) => {
-      const handler = byTopic.get(payload.batch.topic);
-      if (!handler) throw new Error(`no handler for ${payload.batch.topic}`);
-      await consumeBatch(options, workers, handler, payload).catch((error: unknown) => {
-        // Whatever failed: the next try loads the offset anew and first sends what this one committed and did not send.
-        workers.delete(`${payload.batch.topic}/${payload.batch.partition}`);
-        if (!mustStop(error)) options.abort(error instanceof Error ? error : new Error('consumer failed'));
-        throw error;
-      });
-    },
+    eachBatch,
   });
-  return {
-    [Symbol.asyncDispose]: async () => {
-      await consumer.stop();
-      await consumer.disconnect();
-    },
-  };
 }
 
-type Assignment = Readonly<Record<string, readonly number[]>>;
-
-/**
- * Sends what earlier owners of our partitions left, even where no further message ever comes; a batch that does come
- * looks again before it applies anything.
- */
-function takeOverLeftovers(
+/** Follows a consumer's events: how it lives, what it gets, and until when it can be sure of that. */
+function watch(
+  consumer: Consumer,
   options: ConsumerOptions,
-  byTopic: ReadonlyMap<string, TopicHandler>,
-  assigned: Assignment,
+  signs: Signs,
+  on: { readonly joined: (places: readonly Place[]) => void; readonly ended: (error: unknown) => void },
 ): void {
-  for (const [topic, partitions] of Object.entries(assigned)) {
-    const handler = byTopic.get(topic);
-    for (const partition of handler ? partitions : []) {
-      if (!handler) continue;
-      sendLeftovers(options, partitionSource(options, handler, partition)).catch((error: unknown) => {
-        options.logger.warn(
-          { err: error, topic, partition },
-          'leftovers stay in the outbox for the next batch',
-        );
-      });
-    }
-  }
-}
-
-function watch(consumer: Consumer, options: ConsumerOptions, rejoined: (assigned: Assignment) => void): void {
-  let joined = false;
-  let lastSignOfLifeMs = options.clock.nowMs();
-  const alive = () => {
-    lastSignOfLifeMs = options.clock.nowMs();
-  };
-  consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
-    joined = true;
-    rejoined(payload.memberAssignment);
-    alive();
+  const { events } = consumer;
+  let heartbeatSentMs = 0;
+  const sure = () =>
+    options.ownership.sureUntil(heartbeatSentMs + options.sessionTimeoutMs * SESSION_SHARE_SURE);
+  consumer.on(events.REQUEST, ({ payload }) => {
+    // The broker counts a session from the request's arrival, which is no earlier than its departure.
+    if (['Heartbeat', 'SyncGroup'].includes(payload.apiName))
+      heartbeatSentMs = options.monotonicMs() - payload.duration;
   });
-  consumer.on(consumer.events.FETCH, alive);
-  consumer.on(consumer.events.END_BATCH_PROCESS, alive);
-  consumer.on(consumer.events.CRASH, ({ payload }) => {
-    joined = false;
-    if (!payload.restart) options.abort(payload.error);
+  consumer.on(events.HEARTBEAT, sure);
+  consumer.on(events.GROUP_JOIN, ({ payload }) => {
+    signs.joined = true;
+    sure();
+    on.joined(
+      Object.entries(payload.memberAssignment).flatMap(([topic, partitions]) =>
+        partitions.map((partition) => ({ topic, partition })),
+      ),
+    );
   });
-  options.health.addReadiness(`consumer ${options.group}`, () => {
-    if (!joined) throw new Error('not joined its group');
-  });
-  options.health.addLiveness(`consumer ${options.group}`, () => {
-    if (joined && options.clock.nowMs() - lastSignOfLifeMs > 2 * options.sessionTimeoutMs)
-      throw new Error('stalled');
-  });
-}
-
-async function consumeBatch(
-  options: ConsumerOptions,
-  workers: Map<string, PartitionWorker>,
-  handler: TopicHandler,
-  payload: EachBatchPayload,
-): Promise<void> {
-  const { batch, heartbeat } = payload;
-  await heartbeat();
-  const [first] = batch.messages;
-  if (!first) return;
-  const id = `${batch.topic}/${batch.partition}`;
-  let worker = workers.get(id);
-  if (!worker) {
-    worker = createPartitionWorker(options, handler, batch.partition);
-    await persist(options, payload, () => workerTakesOver(worker, first.offset));
-    workers.set(id, worker);
-  }
-  refuseGap(handler, worker, first.offset, id);
-  const unsent: Promise<void>[] = [];
-  for (let start = 0; start < batch.messages.length && payload.isRunning() && !payload.isStale(); ) {
-    const slice = batch.messages.slice(start, start + options.chunkMessagesMax);
-    const chunk = messagesFrom(worker.next() ?? 0n, slice);
-    start += slice.length;
-    if (chunk.length > 0) {
-      const following = batch.messages.slice(start, start + options.chunkMessagesMax);
-      const { sent } = await persist(options, payload, () => worker.apply(chunk, following));
-      options.applied(batch.topic, chunk.length);
-      unsent.push(arrival(options, payload, partitionSource(options, handler, batch.partition), sent));
-      if (unsent.length >= CHUNKS_UNSENT_MAX) await unsent.shift();
-    }
-    const last = slice.at(-1);
-    if (last) payload.resolveOffset(last.offset);
-    await heartbeat();
-  }
-  await Promise.all(unsent);
-}
-
-/** When a chunk's events have reached Kafka; what it refuses is sent again, in place, until it takes it. */
-function arrival(
-  options: ConsumerOptions,
-  payload: EachBatchPayload,
-  source: string,
-  sent: Promise<void>,
-): Promise<void> {
-  const arrived = sent.catch(() => persist(options, payload, () => sendLeftovers(options, source)));
-  // Awaited later, by whoever has too much on the way; a rebalance in between is told there.
-  arrived.catch(() => undefined);
-  return arrived;
-}
-
-async function workerTakesOver(worker: PartitionWorker | undefined, first: string): Promise<void> {
-  await worker?.takeOver(BigInt(first));
-}
-
-function refuseGap(handler: TopicHandler, worker: PartitionWorker, first: string, id: string): void {
-  const next = worker.next();
-  if (next === undefined || topics[handler.topic].cleanup === 'compact' || BigInt(first) <= next) return;
-  throw new OffsetGapError(
-    `${id}: Kafka starts at ${first}, but ${next} was to come next; messages are lost`,
-  );
-}
-
-/** Retries a transient fault in place for as long as the partition is ours, with a heartbeat between the tries. */
-async function persist<Value>(
-  options: ConsumerOptions,
-  payload: EachBatchPayload,
-  work: () => Promise<Value>,
-): Promise<Value> {
-  let delayMs: number = RETRY_DELAY_MS.first;
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isTransient(error) || !payload.isRunning()) throw error;
-      options.logger.warn(
-        { err: error, topic: payload.batch.topic, partition: payload.batch.partition },
-        'retrying in place',
-      );
-      await options.clock.sleep(delayMs);
-      delayMs = Math.min(delayMs * 2, RETRY_DELAY_MS.last);
-      await payload.heartbeat();
-    }
-  }
+  consumer.on(events.CRASH, ({ payload }) => on.ended(payload.error));
 }

@@ -1,16 +1,18 @@
+export type { TopicEnd } from '@pesewa/kafka';
 export type { Claimable, ClaimPace } from './claim.ts';
 export { startClaimLoop } from './claim-loop.ts';
 export { CLOCK_SKEW_MAX_MS } from './clock-guard.ts';
 export { type Codec, openCodec, registerSchemas, UndecodableError } from './codec.ts';
 export type { GroupCommit } from './group-commit.ts';
-export type { TopicEnd } from './group-progress.ts';
-export { createKafka, createProducer, createTopics } from './kafka.ts';
 export { leasesOf, takeLease } from './lease.ts';
 export { type Loop, startLoop } from './loop.ts';
 export { type Messaging, openMessaging } from './messaging.ts';
 export { type Database, isDuplicateKey, openDatabase } from './mongo.ts';
+export { afterCursor, nextCursor } from './newest-first.ts';
 export { offsetsOf } from './offsets.ts';
-export { type OutgoingEvent, outboxOf, type Transaction } from './outbox.ts';
+export { idOf, type Occasion, type OutgoingEvent, outboxOf, type Transaction } from './outbox.ts';
+export { PartitionStoppedError } from './partition-stopped.ts';
+export type { PastEvent } from './past.ts';
 export {
   attemptMark,
   openPaymentStore,
@@ -19,7 +21,16 @@ export {
   type PaymentStore,
   paymentId,
 } from './payment-store.ts';
-export { type ChunkTransaction, handleTopic, type Received, type TopicHandler } from './received.ts';
+export {
+  type ChunkTransaction,
+  type EventHandling,
+  type HandledEvent,
+  handleTopic,
+  type Received,
+  type TopicHandler,
+} from './received.ts';
+export type { Recovery } from './recovery.ts';
+export { type RegistrySettings, registryConnection } from './registry.ts';
 export {
   addStep,
   type TrailStep,

@@ -1,7 +1,7 @@
+import { encodeRecordBody } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import type { Codec } from './codec.ts';
 import { createMessageEncoder } from './message-encoder.ts';
-import { encodeRecordBody } from './record-encoder.ts';
 
 /** A codec whose payload is its own bytes. */
 const codec: Pick<Codec, 'encodeInto'> = {
@@ -15,24 +15,29 @@ const codec: Pick<Codec, 'encodeInto'> = {
 
 const TYPE = 'pesewa.ledger.HoldPlaced';
 
-function inputOf(length: number, key: string, causationId: string | null) {
+function inputOf(length: number, key: string, causationId: string | null, traceparent?: string) {
   const payload = Buffer.alloc(length, length);
   return {
     topic: 't',
     key,
     type: TYPE,
     payload,
-    headers: { eventId: `ev-ö${length}`, version: 7n, causationId },
+    headers: { eventId: `ev-ö${length}`, version: 7n, causationId, traceparent },
   };
 }
 
 const lengths = [0, 1, 63, 64, 8_191, 8_192, 65_000, 65_536, 70_000, 1_200_000, 3];
 
 it('writes each message as a record of a batch holds it, however long, and leaves those before alone', () => {
-  const encoder = createMessageEncoder(codec as Codec, '');
+  const encoder = createMessageEncoder(codec as Codec, '', () => 'begun');
   const inputs = [...lengths, ...Array.from({ length: 2_000 }, (_, index) => index % 400)].map(
     (length, index) =>
-      inputOf(length, index % 2 === 0 ? 'wallet:KES' : 'wö€:KES', index % 3 === 0 ? null : `ev-${index}`),
+      inputOf(
+        length,
+        index % 2 === 0 ? 'wallet:KES' : 'wö€:KES',
+        index % 3 === 0 ? null : `ev-${index}`,
+        index % 5 === 0 ? undefined : `00-ä${index}`,
+      ),
   );
   const encoded = inputs.map(encoder.message);
   for (const [index, { key, payload, headers }] of inputs.entries()) {
@@ -43,6 +48,7 @@ it('writes each message as a record of a batch holds it, however long, and leave
         'event-id': headers.eventId,
         'event-type': TYPE,
         'aggregate-version': '7',
+        traceparent: headers.traceparent ?? 'begun',
         ...(headers.causationId !== null && { 'causation-id': headers.causationId }),
       },
     });

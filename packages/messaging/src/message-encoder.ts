@@ -1,8 +1,8 @@
 import { topics } from '@pesewa/contracts';
+import { varIntSize, writeText, writeVarInt } from '@pesewa/kafka';
 import type { EncodedMessage } from './bundle.ts';
 import type { Codec } from './codec.ts';
-import type { OutgoingEvent } from './outbox.ts';
-import { varIntSize, writeText, writeVarInt } from './record-bytes.ts';
+import { idOf, type OutgoingEvent } from './outbox.ts';
 
 /** What a message is made of. */
 export interface MessageInput {
@@ -16,19 +16,22 @@ export interface MessageInput {
     readonly eventId: string;
     readonly version: bigint;
     readonly causationId: string | null;
+    /** The trace that it belongs to; a new one begins where it is left out. */
+    readonly traceparent?: string | undefined;
   };
 }
 
 /** Encodes what goes out as Kafka will hold it: key, value and headers (design 2), each byte written once. */
 export interface MessageEncoder {
-  readonly event: (event: OutgoingEvent) => EncodedMessage;
+  /** `traceparent` counts where the event names none. */
+  readonly event: (event: OutgoingEvent, traceparent?: string) => EncodedMessage;
   readonly message: (input: MessageInput) => EncodedMessage;
 }
 
 /** Many messages share one piece of memory; a piece is given back when the last of its messages is. */
 const SLAB_BYTES = 65_536;
 /** More than the parts of a record take beside its texts and its value. */
-const FRAME_BYTES = 128;
+const FRAME_BYTES = 160;
 /** What the length of a value takes, most often. */
 const LENGTH_BYTES = 2;
 
@@ -43,6 +46,7 @@ const EVENT_ID = nameBytes('event-id');
 const EVENT_TYPE = nameBytes('event-type');
 const VERSION = nameBytes('aggregate-version');
 const CAUSATION_ID = nameBytes('causation-id');
+const TRACEPARENT = nameBytes('traceparent');
 
 function writeSized(target: Buffer, text: string, offset: number): number {
   const length = Buffer.byteLength(text);
@@ -54,8 +58,12 @@ function writeHeader(target: Buffer, name: Buffer, text: string, offset: number)
   return writeSized(target, text, offset + name.length);
 }
 
-/** Builds a {@link MessageEncoder}. */
-export function createMessageEncoder(codec: Codec, topicPrefix: string): MessageEncoder {
+/** Builds a {@link MessageEncoder}; `beginTrace` gives the traceparent of a new trace. */
+export function createMessageEncoder(
+  codec: Codec,
+  topicPrefix: string,
+  beginTrace: () => string,
+): MessageEncoder {
   let slab = Buffer.alloc(0);
   let used = 0;
 
@@ -72,7 +80,7 @@ export function createMessageEncoder(codec: Codec, topicPrefix: string): Message
     return offset + lengthBytes + length;
   }
 
-  function write(input: MessageInput, textBytes: number): number {
+  function write(input: MessageInput, traceparent: string, textBytes: number): number {
     const { key, type, headers } = input;
     const { eventId, version, causationId } = headers;
     const missing = used + FRAME_BYTES + textBytes - slab.length;
@@ -80,19 +88,22 @@ export function createMessageEncoder(codec: Codec, topicPrefix: string): Message
     let at = writeValue(input, writeSized(slab, key, used));
     if (at < 0) return at;
     if (at + FRAME_BYTES + textBytes > slab.length) return -(FRAME_BYTES + textBytes);
-    at = writeVarInt(slab, causationId === null ? 3 : 4, at);
+    at = writeVarInt(slab, causationId === null ? 4 : 5, at);
     at = writeHeader(slab, EVENT_ID, eventId, at);
     at = writeHeader(slab, EVENT_TYPE, type, at);
     at = writeHeader(slab, VERSION, version.toString(), at);
+    at = writeHeader(slab, TRACEPARENT, traceparent, at);
     return causationId === null ? at : writeHeader(slab, CAUSATION_ID, causationId, at);
   }
 
   function message(input: MessageInput): EncodedMessage {
     const { topic, key, type, headers } = input;
+    const { traceparent = beginTrace() } = headers;
     // Three bytes for each character are always enough.
-    const characters = key.length + type.length + headers.eventId.length + (headers.causationId?.length ?? 0);
+    const ids = headers.eventId.length + (headers.causationId?.length ?? 0) + traceparent.length;
+    const characters = key.length + type.length + ids;
     for (let tries = 0; ; tries += 1) {
-      const end = write(input, 3 * characters);
+      const end = write(input, traceparent, 3 * characters);
       if (end > 0) {
         const body = slab.subarray(used, end);
         used = end;
@@ -106,13 +117,16 @@ export function createMessageEncoder(codec: Codec, topicPrefix: string): Message
 
   return {
     message,
-    event: ({ topic, key, type, payload, version, causationId }) =>
-      message({
+    event: (event, inherited) => {
+      const { topic, key, type, payload, version, causationId } = event;
+      const eventId = idOf(event);
+      return message({
         topic: topicPrefix + topics[topic].name,
         key,
         type,
-        payload,
-        headers: { eventId: payload.eventId, version, causationId },
-      }),
+        payload: { ...payload, eventId },
+        headers: { eventId, version, causationId, traceparent: event.traceparent ?? inherited },
+      });
+    },
   };
 }

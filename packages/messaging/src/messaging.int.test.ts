@@ -1,4 +1,4 @@
-import { topics, walletKeyOf } from '@pesewa/contracts';
+import { topics } from '@pesewa/contracts';
 import {
   createTestKafka,
   createTopicReader,
@@ -10,78 +10,27 @@ import {
 } from '@pesewa/testkit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundleId, packBundle } from './bundle.ts';
-import {
-  handleTopic,
-  type Messaging,
-  type OutgoingEvent,
-  openCodec,
-  openMessaging,
-  outboxOf,
-} from './index.ts';
+import { handleTopic, openCodec, openMessaging, outboxOf } from './index.ts';
 import { createMessageEncoder } from './message-encoder.ts';
+import { FUNDED, funded, openSender, outboxIsEmpty } from './sender.fixture.ts';
 
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['sender', 'stuck', 'heir', 'zombie', 'parker', 'replayer']);
+  config = await prepareTestNames(['sender', 'heir', 'zombie', 'parker', 'replayer']);
 });
 
-let count = 0;
-
-function funded(merchantId: string, amount: bigint): OutgoingEvent {
-  count += 1;
-  return {
-    topic: 'ledger',
-    key: walletKeyOf(merchantId, 'KES'),
-    type: 'pesewa.ledger.WalletFunded',
-    version: BigInt(count),
-    causationId: null,
-    payload: { eventId: `ev-${count}`, occurredAt: 1n, merchantId, currency: 'KES', amount },
-  };
-}
-
-/** More than a broker takes in one batch. */
-const oversized: OutgoingEvent = {
-  topic: 'ledger',
-  key: 'huge:KES',
-  type: 'pesewa.ledger.HoldRefused',
-  version: 1n,
-  causationId: null,
-  payload: {
-    eventId: 'huge',
-    occurredAt: 1n,
-    reference: 'po-1',
-    merchantId: 'huge',
-    currency: 'KES',
-    held: 1n,
-    reason: 'x'.repeat(1_200_000),
-  },
-};
-
-async function openSender(scope: ReturnType<typeof openTestScope>, database = 'sender') {
-  const messaging = await openMessaging(scope, { service: 'sender', database, produces: ['ledger'] });
-  await messaging.db.createCollection('written').catch(() => undefined);
-  await messaging.db.createCollection('outbox').catch(() => undefined);
-  const commit = messaging.groupCommit<OutgoingEvent, string>('test.send', async (events, transaction) => {
-    await messaging.db.collection<{ _id: string }>('written').insertMany(
-      events.map(({ payload }) => ({ _id: payload.eventId })),
-      { session: transaction.session },
-    );
-    for (const event of events) transaction.emit(event);
-    return events.map(({ payload }) => payload.eventId);
-  });
-  return { messaging, commit };
-}
+const TRACE = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`;
 
 /** A receiver whose effect is one document per event: its number of effects can be counted. */
 async function openReceiver(scope: ReturnType<typeof openTestScope>, group: string, merchantId: string) {
   const messaging = await openMessaging(scope, { service: group, database: group, produces: [] });
   const effects = messaging.db.collection<{ _id: string; times: number }>('effects');
   await messaging.db.createCollection('effects').catch(() => undefined);
-  const handler = handleTopic('ledger', ['pesewa.ledger.WalletFunded'], async (events, transaction) => {
-    for (const { payload, eventId } of events) {
+  const handler = handleTopic('ledger', FUNDED, async (events, transaction) => {
+    for (const [index, { payload, eventId }] of events.entries()) {
       if (payload.merchantId !== merchantId) continue;
-      if (payload.amount === 666n) transaction.park(eventId, 'an unlucky amount');
+      if (payload.amount === 666n) transaction.park(index, 'an unlucky amount');
       else
         await effects.updateOne(
           { _id: eventId },
@@ -91,10 +40,6 @@ async function openReceiver(scope: ReturnType<typeof openTestScope>, group: stri
     }
   });
   return { messaging, effects, handler };
-}
-
-async function outboxIsEmpty(messaging: Messaging): Promise<void> {
-  await eventually(async () => expect(await outboxOf(messaging.db).countDocuments()).toBe(0));
 }
 
 describe('accepting: one transaction, one bundle, no phantom (E1, E2)', () => {
@@ -136,7 +81,7 @@ describe('a relay that died before it sent (E1)', () => {
     const { SCHEMA_REGISTRY_URL: registryUrl, TOPIC_PREFIX: topicPrefix } = config;
     const codec = await openCodec({ registryUrl, topicPrefix, produces: [topics.ledger] });
     // The bundle as the dead process left it: committed, never sent.
-    const messages = [createMessageEncoder(codec, topicPrefix).event(event)];
+    const messages = [createMessageEncoder(codec, topicPrefix, () => TRACE).event(event)];
     const left = { _id: 'commit/test.send/dead#0000000000000001', createdAt: new Date(0), messages };
     await outboxOf(dead.messaging.db).insertOne(packBundle(left));
     await outboxIsEmpty(dead.messaging);
@@ -155,7 +100,7 @@ describe('a partition owner that died before it sent (E1)', () => {
     const { SCHEMA_REGISTRY_URL: registryUrl, TOPIC_PREFIX: topicPrefix } = config;
     const codec = await openCodec({ registryUrl, topicPrefix, produces: [topics.ledger] });
     const source = `heir/${topicNameOf(config, 'ledger')}/0`;
-    const messages = [createMessageEncoder(codec, topicPrefix).event(event)];
+    const messages = [createMessageEncoder(codec, topicPrefix, () => TRACE).event(event)];
     const left = { _id: bundleId(source, 1), createdAt: new Date(0), messages };
     await outboxOf(receiver.messaging.db).insertOne(packBundle(left));
     await receiver.messaging.consume([receiver.handler]);
@@ -164,56 +109,6 @@ describe('a partition owner that died before it sent (E1)', () => {
     expect(read.filter(({ key }) => key === 'heir:KES').map(({ payload }) => payload['amount'])).toEqual([
       7n,
     ]);
-  });
-});
-
-describe('a bundle that Kafka refuses', () => {
-  it('fails alone: what waits with it is sent, and it stays in the outbox', async () => {
-    await using scope = openTestScope(config);
-    const { messaging, commit } = await openSender(scope, 'refused');
-    await commit.submit(oversized);
-    const later = await commit.submit(funded('small', 3n));
-    await eventually(async () => {
-      const read = await (await createTopicReader(config))(topicNameOf(config, 'ledger'));
-      expect(read.map(({ headers }) => headers['event-id'])).toContain(later);
-    });
-    await eventually(async () => expect(await outboxOf(messaging.db).countDocuments()).toBe(1));
-  });
-});
-
-describe('a bundle of a partition that Kafka refuses', () => {
-  it('is tried again before anything new is applied, and never passed over', async () => {
-    await using scope = openTestScope(config);
-    const sender = await openSender(scope, 'stuck');
-    let sends = 0;
-    await using other = openTestScope(config, {
-      crashPoint: (name) => {
-        if (name === 'relay.before-send') sends += 1;
-      },
-    });
-    const messaging = await openMessaging(other, {
-      service: 'stuck',
-      database: 'stuckend',
-      produces: ['ledger'],
-    });
-    const applied: bigint[] = [];
-    const handler = handleTopic('ledger', ['pesewa.ledger.WalletFunded'], async (events, transaction) => {
-      for (const { payload } of events.filter((event) => event.payload.merchantId === 'stuck')) {
-        transaction.afterCommit(() => applied.push(payload.amount));
-        if (payload.amount === 1n) transaction.emit({ ...oversized, key: 'stuck:KES' });
-      }
-      await Promise.resolve();
-    });
-    await sender.commit.submit(funded('stuck', 1n));
-    await messaging.consume([handler]);
-    await eventually(() => expect(sends).toBeGreaterThan(3));
-    await sender.commit.submit(funded('stuck', 2n));
-    const before = sends;
-    await eventually(() => expect(sends).toBeGreaterThan(before + 1));
-    expect(applied).toEqual([1n]);
-    // What an operator would do with a message that no broker takes.
-    await outboxOf(messaging.db).deleteMany({});
-    await eventually(() => expect(applied).toEqual([1n, 2n]));
   });
 });
 

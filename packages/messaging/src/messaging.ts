@@ -1,25 +1,43 @@
 import { parkedTopic, type TopicName, topics } from '@pesewa/contracts';
-import { withDeadline } from '@pesewa/kernel';
+import {
+  createKafka,
+  createQuietLog,
+  type KafkaOptions,
+  type KafkaSettings,
+  kafkaConnection,
+  openPositions,
+  openProducer,
+  type TopicEnd,
+} from '@pesewa/kafka';
+import { beginTrace, withDeadline } from '@pesewa/kernel';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Db, MongoClient } from 'mongodb';
 import { Counter } from 'prom-client';
 import { commitSource } from './bundle.ts';
-import { createCatchingUp } from './catching-up.ts';
 import { measureClockSkewMs, startClockGuard } from './clock-guard.ts';
 import { openCodec } from './codec.ts';
 import { runConsumer } from './consumer.ts';
 import { type ApplyGroup, createGroupCommit, type GroupCommit, type GroupLimits } from './group-commit.ts';
-import { createGroupProgress, type TopicEnd } from './group-progress.ts';
-import { createKafka } from './kafka.ts';
 import { leasesOf } from './lease.ts';
 import { createMessageEncoder } from './message-encoder.ts';
 import { openDatabase } from './mongo.ts';
 import { offsetsOf } from './offsets.ts';
-import { outboxOf } from './outbox.ts';
+import { mountParked, mountPositions } from './operator-mounts.ts';
+import { outboxOf, type Transaction } from './outbox.ts';
 import { gaugeOldestBundle } from './outbox-age.ts';
+import { openOutboxBound } from './outbox-bound.ts';
+import { createOwnership } from './ownership.ts';
+import { openParkedStore } from './parked-store.ts';
+import { partitionCounts } from './partition-counts.ts';
+import { openPast, type PastEvent } from './past.ts';
+import { openProgress } from './progress.ts';
 import type { TopicHandler } from './received.ts';
+import { judgeRecovery, mayHaveGoneBack, type Recovery } from './recovery.ts';
+import { type RegistrySettings, registryConnection } from './registry.ts';
 import { openRelay } from './relay.ts';
-import { startSweeper } from './sweeper.ts';
+import type { ServicePositions } from './service-positions.ts';
+import { showStoppedPartitions } from './stopped-partitions.ts';
+import { hasLived, startPresence, startSweeper } from './sweeper.ts';
 import { createTransact } from './transact.ts';
 
 /** The road between one service's database and Kafka (design 3). */
@@ -36,10 +54,29 @@ export interface Messaging {
     apply: ApplyGroup<Item, Outcome>,
     limits?: GroupLimits<Item>,
   ) => GroupCommit<Item, Outcome>;
+  /** Whether another process of the service has lived in this database within a time: one older than that is a backup. */
+  readonly hasLived: (withinMs: number) => Promise<boolean>;
+  /** Whether work from outside may be taken on; false while too many events wait for Kafka. */
+  readonly acceptsWork: () => boolean;
   /** Starts consuming; called once, last, when every handler's needs are open. */
   readonly consume: (handlers: readonly TopicHandler[]) => Promise<void>;
+  /** Runs work alone in one majority transaction; the work may run more than once. */
+  readonly inTransaction: <Value>(work: (transaction: Transaction) => Promise<Value>) => Promise<Value>;
+  /**
+   * The events of a partition that came at a time or later, up to now, many at once and in their order; a few that came
+   * before may be among them. What is no event of ours is passed over. Rejects while Kafka is away.
+   */
+  readonly since: <Name extends TopicName>(
+    topic: Name,
+    partition: number,
+    timeMs: number,
+  ) => AsyncIterable<readonly PastEvent<Name>[]>;
   /** Waits until this service has applied all that the topics hold now; false where it has not, or Kafka has not told, in time. */
   readonly caughtUp: (names: readonly TopicName[], timeoutMs: number) => Promise<boolean>;
+  /** Whether the database was restored, as far as can be told; after `consume`. Rejects while Kafka or the database do not answer. */
+  readonly recovery: () => Promise<Recovery>;
+  /** Whether anything says now that the database is an older one, or nothing can say that it is not; as {@link Messaging.recovery}. */
+  readonly mayHaveGoneBack: () => Promise<boolean>;
   /** How far topics go now, for {@link Messaging.hasApplied}; nothing where Kafka has not told in time. */
   readonly ends: (names: readonly TopicName[], timeoutMs: number) => Promise<readonly TopicEnd[] | undefined>;
   /**
@@ -53,16 +90,20 @@ export interface Messaging {
   ) => Promise<boolean | undefined>;
 }
 
-interface MessagingConfig {
+/** The settings of {@link openMessaging}. */
+export interface MessagingConfig extends KafkaSettings, RegistrySettings {
   readonly MONGODB_URL: string;
-  readonly KAFKA_BROKERS: readonly string[];
-  readonly SCHEMA_REGISTRY_URL: string;
   readonly DATABASE_PREFIX: string;
   readonly TOPIC_PREFIX: string;
   readonly CONSUMER_SESSION_TIMEOUT_MS: number;
+  readonly PARKED_IN_A_ROW_MAX: number;
+  readonly OUTBOX_WAITING_BYTES_MAX: number;
+  readonly NODE_ENV: string;
 }
 
 const CHUNK_MESSAGES_MAX = 250;
+/** A consumer whose cluster is away gives up within seconds, and is replaced. */
+const CONSUMER_RETRIES_MAX = 5;
 const PING_TIMEOUT_MS = 2_000;
 
 /** What a service asks of its messaging. */
@@ -72,6 +113,8 @@ export interface MessagingOptions {
   readonly database: string;
   readonly produces: readonly TopicName[];
   readonly chunkMessagesMax?: number;
+  /** How much may wait for Kafka in memory. */
+  readonly bytesWaitingMax?: number;
   /** Whether a clock that is off the database's ends the process; otherwise the process is not ready meanwhile. */
   readonly endsOnClockSkew?: boolean;
 }
@@ -82,40 +125,43 @@ export async function openMessaging(
   options: MessagingOptions,
 ): Promise<Messaging> {
   const parts = await openParts(scope, options);
-  const { client, db, owner, transact } = parts;
-  const { clock } = scope;
-  const progress = createGroupProgress({ kafka: kafkaOf(scope, owner), clock });
-  const untilApplied = createCatchingUp({ progress, offsets: offsetsOf(db), group: options.service, clock });
-  const prefixed = (names: readonly TopicName[]) =>
-    names.map((name) => parts.topicPrefix + topics[name].name);
-  /** What Kafka tells in time, and nothing else. */
-  const told = <Value>(answer: Promise<Value>, timeoutMs: number): Promise<Value | undefined> =>
-    withDeadline(answer, timeoutMs, clock).catch((error: unknown) => {
-      scope.logger.warn({ err: error }, 'how far the topics go is not known');
-      return undefined;
-    });
+  const { client, db, owner, transact, kafka } = parts;
+  const { clock, random } = scope;
+  // What has no name has no crash points: its tests end it wherever they like.
+  const alone = createTransact({ ...parts, clock, random, crashPoint: () => undefined });
+  const positions = await scope.open(openPositions({ ...kafka, clock }));
+  let standing: ServicePositions | undefined;
   let sequence = 0;
   const nextSequence = () => {
     sequence += 1;
     return sequence;
   };
+  const groupCommit: Messaging['groupCommit'] = (name, apply, limits) =>
+    createGroupCommit({
+      ...limits,
+      name,
+      source: commitSource(name, owner),
+      transact,
+      nextSequence,
+      apply,
+    });
   return {
     client,
     db,
     database: (name) => client.db(`${scope.config.DATABASE_PREFIX}${name}`),
     owner,
-    groupCommit: (name, apply, limits) =>
-      createGroupCommit({
-        ...limits,
-        name,
-        source: commitSource(name, owner),
-        transact,
-        nextSequence,
-        apply,
-      }),
+    groupCommit,
+    inTransaction: async (work) =>
+      (await alone('alone', { source: commitSource('alone', owner), sequence: nextSequence() }, work)).value,
+    since: openPast(positions, parts),
+    hasLived: (withinMs) => hasLived(leasesOf(db), owner, withinMs),
+    acceptsWork: parts.bound.acceptsWork,
     consume: async (handlers) => {
       const counters = createCounters(scope);
       const { ids, logger, health, abort, config } = scope;
+      const parkedStore = await openParkedStore(db);
+      mountParked(scope, { ...parts, store: parkedStore, handlers, group: options.service, groupCommit });
+      standing = mountPositions(scope, { ...parts, positions, group: options.service, handlers });
       const consumer = runConsumer({
         ...parts,
         clock,
@@ -124,21 +170,37 @@ export async function openMessaging(
         health,
         abort,
         handlers,
+        positions,
         offsets: offsetsOf(db),
+        parkedStore,
+        parkedInARowMax: config.PARKED_IN_A_ROW_MAX,
         group: options.service,
-        kafka: kafkaOf(scope, owner),
+        connect: () => createKafka(kafka, CONSUMER_RETRIES_MAX),
+        monotonicMs: () => performance.now(),
         sessionTimeoutMs: config.CONSUMER_SESSION_TIMEOUT_MS,
         chunkMessagesMax: options.chunkMessagesMax ?? CHUNK_MESSAGES_MAX,
+        stopped: showStoppedPartitions({ group: options.service, health, metrics: scope.metrics, logger }),
         parked: (topic) => counters.inc({ topic, outcome: 'parked' }),
         applied: (topic, messages) => counters.inc({ topic, outcome: 'applied' }, messages),
       });
       await scope.open(consumer);
     },
-    caughtUp: async (names, timeoutMs) =>
-      (await told(untilApplied(prefixed(names), timeoutMs), timeoutMs)) ?? false,
-    ends: (names, timeoutMs) => told(progress.ends(prefixed(names), timeoutMs), timeoutMs),
-    hasApplied: (service, ends, timeoutMs) =>
-      told(progress.isPast(parts.topicPrefix + service, ends, timeoutMs), timeoutMs),
+    ...openRecovery(() => standing),
+    ...openProgress(scope.clock, positions, { ...parts, group: options.service }),
+  };
+}
+
+function openRecovery(
+  standing: () => ServicePositions | undefined,
+): Pick<Messaging, 'recovery' | 'mayHaveGoneBack'> {
+  const list = async () => {
+    const positions = standing();
+    if (!positions) throw new Error('nothing is consumed yet');
+    return positions.list();
+  };
+  return {
+    recovery: async () => judgeRecovery(await list()),
+    mayHaveGoneBack: async () => mayHaveGoneBack(await list()),
   };
 }
 
@@ -165,26 +227,54 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
   });
   health.addReadiness('clock', (await scope.open(guard)).check);
   const codec = await openCodec({
-    registryUrl: config.SCHEMA_REGISTRY_URL,
+    ...registryConnection(config),
     topicPrefix,
     produces: [...options.produces.map((name) => topics[name]), parkedTopic(options.service)],
   });
   const outbox = outboxOf(db);
-  const relay = await scope.open(openRelay({ kafka: kafkaOf(scope, owner), outbox, logger, crashPoint }));
-  await scope.open(startSweeper({ outbox, leases: leasesOf(db), relay, owner, clock, logger }));
-  gaugeOldestBundle({ outbox, registry: scope.metrics, clock });
-  const encoder = createMessageEncoder(codec, topicPrefix);
+  const monotonicMs = () => performance.now();
+  const ownership = createOwnership(owner, monotonicMs);
+  const kafka = kafkaOptions(scope, owner);
+  const producer = await scope.open(
+    openProducer({
+      ...kafka,
+      clock,
+      partitionsOf: partitionCounts(topicPrefix),
+      maySend: ownership.maySend,
+    }),
+  );
+  const leases = leasesOf(db);
+  await scope.open(startPresence({ leases, owner, clock, logger, ownership, monotonicMs }));
+  const { bytesWaitingMax } = options;
+  const relay = await scope.open(
+    openRelay({
+      producer,
+      outbox,
+      clock,
+      logger,
+      crashPoint,
+      ...(bytesWaitingMax !== undefined && { bytesWaitingMax }),
+    }),
+  );
+  await scope.open(startSweeper({ outbox, leases, relay, owner, clock, logger }));
+  const bytesMax = config.OUTBOX_WAITING_BYTES_MAX;
+  const watched = { outbox, registry: scope.metrics, clock };
+  gaugeOldestBundle(watched);
+  const bound = await scope.open(openOutboxBound({ ...watched, relay, bytesMax, health, logger }));
+  const encoder = createMessageEncoder(codec, topicPrefix, () => beginTrace(ids));
   const transact = createTransact({ client, outbox, relay, encoder, clock, random, crashPoint });
-  return { client, db, owner, topicPrefix, codec, encoder, outbox, relay, transact };
+  return { client, db, owner, topicPrefix, kafka, codec, encoder, outbox, ownership, relay, transact, bound };
 }
 
-/** A client of its own for each user: two consumers must not share one (research/kafka-mongo D16). */
-function kafkaOf({ config, logger }: ServiceScope<MessagingConfig>, clientId: string) {
-  return createKafka({
-    brokers: config.KAFKA_BROKERS,
+function kafkaOptions(
+  { config, logger, clock }: ServiceScope<MessagingConfig>,
+  clientId: string,
+): KafkaOptions {
+  return {
+    ...kafkaConnection(config, clock),
     clientId,
-    log: (level, message, fields) => logger[level](fields, message),
-  });
+    log: createQuietLog((level, message, fields) => logger[level](fields, message), clock.nowMs),
+  };
 }
 
 function createCounters(scope: ServiceScope<unknown>): Counter<'topic' | 'outcome'> {

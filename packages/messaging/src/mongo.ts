@@ -95,6 +95,19 @@ export function isRepeatable(error: unknown): boolean {
   return error instanceof MongoError && error.hasErrorLabel(TRANSIENT) && !isCommitUnknown(error);
 }
 
+const NO_SUCH_TRANSACTION = 251;
+const LIFETIME_EXCEEDED = 290;
+
+/**
+ * Whether the server has ended a transaction that took too long, or lost it in a failover: the same work may fit into
+ * several smaller ones.
+ */
+export function hasOutlived(error: unknown): boolean {
+  return (
+    error instanceof MongoError && (error.code === NO_SUCH_TRANSACTION || error.code === LIFETIME_EXCEEDED)
+  );
+}
+
 /** Whether the error is one of the connection or the cluster, not of what was asked: it passes. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof MongoError)) return false;

@@ -1,13 +1,16 @@
-import { parkedTopic } from '@pesewa/contracts';
+import { eventIdOf, parkedTopic } from '@pesewa/contracts';
 import type { Clock, Ids } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
+import type { ClientSession } from 'mongodb';
 import type { EncodedMessage } from './bundle.ts';
 import type { MessageEncoder } from './message-encoder.ts';
-import type { Reading } from './received.ts';
+import { keepMessage, type ParkedStore } from './parked-store.ts';
+import { headerOf, type Reading } from './received.ts';
 
 /** What parking needs to know of the consumer. */
 export interface ParkingDeps {
   readonly encoder: MessageEncoder;
+  readonly parkedStore: Pick<ParkedStore, 'add'>;
   readonly group: string;
   readonly topicPrefix: string;
   readonly clock: Clock;
@@ -17,42 +20,72 @@ export interface ParkingDeps {
   readonly parked: (topic: string) => void;
 }
 
-/** Puts messages that can't be applied aside: a pointer to where each lies, with the reason. */
+/** Puts messages that can't be applied aside: each is kept, and a pointer to where it lies is published (ADR 39). */
 export interface Parking {
   readonly message: (reading: Reading, reason: string) => EncodedMessage;
+  readonly keep: (reading: Reading, reason: string, session: ClientSession) => Promise<void>;
   /** Tells people, once the pointer is committed. */
   readonly announce: (reading: Reading, reason: string) => void;
 }
 
 const TYPE = 'pesewa.messaging.MessageParked';
 
-const eventTypeOf = (reading: Reading): string =>
-  reading.kind === 'event' ? reading.event.type : reading.eventType;
+const eventTypeOf = (reading: Reading): string => headerOf(reading.message, 'event-type');
+
+/** Why a handler's failure parks a message: the error's name, for what it says may hold values. */
+export function describeFailure(error: unknown): string {
+  return `the handler failed: ${error instanceof Error ? error.name : 'unknown'}`;
+}
+
+/** The id of the event that a message could be read as; empty where it could not. */
+function readIdOf(reading: Reading): string {
+  if (reading.kind === 'event') return reading.event.eventId;
+  return (reading.kind === 'poison' && reading.eventId) || '';
+}
+
+/** What an unreadable message was caused by, and belongs to, can't be told. */
+const originOf = (reading: Reading) =>
+  reading.kind === 'event'
+    ? { causationId: reading.event.eventId, traceparent: reading.event.traceparent }
+    : { causationId: null };
 
 /** Builds the parking of one partition. */
 export function createParking(deps: ParkingDeps, topicName: string, partition: number): Parking {
   const topic = deps.topicPrefix + parkedTopic(deps.group).name;
   return {
     message: (reading, reason) => {
-      const eventId = deps.ids.next('ev');
-      const key = reading.kind === 'event' ? reading.event.key : reading.key;
+      const key = reading.message.key?.toString() ?? '';
+      const place = { consumerGroup: deps.group, topic: topicName, partition, offset: reading.offset };
+      const eventId = eventIdOf({ type: TYPE, payload: place, version: 0n });
       return deps.encoder.message({
         topic,
         key,
         type: TYPE,
-        headers: { eventId, version: 0n, causationId: null },
+        headers: { eventId, version: 0n, ...originOf(reading) },
         payload: {
           eventId,
           occurredAt: BigInt(deps.clock.nowMs()),
-          consumerGroup: deps.group,
-          topic: topicName,
-          partition,
-          offset: reading.offset,
+          ...place,
           reason,
           eventType: eventTypeOf(reading),
         },
       });
     },
+    keep: (reading, reason, session) =>
+      deps.parkedStore.add(
+        {
+          id: `${deps.group}/${topicName}/${partition}/${reading.offset}`,
+          topic: topicName,
+          partition,
+          offset: reading.offset,
+          ...keepMessage(reading.message, readIdOf(reading)),
+          reason,
+          parkedAt: new Date(deps.clock.nowMs()),
+          state: 'parked',
+          changes: 0,
+        },
+        session,
+      ),
     announce: (reading, reason) => {
       deps.parked(topicName);
       const offset = reading.offset.toString();

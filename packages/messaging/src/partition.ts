@@ -1,9 +1,9 @@
 import { topics } from '@pesewa/contracts';
-import type { KafkaMessage } from 'kafkajs';
-import { bundlesOf, type Outbox, unpackBundle } from './bundle.ts';
-import { type ChunkDeps, createChunks, mustStop, type Sent } from './chunk.ts';
+import type { KafkaMessage } from '@pesewa/kafka';
+import type { Outbox } from './bundle.ts';
+import { type ChunkDeps, createChunks, mustStop, type ParkedRow, type Sent } from './chunk.ts';
 import type { Codec } from './codec.ts';
-import { loadOffset } from './offsets.ts';
+import { hasOutlived } from './mongo.ts';
 import { type Reading, readMessages, type TopicHandler } from './received.ts';
 import type { Relay } from './relay.ts';
 
@@ -16,9 +16,8 @@ export interface PartitionDeps extends ChunkDeps {
 
 /** One partition in our hands: applies chunks in order, each in one transaction with the offset and the outbox. */
 export interface PartitionWorker {
-  /** Sends what an earlier owner committed but did not send, before anything new is applied. */
-  readonly takeOver: (first: bigint) => Promise<void>;
-  readonly next: () => bigint | undefined;
+  /** The offset of the message that is to come next. */
+  readonly next: () => bigint;
   /**
    * Applies the messages up to and including the last; resolves with the promise of their events' arrival. Those that
    * follow are read while the database commits.
@@ -26,22 +25,19 @@ export interface PartitionWorker {
   readonly apply: (messages: readonly KafkaMessage[], following?: readonly KafkaMessage[]) => Promise<Sent>;
 }
 
-/** A gap between what we applied and what Kafka still has: messages are lost to us, and someone must know. */
-export class OffsetGapError extends Error {
-  override readonly name = 'OffsetGapError';
-}
-
-/** Builds the worker of one partition. */
+/** Builds the worker of one partition, which goes on at `first`. */
 export function createPartitionWorker(
   deps: PartitionDeps,
   handler: TopicHandler,
   partition: number,
+  first: bigint,
+  row: ParkedRow = { count: 0 },
 ): PartitionWorker {
   const topicName = deps.topicPrefix + topics[handler.topic].name;
   const source = partitionSource(deps, handler, partition);
-  const chunks = createChunks(deps, handler, { topicName, partition, source });
+  const chunks = createChunks(deps, handler, { topicName, partition, source }, row);
   const reader = createReader(handler, deps.codec);
-  let next: bigint | undefined;
+  let next = first;
 
   /** What can't be applied is looked for by halves and takes nothing else with it. */
   async function commit(
@@ -49,9 +45,8 @@ export function createPartitionWorker(
     readings: readonly Reading[],
     meanwhile?: () => void,
   ): Promise<Sent> {
-    const [first] = messages;
     const last = messages.at(-1);
-    if (next === undefined || !first || !last) return { sent: Promise.resolve() };
+    if (!last) return { sent: Promise.resolve() };
     const from = next;
     const to = BigInt(last.offset) + 1n;
     try {
@@ -61,7 +56,7 @@ export function createPartitionWorker(
       next = to;
       return committed;
     } catch (error) {
-      if (messages.length === 1 || mustStop(error)) throw error;
+      if (messages.length === 1 || (mustStop(error) && !hasOutlived(error))) throw error;
     }
     const middle = messages.length >> 1;
     const border = BigInt(messages[middle]?.offset ?? last.offset);
@@ -77,13 +72,9 @@ export function createPartitionWorker(
 
   return {
     next: () => next,
-    takeOver: async (first) => {
-      next = await loadOffset(deps.offsets, source, first, deps.owner);
-      await sendLeftovers(deps, source);
-    },
     apply: async (batch, following = []) => {
       // A retry hands over again what a part of the first try has committed already.
-      const messages = next === undefined ? [] : messagesFrom(next, batch);
+      const messages = messagesFrom(next, batch);
       if (messages.length === 0) return { sent: Promise.resolve() };
       const readings = await reader.read(messages);
       return commit(messages, readings, () => reader.readAhead(following));
@@ -118,7 +109,7 @@ function createReader(handler: TopicHandler, codec: Codec) {
 }
 
 /** The messages from an offset on; they come in the order of their offsets. */
-export function messagesFrom(offset: bigint, messages: readonly KafkaMessage[]): readonly KafkaMessage[] {
+function messagesFrom(offset: bigint, messages: readonly KafkaMessage[]): readonly KafkaMessage[] {
   const first = messages.findIndex((message) => BigInt(message.offset) >= offset);
   return first === 0 ? messages : first === -1 ? [] : messages.slice(first);
 }
@@ -126,14 +117,4 @@ export function messagesFrom(offset: bigint, messages: readonly KafkaMessage[]):
 /** What names a partition's offset and bundles: `<group>/<topic>/<partition>`. */
 export function partitionSource(deps: PartitionDeps, handler: TopicHandler, partition: number): string {
   return `${deps.group}/${deps.topicPrefix}${topics[handler.topic].name}/${partition}`;
-}
-
-/** Sends, in order, what an earlier owner of a partition committed but did not send. */
-export async function sendLeftovers(
-  deps: Pick<PartitionDeps, 'outbox' | 'relay'>,
-  source: string,
-): Promise<void> {
-  for await (const bundle of deps.outbox.find(bundlesOf(source)).sort({ _id: 1 })) {
-    if (!deps.relay.holds(bundle._id)) await deps.relay.send(unpackBundle(bundle));
-  }
 }

@@ -1,5 +1,5 @@
 import { type AvroRecord, fullName, type TopicEvent, type TopicName, topics } from '@pesewa/contracts';
-import type { KafkaMessage } from 'kafkajs';
+import type { KafkaMessage } from '@pesewa/kafka';
 import { type Codec, type Decoded, UndecodableError } from './codec.ts';
 import type { Transaction } from './outbox.ts';
 
@@ -11,54 +11,83 @@ export type Received<Event> = Event & {
   readonly eventId: string;
   readonly version: bigint;
   readonly key: string;
+  /** The trace that it belongs to (W3C). */
+  readonly traceparent?: string | undefined;
 };
 
 /** The transaction of a chunk: besides emitting, a handler may park an event that it can never apply. */
 export interface ChunkTransaction extends Transaction {
   /** The partition that the chunk comes from: with the topic, the one writer of whatever is kept per partition. */
   readonly partition: number;
-  /** Puts the event aside with its reason; the chunk goes on without it. */
-  readonly park: (eventId: string, reason: string) => void;
+  /**
+   * Puts the event at this place of the chunk aside, with its reason; the chunk goes on without it. Not by its id: an event
+   * that was published again may stand beside itself.
+   */
+  readonly park: (index: number, reason: string) => void;
   /** True when run again because a unique key was found taken: then look before writing. */
   readonly careful: boolean;
 }
 
+/** What a service says of every type of a topic's events; an ignored one is skipped undecoded. */
+export type EventHandling<Name extends TopicName> = Readonly<
+  Record<TopicEvent<Name>['type'], 'handled' | 'ignored'>
+>;
+
+/** The events of the types that a handling names `'handled'`. */
+export type HandledEvent<Name extends TopicName, Handling extends EventHandling<Name>> = Received<
+  Extract<TopicEvent<Name>, { readonly type: HandledType<Handling> }>
+>;
+
+type HandledType<Handling> = {
+  [Type in keyof Handling]: Handling[Type] extends 'handled' ? Type : never;
+}[keyof Handling];
+
+/** Refuses keys that are no types of the topic. */
+type NoOthers<Name extends TopicName, Handling> = Readonly<
+  Record<Exclude<keyof Handling, TopicEvent<Name>['type']>, never>
+>;
+
 /** What a service does with the events of one topic; the whole chunk is one transaction, which may rerun. */
 export interface TopicHandler {
   readonly topic: TopicName;
-  /** The types that are handled; every other one is ignored, undecoded. */
+  /** The types that are handled. */
   readonly types: readonly string[];
   readonly handle: (events: readonly Received<AnyEvent>[], transaction: ChunkTransaction) => Promise<void>;
+  /**
+   * Done whenever a partition was taken over, once its position fits and before anything of it is applied; what it throws is
+   * tried again, but for a `PartitionStoppedError`.
+   */
+  readonly prepare?: (partition: number) => Promise<void>;
 }
 
-/** Declares a handler, with the events narrowed to the types it names. */
-export function handleTopic<Name extends TopicName, Type extends TopicEvent<Name>['type']>(
+/**
+ * Declares a handler. It says of every type of the topic whether it is handled or ignored, so that a new event can't be
+ * overlooked: the compiler names each consumer that doesn't. The handler gets the handled ones alone, narrowed, in order.
+ */
+export function handleTopic<Name extends TopicName, const Handling extends EventHandling<Name>>(
   topic: Name,
-  types: readonly Type[],
-  handle: (
-    events: readonly Received<Extract<TopicEvent<Name>, { readonly type: Type }>>[],
-    transaction: ChunkTransaction,
-  ) => Promise<void>,
+  handling: Handling & NoOthers<Name, Handling>,
+  handle: (events: readonly HandledEvent<Name, Handling>[], transaction: ChunkTransaction) => Promise<void>,
 ): TopicHandler {
-  // Only events of the named types are ever handed over (see readMessages), which the wide type can't say.
+  const types = Object.entries(handling).flatMap(([type, use]) => (use === 'handled' ? [type] : []));
+  // Only events of these types are ever handed over (see readMessages), which the wide type can't say.
   return { topic, types, handle: handle as unknown as TopicHandler['handle'] };
 }
 
-/** A message that was read, or the reason why it can't be. */
-export type Reading =
-  | { readonly kind: 'event'; readonly offset: bigint; readonly event: Received<AnyEvent> }
-  | {
-      readonly kind: 'poison';
-      readonly offset: bigint;
-      readonly reason: string;
-      readonly eventType: string;
-      readonly key: string;
-    };
+/** A message that was read, or the reason why it is not applied. */
+export type Reading = { readonly offset: bigint; readonly message: KafkaMessage } & (
+  | { readonly kind: 'event'; readonly event: Received<AnyEvent> }
+  /** With the id of its event where it could be read: what nobody can read is no event, whatever its headers say. */
+  | { readonly kind: 'poison'; readonly reason: string; readonly eventId?: string }
+  /** Of a type that this version does not know: it waits for the version that does. */
+  | { readonly kind: 'unknown'; readonly eventType: string }
+);
 
-const header = (message: KafkaMessage, name: string): string => {
+/** The text of a message's header; empty where it has none. */
+export function headerOf(message: Pick<KafkaMessage, 'headers'>, name: string): string {
   const value = message.headers?.[name];
   return value === undefined ? '' : Array.isArray(value) ? value.join(',') : value.toString();
-};
+}
 
 const knownTypes = (name: TopicName): ReadonlySet<string> => {
   const events: readonly AvroRecord[] = topics[name].events;
@@ -75,23 +104,26 @@ export async function readMessages(
   const known = knownTypes(handler.topic);
   const readings: Reading[] = [];
   for (const message of messages) {
-    const eventType = header(message, 'event-type');
-    // A type of the contracts that this handler doesn't name is someone else's; an unnamed one may hide anything.
-    if (!wanted.has(eventType) && known.has(eventType)) continue;
-    // Almost always at once: a promise for each message costs more than reading it.
-    const reading = readMessage(message, eventType, wanted, codec.decodeKnown);
-    readings.push(reading ?? (await readLater(message, eventType, wanted, codec)));
+    const eventType = headerOf(message, 'event-type');
+    if (wanted.has(eventType)) {
+      // Almost always at once: a promise for each message costs more than reading it.
+      readings.push(
+        readMessage(message, eventType, codec.decodeKnown) ?? (await readLater(message, eventType, codec)),
+      );
+    } else if (!known.has(eventType)) readings.push(readUnknown(message, eventType));
   }
   return readings;
 }
 
+function readUnknown(message: KafkaMessage, eventType: string): Reading {
+  const offset = BigInt(message.offset);
+  // Nothing of ours is written without one, by any version.
+  if (eventType === '') return { kind: 'poison', offset, message, reason: 'no event-type header' };
+  return { kind: 'unknown', offset, message, eventType };
+}
+
 /** Reads a message whose schema the registry must be asked for. */
-async function readLater(
-  message: KafkaMessage,
-  eventType: string,
-  wanted: ReadonlySet<string>,
-  codec: Codec,
-): Promise<Reading> {
+async function readLater(message: KafkaMessage, eventType: string, codec: Codec): Promise<Reading> {
   const bytes = message.value ?? Buffer.alloc(0);
   const decode = await codec.decode(bytes).then(
     (decoded) => () => decoded,
@@ -99,7 +131,7 @@ async function readLater(
       throw error;
     },
   );
-  const reading = readMessage(message, eventType, wanted, decode);
+  const reading = readMessage(message, eventType, decode);
   if (!reading) throw new Error('a message was read and yet is not');
   return reading;
 }
@@ -107,23 +139,23 @@ async function readLater(
 function readMessage(
   message: KafkaMessage,
   eventType: string,
-  wanted: ReadonlySet<string>,
   decode: (bytes: Buffer) => Decoded | undefined,
 ): Reading | undefined {
   const offset = BigInt(message.offset);
-  const key = message.key?.toString() ?? '';
-  const poison = (reason: string): Reading => ({ kind: 'poison', offset, reason, eventType, key });
+  const poison = (reason: string): Reading => ({ kind: 'poison', offset, message, reason });
   if (!message.value) return poison('empty message');
   try {
     const decoded = decode(message.value);
     if (!decoded) return undefined;
-    if (!wanted.has(decoded.type)) return poison(`unknown event type ${decoded.type || eventType}`);
+    if (decoded.type !== eventType) return poison(`a ${decoded.type} under the header of a ${eventType}`);
     const { type, payload } = decoded as AnyEvent;
-    const eventId = header(message, 'event-id') || payload.eventId;
-    const version = versionOf(header(message, 'aggregate-version'));
+    const eventId = headerOf(message, 'event-id') || payload.eventId;
+    const version = versionOf(headerOf(message, 'aggregate-version'));
+    const key = message.key?.toString() ?? '';
     // One event of one type, which spreading would say at the price of another object.
-    const event = { type, payload, eventId, version, key } as Received<AnyEvent>;
-    return { kind: 'event', offset, event };
+    const traceparent = headerOf(message, 'traceparent') || undefined;
+    const event = { type, payload, eventId, version, key, traceparent } as Received<AnyEvent>;
+    return { kind: 'event', offset, message, event };
   } catch (error) {
     if (error instanceof UndecodableError) return poison(error.message);
     throw error;

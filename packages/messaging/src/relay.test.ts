@@ -1,7 +1,15 @@
+import { systemClock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
-import type { Kafka } from 'kafkajs';
+import { eventually } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
-import { type Bundle, bundleId, commitSource, type Outbox } from './bundle.ts';
+import {
+  type Bundle,
+  type BundleDocument,
+  bundleId,
+  commitSource,
+  type Outbox,
+  packBundle,
+} from './bundle.ts';
 import { openRelay } from './relay.ts';
 
 const MIB = Buffer.alloc(1_024 * 1_024);
@@ -11,27 +19,120 @@ function bundle(source: string, sequence: number): Bundle {
   return { _id: bundleId(source, sequence), messages, createdAt: new Date(0) };
 }
 
-it('leaves out only what the sweeper sends when memory is full; a partition waits for its own', async () => {
+it('keeps in memory what fits, reads the rest again in its turn, and never holds a partition back', async () => {
   const gate = Promise.withResolvers<void>();
-  const producer = {
-    connect: () => Promise.resolve(),
-    disconnect: () => Promise.resolve(),
-    sendBatch: () => gate.promise,
+  const sources: string[] = [];
+  const stored = new Map<string, BundleDocument>();
+  const outbox = {
+    deleteMany: async ({ _id }: { readonly _id: { readonly $in: readonly string[] } }) => {
+      for (const id of _id.$in) stored.delete(id);
+    },
+    find: ({ _id }: { readonly _id: { readonly $in: readonly string[] } }) => ({
+      toArray: async () => _id.$in.flatMap((id) => stored.get(id) ?? []),
+    }),
   };
-  await using relay = await openRelay({
-    kafka: { producer: () => producer } as unknown as Kafka,
-    outbox: { deleteMany: () => Promise.resolve() } as unknown as Outbox,
+  await using relay = openRelay({
+    producer: {
+      produce: async ({ source, records }) => {
+        sources.push(`${source} ${records.length}`);
+        await gate.promise;
+      },
+      drop: async () => undefined,
+      [Symbol.asyncDispose]: async () => undefined,
+    },
+    outbox: outbox as unknown as Outbox,
+    clock: systemClock,
     logger: createLogger({ name: 'test', level: 'silent' }),
     crashPoint: () => undefined,
   });
   const commits = Array.from({ length: 80 }, (_, index) => bundle(commitSource('test', 'me'), index));
-  const sends = commits.map((commit) => relay.send(commit));
-  const held = commits.filter(({ _id }) => relay.holds(_id)).length;
-  expect(held).toBeGreaterThan(0);
-  expect(held).toBeLessThan(commits.length);
+  for (const commit of commits) stored.set(commit._id, packBundle(commit));
+  for (const commit of commits) void relay.send(commit);
+  expect(sources.length).toBeGreaterThan(50);
+  expect(sources.length).toBeLessThan(commits.length);
+  expect(commits.every(({ _id }) => relay.holds(_id))).toBe(true);
   const own = bundle('group/topic/0', 1);
-  const sent = relay.send(own);
-  expect(relay.holds(own._id)).toBe(true);
+  void relay.send(own);
+  expect(sources.at(-1)).toBe('group/topic/0 1');
   gate.resolve();
-  await Promise.all([...sends, sent]);
+  await eventually(() => expect(stored.size).toBe(0));
+  expect(sources).toHaveLength(commits.length + 1);
+});
+
+it('removes bundles in the order of their source, so that none is sent again after a newer one', async () => {
+  const first = Promise.withResolvers<void>();
+  const removed: string[] = [];
+  await using relay = openRelay({
+    producer: {
+      produce: async ({ records }) => (records[0]?.key === 'slow' ? first.promise : undefined),
+      drop: async () => undefined,
+      [Symbol.asyncDispose]: async () => undefined,
+    },
+    outbox: {
+      deleteMany: async ({ _id }: { readonly _id: { readonly $in: readonly string[] } }) =>
+        void removed.push(..._id.$in),
+    } as unknown as Outbox,
+    clock: systemClock,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    crashPoint: () => undefined,
+  });
+  const slow = { ...bundle('group/topic/0', 1), messages: [{ topic: 't', key: 'slow', body: Buffer.of(1) }] };
+  const sent = relay.send(slow);
+  await relay.send(bundle('group/topic/0', 2));
+  await relay.send(bundle('group/topic/1', 1));
+  await eventually(() => expect(removed).toEqual([bundleId('group/topic/1', 1)]));
+  first.resolve();
+  await sent;
+  await eventually(() => expect(removed.slice(1)).toEqual([slow._id, bundleId('group/topic/0', 2)]));
+});
+
+it('sends what is new behind what waits to be read again, though there is room by then', async () => {
+  const bundles = [1, 2, 3, 4].map((sequence) => bundle(commitSource('test', 'me'), sequence));
+  const stored = new Map(bundles.map((one) => [one._id, packBundle(one)]));
+  const first = Promise.withResolvers<void>();
+  const reading = Promise.withResolvers<void>();
+  const sent: string[] = [];
+  const removed: string[] = [];
+  await using relay = openRelay({
+    producer: {
+      produce: async () => {
+        sent.push('a bundle');
+        if (sent.length === 1) await first.promise;
+      },
+      drop: async () => undefined,
+      [Symbol.asyncDispose]: async () => undefined,
+    },
+    outbox: {
+      deleteMany: async ({ _id }: { readonly _id: { readonly $in: readonly string[] } }) => {
+        for (const id of _id.$in) {
+          stored.delete(id);
+          removed.push(id);
+        }
+      },
+      find: ({ _id }: { readonly _id: { readonly $in: readonly string[] } }) => ({
+        toArray: async () => {
+          await reading.promise;
+          return _id.$in.flatMap((id) => stored.get(id) ?? []);
+        },
+      }),
+    } as unknown as Outbox,
+    clock: systemClock,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    crashPoint: () => undefined,
+    bytesWaitingMax: 1,
+  });
+  const [one, two, three, four] = bundles;
+  if (!one || !two || !three || !four) throw new Error('no bundles');
+  const firstSent = relay.send(one);
+  await relay.send(two);
+  await relay.send(three);
+  expect(relay.waitsSinceMs()).toBeTypeOf('number');
+  first.resolve();
+  await firstSent;
+  // The second and the third are being read.
+  await relay.send(four);
+  expect(sent).toHaveLength(1);
+  reading.resolve();
+  await eventually(() => expect(removed).toEqual(bundles.map(({ _id }) => _id)));
+  expect(relay.waitsSinceMs()).toBeUndefined();
 });

@@ -1,172 +1,190 @@
+import type { Producer } from '@pesewa/kafka';
+import type { Clock } from '@pesewa/kernel';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
-import type { Kafka, Message } from 'kafkajs';
-import { BUNDLE_BYTES_MAX, type Bundle, bytesOf, isSwept, type Outbox } from './bundle.ts';
-import { createProducer } from './kafka.ts';
+import { type Bundle, bytesOf, isSwept, type Outbox, sourceOf, unpackBundle } from './bundle.ts';
+import { createRemoval } from './outbox-removal.ts';
 
-/** The one road from the outbox to Kafka: first in, first out, one send outstanding. */
+/** The one road from the outbox to Kafka: each partition in the order of the calls, without end. */
 export interface Relay extends AsyncDisposable {
   /** Takes over a committed bundle; resolves once Kafka has it on every in-sync replica. */
   readonly send: (bundle: Bundle) => Promise<void>;
-  /** Whether the bundle is on its way already, by this process; what others send is not known. */
+  /** Drops what waits of a partition that was taken away, and waits for what is on its way: it stays in the outbox. */
+  readonly release: (source: string) => Promise<void>;
+  /** Whether the bundle is this process's to send; what others send is not known. */
   readonly holds: (id: string) => boolean;
-  /** Whether it takes further bundles of group commits; what it does not take is left in the outbox. */
-  readonly hasRoom: () => boolean;
+  /** Since when the oldest bundle of this process has waited for Kafka; nothing while none waits. */
+  readonly waitsSinceMs: () => number | undefined;
 }
 
-const MESSAGES_PER_SEND_MAX = 2_000;
-const BYTES_WAITING_MAX = 64 * 1_024 * 1_024;
-const CLOSE_TIMEOUT_MS = 5_000;
-
-interface Waiting {
-  readonly bundle: Bundle;
-  readonly bytes: number;
-  readonly sent: PromiseWithResolvers<void>;
-}
-
-/**
- * Opens the relay of a process. A send never gives up; a bundle whose process dies is left to the sweeper, and one
- * that doesn't fit into memory while Kafka is away as well.
- */
-export async function openRelay(options: {
-  readonly kafka: Kafka;
+/** What a relay needs. */
+export interface RelayOptions {
+  readonly producer: Producer;
   readonly outbox: Outbox;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly crashPoint: CrashPoint;
-}): Promise<Relay> {
-  const producer = createProducer(options.kafka);
-  await producer.connect();
-  const waiting: Waiting[] = [];
-  const held = new Set<string>();
-  let sending: Promise<void> | undefined;
-  let removing: Promise<void> = Promise.resolve();
-  let closed = false;
+  /** How much may wait in memory; what is beyond it is read again from the outbox in its turn. */
+  readonly bytesWaitingMax?: number;
+}
+
+const BYTES_WAITING_MAX = 64 * 1_024 * 1_024;
+const BUNDLES_PER_READ = 8;
+const READ_AGAIN_AFTER_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 5_000;
+
+/**
+ * Opens the relay of a process. A bundle whose process dies is left to the sweeper; one that doesn't fit into memory
+ * while Kafka is away is read again from the outbox, in its turn.
+ */
+export function openRelay(options: RelayOptions): Relay {
+  const { producer, clock, crashPoint, bytesWaitingMax = BYTES_WAITING_MAX } = options;
+  const removal = createRemoval(options);
+  // By when they came, the oldest first.
+  const held = new Map<string, number>();
+  const hold = (id: string) => {
+    if (!held.has(id)) held.set(id, clock.nowMs());
+  };
+  const lines = createSourceLines((id) => removal.remove(id, () => held.delete(id)));
+  const puts = new Set<Promise<void>>();
   let waitingBytes = 0;
+  let closed = false;
+  const hasRoom = () => !closed && waitingBytes < bytesWaitingMax;
+  const overflow = createOverflow(options, {
+    hasRoom,
+    put: (bundle) => void put(bundle).catch(() => undefined),
+    // Nothing else removes it: then another replica has sent it, after this process was taken for dead.
+    gone: (id) => held.delete(id),
+  });
 
-  const hasRoom = () => !closed && waitingBytes < BYTES_WAITING_MAX;
-
-  async function sendOnce(batch: readonly Waiting[]): Promise<void> {
-    options.crashPoint('relay.before-send');
-    const topicMessages = byTopic(batch.map(({ bundle }) => bundle));
-    await producer.sendBatch({ acks: -1, timeout: 30_000, topicMessages });
-    options.crashPoint('relay.after-send');
+  function put(bundle: Bundle): Promise<void> {
+    const sent = produce(bundle).finally(() => puts.delete(sent));
+    puts.add(sent);
+    return sent;
   }
 
-  async function drain(): Promise<void> {
-    while (waiting.length > 0 && !closed) {
-      const batch = takeBatch(waiting);
-      waitingBytes -= batch.reduce((sum, { bytes }) => sum + bytes, 0);
-      const ids = await deliver(batch, sendOnce, giveBack);
-      await removing;
-      removing = removeSent(options, ids).then(() => {
-        options.crashPoint('relay.after-mark');
-        for (const id of ids) held.delete(id);
-      });
+  async function produce(bundle: Bundle): Promise<void> {
+    const source = sourceOf(bundle._id);
+    const bytes = bytesOf(bundle.messages);
+    const isSent = lines.add(source, bundle._id);
+    hold(bundle._id);
+    waitingBytes += bytes;
+    crashPoint('relay.before-send');
+    try {
+      await producer.produce({ source, records: bundle.messages });
+      crashPoint('relay.after-send');
+      isSent();
+    } finally {
+      waitingBytes -= bytes;
+      overflow.refill();
     }
-  }
-
-  function giveBack({ bundle, sent }: Waiting, error: unknown): void {
-    options.logger.error(
-      { err: error, bundle: bundle._id },
-      'Kafka refuses a bundle; it stays in the outbox',
-    );
-    held.delete(bundle._id);
-    sent.reject(error instanceof Error ? error : new Error('refused by Kafka'));
-  }
-
-  function start(): void {
-    sending ??= drain().finally(() => {
-      sending = undefined;
-      if (waiting.length > 0 && !closed) start();
-    });
   }
 
   return {
     send: async (bundle) => {
-      // Only what the sweeper will send may be left out; what consumers wait for is bounded by their own waiting.
-      if (closed || (isSwept(bundle._id) && !hasRoom())) return;
-      const sent = Promise.withResolvers<void>();
-      const bytes = bytesOf(bundle.messages);
-      waitingBytes += bytes;
-      held.add(bundle._id);
-      waiting.push({ bundle, bytes, sent });
-      start();
-      await sent.promise;
+      if (closed) return;
+      // What consumers wait for is bounded by their own waiting.
+      if (isSwept(bundle._id) && (!overflow.isEmpty() || !hasRoom())) {
+        hold(bundle._id);
+        overflow.add(bundle._id);
+      } else await put(bundle);
+    },
+    release: async (source) => {
+      await producer.drop(source);
+      for (const id of lines.drop(source)) held.delete(id);
     },
     holds: (id) => held.has(id),
-    hasRoom,
+    waitsSinceMs: () => held.values().next().value,
     [Symbol.asyncDispose]: async () => {
-      await Promise.race([(sending ?? Promise.resolve()).then(() => removing), bound(CLOSE_TIMEOUT_MS)]);
+      const untilRemoved = Promise.allSettled(puts).then(() => removal.idle());
+      await Promise.race([untilRemoved, bound(CLOSE_TIMEOUT_MS)]);
       closed = true;
-      await Promise.race([producer.disconnect(), bound(CLOSE_TIMEOUT_MS)]);
     },
   };
 }
 
-/** Sends a batch; where Kafka refuses it, bundle by bundle, so that only the culprit fails. Gives what was sent. */
-async function deliver(
-  batch: readonly Waiting[],
-  sendOnce: (batch: readonly Waiting[]) => Promise<void>,
-  giveBack: (refused: Waiting, error: unknown) => void,
-): Promise<readonly string[]> {
-  try {
-    await sendOnce(batch);
-    for (const { sent } of batch) sent.resolve();
-    return batch.map(({ bundle }) => bundle._id);
-  } catch (error) {
-    const [only] = batch;
-    if (only && batch.length === 1) {
-      giveBack(only, error);
-      return [];
+interface Underway {
+  readonly id: string;
+  isSent: boolean;
+}
+
+/** What of each source is on its way: a bundle is done after those before it, so that none is ever sent after a newer one. */
+function createSourceLines(done: (id: string) => void) {
+  const lines = new Map<string, Underway[]>();
+  return {
+    /** Puts a bundle behind the others of its source; gives what says that Kafka has it. */
+    add: (source: string, id: string): (() => void) => {
+      const line = lines.get(source) ?? [];
+      lines.set(source, line);
+      const mine: Underway = { id, isSent: false };
+      line.push(mine);
+      return () => {
+        mine.isSent = true;
+        const first = line.findIndex(({ isSent }) => !isSent);
+        for (const sent of line.splice(0, first < 0 ? line.length : first)) done(sent.id);
+        if (line.length === 0 && lines.get(source) === line) lines.delete(source);
+      };
+    },
+    /** Forgets a source; gives what of it is not done. */
+    drop: (source: string): readonly string[] => {
+      const left = lines.get(source) ?? [];
+      lines.delete(source);
+      return left.map(({ id }) => id);
+    },
+  };
+}
+
+/** What was left out for want of room, by ids, in the order in which it was committed. */
+function createOverflow(
+  options: RelayOptions,
+  relay: {
+    readonly hasRoom: () => boolean;
+    readonly put: (bundle: Bundle) => void;
+    readonly gone: (id: string) => void;
+  },
+) {
+  const { outbox, clock, logger } = options;
+  const ids: string[] = [];
+  let refilling: Promise<void> | undefined;
+
+  async function read(): Promise<void> {
+    while (ids.length > 0 && relay.hasRoom()) {
+      const some = ids.slice(0, BUNDLES_PER_READ);
+      const found = await outbox.find({ _id: { $in: some } }).toArray();
+      const byId = new Map(found.map((document) => [document._id, document]));
+      ids.splice(0, some.length);
+      for (const id of some) {
+        const document = byId.get(id);
+        if (document) relay.put(unpackBundle(document));
+        else relay.gone(id);
+      }
     }
   }
-  const sent: string[] = [];
-  for (const single of batch) sent.push(...(await deliver([single], sendOnce, giveBack)));
-  return sent;
+
+  function refill(): void {
+    if (ids.length === 0 || !relay.hasRoom()) return;
+    refilling ??= read()
+      .catch((error: unknown) => {
+        logger.warn({ err: error, bundles: ids.length }, 'bundles that wait cannot be read yet');
+        return clock.sleep(READ_AGAIN_AFTER_MS);
+      })
+      .finally(() => {
+        refilling = undefined;
+        refill();
+      });
+  }
+
+  return {
+    isEmpty: () => ids.length === 0 && refilling === undefined,
+    add: (id: string): void => {
+      ids.push(id);
+      refill();
+    },
+    refill,
+  };
 }
 
 function bound(durationMs: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, durationMs).unref();
   });
-}
-
-function takeBatch(waiting: Waiting[]): readonly Waiting[] {
-  let messages = 0;
-  let bytes = 0;
-  let bundles = 0;
-  for (const next of waiting) {
-    messages += next.bundle.messages.length;
-    bytes += next.bytes;
-    if (bundles > 0 && (messages > MESSAGES_PER_SEND_MAX || bytes > BUNDLE_BYTES_MAX)) break;
-    bundles += 1;
-  }
-  return waiting.splice(0, bundles);
-}
-
-/** To kafkajs a message needs a value; what is sent is its body (see kafkajs-patches). */
-function byTopic(bundles: readonly Bundle[]): { topic: string; messages: Message[] }[] {
-  const messages = new Map<string, Message[]>();
-  for (const bundle of bundles) {
-    for (const { topic, key, body } of bundle.messages) {
-      const message = { key, value: body, body };
-      const list = messages.get(topic);
-      if (list) list.push(message);
-      else messages.set(topic, [message]);
-    }
-  }
-  return [...messages].map(([topic, list]) => ({ topic, messages: list }));
-}
-
-async function removeSent(
-  options: { readonly outbox: Outbox; readonly logger: Logger },
-  ids: readonly string[],
-): Promise<void> {
-  try {
-    await options.outbox.deleteMany({ _id: { $in: [...ids] } }, { writeConcern: { w: 1 } });
-  } catch (error) {
-    options.logger.warn(
-      { err: error, bundles: ids.length },
-      'sent bundles stay in the outbox and will be sent again',
-    );
-  }
 }

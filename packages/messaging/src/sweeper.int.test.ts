@@ -7,7 +7,8 @@ import { beforeAll, expect, it } from 'vitest';
 import { bundleId, commitSource, packBundle } from './bundle.ts';
 import { leasesOf, outboxOf } from './index.ts';
 import { gaugeOldestBundle } from './outbox-age.ts';
-import { startSweeper } from './sweeper.ts';
+import { createOwnership } from './ownership.ts';
+import { hasLived, startPresence, startSweeper } from './sweeper.ts';
 
 let config: TestConfig;
 
@@ -23,54 +24,50 @@ async function openOutbox(scope: ReturnType<typeof openTestScope>, name: string)
   return { client, db, outbox: outboxOf(db) };
 }
 
-function orphan(sequence: number) {
+function orphan(sequence: number, owner = 'dead') {
   const messages = [{ topic: 't', key: 'k', body: Buffer.of(2, 107, 2, 118, 0) }];
   return packBundle({
-    _id: bundleId(commitSource('test', 'dead'), sequence),
+    _id: bundleId(commitSource('test', owner), sequence),
     messages,
     createdAt: new Date(0),
   });
 }
 
-it('reads no more bundles than the relay has room for, and rests while it has none', async () => {
-  await using scope = openTestScope(config);
-  const { client, db, outbox } = await openOutbox(scope, 'rooms');
-  await outbox.insertMany(Array.from({ length: 30 }, (_, index) => orphan(index)));
-  let room = 3;
+function openFakeRelay(outbox: ReturnType<typeof outboxOf>) {
   const sent: string[] = [];
-  const rests: number[] = [];
   const relay = {
     holds: () => false,
-    hasRoom: () => room > 0,
+    waitsSinceMs: () => undefined,
+    release: () => Promise.resolve(),
     send: async ({ _id }: { readonly _id: string }) => {
-      room -= 1;
       sent.push(_id);
       await outbox.deleteOne({ _id });
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
-  const clock = {
-    ...systemClock,
-    sleep: (durationMs: number, signal?: AbortSignal) => {
-      rests.push(durationMs);
-      return systemClock.sleep(20, signal);
-    },
-  };
-  let readWhole = 0;
-  client.on('commandSucceeded', ({ commandName, reply }) => {
-    const { cursor } = reply as { cursor?: { firstBatch?: object[]; nextBatch?: object[] } };
-    const batch = cursor?.firstBatch ?? cursor?.nextBatch ?? [];
-    if (['find', 'getMore'].includes(commandName))
-      readWhole += batch.filter((read) => 'packed' in read).length;
-  });
-  await using _sweeper = startSweeper({ outbox, leases: leasesOf(db), relay, owner: 'me', clock, logger });
-  await eventually(() => expect(rests.length).toBeGreaterThan(3));
-  expect(sent).toHaveLength(3);
-  expect(readWhole).toBeGreaterThanOrEqual(3);
-  expect(readWhole).toBeLessThanOrEqual(8);
-  room = 100;
-  await eventually(async () => expect(await outbox.countDocuments()).toBe(0));
-  expect(sent).toEqual(sent.toSorted());
+  return { sent, relay };
+}
+
+it('sends what the dead left, each source in its order, and leaves the living theirs', async () => {
+  await using scope = openTestScope(config);
+  const { db, outbox } = await openOutbox(scope, 'rooms');
+  const leases = leasesOf(db);
+  const shared = { leases, clock: systemClock, logger };
+  const dead = Array.from({ length: 30 }, (_, index) => orphan(index, 'dead'));
+  const living = orphan(1, 'living');
+  const forgotten = orphan(7, 'me');
+  await outbox.insertMany([...dead, living, forgotten]);
+  const { sent, relay } = openFakeRelay(outbox);
+  const monotonicMs = () => performance.now();
+  const ownership = createOwnership('living', monotonicMs);
+  const living1 = await startPresence({ ...shared, owner: 'living', ownership, monotonicMs });
+  await using _sweeper = startSweeper({ ...shared, outbox, relay, owner: 'me' });
+  await eventually(async () => expect(await outbox.countDocuments()).toBe(1));
+  expect(sent.filter((id) => id !== forgotten._id)).toEqual(dead.map(({ _id }) => _id));
+  expect(sent).toContain(forgotten._id);
+  await living1[Symbol.asyncDispose]();
+  await eventually(async () => expect(await outbox.countDocuments()).toBe(0), 15_000);
+  expect(sent.at(-1)).toBe(living._id);
 });
 
 it('tells the age of the oldest bundle when it is asked, and no age where it cannot know', async () => {
@@ -86,4 +83,19 @@ it('tells the age of the oldest bundle when it is asked, and no age where it can
   expect(await age()).toBe(60);
   await client.close();
   expect(await age()).toBeNaN();
+});
+
+it('knows by the database’s clock whether another process lived a moment ago', async () => {
+  await using scope = openTestScope(config);
+  const { db } = await openOutbox(scope, 'lived');
+  const leases = leasesOf(db);
+  const saidMsAgo = (ms: number) => new Date(systemClock.nowMs() - ms + 5_000);
+  await leases.insertMany([
+    { _id: 'alive/me', owner: 'me', until: saidMsAgo(0) },
+    { _id: 'outbox-sweeper', owner: 'other', until: saidMsAgo(0) },
+    { _id: 'alive/before', owner: 'before', until: saidMsAgo(60_000) },
+  ]);
+  expect(await hasLived(leases, 'me', 30_000)).toBe(false);
+  expect(await hasLived(leases, 'me', 90_000)).toBe(true);
+  expect(await hasLived(leases, 'other', 30_000)).toBe(true);
 });

@@ -54,7 +54,7 @@ export function createTransact(
         actions = [];
         const result = await work({
           session,
-          emit: (event) => void messages.push(options.encoder.event(event)),
+          emit: (event, traceparent) => void messages.push(options.encoder.event(event, traceparent)),
           send: (message) => void messages.push(message),
           afterCommit: (action) => void actions.push(action),
         });

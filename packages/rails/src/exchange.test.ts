@@ -200,7 +200,11 @@ describe('a rail on a real network', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    const network = createHttpExchange({ connectionsMax: 1, connectTimeoutMs: 5_000 });
+    const network = createHttpExchange({
+      connectionsMax: 1,
+      connectTimeoutMs: 5_000,
+      monotonicMs: () => performance.now(),
+    });
     const ask = (path: string, timeoutMs: number) =>
       network.exchange({ method: 'GET', url: `http://127.0.0.1:${port}${path}`, headers: {}, timeoutMs });
     try {
@@ -211,6 +215,39 @@ describe('a rail on a real network', () => {
       expect(await first).toMatchObject({ status: 200, bodyText: 'one' });
       expect(await ask('/third', 5_000)).toMatchObject({ bodyText: 'other' });
       expect(paths).toEqual(['/first', '/third']);
+    } finally {
+      await network[Symbol.asyncDispose]();
+      server.close();
+    }
+  });
+
+  it('never sends what comes to its turn after its deadline, in a process that stood still', async () => {
+    const paths: string[] = [];
+    const server = createServer((request, response) => {
+      paths.push(request.url ?? '');
+      response.end('answered');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    let nowMs = 0;
+    const network = createHttpExchange({
+      connectionsMax: 1,
+      connectTimeoutMs: 5_000,
+      monotonicMs: () => nowMs,
+    });
+    const ask = (path: string) =>
+      network.exchange({
+        method: 'GET',
+        url: `http://127.0.0.1:${port}${path}`,
+        headers: {},
+        timeoutMs: 5_000,
+      });
+    try {
+      const first = ask('/first');
+      nowMs += 5_001;
+      await expect(first).rejects.toMatchObject({ message: 'timeout', sent: false });
+      expect(await ask('/second')).toMatchObject({ bodyText: 'answered' });
+      expect(paths).toEqual(['/second']);
     } finally {
       await network[Symbol.asyncDispose]();
       server.close();

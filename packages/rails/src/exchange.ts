@@ -51,6 +51,8 @@ const HEADER_BYTES_MAX = 16_384;
 export function createHttpExchange(options: {
   readonly connectionsMax: number;
   readonly connectTimeoutMs: number;
+  /** A clock that goes on while the process stands still, in milliseconds since any moment. */
+  readonly monotonicMs: () => number;
 }): HttpExchange {
   const agent = new Agent({
     connections: options.connectionsMax,
@@ -62,14 +64,18 @@ export function createHttpExchange(options: {
     connect: { timeout: options.connectTimeoutMs },
   });
   return {
-    exchange: (request) => exchangeOver(agent, request),
+    exchange: (request) => exchangeOver(agent, request, options.monotonicMs),
     [Symbol.asyncDispose]: () => agent.close(),
   };
 }
 
-function exchangeOver(agent: Agent, request: ExchangeRequest): Promise<ExchangeResponse> {
+function exchangeOver(
+  agent: Agent,
+  request: ExchangeRequest,
+  monotonicMs: () => number,
+): Promise<ExchangeResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<ExchangeResponse>();
-  const exchange = createHandler({ resolve, reject }, request);
+  const exchange = createHandler({ resolve, reject }, request, monotonicMs);
   const url = new URL(request.url);
   try {
     agent.dispatch(
@@ -102,7 +108,9 @@ interface Settlement {
 function createHandler(
   settlement: Settlement,
   { timeoutMs, bytesMax = ANSWER_BYTES_MAX }: Pick<ExchangeRequest, 'timeoutMs' | 'bytesMax'>,
+  monotonicMs: () => number,
 ) {
+  const deadlineMs = monotonicMs() + timeoutMs;
   let controller: Dispatcher.DispatchController | undefined;
   let settled = false;
   let status = 0;
@@ -125,6 +133,8 @@ function createHandler(
 
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart: (started) => {
+      // In a process that stood still the connection may come about before the timer has fired.
+      if (monotonicMs() > deadlineMs) fail('timeout');
       // A request that was given up, or that undici would write a second time, must not go out.
       if (settled || controller !== undefined) started.abort(new ExchangeError('given up', false));
       else controller = started;

@@ -76,13 +76,14 @@ export function createGuard(dependencies: {
   const limits = wrap(slots, breaker);
 
   const guard = async (request: ExchangeRequest): Promise<Guarded> => {
+    const calledAtMs = clock.nowMs();
     const turn = bucket.take();
     if (!turn.granted) return notSent('rate limit of the rail', turn.waitMs);
     if (turn.waitMs > 0) await clock.sleep(turn.waitMs);
-    const enteredAtMs = clock.nowMs();
     try {
       const response = await limits.execute(() => {
-        if (clock.nowMs() - enteredAtMs > WAIT_MS_MAX) throw new WaitError();
+        // Counted from the call on: a process may have stood still while it waited for its turn.
+        if (clock.nowMs() - calledAtMs > turn.waitMs + WAIT_MS_MAX) throw new WaitError();
         return exchange(request);
       });
       return { kind: 'answered', response };

@@ -62,6 +62,7 @@ export function openRails(
 
 function openNetwork(settings: RailSettings) {
   return createHttpExchange({
+    monotonicMs: () => performance.now(),
     connectionsMax: settings.concurrencyMax,
     connectTimeoutMs: settings.timeoutMs,
   });

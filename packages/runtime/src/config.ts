@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { connectionSettings, environmentSetting, type SettingProblem } from './connections.ts';
 import { operatorsSetting } from './operators.ts';
 
 /** A configuration that can't be used: every problem at once, each with the variable's name. */
@@ -6,18 +8,58 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** Reads a configuration from environment variables; empty ones count as absent. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads a configuration from environment variables; empty ones count as absent. Each setting may be given as a file, whose
+ * path is in the variable of its name with `_FILE`. A {@link ConfigError} quotes no value.
+ */
 export function parseConfig<Schema extends z.ZodType>(
   schema: Schema,
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
 ): z.output<Schema> {
-  const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const parsed = schema.safeParse(present);
+  const parsed = schema.safeParse(withFiles(settingNames(schema), environment));
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(
-    (issue) => `  ${issue.path.map(String).join('.')}: ${issue.message}`,
+  throw configError(
+    parsed.error.issues.map(({ path, message }) => ({ variable: path.map(String).join('.'), message })),
   );
-  throw new ConfigError(`the configuration has ${problems.length} problem(s):\n${problems.join('\n')}`);
+}
+
+/** The error that lists problems of a configuration. */
+export function configError(problems: readonly SettingProblem[]): ConfigError {
+  const lines = problems.map(({ variable, message }) => `  ${variable}: ${message}`);
+  return new ConfigError(`the configuration has ${lines.length} problem(s):\n${lines.join('\n')}`);
+}
+
+/** The environment without what is empty, and with what files hold for the settings of these names, less a last line end. */
+export function withFiles(names: readonly string[], environment: Environment): Environment {
+  const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const problems: SettingProblem[] = [];
+  const read = (name: string): readonly [string, string][] => {
+    const variable = `${name}_FILE`;
+    const path = names.includes(variable) ? undefined : present[variable];
+    if (path === undefined) return [];
+    if (present[name] !== undefined) {
+      problems.push({ variable, message: `is set beside ${name}: unset one of them` });
+      return [];
+    }
+    try {
+      return [[name, readFileSync(path, 'utf8').replace(/\r?\n$/, '')]];
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+      problems.push({ variable, message: `the file can't be read (${code}): check the path and its rights` });
+      return [];
+    }
+  };
+  const files = Object.fromEntries(names.flatMap(read));
+  if (problems.length > 0) throw configError(problems);
+  return { ...present, ...files };
+}
+
+/** The variables of a schema, also where what it reads is transformed. */
+function settingNames(schema: unknown): readonly string[] {
+  if (schema instanceof z.ZodObject) return Object.keys(schema.shape);
+  return schema instanceof z.ZodPipe ? settingNames(schema.in) : [];
 }
 
 /** A whole number from an environment variable, within bounds. */
@@ -48,10 +90,7 @@ export const serviceSettings = z.object({
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
     .describe('least level that is logged'),
-  NODE_ENV: z
-    .enum(['development', 'test', 'production'])
-    .default('development')
-    .describe('`production` refuses unsafe switches'),
+  NODE_ENV: environmentSetting,
   CRASH_AT: z
     .string()
     .regex(/^[a-z.-]+(:[1-9][0-9]*(:freeze)?)?$/, { error: 'must be name, name:n or name:n:freeze' })
@@ -60,13 +99,7 @@ export const serviceSettings = z.object({
 });
 
 /** The settings of services that stand between MongoDB and Kafka. */
-export const messagingSettings = z.object({
-  MONGODB_URL: z.string().describe('connection string of the MongoDB replica set'),
-  KAFKA_BROKERS: z
-    .string()
-    .transform((list) => list.split(',').map((broker) => broker.trim()))
-    .describe('host:port list, separated by commas'),
-  SCHEMA_REGISTRY_URL: z.url().describe('base of the Confluent-compatible schema registry API'),
+export const messagingSettings = connectionSettings.extend({
   DATABASE_PREFIX: z
     .string()
     .regex(/^[a-z0-9_-]{0,24}$/)
@@ -80,4 +113,11 @@ export const messagingSettings = z.object({
   CONSUMER_SESSION_TIMEOUT_MS: wholeNumberSetting({ min: 6_000, max: 300_000 })
     .default(30_000)
     .describe('after how long a consumer that went silent loses its partitions'),
+  PARKED_IN_A_ROW_MAX: wholeNumberSetting({ min: 1, max: 10_000 })
+    .default(10)
+    .describe('after how many parked messages without one that is applied a partition stops'),
+  // 1,000 payments a second for two hours, or 4,000 for half an hour: an event takes some 600 bytes.
+  OUTBOX_WAITING_BYTES_MAX: wholeNumberSetting({ min: 1_000, max: Number.MAX_SAFE_INTEGER })
+    .default(4 * 1_024 * 1_024 * 1_024)
+    .describe('how many bytes of events may wait for Kafka before nothing is taken on from outside'),
 });

@@ -5,12 +5,16 @@ export type HealthCheck = () => void | Promise<void>;
 export interface HealthReport {
   readonly healthy: boolean;
   readonly failures: Readonly<Record<string, string>>;
+  /** What people should know though the process can do its work: by name, what is wrong. */
+  readonly details: Readonly<Record<string, string>>;
 }
 
 /** What a process says of itself: able to serve (readiness), and worth keeping (liveness, without dependencies). */
 export interface Health {
   readonly addReadiness: (name: string, check: HealthCheck) => void;
   readonly addLiveness: (name: string, check: HealthCheck) => void;
+  /** Something to tell beside readiness that takes nothing out of rotation; undefined while there is nothing. */
+  readonly addDetail: (name: string, detail: () => string | undefined) => void;
   /** Until it is started, and once it is draining, a process is not ready. */
   readonly setServing: (serving: boolean) => void;
   readonly readiness: () => Promise<HealthReport>;
@@ -21,6 +25,7 @@ export interface Health {
 export function createHealth(): Health {
   const readinessChecks = new Map<string, HealthCheck>();
   const livenessChecks = new Map<string, HealthCheck>();
+  const details = new Map<string, () => string | undefined>();
   let serving = false;
   readinessChecks.set('serving', () => {
     if (!serving) throw new Error('starting or draining');
@@ -28,15 +33,19 @@ export function createHealth(): Health {
   return {
     addReadiness: (name, check) => void readinessChecks.set(name, check),
     addLiveness: (name, check) => void livenessChecks.set(name, check),
+    addDetail: (name, detail) => void details.set(name, detail),
     setServing: (value) => {
       serving = value;
     },
-    readiness: () => run(readinessChecks),
-    liveness: () => run(livenessChecks),
+    readiness: () => run(readinessChecks, details),
+    liveness: () => run(livenessChecks, new Map()),
   };
 }
 
-async function run(checks: ReadonlyMap<string, HealthCheck>): Promise<HealthReport> {
+async function run(
+  checks: ReadonlyMap<string, HealthCheck>,
+  told: ReadonlyMap<string, () => string | undefined>,
+): Promise<HealthReport> {
   const failures: Record<string, string> = {};
   await Promise.all(
     [...checks].map(async ([name, check]) => {
@@ -47,5 +56,10 @@ async function run(checks: ReadonlyMap<string, HealthCheck>): Promise<HealthRepo
       }
     }),
   );
-  return { healthy: Object.keys(failures).length === 0, failures };
+  const details: Record<string, string> = {};
+  for (const [name, detail] of told) {
+    const text = detail();
+    if (text !== undefined) details[name] = text;
+  }
+  return { healthy: Object.keys(failures).length === 0, failures, details };
 }

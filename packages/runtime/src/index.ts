@@ -1,11 +1,19 @@
 export {
   ConfigError,
+  configError,
   durationMsSetting,
   messagingSettings,
   parseConfig,
   serviceSettings,
   wholeNumberSetting,
+  withFiles,
 } from './config.ts';
+export {
+  type ConnectionSettings,
+  connectionProblems,
+  connectionSettings,
+  environmentSetting,
+} from './connections.ts';
 export { type CrashPoint, createCrashPoints } from './crash-points.ts';
 export { createHealth, type Health, type HealthCheck, type HealthReport } from './health.ts';
 export {
@@ -25,7 +33,15 @@ export {
   mountOperator,
   type OperationsApp,
 } from './operations.ts';
-export { readOperatorBody, refuseOperator } from './operator-bodies.ts';
+export {
+  formatPageCursor,
+  type PageCursor,
+  pageCursor,
+  readOperatorBody,
+  readOperatorQuery,
+  refuseOperator,
+  refuserOf,
+} from './operator-requests.ts';
 export { createOperators, type Operators, operatorOf } from './operators.ts';
 export { runService, type ServiceScope } from './run.ts';
 export { readUpload, UploadCutError, type UploadPace } from './uploads.ts';

@@ -3,7 +3,8 @@ import closeWithGrace from 'close-with-grace';
 import type { Hono } from 'hono';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { z } from 'zod';
-import { ConfigError, parseConfig, type serviceSettings } from './config.ts';
+import { ConfigError, configError, parseConfig, type serviceSettings } from './config.ts';
+import { connectionProblems } from './connections.ts';
 import { type CrashPoint, createCrashPoints } from './crash-points.ts';
 import { createHealth, type Health } from './health.ts';
 import { serveHttp } from './http.ts';
@@ -98,6 +99,8 @@ function readConfig<Schema extends z.ZodType<z.output<typeof serviceSettings>>>(
     }
     const problem = operatorsProblem(config);
     if (problem !== undefined) throw new ConfigError(problem);
+    const insecure = connectionProblems(config);
+    if (insecure.length > 0) throw configError(insecure);
     return config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -11,6 +11,7 @@ export {
 } from './clients/merchant.ts';
 export type { OperatorClient } from './clients/operator.ts';
 export type { SimulatorClient } from './clients/simulator.ts';
+export { type CertificateAuthority, createCertificateAuthority } from './infrastructure/certificates.ts';
 export {
   type Child,
   type ChildExit,
@@ -18,6 +19,8 @@ export {
   createSupervisor,
   type Supervisor,
 } from './infrastructure/children.ts';
+export { type Cluster, openCluster } from './infrastructure/cluster.ts';
+export type { Node } from './infrastructure/daemon.ts';
 export type { Addresses } from './infrastructure/environment.ts';
 export { messageOf, StackError } from './infrastructure/errors.ts';
 export { type HeldPort, holdPort, holdPorts } from './infrastructure/ports.ts';
@@ -27,9 +30,10 @@ export {
   openInfrastructure,
   type Provider,
 } from './infrastructure/resolve.ts';
+export { openSecuredKafka, type SecuredKafka } from './infrastructure/secured-kafka.ts';
 export { waitForDaemon, waitUntil } from './infrastructure/wait.ts';
 export { type ServiceName, serviceNames } from './services/catalog.ts';
-export { prepareTopics } from './services/prepare.ts';
+export { plainSettings, prepareTopics } from './services/prepare.ts';
 export { createRunFileWriter, type RunFile } from './services/run-file.ts';
 export type { SeededMerchant } from './services/seed.ts';
 export { openService, type SingleService } from './services/single.ts';

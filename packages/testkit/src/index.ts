@@ -1,4 +1,9 @@
+export { createCertificateAuthority } from '@pesewa/stack';
+export { openBreakableDaemons } from './breakable.ts';
 export { eventually } from './eventually.ts';
+export { ignoringAll } from './ignoring-all.ts';
+export { createQuickClock } from './quick-clock.ts';
+export { encodeRecordBody } from './record-encoder.ts';
 export {
   createTestKafka,
   openTestScope,
@@ -6,6 +11,7 @@ export {
   type TestConfig,
   type TestScope,
 } from './scope.ts';
+export { openTestSecuredKafka } from './secured-kafka.ts';
 export { specify } from './specification.ts';
 export { openStallableWay } from './stallable-way.ts';
 export { createTopicReader, type ReadMessage, type TopicReader, topicNameOf } from './topics.ts';

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { createKafka, createTopics } from '@pesewa/kafka';
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
-import { createKafka, createTopics, registerSchemas } from '@pesewa/messaging';
+import { registerSchemas } from '@pesewa/messaging';
 import { createHealth, createLogger, type ServiceScope } from '@pesewa/runtime';
+import type { Addresses } from '@pesewa/stack';
 import { Hono } from 'hono';
 import { Registry } from 'prom-client';
 
@@ -13,6 +15,9 @@ export interface TestConfig {
   readonly DATABASE_PREFIX: string;
   readonly TOPIC_PREFIX: string;
   readonly CONSUMER_SESSION_TIMEOUT_MS: number;
+  readonly PARKED_IN_A_ROW_MAX: number;
+  readonly OUTBOX_WAITING_BYTES_MAX: number;
+  readonly NODE_ENV: 'test';
 }
 
 /** A service's scope without its process: closes what it opened, and remembers why it was told to abort. */
@@ -27,21 +32,30 @@ function required(name: string): string {
   return value;
 }
 
-/** Names of their own for one test file: its databases and topics, which exist when this resolves. */
-export async function prepareTestNames(consumerGroups: readonly string[]): Promise<TestConfig> {
+/**
+ * Names of their own for one test file: its databases and topics, which exist when this resolves; on the daemons that the
+ * test runner brought up where no others are given.
+ */
+export async function prepareTestNames(
+  consumerGroups: readonly string[],
+  addresses: (name: keyof Addresses) => string = required,
+): Promise<TestConfig> {
   const prefix = `t${randomBytes(4).toString('hex')}`;
   const config: TestConfig = {
-    MONGODB_URL: required('MONGODB_URL'),
-    KAFKA_BROKERS: required('KAFKA_BROKERS').split(','),
-    SCHEMA_REGISTRY_URL: required('SCHEMA_REGISTRY_URL'),
+    MONGODB_URL: addresses('MONGODB_URL'),
+    KAFKA_BROKERS: addresses('KAFKA_BROKERS').split(','),
+    SCHEMA_REGISTRY_URL: addresses('SCHEMA_REGISTRY_URL'),
     DATABASE_PREFIX: `${prefix}_`,
     TOPIC_PREFIX: `${prefix}.`,
     CONSUMER_SESSION_TIMEOUT_MS: 6_000,
+    PARKED_IN_A_ROW_MAX: 10,
+    OUTBOX_WAITING_BYTES_MAX: 1_000_000_000,
+    NODE_ENV: 'test',
   };
   const kafka = createTestKafka(config);
   const names = { topicPrefix: config.TOPIC_PREFIX, consumerGroups };
   await Promise.all([
-    createTopics({ kafka, ...names }),
+    createTopics({ kafka, brokers: config.KAFKA_BROKERS.length, ...names }),
     registerSchemas({ registryUrl: config.SCHEMA_REGISTRY_URL, ...names }),
   ]);
   return config;

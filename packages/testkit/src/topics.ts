@@ -16,7 +16,9 @@ export interface ReadMessage {
 export type TopicReader = (topic: string) => Promise<readonly ReadMessage[]>;
 
 /** Reads whole topics from their beginning to where they end now, without leaving a trace in any group. */
-export async function createTopicReader(config: TestConfig): Promise<TopicReader> {
+export async function createTopicReader(
+  config: Pick<TestConfig, 'KAFKA_BROKERS' | 'SCHEMA_REGISTRY_URL' | 'TOPIC_PREFIX'>,
+): Promise<TopicReader> {
   const codec = await openCodec({
     registryUrl: config.SCHEMA_REGISTRY_URL,
     topicPrefix: config.TOPIC_PREFIX,
@@ -65,6 +67,6 @@ export async function createTopicReader(config: TestConfig): Promise<TopicReader
 }
 
 /** The full name of a topic under a test's prefix. */
-export function topicNameOf(config: TestConfig, name: TopicName): string {
+export function topicNameOf(config: Pick<TestConfig, 'TOPIC_PREFIX'>, name: TopicName): string {
   return config.TOPIC_PREFIX + topics[name].name;
 }

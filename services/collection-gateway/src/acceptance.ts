@@ -1,6 +1,15 @@
-import type { CollectionRefusal } from '@pesewa/contracts';
+import { type CollectionRefusal, eventIdOf } from '@pesewa/contracts';
 import type { Merchant, MerchantWallet } from '@pesewa/directory';
-import { accept, type Clock, feeFor, type Ids, type Result, refuse, unreachable } from '@pesewa/kernel';
+import {
+  accept,
+  type Clock,
+  continueTrace,
+  feeFor,
+  type Ids,
+  type Result,
+  refuse,
+  unreachable,
+} from '@pesewa/kernel';
 import { type Messaging, paymentId, type Transaction } from '@pesewa/messaging';
 import type { RailConnector } from '@pesewa/rails';
 import { type CollectionForm, type CollectionOrder, readOperator, readOrder } from './domain/initiation.ts';
@@ -24,6 +33,8 @@ export interface PayinRefusal {
 export type AcceptCollection = (
   merchant: Merchant,
   form: CollectionForm,
+  /** The `traceparent` of the request, as it came. */
+  traceparent?: string,
 ) => Promise<Result<Collection, PayinRefusal>>;
 
 /** What accepting collections needs. */
@@ -31,7 +42,7 @@ export interface AcceptanceDeps {
   readonly store: Omit<CollectionStore, 'collection'>;
   readonly usage: UsageStore;
   readonly events: CollectionEvents;
-  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  readonly messaging: Pick<Messaging, 'groupCommit' | 'acceptsWork'>;
   readonly routeRail: (operatorCode: string) => RailConnector | undefined;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly ids: Ids;
@@ -50,7 +61,7 @@ interface Candidate {
 }
 
 type Acceptance =
-  | { readonly kind: 'accepted' }
+  | { readonly kind: 'accepted'; readonly collection: Collection }
   | { readonly kind: 'duplicate'; readonly reference: string }
   | { readonly kind: 'exceeded'; readonly limit: NumberLimit };
 
@@ -66,20 +77,20 @@ export function createAcceptance(deps: AcceptanceDeps): AcceptCollection {
     (candidates, transaction, careful) => acceptAll(deps, candidates, transaction, careful),
     { ownerOf: ({ limits, collection }) => limits.at(-1)?.id ?? collection.merchantId },
   );
-  const take: AcceptCollection = async (merchant, form) => {
+  const take: AcceptCollection = async (merchant, form, traceparent) => {
     const { merchantReference } = form.content;
     const priced = price(merchant, form, deps.routeRail);
-    if (!priced.ok) {
+    if (!priced.ok || !deps.messaging.acceptsWork()) {
       // A duplicate is judged before operator and amount, so it must be looked for even where those refuse.
       const [earlier] = await deps.store.findAccepted([{ merchantId: merchant.id, merchantReference }]);
       if (earlier) return refuse({ reason: 'DUPLICATE REFERENCE', reference: earlier.reference });
-      return refuse({ reason: priced.refusal, reference: '' });
+      return refuse(priced.ok ? takesNoWork : { reason: priced.refusal, reference: '' });
     }
-    const collection = newCollection(deps, merchant, priced.value);
+    const collection = newCollection(deps, merchant, priced.value, traceparent);
     const acceptance = await group.submit({ collection, limits: limitsOf(deps, merchant, collection) });
     switch (acceptance.kind) {
       case 'accepted':
-        return accept(collection);
+        return accept(acceptance.collection);
       case 'duplicate':
         return refuse({ reason: 'DUPLICATE REFERENCE', reference: acceptance.reference });
       case 'exceeded':
@@ -88,12 +99,19 @@ export function createAcceptance(deps: AcceptanceDeps): AcceptCollection {
         return unreachable(acceptance);
     }
   };
-  return async (merchant, form) => {
-    const taken = await take(merchant, form);
+  return async (merchant, form, traceparent) => {
+    const taken = await take(merchant, form, traceparent);
     deps.metrics.payin(form.content.operatorCode, taken.ok ? 'accepted' : taken.refusal.reason);
     return taken;
   };
 }
+
+/** While too much of what was accepted waits for Kafka. */
+const takesNoWork: PayinRefusal = {
+  reason: 'SERVICE UNAVAILABLE',
+  reference: '',
+  description: 'nothing new is taken at present: nothing was recorded, send it again later',
+};
 
 function tooMany({ retryAfterSeconds }: NumberLimit): PayinRefusal {
   const description = `too many collections of this customerNumber: nothing was recorded, send it again after ${retryAfterSeconds} s`;
@@ -101,7 +119,7 @@ function tooMany({ retryAfterSeconds }: NumberLimit): PayinRefusal {
 }
 
 async function acceptAll(
-  { store, usage, events }: AcceptanceDeps,
+  { store, usage, events, clock }: AcceptanceDeps,
   candidates: readonly Candidate[],
   { session, emit }: Transaction,
   careful: boolean,
@@ -119,6 +137,8 @@ async function acceptAll(
       session,
     ),
   );
+  // A conflict may have held the request up for seconds; the attempt is as old as the transaction that commits it.
+  const attemptedAtMs = clock.nowMs();
   const fresh: Collection[] = [];
   const exceeding: Candidate[] = [];
   const outcomes = candidates.map((candidate): Acceptance => {
@@ -131,8 +151,9 @@ async function acceptAll(
       return { kind: 'exceeded', limit };
     }
     taken.set(idOf(collection), collection.reference);
-    fresh.push(collection);
-    return { kind: 'accepted' };
+    const attempted = { ...collection, attemptedAtMs };
+    fresh.push(attempted);
+    return { kind: 'accepted', collection: attempted };
   });
   await usage.save(book.changes(), session);
   if (fresh.length > 0) await store.insert(fresh, session);
@@ -181,15 +202,20 @@ function newCollection(
   { clock, ids }: Pick<AcceptanceDeps, 'clock' | 'ids'>,
   { id: merchantId }: Merchant,
   { order, wallet, fee, rail }: Priced,
+  traceparent: string | undefined,
 ): Collection {
+  const reference = ids.next('co');
+  const type = 'pesewa.collections.CollectionInitiated';
   const nowMs = clock.nowMs();
   const railFee = feeFor(rail.capabilities.fees.collection, order.amount.minor);
   return {
     ...initiated({ order, fee, feeSchedule: wallet.collectionFee, railFee }, nowMs),
-    reference: ids.next('co'),
+    reference,
     merchantId,
     rail: rail.name,
     acceptedAtMs: nowMs,
+    traceparent: continueTrace(traceparent, ids),
+    causedBy: eventIdOf({ type, payload: { reference }, version: 1n }),
     trail: [],
   };
 }

@@ -58,7 +58,7 @@ async function payin(context: Context<AppEnv>, deps: CollectionRouteDeps): Promi
   );
   if (!read.ok) return read.refusal;
   const merchant = context.get('merchant');
-  const accepting = deps.collections.accept(merchant, read.value.form);
+  const accepting = deps.collections.accept(merchant, read.value.form, context.req.header('traceparent'));
   const accepted = await patience.within(accepting, deadlineAtMs - clock.nowMs());
   if (!accepted) {
     // What is recorded after all goes on as if it had been answered.

@@ -1,4 +1,4 @@
-import { addStep, type Messaging, type Transaction } from '@pesewa/messaging';
+import { addStep, idOf, type Transaction } from '@pesewa/messaging';
 import { type AcceptanceDeps, type AcceptCollection, createAcceptance } from './acceptance.ts';
 import { collectionDecider } from './domain/collection.ts';
 import { type CountBook, type NumberLimit, openCountBook } from './domain/limits.ts';
@@ -6,7 +6,7 @@ import type { CollectionCommand, CollectionHappening, CollectionStateRefusal } f
 import { wordsOf } from './domain/trail.ts';
 import type { Collection, CollectionChange } from './store.ts';
 
-/** A command for one collection, and the event or request behind it. */
+/** A command for one collection, and the event behind it; null for a request, and where the event is the one before. */
 export interface CollectionOrderCommand {
   readonly reference: string;
   readonly command: CollectionCommand;
@@ -37,7 +37,6 @@ export interface Collections {
 }
 
 interface CollectionsDeps extends AcceptanceDeps {
-  readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly refused: (refusal: CollectionStateRefusal, reference: string) => void;
 }
 
@@ -79,14 +78,19 @@ function createApply({ store, usage, events, clock, refused }: CollectionsDeps):
       for (const happening of decided) {
         const { attempts: number, attemptedAtMs: claimedAtMs } = after;
         const attempt = { number, claimedAtMs };
+        const atMs = clock.nowMs();
         const trail = addStep(after.trail, {
           what: wordsOf(happening, after),
-          atMs: clock.nowMs(),
+          atMs,
           attempt,
         });
+        // What the merchant asks for is caused by no event, and causes what comes of it.
+        const causationId =
+          happening.kind === 'completionRequested' ? null : (order.causationId ?? after.causedBy);
         after = { ...after, ...collectionDecider.evolve(after, happening), trail };
-        const event = events.happened(happening, after, order.causationId);
+        const event = events.happened(happening, after, { causationId, atMs });
         if (event) transaction.emit(event);
+        after = { ...after, causedBy: causationId ?? (event ? idOf(event) : after.causedBy) };
       }
       changes.set(order.reference, { before: change.before, after });
       return { collection: after, refusal: null };

@@ -35,6 +35,16 @@ describe('complete-payin', () => {
     expect(text).not.toContain('987654');
   });
 
+  it('passes nothing on while too much waits for Kafka, and counts no try', async () => {
+    const { gateway, complete } = await initiatedGateway();
+    gateway.outbox.isFull = true;
+    for (const _ of [1, 2, 3, 4]) expect(await complete('987654')).toMatchObject({ status: 503 });
+    expect(gateway.rail.completions).toEqual([]);
+    gateway.outbox.isFull = false;
+    expect(await complete('987654')).toMatchObject({ status: 200 });
+    expect(gateway.rail.completions).toHaveLength(1);
+  });
+
   it('a second time answers the same without asking the rail again', async () => {
     const { gateway, complete } = await initiatedGateway();
     const first = await complete('987654');

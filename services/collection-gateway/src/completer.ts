@@ -44,7 +44,7 @@ export interface Completer extends AsyncDisposable {
 
 interface CompleterDeps {
   readonly collections: Pick<Collections, 'find' | 'apply' | 'recordOutcome'>;
-  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  readonly messaging: Pick<Messaging, 'groupCommit' | 'acceptsWork'>;
   readonly rail: (name: string) => RailConnector | undefined;
   readonly patience: Pick<Patience, 'within' | 'deadlineMs'>;
   readonly clock: Clock;
@@ -92,6 +92,10 @@ export function createCompleter(deps: CompleterDeps): Completer {
     if (!isSameContent(form, order)) {
       counted('REQUEST MISMATCH');
       return refuse({ reason: 'REQUEST MISMATCH', reference });
+    }
+    if (!deps.messaging.acceptsWork()) {
+      counted('SERVICE UNAVAILABLE');
+      return refuse({ reason: 'SERVICE UNAVAILABLE', reference, description: NOT_PASSED_ON });
     }
     const limits = limitsOf(deps, merchant, found);
     const leaseMs = (deps.rail(found.rail)?.capabilities.callDeadlineMs ?? 0) + LEASE_MARGIN_MS;

@@ -11,13 +11,14 @@ import { createApp } from './app.ts';
 import { createCollections } from './collections.ts';
 import { type Completer, createCompleter } from './completer.ts';
 import type { settings } from './config.ts';
-import { createCollectionEvents } from './events.ts';
+import { collectionEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
 import { createInitiate, startInitiator } from './initiator.ts';
 import { createMetrics } from './metrics.ts';
 import { createPatience } from './patience.ts';
 import { addPaymentRoutes } from './payment-routes.ts';
 import { createRecorder } from './recorder.ts';
+import { createRepublish } from './republishing.ts';
 import { openCollectionStore } from './store.ts';
 import { openUsageStore } from './usage.ts';
 
@@ -52,7 +53,7 @@ export async function composeGateway(
     collectionsPerNumberPerHour: config.COLLECTIONS_PER_NUMBER_PER_HOUR,
     clock,
     ids,
-    events: createCollectionEvents({ ids, clock }),
+    events: collectionEvents,
     routeRail: (operatorCode) => rails.routeCollection({ operatorCode }),
     refused: (refusal, reference) => logger.info({ refusal, reference }, 'nothing to do for a collection'),
   });
@@ -79,7 +80,10 @@ export async function composeGateway(
       pauseMs: config.INITIATE_PAUSE_MS,
     }),
   );
-  await messaging.consume(createHandlers({ collections, resubmitGraceMs, becameDue: initiator.wake }));
+  const republish = createRepublish({ store, events: collectionEvents });
+  await messaging.consume(
+    createHandlers({ collections, republish, resubmitGraceMs, becameDue: initiator.wake }),
+  );
   addPaymentRoutes(scope.operator, store);
   const requests = createCounter(1);
   const app = createApp({

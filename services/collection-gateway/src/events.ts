@@ -1,78 +1,73 @@
 import { walletKeyOf } from '@pesewa/contracts';
-import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
-import type { OutgoingEvent } from '@pesewa/messaging';
+import { unreachable } from '@pesewa/kernel';
+import type { Occasion, OutgoingEvent } from '@pesewa/messaging';
 import type { CollectionHappening } from './domain/state.ts';
 import type { Collection } from './store.ts';
 
-/** What turns a collection's happenings into events of collections.events. */
+/** Turns a collection's happenings into events of collections.events. */
 export interface CollectionEvents {
   readonly initiated: (collection: Collection) => OutgoingEvent;
   /** The event that others see of a happening, or nothing where it is ours alone; `after` is the state it led to. */
   readonly happened: (
     happening: CollectionHappening,
     after: Collection,
-    causationId: string | null,
+    occasion: Occasion,
   ) => OutgoingEvent | undefined;
 }
 
-/** Builds {@link CollectionEvents}. */
-export function createCollectionEvents(deps: {
-  readonly ids: Ids;
-  readonly clock: Pick<Clock, 'nowMs'>;
-}): CollectionEvents {
-  const common = (collection: Collection) => ({
-    eventId: deps.ids.next('ev'),
-    occurredAt: BigInt(deps.clock.nowMs()),
-    reference: collection.reference,
-    merchantReference: collection.order.merchantReference,
-    merchantId: collection.merchantId,
-    currency: collection.order.amount.currency,
-    rail: collection.rail,
-  });
-  return {
-    initiated: (collection) => ({
-      ...address(collection, null),
-      type: 'pesewa.collections.CollectionInitiated',
-      payload: {
-        ...common(collection),
-        amount: collection.order.amount.minor,
-        country: collection.order.country,
-        operatorCode: collection.order.operatorCode,
-      },
-    }),
-    happened: (happening, after, causationId) => {
-      const to = address(after, causationId);
-      switch (happening.kind) {
-        case 'initiationAccepted':
-        case 'initiationUnclear':
-        case 'requeued':
-        case 'completionAccepted':
-        case 'completionRefused':
-        case 'completionReturned':
-          return undefined;
-        case 'completionRequested': {
-          const payload = { ...common(after), attempt: after.completionAttempts };
-          return { ...to, type: 'pesewa.collections.CollectionCompletionRequested', payload };
-        }
-        case 'completionClosed': {
-          const payload = { ...common(after), attempts: after.completionAttempts };
-          return { ...to, type: 'pesewa.collections.CollectionCompletionClosed', payload };
-        }
-        case 'completed': {
-          const { amountReceived, fee, railFee } = happening;
-          const payload = { ...common(after), ...origin(after), amountReceived, fee, railFee };
-          return { ...to, type: 'pesewa.collections.CollectionCompleted', payload };
-        }
-        case 'failed': {
-          const payload = { ...common(after), ...origin(after), failureReason: happening.reason };
-          return { ...to, type: 'pesewa.collections.CollectionFailed', payload };
-        }
-        default:
-          return unreachable(happening);
-      }
+const common = (collection: Collection, atMs: number) => ({
+  occurredAt: BigInt(atMs),
+  reference: collection.reference,
+  merchantReference: collection.order.merchantReference,
+  merchantId: collection.merchantId,
+  currency: collection.order.amount.currency,
+  rail: collection.rail,
+});
+
+/** The {@link CollectionEvents}: they follow from the record alone, so that the same event published again is the same. */
+export const collectionEvents: CollectionEvents = {
+  initiated: (collection) => ({
+    ...address(collection, null),
+    type: 'pesewa.collections.CollectionInitiated',
+    payload: {
+      ...common(collection, collection.acceptedAtMs),
+      amount: collection.order.amount.minor,
+      country: collection.order.country,
+      operatorCode: collection.order.operatorCode,
     },
-  };
-}
+  }),
+  happened: (happening, after, { causationId, atMs }) => {
+    const to = address(after, causationId);
+    switch (happening.kind) {
+      case 'initiationAccepted':
+      case 'initiationUnclear':
+      case 'requeued':
+      case 'completionAccepted':
+      case 'completionRefused':
+      case 'completionReturned':
+        return undefined;
+      case 'completionRequested': {
+        const payload = { ...common(after, atMs), attempt: after.completionAttempts };
+        return { ...to, type: 'pesewa.collections.CollectionCompletionRequested', payload };
+      }
+      case 'completionClosed': {
+        const payload = { ...common(after, atMs), attempts: after.completionAttempts };
+        return { ...to, type: 'pesewa.collections.CollectionCompletionClosed', payload };
+      }
+      case 'completed': {
+        const { amountReceived, fee, railFee } = happening;
+        const payload = { ...common(after, atMs), ...origin(after), amountReceived, fee, railFee };
+        return { ...to, type: 'pesewa.collections.CollectionCompleted', payload };
+      }
+      case 'failed': {
+        const payload = { ...common(after, atMs), ...origin(after), failureReason: happening.reason };
+        return { ...to, type: 'pesewa.collections.CollectionFailed', payload };
+      }
+      default:
+        return unreachable(happening);
+    }
+  },
+};
 
 function origin(collection: Collection) {
   return {
@@ -87,5 +82,6 @@ function address(collection: Collection, causationId: string | null) {
     key: walletKeyOf(collection.merchantId, collection.order.amount.currency),
     version: collection.version,
     causationId,
+    traceparent: collection.traceparent,
   };
 }

@@ -13,6 +13,7 @@ import {
   type TestScope,
   topicNameOf,
 } from '@pesewa/testkit';
+import type { Db } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   createTestRail,
@@ -73,7 +74,7 @@ function fact(
   changes: { readonly amount?: bigint; readonly polledAtMs?: number } = {},
 ): Notice {
   const { amount = null, polledAtMs = systemClock.nowMs() } = changes;
-  const envelope = { eventId: ids.next('ev'), occurredAt: BigInt(systemClock.nowMs()) };
+  const envelope = { eventId: `ev-${ids.next('rn')}`, occurredAt: BigInt(systemClock.nowMs()) };
   const said = { status, amount, fee: null, reason: status === 'failed' ? 'EXPIRED' : null } as const;
   const asked = { source: 'poll', polledAt: BigInt(polledAtMs) } as const;
   return {
@@ -83,7 +84,7 @@ function fact(
 }
 
 function decided(reference: string, amount: bigint): Notice {
-  const envelope = { eventId: ids.next('ev'), occurredAt: BigInt(systemClock.nowMs()) };
+  const envelope = { eventId: `ev-${ids.next('rn')}`, occurredAt: BigInt(systemClock.nowMs()) };
   const people = { breakId: ids.next('br'), decidedBy: 'esi', approvedBy: 'kofi' };
   const money = { currency: 'GMD', amount, railFee: 7n };
   return {
@@ -116,7 +117,7 @@ async function initiated(merchantReference: string): Promise<string> {
 async function events(): Promise<
   readonly { readonly type: string; readonly payload: Record<string, unknown> }[]
 > {
-  await eventually(async () => expect(await database().collection('outbox').countDocuments()).toBe(0));
+  await untilSent(database());
   const readTopic = await createTopicReader(config);
   const messages = await readTopic(topicNameOf(config, 'collections'));
   return messages.map(({ type, payload }) => ({ type: type.replace('pesewa.collections.', ''), payload }));
@@ -127,8 +128,13 @@ const endsOf = async (reference: string) =>
     ({ type, payload }) => payload['reference'] === reference && /^Collection(Completed|Failed)$/.test(type),
   );
 
-/** Every message of rails.notices is applied. */
+async function untilSent(db: Db): Promise<void> {
+  await eventually(async () => expect(await db.collection('outbox').countDocuments()).toBe(0));
+}
+
+/** Every notice is published, and every message of rails.notices is applied. */
 async function untilApplied(): Promise<void> {
+  await untilSent(reconciler.db);
   const topic = topicNameOf(config, 'railNotices');
   const admin = createTestKafka(config).admin();
   await admin.connect();

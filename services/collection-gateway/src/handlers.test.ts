@@ -1,4 +1,4 @@
-import type { ChunkTransaction } from '@pesewa/messaging';
+import { type ChunkTransaction, idOf } from '@pesewa/messaging';
 import { describe, expect, it } from 'vitest';
 import { openGateway, payinBody } from './fixtures/gateway.ts';
 import { createHandlers } from './handlers.ts';
@@ -40,6 +40,20 @@ describe('facts', () => {
         },
       },
     ]);
+  });
+
+  it('and requests cause what follows, and all of it belongs to the trace of the payin', async () => {
+    const gateway = openGateway();
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    gateway.rail.script.initiation = { kind: 'failed', reason: 'Declined' };
+    await gateway.send({ path: 'payin', body: payinBody(), headers: { traceparent } });
+    const [initiated, failed] = gateway.emitted;
+    expect(initiated).toMatchObject({ causationId: null, traceparent });
+    expect(failed).toMatchObject({
+      type: 'pesewa.collections.CollectionFailed',
+      causationId: initiated && idOf(initiated),
+      traceparent,
+    });
   });
 
   it('with another amount leave it pending', async () => {
@@ -102,11 +116,11 @@ describe('a decided amount', () => {
 
   it.each([
     [1n, ['co-1'], []],
-    [0n, [], ['ev-decided']],
-    [-1n, [], ['ev-decided']],
+    [0n, [], [0]],
+    [-1n, [], [0]],
   ])('of %s is applied to %o, parked %o', async (amount, applied, parked) => {
     const references: string[] = [];
-    const aside: string[] = [];
+    const aside: number[] = [];
     const [handler] = createHandlers({
       collections: {
         apply: async (commands) => {
@@ -114,6 +128,7 @@ describe('a decided amount', () => {
           return [];
         },
       },
+      republish: async () => undefined,
       resubmitGraceMs: 0,
       becameDue: () => undefined,
     });
@@ -121,7 +136,7 @@ describe('a decided amount', () => {
       session: {} as ChunkTransaction['session'],
       emit: () => undefined,
       afterCommit: () => undefined,
-      park: (eventId) => void aside.push(eventId),
+      park: (index) => void aside.push(index),
       partition: 0,
       careful: false,
     };

@@ -1,37 +1,59 @@
-import type { TopicEvent } from '@pesewa/contracts';
-import { handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
+import { type EventHandling, type HandledEvent, handleTopic, type TopicHandler } from '@pesewa/messaging';
 import type { CollectionOrderCommand, Collections } from './collections.ts';
+import type { Republish } from './republishing.ts';
 
-const NOTICES = ['pesewa.rails.RailStatusObserved', 'pesewa.rails.CollectionAmountDecided'] as const;
+const NOTICES = {
+  'pesewa.rails.RailStatusObserved': 'handled',
+  'pesewa.rails.CollectionAmountDecided': 'handled',
+  'pesewa.rails.RepublishRequested': 'handled',
+  // For payouts.
+  'pesewa.rails.PayoutOutcomeDecided': 'ignored',
+  // A claim that the reconciler checks first.
+  'pesewa.rails.CallbackReceived': 'ignored',
+} as const satisfies EventHandling<'railNotices'>;
 
-type Notice = Received<Extract<TopicEvent<'railNotices'>, { readonly type: (typeof NOTICES)[number] }>>;
+type Notice = HandledEvent<'railNotices', typeof NOTICES>;
+type Republishing = Extract<Notice, { readonly type: 'pesewa.rails.RepublishRequested' }>;
 
 /** What the gateway makes of the topics it consumes: facts end collections, or let them go out again. */
 export function createHandlers(deps: {
   readonly collections: Pick<Collections, 'apply'>;
+  readonly republish: Republish;
   readonly resubmitGraceMs: number;
   /** Called when collections may have become due for initiation. */
   readonly becameDue: () => void;
 }): readonly TopicHandler[] {
   const facts = handleTopic('railNotices', NOTICES, async (notices, transaction) => {
-    const commands = notices.flatMap((notice): readonly CollectionOrderCommand[] => {
+    const commands = notices.flatMap((notice, index): readonly CollectionOrderCommand[] => {
+      if (isRepublishing(notice)) return [];
       const { reference } = notice.payload;
       if (notice.type === 'pesewa.rails.CollectionAmountDecided' && notice.payload.amount <= 0n) {
-        transaction.park(notice.eventId, 'an amount received must be above zero');
+        transaction.park(index, 'an amount received must be above zero');
         return [];
       }
       const command = commandOf(notice, deps.resubmitGraceMs);
       return command ? [{ reference, causationId: notice.eventId, command }] : [];
     });
-    if (commands.length === 0) return;
-    await deps.collections.apply(commands, transaction);
-    transaction.afterCommit(deps.becameDue);
+    if (commands.length > 0) {
+      await deps.collections.apply(commands, transaction);
+      transaction.afterCommit(deps.becameDue);
+    }
+    const own = notices.filter(isRepublishing).filter(({ payload }) => payload.kind === 'collection');
+    const asked = own.map(({ payload }) => payload.reference);
+    if (asked.length > 0) await deps.republish(asked, transaction);
   });
   return [facts];
 }
 
+function isRepublishing(notice: Notice): notice is Republishing {
+  return notice.type === 'pesewa.rails.RepublishRequested';
+}
+
 /** The command that a notice is to a collection; none for one about a payout. */
-function commandOf(notice: Notice, resubmitGraceMs: number): CollectionOrderCommand['command'] | undefined {
+function commandOf(
+  notice: Exclude<Notice, Republishing>,
+  resubmitGraceMs: number,
+): CollectionOrderCommand['command'] | undefined {
   if (notice.type === 'pesewa.rails.CollectionAmountDecided') {
     const { currency, amount, railFee } = notice.payload;
     return { kind: 'decideAmount', decided: { currency, amount, railFee } };

@@ -37,6 +37,23 @@ describe('payin', () => {
     expect(typesOf(gateway)).toEqual(['CollectionInitiated']);
   });
 
+  it('is refused while too much waits for Kafka, and a duplicate is told all the same', async () => {
+    const gateway = openGateway();
+    await gateway.send({ path: 'payin', body: payinBody() });
+    gateway.outbox.isFull = true;
+    const again = await gateway.send({ path: 'payin', body: payinBody() });
+    expect(again).toMatchObject({ status: 200, body: { responseDetails: failed('DUPLICATE REFERENCE') } });
+    const next = payinBody({ transactionReference: 'order-2' });
+    const refused = await gateway.send({ path: 'payin', body: next });
+    expect(refused).toMatchObject({
+      status: 503,
+      body: { responseDetails: { responseCode: '06', failedReason: 'SERVICE UNAVAILABLE' } },
+    });
+    expect([gateway.stored.size, gateway.rail.initiations.length]).toEqual([1, 1]);
+    gateway.outbox.isFull = false;
+    expect(await gateway.send({ path: 'payin', body: next })).toMatchObject({ status: 200 });
+  });
+
   it("by link answers the rail's link", async () => {
     const gateway = openGateway();
     gateway.rail.script.initiation = { kind: 'accepted', redirectionUrl: 'https://pay.example/1' };

@@ -22,6 +22,10 @@ export interface Collection extends CollectionState {
   readonly merchantId: string;
   readonly rail: string;
   readonly acceptedAtMs: number;
+  /** The trace of the request that it came in: everything about it belongs there. */
+  readonly traceparent: string;
+  /** The id of the event that moved it last: what follows without another one is caused by it. */
+  readonly causedBy: string;
   /** What happened to it since, for operators; nothing is decided by it. */
   readonly trail: readonly TrailStep[];
 }
@@ -35,6 +39,8 @@ export interface CollectionDocument extends PaymentDocument {
   readonly fee: bigint;
   readonly rail: string;
   readonly acceptedAt: Date;
+  readonly traceparent: string;
+  readonly causedBy: string;
   readonly status: CollectionStatus;
   readonly step: CollectionStep;
   readonly version: bigint;
@@ -95,6 +101,7 @@ function mutable(collection: Collection) {
     completionClosed: collection.completionClosed,
     fee: collection.fee,
     railFee: collection.railFee,
+    causedBy: collection.causedBy,
     trail: trailToDocument(collection.trail),
     ...(lease !== null && { completionLease: { turn: lease.turn, until: new Date(lease.untilMs) } }),
     ...(amountReceived !== null && { amountReceived }),
@@ -115,6 +122,7 @@ function toDocument(collection: Collection): CollectionDocument {
     feeSchedule: collection.feeSchedule,
     rail: collection.rail,
     acceptedAt: new Date(collection.acceptedAtMs),
+    traceparent: collection.traceparent,
     attemptedAt: new Date(collection.attemptedAtMs),
     ...mutable(collection),
   };
@@ -133,6 +141,8 @@ export function fromDocument(document: CollectionDocument): Collection {
     fee: document.fee,
     rail: document.rail,
     acceptedAtMs: document.acceptedAt.getTime(),
+    traceparent: document.traceparent,
+    causedBy: document.causedBy,
     status: document.status,
     step: document.step,
     version: document.version,

@@ -7,8 +7,9 @@ import { openChunkLedger } from './chunks.fixture.ts';
 import { COMMANDS, type OrderDocument } from './commands.ts';
 import type { Entry, Folded } from './domain/books.ts';
 import type { FloatOrder, Instruction, WalletOrder } from './domain/instructions.ts';
+import { topicOf } from './domain/own-events.ts';
 import { type LedgerStore, openLedgerStore } from './store.ts';
-import { cut, topicOf } from './stories.fixture.ts';
+import { cut } from './stories.fixture.ts';
 
 /** A ledger in a real MongoDB, written by its own store, with the gateways' records beside it. */
 export interface AuditedLedger extends AsyncDisposable {
@@ -64,7 +65,9 @@ export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedg
     },
     post: ({ chain, atMs = systemClock.nowMs() }, ...entries) => {
       hasWritten = true;
-      return inTransaction((transaction) => store.write(foldedOf(entries), { chain, atMs }, transaction));
+      return inTransaction((transaction) =>
+        store.write(foldedOf(entries), { chain, atMs }, transaction, () => undefined),
+      );
     },
     audit: (options) =>
       auditLedger({ mongodbUrl, databasePrefix, clock: systemClock, settleMs: 300, ...options }),

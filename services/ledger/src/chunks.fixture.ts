@@ -1,6 +1,5 @@
 import { type ChunkTransaction, type Database, isDuplicateKey, type OutgoingEvent } from '@pesewa/messaging';
 import type { Instruction } from './domain/instructions.ts';
-import { createLedgerEvents } from './events.ts';
 import { createPostings } from './postings.ts';
 import { openLedgerStore } from './store.ts';
 
@@ -25,16 +24,8 @@ export async function openChunkLedger(
   policy = { refundFee: false },
 ): Promise<ChunkLedger> {
   const clock = { nowMs, sleep: () => Promise.resolve() };
-  let count = 0;
-  const ids = {
-    next: (prefix: string) => {
-      count += 1;
-      return `${prefix}-${count}`;
-    },
-  };
   const store = await openLedgerStore(db);
-  const events = createLedgerEvents({ ids, clock });
-  const postings = createPostings({ store, events, clock, policy });
+  const postings = createPostings({ store, clock, policy });
   return {
     apply: async (instructions, { topic = 'payouts', partition = 0, fail } = {}) => {
       let emitted: OutgoingEvent[] = [];
@@ -51,7 +42,7 @@ export async function openChunkLedger(
                 session,
                 partition,
                 emit: (event) => void emitted.push(event),
-                park: (_eventId, reason) => void parked.push(reason),
+                park: (_index, reason) => void parked.push(reason),
                 afterCommit: (action) => void actions.push(action),
                 careful,
               };

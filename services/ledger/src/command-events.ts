@@ -5,6 +5,11 @@ import type { Order } from './domain/orders.ts';
 /** An order that may be applied, with the names of both who let it. */
 export type ApprovedOrder = Extract<Order, { readonly status: 'approved' }>;
 
+/** Whether both operators let the order happen. */
+export function isApproved(order: Order): order is ApprovedOrder {
+  return order.status === 'approved';
+}
+
 /** The event of an approved order; its id is the order's own, so it is applied once (design 5). */
 export function commandEventOf(order: ApprovedOrder): OutgoingEvent {
   const { commandId, target, currency, amount, requestedBy, decidedBy, decidedAt } = order;

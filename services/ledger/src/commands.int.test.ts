@@ -13,9 +13,9 @@ import { Hono } from 'hono';
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApprovals } from './approvals.ts';
+import { createComingForward } from './coming-forward.ts';
 import { addCommandRoutes } from './command-routes.ts';
 import { createCommands } from './commands.ts';
-import { createLedgerEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
 import { anyTarget, openTestOperators, type TestOperators } from './orders.fixture.ts';
 import { createPostings } from './postings.ts';
@@ -47,7 +47,7 @@ afterAll(async () => {
 async function openReplica(): Promise<TestOperators> {
   const scope = openTestScope(config);
   scopes.push(scope);
-  const produces = ['ledgerCommands'] as const;
+  const produces = ['ledger', 'ledgerCommands'] as const;
   const messaging = await openMessaging(scope, { service: 'ledger', database: 'ledger', produces });
   ({ db } = messaging);
   await createCollections(db);
@@ -62,13 +62,15 @@ async function openReplica(): Promise<TestOperators> {
 async function openPostingLedger(): Promise<TestOperators> {
   const posting = openTestScope(config);
   scopes.push(posting);
-  const { clock, ids } = posting;
+  const { clock, logger } = posting;
   const produces = ['ledger', 'wallets', 'ledgerCommands'] as const;
   const messaging = await openMessaging(posting, { service: 'ledger', database: 'ledger', produces });
   const store = await openLedgerStore(messaging.db);
-  const events = createLedgerEvents({ ids, clock });
-  const postings = createPostings({ store, events, clock, policy: { refundFee: false } });
-  await messaging.consume(createHandlers({ postings, approvals: createApprovals(messaging.db) }));
+  const postings = createPostings({ store, clock, policy: { refundFee: false } });
+  const comingForward = createComingForward({ messaging, store, gaps: 'stop', logger });
+  await messaging.consume(
+    createHandlers({ postings, approvals: createApprovals(messaging.db), comingForward }),
+  );
   return replica(0);
 }
 

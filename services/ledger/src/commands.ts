@@ -1,7 +1,7 @@
 import { accept, type Clock, type Ids, type Result, refuse } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { ClientSession, Collection, Db, Filter } from 'mongodb';
-import { type ApprovedOrder, commandEventOf } from './command-events.ts';
+import { commandEventOf, isApproved } from './command-events.ts';
 import { createOutcomes, type Outcome } from './command-outcomes.ts';
 import {
   type Decision,
@@ -12,6 +12,7 @@ import {
   type Verdict,
   type Wish,
 } from './domain/orders.ts';
+import { decidedEventOf } from './events.ts';
 
 /** An order, and what the ledger did with it; no outcome while it is not applied and not refused. */
 export interface FollowedOrder {
@@ -51,7 +52,13 @@ export interface Commands {
   }) => Promise<{ readonly items: readonly FollowedOrder[]; readonly next: Cursor | null }>;
 }
 
-type Stored<Any> = Any extends Order ? Omit<Any, 'commandId'> & { readonly _id: string } : never;
+type Stored<Any> = Any extends Order
+  ? Omit<Any, 'commandId'> & {
+      readonly _id: string;
+      /** Set while an approved order is to be published again; see orders-again.ts. */
+      readonly again?: true;
+    }
+  : never;
 
 /** An order as MongoDB holds it; `_id` is its id, so each is taken once. */
 export type OrderDocument = Stored<Order>;
@@ -138,7 +145,7 @@ async function record(
     taken.set(proposal.commandId, proposal);
     fresh.push(proposal);
   }
-  if (fresh.length > 0) await collection.insertMany(fresh.map(toDocument), { session });
+  if (fresh.length > 0) await collection.insertMany(fresh.map(toOrderDocument), { session });
   return proposals.map((proposal) => taken.get(proposal.commandId) ?? proposal);
 }
 
@@ -175,14 +182,17 @@ async function write(
     changed.map((order) => ({
       replaceOne: {
         filter: { _id: order.commandId, status: 'proposed' },
-        replacement: toDocument(order),
+        replacement: { ...toOrderDocument(order), ...(isApproved(order) && { again: true as const }) },
       },
     })),
     { session },
   );
   // Read in this transaction's snapshot, where nobody else can have decided; a rival's write is a conflict, and reruns.
   if (matchedCount !== changed.length) throw new Error('an order was decided twice at once');
-  for (const order of changed) if (isApproved(order)) emit(commandEventOf(order));
+  for (const order of changed) {
+    if (order.status !== 'proposed') emit(decidedEventOf(order));
+    if (isApproved(order)) emit(commandEventOf(order));
+  }
 }
 
 /** The orders of these ids that exist, as the session sees them. */
@@ -192,10 +202,6 @@ export async function findOrders(
   session: ClientSession,
 ): Promise<readonly Order[]> {
   return (await collection.find({ _id: { $in: ids } }, { session }).toArray()).map(toOrder);
-}
-
-function isApproved(order: Order): order is ApprovedOrder {
-  return order.status === 'approved';
 }
 
 /** What is stored of a status: whether an approved order is applied is told by the entries alone. */
@@ -209,10 +215,12 @@ function following({ atMs, commandId }: Cursor): Filter<OrderDocument> {
   return { $or: [{ at: { $lt: at } }, { at, _id: { $lt: commandId } }] };
 }
 
-function toOrder({ _id, ...order }: OrderDocument): Order {
+/** An order as it was stored. */
+export function toOrder({ _id, again: _again, ...order }: OrderDocument): Order {
   return { commandId: _id, ...order };
 }
 
-function toDocument({ commandId, ...order }: Order): OrderDocument {
+/** An order to be stored. */
+export function toOrderDocument({ commandId, ...order }: Order): OrderDocument {
   return { _id: commandId, ...order };
 }

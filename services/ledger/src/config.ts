@@ -15,6 +15,15 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .default('')
     .transform((text) => (text === '' ? [] : text.split(',').map((name) => name.trim())))
     .describe('the rails that orders may name, separated by commas; any, where it is empty'),
+  OWN_EVENTS_GAPS: z
+    .enum(['stop', 'pass'])
+    .default('stop')
+    .describe(
+      'whether a restored ledger goes on where its own topic lacks what it had published since the backup',
+    ),
+  ORDERS_AGAIN_AFTER_MS: wholeNumberSetting({ min: 100, max: 86_400_000 })
+    .default(60_000)
+    .describe('how long after its approval an order is published a second time'),
   CHUNK_MESSAGES_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
     .default(1_000)
     .describe('messages that share one transaction'),

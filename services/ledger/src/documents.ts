@@ -1,7 +1,7 @@
 import { type ChainedEntry, walletKeyOf } from '@pesewa/contracts';
 import type { Binary } from 'mongodb';
 import type { Turnover } from './domain/accounts.ts';
-import type { Entry, EntryKind, Hold, RefusedOrder, Wallet } from './domain/books.ts';
+import type { Entry, EntryKind, Hold, Refusal, RefusedOrder, Wallet } from './domain/books.ts';
 
 /** An entry as MongoDB holds it; `_id` is its reference and kind. */
 export interface EntryDocument extends ChainedEntry {
@@ -16,13 +16,15 @@ export interface WalletDocument extends Wallet {
 }
 
 /** A refused hold, remembered so that a replay refuses it again; `_id` is the payout's reference. */
-export interface RefusalDocument extends Omit<Hold, 'reference' | 'status'> {
+export interface RefusalDocument extends Omit<Hold, 'reference' | 'status' | 'refusal'>, Refusal {
   readonly _id: string;
+  readonly at: Date;
 }
 
 /** A refused order, remembered for the same reason; `_id` is that of the entry which it does not get. */
 export interface RefusedOrderDocument extends Omit<RefusedOrder, 'id'> {
   readonly _id: string;
+  readonly at: Date;
 }
 
 /** One writer's share of an account that many share; the account is the sum of its buckets. */
@@ -105,11 +107,15 @@ export function toWallet({ merchantId, currency, available, held, sequence }: Wa
 }
 
 /** A refused hold to be remembered. */
-export function toRefusalDocument({ reference, status: _refused, ...refusal }: Hold): RefusalDocument {
-  return { _id: reference, ...refusal };
+export function toRefusalDocument(
+  { reference, status: _refused, refusal, ...hold }: Hold,
+  at: Date,
+): RefusalDocument {
+  if (!refusal) throw new TypeError('a hold was refused by nobody');
+  return { _id: reference, ...hold, ...refusal, at };
 }
 
 /** A refused order to be remembered. */
-export function toRefusedOrderDocument({ id, ...refused }: RefusedOrder): RefusedOrderDocument {
-  return { _id: id, ...refused };
+export function toRefusedOrderDocument({ id, ...refused }: RefusedOrder, at: Date): RefusedOrderDocument {
+  return { _id: id, ...refused, at };
 }

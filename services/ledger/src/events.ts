@@ -1,69 +1,139 @@
 import { walletKeyOf } from '@pesewa/contracts';
-import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
+import { unreachable } from '@pesewa/kernel';
 import type { OutgoingEvent } from '@pesewa/messaging';
 import type { WalletChange } from './domain/books.ts';
 import type { Happening } from './domain/instructions.ts';
+import { directionOf, type Order, type OrderKind } from './domain/orders.ts';
+import type { DecidedOrder } from './domain/own-events.ts';
+import type { Written } from './pages.ts';
 
-/** What turns the ledger's happenings into events of ledger.events and wallets.balances. */
-export interface LedgerEvents {
-  readonly happened: (happening: Happening) => OutgoingEvent;
-  /** The balances of a wallet after the newest of its entries. */
-  readonly balanceChanged: (change: WalletChange) => OutgoingEvent;
+function address(happening: Happening) {
+  const { causationId, sequence, currency } = happening;
+  const key = walletKeyOf(ownerOf(happening), currency);
+  return { topic: 'ledger' as const, key, version: sequence, causationId };
 }
 
-/** Builds {@link LedgerEvents}. */
-export function createLedgerEvents(deps: { readonly ids: Ids; readonly clock: Clock }): LedgerEvents {
-  const envelope = () => ({ eventId: deps.ids.next('ev'), occurredAt: BigInt(deps.clock.nowMs()) });
-
-  function address(happening: Happening) {
-    const { causationId, sequence, currency } = happening;
-    const key = walletKeyOf(ownerOf(happening), currency);
-    return { topic: 'ledger' as const, key, version: sequence, causationId };
+/** The event of what the ledger did, at the time of its entries: so the same told again is the same. */
+export function eventOf(happening: Happening, at: Date): OutgoingEvent {
+  // Only what the schema names is encoded: the fields of a happening are those of its event.
+  const payload = { occurredAt: BigInt(at.getTime()), ...happening };
+  switch (payload.kind) {
+    case 'holdPlaced':
+      return { ...address(happening), type: 'pesewa.ledger.HoldPlaced', payload };
+    case 'holdRefused':
+      return { ...address(happening), type: 'pesewa.ledger.HoldRefused', payload };
+    case 'holdCaptured':
+      return { ...address(happening), type: 'pesewa.ledger.HoldCaptured', payload };
+    case 'holdReleased':
+      return { ...address(happening), type: 'pesewa.ledger.HoldReleased', payload };
+    case 'collectionCredited':
+      return { ...address(happening), type: 'pesewa.ledger.CollectionCredited', payload };
+    case 'payoutRefunded':
+      return { ...address(happening), type: 'pesewa.ledger.PayoutRefunded', payload };
+    case 'walletFunded':
+      return { ...address(happening), type: 'pesewa.ledger.WalletFunded', payload };
+    case 'floatFunded':
+      return { ...address(happening), type: 'pesewa.ledger.FloatFunded', payload };
+    case 'walletWithdrawn':
+      return { ...address(happening), type: 'pesewa.ledger.WalletWithdrawn', payload };
+    case 'floatWithdrawn':
+      return { ...address(happening), type: 'pesewa.ledger.FloatWithdrawn', payload };
+    case 'walletAdjusted':
+      return { ...address(happening), type: 'pesewa.ledger.WalletAdjusted', payload };
+    case 'suspenseBooked':
+      return { ...address(happening), type: 'pesewa.ledger.SuspenseBooked', payload };
+    case 'commandRefused':
+      return { ...address(happening), type: 'pesewa.ledger.CommandRefused', payload };
+    default:
+      return unreachable(payload);
   }
+}
 
+/** What a page holds, for ourselves after a restore (ADR 45); it goes where the first of its postings goes. */
+export function pageEventOf(
+  { chain, number, hash }: Written,
+  first: Happening,
+  postings: readonly string[],
+  at: Date,
+): OutgoingEvent {
   return {
-    happened: (happening) => {
-      // Only what the schema names is encoded: the fields of a happening are those of its event.
-      const payload = { ...envelope(), ...happening };
-      switch (payload.kind) {
-        case 'holdPlaced':
-          return { ...address(happening), type: 'pesewa.ledger.HoldPlaced', payload };
-        case 'holdRefused':
-          return { ...address(happening), type: 'pesewa.ledger.HoldRefused', payload };
-        case 'holdCaptured':
-          return { ...address(happening), type: 'pesewa.ledger.HoldCaptured', payload };
-        case 'holdReleased':
-          return { ...address(happening), type: 'pesewa.ledger.HoldReleased', payload };
-        case 'collectionCredited':
-          return { ...address(happening), type: 'pesewa.ledger.CollectionCredited', payload };
-        case 'payoutRefunded':
-          return { ...address(happening), type: 'pesewa.ledger.PayoutRefunded', payload };
-        case 'walletFunded':
-          return { ...address(happening), type: 'pesewa.ledger.WalletFunded', payload };
-        case 'floatFunded':
-          return { ...address(happening), type: 'pesewa.ledger.FloatFunded', payload };
-        case 'walletWithdrawn':
-          return { ...address(happening), type: 'pesewa.ledger.WalletWithdrawn', payload };
-        case 'floatWithdrawn':
-          return { ...address(happening), type: 'pesewa.ledger.FloatWithdrawn', payload };
-        case 'walletAdjusted':
-          return { ...address(happening), type: 'pesewa.ledger.WalletAdjusted', payload };
-        case 'suspenseBooked':
-          return { ...address(happening), type: 'pesewa.ledger.SuspenseBooked', payload };
-        case 'commandRefused':
-          return { ...address(happening), type: 'pesewa.ledger.CommandRefused', payload };
-        default:
-          return unreachable(payload);
-      }
+    ...address(first),
+    version: 0n,
+    type: 'pesewa.ledger.PageWritten',
+    payload: {
+      occurredAt: BigInt(at.getTime()),
+      chain,
+      number,
+      hash: Buffer.from(hash).toString('hex'),
+      postings,
     },
-    balanceChanged: ({ after, causationId }) => ({
-      topic: 'wallets',
-      key: walletKeyOf(after.merchantId, after.currency),
-      version: after.sequence,
-      causationId,
-      type: 'pesewa.wallets.WalletBalanceChanged',
-      payload: { ...envelope(), ...after },
-    }),
+  };
+}
+
+/** A decided order, for ourselves after a restore (ADR 45); reasons are free text, and stay in our own database. */
+export function decidedEventOf(order: Exclude<Order, { readonly status: 'proposed' }>): OutgoingEvent {
+  const { commandId, kind, target, currency, amount, requestedBy, at, status, decidedBy, decidedAt } = order;
+  const decidedMs = BigInt(decidedAt.getTime());
+  return {
+    topic: 'ledger',
+    key: walletKeyOf(target, currency),
+    version: 0n,
+    causationId: null,
+    type: 'pesewa.ledger.OrderDecided',
+    payload: {
+      occurredAt: decidedMs,
+      commandId,
+      kind,
+      target,
+      currency,
+      amount,
+      direction: directionOf(order) ?? null,
+      requestedBy,
+      requestedAt: BigInt(at.getTime()),
+      status,
+      decidedBy,
+      decidedAt: decidedMs,
+    },
+  };
+}
+
+/** Stands for each reason of an order that came back from our own events, which have none. */
+export const REASON_LOST = 'lost with the database that was restored';
+
+/** The order that {@link decidedEventOf} was made from, without its reasons. */
+export function orderOf(decided: DecidedOrder): Order {
+  const { commandId, target, currency, amount, requestedBy, status, decidedBy } = decided;
+  const { direction } = decided;
+  // Only what our own types allow was ever published.
+  return {
+    commandId,
+    kind: decided.kind as OrderKind,
+    target,
+    currency,
+    amount,
+    ...(direction !== null && { direction }),
+    reason: REASON_LOST,
+    requestedBy,
+    at: new Date(Number(decided.requestedAt)),
+    status,
+    decidedBy,
+    decidedAt: new Date(Number(decided.decidedAt)),
+    ...(status === 'rejected' && { decisionReason: REASON_LOST }),
+  } as Order;
+}
+
+/** The event of a wallet's balances after the newest of its entries. */
+export function balanceEventOf(
+  { after, causationId }: Pick<WalletChange, 'after' | 'causationId'>,
+  at: Date,
+): OutgoingEvent {
+  return {
+    topic: 'wallets',
+    key: walletKeyOf(after.merchantId, after.currency),
+    version: after.sequence,
+    causationId,
+    type: 'pesewa.wallets.WalletBalanceChanged',
+    payload: { occurredAt: BigInt(at.getTime()), ...after },
   };
 }
 

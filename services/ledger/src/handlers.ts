@@ -1,7 +1,7 @@
-import type { TopicEvent } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
-import { handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
+import { type EventHandling, type HandledEvent, handleTopic, type TopicHandler } from '@pesewa/messaging';
 import type { Approvals, NamedOrder } from './approvals.ts';
+import type { ComingForward } from './coming-forward.ts';
 import type { FloatOrder, Instruction, WalletOrder } from './domain/instructions.ts';
 import type { Postings } from './postings.ts';
 
@@ -9,16 +9,19 @@ import type { Postings } from './postings.ts';
 export function createHandlers(deps: {
   readonly postings: Postings;
   readonly approvals: Approvals;
+  readonly comingForward: ComingForward;
 }): readonly TopicHandler[] {
-  const { postings, approvals } = deps;
+  const { postings, approvals, comingForward } = deps;
   const payouts = handleTopic(
     'payouts',
-    [
-      'pesewa.payouts.PayoutAccepted',
-      'pesewa.payouts.PayoutCompleted',
-      'pesewa.payouts.PayoutFailed',
-      'pesewa.payouts.PayoutReversed',
-    ],
+    {
+      'pesewa.payouts.PayoutAccepted': 'handled',
+      'pesewa.payouts.PayoutCompleted': 'handled',
+      'pesewa.payouts.PayoutFailed': 'handled',
+      'pesewa.payouts.PayoutReversed': 'handled',
+      // The hold stands while the rail is asked.
+      'pesewa.payouts.PayoutSubmitted': 'ignored',
+    },
     async (events, transaction) => {
       const instructions = events.map(({ type, payload, eventId }): Instruction => {
         const { reference, merchantId, currency, amount, fee } = payload;
@@ -41,7 +44,14 @@ export function createHandlers(deps: {
   );
   const collections = handleTopic(
     'collections',
-    ['pesewa.collections.CollectionCompleted'],
+    {
+      'pesewa.collections.CollectionCompleted': 'handled',
+      // Money moves once a customer has paid.
+      'pesewa.collections.CollectionInitiated': 'ignored',
+      'pesewa.collections.CollectionCompletionRequested': 'ignored',
+      'pesewa.collections.CollectionCompletionClosed': 'ignored',
+      'pesewa.collections.CollectionFailed': 'ignored',
+    },
     async (events, transaction) => {
       const instructions = events.map(({ payload, eventId }): Instruction => {
         const { reference, merchantId, currency, amountReceived, fee, rail, railFee } = payload;
@@ -51,33 +61,39 @@ export function createHandlers(deps: {
       await postings.post(instructions, 'collections', transaction);
     },
   );
-  const commands = handleTopic('ledgerCommands', orderTypes, async (events, transaction) => {
+  const commands = handleTopic('ledgerCommands', ORDERS, async (events, transaction) => {
     const named = events.map(toNamedOrder);
     const reasons = await approvals.check(named, transaction.session);
-    for (const [index, reason] of reasons) transaction.park(events[index]?.eventId ?? '', reason);
-    const approved = named.flatMap(({ order }, index) => (reasons.has(index) ? [] : [order]));
-    await postings.post(approved, 'ledgerCommands', transaction);
+    for (const [index, reason] of reasons) transaction.park(index, reason);
+    const approved = [...named.keys()].filter((index) => !reasons.has(index));
+    await postings.post(
+      approved.flatMap((index) => named[index]?.order ?? []),
+      'ledgerCommands',
+      { ...transaction, park: (nth, reason) => transaction.park(approved[nth] ?? -1, reason) },
+    );
   });
-  return [payouts, collections, commands];
+  // A partition has the same wallets in each topic: a new message of one must not come before what another had brought.
+  const prepare = comingForward.partition;
+  return [payouts, collections, commands].map((handler) => ({ ...handler, prepare }));
 }
 
-const orderTypes = [
-  'pesewa.ledger.FundWallet',
-  'pesewa.ledger.FundFloat',
-  'pesewa.ledger.WithdrawWallet',
-  'pesewa.ledger.WithdrawFloat',
-  'pesewa.ledger.AdjustWallet',
-  'pesewa.ledger.BookSuspense',
-] as const;
+const ORDERS = {
+  'pesewa.ledger.FundWallet': 'handled',
+  'pesewa.ledger.FundFloat': 'handled',
+  'pesewa.ledger.WithdrawWallet': 'handled',
+  'pesewa.ledger.WithdrawFloat': 'handled',
+  'pesewa.ledger.AdjustWallet': 'handled',
+  'pesewa.ledger.BookSuspense': 'handled',
+} as const satisfies EventHandling<'ledgerCommands'>;
 
-type OrderEvent = Extract<TopicEvent<'ledgerCommands'>, { readonly type: (typeof orderTypes)[number] }>;
+type OrderEvent = HandledEvent<'ledgerCommands', typeof ORDERS>;
 
-function toNamedOrder(event: Received<OrderEvent>): NamedOrder {
+function toNamedOrder(event: OrderEvent): NamedOrder {
   const { requestedBy, approvedBy } = event.payload;
   return { order: toOrder(event), requestedBy, approvedBy };
 }
 
-function toOrder({ eventId, ...event }: Received<OrderEvent>): WalletOrder | FloatOrder {
+function toOrder({ eventId, ...event }: OrderEvent): WalletOrder | FloatOrder {
   const { currency, amount } = event.payload;
   // The command's own id: one that was sent twice is one.
   const ordered = { causationId: eventId, reference: event.payload.eventId, currency, amount };

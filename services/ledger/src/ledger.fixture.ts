@@ -41,7 +41,13 @@ export function payout(
   } as const;
   switch (kind) {
     case 'accepted': {
-      const route = { country: 'KEN', channel: 'BANK', bankCode: '01', batchReference: null };
+      const route = {
+        country: 'KEN',
+        channel: 'BANK',
+        bankCode: '01',
+        batchReference: null,
+        contentCheck: '',
+      };
       return { ...address, type: 'pesewa.payouts.PayoutAccepted', payload: { ...payload, ...route } };
     }
     case 'completed':

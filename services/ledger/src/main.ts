@@ -3,10 +3,11 @@ import { openMessaging } from '@pesewa/messaging';
 import { runService } from '@pesewa/runtime';
 import { createApp } from './app.ts';
 import { createApprovals } from './approvals.ts';
+import { createComingForward } from './coming-forward.ts';
 import { createCommands } from './commands.ts';
 import { environment, settings } from './config.ts';
-import { createLedgerEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
+import { startOrdersAgain } from './orders-again.ts';
 import { createPostings } from './postings.ts';
 import { createStatements } from './statements.ts';
 import { openLedgerStore } from './store.ts';
@@ -24,12 +25,17 @@ await runService('ledger', settings, environment, async (scope) => {
   const store = await openLedgerStore(messaging.db);
   const postings = createPostings({
     store,
-    events: createLedgerEvents({ ids, clock }),
     clock,
     policy: { refundFee: config.REFUND_FEE },
   });
   const commands = createCommands({ db: messaging.db, messaging, ids, clock });
-  await messaging.consume(createHandlers({ postings, approvals: createApprovals(messaging.db) }));
+  const gaps = config.OWN_EVENTS_GAPS;
+  const comingForward = createComingForward({ messaging, store, gaps, logger });
+  await messaging.consume(
+    createHandlers({ postings, approvals: createApprovals(messaging.db), comingForward }),
+  );
+  const again = { limitMs: config.ORDERS_AGAIN_AFTER_MS, pauseMs: config.ORDERS_AGAIN_AFTER_MS / 2 };
+  await scope.open(startOrdersAgain({ messaging, clock, logger, ...again }));
   const directory = createDirectory({ db: messaging.database('directory'), clock });
   const app = createApp({
     store,

@@ -28,13 +28,22 @@ export interface Pages {
    * so a transaction that fails, for whatever reason, leaves no memory that could be wrong.
    */
   readonly take: (chain: string, session: ClientSession) => Promise<Head>;
-  /** Writes the page that follows the head; a head that is not the newest any more reruns the transaction. */
+  /** The newest page of a chain, as the session sees it. */
+  readonly newest: (chain: string, session?: ClientSession) => Promise<Head>;
+  /** Writes the page that follows the head, and gives its place; a head that is not the newest any more reruns the transaction. */
   readonly append: (
     head: Head,
     entries: readonly EntryDocument[],
     deltas: ReadonlyMap<string, Turnover>,
     transaction: { readonly session: ClientSession; readonly afterCommit: (action: () => void) => void },
-  ) => Promise<void>;
+  ) => Promise<Written>;
+}
+
+/** Where a page stands, and the hash over it. */
+export interface Written {
+  readonly chain: string;
+  readonly number: bigint;
+  readonly hash: Uint8Array;
 }
 
 /** Builds {@link Pages}. */
@@ -44,10 +53,11 @@ export function createPages(db: Db): Pages {
   const writer = createWriter(db, collectionNames.pages);
   const heads = new Map<string, Head>();
 
-  async function readHead(chain: string, session: ClientSession): Promise<Head> {
+  async function readHead(chain: string, session?: ClientSession): Promise<Head> {
     const ofChain = { _id: { $gte: pageId(chain, 0n), $lt: `${chain}$` } };
+    const within = session ? { session } : { readConcern: { level: 'majority' as const } };
     const projection = { number: 1, hash: 1, at: 1 };
-    const newest = await pages.findOne(ofChain, { session, projection, sort: { _id: -1 } });
+    const newest = await pages.findOne(ofChain, { ...within, projection, sort: { _id: -1 } });
     if (!newest) return { chain, number: 0n, hash: GENESIS, atMs: 0, totals: new Map() };
     const { number, hash, at } = newest;
     return { chain, number, hash: hash.value(), atMs: at.getTime(), totals: new Map() };
@@ -71,6 +81,7 @@ export function createPages(db: Db): Pages {
   }
 
   return {
+    newest: readHead,
     take: async (chain, session) => {
       const head = heads.get(chain);
       heads.delete(chain);
@@ -97,6 +108,7 @@ export function createPages(db: Db): Pages {
       };
       await writer.insert([page], session).catch(rerunOnStaleHead);
       afterCommit(() => void heads.set(chain, { chain, number, hash, atMs: at.getTime(), totals }));
+      return { chain, number, hash };
     },
   };
 }

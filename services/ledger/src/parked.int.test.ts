@@ -1,5 +1,6 @@
 import { parkedTopic } from '@pesewa/contracts';
 import { type OutgoingEvent, openMessaging, outboxOf } from '@pesewa/messaging';
+import { createOperators, guardOperator } from '@pesewa/runtime';
 import {
   createTopicReader,
   eventually,
@@ -12,11 +13,11 @@ import {
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createApprovals } from './approvals.ts';
+import { createComingForward } from './coming-forward.ts';
 import { type ApprovedOrder, commandEventOf } from './command-events.ts';
 import { COMMANDS, type OrderDocument } from './commands.ts';
 import { collectionNames, type EntryDocument } from './documents.ts';
 import type { Order } from './domain/orders.ts';
-import { createLedgerEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
 import { CURRENCY, collected } from './ledger.fixture.ts';
 import { createPostings } from './postings.ts';
@@ -25,6 +26,7 @@ import { openLedgerStore } from './store.ts';
 let config: TestConfig;
 let db: Db;
 let readTopic: TopicReader;
+let call: (method: 'GET' | 'POST', path: string) => Promise<Record<string, unknown>>;
 let publish: (...events: readonly OutgoingEvent[]) => Promise<void>;
 let parkedBefore = 0;
 const scopes: TestScope[] = [];
@@ -58,14 +60,18 @@ afterAll(async () => {
 async function openLedger(): Promise<void> {
   const scope = openTestScope(config);
   scopes.push(scope);
-  const { clock, ids } = scope;
+  const { clock, logger } = scope;
   const produces = ['ledger', 'wallets'] as const;
   const messaging = await openMessaging(scope, { service: 'ledger', database: 'ledger', produces });
   ({ db } = messaging);
   const store = await openLedgerStore(db);
-  const events = createLedgerEvents({ ids, clock });
-  const postings = createPostings({ store, events, clock, policy: { refundFee: false } });
-  await messaging.consume(createHandlers({ postings, approvals: createApprovals(db) }));
+  const postings = createPostings({ store, clock, policy: { refundFee: false } });
+  const comingForward = createComingForward({ messaging, store, gaps: 'stop', logger });
+  await messaging.consume(createHandlers({ postings, approvals: createApprovals(db), comingForward }));
+  const app = guardOperator(scope.operator, createOperators('the-token-of-an-operator'));
+  const headers = { authorization: 'Bearer the-token-of-an-operator' };
+  call = async (method, path) =>
+    (await (await app.request(path, { method, headers })).json()) as Record<string, unknown>;
 }
 
 async function reasons(): Promise<readonly unknown[]> {
@@ -147,6 +153,26 @@ test('an approved order is applied once, and nothing else under its id', async (
       'the approved order has another target',
     ]),
   );
+});
+
+test('an order that came too early moves money once it is replayed, and what its wallet does next follows it', async () => {
+  const order = approvedOrder('cm-hasty');
+  await publish(commandEventOf(order));
+  await expectApplied('cm-before');
+  const { items } = await call('GET', '/parked?state=parked');
+  const [hasty] = (items as readonly Record<string, unknown>[]).filter(
+    ({ eventId }) => eventId === commandEventOf(order).payload.eventId,
+  );
+  const path = `/parked/${encodeURIComponent(String(hasty?.['id']))}`;
+  expect(await call('POST', `${path}/replay`)).toMatchObject({
+    message: 'the message stays parked: no such order was proposed',
+  });
+  await store(order);
+  const replays = await Promise.all([call('POST', `${path}/replay`), call('POST', `${path}/replay`)]);
+  expect(replays).toMatchObject([{ state: 'replayed' }, { state: 'replayed' }]);
+  expect(await entryIds('cm-hasty')).toEqual(['cm-hasty/fund']);
+  // The page that the replay wrote is behind the back of whoever has the partition.
+  await expectApplied('cm-after-the-hasty');
 });
 
 test('what was applied before is known, whether or not its order can still be found', async () => {

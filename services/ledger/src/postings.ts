@@ -1,13 +1,16 @@
 import { walletKeyOf } from '@pesewa/contracts';
 import { type Clock, unreachable } from '@pesewa/kernel';
 import type { ChunkTransaction } from '@pesewa/messaging';
+import { type Answer, answerAgain } from './domain/answers.ts';
 import { collectEntryId } from './domain/collection-postings.ts';
-import type { Instruction } from './domain/instructions.ts';
+import type { Happening, Instruction } from './domain/instructions.ts';
 import { orderEntryId } from './domain/order-postings.ts';
 import type { Outcome } from './domain/outcomes.ts';
+import { postingId } from './domain/own-events.ts';
 import { holdEntryIds, type PostingPolicy } from './domain/payout-postings.ts';
 import { foldInstructions } from './domain/posting.ts';
-import type { LedgerEvents } from './events.ts';
+import { balanceEventOf, eventOf, pageEventOf } from './events.ts';
+import type { Written } from './pages.ts';
 import type { Question } from './snapshots.ts';
 import type { LedgerStore } from './store.ts';
 
@@ -15,6 +18,7 @@ import type { LedgerStore } from './store.ts';
 export interface Postings {
   /**
    * Applies a chunk within its transaction: reads what it speaks of, folds, writes, emits.
+   * What can't be applied is parked by its place among the instructions.
    * `topic` and the transaction's partition name the one writer of a chain of pages and of its accounts' buckets.
    */
   readonly post: (
@@ -27,38 +31,75 @@ export interface Postings {
 /** Builds {@link Postings}. */
 export function createPostings(deps: {
   readonly store: LedgerStore;
-  readonly events: LedgerEvents;
   readonly clock: Clock;
   readonly policy: PostingPolicy;
 }): Postings {
-  const { store, events } = deps;
+  const { store } = deps;
   return {
     post: async (instructions, topic, transaction) => {
       // Read in the transaction: the other topics write the same wallets, and a conflict must rerun all of this.
       const fold = async (trusting: boolean) => {
         const question = questionOf(instructions, trusting);
         const { snapshot, newestMs } = await store.read(question, transaction.session);
-        return { newestMs, folded: foldInstructions(snapshot, instructions, deps.policy) };
+        return { newestMs, snapshot, folded: foldInstructions(snapshot, instructions, deps.policy) };
       };
       // Payouts are new, but for rare repetitions: to look each up first costs the database more than to find out late.
       const trusting = transaction.careful ? undefined : await fold(true);
-      const { folded, newestMs } =
+      const { folded, newestMs, snapshot } =
         trusting && provesItself(instructions, trusting.folded.outcomes) ? trusting : await fold(false);
       const chain = `${topic}/${transaction.partition}`;
       // Not before the newest entry of any wallet: another process, whose clock is ahead, may have written it.
       const atMs = Math.max(deps.clock.nowMs(), newestMs);
-      await store.write(folded, { chain, atMs }, transaction, () => {
-        for (const [index, outcome] of folded.outcomes.entries()) {
-          if (outcome.kind === 'posted') transaction.emit(events.happened(outcome.happening));
-          const causationId = instructions[index]?.causationId;
-          if (outcome.kind === 'parked' && causationId !== undefined)
-            transaction.park(causationId, outcome.reason);
+      const repeated = instructions.filter((_, index) => folded.outcomes[index]?.kind === 'known');
+      // Rare, and before anything is written: what this chunk does for the first time, it tells anyhow.
+      const answers = repeated.length > 0 && (await store.readAnswers(repeated, transaction.session));
+      await store.write(folded, { chain, atMs }, transaction, (at, page) => {
+        const unchanged = new Map<string, Answer>();
+        for (const [index, instruction] of instructions.entries()) {
+          const outcome = folded.outcomes[index];
+          if (outcome?.kind === 'posted') transaction.emit(eventOf(outcome.happening, at));
+          if (outcome?.kind === 'parked') transaction.park(index, outcome.reason);
+          if (outcome?.kind !== 'known' || !answers) continue;
+          const answer = answerAgain(instruction, answers);
+          if (!answer) continue;
+          transaction.emit(eventOf(answer.happening, answer.at));
+          if ('merchantId' in instruction)
+            unchanged.set(walletKeyOf(instruction.merchantId, instruction.currency), answer);
         }
-        for (const change of folded.wallets.values()) transaction.emit(events.balanceChanged(change));
+        // The last of what the page is about: whoever reads it has the rest.
+        if (page) tellPage(page, instructions, folded.outcomes, at, transaction);
+        for (const change of folded.wallets.values()) transaction.emit(balanceEventOf(change, at));
+        // Whoever lost the answer may have lost the balance with it.
+        for (const [walletKey, { happening, at: answeredAt }] of unchanged) {
+          const after = folded.wallets.has(walletKey) ? undefined : snapshot.wallets.get(walletKey);
+          const { causationId } = happening;
+          if (after) transaction.emit(balanceEventOf({ after, causationId }, answeredAt));
+        }
       });
     },
   };
 }
+
+/** Publishes what the page holds, for ourselves after a restore; what was refused is on no page. */
+function tellPage(
+  page: Written,
+  instructions: readonly Instruction[],
+  outcomes: readonly Outcome[],
+  at: Date,
+  { emit }: ChunkTransaction,
+): void {
+  const ids: string[] = [];
+  let first: Happening | undefined;
+  for (const [index, instruction] of instructions.entries()) {
+    const outcome = outcomes[index];
+    if (outcome?.kind !== 'posted' || isRefusal(outcome.happening)) continue;
+    first ??= outcome.happening;
+    ids.push(postingId(instruction));
+  }
+  if (first) emit(pageEventOf(page, first, ids, at));
+}
+
+const isRefusal = ({ kind }: Happening): boolean => kind === 'holdRefused' || kind === 'commandRefused';
 
 /**
  * Whether all holds that were taken for new are so if the chunk can be written: each then leaves an entry whose id can
@@ -72,7 +113,7 @@ function provesItself(instructions: readonly Instruction[], outcomes: readonly O
 }
 
 /** What the instructions speak of; trusting, that a hold is not placed yet is taken for granted. */
-function questionOf(instructions: readonly Instruction[], trusting: boolean): Question {
+export function questionOf(instructions: readonly Instruction[], trusting: boolean): Question {
   const wallets = new Set<string>();
   const references = new Set<string>();
   const entryIds = new Set<string>();

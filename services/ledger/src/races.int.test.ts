@@ -52,7 +52,9 @@ const hold = (merchantId: string, amount: bigint): Instruction => ({
 });
 
 const told = ({ events }: Applied) =>
-  events.filter(({ topic }) => topic === 'ledger').map(({ type }) => type.replace('pesewa.ledger.', ''));
+  events
+    .filter(({ topic, type }) => topic === 'ledger' && type !== 'pesewa.ledger.PageWritten')
+    .map(({ type }) => type.replace('pesewa.ledger.', ''));
 
 async function walletOf(merchantId: string) {
   return database.db.collection<WalletDocument>('wallets').findOne({ _id: `${merchantId}:KES` });
@@ -77,10 +79,11 @@ test('a payout and a withdrawal that race for the last unit: exactly one gets it
     await commands.apply([{ ...fund(merchantId, 9_000n), reference: `cm-more-${merchantId}` }], {
       topic: 'ledgerCommands',
     });
-    expect(told(await payouts.apply([hold(merchantId, 1_000n)]))).toEqual([]);
-    expect(told(await commands.apply([withdraw(merchantId, 1_010n)], { topic: 'ledgerCommands' }))).toEqual(
-      [],
-    );
+    const replayed = [
+      await payouts.apply([hold(merchantId, 1_000n)]),
+      await commands.apply([withdraw(merchantId, 1_010n)], { topic: 'ledgerCommands' }),
+    ];
+    expect(replayed.flatMap(told).sort()).toEqual(outcome);
     expect(await walletOf(merchantId)).toMatchObject({ available: 9_000n, sequence: 3n });
   }
 });
@@ -125,6 +128,9 @@ test('a refused order is remembered by the id of the entry that it does not get,
       currency: 'KES',
       amount: 1n,
       reason: 'Insufficient funds',
+      causationId: 'ev-cm-poor',
+      sequence: 0n,
+      at: expect.any(Date) as Date,
     },
   ]);
   expect(await walletOf('poor')).toBeNull();

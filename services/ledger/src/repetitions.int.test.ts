@@ -1,7 +1,7 @@
-import { type Database, openDatabase } from '@pesewa/messaging';
+import { type Database, idOf, type OutgoingEvent, openDatabase } from '@pesewa/messaging';
 import { prepareTestNames } from '@pesewa/testkit';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type ChunkLedger, openChunkLedger } from './chunks.fixture.ts';
+import { type Applied, type ChunkLedger, openChunkLedger } from './chunks.fixture.ts';
 import type { Instruction } from './domain/instructions.ts';
 
 let database: Database;
@@ -41,42 +41,104 @@ async function books() {
   return Promise.all(names.map((name) => database.db.collection(name).find().sort({ _id: 1 }).toArray()));
 }
 
-async function expectNothing(instructions: readonly Instruction[]): Promise<void> {
+/** What is told, with the ids that it goes out under. */
+const told = ({ events }: Applied) => events.map((event) => ({ id: idOf(event), ...event }));
+
+/** Nothing moves, and the answers are those that were given before, once more. */
+async function expectAnswers(instructions: readonly Instruction[], answers: Applied): Promise<void> {
   const before = await books();
-  expect(await ledger.apply(instructions)).toEqual({ events: [], parked: [] });
+  const again = await ledger.apply(instructions);
+  expect(again.parked).toEqual([]);
+  const newBalances = ({ type }: OutgoingEvent) =>
+    type !== 'pesewa.wallets.WalletBalanceChanged' && type !== PAGE;
+  expect(told(again).filter(newBalances)).toEqual(told(answers).filter(newBalances));
   expect(await books()).toEqual(before);
 }
 
-const typesOf = ({ events }: { readonly events: readonly { readonly type: string }[] }) =>
-  events.map(({ type }) => type.replace('pesewa.ledger.', ''));
+/** What is told to the ledger itself alone, of what is booked now. */
+const PAGE = 'pesewa.ledger.PageWritten';
 
-test('a hold that is told again changes nothing and says nothing', async () => {
-  await ledger.apply([hold('po-a', 400n)]);
-  await expectNothing([hold('po-a', 400n, 2)]);
-  await expectNothing([hold('po-a', 400n, 2), hold('po-a', 400n, 3)]);
+const typesOf = ({ events }: { readonly events: readonly { readonly type: string }[] }) =>
+  events.filter(({ type }) => type !== PAGE).map(({ type }) => type.replace('pesewa.ledger.', ''));
+
+test('a hold that is told again changes nothing, and is answered again with the same event', async () => {
+  const answers = await ledger.apply([hold('po-a', 400n)]);
+  expect(typesOf(answers)).toEqual(['HoldPlaced', 'pesewa.wallets.WalletBalanceChanged']);
+  expect(told(await ledger.apply([hold('po-a', 400n, 2)]))).toEqual(
+    told(answers).filter(({ type }) => type !== PAGE),
+  );
+  await expectAnswers([hold('po-a', 400n, 2)], answers);
+});
+
+test('what is told twice in one batch is answered once', async () => {
+  const both = await ledger.apply([hold('po-a', 400n), hold('po-a', 400n, 2)]);
+  expect(typesOf(both)).toEqual(['HoldPlaced', 'pesewa.wallets.WalletBalanceChanged']);
+});
+
+test('whatever becomes of a payment is booked once, and answered whenever it is told', async () => {
+  const { kind: _, ...payout } = hold('po-a', 400n) as Extract<Instruction, { kind: 'hold' }>;
+  const payment = { ...wallet, causationId: 'ev-co', reference: 'co-a', rail: 'upstream', railFee: 3n };
+  const life: readonly (Instruction & { readonly causationId: string })[] = [
+    { ...payout, kind: 'hold' },
+    { ...payout, kind: 'capture', causationId: 'ev-capture', railFee: 2n },
+    { ...payout, kind: 'refund', causationId: 'ev-refund' },
+    { ...payment, kind: 'collect', received: 500n, fee: 20n },
+    fund('cm-2', 50n),
+    { ...fund('cm-3', 5_000n), kind: 'withdraw' } as Instruction,
+  ];
+  for (const instruction of life) {
+    const answers = await ledger.apply([instruction]);
+    await expectAnswers([instruction], answers);
+    await expectAnswers([{ ...instruction, causationId: 'ev-again' }], answers);
+  }
+  const all = await ledger.apply(life);
+  expect(typesOf(all)).toEqual([
+    'HoldPlaced',
+    'HoldCaptured',
+    'PayoutRefunded',
+    'CollectionCredited',
+    'WalletFunded',
+    'CommandRefused',
+    'pesewa.wallets.WalletBalanceChanged',
+  ]);
+});
+
+test('a failure without a hold asks for nothing, and is not answered', async () => {
+  const { kind: _, rail: _rail, ...payout } = hold('po-a', 4_000n) as Extract<Instruction, { kind: 'hold' }>;
+  await ledger.apply([hold('po-a', 4_000n)]);
+  for (const reference of ['po-a', 'po-b'])
+    expect(await ledger.apply([{ ...payout, reference, kind: 'release' }])).toEqual({
+      events: [],
+      parked: [],
+    });
 });
 
 test('a hold that is told again is not refused, though the wallet could not bear it now', async () => {
-  await ledger.apply([hold('po-a', 900n)]);
-  await expectNothing([hold('po-a', 900n, 2)]);
+  const answers = await ledger.apply([hold('po-a', 900n)]);
+  await expectAnswers([hold('po-a', 900n, 2)], answers);
 });
 
 test('a refused hold stays refused, though the wallet could bear it now', async () => {
   const refused = await ledger.apply([hold('po-a', 4_000n)]);
   expect(typesOf(refused)).toEqual(['HoldRefused']);
   await ledger.apply([fund('cm-2', 9_000n)]);
-  await expectNothing([hold('po-a', 4_000n, 2)]);
+  await expectAnswers([hold('po-a', 4_000n, 2)], refused);
 });
 
 test('a hold that is told again with money that is none is known, not put aside', async () => {
-  await ledger.apply([hold('po-a', 400n)]);
-  await expectNothing([hold('po-a', 0n, 2)]);
+  const answers = await ledger.apply([hold('po-a', 400n)]);
+  await expectAnswers([hold('po-a', 0n, 2)], answers);
 });
 
 test('what is new in a chunk is applied beside what is told again', async () => {
   await ledger.apply([hold('po-a', 400n)]);
   const mixed = await ledger.apply([hold('po-b', 100n), hold('po-a', 400n, 2), hold('po-c', 5_000n)]);
-  expect(typesOf(mixed)).toEqual(['HoldPlaced', 'HoldRefused', 'pesewa.wallets.WalletBalanceChanged']);
+  expect(typesOf(mixed)).toEqual([
+    'HoldPlaced',
+    'HoldPlaced',
+    'HoldRefused',
+    'pesewa.wallets.WalletBalanceChanged',
+  ]);
   const [stored] = await database.db.collection('wallets').find().toArray();
   expect(stored).toMatchObject({ available: 500n, held: 500n, sequence: 3n });
 });

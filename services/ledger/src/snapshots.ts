@@ -7,7 +7,9 @@ import {
   toWallet,
   type WalletDocument,
 } from './documents.ts';
+import { answerEntryIds, type KnownAnswers } from './domain/answers.ts';
 import { type Hold, holdEndings, type Snapshot } from './domain/books.ts';
+import type { Instruction } from './domain/instructions.ts';
 
 /** What a chunk of instructions needs to know. */
 export interface Question {
@@ -50,8 +52,34 @@ export function createSnapshots(db: Db): (question: Question, session: ClientSes
   };
 }
 
-function toRefusedHold({ _id, ...refusal }: RefusalDocument): readonly [string, Hold] {
-  return [_id, { reference: _id, ...refusal, status: 'refused' }];
+/** Builds the reader of what was answered before; it reads within the chunk's transaction. */
+export function createAnswerReader(
+  db: Db,
+): (instructions: readonly Instruction[], session: ClientSession) => Promise<KnownAnswers> {
+  const entries = db.collection<EntryDocument>(collectionNames.entries);
+  const refusals = db.collection<RefusalDocument>(collectionNames.refusals);
+  const refusedOrders = db.collection<RefusedOrderDocument>(collectionNames.refusedOrders);
+  return async (instructions, session) => {
+    const ids = instructions.flatMap(answerEntryIds);
+    const references = instructions.map(({ reference }) => reference);
+    const foundEntries = await findAll(entries, ids, session);
+    const foundRefusals = await findAll(refusals, references, session);
+    const foundOrders = await findAll(refusedOrders, ids, session);
+    return {
+      entries: new Map(foundEntries.map((entry) => [entry._id, entry])),
+      refusals: new Map([...foundRefusals, ...foundOrders].map((refusal) => [refusal._id, refusal])),
+    };
+  };
+}
+
+function toRefusedHold({
+  _id,
+  at: _at,
+  causationId: _cause,
+  sequence: _sequence,
+  ...hold
+}: WithId<RefusalDocument>): readonly [string, Hold] {
+  return [_id, { reference: _id, ...hold, status: 'refused' }];
 }
 
 /** Holds as their entries tell them: placed by one, ended by another. */

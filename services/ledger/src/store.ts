@@ -13,10 +13,12 @@ import {
   type WalletDocument,
 } from './documents.ts';
 import type { Turnover } from './domain/accounts.ts';
+import type { KnownAnswers } from './domain/answers.ts';
 import type { Folded, Wallet } from './domain/books.ts';
-import { createPages } from './pages.ts';
+import type { Instruction } from './domain/instructions.ts';
+import { createPages, type Head, type Pages, type Written } from './pages.ts';
 import { createCollections } from './schema.ts';
-import { createSnapshots, type Question, type Stored } from './snapshots.ts';
+import { createAnswerReader, createSnapshots, type Question, type Stored } from './snapshots.ts';
 import { createWriter } from './write-commands.ts';
 
 /** An account that many share, as the sum of its buckets. */
@@ -27,6 +29,11 @@ export interface SharedAccount extends Turnover {
 /** The money of this service's database. */
 export interface LedgerStore {
   readonly read: (question: Question, session: ClientSession) => Promise<Stored>;
+  /** What is stored of instructions that were answered before. */
+  readonly readAnswers: (
+    instructions: readonly Instruction[],
+    session: ClientSession,
+  ) => Promise<KnownAnswers>;
   /**
    * Writes what a chunk changes: its entries as the next page of its chain, the wallets, the buckets.
    * Their time is the later of `atMs` and that of the page before, so that it never decreases along a chain.
@@ -35,9 +42,14 @@ export interface LedgerStore {
     folded: Folded,
     mark: { readonly chain: string; readonly atMs: number },
     transaction: { readonly session: ClientSession; readonly afterCommit: (action: () => void) => void },
-    /** Work of ours for the time in which the server writes; called once. */
-    meanwhile?: () => void,
+    /**
+     * Work of ours for the time in which the server writes, with the time of what is written, and the page; nothing where no
+     * entry is. Called once.
+     */
+    meanwhile: (at: Date, page: Written | undefined) => void,
   ) => Promise<void>;
+  /** The newest page of a chain. */
+  readonly newestPage: (chain: string, session?: ClientSession) => Promise<Pick<Head, 'number' | 'atMs'>>;
   readonly findWallet: (walletKey: string) => Promise<Wallet | undefined>;
   /** The entries of a reference after the id of an earlier one, by id. */
   readonly findEntries: (
@@ -52,12 +64,15 @@ export interface LedgerStore {
 /** Opens the store and makes sure of its collections, validators and indexes. */
 export async function openLedgerStore(db: Db): Promise<LedgerStore> {
   await createCollections(db);
+  const pages = createPages(db);
   const wallets = db.collection<WalletDocument>(collectionNames.wallets);
   const entries = db.collection<EntryDocument>(collectionNames.entries);
   const buckets = db.collection<BucketDocument>(collectionNames.buckets);
   return {
     read: createSnapshots(db),
-    write: createChunkWriter(db),
+    readAnswers: createAnswerReader(db),
+    write: createChunkWriter(db, pages),
+    newestPage: pages.newest,
     findWallet: async (walletKey) => {
       const found = await wallets.findOne({ _id: walletKey });
       return found ? toWallet(found) : undefined;
@@ -80,23 +95,26 @@ export async function openLedgerStore(db: Db): Promise<LedgerStore> {
   };
 }
 
-function createChunkWriter(db: Db): LedgerStore['write'] {
+function createChunkWriter(db: Db, pages: Pages): LedgerStore['write'] {
   const entries = createWriter(db, collectionNames.entries);
   const wallets = createWriter(db, collectionNames.wallets);
   const refusals = createWriter(db, collectionNames.refusals);
   const refusedOrders = createWriter(db, collectionNames.refusedOrders);
   const buckets = createWriter(db, collectionNames.buckets);
-  const pages = createPages(db);
-  return async (folded, { chain, atMs }, transaction, meanwhile = () => undefined) => {
+  return async (folded, { chain, atMs }, transaction, meanwhile) => {
     const { session } = transaction;
+    const asked = new Date(atMs);
     const refused = [...folded.holds.values()].filter(({ after }) => after.status === 'refused');
     await refusals.insert(
-      refused.map(({ after }) => toRefusalDocument(after)),
+      refused.map(({ after }) => toRefusalDocument(after, asked)),
       session,
     );
-    await refusedOrders.insert(folded.refusedOrders.map(toRefusedOrderDocument), session);
+    await refusedOrders.insert(
+      folded.refusedOrders.map((refused) => toRefusedOrderDocument(refused, asked)),
+      session,
+    );
     if (folded.entries.length === 0) {
-      meanwhile();
+      meanwhile(asked, undefined);
       return;
     }
     const head = await pages.take(chain, session);
@@ -105,12 +123,12 @@ function createChunkWriter(db: Db): LedgerStore['write'] {
       toEntryDocument(entry, folded.holds.get(entry.reference)?.after, at),
     );
     // The page comes first: it reads what the buckets held before the chunk, and a stale head is found out soonest.
-    await pages.append(head, documents, folded.accountDeltas, transaction);
+    const page = await pages.append(head, documents, folded.accountDeltas, transaction);
     const inserted = entries.insert(documents, session);
     // Its failure is seen below; first the command goes out, then we work while the server does.
     inserted.catch(() => undefined);
     await nextTurn();
-    meanwhile();
+    meanwhile(at, page);
     await inserted;
     const changes = [...folded.wallets.values()];
     const fresh = changes.filter(({ isNew }) => isNew);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { Instruction } from './domain/instructions.ts';
+import { topicOf } from './domain/own-events.ts';
 
 /** What an instruction may be about: a number stands for one payment or order of its own money. */
 interface Word {
@@ -93,12 +94,6 @@ function interleave(lives: readonly (readonly Word[])[], turns: readonly number[
     if (open[index]?.length === 0) open.splice(index, 1);
   }
   return told;
-}
-
-/** The topic that tells such an instruction. */
-export function topicOf(told: Instruction['kind']): string {
-  if (payoutKinds.some((each) => each === told)) return 'payouts';
-  return told === 'collect' ? 'collections' : 'ledgerCommands';
 }
 
 function tell({ kind: told, number: of, contradicts: isOdd }: Word): Instruction {

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type AuditedLedger, openAuditedLedger } from './audited.fixture.ts';
 import type { Instruction } from './domain/instructions.ts';
-import { anyStory, lawfulStory, topicOf } from './stories.fixture.ts';
+import { topicOf } from './domain/own-events.ts';
+import { anyStory, lawfulStory } from './stories.fixture.ts';
 
 /** Fixed, so that a failure can be repeated. */
 const SEED = 20_261_121;

@@ -5,7 +5,7 @@ import type { AcceptanceDeps } from './acceptance.ts';
 import { openBatchStore } from './batch-store.ts';
 import { createBatches } from './batches.ts';
 import { type BatchOrder, readBatch } from './domain/batch.ts';
-import { createPayoutEvents } from './events.ts';
+import { payoutEvents } from './events.ts';
 import { createPayouts } from './payouts.ts';
 import { openPayoutStore } from './store.ts';
 import { openUsageStore } from './usage.ts';
@@ -41,11 +41,12 @@ export async function openReplica(
     store: await openPayoutStore(db),
     usage: await openUsageStore(db),
     batchStore: openBatchStore(db),
-    events: createPayoutEvents({ ids, clock }),
+    events: payoutEvents,
     messaging,
     clock,
     ids,
     routePayout: async () => ({ kind: 'routed', rail: 'upstream' }),
+    isWhole: () => true,
     canSpend: async () => true,
     ...overrides,
   };

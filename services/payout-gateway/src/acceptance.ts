@@ -17,10 +17,12 @@ export interface AcceptanceDeps {
   readonly usage: UsageStore;
   readonly batchStore: BatchStore;
   readonly events: PayoutEvents;
-  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  readonly messaging: Pick<Messaging, 'groupCommit' | 'acceptsWork'>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly routePayout: (question: RouteQuestion) => Promise<Route>;
+  /** Whether the database has every payout that was ever published; before, whatever is new may be a repetition (ADR 46). */
+  readonly isWhole: () => boolean;
   /** Whether the wallet seems to hold the minor units; advisory, the ledger decides (design 5). */
   readonly canSpend: (
     wallet: { readonly merchantId: string; readonly currency: string },
@@ -42,16 +44,25 @@ export function contentHashOf(order: PayoutOrder): string {
   return hash('sha256', canonicalContent(order), 'base64');
 }
 
+/** Whether a payout was ordered with this content, as far as is known here: of one that was brought back a part of the hash. */
+export function isSameContent(payout: Pick<Payout, 'contentHash'>, contentHash: string): boolean {
+  return contentHash.startsWith(payout.contentHash);
+}
+
 /** A payout that is about to be accepted. */
 export function newPayout(
   deps: Pick<AcceptanceDeps, 'ids' | 'clock'>,
-  parts: Pick<Payout, 'merchantId' | 'order' | 'contentHash' | 'fee' | 'rail' | 'batchReference'>,
+  parts: Pick<
+    Payout,
+    'merchantId' | 'order' | 'contentHash' | 'fee' | 'rail' | 'batchReference' | 'traceparent'
+  >,
 ): Payout {
   return {
     ...payoutDecider.initial,
     reference: deps.ids.next('po'),
     ...parts,
     acceptedAtMs: deps.clock.nowMs(),
+    causedBy: null,
     trail: [],
   };
 }
@@ -87,6 +98,12 @@ export function insufficientFunds(
     : `there is no wallet in ${currency}`;
   return { code: 'insufficientFunds', message };
 }
+
+/** What is said while too much of what was accepted waits for Kafka: judged last, so that a duplicate is still told; and while the database may have forgotten payouts. */
+export const takesNoWork: OrderRefusal = {
+  code: 'unavailable',
+  message: 'nothing new is taken at present and nothing is stored: send it again later',
+};
 
 /**
  * Accepts payouts one by one; those that arrive together share a transaction (ADR 4).

@@ -8,6 +8,7 @@ import type { AppEnv } from './answers.ts';
 import { refusalSchema } from './api-operation.ts';
 import { type AppDeps, createApp } from './app.ts';
 import { payoutDecider } from './domain/payout.ts';
+import type { PayoutOrder } from './domain/submission.ts';
 import { operations } from './openapi.ts';
 import type { Payout } from './store.ts';
 
@@ -39,14 +40,16 @@ export const payout: Payout = {
     channel: 'Bank Transfer',
     transactionType: '2',
     amount: { minor: 2_050n, currency: 'KES' },
-    beneficiary: { accountName: 'A', accountNumber: '1', bankCode: '2' } as Payout['order']['beneficiary'],
-    sender: { name: 'S', email: 's@example.com' } as Payout['order']['sender'],
+    beneficiary: { accountName: 'A', accountNumber: '1', bankCode: '2' } as PayoutOrder['beneficiary'],
+    sender: { name: 'S', email: 's@example.com' } as PayoutOrder['sender'],
   },
   contentHash: 'h',
   fee: 21n,
   rail: 'upstream',
   batchReference: null,
   acceptedAtMs: 0,
+  traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
+  causedBy: null,
   trail: [],
 };
 

@@ -1,6 +1,7 @@
 import type { Merchant } from '@pesewa/directory';
 import { accept, refuse } from '@pesewa/kernel';
 import { describe, expect, it } from 'vitest';
+import { takesNoWork } from './acceptance.ts';
 import { ask, merchant, openTestApp, payout } from './app.fixture.ts';
 import type { Payouts } from './payouts.ts';
 
@@ -98,6 +99,13 @@ describe('single payout (contract 4.1)', () => {
     const app = open({ submit: async () => refuse({ code: 'duplicate', message: 'used before' }) });
     const answer = await post(app, wellFormed);
     expect([answer.status, answer.body.responseCode]).toEqual([409, '94']);
+  });
+
+  it('answers 91 while nothing is taken on, and says that nothing was stored', async () => {
+    const app = open({ submit: async () => refuse(takesNoWork) });
+    const answer = await post(app, wellFormed);
+    expect([answer.status, answer.body.responseCode]).toEqual([503, '91']);
+    expect(answer.body.responseMessage).toBe(takesNoWork.message);
   });
 
   it('answers 91 when it does not know whether the payout is stored', async () => {

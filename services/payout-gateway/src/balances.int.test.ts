@@ -47,7 +47,7 @@ async function publish(balances: readonly WalletBalance[]): Promise<void> {
           version: balance.sequence,
           causationId: null,
           type: 'pesewa.wallets.WalletBalanceChanged',
-          payload: { eventId: ids.next('ev'), occurredAt: BigInt(Date.now()), ...balance },
+          payload: { eventId: `ev-${ids.next('rn')}`, occurredAt: BigInt(Date.now()), ...balance },
         });
       }
       return items.map(() => undefined);
@@ -67,14 +67,13 @@ async function openGateway() {
   const balances = openBalances({ db: messaging.db, clock: systemClock, logger });
   await messaging.consume(
     createHandlers({
-      payouts: {
-        submit: () => Promise.reject(new Error('not here')),
-        find: async () => undefined,
-        apply: async () => undefined,
-      },
+      payouts: { apply: async () => undefined },
+      store: { findUnended: async () => new Set() },
+      republish: async () => undefined,
       balances,
       clock: systemClock,
       resubmitGraceMs: 0,
+      whole: async () => undefined,
       becameDue: () => undefined,
     }),
   );
@@ -123,11 +122,30 @@ test('within one transaction the newest wins, in whatever order the balances com
   const apply = (...changes: readonly WalletBalance[]) =>
     ledger.client.withSession((session) => session.withTransaction(() => balances.apply(changes, session)));
   await apply(wallet(3n, 30n), wallet(1n, 10n), wallet(2n, 20n));
-  await apply(wallet(2n, 99n), wallet(3n, 99n));
+  await apply(wallet(2n, 99n));
+  await apply(wallet(3n, 30n));
   await apply();
   expect(await scopeDatabase().collection('wallets').find().toArray()).toEqual([
     { _id: 'demo:NGN', available: 30n, held: 5n, sequence: 3n },
   ]);
+});
+
+test('of balances of one sequence the later told counts, as a restored ledger tells them; told again it changes nothing', async () => {
+  const db = ledger.database('restored');
+  const balances = openBalances({ db, clock: systemClock, logger });
+  const apply = (...changes: readonly WalletBalance[]) =>
+    ledger.client.withSession((session) => session.withTransaction(() => balances.apply(changes, session)));
+  const stored = () => db.collection('wallets').find().toArray();
+  const row = (sequence: bigint, available: bigint) => [{ _id: 'demo:NGN', available, held: 5n, sequence }];
+  await apply(wallet(3n, 30n));
+  await apply(wallet(3n, 70n));
+  expect(await stored()).toEqual(row(3n, 70n));
+  await apply(wallet(3n, 70n));
+  expect(await stored()).toEqual(row(3n, 70n));
+  await apply(wallet(4n, 10n), wallet(4n, 60n), wallet(3n, 70n));
+  expect(await stored()).toEqual(row(4n, 60n));
+  await apply(wallet(3n, 70n));
+  expect(await stored()).toEqual(row(4n, 60n));
 });
 
 const scopeDatabase = () => ledger.database('projection');

@@ -28,7 +28,10 @@ export interface WalletName {
 
 /** What this service knows of the merchants' wallets: its own projection, which follows the ledger's. */
 export interface Balances {
-  /** Takes over newer balances within a transaction; an older sequence changes nothing. */
+  /**
+   * Takes over newer balances within a transaction; an older sequence changes nothing. Of equal ones the later told counts: a
+   * ledger that was restored gives a number again, to other balances.
+   */
   readonly apply: (balances: readonly WalletBalance[], session: ClientSession) => Promise<void>;
   /** What can be spent of each currency, minor units; 0 where the ledger has not spoken of the wallet yet. */
   readonly available: (
@@ -142,7 +145,7 @@ async function applyNewest(
   const newest = new Map<string, WalletDocument>();
   for (const { merchantId, currency, available, held, sequence } of balances) {
     const _id = walletKeyOf(merchantId, currency);
-    if ((newest.get(_id)?.sequence ?? -1n) < sequence) newest.set(_id, { _id, available, held, sequence });
+    if ((newest.get(_id)?.sequence ?? -1n) <= sequence) newest.set(_id, { _id, available, held, sequence });
   }
   if (newest.size === 0) return;
   const writes = [...newest.values()].map((wallet) => ({
@@ -152,7 +155,7 @@ async function applyNewest(
         {
           $replaceWith: {
             $cond: [
-              { $lt: [{ $ifNull: ['$sequence', -1] }, wallet.sequence] },
+              { $lte: [{ $ifNull: ['$sequence', -1] }, wallet.sequence] },
               { $literal: wallet },
               '$$ROOT',
             ],

@@ -38,10 +38,12 @@ export function createBatchRoutes(deps: {
   let underWay = 0;
 
   const store = async (context: Context<AppEnv>, order: BatchOrder): Promise<Response> => {
-    const outcome = await deps.batches.submit(context.get('merchant'), order).catch((error: unknown) => {
-      deps.logger.error({ err: error }, 'a batch could not be stored');
-      return undefined;
-    });
+    const outcome = await deps.batches
+      .submit(context.get('merchant'), order, context.req.header('traceparent'))
+      .catch((error: unknown) => {
+        deps.logger.error({ err: error }, 'a batch could not be stored');
+        return undefined;
+      });
     if (!outcome)
       return answer(context, 'unavailable', 'the batch may or may not be stored: send it again unchanged');
     if (!outcome.ok) return answer(context, outcome.refusal.code, outcome.refusal.message);

@@ -1,27 +1,34 @@
 import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Merchant } from '@pesewa/directory';
-import { accept, feeFor, type Result, refuse } from '@pesewa/kernel';
+import { accept, continueTrace, feeFor, type Result, refuse } from '@pesewa/kernel';
 import { paymentId, type Transaction } from '@pesewa/messaging';
 import {
   type AcceptanceDeps,
   contentHashOf,
   insufficientFunds,
+  isSameContent,
   keyOf,
   newPayout,
   overDay,
+  takesNoWork,
   walletOf,
 } from './acceptance.ts';
 import { type BatchOrder, canonicalBatch, itemPath } from './domain/batch.ts';
 import { type DayLimit, dayLimitOf, openDayBook, overDayMax, overPayoutMax } from './domain/limits.ts';
 import { noRouteRefusal } from './domain/routing.ts';
-import type { OrderRefusal } from './domain/submission.ts';
+import type { OrderRefusal, PayoutOrder } from './domain/submission.ts';
 import type { Payout, Reservation } from './store.ts';
 
 /** What the payout gateway does with batches. */
 export interface Batches {
   /** Accepts all items of a batch or none; the same batch again is accepted again, and nothing new (design 4.7). */
-  readonly submit: (merchant: Merchant, order: BatchOrder) => Promise<Result<null, OrderRefusal>>;
+  readonly submit: (
+    merchant: Merchant,
+    order: BatchOrder,
+    /** The `traceparent` of the request, as it came: all items belong to one trace. */
+    traceparent?: string,
+  ) => Promise<Result<null, OrderRefusal>>;
 }
 
 /** A batch on its way into the store. */
@@ -49,7 +56,7 @@ export function createBatches(deps: AcceptanceDeps): Batches {
   );
 
   return {
-    submit: async (merchant, order) => {
+    submit: async (merchant, order, traceparent) => {
       const hashes = await hashItems(order);
       const reservation: Reservation = {
         merchantId: merchant.id,
@@ -57,10 +64,11 @@ export function createBatches(deps: AcceptanceDeps): Batches {
         batchReference: deps.ids.next('ba'),
         contentHash: hash('sha256', canonicalBatch(order.terms, hashes), 'base64'),
       };
-      const admission = await admitBatch(deps, merchant, order);
+      const admission = deps.isWhole() ? await admitBatch(deps, merchant, order) : refuse(takesNoWork);
       // Duplicates are judged before routing, limits and funds, so they are looked for where those refuse.
       if (!admission.ok) return (await findEarlier(deps, reservation, order)) ?? admission;
-      const payouts = await preparePayouts(deps, { reservation, order, hashes, ...admission.value });
+      const trace = continueTrace(traceparent, deps.ids);
+      const payouts = await preparePayouts(deps, { reservation, order, hashes, trace, ...admission.value });
       return accepting.submit({ reservation, order, payouts, dayLimit: admission.value.dayLimit });
     },
   };
@@ -93,7 +101,7 @@ interface Admission {
   readonly dayLimit: DayLimit | undefined;
 }
 
-/** Judges routing, limits and funds, in this order; limits per day and funds on the sum (design 9). */
+/** Judges routing, limits, funds and our own room, in this order; limits per day and funds on the sum (design 9). */
 async function admitBatch(
   deps: AcceptanceDeps,
   merchant: Merchant,
@@ -112,7 +120,9 @@ async function admitBatch(
   if (wallet) {
     const fees = order.items.reduce((sum, { amount }) => sum + feeFor(wallet.payoutFee, amount.minor), 0n);
     if (await deps.canSpend({ merchantId: merchant.id, currency }, total.minor + fees))
-      return accept({ wallet, rails: rails.value, dayLimit });
+      return deps.messaging.acceptsWork()
+        ? accept({ wallet, rails: rails.value, dayLimit })
+        : refuse(takesNoWork);
   }
   return refuse((await overDay(deps, dayLimit, total.minor)) ?? insufficientFunds(wallet, currency));
 }
@@ -142,14 +152,15 @@ async function preparePayouts(
     readonly reservation: Reservation;
     readonly order: BatchOrder;
     readonly hashes: readonly string[];
+    readonly trace: string;
   },
 ): Promise<readonly Payout[]> {
-  const { reservation, order, hashes, wallet, rails } = batch;
+  const { reservation, order, hashes, wallet, rails, trace } = batch;
   const { merchantId, batchReference } = reservation;
   const payouts: Payout[] = [];
   await inSteps(order.items.length, (first, end) => {
     for (const [offset, item] of order.items.slice(first, end).entries()) {
-      const parts = { merchantId, batchReference, order: item };
+      const parts = { merchantId, batchReference, order: item, traceparent: trace };
       const contentHash = hashes[first + offset] ?? contentHashOf(item);
       const fee = feeFor(wallet.payoutFee, item.amount.minor);
       const rail = rails.get(item.beneficiary.bankCode) ?? '';
@@ -216,7 +227,37 @@ async function findEarlier(
     const index = ids.size === 0 ? -1 : some.findIndex((key) => ids.has(paymentId(key)));
     if (index !== -1) taken = usedBefore(`${itemPath(first + index)}.transactionReference`);
   });
-  return taken && refuse(taken);
+  if (!taken) return undefined;
+  return (await areBroughtBack({ store }, reservation, items, session)) ? accept(null) : refuse(taken);
+}
+
+/**
+ * Whether the items are those of one batch that was brought back: then it is that batch, sent again. No event tells the
+ * reference that a batch has of its merchant, so it is known by its items (ADR 46).
+ */
+async function areBroughtBack(
+  { store }: Pick<AcceptanceDeps, 'store'>,
+  { merchantId }: Reservation,
+  items: readonly PayoutOrder[],
+  session?: Transaction['session'],
+): Promise<boolean> {
+  const batches = new Set<string | null>();
+  let areSame = true;
+  await inSteps(items.length, async (first, end) => {
+    if (!areSame) return;
+    const some = items.slice(first, end);
+    const found = await store.findTaken(
+      some.map((order) => keyOf({ merchantId, order })),
+      session,
+    );
+    areSame = some.every((order) => {
+      const earlier = found.get(paymentId(keyOf({ merchantId, order })));
+      if (earlier?.kind !== 'payout' || earlier.payout.recipientKnown) return false;
+      batches.add(earlier.payout.batchReference);
+      return isSameContent(earlier.payout, contentHashOf(order));
+    });
+  });
+  return areSame && batches.size === 1 && !batches.has(null);
 }
 
 function usedBefore(path: string): OrderRefusal {

@@ -12,15 +12,19 @@ import { openBatchStore } from './batch-store.ts';
 import { createBatches } from './batches.ts';
 import type { settings } from './config.ts';
 import { startDecidedEnds } from './decided-ends.ts';
-import { createPayoutEvents } from './events.ts';
+import { payoutEvents } from './events.ts';
 import { createFlagUrl } from './flags.ts';
 import { createHandlers } from './handlers.ts';
+import { gaugeOldestHeld } from './metrics.ts';
 import { createNameEnquiry } from './name-enquiry.ts';
 import { addPaymentRoutes } from './payment-routes.ts';
 import { createPayouts, type Payouts } from './payouts.ts';
 import { openListingStore } from './processor-listings.ts';
 import { openProcessors } from './processors.ts';
 import { createRateLimits } from './rate-limits.ts';
+import { createRecoveryGate } from './recovery.ts';
+import { type Remembering, type RememberingDeps, startRemembering } from './remembering.ts';
+import { createRepublish } from './republishing.ts';
 import { openPayoutStore } from './store.ts';
 import { startSubmitter } from './submitter.ts';
 import { openUsageStore } from './usage.ts';
@@ -46,24 +50,42 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
       logger,
     }),
   );
+  const store = await openPayoutStore(db);
+  const remembering = await openRemembering(scope, { messaging, store });
   const accepting: AcceptanceDeps = {
-    store: await openPayoutStore(db),
+    store,
     usage: await openUsageStore(db),
     batchStore: openBatchStore(db),
-    events: createPayoutEvents({ ids, clock }),
+    events: payoutEvents,
     messaging,
     clock,
     ids,
     routePayout: processors.route,
+    isWhole: remembering.isWhole,
     canSpend: balances.canSpend,
   };
   const payouts = createPayouts({
     ...accepting,
     refused: (refusal, reference) => logger.debug({ refusal, reference }, 'nothing to do for a payout'),
   });
-  const becameDue = await startSubmitting(scope, { rails, messaging, store: accepting.store, payouts });
+  const railNames = rails.all.map(({ name }) => name);
+  gaugeOldestHeld({ store: accepting.store, rails: railNames, registry: scope.metrics, clock });
+  const gate = createRecoveryGate({ messaging, health: scope.health, clock, logger });
+  const becameDue = await startSubmitting(scope, { rails, messaging, store, payouts, mayAct: gate.isOpen });
   const resubmitGraceMs = readResubmitGraceMs(config, rails.all);
-  await messaging.consume(createHandlers({ payouts, balances, clock, resubmitGraceMs, becameDue }));
+  const republish = createRepublish(accepting);
+  await messaging.consume(
+    createHandlers({
+      ...accepting,
+      payouts,
+      republish,
+      balances,
+      resubmitGraceMs,
+      becameDue,
+      whole: remembering.whole,
+    }),
+  );
+  await scope.open(gate.watch(becameDue));
   addPaymentRoutes(scope.operator, accepting.store);
   return createApp({
     payouts,
@@ -80,6 +102,17 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   });
 }
 
+async function openRemembering(
+  scope: Scope,
+  parts: Pick<RememberingDeps, 'messaging' | 'store'>,
+): Promise<Remembering> {
+  const { health, clock, logger } = scope;
+  const remembering = await scope.open(startRemembering({ ...parts, health, clock, logger }));
+  // As a rule it is whole at once, and nobody is turned away; without Kafka the service begins all the same.
+  await remembering.whole().catch(() => undefined);
+  return remembering;
+}
+
 async function startSubmitting(
   scope: Scope,
   parts: {
@@ -87,6 +120,7 @@ async function startSubmitting(
     readonly messaging: Messaging;
     readonly store: AcceptanceDeps['store'];
     readonly payouts: Payouts;
+    readonly mayAct: () => boolean;
   },
 ): Promise<() => void> {
   const { config, clock, ids, logger, crashPoint } = scope;

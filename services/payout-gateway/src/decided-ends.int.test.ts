@@ -29,7 +29,8 @@ async function open(): Promise<Replica> {
   scopes.push(scope);
   const replica = await openReplica(scope);
   const { clock, ids } = scope;
-  loops.push(startDecidedEnds({ ...replica, clock, ids, logger, resubmitGraceMs: 0, pauseMs: 20 }));
+  const mayAct = () => true;
+  loops.push(startDecidedEnds({ ...replica, clock, ids, logger, resubmitGraceMs: 0, mayAct, pauseMs: 20 }));
   return replica;
 }
 

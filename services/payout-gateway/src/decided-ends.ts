@@ -15,6 +15,8 @@ interface DecidedEndsDeps {
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   /** How long an attempt may still be executed. */
   readonly resubmitGraceMs: number;
+  /** Whether the records are to be acted on. */
+  readonly mayAct: () => boolean;
   readonly pauseMs: number;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -40,6 +42,7 @@ export function startDecidedEnds(deps: DecidedEndsDeps): Loop {
     name: 'payout decided ends',
     collection: deps.store.collection,
     open: { 'decided.stands': true },
+    mayClaim: deps.mayAct,
     leaseMs: LEASE_MS,
     workTimeoutMs: WORK_TIMEOUT_MS,
     batchMax: CONCURRENCY_MAX,

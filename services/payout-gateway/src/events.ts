@@ -1,17 +1,17 @@
 import { walletKeyOf } from '@pesewa/contracts';
-import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
-import type { OutgoingEvent } from '@pesewa/messaging';
-import type { PayoutHappening } from './domain/payout.ts';
+import { unreachable } from '@pesewa/kernel';
+import type { Occasion, OutgoingEvent } from '@pesewa/messaging';
+import type { PayoutHappening } from './domain/payout-state.ts';
 import type { Payout } from './store.ts';
 
-/** What turns a payout's happenings into events of payouts.events. */
+/** Turns a payout's happenings into events of payouts.events. */
 export interface PayoutEvents {
   readonly accepted: (payout: Payout) => OutgoingEvent;
   /** The event that others see of a happening, or nothing where it is ours alone; `after` is the state it led to. */
   readonly happened: (
     happening: PayoutHappening,
     after: Payout,
-    causationId: string | null,
+    occasion: Occasion,
   ) => OutgoingEvent | undefined;
 }
 
@@ -30,66 +30,71 @@ const address = (payout: Payout, causationId: string | null) => ({
   key: walletKeyOf(payout.merchantId, payout.order.amount.currency),
   version: payout.version,
   causationId,
+  traceparent: payout.traceparent,
 });
 
-/** Builds {@link PayoutEvents}. */
-export function createPayoutEvents(deps: { readonly ids: Ids; readonly clock: Clock }): PayoutEvents {
-  const envelope = () => ({ eventId: deps.ids.next('ev'), occurredAt: BigInt(deps.clock.nowMs()) });
-  return {
-    accepted: (payout) => ({
-      ...address(payout, null),
-      type: 'pesewa.payouts.PayoutAccepted',
-      payload: {
-        ...envelope(),
-        ...payment(payout),
-        ...amounts(payout),
-        country: payout.order.country,
-        channel: payout.order.channel,
-        bankCode: payout.order.beneficiary.bankCode,
-        batchReference: payout.batchReference,
-      },
-    }),
-    happened: (happening, after, causationId) => {
-      const common = { ...envelope(), ...payment(after) };
-      const ending = (reason: string) => ({ ...common, ...amounts(after), statusReason: reason });
-      switch (happening.kind) {
-        case 'held':
-        case 'requeued':
-        case 'decided':
-        case 'lapsed':
-          return undefined;
-        case 'submitted':
-          return {
-            ...address(after, causationId),
-            type: 'pesewa.payouts.PayoutSubmitted',
-            payload: {
-              ...common,
-              attempt: after.attempts,
-              answer: happening.answer === 'accepted' ? 'accepted' : 'unknown',
-              refused: happening.answer === 'refused',
-            },
-          };
-        case 'completed':
-          return {
-            ...address(after, causationId),
-            type: 'pesewa.payouts.PayoutCompleted',
-            payload: { ...ending(happening.reason), railFee: happening.railFee },
-          };
-        case 'failed':
-          return {
-            ...address(after, causationId),
-            type: 'pesewa.payouts.PayoutFailed',
-            payload: ending(happening.reason),
-          };
-        case 'reversed':
-          return {
-            ...address(after, causationId),
-            type: 'pesewa.payouts.PayoutReversed',
-            payload: ending(happening.reason),
-          };
-        default:
-          return unreachable(happening);
-      }
+/** So much of a hash, 18 bits, can't be turned into an account number, and is no other order's by chance. */
+const CONTENT_CHECK_LENGTH = 3;
+
+/** The {@link PayoutEvents}: what they say is of the record alone, so that the same told again is the same. */
+export const payoutEvents: PayoutEvents = {
+  accepted: (payout) => ({
+    ...address(payout, null),
+    type: 'pesewa.payouts.PayoutAccepted',
+    payload: {
+      occurredAt: BigInt(payout.acceptedAtMs),
+      ...payment(payout),
+      ...amounts(payout),
+      country: payout.order.country,
+      channel: payout.order.channel,
+      bankCode: payout.order.beneficiary.bankCode,
+      batchReference: payout.batchReference,
+      contentCheck: payout.contentHash.slice(0, CONTENT_CHECK_LENGTH),
     },
-  };
-}
+  }),
+  happened: (happening, after, { causationId, atMs }) => {
+    const common = { occurredAt: BigInt(atMs), ...payment(after) };
+    const ending = (reason: string) => ({ ...common, ...amounts(after), statusReason: reason });
+    switch (happening.kind) {
+      case 'held':
+      case 'withheld':
+      case 'requeued':
+      case 'decided':
+      case 'lapsed':
+      // The ledger has booked it, so it was published.
+      case 'recovered':
+        return undefined;
+      case 'submitted':
+        return {
+          ...address(after, causationId),
+          type: 'pesewa.payouts.PayoutSubmitted',
+          payload: {
+            ...common,
+            attempt: after.attempts,
+            answer: happening.answer === 'accepted' ? 'accepted' : 'unknown',
+            refused: happening.answer === 'refused',
+          },
+        };
+      case 'completed':
+        return {
+          ...address(after, causationId),
+          type: 'pesewa.payouts.PayoutCompleted',
+          payload: { ...ending(happening.reason), railFee: happening.railFee },
+        };
+      case 'failed':
+        return {
+          ...address(after, causationId),
+          type: 'pesewa.payouts.PayoutFailed',
+          payload: ending(happening.reason),
+        };
+      case 'reversed':
+        return {
+          ...address(after, causationId),
+          type: 'pesewa.payouts.PayoutReversed',
+          payload: ending(happening.reason),
+        };
+      default:
+        return unreachable(happening);
+    }
+  },
+};

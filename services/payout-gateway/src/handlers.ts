@@ -1,59 +1,132 @@
-import type { TopicEvent } from '@pesewa/contracts';
-import type { Clock } from '@pesewa/kernel';
-import { handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
+import { type Clock, unreachable } from '@pesewa/kernel';
+import { type EventHandling, type HandledEvent, handleTopic, type TopicHandler } from '@pesewa/messaging';
 import type { Balances } from './balances.ts';
+import type { PayoutEnd } from './domain/payout-state.ts';
 import type { PayoutOrderCommand, Payouts } from './payouts.ts';
+import type { Republish } from './republishing.ts';
+import type { PayoutStore } from './store.ts';
 
-const NOTICES = ['pesewa.rails.RailStatusObserved', 'pesewa.rails.PayoutOutcomeDecided'] as const;
+const NOTICES = {
+  'pesewa.rails.RailStatusObserved': 'handled',
+  'pesewa.rails.PayoutOutcomeDecided': 'handled',
+  'pesewa.rails.RepublishRequested': 'handled',
+  // For collections.
+  'pesewa.rails.CollectionAmountDecided': 'ignored',
+  // A claim that the reconciler checks first.
+  'pesewa.rails.CallbackReceived': 'ignored',
+} as const satisfies EventHandling<'railNotices'>;
 
-type Notice = Received<Extract<TopicEvent<'railNotices'>, { readonly type: (typeof NOTICES)[number] }>>;
+/** What the ledger tells that a payout waits for, and the ends that it has booked; what it books else is nobody's here. */
+const ENTRIES = {
+  'pesewa.ledger.HoldPlaced': 'handled',
+  'pesewa.ledger.HoldRefused': 'handled',
+  'pesewa.ledger.HoldCaptured': 'handled',
+  'pesewa.ledger.HoldReleased': 'handled',
+  'pesewa.ledger.PayoutRefunded': 'handled',
+  'pesewa.ledger.CollectionCredited': 'ignored',
+  'pesewa.ledger.WalletFunded': 'ignored',
+  'pesewa.ledger.FloatFunded': 'ignored',
+  'pesewa.ledger.WalletWithdrawn': 'ignored',
+  'pesewa.ledger.FloatWithdrawn': 'ignored',
+  'pesewa.ledger.WalletAdjusted': 'ignored',
+  'pesewa.ledger.SuspenseBooked': 'ignored',
+  'pesewa.ledger.CommandRefused': 'ignored',
+  'pesewa.ledger.PageWritten': 'ignored',
+  'pesewa.ledger.OrderDecided': 'ignored',
+} as const satisfies EventHandling<'ledger'>;
+
+type Entry = HandledEvent<'ledger', typeof ENTRIES>;
+type Notice = HandledEvent<'railNotices', typeof NOTICES>;
+type Republishing = Extract<Notice, { readonly type: 'pesewa.rails.RepublishRequested' }>;
 
 /** What the gateway makes of the topics it consumes: holds let payouts go out, facts end them, balances are kept. */
 export function createHandlers(deps: {
-  readonly payouts: Payouts;
+  readonly payouts: Pick<Payouts, 'apply'>;
+  readonly store: Pick<PayoutStore, 'findUnended'>;
+  readonly republish: Republish;
   readonly balances: Pick<Balances, 'apply'>;
   readonly clock: Clock;
   readonly resubmitGraceMs: number;
+  /** Waits until the database has every payout that was ever published. */
+  readonly whole: () => Promise<void>;
   /** Called when payouts have become due for submission. */
   readonly becameDue: () => void;
 }): readonly TopicHandler[] {
-  const holds = handleTopic(
-    'ledger',
-    ['pesewa.ledger.HoldPlaced', 'pesewa.ledger.HoldRefused'],
-    async (events, transaction) => {
-      const nowMs = deps.clock.nowMs();
-      const commands = events.map((event) => ({
-        reference: event.payload.reference,
-        causationId: event.eventId,
-        command:
-          event.type === 'pesewa.ledger.HoldPlaced'
-            ? ({ kind: 'confirmHold', nowMs } as const)
-            : ({ kind: 'refuseHold', reason: event.payload.reason } as const),
-      }));
-      await deps.payouts.apply(commands, transaction);
-      transaction.afterCommit(deps.becameDue);
-    },
-  );
-  const facts = handleTopic('railNotices', NOTICES, async (notices, transaction) => {
-    const commands = notices.flatMap((notice): readonly PayoutOrderCommand[] => {
-      const command = commandOf(notice, deps.resubmitGraceMs);
-      return command ? [{ reference: notice.payload.reference, causationId: notice.eventId, command }] : [];
-    });
+  const holds = handleTopic('ledger', ENTRIES, async (events, transaction) => {
+    const nowMs = deps.clock.nowMs();
+    const gone = events.filter(({ type }) => GONE.has(type)).map(({ payload }) => payload.reference);
+    const unended = gone.length === 0 ? new Set() : await deps.store.findUnended(gone, transaction.session);
+    const commands = events
+      .filter(({ type, payload }) => !GONE.has(type) || unended.has(payload.reference))
+      .map((event) => orderOf(event, nowMs));
     if (commands.length === 0) return;
     await deps.payouts.apply(commands, transaction);
     transaction.afterCommit(deps.becameDue);
   });
-  const balances = handleTopic('wallets', ['pesewa.wallets.WalletBalanceChanged'], (events, transaction) =>
-    deps.balances.apply(
-      events.map(({ payload }) => payload),
-      transaction.session,
-    ),
+  const facts = handleTopic('railNotices', NOTICES, async (notices, transaction) => {
+    const commands = notices.flatMap((notice): readonly PayoutOrderCommand[] => {
+      if (isRepublishing(notice)) return [];
+      const command = commandOf(notice, deps.resubmitGraceMs);
+      return command ? [{ reference: notice.payload.reference, causationId: notice.eventId, command }] : [];
+    });
+    if (commands.length > 0) {
+      await deps.payouts.apply(commands, transaction);
+      transaction.afterCommit(deps.becameDue);
+    }
+    const requests = notices.filter(isRepublishing).map(({ payload }) => payload);
+    const own = requests.filter(({ kind }) => kind === 'payout');
+    if (own.length > 0) await deps.republish(own, transaction);
+  });
+  const balances = handleTopic(
+    'wallets',
+    { 'pesewa.wallets.WalletBalanceChanged': 'handled' },
+    (events, transaction) =>
+      deps.balances.apply(
+        events.map(({ payload }) => payload),
+        transaction.session,
+      ),
   );
-  return [holds, facts, balances];
+  // What a topic tells of a payout that was forgotten must not pass before it is back.
+  return [holds, facts, balances].map((handler) => ({ ...handler, prepare: deps.whole }));
+}
+
+/** Entries that follow from an end which this service published: only an older database doesn't know of it. */
+const GONE: ReadonlySet<string> = new Set(['pesewa.ledger.HoldCaptured', 'pesewa.ledger.HoldReleased']);
+
+/** The command that an entry is to its payout. */
+function orderOf({ type, payload, eventId }: Entry, nowMs: number): PayoutOrderCommand {
+  const { reference } = payload;
+  // What is recovered was caused by what this service heard then, not by what followed from it.
+  const recover = (end: PayoutEnd, railFee = 0n): PayoutOrderCommand => ({
+    reference,
+    causationId: null,
+    command: { kind: 'recover', end, railFee },
+  });
+  switch (type) {
+    case 'pesewa.ledger.HoldPlaced':
+      return { reference, causationId: eventId, command: { kind: 'confirmHold', nowMs } };
+    case 'pesewa.ledger.HoldRefused':
+      return { reference, causationId: eventId, command: { kind: 'refuseHold', reason: payload.reason } };
+    case 'pesewa.ledger.HoldCaptured':
+      return recover('COMPLETED', payload.railCost);
+    case 'pesewa.ledger.HoldReleased':
+      return recover('FAILED');
+    case 'pesewa.ledger.PayoutRefunded':
+      return recover('REVERSED');
+    default:
+      return unreachable(type);
+  }
+}
+
+function isRepublishing(notice: Notice): notice is Republishing {
+  return notice.type === 'pesewa.rails.RepublishRequested';
 }
 
 /** The command that a notice is to a payout; none for one about a collection. */
-function commandOf(notice: Notice, resubmitGraceMs: number): PayoutOrderCommand['command'] | undefined {
+function commandOf(
+  notice: Exclude<Notice, Republishing>,
+  resubmitGraceMs: number,
+): PayoutOrderCommand['command'] | undefined {
   if (notice.type === 'pesewa.rails.PayoutOutcomeDecided') {
     const { outcome, railFee, proposedAt, occurredAt } = notice.payload;
     return {

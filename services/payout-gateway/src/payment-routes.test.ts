@@ -2,6 +2,7 @@ import { createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
 import { payout } from './app.fixture.ts';
+import type { PayoutOrder } from './domain/submission.ts';
 import { addPaymentRoutes } from './payment-routes.ts';
 import type { Payout } from './store.ts';
 
@@ -29,8 +30,8 @@ const paid: Payout = {
       name: personal.name,
       email: personal.email,
       phoneNumber: personal.senderPhone,
-    } as Payout['order']['sender'],
-  },
+    },
+  } as unknown as PayoutOrder,
   status: 'FAILED',
   step: 'ended',
   version: 5n,

@@ -17,11 +17,8 @@ export function addPaymentRoutes(
 /** Where a payout stands and how it came there: nobody's name, account or number. */
 function view(payout: Payout) {
   const { order, attemptedAtMs, dueAtMs } = payout;
-  const { amount, beneficiary, sender } = order;
+  const { amount } = order;
   const text = (minor: bigint) => formatAmount(minor, amount.currency);
-  const { accountName, accountNumber, phoneNumber, identificationNumber, nationalIdNumber } = beneficiary;
-  const numbers = [accountNumber, phoneNumber, identificationNumber, nationalIdNumber, sender.phoneNumber];
-  const names = [accountName, sender.name, sender.email, beneficiary.narration, ...numbers];
   return {
     kind: 'payout',
     reference: payout.reference,
@@ -37,7 +34,7 @@ function view(payout: Payout) {
     status: payout.status,
     step: payout.step,
     version: Number(payout.version),
-    reason: withoutNames(payout.statusReason, names),
+    reason: withoutNames(payout.statusReason, namesIn(order)),
     acceptedAt: time(payout.acceptedAtMs),
     attempts: payout.attempts,
     attemptedAt: attemptedAtMs === null ? null : time(attemptedAtMs),
@@ -45,6 +42,14 @@ function view(payout: Payout) {
     dueAt: dueAtMs === null ? null : time(dueAtMs),
     steps: viewTrail(payout.trail),
   };
+}
+
+/** What must not be shown; an order that was brought back from events names nobody. */
+function namesIn({ beneficiary, sender }: Payout['order']) {
+  if (sender === null) return [];
+  const { accountName, accountNumber, phoneNumber, identificationNumber, nationalIdNumber } = beneficiary;
+  const numbers = [accountNumber, phoneNumber, identificationNumber, nationalIdNumber, sender.phoneNumber];
+  return [accountName, sender.name, sender.email, beneficiary.narration, ...numbers];
 }
 
 function time(atMs: number): string {

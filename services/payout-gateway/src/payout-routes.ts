@@ -22,7 +22,7 @@ export function createPayoutRoutes(deps: {
     const request = singlePayoutRequest.safeParse(body.value);
     if (!request.success) return answer(context, 'malformed', describeProblem(firstProblem(request.error)));
     const payout = await deps.payouts
-      .submit(context.get('merchant'), request.data)
+      .submit(context.get('merchant'), request.data, context.req.header('traceparent'))
       .catch((error: unknown) => {
         deps.logger.error({ err: error }, 'a payout could not be stored');
         return undefined;

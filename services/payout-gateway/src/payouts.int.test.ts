@@ -61,6 +61,42 @@ describe('a reference is accepted once, whatever races (design 4.2)', () => {
     expect(await acceptedEvents((reference) => reference === 'same')).toHaveLength(1);
   });
 
+  test('while too much waits for Kafka nothing new is taken, and what was taken is told', async () => {
+    const { groupCommit } = left.messaging;
+    const full = await open({ messaging: { groupCommit, acceptsWork: () => false } });
+    await left.payouts.submit(demo, single('before'));
+    await left.batches.submit(demo, batch('batch-before', [['before-item', 5]]));
+    expect(codeOf(await full.payouts.submit(demo, single('before')))).toBe('accepted');
+    expect(codeOf(await full.payouts.submit(demo, single('before', 11)))).toBe('duplicate');
+    expect(codeOf(await full.payouts.submit(demo, single('meanwhile')))).toBe('unavailable');
+    expect(codeOf(await full.batches.submit(demo, batch('batch-before', [['before-item', 5]])))).toBe(
+      'accepted',
+    );
+    expect(codeOf(await full.batches.submit(demo, batch('batch-meanwhile', [['item', 5]])))).toBe(
+      'unavailable',
+    );
+    expect(await stored({ 'order.merchantReference': { $in: ['meanwhile', 'item'] } })).toBe(0);
+  });
+
+  test('while it is not known what the database has forgotten nothing new is taken, and what it knows is told', async () => {
+    const restored = await open({ isWhole: () => false, canSpend: async () => false });
+    await left.payouts.submit(demo, single('known'));
+    await left.batches.submit(demo, batch('batch-known', [['known-item', 5]]));
+    expect(codeOf(await restored.payouts.submit(demo, single('known')))).toBe('accepted');
+    expect(codeOf(await restored.payouts.submit(demo, single('known', 11)))).toBe('duplicate');
+    // That it can't be paid now says nothing of whether it was sent before.
+    expect(codeOf(await restored.payouts.submit(demo, single('forgotten')))).toBe('unavailable');
+    expect(codeOf(await restored.batches.submit(demo, batch('batch-known', [['known-item', 5]])))).toBe(
+      'accepted',
+    );
+    expect(codeOf(await restored.batches.submit(demo, batch('batch-forgotten', [['lost', 5]])))).toBe(
+      'unavailable',
+    );
+    expect(await restored.payouts.find('demo', 'known')).toBeDefined();
+    await expect(restored.payouts.find('demo', 'forgotten')).rejects.toThrow('not known yet');
+    expect(await stored({ 'order.merchantReference': { $in: ['forgotten', 'lost'] } })).toBe(0);
+  });
+
   test('one reference with fifty contents is accepted with exactly one', async () => {
     const outcomes = await Promise.all(
       fifty.map((index) => either(index).payouts.submit(demo, single('contents', index + 1))),

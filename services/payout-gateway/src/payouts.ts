@@ -1,14 +1,16 @@
 import type { SinglePayoutRequest } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
-import { accept, feeFor, type Result, refuse } from '@pesewa/kernel';
+import { accept, continueTrace, feeFor, type Result, refuse } from '@pesewa/kernel';
 import { addStep, type Transaction } from '@pesewa/messaging';
 import {
   type AcceptanceDeps,
   contentHashOf,
   createAcceptance,
   insufficientFunds,
+  isSameContent,
   newPayout,
   overDay,
+  takesNoWork,
   walletOf,
 } from './acceptance.ts';
 import { type DayLimit, dayLimitOf, overPayoutMax } from './domain/limits.ts';
@@ -18,7 +20,7 @@ import { type OrderRefusal, type PayoutOrder, readOrder } from './domain/submiss
 import { wordsOf } from './domain/trail.ts';
 import type { Payout, PayoutChange, Taken } from './store.ts';
 
-/** A command for one payout, and the event or request behind it. */
+/** A command for one payout, and the event behind it; null where that is the one which moved the payout last. */
 export interface PayoutOrderCommand {
   readonly reference: string;
   readonly command: PayoutCommand;
@@ -31,6 +33,8 @@ export interface Payouts {
   readonly submit: (
     merchant: Merchant,
     request: SinglePayoutRequest,
+    /** The `traceparent` of the request, as it came. */
+    traceparent?: string,
   ) => Promise<Result<Payout, OrderRefusal>>;
   readonly find: (merchantId: string, reference: string) => Promise<Payout | undefined>;
   /** Applies commands within a transaction: loads, decides in order, saves, emits. */
@@ -47,11 +51,11 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
   const acceptOne = createAcceptance(deps);
 
   return {
-    submit: async (merchant, request) => {
+    submit: async (merchant, request, traceparent) => {
       const order = readOrder(request);
       if (!order.ok) return order;
       const contentHash = contentHashOf(order.value);
-      const admission = await admit(deps, merchant, order.value);
+      const admission = deps.isWhole() ? await admit(deps, merchant, order.value) : refuse(takesNoWork);
       if (!admission.ok) {
         // A duplicate is judged before routing, limits and funds, so it is looked for where those refuse.
         const key = { merchantId: merchant.id, merchantReference: order.value.merchantReference };
@@ -66,12 +70,18 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
         fee,
         rail,
         batchReference: null,
+        traceparent: continueTrace(traceparent, deps.ids),
       });
       const acceptance = await acceptOne({ payout, dayLimit });
       if (acceptance.kind === 'refused') return refuse(acceptance.refusal);
       return sameOrRefused(acceptance, contentHash);
     },
-    find: store.find,
+    find: async (merchantId, reference) => {
+      const isWhole = deps.isWhole();
+      const found = await store.find(merchantId, reference);
+      if (!found && !isWhole) throw new Error('whether there is such a payout is not known yet');
+      return found;
+    },
     apply: (commands, transaction) => applyCommands(deps, commands, transaction),
   };
 }
@@ -82,7 +92,7 @@ interface Admission {
   readonly dayLimit: DayLimit | undefined;
 }
 
-/** Judges routing, limits and funds, in this order (design 9); nothing here reads the database unless it refuses. */
+/** Judges routing, limits, funds and our own room, in this order (design 9); nothing here reads the database unless it refuses. */
 async function admit(
   deps: PayoutsDeps,
   merchant: Merchant,
@@ -98,12 +108,12 @@ async function admit(
   const wallet = walletOf(merchant, currency);
   const fee = wallet ? feeFor(wallet.payoutFee, amount.minor) : 0n;
   if (wallet && (await deps.canSpend({ merchantId: merchant.id, currency }, amount.minor + fee)))
-    return accept({ rail: route.rail, fee, dayLimit });
+    return deps.messaging.acceptsWork() ? accept({ rail: route.rail, fee, dayLimit }) : refuse(takesNoWork);
   return refuse((await overDay(deps, dayLimit, amount.minor)) ?? insufficientFunds(wallet, currency));
 }
 
 function sameOrRefused(taken: Taken, contentHash: string): Result<Payout, OrderRefusal> {
-  if (taken.kind === 'payout' && taken.payout.contentHash === contentHash) return accept(taken.payout);
+  if (taken.kind === 'payout' && isSameContent(taken.payout, contentHash)) return accept(taken.payout);
   const message =
     'transactionReference was used before with other content: use a new reference for a new payout';
   return refuse({ code: 'duplicate', message });
@@ -128,15 +138,17 @@ async function applyCommands(
       continue;
     }
     let { after } = change;
+    const cause = causationId ?? after.causedBy;
     for (const happening of decision.value) {
       const { attempts: number, attemptedAtMs: claimedAtMs } = after;
+      const atMs = clock.nowMs();
       const trail = addStep(after.trail, {
         what: wordsOf(happening),
-        atMs: clock.nowMs(),
+        atMs,
         ...(claimedAtMs !== null && { attempt: { number, claimedAtMs } }),
       });
-      after = { ...after, ...payoutDecider.evolve(after, happening), trail };
-      const event = events.happened(happening, after, causationId);
+      after = { ...after, ...payoutDecider.evolve(after, happening), trail, causedBy: cause };
+      const event = events.happened(happening, after, { causationId: cause, atMs });
       if (event) transaction.emit(event);
     }
     changes.set(reference, { before: change.before, after });

@@ -3,6 +3,7 @@ import { type CommandStartedEvent, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { merchantWith, openReplica, single } from './acceptance.fixture.ts';
+import { rememberPayout } from './domain/remembered.ts';
 import { openPayoutStore, type PayoutStore } from './store.ts';
 
 const resources = new AsyncDisposableStack();
@@ -62,4 +63,38 @@ test('payouts that have not ended are found, oldest first, by their index alone 
   const { winningPlan } = z.object({ winningPlan: z.unknown() }).parse(plan['queryPlanner']);
   const stages = JSON.stringify(winningPlan).match(/(?<="stage":")\w+/g);
   expect(stages).toEqual(['PROJECTION_COVERED', 'IXSCAN']);
+});
+
+test('what was brought back is in no lane, and not the newest that was sent to this database', async () => {
+  await replica.payouts.submit(merchantWith('demo'), single('sent'));
+  const newestMs = await store.newestAcceptedMs();
+  const nowMs = Date.now();
+  const payload = {
+    eventId: 'ev',
+    occurredAt: BigInt(nowMs + 60_000),
+    reference: 'po-ffffffffffffffffffffffffffffffff',
+    merchantReference: 'forgotten',
+    merchantId: 'demo',
+    currency: 'GHS',
+    rail: 'upstream',
+    amount: 10n,
+    fee: 1n,
+    country: 'GHA',
+    channel: 'Mobile Money',
+    bankCode: 'GHMTN',
+    batchReference: null,
+    contentCheck: 'q3Z',
+  };
+  const event = { type: 'pesewa.payouts.PayoutAccepted', version: 1n, causationId: '', payload } as const;
+  const back = rememberPayout(
+    [{ ...event, traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-00` }],
+    nowMs,
+  );
+  if (!back) throw new Error('nothing is told');
+  await replica.messaging.inTransaction(({ session }) => replica.store.insert([back], session));
+  expect(await store.find('demo', 'forgotten')).toEqual(back);
+  expect(await store.collection.findOne({ reference: back.reference })).toMatchObject({ lane: 'none' });
+  expect(await store.newestAcceptedMs()).toBe(newestMs);
+  const both = new Set([back.reference, 'po-none']);
+  expect(await store.findMissing(both)).toEqual(new Set(['po-none']));
 });

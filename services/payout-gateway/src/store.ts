@@ -12,22 +12,17 @@ import {
 } from '@pesewa/messaging';
 import type { ClientSession, Db, Filter, FindOptions } from 'mongodb';
 import type { DecidedEnd } from './domain/decided.ts';
-import type { PayoutState, PayoutStep } from './domain/payout.ts';
+import type { PayoutState, PayoutStep, PayoutTerms } from './domain/payout-state.ts';
+import type { RememberedOrder } from './domain/remembered.ts';
 import type { PayoutOrder } from './domain/submission.ts';
+import { insertOnce } from './insert-once.ts';
 
 /** A payout: what was ordered, where it goes, and where it stands. */
-export interface Payout extends PayoutState {
-  /** Ours; the rail gets it as its client's reference. */
-  readonly reference: string;
-  readonly merchantId: string;
-  readonly order: PayoutOrder;
-  readonly contentHash: string;
-  /** Minor units of the order's currency. */
-  readonly fee: bigint;
-  readonly rail: string;
-  /** Our reference of the batch that it came in; null for a single one. */
-  readonly batchReference: string | null;
-  readonly acceptedAtMs: number;
+export interface Payout extends PayoutState, PayoutTerms {
+  /** One that was brought back names nobody: see `recipientKnown`. */
+  readonly order: PayoutOrder | RememberedOrder;
+  /** The id of the event that moved it last: what follows without another one is caused by it. */
+  readonly causedBy: string | null;
   /** What happened to it since, for operators; nothing is decided by it. */
   readonly trail: readonly TrailStep[];
 }
@@ -52,16 +47,18 @@ export const submissionLanes = ['single', 'batch'] as const;
 
 /** A payout as MongoDB holds it; `_id` is the merchant and its reference, so each is accepted once, for ever. */
 export interface PayoutDocument extends PaymentDocument {
-  readonly order: Omit<PayoutOrder, 'amount'>;
+  readonly order: Omit<PayoutOrder, 'amount'> | Omit<RememberedOrder, 'amount'>;
   readonly amount: bigint;
   readonly currency: string;
   readonly contentHash: string;
   readonly fee: bigint;
   readonly rail: string;
   readonly batchReference?: string;
-  /** Of which of its rail's queues it is. */
-  readonly lane: (typeof submissionLanes)[number];
+  /** Of which of its rail's queues it is; `none` of one that must never be sent. */
+  readonly lane: (typeof submissionLanes)[number] | 'none';
   readonly acceptedAt: Date;
+  readonly traceparent: string;
+  readonly causedBy?: string;
   readonly status: PayoutStatus;
   readonly step: PayoutStep;
   readonly version: bigint;
@@ -90,7 +87,7 @@ interface ReservationDocument {
   readonly contentHash: string;
 }
 
-/** The payouts of this service's database, and what batches reserve among them. */
+/** The payouts of this service, and what batches reserve among them. */
 export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 'findAccepted'> {
   readonly reserve: (reservation: Reservation, session: ClientSession) => Promise<void>;
   /** What each of the references was used for, by {@link paymentId}; absent where it is free. */
@@ -98,6 +95,15 @@ export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 
     keys: readonly PayoutKey[],
     session?: ClientSession,
   ) => Promise<ReadonlyMap<string, Taken>>;
+  /** Which of these payouts, by our references, have not ended; where all have, no document is given. */
+  readonly findUnended: (
+    references: readonly string[],
+    session: ClientSession,
+  ) => Promise<ReadonlySet<string>>;
+  /** Which of these payouts, by our references, have no record at all. */
+  readonly findMissing: (references: ReadonlySet<string>, session?: ClientSession) => Promise<Set<string>>;
+  /** When the newest payout was accepted, of those that merchants sent to this very database; none where it has none. */
+  readonly newestAcceptedMs: () => Promise<number | undefined>;
   /** Which of the references are used, as {@link paymentId}; cheap for many. */
   readonly findTakenIds: (
     keys: readonly PayoutKey[],
@@ -109,8 +115,8 @@ export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 
 export type PayoutChange = PaymentChange<Payout>;
 
 /**
- * How "nobody has it" is made sure of before it is told: a primary that was deposed unawares can't answer so, and one
- * that was not shows every payout accepted before it was asked. It costs a round through the majority.
+ * How "nobody has it" is made sure of before it is told: a primary deposed unawares can't answer so, and another shows every
+ * payout accepted before it was asked. It costs a round through the majority.
  */
 const LATEST: FindOptions = {
   readConcern: { level: 'linearizable' },
@@ -118,7 +124,7 @@ const LATEST: FindOptions = {
   maxTimeMS: 2_000,
 };
 
-/** Opens the store and makes sure of its indexes. */
+/** Opens the store and its indexes. */
 export async function openPayoutStore(db: Db): Promise<PayoutStore> {
   const collection = db.collection<PayoutDocument>('payouts');
   const reservations = db.collection<ReservationDocument>('payouts');
@@ -135,9 +141,9 @@ export async function openPayoutStore(db: Db): Promise<PayoutStore> {
   await collection.createIndex({ dueAt: 1 }, { partialFilterExpression: { 'decided.stands': true } });
   const findOne = (filter: Filter<PayoutDocument>, options: FindOptions) =>
     collection.findOne<PayoutDocument | ReservationDocument>(filter, options);
-  const findEither = async (merchantId: string, reference: string, options: FindOptions = {}) =>
-    (await findOne({ _id: paymentId({ merchantId, merchantReference: reference }) }, options)) ??
-    (await findOne({ reference, merchantId }, options));
+  const findEither = async (merchantId: string, merchantReference: string, options: FindOptions = {}) =>
+    (await findOne({ _id: paymentId({ merchantId, merchantReference }) }, options)) ??
+    (await findOne({ reference: merchantReference, merchantId }, options));
   return {
     ...payments,
     insert: (payouts, session) => insertOnce(db, payouts.map(toDocument), session),
@@ -161,37 +167,28 @@ export async function openPayoutStore(db: Db): Promise<PayoutStore> {
       });
       return new Map((await found.toArray()).map((document) => [document._id, takenBy(document)]));
     },
+    findUnended: async (references, session) => {
+      const filter: Filter<PayoutDocument> = { reference: { $in: references }, status: 'INITIALIZED' };
+      const found = collection.find(filter, { projection: { _id: 0, reference: 1 }, session });
+      return new Set((await found.toArray()).map(({ reference }) => reference));
+    },
+    findMissing: async (references, session) => {
+      const options = { projection: { reference: 1 }, ...(session && { session }) };
+      const found = collection.find({ reference: { $in: [...references] } }, options);
+      const known = new Set((await found.toArray()).map(({ reference }) => reference));
+      return new Set([...references].filter((reference) => !known.has(reference)));
+    },
+    newestAcceptedMs: async () => {
+      // Our references sort by their time, and are indexed.
+      const sent = { reference: /^po-/, 'order.sender': { $ne: null } };
+      return (await collection.findOne(sent, { sort: { reference: -1 } }))?.acceptedAt.getTime();
+    },
     findTakenIds: async (keys, session) => {
       const filter = { _id: { $in: keys.map(paymentId) } };
       const options = { projection: { _id: 1 }, ...(session && { session }) };
       return new Set((await collection.find(filter, options).toArray()).map(({ _id }) => _id));
     },
   };
-}
-
-/** A write that MongoDB refused; its code is MongoDB's. */
-class WriteRefusedError extends Error {
-  override readonly name = 'WriteRefusedError';
-  readonly code: unknown;
-  constructor(message: string, code: unknown) {
-    super(message);
-    this.code = code;
-  }
-}
-
-/** Inserts by the command itself: the driver's insertMany serialises each document twice, once only to measure it. */
-async function insertOnce(
-  db: Db,
-  documents: readonly PayoutDocument[],
-  session: ClientSession,
-): Promise<void> {
-  const command = { insert: 'payouts', documents, ordered: true };
-  const reply: { readonly writeErrors?: readonly { readonly code: unknown }[] } = await db.command(command, {
-    session,
-    ignoreUndefined: true,
-  });
-  const [refused] = reply.writeErrors ?? [];
-  if (refused) throw new WriteRefusedError('a payout was not inserted', refused.code);
 }
 
 function isReservation(document: PayoutDocument | ReservationDocument): document is ReservationDocument {
@@ -215,10 +212,11 @@ function toUpdate(after: Payout) {
 }
 
 function mutable(payout: Payout) {
-  const { status, step, version, attempts, earlierUnclear, railFee, trail, decided } = payout;
+  const { status, step, version, attempts, earlierUnclear, railFee, trail, decided, causedBy } = payout;
   const state = { status, step, version, attempts, earlierUnclear, railFee, trail: trailToDocument(trail) };
   return {
     ...state,
+    ...(causedBy !== null && { causedBy }),
     ...(decided !== null && { decided: decidedToDocument(decided) }),
   };
 }
@@ -244,8 +242,10 @@ function toDocument(payout: Payout): PayoutDocument {
     fee: payout.fee,
     rail: payout.rail,
     ...(payout.batchReference !== null && { batchReference: payout.batchReference }),
-    lane: payout.batchReference === null ? 'single' : 'batch',
+    lane: payout.order.sender === null ? 'none' : payout.batchReference === null ? 'single' : 'batch',
     acceptedAt: new Date(payout.acceptedAtMs),
+    ...(payout.attemptedAtMs !== null && { attemptedAt: new Date(payout.attemptedAtMs) }),
+    traceparent: payout.traceparent,
     ...mutable(payout),
   };
 }
@@ -255,16 +255,14 @@ export function fromDocument(document: PayoutDocument): Payout {
   return {
     reference: document.reference,
     merchantId: document.merchantId,
-    order: {
-      ...document.order,
-      transactionType: document.order.transactionType,
-      amount: { minor: document.amount, currency: document.currency },
-    },
+    order: orderFrom(document),
     contentHash: document.contentHash,
     fee: document.fee,
     rail: document.rail,
     batchReference: document.batchReference ?? null,
     acceptedAtMs: document.acceptedAt.getTime(),
+    traceparent: document.traceparent,
+    causedBy: document.causedBy ?? null,
     status: document.status,
     step: document.step,
     version: document.version,
@@ -274,7 +272,15 @@ export function fromDocument(document: PayoutDocument): Payout {
     dueAtMs: document.dueAt?.getTime() ?? null,
     railFee: document.railFee,
     statusReason: document.statusReason ?? null,
+    recipientKnown: document.order.sender !== null,
     decided: document.decided ? decidedFromDocument(document.decided) : null,
     trail: trailFromDocument(document.trail),
   };
+}
+
+function orderFrom({ order, ...rest }: PayoutDocument): Payout['order'] {
+  const amount = { minor: rest.amount, currency: rest.currency };
+  return order.sender === null
+    ? { ...order, transactionType: undefined, amount }
+    : { ...order, transactionType: order.transactionType, amount };
 }

@@ -76,6 +76,7 @@ function start(
     readonly beforeCall?: (clock: { skewMs: number }) => void;
     readonly beforeCommit?: () => void;
     readonly isAvailable?: () => boolean;
+    readonly mayAct?: () => boolean;
     readonly concurrencyMax?: number;
     /** How far the replica's clock is ahead of the database's. */
     readonly skewMs?: number;
@@ -92,7 +93,7 @@ function start(
     asked.push(order.reference);
     return options.submit?.(order) ?? { kind: 'accepted' };
   };
-  const { isAvailable = () => true, concurrencyMax = 16 } = options;
+  const { isAvailable = () => true, mayAct = () => true, concurrencyMax = 16 } = options;
   running.use(
     startSubmitter({
       store,
@@ -113,6 +114,7 @@ function start(
       },
       rails: ['upstream', 'other'].map((name) => ({ name, isAvailable, submitPayout })),
       concurrencyMax,
+      mayAct,
       pauseMs: 20,
       crashPoint: (point) => {
         if (point === 'payouts.submit.before-call') options.beforeCall?.(clock);

@@ -24,6 +24,8 @@ interface SubmitterDeps {
   readonly rails: readonly SubmittingRail[];
   /** Of each lane. */
   readonly concurrencyMax: number;
+  /** Whether the records are to be acted on. */
+  readonly mayAct: () => boolean;
   readonly pauseMs: number;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -76,7 +78,7 @@ function startLane(
     collection: deps.store.collection,
     open: { step: 'held', rail: rail.name, lane },
     mark: attemptMark('submitting'),
-    mayClaim: rail.isAvailable,
+    mayClaim: () => deps.mayAct() && rail.isAvailable(),
     leaseMs: LEASE_MS,
     workTimeoutMs: CALL_TIMEOUT_MS,
     batchMax: 100,
@@ -140,6 +142,7 @@ async function callRail(
 ): Promise<SubmissionResult> {
   if (!mayStillCall(claimedAtMs, nowMs))
     return { kind: 'notSent', why: 'the claim is too old', retryAfterMs: LATE_RETRY_MS };
+  if (payout.order.sender === null) throw new TypeError(`nobody knows whom ${payout.reference} is to pay`);
   return rail.submitPayout(railOrder(payout.reference, payout.order));
 }
 

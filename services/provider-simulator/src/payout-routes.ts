@@ -110,7 +110,7 @@ async function enquireName(context: Context<Wire>, deps: PayoutRoutesDeps): Prom
   return answerJson(context, 200, {
     isSuccessful: true,
     responseMessage: 'Account found',
-    responseData: { accountName, accountNumber, bankCode, sessionId: `u${deps.ids.next('ev')}` },
+    responseData: { accountName, accountNumber, bankCode, sessionId: `u${deps.ids.next('rn')}` },
   });
 }
 

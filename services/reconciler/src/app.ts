@@ -1,6 +1,6 @@
 import { formatAmount } from '@pesewa/kernel';
-import { answerJson, type Logger } from '@pesewa/runtime';
-import type { Context, Hono } from 'hono';
+import { answerJson, type Logger, readOperatorQuery } from '@pesewa/runtime';
+import type { Hono } from 'hono';
 import { z } from 'zod';
 import { addBreakRoutes, type BreakRouteDeps } from './breaks/routes.ts';
 import { addDecisionRoutes, type DecisionRouteDeps } from './decisions/routes.ts';
@@ -41,9 +41,9 @@ export function addOperatorRoutes(
     return answerJson(context, 200, { items: wallets.map(({ latest }) => view(latest)), next: null });
   });
   operator.get('/runs', async (context) => {
-    const query = listQuery.safeParse(context.req.query());
-    if (!query.success) return malformed(context, query.error);
-    const page = await deps.wallets.listRuns(query.data);
+    const query = readOperatorQuery(context, listQuery);
+    if (!query.ok) return query.refusal;
+    const page = await deps.wallets.listRuns(query.value);
     return answerJson(context, 200, { items: page.items.map(view), next: page.next });
   });
   operator.post('/compare', async (context) => {
@@ -53,11 +53,6 @@ export function addOperatorRoutes(
   addTimelineRoutes(operator, deps);
   addBreakRoutes(operator, deps);
   addDecisionRoutes(operator, deps);
-}
-
-function malformed(context: Context, error: z.ZodError): Response {
-  const fields = error.issues.map(({ path }) => path.join('.')).join(', ');
-  return answerJson(context, 400, { code: 'invalid', message: `not understood: ${fields}` });
 }
 
 function viewRun(

@@ -11,9 +11,11 @@ import { composeCloses } from './closes/compose.ts';
 import type { settings } from './config.ts';
 import { createDecisions } from './decisions/decisions.ts';
 import { openDecisionStore } from './decisions/store.ts';
+import { lateAfterMs } from './domain/steps.ts';
 import { createReconcilerEvents } from './events.ts';
 import { createHandlers, expectedFees } from './handlers.ts';
 import { createMetrics } from './metrics.ts';
+import { createOnItsWay } from './on-its-way.ts';
 import { composePolling } from './settling/compose.ts';
 import { openRailPace } from './settling/rail-pace.ts';
 import { restWhenTurnedAway } from './settling/rail-rest.ts';
@@ -21,6 +23,10 @@ import { composeStatements } from './statements/compose.ts';
 import { gaugeStanding } from './status/metrics.ts';
 import { addStatusRoutes } from './status/routes.ts';
 import { openStatusStore } from './status/store.ts';
+import { startArrivals } from './steps/arrivals.ts';
+import { composeSteps } from './steps/compose.ts';
+import { createRequests } from './steps/request.ts';
+import { openStepStore } from './steps/store.ts';
 import { openWorkingStore, UNKNOWN_REFERENCE } from './store.ts';
 import { scheduleTurns } from './turns.ts';
 import { createComparison } from './wallets/comparison.ts';
@@ -49,13 +55,22 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   };
   const pace = openRailPace(parts.db);
   const polled = rails.all.map((rail) => restWhenTurnedAway(rail, clock));
-  const poller = await composePolling(scope, { ...parts, ...proof, rails: polled, pace }, metrics);
+  const { arrived } = await scope.open(
+    startArrivals({
+      ...parts,
+      limitMs: config.STEP_LIMIT_MS,
+      pauseMs: config.STEP_PAUSE_MS,
+      registry: scope.metrics,
+    }),
+  );
+  const poller = await composePolling(scope, { ...parts, ...proof, arrived, rails: polled, pace }, metrics);
   const workingSet = createWorkingSet({
     ...parts,
     pace: {
       firstPollAfterMs: config.FIRST_POLL_AFTER_MS,
       unknownGraceMs: config.UNKNOWN_REFERENCE_GRACE_MS,
       booksGraceMs: config.BOOKS_GRACE_MS,
+      lateAfterMs: lateAfterMs(config.STEP_LIMIT_MS),
     },
     proof,
     settled: (settled, { session }) => decisionStore.applied(settled, new Date(clock.nowMs()), session),
@@ -80,6 +95,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     }),
   );
   await composeAudits(scope, { ...parts, workingSet, railFee });
+  await composeSteps(scope, { ...parts, workingSet, railFee });
   await composeCloses(scope, { ...parts, proof }, polled, pace);
   const decisions = createDecisions({ ...parts, railFee });
   const sharedMayOrder = config.NODE_ENV !== 'production';
@@ -108,13 +124,16 @@ async function openParts(scope: Scope) {
     messaging,
     db,
     keepMs,
-    store: await openWorkingStore(db, keepMs),
+    store: await openWorkingStore(db),
+    stepStore: await openStepStore(db),
+    onItsWay: createOnItsWay({ messaging, clock, logger }),
     breaks: await openBreakStore(db),
     wallets: await openWalletStore(db),
     payments: await openPaymentsAtRail(db),
     decisionStore: await openDecisionStore(db),
     adjustmentStore: openAdjustmentStore(db),
-    events: createReconcilerEvents({ ids, clock }),
+    events: createReconcilerEvents({ clock }),
+    requestRepublication: createRequests(scope.metrics, clock),
     logger,
     clock,
     random,

@@ -46,6 +46,17 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   COVERAGE_SETTLE_MS: durationMsSetting
     .default(60_000)
     .describe('how late an event of a gateway may be before the audit takes it for lost'),
+  STEP_LIMIT_MS: wholeNumberSetting({ min: 100, max: 86_400_000 })
+    .default(60_000)
+    .describe(
+      'how long a step of ours may take, whatever it waits for: the answer to a hold, the opening of a payment here, its webhook',
+    ),
+  STEP_PAUSE_MS: wholeNumberSetting({ min: 10, max: 3_600_000 })
+    .default(5_000)
+    .describe('pause between looks for steps that take longer'),
+  REPUBLISH_REQUESTS_MAX: wholeNumberSetting({ min: 1, max: 100 })
+    .default(3)
+    .describe('how often the owner of such a payment publishes its events again before people see it'),
   BOOKS_GRACE_MS: durationMsSetting
     .default(60_000)
     .describe('how long the ledger may trail the end of a payment before people see it'),

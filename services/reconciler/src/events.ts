@@ -1,6 +1,6 @@
-import type { Clock, Ids } from '@pesewa/kernel';
+import type { Clock } from '@pesewa/kernel';
 import type { OutgoingEvent } from '@pesewa/messaging';
-import type { Break } from './domain/break.ts';
+import type { Break, BreakCause } from './domain/break.ts';
 import type { RailFact } from './domain/question.ts';
 import type { Terms, Tracked } from './domain/tracked.ts';
 import type { RunDocument } from './wallets/store.ts';
@@ -22,6 +22,7 @@ export interface DecidedAmount {
   readonly breakId: string;
   readonly decidedBy: string;
   readonly approvedBy: string;
+  readonly approvedAt: Date;
 }
 
 /** How two operators decided that a payout ended; the fee in minor units. */
@@ -38,26 +39,25 @@ export interface ReconcilerEvents {
   readonly stuckSettled: (tracked: Tracked, causationId: string) => OutgoingEvent;
   /** A break that was not open before; `by` where an operator opened it again. */
   readonly breakOpened: (
-    opened: Pick<Break, '_id' | 'kind' | 'reference' | 'currency' | 'amount'>,
+    opened: Standing & Pick<Break, '_id' | 'kind' | 'currency' | 'amount' | 'cause'>,
     by?: string,
   ) => OutgoingEvent;
   readonly breakAssigned: (assigned: Break, owner: string, by: string) => OutgoingEvent;
   readonly breakExplained: (explained: Break, by: string) => OutgoingEvent;
   /** The words of an operator stay here: they may name people. */
   readonly breakResolved: (
-    resolved: Pick<Break, '_id' | 'kind' | 'reference' | 'resolution' | 'resolvedBy'>,
+    resolved: Standing & Pick<Break, '_id' | 'kind' | 'resolution' | 'resolvedBy'>,
+    cause?: BreakCause,
   ) => OutgoingEvent;
   readonly driftMeasured: (run: RunDocument) => OutgoingEvent;
 }
 
 /** Builds {@link ReconcilerEvents}. */
-export function createReconcilerEvents(deps: { readonly ids: Ids; readonly clock: Clock }): ReconcilerEvents {
-  const envelope = () => ({ eventId: deps.ids.next('ev'), occurredAt: BigInt(deps.clock.nowMs()) });
+export function createReconcilerEvents(deps: { readonly clock: Pick<Clock, 'nowMs'> }): ReconcilerEvents {
+  const envelope = () => ({ occurredAt: BigInt(deps.clock.nowMs()) });
   return {
     observed: (tracked, terms, fact, { source, atMs, causationId }) => ({
-      topic: 'railNotices',
-      key: tracked.reference,
-      version: tracked.version,
+      ...noticeOf(tracked),
       causationId,
       type: 'pesewa.rails.RailStatusObserved',
       payload: {
@@ -70,80 +70,122 @@ export function createReconcilerEvents(deps: { readonly ids: Ids; readonly clock
         polledAt: BigInt(atMs),
       },
     }),
-    amountDecided: ({ tracked, terms, ...decided }) => ({
-      topic: 'railNotices',
-      key: tracked.reference,
-      version: tracked.version,
+    amountDecided: ({ tracked, terms, approvedAt, ...decided }) => ({
+      ...noticeOf(tracked),
       causationId: null,
       type: 'pesewa.rails.CollectionAmountDecided',
       payload: {
-        ...envelope(),
+        occurredAt: BigInt(approvedAt.getTime()),
         ...decided,
         rail: terms.rail,
         reference: tracked.reference,
         currency: terms.currency,
       },
     }),
-    outcomeDecided: ({ tracked, terms, ...decided }) => ({
-      topic: 'railNotices',
-      key: tracked.reference,
-      version: tracked.version,
+    outcomeDecided: ({ tracked, terms, approvedAt, ...decided }) => ({
+      ...noticeOf(tracked),
       causationId: null,
       type: 'pesewa.rails.PayoutOutcomeDecided',
-      payload: { ...envelope(), ...decided, rail: terms.rail, reference: tracked.reference },
+      payload: {
+        occurredAt: BigInt(approvedAt.getTime()),
+        ...decided,
+        rail: terms.rail,
+        reference: tracked.reference,
+      },
     }),
     stuckSettled: (tracked, causationId) => ({
       ...about(tracked.reference, tracked.version),
+      ...traceOf(tracked),
       causationId,
       type: 'pesewa.reconciliation.StuckSettled',
       payload: { ...envelope(), reference: tracked.reference, polls: tracked.polls, status: tracked.status },
     }),
-    ...breakEvents(envelope),
-    driftMeasured: ({ rail, currency, railBalance, float, drift, withinRange }) => ({
+    ...breakEvents,
+    driftMeasured: ({ _id: runId, at, rail, currency, railBalance, float, drift, withinRange }) => ({
       ...about(`${rail}:${currency}`, 0n),
       type: 'pesewa.reconciliation.DriftMeasured',
-      payload: { ...envelope(), rail, currency, railBalance, float, drift, withinRange },
+      payload: {
+        occurredAt: BigInt(at.getTime()),
+        rail,
+        currency,
+        railBalance,
+        float,
+        drift,
+        withinRange,
+        runId,
+      },
     }),
   };
 }
 
-type Envelope = () => { readonly eventId: string; readonly occurredAt: bigint };
+const traceOf = ({ traceparent }: Pick<Tracked, 'traceparent'>) =>
+  traceparent === null ? {} : { traceparent };
+
+function noticeOf(tracked: Tracked) {
+  const { reference: key, version } = tracked;
+  return { topic: 'railNotices', key, version, ...traceOf(tracked) } as const;
+}
 
 function about(key: string, version: bigint) {
   return { topic: 'reconciliation', key, version, causationId: null } as const;
 }
 
+/** Where a break stands: each change of its life has a number and a time, which tell its events apart. */
+function standing({ reference, version, since, history }: Standing, cause: BreakCause = {}) {
+  const at = history.at(-1)?.at ?? since;
+  const { eventId: causationId = null, traceparent } = cause;
+  const origin = { causationId, ...(traceparent !== undefined && { traceparent }) };
+  return { address: { ...about(reference, BigInt(version)), ...origin }, occurredAt: BigInt(at.getTime()) };
+}
+
+type Standing = Pick<Break, 'reference' | 'version' | 'since' | 'history'>;
+
 /** The events of a break's life. */
-function breakEvents(
-  envelope: Envelope,
-): Pick<ReconcilerEvents, 'breakOpened' | 'breakAssigned' | 'breakExplained' | 'breakResolved'> {
-  return {
-    breakOpened: ({ _id, kind, reference, currency, amount }, by) => ({
-      ...about(reference, 0n),
+const breakEvents: Pick<
+  ReconcilerEvents,
+  'breakOpened' | 'breakAssigned' | 'breakExplained' | 'breakResolved'
+> = {
+  breakOpened: (opened, by) => {
+    const { _id, kind, reference, currency, amount } = opened;
+    const { address, occurredAt } = standing(opened, by === undefined ? opened.cause : {});
+    return {
+      ...address,
       type: 'pesewa.reconciliation.BreakOpened',
-      payload: { ...envelope(), breakId: _id, kind, reference, currency, amount, openedBy: by ?? null },
-    }),
-    breakAssigned: ({ _id, kind, reference }, owner, by) => ({
-      ...about(reference, 0n),
+      payload: { occurredAt, breakId: _id, kind, reference, currency, amount, openedBy: by ?? null },
+    };
+  },
+  breakAssigned: (assigned, owner, by) => {
+    const { _id, kind, reference } = assigned;
+    const { address, occurredAt } = standing(assigned);
+    return {
+      ...address,
       type: 'pesewa.reconciliation.BreakAssigned',
-      payload: { ...envelope(), breakId: _id, kind, reference, owner, assignedBy: by },
-    }),
-    breakExplained: ({ _id, kind, reference }, by) => ({
-      ...about(reference, 0n),
+      payload: { occurredAt, breakId: _id, kind, reference, owner, assignedBy: by },
+    };
+  },
+  breakExplained: (explained, by) => {
+    const { _id, kind, reference } = explained;
+    const { address, occurredAt } = standing(explained);
+    return {
+      ...address,
       type: 'pesewa.reconciliation.BreakExplained',
-      payload: { ...envelope(), breakId: _id, kind, reference, explainedBy: by },
-    }),
-    breakResolved: ({ _id, kind, reference, resolution = '', resolvedBy }) => ({
-      ...about(reference, 0n),
+      payload: { occurredAt, breakId: _id, kind, reference, explainedBy: by },
+    };
+  },
+  breakResolved: (resolved, cause) => {
+    const { _id, kind, reference, resolution = '', resolvedBy } = resolved;
+    const { address, occurredAt } = standing(resolved, cause);
+    return {
+      ...address,
       type: 'pesewa.reconciliation.BreakResolved',
       payload: {
-        ...envelope(),
+        occurredAt,
         breakId: _id,
         resolution: resolvedBy === undefined ? resolution : 'by an operator',
         kind,
         reference,
         resolvedBy: resolvedBy ?? null,
       },
-    }),
-  };
-}
+    };
+  },
+};

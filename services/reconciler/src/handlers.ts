@@ -1,12 +1,11 @@
 import type { TopicEvent } from '@pesewa/contracts';
-import { type Clock, feeFor, unreachable } from '@pesewa/kernel';
-import { handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
+import { feeFor, unreachable } from '@pesewa/kernel';
+import { type EventHandling, handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
 import type { RailConnector } from '@pesewa/rails';
 import { type Adjustments, type CorrectionEvent, isCorrection } from './breaks/adjustments.ts';
 import type { EndStatus, PaymentKind } from './domain/claim.ts';
 import type { Sighting } from './domain/sightings.ts';
-import type { Booked, Terms } from './domain/tracked.ts';
-import type { WorkingStore } from './store.ts';
+import type { Terms } from './domain/tracked.ts';
 import type { FloatMove, WalletStore } from './wallets/store.ts';
 import type { Seen, WorkingSet } from './working-set.ts';
 
@@ -25,11 +24,9 @@ export function expectedFees(
 
 interface HandlerDeps {
   readonly workingSet: WorkingSet;
-  readonly store: WorkingStore;
-  readonly wallets: WalletStore;
+  readonly wallets: Pick<WalletStore, 'move'>;
   readonly adjustments: Adjustments;
   readonly railFee: RailFee;
-  readonly clock: Clock;
 }
 
 /** What the reconciler makes of the topics it consumes: its working set, its callbacks, its floats. */
@@ -58,12 +55,17 @@ function common(event: {
 }
 
 const seenAs =
-  <Event extends { readonly eventId: string; readonly payload: { readonly reference: string } }>(
+  <
+    Event extends Pick<Received<TopicEvent<'payouts'>>, 'eventId' | 'traceparent'> & {
+      readonly payload: { readonly reference: string };
+    },
+  >(
     sightingOf: (event: Event) => Sighting,
   ) =>
   (event: Event): Seen => ({
     reference: event.payload.reference,
     eventId: event.eventId,
+    traceparent: event.traceparent,
     sighting: sightingOf(event),
   });
 
@@ -91,13 +93,13 @@ function payoutHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
   };
   return handleTopic(
     'payouts',
-    [
-      'pesewa.payouts.PayoutAccepted',
-      'pesewa.payouts.PayoutSubmitted',
-      'pesewa.payouts.PayoutCompleted',
-      'pesewa.payouts.PayoutFailed',
-      'pesewa.payouts.PayoutReversed',
-    ],
+    {
+      'pesewa.payouts.PayoutAccepted': 'handled',
+      'pesewa.payouts.PayoutSubmitted': 'handled',
+      'pesewa.payouts.PayoutCompleted': 'handled',
+      'pesewa.payouts.PayoutFailed': 'handled',
+      'pesewa.payouts.PayoutReversed': 'handled',
+    },
     (events, transaction) => workingSet.apply(events.map(seenAs(sightingOf)), transaction),
   );
 }
@@ -123,25 +125,34 @@ function collectionHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
   };
   return handleTopic(
     'collections',
-    [
-      'pesewa.collections.CollectionInitiated',
-      'pesewa.collections.CollectionCompletionRequested',
-      'pesewa.collections.CollectionCompletionClosed',
-      'pesewa.collections.CollectionCompleted',
-      'pesewa.collections.CollectionFailed',
-    ],
+    {
+      'pesewa.collections.CollectionInitiated': 'handled',
+      'pesewa.collections.CollectionCompletionRequested': 'handled',
+      'pesewa.collections.CollectionCompletionClosed': 'handled',
+      'pesewa.collections.CollectionCompleted': 'handled',
+      'pesewa.collections.CollectionFailed': 'handled',
+    },
     (events, transaction) => workingSet.apply(events.map(seenAs(sightingOf)), transaction),
   );
 }
 
+const NOTICES = {
+  'pesewa.rails.CallbackReceived': 'handled',
+  // What this service says itself, to the gateways.
+  'pesewa.rails.RailStatusObserved': 'ignored',
+  'pesewa.rails.CollectionAmountDecided': 'ignored',
+  'pesewa.rails.PayoutOutcomeDecided': 'ignored',
+  'pesewa.rails.RepublishRequested': 'ignored',
+} as const satisfies EventHandling<'railNotices'>;
+
 /** A hint moves nothing; it makes its payment's poll due. What a rail proves is judged like its answer (design 6). */
-function callbackHandler({ workingSet, store, clock }: HandlerDeps): TopicHandler {
-  return handleTopic('railNotices', ['pesewa.rails.CallbackReceived'], async (events, transaction) => {
-    const fresh = await takeNew(store, events, transaction.session, clock);
-    const seen = fresh.map(
-      ({ eventId, payload }): Seen => ({
+function callbackHandler({ workingSet }: HandlerDeps): TopicHandler {
+  return handleTopic('railNotices', NOTICES, async (events, transaction) => {
+    const seen = events.map(
+      ({ eventId, traceparent, payload }): Seen => ({
         reference: payload.reference,
         eventId,
+        traceparent,
         sighting: {
           kind: 'called',
           claim: {
@@ -162,77 +173,84 @@ function callbackHandler({ workingSet, store, clock }: HandlerDeps): TopicHandle
   });
 }
 
-type FloatEvent = Received<Extract<TopicEvent<'ledger'>, { readonly payload: { readonly rail: string } }>>;
-/** What is about a payment and moves no float: its hold. */
-type HoldEvent = Received<
-  Extract<TopicEvent<'ledger'>, { readonly type: 'pesewa.ledger.HoldReleased' | 'pesewa.ledger.HoldRefused' }>
+type LedgerEvent<Type extends TopicEvent<'ledger'>['type']> = Received<
+  Extract<TopicEvent<'ledger'>, { readonly type: Type }>
 >;
+/** What an operator ordered of a float. */
+type OrderEvent = LedgerEvent<
+  'pesewa.ledger.FloatFunded' | 'pesewa.ledger.FloatWithdrawn' | 'pesewa.ledger.SuspenseBooked'
+>;
+/** What was booked for a payment, and moves a float. */
+type PaidEvent = LedgerEvent<
+  'pesewa.ledger.HoldCaptured' | 'pesewa.ledger.CollectionCredited' | 'pesewa.ledger.PayoutRefunded'
+>;
+/** What is about a payment and moves no float: its hold. */
+type HoldEvent = LedgerEvent<'pesewa.ledger.HoldReleased' | 'pesewa.ledger.HoldRefused'>;
 
-function ledgerHandler({ workingSet, store, wallets, adjustments, clock }: HandlerDeps): TopicHandler {
+function ledgerHandler({ workingSet, wallets, adjustments }: HandlerDeps): TopicHandler {
   return handleTopic(
     'ledger',
-    [
-      'pesewa.ledger.HoldCaptured',
-      'pesewa.ledger.HoldReleased',
-      'pesewa.ledger.HoldRefused',
-      'pesewa.ledger.CollectionCredited',
-      'pesewa.ledger.PayoutRefunded',
-      'pesewa.ledger.FloatFunded',
-      'pesewa.ledger.FloatWithdrawn',
-      'pesewa.ledger.SuspenseBooked',
-      'pesewa.ledger.WalletAdjusted',
-      'pesewa.ledger.CommandRefused',
-    ],
+    {
+      'pesewa.ledger.HoldCaptured': 'handled',
+      'pesewa.ledger.HoldReleased': 'handled',
+      'pesewa.ledger.HoldRefused': 'handled',
+      'pesewa.ledger.CollectionCredited': 'handled',
+      'pesewa.ledger.PayoutRefunded': 'handled',
+      'pesewa.ledger.FloatFunded': 'handled',
+      'pesewa.ledger.FloatWithdrawn': 'handled',
+      'pesewa.ledger.SuspenseBooked': 'handled',
+      'pesewa.ledger.WalletAdjusted': 'handled',
+      'pesewa.ledger.CommandRefused': 'handled',
+      // A hold moves no float.
+      'pesewa.ledger.HoldPlaced': 'ignored',
+      // What moves a wallet against the treasury moves no float either.
+      'pesewa.ledger.WalletFunded': 'ignored',
+      'pesewa.ledger.WalletWithdrawn': 'ignored',
+      // For the ledger itself.
+      'pesewa.ledger.PageWritten': 'ignored',
+      'pesewa.ledger.OrderDecided': 'ignored',
+    },
     async (events, transaction) => {
-      const fresh = await takeNew(store, events, transaction.session, clock);
-      const postings = fresh.filter(isPosting);
-      await wallets.move(postings.filter(movesFloat).map(moveOf), transaction.session);
-      await workingSet.apply(postings.flatMap(postingOf), transaction);
-      await adjustments.hear(fresh.filter(isCorrection), transaction);
+      await wallets.move(events.filter(isOrder).map(orderedBy), transaction.session);
+      await workingSet.apply(events.filter(isPosting).map(postingOf), transaction);
+      await adjustments.hear(events.filter(isCorrection), transaction);
     },
   );
 }
 
-function isPosting(event: FloatEvent | HoldEvent | CorrectionEvent): event is FloatEvent | HoldEvent {
-  return event.type !== 'pesewa.ledger.WalletAdjusted' && event.type !== 'pesewa.ledger.CommandRefused';
+function isOrder(event: PaidEvent | HoldEvent | OrderEvent | CorrectionEvent): event is OrderEvent {
+  return 'rail' in event.payload && 'commandId' in event.payload;
 }
 
-function movesFloat(event: FloatEvent | HoldEvent): event is FloatEvent {
-  return 'rail' in event.payload;
+function isPosting(
+  event: PaidEvent | HoldEvent | OrderEvent | CorrectionEvent,
+): event is PaidEvent | HoldEvent {
+  return event.type in POSTINGS;
 }
 
-/** How an entry of the ledger moves our float (design 5). */
-function moveOf(event: FloatEvent): FloatMove {
-  const { rail, currency } = event.payload;
-  const move = { rail, currency, bucket: event.key, ordered: false };
-  switch (event.type) {
-    case 'pesewa.ledger.HoldCaptured':
-      return { ...move, minor: -event.payload.amount - event.payload.railCost };
-    case 'pesewa.ledger.CollectionCredited':
-      return { ...move, minor: event.payload.amountReceived - event.payload.railCost };
-    case 'pesewa.ledger.PayoutRefunded':
-      return { ...move, minor: event.payload.amount };
-    case 'pesewa.ledger.FloatFunded':
-      return { ...move, minor: event.payload.amount, ordered: true };
-    case 'pesewa.ledger.FloatWithdrawn':
-      return { ...move, minor: -event.payload.amount, ordered: true };
-    case 'pesewa.ledger.SuspenseBooked': {
-      const { direction, amount } = event.payload;
-      return { ...move, minor: direction === 'surplus' ? amount : -amount, ordered: true };
-    }
-    default:
-      return unreachable(event);
-  }
+/** How an operator's order moves our float (design 5). */
+function orderedBy(event: OrderEvent): FloatMove {
+  const { rail, currency, amount, commandId } = event.payload;
+  const isGain =
+    event.type === 'pesewa.ledger.FloatFunded' ||
+    (event.type === 'pesewa.ledger.SuspenseBooked' && event.payload.direction === 'surplus');
+  return { rail, currency, minor: isGain ? amount : -amount, by: { commandId } };
 }
 
-function postingOf(event: FloatEvent | HoldEvent): readonly Seen[] {
-  const posting = POSTINGS[event.type];
-  // The orders of operators are about no payment.
-  if (posting === null || !('reference' in event.payload)) return [];
+function postingOf(event: PaidEvent | HoldEvent): Seen {
   const { name, atMs } = common(event);
   const { reference } = event.payload;
-  const sighting = { kind: 'posted', name, posting, moved: bookedBy(event), atMs } as const;
-  return [{ reference, eventId: event.eventId, sighting }];
+  const posting = POSTINGS[event.type];
+  const seen = { reference, eventId: event.eventId };
+  if (event.type === 'pesewa.ledger.HoldReleased' || event.type === 'pesewa.ledger.HoldRefused')
+    return { ...seen, sighting: { kind: 'posted', name, posting, moved: null, atMs } };
+  const { rail, currency } = event.payload;
+  const minor = paidBy(event);
+  const moved = { rail, currency, minor };
+  // The rail's own fee moves the float, but is no part of what was paid.
+  const cost = 'railCost' in event.payload ? event.payload.railCost : 0n;
+  const move = { rail, currency, minor: minor - cost, by: { wallet: event.key } };
+  return { ...seen, sighting: { kind: 'posted', name, posting, moved, atMs }, move };
 }
 
 const POSTINGS = {
@@ -242,27 +260,18 @@ const POSTINGS = {
   'pesewa.ledger.HoldReleased': 'release',
   // The payout fails without anything to give back.
   'pesewa.ledger.HoldRefused': 'release',
-  'pesewa.ledger.FloatFunded': null,
-  'pesewa.ledger.FloatWithdrawn': null,
-  'pesewa.ledger.SuspenseBooked': null,
-} as const satisfies Record<(FloatEvent | HoldEvent)['type'], string | null>;
+} as const satisfies Record<(PaidEvent | HoldEvent)['type'], string>;
 
-/** What an entry moves between a payment and our float, less the rail's own fee. */
-function bookedBy(event: FloatEvent | HoldEvent): Booked | null {
-  if (!movesFloat(event)) return null;
-  const { rail, currency } = event.payload;
-  const railCost = 'railCost' in event.payload ? event.payload.railCost : 0n;
-  return { rail, currency, minor: moveOf(event).minor + railCost };
-}
-
-/** Drops events that were applied before, and repeats within the chunk. */
-async function takeNew<Event extends { readonly eventId: string }>(
-  store: WorkingStore,
-  events: readonly Event[],
-  session: Parameters<WorkingStore['takeNew']>[1],
-  clock: Clock,
-): Promise<readonly Event[]> {
-  const byId = new Map(events.map((event) => [event.eventId, event]));
-  const fresh = await store.takeNew([...byId.keys()], session, new Date(clock.nowMs()));
-  return [...byId.values()].filter(({ eventId }) => fresh.has(eventId));
+/** What an entry moves between a payment and our float, less the rail's own fee: signed minor units. */
+function paidBy(event: PaidEvent): bigint {
+  switch (event.type) {
+    case 'pesewa.ledger.HoldCaptured':
+      return -event.payload.amount;
+    case 'pesewa.ledger.CollectionCredited':
+      return event.payload.amountReceived;
+    case 'pesewa.ledger.PayoutRefunded':
+      return event.payload.amount;
+    default:
+      return unreachable(event);
+  }
 }

@@ -5,16 +5,18 @@ import {
   accepted,
   amounts,
   callback,
+  captured,
   completed,
   envelope,
   failed,
   ids,
   initiated,
   ledger,
+  reversed,
 } from './fixtures/owners.ts';
 import { createReplay } from './fixtures/replay.ts';
 
-const harness = createHarness('rec', process.env);
+const harness = createHarness('rec', { ...process.env, STEP_PAUSE_MS: '100' });
 const { about, answers, asked, breaksOf, config, database, heard, holds } = harness;
 const { kafkaLog, operator, polls, publish, rowOf, start, stop } = harness;
 const until = (what: string, met: () => boolean | Promise<boolean>) =>
@@ -22,8 +24,15 @@ const until = (what: string, met: () => boolean | Promise<boolean>) =>
     if (!(await met())) throw new Error(`not yet: ${what}`);
   });
 
-beforeAll(harness.open);
-afterAll(harness.close);
+let followers: Awaited<ReturnType<typeof harness.joinOwners>>;
+beforeAll(async () => {
+  await harness.open();
+  followers = await harness.joinOwners();
+});
+afterAll(async () => {
+  await followers.close();
+  await harness.close();
+});
 
 describe('the reconciler on real daemons', () => {
   it('settles a payout whose callback never comes', async () => {
@@ -78,7 +87,7 @@ describe('the reconciler on real daemons', () => {
     expect(await breaksOf(reference)).toEqual([]);
   });
 
-  it('passes a reversal on after the end, once', async () => {
+  it('passes a reversal on after the end, until its owner has taken it', async () => {
     const reference = ids.next('po');
     answers.set(reference, { kind: 'reversed', amount: 10_000n, fee: 50n, reason: 'Reversed' });
     await publish(accepted(reference), completed(reference));
@@ -87,6 +96,9 @@ describe('the reconciler on real daemons', () => {
     await until('the fact', () =>
       about(reference, 'RailStatusObserved').some(({ payload }) => payload['status'] === 'reversed'),
     );
+    await until('a request', () => about(reference, 'RepublishRequested').length > 0);
+    await publish(reversed(reference));
+    await until('no more polls', async () => (await rowOf(reference))?.watch === undefined);
     expect(await breaksOf(reference)).toEqual([]);
   });
 
@@ -137,7 +149,13 @@ describe('the reconciler on real daemons', () => {
     await publish(
       ledger({
         type: 'pesewa.ledger.FloatFunded',
-        payload: { ...envelope(), rail: 'upstream', currency: 'GHS', amount: 1_000_000n },
+        payload: {
+          ...envelope(),
+          rail: 'upstream',
+          currency: 'GHS',
+          amount: 1_000_000n,
+          commandId: ids.next('cm'),
+        },
       }),
       ledger({
         type: 'pesewa.ledger.HoldCaptured',
@@ -163,6 +181,34 @@ describe('the reconciler on real daemons', () => {
     expect((await operator('/drift')).items).toMatchObject([{ drift: '0', withinRange: true }]);
     expect((await operator('/breaks?reference=upstream:GHS')).items).toMatchObject([{ status: 'resolved' }]);
     await until('the events', () => heard.some(({ type }) => type.endsWith('.BreakResolved')));
+  });
+
+  it('moves a float once for what is told at two offsets, or under two ids', async () => {
+    const [paid, collected] = [ids.next('po'), ids.next('co')];
+    const commandId = ids.next('cm');
+    const wallet = { merchantId: 'twice', currency: 'UGX', rail: 'upstream' };
+    const taken = { ...wallet, reference: paid, ...amounts, railCost: 50n };
+    const credited = { ...wallet, reference: collected, amountReceived: 5_000n, fee: 10n, railCost: 5n };
+    const funded = { rail: 'upstream', currency: 'UGX', amount: 100_000n, commandId };
+    const told = () => [
+      ledger({ type: 'pesewa.ledger.HoldCaptured', payload: { ...envelope(), ...taken } }),
+      ledger({ type: 'pesewa.ledger.CollectionCredited', payload: { ...envelope(), ...credited } }),
+      ledger({ type: 'pesewa.ledger.FloatFunded', payload: { ...envelope(), ...funded } }),
+    ];
+    const once = told();
+    await publish(...once);
+    await publish(...once, ...told());
+    const last = ids.next('po');
+    await publish(captured(last));
+    await until('the last posting', async () => (await rowOf(last))?.posted === true);
+    const floats = await database()
+      .collection<Record<'credits' | 'debits' | 'ordered', bigint>>('floats')
+      .find({ currency: 'UGX' } as object)
+      .toArray();
+    const sum = (field: 'credits' | 'debits' | 'ordered') =>
+      floats.reduce((total, float) => total + float[field], 0n);
+    expect([sum('credits') - sum('debits'), sum('ordered')]).toEqual([100_000n - 10_050n + 4_995n, 100_000n]);
+    expect((await rowOf(paid))?.booked).toMatchObject({ minor: -10_000n });
   });
 
   it('changes nothing and asks nobody when every topic is replayed', async () => {

@@ -5,7 +5,6 @@ import {
   type Booked,
   type HistoryEntry,
   inFlight,
-  isUnknown,
   type Known,
   type OpenState,
   openStateOf,
@@ -35,6 +34,8 @@ export interface PollDocument extends Claimable {
   readonly version: bigint;
   readonly openedAt: Date;
   readonly endedAt?: Date;
+  /** When we heard of its end, where that was late. */
+  readonly endHeardAt?: Date;
   /** When the schedule alone asks next. */
   readonly scheduledAt?: Date;
   /** When the newest poll was claimed, by the database's clock. */
@@ -61,24 +62,19 @@ export interface PollDocument extends Claimable {
   readonly refunded: boolean;
   readonly released?: true;
   readonly booked?: Booked;
+  readonly traceparent?: string | null;
+  readonly causedBy?: string | null;
   /** Set while the ledger's entries and the payment do not bear each other out. */
   readonly booksDueAt?: Date;
+  readonly entryRequests?: number;
   /** Set while the rail's wallet and our float may differ by the payment. */
   readonly inFlight?: true;
   readonly mayDebit: bigint;
   readonly mayCredit: bigint;
-  /** Entries of the ledger for a payment that nobody opens are forgotten after this time. */
-  readonly strayUntil?: Date;
   readonly history: readonly (Omit<HistoryEntry, 'atMs' | 'lastAtMs'> & {
     readonly at: Date;
     readonly lastAt: Date;
   })[];
-}
-
-/** An event without a version of its own that has been applied: its id, so that a replay finds it. */
-interface InboxDocument {
-  readonly _id: string;
-  readonly at: Date;
 }
 
 /** The oldest open payment of a kind in a state. */
@@ -100,12 +96,6 @@ export interface WorkingStore {
   readonly save: (payments: readonly Tracked[], session: ClientSession) => Promise<void>;
   /** Deletes references that nothing but callbacks has ever spoken of; others stay. */
   readonly forget: (references: readonly string[], session: ClientSession) => Promise<void>;
-  /** Remembers event ids, and gives those that are new. */
-  readonly takeNew: (
-    eventIds: readonly string[],
-    session: ClientSession,
-    now: Date,
-  ) => Promise<ReadonlySet<string>>;
   /** When the longest due payment of a rail became due, found by its key alone; nothing where none waits. */
   readonly oldestDue: (watch: string) => Promise<Date | undefined>;
   readonly countOpen: () => Promise<Readonly<Record<'payout' | 'collection', number>>>;
@@ -113,34 +103,27 @@ export interface WorkingStore {
   readonly oldestOpen: () => Promise<readonly OldestOpen[]>;
 }
 
-const DAY_S = 86_400;
-/** Longer than any topic is kept that events without a version come from. */
-const INBOX_DAYS = 100;
-
 /** The audit reads what is open by it, page by page; with `open` among its keys, counting reads no document. */
 const OPEN_KEY = { open: 1, 'terms.kind': 1, openedAt: 1, _id: 1 } as const;
 
 /** A metric may wait so long for its count. */
 const COUNT_TIMEOUT_MS = 1_000;
 
-/** Opens the working set and makes sure of its indexes; what nobody opens is kept for `strayMs`. */
-export async function openWorkingStore(db: Db, strayMs: number): Promise<WorkingStore> {
+/** Opens the working set and makes sure of its indexes. */
+export async function openWorkingStore(db: Db): Promise<WorkingStore> {
   const collection = db.collection<PollDocument>('polls');
-  const inbox = db.collection<InboxDocument>('inbox');
-  await Promise.all([
-    collection.createIndexes([
-      // What is claimed is found by its keys alone.
-      { key: { watch: 1, dueAt: 1, _id: 1 }, partialFilterExpression: { watch: { $exists: true } } },
-      { key: { 'terms.kind': 1, openState: 1, openedAt: 1 }, partialFilterExpression: { open: true } },
-      { key: OPEN_KEY, partialFilterExpression: { open: true } },
-      {
-        key: { endedAt: 1, _id: 1, 'terms.rail': 1 },
-        partialFilterExpression: { endedAt: { $exists: true } },
-      },
-      { key: { booksDueAt: 1 }, partialFilterExpression: { booksDueAt: { $exists: true } } },
-      { key: { strayUntil: 1 }, expireAfterSeconds: 0 },
-    ]),
-    inbox.createIndex({ at: 1 }, { expireAfterSeconds: INBOX_DAYS * DAY_S }),
+  await collection.createIndexes([
+    // What is claimed is found by its keys alone.
+    { key: { watch: 1, dueAt: 1, _id: 1 }, partialFilterExpression: { watch: { $exists: true } } },
+    { key: { 'terms.kind': 1, openState: 1, openedAt: 1 }, partialFilterExpression: { open: true } },
+    { key: OPEN_KEY, partialFilterExpression: { open: true } },
+    {
+      key: { endedAt: 1, _id: 1, 'terms.rail': 1 },
+      partialFilterExpression: { endedAt: { $exists: true } },
+    },
+    // What was told in time costs no key of it.
+    { key: { endHeardAt: 1, _id: 1 }, partialFilterExpression: { endHeardAt: { $exists: true } } },
+    { key: { booksDueAt: 1 }, partialFilterExpression: { booksDueAt: { $exists: true } } },
   ]);
   return {
     collection,
@@ -151,25 +134,17 @@ export async function openWorkingStore(db: Db, strayMs: number): Promise<Working
     },
     save: async (payments, session) => {
       if (payments.length === 0) return;
-      await collection.bulkWrite(
-        payments.map((tracked) => toReplacement(tracked, strayMs)),
-        { session, ordered: false },
-      );
+      await collection.bulkWrite(payments.map(toReplacement), { session, ordered: false });
     },
     forget: async (references, session) => {
-      const unknown = { _id: { $in: [...references] }, terms: { $exists: false }, version: 0n };
+      const unknown = {
+        _id: { $in: [...references] },
+        terms: { $exists: false },
+        version: 0n,
+        posted: false,
+        refunded: false,
+      };
       await collection.deleteMany(unknown, { session });
-    },
-    takeNew: async (eventIds, session, now) => {
-      const known = await inbox.find({ _id: { $in: [...eventIds] } }, { session }).toArray();
-      const fresh = new Set(eventIds);
-      for (const { _id } of known) fresh.delete(_id);
-      if (fresh.size > 0)
-        await inbox.insertMany(
-          [...fresh].map((_id) => ({ _id, at: now })),
-          { session },
-        );
-      return fresh;
     },
     oldestDue: async (watch) => {
       const oldest = await collection.findOne(
@@ -204,23 +179,21 @@ async function oldestOpen(
   return { kind, state, openedAt: oldest?.openedAt ?? null };
 }
 
-function toReplacement(tracked: Tracked, strayMs: number): AnyBulkWriteOperation<PollDocument> {
-  const { _id, ...replacement } = toDocument(tracked, strayMs);
+function toReplacement(tracked: Tracked): AnyBulkWriteOperation<PollDocument> {
+  const { _id, ...replacement } = toDocument(tracked);
   return { replaceOne: { filter: { _id }, replacement, upsert: true } };
 }
 
-function toDocument(tracked: Tracked, strayMs: number): PollDocument {
+function toDocument(tracked: Tracked): PollDocument {
   const { reference, terms, dueAtMs, scheduledAtMs, askedAtMs, claim, openedAtMs, ...others } = tracked;
-  const { acceptedAtMs, refusedAtMs, notFoundSinceMs, callbacks, received, charged, history, ...further } =
-    others;
-  const { endedAtMs, released, booked, booksDueAtMs, known, endToldAtMs, decidedOutcome, ...rest } = further;
-  const isStray = terms === null && tracked.version === 0n && !isUnknown(tracked);
+  const { acceptedAtMs, refusedAtMs, notFoundSinceMs, callbacks, received, charged, ...further } = others;
+  const { endedAtMs, endHeardAtMs, released, booked, booksDueAtMs, known, endToldAtMs, ...more } = further;
+  const { decidedOutcome, entryRequests, history, ...rest } = more;
   const moves = inFlight(tracked);
   return {
     _id: reference,
     ...rest,
     ...(terms !== null && { terms }),
-    ...(isStray && { strayUntil: new Date(openedAtMs + strayMs) }),
     ...(tracked.status === 'open' && { open: true, openState: openStateOf(tracked) }),
     ...(dueAtMs !== null && { watch: watchOf(tracked), dueAt: new Date(dueAtMs) }),
     ...(scheduledAtMs !== null && { scheduledAt: new Date(scheduledAtMs) }),
@@ -231,9 +204,11 @@ function toDocument(tracked: Tracked, strayMs: number): PollDocument {
     ...(charged !== null && { charged }),
     openedAt: new Date(openedAtMs),
     ...(endedAtMs !== null && { endedAt: new Date(endedAtMs) }),
+    ...(endHeardAtMs !== null && { endHeardAt: new Date(endHeardAtMs) }),
     ...(released && { released }),
     ...(booked !== null && { booked }),
     ...(booksDueAtMs !== null && { booksDueAt: new Date(booksDueAtMs) }),
+    ...(entryRequests > 0 && { entryRequests }),
     ...(known.length > 0 && { known }),
     ...(endToldAtMs !== null && { endToldAt: new Date(endToldAtMs) }),
     ...(acceptedAtMs !== null && { acceptedAt: new Date(acceptedAtMs) }),
@@ -241,16 +216,13 @@ function toDocument(tracked: Tracked, strayMs: number): PollDocument {
     ...(notFoundSinceMs !== null && { notFoundSince: new Date(notFoundSinceMs) }),
     ...((moves.mayDebit !== 0n || moves.mayCredit !== 0n) && { inFlight: true }),
     ...moves,
-    callbacks: callbacks.map(({ atMs, lastAtMs, ...callback }) => ({
-      ...callback,
-      at: new Date(atMs),
-      ...(lastAtMs !== undefined && { lastAt: new Date(lastAtMs) }),
-    })),
-    history: history.map(({ atMs, lastAtMs, ...entry }) => ({
-      ...entry,
-      at: new Date(atMs),
-      lastAt: new Date(lastAtMs),
-    })),
+    callbacks: callbacks.map(({ atMs, lastAtMs, ...callback }) => {
+      const lastAt = lastAtMs !== undefined && { lastAt: new Date(lastAtMs) };
+      return { ...callback, at: new Date(atMs), ...lastAt };
+    }),
+    history: history.map(({ atMs, lastAtMs, ...entry }) => {
+      return { ...entry, at: new Date(atMs), lastAt: new Date(lastAtMs) };
+    }),
   };
 }
 
@@ -263,6 +235,7 @@ export function fromDocument(document: PollDocument): Tracked {
     version: document.version,
     openedAtMs: document.openedAt.getTime(),
     endedAtMs: document.endedAt?.getTime() ?? null,
+    endHeardAtMs: document.endHeardAt?.getTime() ?? null,
     dueAtMs: document.dueAt?.getTime() ?? null,
     scheduledAtMs: document.scheduledAt?.getTime() ?? null,
     askedAtMs: document.askedAt?.getTime() ?? null,
@@ -290,7 +263,10 @@ export function fromDocument(document: PollDocument): Tracked {
     refunded: document.refunded,
     released: document.released ?? false,
     booked: document.booked ?? null,
+    traceparent: document.traceparent ?? null,
+    causedBy: document.causedBy ?? null,
     booksDueAtMs: document.booksDueAt?.getTime() ?? null,
+    entryRequests: document.entryRequests ?? 0,
     history: document.history.map(({ at, lastAt, ...entry }) => ({
       ...entry,
       atMs: at.getTime(),

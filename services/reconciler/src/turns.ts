@@ -42,3 +42,23 @@ export function scheduleTurns({ name, interval, run, messaging, logger, taken }:
     },
   };
 }
+
+/** Lets one piece of work run at a time: whoever asks meanwhile shares the next one, so that nobody waits for a row of them. */
+export function oneAtATime<Value>(work: () => Promise<Value>): () => Promise<Value> {
+  let current: Promise<Value> | undefined;
+  let next: Promise<Value> | undefined;
+  const begin = () => {
+    next = undefined;
+    const mine = work().finally(() => {
+      current = undefined;
+    });
+    current = mine;
+    return mine;
+  };
+  return () => {
+    if (next) return next;
+    if (!current) return begin();
+    next = current.then(begin, begin);
+    return next;
+  };
+}

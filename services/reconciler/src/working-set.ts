@@ -5,18 +5,24 @@ import type { FoundBreak } from './domain/break.ts';
 import { afterClosings, closingsOf } from './domain/closings.ts';
 import { gapFinding } from './domain/coverage.ts';
 import { afterProven, judgeProven, type ProofSettings } from './domain/proven.ts';
-import { type Pace, type Sighting, sight } from './domain/sightings.ts';
-import { awaited, type Tracked } from './domain/tracked.ts';
+import type { Pace } from './domain/schedule.ts';
+import { type Sighting, sight } from './domain/sightings.ts';
+import { awaited, causeOf, type Tracked } from './domain/tracked.ts';
 import { afterVerdict } from './domain/verdict.ts';
 import type { ReconcilerEvents } from './events.ts';
 import { type WorkingStore, watchOf } from './store.ts';
+import type { FloatMove, WalletStore } from './wallets/store.ts';
 
 /** A sighting of a payment, and the event that it is read from. */
 export interface Seen {
   readonly reference: string;
   /** Null where it is read from no event. */
   readonly eventId: string | null;
+  /** The trace that the event belongs to. */
+  readonly traceparent?: string | undefined;
   readonly sighting: Sighting;
+  /** How it moves our float, if it is news. */
+  readonly move?: FloatMove;
 }
 
 /** The projection of open payments (design 7). */
@@ -34,6 +40,7 @@ export type SettledDecision =
 export interface WorkingSetDeps {
   readonly store: WorkingStore;
   readonly breaks: BreakStore;
+  readonly wallets: Pick<WalletStore, 'move'>;
   readonly events: ReconcilerEvents;
   readonly clock: Clock;
   readonly pace: Omit<Pace, 'nowMs'>;
@@ -51,6 +58,7 @@ interface Outcome {
   readonly opened: FoundBreak[];
   readonly closing: Resolution[];
   readonly settled: SettledDecision[];
+  readonly moves: FloatMove[];
 }
 
 /** Builds the {@link WorkingSet}. */
@@ -65,12 +73,14 @@ export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
       );
       const changed = new Map<string, Tracked>();
       const ended: Tracked[] = [];
-      const outcome: Outcome = { opened: [], closing: [], settled: [] };
+      const outcome: Outcome = { opened: [], closing: [], settled: [], moves: [] };
       for (const one of seen) {
         const { reference, eventId, sighting } = one;
         const before = changed.get(reference) ?? loaded.get(reference) ?? awaited(reference, nowMs);
-        const sighted = sight(before, sighting, { nowMs, ...deps.pace });
-        if (sighted === before) continue;
+        const news = sight(before, sighting, { nowMs, ...deps.pace });
+        if (news === before) continue;
+        const sighted = withCause(news, one);
+        if (one.move) outcome.moves.push(one.move);
         if (before.status === 'open' && sighted.status !== 'open') {
           ended.push(sighted);
           const { decidedOutcome: decided } = before;
@@ -85,7 +95,8 @@ export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
       }
       const payments = [...changed.values()];
       await deps.store.save(payments, transaction.session);
-      await writeBreaks(deps, outcome, new Date(nowMs), transaction);
+      await deps.wallets.move(outcome.moves, transaction.session);
+      await writeBreaks(deps, outcome, changed, new Date(nowMs), transaction);
       const due = new Set(
         payments.filter(({ dueAtMs }) => dueAtMs !== null && dueAtMs <= nowMs).map(watchOf),
       );
@@ -95,6 +106,15 @@ export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
       });
     },
   };
+}
+
+/** The payment with what it is found out by from now on; what the ledger books is told of, and asks for nothing. */
+function withCause(tracked: Tracked, { eventId, traceparent: trace, sighting }: Seen): Tracked {
+  if (eventId === null || sighting.kind === 'posted') return tracked;
+  // The trace is that of the owner's events; before the first one, that of a callback.
+  const known = tracked.traceparent;
+  const traceparent = (sighting.kind === 'called' ? (known ?? trace) : (trace ?? known)) ?? null;
+  return { ...tracked, causedBy: eventId, traceparent };
 }
 
 /** Judges what the rail proves: this callback, or those that came before the payment itself. */
@@ -154,13 +174,17 @@ function tell(before: Tracked, after: Tracked, sighting: Sighting, nowMs: number
 async function writeBreaks(
   deps: WorkingSetDeps,
   { opened, closing, settled }: Outcome,
+  changed: ReadonlyMap<string, Tracked>,
   now: Date,
   transaction: Transaction,
 ): Promise<void> {
   const news = await deps.breaks.open(opened, transaction.session);
   for (const document of news) transaction.emit(deps.events.breakOpened(document));
   const closed = await deps.breaks.settle(closing, now, transaction.session);
-  for (const document of closed.closed) transaction.emit(deps.events.breakResolved(document));
+  for (const document of closed.closed) {
+    const payment = changed.get(document.reference);
+    transaction.emit(deps.events.breakResolved(document, payment && causeOf(payment)));
+  }
   for (const document of closed.opened) transaction.emit(deps.events.breakOpened(document));
   if (settled.length > 0) await deps.settled(settled, transaction);
 }

@@ -19,6 +19,7 @@ test('nothing is allowed by default, and the schedule is that of three days', ()
 test('origins and delays are lists', () => {
   const config = parseConfig(settings, {
     ...required,
+    NODE_ENV: 'development',
     WEBHOOK_ALLOWED_ORIGINS: 'http://127.0.0.1:4070, https://hooks.example.com',
     RETRY_DELAYS_MS: '100,200',
   });
@@ -35,8 +36,11 @@ test.each(['http://127.0.0.1:4070/path', '127.0.0.1:4070', 'https://hooks.exampl
   },
 );
 
-test('production refuses allowed origins', () => {
-  const unsafe = { ...required, NODE_ENV: 'production', WEBHOOK_ALLOWED_ORIGINS: 'http://127.0.0.1:4070' };
+test('production, which is what no NODE_ENV means, refuses allowed origins', () => {
+  const unsafe = { ...required, WEBHOOK_ALLOWED_ORIGINS: 'http://127.0.0.1:4070' };
   expect(() => parseConfig(settings, unsafe)).toThrow(/WEBHOOK_ALLOWED_ORIGINS/);
-  expect(() => parseConfig(settings, { ...required, NODE_ENV: 'production' })).not.toThrow();
+  expect(() => parseConfig(settings, { ...unsafe, NODE_ENV: 'production' })).toThrow(
+    /WEBHOOK_ALLOWED_ORIGINS/,
+  );
+  expect(() => parseConfig(settings, required)).not.toThrow();
 });

@@ -69,7 +69,7 @@ async function openDispatcher() {
     store,
     clock,
     messaging: { groupCommit: transactions.groupCommit },
-    events: createDeliveryEvents({ ids, clock }),
+    events: createDeliveryEvents({ clock }),
     becameDue: () => deliverer.wake(),
   });
   const sender = resources.use(

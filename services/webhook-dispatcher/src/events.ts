@@ -1,4 +1,4 @@
-import type { Clock, Ids } from '@pesewa/kernel';
+import type { Clock } from '@pesewa/kernel';
 import type { OutgoingEvent } from '@pesewa/messaging';
 import type { DeliveryChange } from './store.ts';
 
@@ -9,7 +9,7 @@ export interface DeliveryEvents {
 }
 
 /** Builds {@link DeliveryEvents}. */
-export function createDeliveryEvents(deps: { readonly ids: Ids; readonly clock: Clock }): DeliveryEvents {
+export function createDeliveryEvents(deps: { readonly clock: Pick<Clock, 'nowMs'> }): DeliveryEvents {
   return {
     happened: ({ delivery, state, attempt }) => {
       if (state !== 'delivered' && state !== 'exhausted') return undefined;
@@ -19,9 +19,9 @@ export function createDeliveryEvents(deps: { readonly ids: Ids; readonly clock: 
         key: delivery.merchantId,
         version: BigInt(attempts),
         causationId: delivery.causationId,
+        ...(delivery.traceparent !== undefined && { traceparent: delivery.traceparent }),
         type: state === 'delivered' ? 'pesewa.webhooks.WebhookDelivered' : 'pesewa.webhooks.WebhookExhausted',
         payload: {
-          eventId: deps.ids.next('ev'),
           occurredAt: BigInt(deps.clock.nowMs()),
           deliveryId: delivery._id,
           merchantId: delivery.merchantId,

@@ -1,3 +1,4 @@
+import { webhookIdOf } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import { handleTopic, type TopicHandler } from '@pesewa/messaging';
 import { collectionBody, payoutBody } from './bodies.ts';
@@ -23,7 +24,14 @@ export function createHandlers(deps: {
 }): readonly TopicHandler[] {
   const payouts = handleTopic(
     'payouts',
-    ['pesewa.payouts.PayoutCompleted', 'pesewa.payouts.PayoutFailed', 'pesewa.payouts.PayoutReversed'],
+    {
+      'pesewa.payouts.PayoutCompleted': 'handled',
+      'pesewa.payouts.PayoutFailed': 'handled',
+      'pesewa.payouts.PayoutReversed': 'handled',
+      // Merchants hear of ends alone.
+      'pesewa.payouts.PayoutAccepted': 'ignored',
+      'pesewa.payouts.PayoutSubmitted': 'ignored',
+    },
     async (events, transaction) => {
       const bornAtMs = deps.clock.nowMs();
       const deliveries = events.map(
@@ -40,7 +48,14 @@ export function createHandlers(deps: {
   );
   const collections = handleTopic(
     'collections',
-    ['pesewa.collections.CollectionCompleted', 'pesewa.collections.CollectionFailed'],
+    {
+      'pesewa.collections.CollectionCompleted': 'handled',
+      'pesewa.collections.CollectionFailed': 'handled',
+      // Merchants hear of ends alone.
+      'pesewa.collections.CollectionInitiated': 'ignored',
+      'pesewa.collections.CollectionCompletionRequested': 'ignored',
+      'pesewa.collections.CollectionCompletionClosed': 'ignored',
+    },
     async (events, transaction) => {
       const bornAtMs = deps.clock.nowMs();
       const deliveries = events.map(
@@ -58,8 +73,17 @@ export function createHandlers(deps: {
   return [payouts, collections];
 }
 
+const endOf = {
+  'payout-completed': 'completed',
+  'payout-failed': 'failed',
+  'payout-reversed': 'reversed',
+  'collection-completed': 'completed',
+  'collection-failed': 'failed',
+} as const satisfies Record<DeliveryKind, string>;
+
 interface PaymentEvent {
   readonly eventId: string;
+  readonly traceparent?: string | undefined;
   readonly payload: {
     readonly reference: string;
     readonly merchantReference: string;
@@ -67,11 +91,11 @@ interface PaymentEvent {
   };
 }
 
-/** The id has no dot, which Standard Webhooks puts between the parts that are signed. */
-function owed({ eventId, payload }: PaymentEvent, kind: DeliveryKind) {
+function owed({ eventId, traceparent, payload }: PaymentEvent, kind: DeliveryKind) {
   const { reference, merchantReference, merchantId } = payload;
-  const end = kind.slice(kind.indexOf('-') + 1);
-  return { _id: `${reference}-${end}`, reference, merchantReference, merchantId, kind, causationId: eventId };
+  const origin = { causationId: eventId, ...(traceparent !== undefined && { traceparent }) };
+  const _id = webhookIdOf(reference, endOf[kind]);
+  return { _id, reference, merchantReference, merchantId, kind, ...origin };
 }
 
 function laneOf(merchantId: string, endpoint: string): string {

@@ -31,7 +31,7 @@ await runService('webhook-dispatcher', settings, environment, async (scope) => {
     store,
     messaging,
     clock,
-    events: createDeliveryEvents({ ids, clock }),
+    events: createDeliveryEvents({ clock }),
     becameDue: () => deliverer.wake(),
   });
   const deliverer = await scope.open(

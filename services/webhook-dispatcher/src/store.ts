@@ -15,8 +15,9 @@ export interface DeliveryDocument extends Claimable {
   readonly webhookUrl: string | null;
   /** The merchant and where its webhooks of this sort go: what shares an endpoint (design 8). */
   readonly lane: string;
-  /** The event behind it. */
+  /** The event behind it, and the trace that it belongs to. */
   readonly causationId: string;
+  readonly traceparent?: string;
   readonly bornAt: Date;
   readonly state: DeliveryState;
   /** All attempts ever. */
@@ -41,6 +42,7 @@ export type NewDelivery = Pick<
   | 'webhookUrl'
   | 'lane'
   | 'causationId'
+  | 'traceparent'
 > & { readonly bornAtMs: number };
 
 /** One attempt of a delivery, for the record; never a body. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '@pesewa/kernel';
+import { idOf } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
 import { describe, expect, test } from 'vitest';
 import { createApp } from './app.ts';
@@ -10,7 +11,13 @@ const body = payoutBody();
 
 test('a callback is stored with its evidence and told of, then answered 200', async () => {
   const ingress = openIngress();
-  const headers = { authorization: 'Bearer x', 'user-agent': 'rail/1', 'content-type': 'application/json' };
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+  const headers = {
+    authorization: 'Bearer x',
+    'user-agent': 'rail/1',
+    'content-type': 'application/json',
+    traceparent,
+  };
   const answer = await ingress.post(path, body, headers, '::ffff:203.0.113.7');
   expect([answer.status, await answer.json()]).toEqual([200, { received: true }]);
   const digest = createHash('sha256').update(body).digest('hex');
@@ -25,16 +32,20 @@ test('a callback is stored with its evidence and told of, then answered 200', as
     receivedAtMs: START_MS,
   });
   expect(Buffer.from(callback?.body ?? []).toString()).toBe(body);
-  expect(callback?.headers.map(({ name }) => name).toSorted()).toEqual(['content-type', 'user-agent']);
+  expect(callback?.headers.map(({ name }) => name).toSorted()).toEqual([
+    'content-type',
+    'traceparent',
+    'user-agent',
+  ]);
   expect(ingress.emitted).toEqual([
     {
       topic: 'railNotices',
       key: REFERENCE,
       version: 0n,
       causationId: null,
+      traceparent,
       type: 'pesewa.rails.CallbackReceived',
       payload: {
-        eventId: expect.stringMatching(/^ev-/) as string,
         occurredAt: BigInt(START_MS),
         rail: 'upstream',
         reference: REFERENCE,
@@ -81,7 +92,7 @@ describe('the same bytes again', () => {
     await ingress.post(path, body);
     expect(ingress.emitted).toHaveLength(2);
     expect(ingress.emitted[1]?.payload).toMatchObject({ reference: REFERENCE, claimedStatus: 'COMPLETED' });
-    expect(new Set(ingress.emitted.map(({ payload }) => payload.eventId)).size).toBe(2);
+    expect(new Set(ingress.emitted.map(idOf)).size).toBe(2);
     expect([...ingress.records.values()]).toMatchObject([{ deliveries: 3, timesPassedOn: 2 }]);
   });
 

@@ -12,7 +12,7 @@ import {
 import { beforeAll, expect, test } from 'vitest';
 import { createApp } from './app.ts';
 import { createCallbacks } from './callbacks.ts';
-import { createCallbackEvents } from './events.ts';
+import { callbackEvents } from './events.ts';
 import { type Faults, openTestRails, payoutBody, secretOf, signedAt } from './ingress.fixture.ts';
 import { createMetrics } from './metrics.ts';
 import { openCallbackStore } from './store.ts';
@@ -45,7 +45,7 @@ async function openInstance(
   const store = await openCallbackStore(messaging.db, { keepDays: 400, unverifiedKeepDays: 30 });
   const callbacks = createCallbacks({
     store,
-    events: createCallbackEvents({ ids, clock }),
+    events: callbackEvents,
     messaging,
     ids,
     clock,

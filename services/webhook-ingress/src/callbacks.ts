@@ -1,4 +1,4 @@
-import { type Clock, type Ids, type Result, refuse } from '@pesewa/kernel';
+import { type Clock, continueTrace, type Ids, type Result, refuse } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
 import type { Logger } from '@pesewa/runtime';
 import {
@@ -39,7 +39,7 @@ export interface Callbacks extends Orders {
 interface Deps {
   readonly store: Pick<CallbackStore, 'load' | 'find' | 'save' | 'insertRejected'>;
   readonly events: CallbackEvents;
-  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  readonly messaging: Pick<Messaging, 'groupCommit' | 'acceptsWork'>;
   readonly rail: (name: string) => CallbackRail | undefined;
   readonly ids: Ids;
   readonly clock: Pick<Clock, 'nowMs'>;
@@ -79,9 +79,11 @@ export function createCallbacks(deps: Deps): Callbacks {
     if (!kept.ok) noteNotKept();
     return kept.ok ? refuse(reason) : kept;
   };
-  const submit = async (callback: Callback) => {
+  const submit = async (callback: Callback, traceparent: string) => {
+    // Rails send it again; and the log says once that too much waits for Kafka.
+    if (!deps.messaging.acceptsWork()) return refuse<CallbackRefusal>('overloaded');
     const lane = isVouchedFor(callback.verdict) ? lanes.vouched : lanes.others;
-    const submitted = await lane(arrival(callback, deps.repassAfterMs));
+    const submitted = await lane(arrival(callback, traceparent, deps.repassAfterMs));
     if (!submitted.ok) noteOverload();
     return submitted;
   };
@@ -105,7 +107,8 @@ export function createCallbacks(deps: Deps): Callbacks {
         return reject(request, reading.reason, [keys.key, keys.otherKey]);
       }
       const callback = { ...request, messageId, claim: reading.kind === 'read' ? reading.claim : null };
-      const submitted = await submit(callback);
+      const traceparent = continueTrace(headerOf(arrived, 'traceparent'), deps.ids);
+      const submitted = await submit(callback, traceparent);
       const about = { rail: callback.rail, kind: callback.kind, digest: callback.digest };
       if (reading.kind === 'broken')
         logger.error({ ...about, broken: placeOf(reading.error) }, 'reading a callback broke');
@@ -117,12 +120,16 @@ export function createCallbacks(deps: Deps): Callbacks {
   };
 }
 
-function arrival(callback: Callback, repassAfterMs: number): Work<ReceptionOutcome> {
+function headerOf({ headers }: CallbackRequest, wanted: string): string | undefined {
+  return headers.find(({ name }) => name.toLowerCase() === wanted)?.value;
+}
+
+function arrival(callback: Callback, traceparent: string, repassAfterMs: number): Work<ReceptionOutcome> {
   const { rail, kind, digest, verdict } = callback;
   return {
     ...callbackKeys(callback),
     decide: (remembered) => receive(remembered, callback, repassAfterMs),
-    tells: { rail, kind, digest, proven: verdict.proven },
+    tells: { rail, kind, digest, proven: verdict.proven, traceparent },
     callback,
     bytes: callback.body.byteLength,
   };

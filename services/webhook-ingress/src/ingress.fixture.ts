@@ -8,7 +8,7 @@ import { createApp } from './app.ts';
 import { createCallbacks } from './callbacks.ts';
 import type { Callback, JudgedRequest } from './domain/callback.ts';
 import type { CallbackRecord } from './domain/reception.ts';
-import { createCallbackEvents } from './events.ts';
+import { callbackEvents } from './events.ts';
 import { createRates } from './rates.ts';
 import type { CallbackRail } from './reading.ts';
 import type { CallbackStore } from './store.ts';
@@ -79,6 +79,8 @@ export interface Faults {
   /** The body is no callback any more. */
   malformed?: boolean;
   rejections?: 'full' | undefined;
+  /** Too much waits for Kafka. */
+  outbox?: 'full' | undefined;
   /** The rail is no longer configured. */
   isGone?: boolean;
 }
@@ -147,7 +149,7 @@ export function openIngress(options: Options = {}) {
   let rails = openRailsAgain();
   const callbacks = createCallbacks({
     store: memory.store,
-    events: createCallbackEvents({ ids, clock }),
+    events: callbackEvents,
     ids,
     clock,
     logger: {
@@ -161,7 +163,10 @@ export function openIngress(options: Options = {}) {
       rails: [{ name: 'upstream' }, { name: 'other' }],
       perSecondMax: options.perSecondMax ?? 1_000,
     }),
-    messaging: createTestMessaging(memory.taken, emitted),
+    messaging: {
+      ...createTestMessaging(memory.taken, emitted),
+      acceptsWork: () => faults.outbox !== 'full',
+    },
     rail: (name) => rails(name),
   });
   const counted: { readonly rail?: string; readonly result: string; readonly reason: string }[] = [];
@@ -198,7 +203,7 @@ export function openIngress(options: Options = {}) {
 function createTestMessaging(
   taken: Error,
   emitted: OutgoingEvent[],
-): Parameters<typeof createCallbacks>[0]['messaging'] {
+): Pick<Parameters<typeof createCallbacks>[0]['messaging'], 'groupCommit'> {
   return {
     groupCommit: (_name, apply) => ({
       submit: async (item) => {

@@ -11,7 +11,7 @@ export interface Work<Outcome> {
   /** Of its own bytes, where others came first under its id; the same key where its bytes are its id. */
   readonly otherKey: string;
   readonly decide: (remembered: Remembered) => Decision<Outcome>;
-  readonly tells: Omit<TellableCallback, 'claim'>;
+  readonly tells: Omit<TellableCallback, 'claim' | 'atMs'>;
   /** What to store where nothing is remembered; without it the work is about what is stored. */
   readonly callback: Callback | undefined;
   /** What it holds in memory. */
@@ -77,7 +77,7 @@ async function apply<Outcome>(
     const { passesOn } = decision;
     if (passesOn) {
       const proven = tells.proven && passesOn.mayBeProven;
-      transaction.emit(events.received({ ...tells, claim: passesOn.claim, proven }));
+      transaction.emit(events.received({ ...tells, claim: passesOn.claim, proven, atMs: passesOn.atMs }));
     }
     outcomes.push(decision.outcome);
   }

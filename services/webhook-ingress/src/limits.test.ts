@@ -48,6 +48,17 @@ describe('more at once than may be', () => {
     expect(ingress.warned).toHaveLength(1);
   }, 30_000);
 
+  test('of events that wait for Kafka is answered 503, and stored when it is sent again later', async () => {
+    const faults: Faults = { outbox: 'full' };
+    const ingress = openIngress({ faults });
+    const refused = await ingress.post(path, body);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+    expect([ingress.stored.size, ingress.emitted.length]).toEqual([0, 0]);
+    faults.outbox = undefined;
+    expect((await ingress.post(path, body)).status).toBe(200);
+    expect([ingress.stored.size, ingress.emitted.length]).toEqual([1, 1]);
+  });
+
   test('of rejected ones is answered 503, counted as not kept, and noted once', async () => {
     const faults: Faults = { rejections: 'full' };
     const ingress = openIngress({ faults });

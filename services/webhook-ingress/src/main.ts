@@ -5,7 +5,7 @@ import { runService, serveHttp } from '@pesewa/runtime';
 import { createApp } from './app.ts';
 import { createCallbacks } from './callbacks.ts';
 import { environment, settings } from './config.ts';
-import { createCallbackEvents } from './events.ts';
+import { callbackEvents } from './events.ts';
 import { noteUnauthenticatedRails } from './exposure.ts';
 import { createMetrics, gaugeFailed } from './metrics.ts';
 import { addOperatorRoutes } from './operator.ts';
@@ -30,7 +30,7 @@ await runService('webhook-ingress', settings, environment, async (scope) => {
   const perSecondMax = config.UNVERIFIED_CALLBACKS_PER_SECOND_MAX;
   const callbacks = createCallbacks({
     store,
-    events: createCallbackEvents({ ids, clock }),
+    events: callbackEvents,
     messaging,
     ids,
     clock,

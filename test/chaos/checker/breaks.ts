@@ -37,7 +37,8 @@ function discrepanciesOf(story: Story): ReadonlySet<readonly string[]> {
 /** Several reconcilers are as one (R2), each discrepancy opens one break, and no wallet drifts in between (R3). */
 export function checkReconcilers({ reconcilerEvents }: World): readonly Violation[] {
   const bySubject = Map.groupBy(reconcilerEvents, ({ subject }) => subject);
-  return [...bySubject].flatMap(([subject, events]) => {
+  return [...bySubject].flatMap(([subject, all]) => {
+    const events = all.toSorted((a, b) => Number(a.version - b.version));
     const found: Finding[] = [];
     let isOpen = false;
     let openings = 0;

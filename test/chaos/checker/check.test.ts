@@ -37,6 +37,17 @@ describe('the checker', () => {
     expect(checkWorld({ ...undecided, purses: drifted })).toMatchObject([{ rule: 'L12 float' }]);
   });
 
+  it('goes by the versions of a break, whichever of its events came first', () => {
+    const [opened] = world.reconcilerEvents;
+    if (!opened) throw new Error('no break was told');
+    const resolved = { ...opened, id: 'ev-3', type: 'resolved', version: opened.version + 1n } as const;
+    expect(checkWorld({ ...world, reconcilerEvents: [resolved, ...world.reconcilerEvents] })).toEqual([]);
+    const older = { ...resolved, version: 0n };
+    expect(checkWorld({ ...world, reconcilerEvents: [...world.reconcilerEvents, older] })).toMatchObject([
+      { rule: 'R2 resolved while closed' },
+    ]);
+  });
+
   it('knows that a collection whose customer never confirmed it may stay open', () => {
     const unconfirmed = {
       ...changed('payments', of('co-open'), { flow: 'otp', content: '10000 KES 1234' }),

@@ -25,6 +25,9 @@ export function checkLife(story: Story): readonly Violation[] {
 /** What tells people that a payment has no end yet. */
 export const breaksOfOpen: ReadonlySet<string> = new Set([
   'payment.stuck',
+  'payment.end_untaken',
+  'payout.unattempted',
+  'hold.unanswered',
   'collection.not_found',
   'payout.not_found',
   'payout.refused_again',

@@ -25,6 +25,7 @@ export const plantedInAcceptance: readonly Planted[] = [
       ...withMore('payments', forgottenPayment),
       events: [...world.events, itsOpening],
       entries: [...world.entries, { reference: 'po-other', kind: 'hold' }],
+      ledgerEvents: [...world.ledgerEvents, { reference: 'po-other', kind: 'hold' }],
       breaks: [...world.breaks, itsBreak],
     },
   ],

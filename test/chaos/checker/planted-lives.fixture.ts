@@ -147,7 +147,10 @@ export const plantedInLives: readonly Planted[] = [
   [
     'P12 released, executed',
     'released, yet executed',
-    withMore('entries', { reference: 'po-paid', kind: 'release' }),
+    {
+      ...withMore('entries', { reference: 'po-paid', kind: 'release' }),
+      ledgerEvents: [...world.ledgerEvents, { reference: 'po-paid', kind: 'release' }],
+    },
   ],
   [
     'P12 completed, not executed',

@@ -64,6 +64,11 @@ export const plantedOutside: readonly Planted[] = [
     'a failed payout without its release',
     without('entries', ({ reference, kind }) => reference === 'po-failed' && kind === 'release'),
   ],
+  [
+    'L5 untold entry',
+    'a hold of which the ledger never told',
+    without('ledgerEvents', ({ reference, kind }) => reference === 'po-open' && kind === 'hold'),
+  ],
   ['L11 missing entry', 'a collection without its credit', without('entries', of('co-paid'))],
   [
     'L12 float',
@@ -78,21 +83,21 @@ export const plantedOutside: readonly Planted[] = [
   [
     'R2 opened while open',
     'a break opened twice',
-    withMore('reconcilerEvents', { id: 'ev-3', type: 'opened', subject: denied }),
+    withMore('reconcilerEvents', { id: 'ev-3', type: 'opened', subject: denied, version: 2n }),
   ],
   [
     'R2 resolved while closed',
     'a break resolved twice',
     withMore(
       'reconcilerEvents',
-      { id: 'ev-3', type: 'resolved', subject: denied },
-      { id: 'ev-4', type: 'resolved', subject: denied },
+      { id: 'ev-3', type: 'resolved', subject: denied, version: 2n },
+      { id: 'ev-4', type: 'resolved', subject: denied, version: 3n },
     ),
   ],
   [
     'R2 settled twice',
     'a payment settled twice',
-    withMore('reconcilerEvents', { id: 'ev-3', type: 'settled', subject: 'po-paid' }),
+    withMore('reconcilerEvents', { id: 'ev-3', type: 'settled', subject: 'po-paid', version: 0n }),
   ],
   ['R3 missing', 'a contradiction without its break', without('breaks', of('po-paid'))],
   [
@@ -105,8 +110,8 @@ export const plantedOutside: readonly Planted[] = [
     'a break that flaps',
     withMore(
       'reconcilerEvents',
-      { id: 'ev-3', type: 'resolved', subject: denied },
-      { id: 'ev-4', type: 'opened', subject: denied },
+      { id: 'ev-3', type: 'resolved', subject: denied, version: 2n },
+      { id: 'ev-4', type: 'opened', subject: denied, version: 3n },
     ),
   ],
   [
@@ -129,8 +134,8 @@ export const plantedOutside: readonly Planted[] = [
     'a false drift that closed itself',
     withMore(
       'reconcilerEvents',
-      { id: 'ev-3', type: 'opened', subject: drift },
-      { id: 'ev-4', type: 'resolved', subject: drift },
+      { id: 'ev-3', type: 'opened', subject: drift, version: 1n },
+      { id: 'ev-4', type: 'resolved', subject: drift, version: 2n },
     ),
   ],
   [

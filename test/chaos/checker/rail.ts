@@ -10,7 +10,18 @@ export function checkRail(story: Story): readonly Violation[] {
     ...agrees(story),
     ...sameSum(story),
     ...booked(story),
+    ...told(story),
   ]);
+}
+
+/** The entries that an event of the ledger reports; those of fees go with another. */
+const toldOf: ReadonlySet<string> = new Set(['hold', 'capture', 'release', 'collect', 'refund']);
+
+/** L5: each entry of a payment reaches whom it concerns. */
+function told({ entryKinds, toldKinds }: Story): readonly Finding[] {
+  return [...entryKinds]
+    .filter((kind) => toldOf.has(kind) && !toldKinds.has(kind))
+    .map((kind): Finding => ['L5 untold entry', `has a ${kind}, and no event of the ledger tells of it`]);
 }
 
 /** X1: money moves at most once. */

@@ -51,6 +51,7 @@ export const rules = [
   'X3 sent again unasked',
   'X4 wallet moved',
   'L5 missing entry',
+  'L5 untold entry',
   'L11 missing entry',
   'L12 float',
   'L12 suspense',

@@ -4,7 +4,16 @@ import type { Call, Delivery, Flow, Payment, PaymentEvent, RailMove, Received, W
 /** A part of a world: what one payment leaves everywhere. */
 type Traces = Pick<
   World,
-  'calls' | 'payments' | 'events' | 'entries' | 'moves' | 'deliveries' | 'received' | 'breaks' | 'callbacks'
+  | 'calls'
+  | 'payments'
+  | 'events'
+  | 'entries'
+  | 'ledgerEvents'
+  | 'moves'
+  | 'deliveries'
+  | 'received'
+  | 'breaks'
+  | 'callbacks'
 >;
 
 const START_MS = 1_800_000_000_000;
@@ -67,6 +76,7 @@ function tracesOf(reference: string, { flow, status, batchReference }: Sketch): 
     payments: [payment],
     events,
     entries: entryKinds(api, status).map((kind) => ({ reference, kind })),
+    ledgerEvents: entryKinds(api, status).map((kind) => ({ reference, kind })),
     moves: movesOf(payment),
     deliveries,
     received: deliveries.map(
@@ -214,13 +224,14 @@ export function createWorld(): World {
     ],
     events: all('events'),
     entries: all('entries'),
+    ledgerEvents: all('ledgerEvents'),
     refusals: [],
     moves: all('moves'),
     callbacks: [...all('callbacks'), { reference: 'po-paid', status: 'FAILED', amount: 10_000n }],
     breaks: [...all('breaks'), denied],
     reconcilerEvents: [
-      { id: 'ev-1', type: 'opened', subject: denied.id },
-      { id: 'ev-2', type: 'settled', subject: 'po-paid' },
+      { id: 'ev-1', type: 'opened', subject: denied.id, version: 1n },
+      { id: 'ev-2', type: 'settled', subject: 'po-paid', version: 0n },
     ],
     deliveries: all('deliveries'),
     received: all('received'),

@@ -125,6 +125,8 @@ export interface ReconcilerEvent {
   readonly type: 'opened' | 'resolved' | 'settled';
   /** The break, or the payment that was settled. */
   readonly subject: string;
+  /** The break's version: by it a consumer knows which of two is newer. */
+  readonly version: bigint;
 }
 
 /** A webhook that a merchant is owed. */
@@ -153,6 +155,13 @@ export interface Entry {
   readonly kind: string;
 }
 
+/** What the ledger reported of an entry of a payment. */
+export interface LedgerEvent {
+  readonly reference: string;
+  /** The kind of the entry that it reports. */
+  readonly kind: string;
+}
+
 /** One currency at the rail and in our books, in minor units. */
 export interface Purse {
   readonly currency: string;
@@ -170,6 +179,7 @@ export interface World {
   readonly batches: readonly Batch[];
   readonly events: readonly PaymentEvent[];
   readonly entries: readonly Entry[];
+  readonly ledgerEvents: readonly LedgerEvent[];
   /** Our references of payouts whose hold the ledger refused. */
   readonly refusals: readonly string[];
   readonly moves: readonly RailMove[];
@@ -192,6 +202,8 @@ export interface Story {
   readonly callbacks: readonly Callback[];
   readonly breaks: readonly Break[];
   readonly entryKinds: ReadonlySet<string>;
+  /** The kinds of its entries that the ledger reported. */
+  readonly toldKinds: ReadonlySet<string>;
   readonly isRefused: boolean;
   readonly deliveries: readonly Delivery[];
   readonly received: readonly Received[];
@@ -208,6 +220,7 @@ export function storiesOf(world: World): readonly Story[] {
   const callbacks = byReference(world.callbacks);
   const breaks = byReference(world.breaks);
   const entries = byReference(world.entries);
+  const ledgerEvents = byReference(world.ledgerEvents);
   const deliveries = byReference(world.deliveries);
   const received = byReference(world.received);
   const refused = new Set(world.refusals);
@@ -220,6 +233,7 @@ export function storiesOf(world: World): readonly Story[] {
       callbacks: callbacks(reference),
       breaks: breaks(reference),
       entryKinds: new Set(entries(reference).map(({ kind }) => kind)),
+      toldKinds: new Set(ledgerEvents(reference).map(({ kind }) => kind)),
       isRefused: refused.has(reference),
       deliveries: deliveries(reference),
       received: received(reference),

@@ -80,7 +80,11 @@ export function createPlan(seed: number, loadMs: number): Plan {
   };
 }
 
-function planActs(chance: Chance, swarm: Swarm, loadMs: number): readonly Act[] {
+/** What of a swarm decides what merchants do. */
+export type Load = Pick<Swarm, 'pauseMs' | 'misbehaving' | 'callbacksArrive'>;
+
+/** Plans what merchants do while faults come and go. */
+export function planActs(chance: Chance, swarm: Load, loadMs: number): readonly Act[] {
   const acts: Act[] = [];
   for (let atMs = 0; atMs < loadMs; atMs += chance.whole(0, 2 * swarm.pauseMs)) {
     acts.push(planAct(chance, swarm, atMs, `c${String(acts.length).padStart(5, '0')}`));
@@ -88,7 +92,7 @@ function planActs(chance: Chance, swarm: Swarm, loadMs: number): readonly Act[] 
   return acts;
 }
 
-function planAct(chance: Chance, swarm: Swarm, atMs: number, name: string): Act {
+function planAct(chance: Chance, swarm: Load, atMs: number, name: string): Act {
   const common = { atMs, merchantId: chance.happens(0.2) ? 'rival' : 'demo' };
   const next = chance.pick(['nothing', 'nothing', 'nothing', 'repeat', 'other'] as const);
   const times = chance.happens(0.1) ? 3 : 1;
@@ -124,7 +128,7 @@ function planAct(chance: Chance, swarm: Swarm, atMs: number, name: string): Act 
 /** More than any wallet holds. */
 const TOO_MUCH = '99999999';
 
-function payoutWish(chance: Chance, swarm: Swarm, reference: string): PayoutWish {
+function payoutWish(chance: Chance, swarm: Load, reference: string): PayoutWish {
   const { currency, country } = chance.pick(payoutPlaces);
   return {
     reference,
@@ -148,7 +152,7 @@ function amountOf(chance: Chance, currency: string): string {
   return `${units}.${String(chance.whole(0, 99)).padStart(2, '0')}`;
 }
 
-function digitsOf(chance: Chance, swarm: Swarm): string {
+function digitsOf(chance: Chance, swarm: Load): string {
   if (!chance.happens(swarm.misbehaving)) return String(chance.whole(1_000, 9_999));
   if (chance.happens(0.03)) return '0017';
   const digits = chance.pick(misbehaving);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { requireAddress } from '../config.ts';
+import { requireConnections } from '../connections.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
@@ -13,13 +13,8 @@ export function addPrepareCommand(program: Command, ports: CliPorts): void {
     )
     .action(async (_options: unknown, command: Command) => {
       const { addresses, withDirectory } = await openContext(ports, command);
-      await ports.prepare(
-        {
-          MONGODB_URL: requireAddress(addresses, 'mongodbUrl'),
-          KAFKA_BROKERS: requireAddress(addresses, 'kafkaBrokers'),
-          SCHEMA_REGISTRY_URL: requireAddress(addresses, 'schemaRegistryUrl'),
-        },
-        (line) => ports.print(`${line}\n`),
+      await ports.prepare(requireConnections(addresses, ports.environment), (line) =>
+        ports.print(`${line}\n`),
       );
       await withDirectory((admin) => admin.ensureIndexes());
       ports.print('the directory is indexed\n');

@@ -21,7 +21,7 @@ export function addRunCommand(reconcile: Command, ports: CliPorts): void {
       const [silent] = compared.notCompared;
       if (silent) {
         throw new CliError(
-          `${silent.rail} ${silent.currency} was not compared: the rail or our own topics did not tell in time, see the reconciler's log`,
+          `${silent.rail} ${silent.currency} was not compared: the rail or our own services did not tell in time, see the reconciler's log`,
         );
       }
       if (compared.runs.length === 0)

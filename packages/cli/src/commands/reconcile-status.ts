@@ -1,13 +1,17 @@
 import type { Command } from 'commander';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
+import { consumingServices } from '../every-service.ts';
 import { withExamples, withExitCodes } from '../help.ts';
+import { type ParkedList, serviceOf } from '../parked.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
 import type { ReconciliationStatus } from '../reconciling.ts';
 
 /** Where the reconciler stops counting due polls. */
 const DUE_COUNT_MAX = 10_000;
+/** Where the parked messages of a service are no longer counted. */
+const PARKED_COUNT_MAX = 1_000;
 
 /** Adds `status`: the first look of whoever is called (design 7). */
 export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
@@ -17,8 +21,16 @@ export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
     .option('--json', 'print JSON')
     .action(async (options: { readonly json?: boolean }, command: Command) => {
       const { operations } = await openContext(ports, command);
-      const found = await operations.reconciling.status();
-      ports.print(options.json ? formatJson(found) : describe(found, ports.colours));
+      const waiting = { state: 'parked', limit: PARKED_COUNT_MAX } as const;
+      const [found, parked] = await Promise.all([
+        operations.reconciling.status(),
+        operations.parked.list(waiting),
+      ]);
+      ports.print(
+        options.json
+          ? formatJson({ ...found, parked: countParked(parked) })
+          : `${describe(found, ports.colours)}${describeParked(parked)}`,
+      );
       if (found.untold.length > 0) {
         throw new CliError(
           `the reconciler did not tell in time: ${found.untold.join(', ')}; see its log, and whether its database is well`,
@@ -86,7 +98,7 @@ function describeRuns(
   const ago = (at: string | null) => (at === null ? 'never' : `${since(at)} ago`);
   const lines = [
     comparison &&
-      `wallets    compared ${ago(comparison.at)}, ${comparison.wallets} in all, out of range: ${comparison.outOfRange.join(', ') || 'none'}`,
+      `wallets    compared ${ago(comparison.at)}, ${comparison.wallets} in all, out of range: ${comparison.outOfRange.join(', ') || 'none'}${suspected(comparison.suspected)}`,
     coverage &&
       `coverage   audited ${ago(coverage.at)}${coverage.status === null ? '' : `: ${coverage.status}, ${coverage.found} found, ${coverage.repaired} repaired`}`,
     close &&
@@ -98,6 +110,11 @@ function describeRuns(
     .filter((line) => typeof line === 'string')
     .map((line) => `${line}\n`)
     .join('');
+}
+
+/** Wallets that may be out of range: what our services know was not all there. */
+function suspected(wallets: readonly string[]): string {
+  return wallets.length === 0 ? '' : `, suspected: ${wallets.join(', ')}`;
 }
 
 /** What is left of rails that are not configured any more; nothing where there is nothing. */
@@ -113,6 +130,24 @@ function describeRemoved({ polls, comparison }: ReconciliationStatus): string | 
     ...(wallets.length > 0 ? [`wallets not compared any more: ${wallets.join(', ')}`] : []),
   ];
   return lines.length === 0 ? null : lines.map((line) => `removed    ${line}\n`).join('');
+}
+
+/** How many messages wait at each service that answered, and which did not answer. */
+function countParked({ items, missing }: ParkedList) {
+  const untold = missing.map(({ service }) => service);
+  const counts = consumingServices
+    .filter((service) => !untold.includes(service))
+    .map((service) => [service, items.filter(({ id }) => serviceOf(id) === service).length] as const);
+  return { waiting: Object.fromEntries(counts), untold };
+}
+
+function describeParked(list: ParkedList): string {
+  const { waiting, untold } = countParked(list);
+  const some = Object.entries(waiting).filter(([, count]) => count > 0);
+  const most = (count: number) => (count >= PARKED_COUNT_MAX ? `${PARKED_COUNT_MAX} or more` : String(count));
+  const told = some.map(([service, count]) => `${most(count)} at ${service}`).join(', ') || 'none';
+  const silent = untold.length === 0 ? '' : `; no answer from ${untold.join(', ')}`;
+  return `parked     messages that wait: ${told}${silent}${some.length === 0 ? '' : ': see pesewa parked'}\n`;
 }
 
 function counted(counts: Readonly<Record<string, number>> | null): string {

@@ -4,7 +4,7 @@ import { numberText, parseJson } from '@pesewa/contracts';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { readCount } from '../arguments.ts';
-import { requireAddress } from '../config.ts';
+import { requireMongodbUrl } from '../connections.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples } from '../help.ts';
@@ -41,7 +41,7 @@ export function addVerifyCommand(program: Command, ports: CliPorts): void {
       const { addresses } = await openContext(ports, command);
       const report = await ports
         .audit({
-          mongodbUrl: requireAddress(addresses, 'mongodbUrl'),
+          mongodbUrl: requireMongodbUrl(addresses, ports.environment),
           crossCheck: options.booksOnly !== true,
           ...(options.settle !== undefined && {
             settleMs: readCount('--settle', options.settle) * 1_000,

@@ -13,7 +13,12 @@ const held = { name: 'held', type: 'long', doc: 'amount and fee, minor units' } 
 const rail = { name: 'rail', type: 'string' } as const;
 const amount = { name: 'amount', type: 'long', doc: 'minor units' } as const;
 const fee = { name: 'fee', type: 'long', doc: 'our fee, minor units' } as const;
-const commandId = { name: 'commandId', type: 'string' } as const;
+/** The parts that the amount held is made of, and where it is to go: what the ledger's own record of the hold needs. */
+const holdTerms = [
+  { name: 'fee', type: 'long', default: 0, doc: 'our fee within what is held, minor units' },
+  { name: 'rail', type: 'string', default: '' },
+] as const;
+const commandId = { name: 'commandId', type: 'string', default: '', doc: "the order's id" } as const;
 const railCost = { name: 'railCost', type: 'long', doc: "the rail's own fee, minor units" } as const;
 
 const currency = { name: 'currency', type: 'string' } as const;
@@ -96,14 +101,14 @@ export const ledgerEvents = [
     namespace,
     name: 'HoldPlaced',
     doc: "A payout's amount and fee moved from available to held.",
-    fields: [...envelope, reference, ...wallet, held],
+    fields: [...envelope, reference, ...wallet, held, ...holdTerms],
   },
   {
     type: 'record',
     namespace,
     name: 'HoldRefused',
     doc: 'The wallet has not enough available; nothing moved.',
-    fields: [...envelope, reference, ...wallet, held, { name: 'reason', type: 'string' }],
+    fields: [...envelope, reference, ...wallet, held, { name: 'reason', type: 'string' }, ...holdTerms],
   },
   {
     type: 'record',
@@ -146,14 +151,14 @@ export const ledgerEvents = [
     namespace,
     name: 'WalletFunded',
     doc: "Treasury money reached a merchant's wallet.",
-    fields: [...envelope, ...wallet, amount],
+    fields: [...envelope, ...wallet, amount, commandId],
   },
   {
     type: 'record',
     namespace,
     name: 'FloatFunded',
     doc: 'Treasury money reached our float at a rail.',
-    fields: [...envelope, rail, currency, amount],
+    fields: [...envelope, rail, currency, amount, commandId],
   },
   {
     type: 'record',
@@ -195,6 +200,44 @@ export const ledgerEvents = [
       amount,
       commandId,
       { name: 'reason', type: 'string', doc: 'why, in words of ours' },
+      { name: 'order', type: 'string', default: '', doc: 'what was ordered: fund, withdraw or adjust' },
+    ],
+  },
+  {
+    type: 'record',
+    namespace,
+    name: 'PageWritten',
+    doc: 'A page of the hash chain holds the entries of these events. The ledger itself reads it, after its database was restored.',
+    fields: [
+      ...envelope,
+      { name: 'chain', type: 'string', doc: 'the topic and partition whose messages the page answers' },
+      { name: 'number', type: 'long' },
+      { name: 'hash', type: 'string', doc: 'of the page, in hex' },
+      {
+        name: 'postings',
+        type: { type: 'array', items: 'string' },
+        doc: 'what was applied, in this order: `<reference>/<kind>`',
+      },
+    ],
+  },
+  {
+    type: 'record',
+    namespace,
+    name: 'OrderDecided',
+    doc: 'An order of operators was approved or rejected. The ledger itself reads it, after its database was restored.',
+    fields: [
+      ...envelope,
+      commandId,
+      { name: 'kind', type: 'string', doc: 'of its entry' },
+      { name: 'target', type: 'string', doc: 'the merchant, or the rail' },
+      currency,
+      amount,
+      { name: 'direction', type: ['null', 'string'], default: null },
+      { name: 'requestedBy', type: 'string' },
+      { name: 'requestedAt', type: 'long' },
+      { name: 'status', type: 'string', doc: 'approved or rejected' },
+      { name: 'decidedBy', type: 'string' },
+      { name: 'decidedAt', type: 'long' },
     ],
   },
 ] as const satisfies readonly AvroRecord[];

@@ -84,6 +84,7 @@ export const reconciliationEvents = [
       { name: 'float', type: 'long' },
       { name: 'drift', type: 'long', doc: 'signed, minor units' },
       { name: 'withinRange', type: 'boolean' },
+      { name: 'runId', type: 'string', default: '', doc: 'the comparison that measured it' },
     ],
   },
 ] as const satisfies readonly AvroRecord[];

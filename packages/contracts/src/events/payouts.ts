@@ -29,6 +29,12 @@ export const payoutEvents = [
         default: null,
         doc: 'our reference of the batch that it came in; null for a single one',
       },
+      {
+        name: 'contentCheck',
+        type: 'string',
+        default: '',
+        doc: 'how the hash of what was ordered begins: enough to know the same order by, too little to find out an account',
+      },
     ],
   },
   {

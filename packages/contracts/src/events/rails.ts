@@ -128,4 +128,27 @@ export const railNotices = [
       { name: 'approvedBy', type: 'string', doc: 'the other operator, who approved it' },
     ],
   },
+  {
+    type: 'record',
+    namespace,
+    name: 'RepublishRequested',
+    doc: 'A step of ours takes longer than it can: the owner of the payment publishes again what its record proves, under the same ids (ADR 42).',
+    fields: [
+      ...envelope,
+      { name: 'reference', type: 'string', doc: 'our transaction reference' },
+      {
+        name: 'kind',
+        type: { type: 'enum', name: 'RepublishedKind', symbols: ['payout', 'collection'] },
+      },
+      {
+        name: 'step',
+        type: {
+          type: 'enum',
+          name: 'OverdueStep',
+          symbols: ['opening', 'hold', 'end', 'entry', 'delivery'],
+        },
+        doc: 'what is missing: that we know the payment, the answer to its hold, its end, its entry in the ledger, its webhook',
+      },
+    ],
+  },
 ] as const satisfies readonly AvroRecord[];

@@ -124,3 +124,11 @@ export function subjectOf(topicName: string, schema: AvroRecord): string {
 export function walletKeyOf(merchantId: string, currency: string): string {
   return `${merchantId}:${currency}`;
 }
+
+/**
+ * The id of the webhook that a merchant is owed for an end of a payment: the same for the service that sends it and for whoever
+ * looks whether there is one. It has no dot, which Standard Webhooks puts between the parts that are signed.
+ */
+export function webhookIdOf(reference: string, end: 'completed' | 'failed' | 'reversed'): string {
+  return `${reference}-${end}`;
+}

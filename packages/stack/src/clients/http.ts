@@ -8,7 +8,7 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** An answer 5xx that says nothing else: what became of the request is not known. */
+/** An answer 5xx or 429 that says nothing else: what became of the request is not known. */
 export class ServerError extends Error {
   override readonly name = 'ServerError';
 }

@@ -155,7 +155,8 @@ function collectionHeaders(publicKey: string, module: string): Record<string, st
 function read<Schema extends z.ZodType>(schema: Schema, { status, body }: Answer): z.output<Schema> {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
-  throw status >= 500 ? new ServerError(`the answer is ${status}`) : parsed.error;
+  // The form of the refusals of check-status says nothing about the collection, only to ask later (429) or again (5xx).
+  throw status >= 500 || status === 429 ? new ServerError(`the answer is ${status}`) : parsed.error;
 }
 
 /** Builds a merchant's client; every answer is parsed with its contract schema. */

@@ -36,6 +36,8 @@ export interface Child {
   readonly pid: number;
   readonly exited: Promise<ChildExit>;
   running(): boolean;
+  /** Sends a signal to the group; one that is gone gets nothing. */
+  signal(signal: NodeJS.Signals): void;
   /** Ends the group: the stop signal, after `graceMs` (its own grace where absent) SIGKILL. */
   stop(graceMs?: number): Promise<ChildExit>;
 }
@@ -126,6 +128,9 @@ async function startChild(options: ChildOptions, watchdog: WatchdogLink): Promis
     pid,
     exited,
     running,
+    signal(signal) {
+      if (running()) signalGroup(pid, signal);
+    },
     async stop(graceMs = options.stopGraceMs ?? defaultGraceMs) {
       if (running()) signalGroup(pid, stopSignal);
       const timer = setTimeout(() => signalGroup(pid, 'SIGKILL'), graceMs);

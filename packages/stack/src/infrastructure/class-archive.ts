@@ -36,8 +36,12 @@ async function removeUnfinished(archive: string): Promise<void> {
   }
 }
 
-/** Finds the class archive of an installation, or arranges for this run to write it. */
-export async function openClassArchive(installation: string, java: Java): Promise<ClassArchive> {
+/** Finds the class archive of an installation, or arranges for this run to write it where it may end gently. */
+export async function openClassArchive(
+  installation: string,
+  java: Java,
+  { mayRecord = true }: { readonly mayRecord?: boolean } = {},
+): Promise<ClassArchive> {
   const archive = archivePath(installation, java.version);
   if (await exists(archive)) {
     return {
@@ -46,6 +50,7 @@ export async function openClassArchive(installation: string, java: Java): Promis
       keepAfter: () => undefined,
     };
   }
+  if (!mayRecord) return { args: quiet, recording: false, keepAfter: () => undefined };
   await removeUnfinished(archive);
   const unfinished = `${archive}.${process.pid}`;
   return {

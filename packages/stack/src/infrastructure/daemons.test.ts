@@ -3,7 +3,7 @@ import { archivePath } from './class-archive.ts';
 import { imageName, kafkaContainerSettings } from './docker.ts';
 import { parseDockerHost } from './docker-engine.ts';
 import { javaMajor } from './java.ts';
-import { kafkaEnvironment, kafkaProperties, metaProperties } from './kafka.ts';
+import { kafkaEnvironment, kafkaProperties, kafkaSettings, metaProperties } from './kafka.ts';
 import { mongodArguments } from './mongod.ts';
 import { registryArguments } from './registry.ts';
 import { startFailure } from './wait.ts';
@@ -18,15 +18,32 @@ describe('how the daemons are started', () => {
   });
 
   test('the broker listens on the loopback address and creates no topic unasked', () => {
-    const lines = kafkaProperties(9100, 9101, '/d/logs').split('\n');
+    const node = { id: 1, brokerPort: 9100, controllerPort: 9101 };
+    const lines = kafkaProperties(node, [node], '/d/logs').split('\n');
     expect(lines).toContain('listeners=PLAINTEXT://127.0.0.1:9100,CONTROLLER://127.0.0.1:9101');
     expect(lines).toContain('controller.quorum.voters=1@127.0.0.1:9101');
     expect(lines).toContain('log.dirs=/d/logs');
     expect(lines).toContain('auto.create.topics.enable=false');
   });
 
+  test('what is kept has as many copies as there are brokers, and a write is on all but one of them', () => {
+    const voters = [1, 2, 3].map((id) => ({ id, controllerPort: 9100 + id }));
+    const where = { listeners: '', advertised: '', interBroker: 'PLAINTEXT' };
+    expect(kafkaSettings({ ...where, nodeId: 2, voters })).toMatchObject({
+      'node.id': '2',
+      'controller.quorum.voters': '1@127.0.0.1:9101,2@127.0.0.1:9102,3@127.0.0.1:9103',
+      'offsets.topic.replication.factor': '3',
+      'min.insync.replicas': '2',
+      'broker.session.timeout.ms': '6000',
+    });
+    expect(kafkaSettings({ ...where, nodeId: 1, voters: voters.slice(0, 1) })).toMatchObject({
+      'offsets.topic.replication.factor': '1',
+      'min.insync.replicas': '1',
+    });
+  });
+
   test('a formatted directory is told by its ids', () => {
-    expect(metaProperties('c', 'd')).toBe('cluster.id=c\ndirectory.id=d\nnode.id=1\nversion=1\n');
+    expect(metaProperties('c', 'd', 2)).toBe('cluster.id=c\ndirectory.id=d\nnode.id=2\nversion=1\n');
   });
 
   test('in a container the broker is known by the host port outside and by its own inside', () => {

@@ -58,8 +58,9 @@ export function kafkaContainerSettings(host: string, port: number): Record<strin
       `CONTROLLER://127.0.0.1:${controllerPort}`,
     // The broker reaches itself by an address of its own: the host's port means nothing inside.
     advertised: `PLAINTEXT://${host}:${port},BROKER://127.0.0.1:${innerBrokerPort}`,
-    controllerPort,
     interBroker: 'BROKER',
+    nodeId: 1,
+    voters: [{ id: 1, controllerPort }],
   });
 }
 
@@ -101,7 +102,7 @@ async function startMongodb(opening: Opening): Promise<string> {
   );
   // The set knows its member by the address inside, so clients must not follow it: a direct connection.
   const url = `mongodb://${opening.host}:${container.getMappedPort(mongodbPort)}/?directConnection=true`;
-  await waitUntil('MongoDB', startTimeoutMs, () => ensurePrimary(url, `127.0.0.1:${mongodbPort}`));
+  await waitUntil('MongoDB', startTimeoutMs, () => ensurePrimary(url, [`127.0.0.1:${mongodbPort}`]));
   return url;
 }
 
@@ -117,7 +118,7 @@ async function startKafka(opening: Opening): Promise<string> {
   );
   const address = `${opening.host}:${held.port}`;
   await waitUntil('Kafka', startTimeoutMs, async () => {
-    if ((await probeKafka(address)) < 1) throw new Error('it has not joined its cluster yet');
+    if ((await probeKafka(address)).length < 1) throw new Error('it has not joined its cluster yet');
   });
   return address;
 }

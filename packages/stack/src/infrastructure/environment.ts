@@ -58,7 +58,7 @@ async function checkKafka(brokers: string): Promise<void> {
   const addresses = brokers.split(',').map((address) => address.trim());
   await Promise.any(
     addresses.map(async (address) => {
-      if ((await probeKafka(address)) < 1) throw new Error('the broker knows of no cluster');
+      if ((await probeKafka(address)).length < 1) throw new Error('the broker knows of no cluster');
     }),
   ).catch((error: unknown) => {
     const first: unknown = error instanceof AggregateError ? error.errors[0] : error;

@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { copyFile, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Supervisor } from './children.ts';
-import { openClassArchive } from './class-archive.ts';
+import { type ClassArchive, openClassArchive } from './class-archive.ts';
+import { type Daemon, type DaemonHome, daemonOf, type LaunchedNode, launchNode, nodeName } from './daemon.ts';
 import { type Cache, ensureCached } from './download.ts';
 import { StackError } from './errors.ts';
 import type { Java } from './java.ts';
-import type { Daemon, DaemonHome } from './mongod.ts';
 import { holdPorts } from './ports.ts';
 import { probeKafka } from './probes.ts';
 import { fetchJars, runTool, tellingLine } from './tools.ts';
-import { waitForDaemon } from './wait.ts';
 
 const version = '4.3.1';
 const startTimeoutMs = 60_000;
+const stopGraceMs = 15_000;
 
 const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -37,46 +37,78 @@ appender.console.layout.type = PatternLayout
 appender.console.layout.pattern = %d{ISO8601} %p %m (%c)%n
 `;
 
+/** A node by its id, and the port at which it votes. */
+export interface KafkaVoter {
+  readonly id: number;
+  readonly controllerPort: number;
+}
+
 /** Where one node listens and is told to be, in Kafka's own notation. */
 export interface KafkaListeners {
   readonly listeners: string;
   readonly advertised: string;
-  readonly controllerPort: number;
   readonly interBroker: string;
+  readonly nodeId: number;
+  /** All nodes of the cluster, this one among them. */
+  readonly voters: readonly KafkaVoter[];
 }
+
+/** Where a broker of several is noticed soon when it is gone, and gets its partitions back when it is there again. */
+const clusterSettings = {
+  'broker.session.timeout.ms': '6000',
+  'leader.imbalance.check.interval.seconds': '5',
+  'unclean.leader.election.enable': 'false',
+};
 
 /** The settings of a node that is broker and controller in one, alike for the local daemon and the container. */
 export function kafkaSettings(where: KafkaListeners): Record<string, string> {
+  const { nodeId, voters } = where;
+  const replicas = String(Math.min(3, voters.length));
+  const inSync = String(Math.max(1, Math.min(3, voters.length) - 1));
   return {
     'process.roles': 'broker,controller',
-    'node.id': '1',
-    'controller.quorum.voters': `1@127.0.0.1:${where.controllerPort}`,
+    'node.id': String(nodeId),
+    'controller.quorum.voters': voters
+      .map(({ id, controllerPort }) => `${id}@127.0.0.1:${controllerPort}`)
+      .join(','),
     listeners: where.listeners,
     'advertised.listeners': where.advertised,
     'inter.broker.listener.name': where.interBroker,
     'controller.listener.names': 'CONTROLLER',
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'num.partitions': '1',
+    'min.insync.replicas': inSync,
     'offsets.topic.num.partitions': '4',
-    'offsets.topic.replication.factor': '1',
+    'offsets.topic.replication.factor': replicas,
     'transaction.state.log.num.partitions': '1',
-    'transaction.state.log.replication.factor': '1',
-    'transaction.state.log.min.isr': '1',
-    'share.coordinator.state.topic.replication.factor': '1',
-    'share.coordinator.state.topic.min.isr': '1',
+    'transaction.state.log.replication.factor': replicas,
+    'transaction.state.log.min.isr': inSync,
+    'share.coordinator.state.topic.replication.factor': replicas,
+    'share.coordinator.state.topic.min.isr': inSync,
     'group.initial.rebalance.delay.ms': '0',
     'auto.create.topics.enable': 'false',
     'log.segment.bytes': '67108864',
+    ...(voters.length > 1 && clusterSettings),
   };
 }
 
-/** The local broker's properties file, all on the loopback address. */
-export function kafkaProperties(brokerPort: number, controllerPort: number, logDirectory: string): string {
+/** A local node with both its ports. */
+export interface KafkaPorts extends KafkaVoter {
+  readonly brokerPort: number;
+}
+
+/** The properties file of one of the `nodes`, all on the loopback address. */
+export function kafkaProperties(
+  node: KafkaPorts,
+  nodes: readonly KafkaVoter[],
+  logDirectory: string,
+): string {
   const settings = kafkaSettings({
-    listeners: `PLAINTEXT://127.0.0.1:${brokerPort},CONTROLLER://127.0.0.1:${controllerPort}`,
-    advertised: `PLAINTEXT://127.0.0.1:${brokerPort}`,
-    controllerPort,
+    listeners: `PLAINTEXT://127.0.0.1:${node.brokerPort},CONTROLLER://127.0.0.1:${node.controllerPort}`,
+    advertised: `PLAINTEXT://127.0.0.1:${node.brokerPort}`,
     interBroker: 'PLAINTEXT',
+    nodeId: node.id,
+    voters: nodes,
   });
   return Object.entries({ ...settings, 'log.dirs': logDirectory })
     .map(([key, value]) => `${key}=${value}\n`)
@@ -94,8 +126,8 @@ export function kafkaEnvironment(settings: Record<string, string>): Record<strin
 }
 
 /** The file by which a formatted log directory is known to the broker. Both ids are base64url UUIDs. */
-export function metaProperties(clusterId: string, directoryId: string): string {
-  return `cluster.id=${clusterId}\ndirectory.id=${directoryId}\nnode.id=1\nversion=1\n`;
+export function metaProperties(clusterId: string, directoryId: string, nodeId: number): string {
+  return `cluster.id=${clusterId}\ndirectory.id=${directoryId}\nnode.id=${nodeId}\nversion=1\n`;
 }
 
 function newId(): string {
@@ -107,7 +139,8 @@ function newId(): string {
 async function format(cache: Cache, java: Java, kept: string, scratch: string): Promise<void> {
   const properties = join(scratch, 'server.properties');
   const logs = join(kept, 'formatted');
-  await writeFile(properties, kafkaProperties(9092, 9093, logs));
+  const node = { id: 1, brokerPort: 9092, controllerPort: 9093 };
+  await writeFile(properties, kafkaProperties(node, [node], logs));
   const args = [
     '-cp',
     join(kept, 'libs', '*'),
@@ -138,7 +171,11 @@ export function ensureKafka(cache: Cache, java: Java): Promise<string> {
   });
 }
 
-async function ensureFormatted(installation: string, logDirectory: string): Promise<void> {
+async function ensureFormatted(
+  installation: string,
+  logDirectory: string,
+  ids: { readonly clusterId: string; readonly nodeId: number },
+): Promise<void> {
   await mkdir(logDirectory, { recursive: true });
   const meta = join(logDirectory, 'meta.properties');
   if ((await stat(meta).catch(() => undefined)) !== undefined) return;
@@ -146,50 +183,97 @@ async function ensureFormatted(installation: string, logDirectory: string): Prom
   for (const name of await readdir(template)) {
     if (name !== 'meta.properties') await copyFile(join(template, name), join(logDirectory, name));
   }
-  await writeFile(meta, metaProperties(newId(), newId()));
+  await writeFile(meta, metaProperties(ids.clusterId, newId(), ids.nodeId));
 }
 
-/** Starts a broker of one node and waits until it leads its own cluster. The url is `host:port`. */
-export async function startKafka(
-  supervisor: Supervisor,
-  java: Java,
-  installation: string,
-  home: DaemonHome,
-): Promise<Daemon> {
+/** What all nodes of a cluster are started with. */
+interface Launch {
+  readonly supervisor: Supervisor;
+  readonly java: Java;
+  readonly installation: string;
+  readonly clusterId: string;
+  readonly nodes: readonly KafkaPorts[];
+  readonly archive: ClassArchive;
+}
+
+/**
+ * Rejects unless a broker answers and is known to be up, by itself and by every other one that answers: what it last knew
+ * before a pause may be out of date.
+ */
+async function checkJoined(node: KafkaPorts, nodes: readonly KafkaPorts[]): Promise<void> {
+  const views = await Promise.all(
+    nodes.map((one) => {
+      const view = probeKafka(`127.0.0.1:${one.brokerPort}`);
+      return one.id === node.id ? view : view.catch(() => undefined);
+    }),
+  );
+  if (views.some((known) => known !== undefined && !known.includes(node.id)))
+    throw new Error('it has not joined its cluster yet');
+}
+
+async function launchBroker(launch: Launch, node: KafkaPorts, home: DaemonHome): Promise<LaunchedNode> {
+  const { supervisor, java, installation, clusterId, nodes, archive } = launch;
   const { dataDirectory, fresh } = home;
   const logDirectory = join(dataDirectory, 'logs');
   const properties = join(dataDirectory, 'server.properties');
   const loggingFile = join(dataDirectory, 'log4j2.properties');
   const logFile = join(dataDirectory, 'kafka.log');
-  await ensureFormatted(installation, logDirectory);
-  const [broker, controller] = await holdPorts(2);
-  if (broker === undefined || controller === undefined) throw new StackError('no free ports for Kafka');
+  const name = nodeName('Kafka', node.id - 1, nodes.length);
+  const address = `127.0.0.1:${node.brokerPort}`;
+  await ensureFormatted(installation, logDirectory, { clusterId, nodeId: node.id });
   await Promise.all([
-    writeFile(properties, kafkaProperties(broker.port, controller.port, logDirectory)),
+    writeFile(properties, kafkaProperties(node, nodes, logDirectory)),
     writeFile(loggingFile, logging),
   ]);
-  await Promise.all([broker.release(), controller.release()]);
-  const archive = await openClassArchive(installation, java);
-  const jvm = ['-Xms256m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', ...archive.args];
-  const child = await supervisor.spawnChild({
-    name: 'Kafka',
-    command: java.command,
-    args: [
-      ...jvm,
-      `-Dlog4j2.configurationFile=${loggingFile}`,
-      '-cp',
-      join(installation, 'libs', '*'),
-      'kafka.Kafka',
-      properties,
-    ],
+  const memory = nodes.length === 1 ? ['-Xms256m', '-Xmx512m'] : ['-Xms128m', '-Xmx384m'];
+  const jvm = [...memory, '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', ...archive.args];
+  const where = [`-Dlog4j2.configurationFile=${loggingFile}`, '-cp', join(installation, 'libs', '*')];
+  return launchNode({
+    name,
+    address,
     logFile,
-    stopSignal: fresh && !archive.recording ? 'SIGKILL' : 'SIGTERM',
-    stopGraceMs: 15_000,
+    startTimeoutMs,
+    stopGraceMs,
+    launch: async () => {
+      const child = await supervisor.spawnChild({
+        name,
+        command: java.command,
+        args: [...jvm, ...where, 'kafka.Kafka', properties],
+        logFile,
+        stopSignal: fresh && !archive.recording ? 'SIGKILL' : 'SIGTERM',
+        stopGraceMs,
+      });
+      archive.keepAfter(child);
+      return child;
+    },
+    check: () => checkJoined(node, nodes),
   });
-  archive.keepAfter(child);
-  const address = `127.0.0.1:${broker.port}`;
-  await waitForDaemon(child, logFile, startTimeoutMs, async () => {
-    if ((await probeKafka(address)) < 1) throw new Error('it has not joined its cluster yet');
-  });
-  return { child, url: address, recording: archive.recording };
+}
+
+/** Starts a node for each home, all of one cluster, and waits until each has joined it. The url is a list of `host:port`. */
+export async function startKafka(
+  supervisor: Supervisor,
+  java: Java,
+  installation: string,
+  homes: readonly DaemonHome[],
+): Promise<Daemon> {
+  const held = await holdPorts(2 * homes.length);
+  const nodes = homes.map((_, index) => ({
+    id: index + 1,
+    brokerPort: held[2 * index]?.port ?? 0,
+    controllerPort: held[2 * index + 1]?.port ?? 0,
+  }));
+  // One process alone can write the archive; of several none does.
+  const archive = await openClassArchive(installation, java, { mayRecord: homes.length === 1 });
+  await Promise.all(held.map((port) => port.release()));
+  const launch = { supervisor, java, installation, clusterId: newId(), nodes, archive };
+  const launched = await Promise.all(
+    homes.map((home, index) => {
+      const node = nodes[index];
+      if (node === undefined) throw new StackError('no free ports for Kafka');
+      return launchBroker(launch, node, home);
+    }),
+  );
+  await Promise.all(launched.map((node) => node.ready()));
+  return daemonOf(launched.map((node) => node.address).join(','), launched, archive.recording);
 }

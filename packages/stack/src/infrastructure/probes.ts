@@ -10,6 +10,7 @@ export interface MongoState {
   /** True for a router of a sharded cluster, whose shards are replica sets. */
   readonly sharded: boolean;
   readonly primary: boolean;
+  readonly secondary: boolean;
 }
 
 function textOf(value: unknown): string | undefined {
@@ -38,6 +39,7 @@ export function probeMongo(url: string): Promise<MongoState> {
       replicaSet: textOf(hello['setName']),
       sharded: hello['msg'] === 'isdbgrid',
       primary: hello['isWritablePrimary'] === true,
+      secondary: hello['secondary'] === true,
     };
   });
 }
@@ -57,14 +59,27 @@ const metadataRequest = ((): Buffer => {
   return framed;
 })();
 
-const brokerCountAt = 8;
+const brokersAt = 8;
+
+/** The node ids in a whole answer, where each broker is id, host, port and rack. */
+function brokerIds(answer: Buffer): number[] {
+  let at = brokersAt + 4;
+  const textSize = (): number => 2 + Math.max(0, answer.readInt16BE(at));
+  return Array.from({ length: answer.readInt32BE(brokersAt) }, () => {
+    const id = answer.readInt32BE(at);
+    at += 4;
+    at += textSize() + 4;
+    at += textSize();
+    return id;
+  });
+}
 
 /**
- * Asks one Kafka broker (`host:port`) how many brokers its cluster has.
+ * Asks one Kafka broker (`host:port`) which brokers its cluster has now, by their node ids, without those that are fenced.
  * By hand rather than through a client: a broker that still starts accepts connections and knows of no broker,
  * and asking every few milliseconds should cost nothing.
  */
-export function probeKafka(address: string): Promise<number> {
+export function probeKafka(address: string): Promise<readonly number[]> {
   const separator = address.lastIndexOf(':');
   const host = address.slice(0, separator).replaceAll(/[[\]]/g, '');
   const port = Number(address.slice(separator + 1));
@@ -84,9 +99,8 @@ export function probeKafka(address: string): Promise<number> {
     socket.once('connect', () => socket.write(metadataRequest));
     socket.on('data', (chunk) => {
       received = Buffer.concat([received, chunk]);
-      if (received.length < brokerCountAt + 4) return;
-      const brokers = received.readInt32BE(brokerCountAt);
-      finish(() => resolve(brokers));
+      if (received.length < 4 || received.length < 4 + received.readInt32BE(0)) return;
+      finish(() => resolve(brokerIds(received)));
     });
   });
 }

@@ -2,17 +2,17 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Supervisor } from './children.ts';
 import { openClassArchive } from './class-archive.ts';
+import { type Daemon, type DaemonHome, daemonOf, launchNode } from './daemon.ts';
 import { type Cache, ensureCached } from './download.ts';
 import { StackError } from './errors.ts';
 import type { Java } from './java.ts';
-import type { Daemon, DaemonHome } from './mongod.ts';
 import { holdPorts } from './ports.ts';
 import { probeRegistry } from './probes.ts';
 import { fetchArtifact, runTool, tellingLine } from './tools.ts';
-import { waitForDaemon } from './wait.ts';
 
 const version = '3.0.9';
 const startTimeoutMs = 60_000;
+const stopGraceMs = 15_000;
 
 /** The path of the registry's Confluent-compatible interface. */
 export const registryPath = '/apis/ccompat/v7';
@@ -61,17 +61,30 @@ export async function startRegistry(
   const [held] = await holdPorts(1);
   if (held === undefined) throw new StackError('no free port for the schema registry');
   await held.release();
-  const child = await supervisor.spawnChild({
+  const port = held.port;
+  const address = `127.0.0.1:${port}`;
+  const url = `http://${address}${registryPath}`;
+  const node = await launchNode({
     name: 'Apicurio Registry',
-    command: java.command,
-    args: [...archive.args, ...registryArguments(held.port, installation, home)],
-    cwd: home.dataDirectory,
+    address,
     logFile,
-    stopSignal: home.fresh && !archive.recording ? 'SIGKILL' : 'SIGTERM',
-    stopGraceMs: 15_000,
+    startTimeoutMs,
+    stopGraceMs,
+    launch: async () => {
+      const child = await supervisor.spawnChild({
+        name: 'Apicurio Registry',
+        command: java.command,
+        args: [...archive.args, ...registryArguments(port, installation, home)],
+        cwd: home.dataDirectory,
+        logFile,
+        stopSignal: home.fresh && !archive.recording ? 'SIGKILL' : 'SIGTERM',
+        stopGraceMs,
+      });
+      archive.keepAfter(child);
+      return child;
+    },
+    check: () => probeRegistry(url),
   });
-  archive.keepAfter(child);
-  const url = `http://127.0.0.1:${held.port}${registryPath}`;
-  await waitForDaemon(child, logFile, startTimeoutMs, () => probeRegistry(url));
-  return { child, url, recording: archive.recording };
+  await node.ready();
+  return daemonOf(url, [node], archive.recording);
 }

@@ -95,7 +95,9 @@ async function openLocalProvider(
     return {
       provider: 'local',
       env: daemons.env,
-      pids: daemons.pids,
+      get pids() {
+        return daemons.pids;
+      },
       [Symbol.asyncDispose]: daemons.stop,
     };
   } catch (error) {

@@ -63,6 +63,7 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
   const ingress = publicUrl(settings, 'webhook-ingress');
   const { port, operationsPort } = settings.ports[name];
   const common = {
+    NODE_ENV: 'development',
     PORT: String(port),
     OPERATIONS_PORT: String(operationsPort),
     OPERATOR_TOKEN: settings.operatorToken,

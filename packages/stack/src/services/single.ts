@@ -5,7 +5,7 @@ import { holdPorts } from '../infrastructure/ports.ts';
 import type { Infrastructure } from '../infrastructure/resolve.ts';
 import { type ServiceName, serviceNames } from './catalog.ts';
 import { seedGateway } from './gateway-seed.ts';
-import { prepareTopics } from './prepare.ts';
+import { plainSettings, prepareTopics } from './prepare.ts';
 import { demoWallets, type SeededMerchant, seedDirectory } from './seed.ts';
 import {
   newToken,
@@ -58,16 +58,17 @@ export async function openService(options: {
     logLevel: 'warn',
     prefix: '',
   };
-  await prepareTopics({ addresses: options.infrastructure.env, topicPrefix: '', log: options.log });
+  const { env } = options.infrastructure;
+  await prepareTopics({ settings: plainSettings(env), topicPrefix: '', log: options.log });
   const merchants = await seedDirectory({
-    mongodbUrl: options.infrastructure.env.MONGODB_URL,
+    mongodbUrl: env.MONGODB_URL,
     databasePrefix: '',
     simulatorUrl: publicUrl(settings, 'provider-simulator'),
   });
   if (options.name === 'payout-gateway') {
     for (const { id: merchantId } of merchants) {
       await seedGateway({
-        mongodbUrl: options.infrastructure.env.MONGODB_URL,
+        mongodbUrl: env.MONGODB_URL,
         databasePrefix: '',
         merchantId,
         wallets: demoWallets.map((wallet) => ({ ...wallet, bankCode: bankCodes[wallet.currency] ?? '' })),

@@ -8,7 +8,7 @@ import { type HeldPort, holdPort, holdPorts } from '../infrastructure/ports.ts';
 import type { Infrastructure } from '../infrastructure/resolve.ts';
 import { catalog, type ServiceName, serviceNames } from './catalog.ts';
 import { untilPayable } from './gateway-seed.ts';
-import { prepareTopics } from './prepare.ts';
+import { plainSettings, prepareTopics } from './prepare.ts';
 import type { RunFile } from './run-file.ts';
 import { type SeededMerchant, seed } from './seed.ts';
 import {
@@ -86,7 +86,11 @@ export async function openStack(options: StackOptions): Promise<Stack> {
       rail: options.rail,
     };
     await mkdir(join(options.root, options.logDirectory), { recursive: true });
-    await prepareTopics({ addresses, topicPrefix: topicPrefix(settings.prefix), log: options.log });
+    await prepareTopics({
+      settings: plainSettings(addresses),
+      topicPrefix: topicPrefix(settings.prefix),
+      log: options.log,
+    });
     await Promise.all(held.holders.map((holder) => holder.release()));
     const { service, pids, start } = createServices(options, settings, supervisor, closers);
     await start(serviceNames.filter((name) => name !== 'reconciler'));

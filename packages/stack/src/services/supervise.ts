@@ -8,8 +8,11 @@ export interface KeptService {
   readonly pid: () => number;
   /** Resolves once it answers on `/readyz`. */
   readonly ready: () => Promise<void>;
-  /** Ends the process and starts it again at once, with further variables where given. */
-  readonly restart: (extra?: Readonly<Record<string, string>>) => Promise<void>;
+  /** Ends the process and starts it again, with further variables where given, and once what is done `meanwhile` is done. */
+  readonly restart: (
+    extra?: Readonly<Record<string, string>>,
+    meanwhile?: () => Promise<unknown>,
+  ) => Promise<void>;
   /** Ends it for good. */
   readonly stop: () => Promise<void>;
 }
@@ -77,15 +80,12 @@ export async function keepService(options: {
   return {
     name: options.name,
     pid: () => child.pid,
-    ready: () =>
-      waitUntil(`${options.name} (see ${options.logFile})`, READY_TIMEOUT_MS, async () => {
-        const answer = await fetch(`${options.operationsUrl}/readyz`);
-        if (!answer.ok) throw new Error(await answer.text());
-      }),
-    restart: async (extra = {}) => {
+    ready: () => untilReady(options),
+    restart: async (extra = {}, meanwhile = () => Promise.resolve()) => {
       await next;
       expected = true;
       await child.stop();
+      await meanwhile();
       expected = false;
       delayMs = BACKOFF_MS.first;
       await start(extra);
@@ -95,4 +95,15 @@ export async function keepService(options: {
       await child.stop();
     },
   };
+}
+
+async function untilReady({
+  name,
+  logFile,
+  operationsUrl,
+}: Parameters<typeof keepService>[0]): Promise<void> {
+  await waitUntil(`${name} (see ${logFile})`, READY_TIMEOUT_MS, async () => {
+    const answer = await fetch(`${operationsUrl}/readyz`);
+    if (!answer.ok) throw new Error(await answer.text());
+  });
 }

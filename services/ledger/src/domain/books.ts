@@ -49,6 +49,12 @@ export interface Wallet {
   readonly sequence: bigint;
 }
 
+/** Who asked for what was refused, and the wallet's sequence then. */
+export interface Refusal {
+  readonly causationId: string;
+  readonly sequence: bigint;
+}
+
 /** The money set aside for one payout, and what became of it. */
 export interface Hold {
   readonly reference: string;
@@ -58,10 +64,12 @@ export interface Hold {
   readonly fee: bigint;
   readonly rail: string;
   readonly status: 'open' | 'captured' | 'released' | 'refunded' | 'refused';
+  /** Of one that was refused now. */
+  readonly refusal?: Refusal;
 }
 
 /** An order that was refused for good: nothing moved, and a replay must not change that. */
-export interface RefusedOrder {
+export interface RefusedOrder extends Refusal {
   /** The id of the entry that was not written. */
   readonly id: string;
   readonly merchantId: string;

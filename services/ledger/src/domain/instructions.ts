@@ -67,6 +67,14 @@ interface Moved {
   readonly commandId: string;
 }
 
+/** What is set aside, and for what. */
+interface HoldTerms {
+  /** With the fee. */
+  readonly held: bigint;
+  readonly fee: bigint;
+  readonly rail: string;
+}
+
 interface OfWallet extends Moved {
   readonly merchantId: string;
 }
@@ -78,8 +86,9 @@ interface OfFloat extends Moved {
 /** What the ledger did, as others hear of it. */
 export type Happening = Numbered &
   (
-    | (Payment & { readonly kind: 'holdPlaced' | 'holdReleased'; readonly held: bigint })
-    | (Payment & { readonly kind: 'holdRefused'; readonly held: bigint; readonly reason: string })
+    | (Payment & { readonly kind: 'holdReleased'; readonly held: bigint })
+    | (Payment & HoldTerms & { readonly kind: 'holdPlaced' })
+    | (Payment & HoldTerms & { readonly kind: 'holdRefused'; readonly reason: string })
     | (Payment & {
         readonly kind: 'holdCaptured';
         readonly amount: bigint;
@@ -110,5 +119,6 @@ export type Happening = Numbered &
         /** The merchant. */
         readonly owner: string;
         readonly reason: string;
+        readonly order: WalletOrder['kind'];
       })
   );

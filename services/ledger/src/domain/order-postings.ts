@@ -2,7 +2,15 @@ import { MINOR_UNITS_MAX, unreachable } from '@pesewa/kernel';
 import { accounts } from './accounts.ts';
 import type { Books } from './books.ts';
 import type { FloatOrder, WalletOrder } from './instructions.ts';
-import { isAmount, known, type Outcome, park, posted, type Unnumbered } from './outcomes.ts';
+import {
+  insufficientFunds,
+  isAmount,
+  known,
+  type Outcome,
+  park,
+  posted,
+  type Unnumbered,
+} from './outcomes.ts';
 
 /** The id of the one entry of an order; a replay is known by it, whether it was applied or refused. */
 export function orderEntryId({ reference, kind }: WalletOrder | FloatOrder): string {
@@ -21,8 +29,12 @@ export function orderOfWallet(books: Books, order: WalletOrder): Outcome {
   const reason = whyNot(wallet.available + change);
   if (reason !== undefined) {
     // Remembered, so that a replay does not find another balance and change its mind.
-    books.refuseOrder({ id, merchantId, currency, amount, reason });
-    return posted({ ...moved(order), kind: 'commandRefused', owner: merchantId, reason }, wallet.sequence);
+    const { causationId } = order;
+    books.refuseOrder({ id, merchantId, currency, amount, reason, causationId, sequence: wallet.sequence });
+    return posted(
+      { ...moved(order), kind: 'commandRefused', owner: merchantId, reason, order: kind },
+      wallet.sequence,
+    );
   }
   const own = accounts.available(walletKey);
   const other = kind === 'adjust' ? accounts.suspense(currency) : accounts.treasury(currency);
@@ -32,7 +44,7 @@ export function orderOfWallet(books: Books, order: WalletOrder): Outcome {
 }
 
 function whyNot(availableAfter: bigint): string | undefined {
-  if (availableAfter < 0n) return 'Insufficient funds';
+  if (availableAfter < 0n) return insufficientFunds;
   return availableAfter > MINOR_UNITS_MAX ? 'The wallet would hold too much' : undefined;
 }
 
@@ -49,7 +61,8 @@ export function orderOfFloat(books: Books, order: FloatOrder): Outcome {
   return posted(toldOfFloat(order), 0n);
 }
 
-function toldOfWallet(order: WalletOrder): Unnumbered {
+/** What is told of an order about a wallet that was applied. */
+export function toldOfWallet(order: WalletOrder): Unnumbered {
   const { merchantId } = order;
   switch (order.kind) {
     case 'fund':
@@ -63,7 +76,8 @@ function toldOfWallet(order: WalletOrder): Unnumbered {
   }
 }
 
-function toldOfFloat(order: FloatOrder): Unnumbered {
+/** What is told of an order about a float. */
+export function toldOfFloat(order: FloatOrder): Unnumbered {
   const { rail } = order;
   switch (order.kind) {
     case 'fundFloat':

@@ -4,13 +4,21 @@ import type { Happening, Payment } from './instructions.ts';
 /** What became of one instruction. */
 export type Outcome =
   | { readonly kind: 'posted'; readonly happening: Happening }
-  /** Applied before, or nothing to do: a replay changes nothing. */
+  /** Applied or refused before: it changes nothing, and is answered again. */
   | { readonly kind: 'known' }
+  /** It asks for nothing, and has no answer. */
+  | { readonly kind: 'nothing' }
   /** Can't be applied, now or later; people must look at it. */
   | { readonly kind: 'parked'; readonly reason: string };
 
 /** Nothing is left to do. */
 export const known: Outcome = { kind: 'known' };
+
+/** Nothing was to be done. */
+export const nothing: Outcome = { kind: 'nothing' };
+
+/** Why a hold, or an order, is refused that its wallet can't bear. */
+export const insufficientFunds = 'Insufficient funds';
 
 type WithoutSequence<H> = H extends Happening ? Omit<H, 'sequence'> : never;
 

@@ -2,7 +2,17 @@ import { MINOR_UNITS_MAX } from '@pesewa/kernel';
 import { accounts } from './accounts.ts';
 import { type Books, holdEndings } from './books.ts';
 import type { InstructionOf } from './instructions.ts';
-import { causeOf, isAmount, isCost, known, type Outcome, park, posted } from './outcomes.ts';
+import {
+  causeOf,
+  insufficientFunds,
+  isAmount,
+  isCost,
+  known,
+  nothing,
+  type Outcome,
+  park,
+  posted,
+} from './outcomes.ts';
 
 /** What the operator decides about the ledger. */
 export interface PostingPolicy {
@@ -29,9 +39,10 @@ export function hold(books: Books, instruction: InstructionOf<'hold'>): Outcome 
   const kept = { reference, merchantId: wallet.merchantId, currency: wallet.currency, amount, fee, rail };
   if (wallet.available < held) {
     // Remembered, so that a replay does not find more money and change its mind.
-    books.saveHold({ ...kept, status: 'refused' });
+    const { causationId } = instruction;
+    books.saveHold({ ...kept, status: 'refused', refusal: { causationId, sequence: wallet.sequence } });
     return posted(
-      { ...causeOf(instruction), kind: 'holdRefused', held, reason: 'Insufficient funds' },
+      { ...causeOf(instruction), kind: 'holdRefused', held, fee, rail, reason: insufficientFunds },
       wallet.sequence,
     );
   }
@@ -41,7 +52,7 @@ export function hold(books: Books, instruction: InstructionOf<'hold'>): Outcome 
     available: -held,
     held,
   });
-  return posted({ ...causeOf(instruction), kind: 'holdPlaced', held }, wallet.sequence);
+  return posted({ ...causeOf(instruction), kind: 'holdPlaced', held, fee, rail }, wallet.sequence);
 }
 
 /** Takes for good what was set aside. */
@@ -75,7 +86,8 @@ export function capture(books: Books, instruction: InstructionOf<'capture'>): Ou
 export function release(books: Books, instruction: InstructionOf<'release'>): Outcome {
   const found = books.holdOf(instruction.reference);
   // A refused hold ends its payout as failed: there is nothing to give back.
-  if (!found || found.status === 'refused' || found.status === 'released') return known;
+  if (!found || found.status === 'refused') return nothing;
+  if (found.status === 'released') return known;
   if (found.status !== 'open') return park(`failed, but its hold is ${found.status}`);
   if (!matches(found, instruction)) return park('failed with other money than was held');
   const held = found.amount + found.fee;

@@ -17,11 +17,12 @@ export function foldInstructions(
   policy: PostingPolicy,
 ): Folded & { readonly outcomes: readonly Outcome[] } {
   const books = openBooks(snapshot);
-  const outcomes = instructions.map((instruction) => post(books, instruction, policy));
+  const outcomes = instructions.map((instruction) => postInstruction(books, instruction, policy));
   return { ...books.close(), outcomes };
 }
 
-function post(books: Books, instruction: Instruction, policy: PostingPolicy): Outcome {
+/** Posts one instruction, unless it is known, refused or can't be applied. */
+export function postInstruction(books: Books, instruction: Instruction, policy: PostingPolicy): Outcome {
   if (!isCurrency(instruction.currency)) return park('not a currency');
   switch (instruction.kind) {
     case 'hold':

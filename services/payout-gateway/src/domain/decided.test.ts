@@ -1,12 +1,7 @@
 import { specify } from '@pesewa/testkit';
 import { describe, it } from 'vitest';
-import {
-  type AttemptOutcome,
-  type PayoutCommand,
-  type PayoutHappening,
-  type PayoutState,
-  payoutDecider,
-} from './payout.ts';
+import { type AttemptOutcome, type PayoutCommand, payoutDecider } from './payout.ts';
+import type { PayoutHappening, PayoutState } from './payout-state.ts';
 
 const payout = specify(payoutDecider);
 

@@ -1,12 +1,7 @@
 import { specify } from '@pesewa/testkit';
 import { describe, it } from 'vitest';
-import {
-  type AttemptOutcome,
-  type PayoutFact,
-  type PayoutHappening,
-  type PayoutState,
-  payoutDecider,
-} from './payout.ts';
+import { type AttemptOutcome, type PayoutFact, payoutDecider } from './payout.ts';
+import type { PayoutHappening, PayoutState } from './payout-state.ts';
 
 const payout = specify(payoutDecider);
 const held: PayoutHappening = { kind: 'held', dueAtMs: 1_000 };
@@ -189,5 +184,87 @@ describe('facts (design 4)', () => {
   });
   it('the same fact twice is no news', () => {
     payout.given(held, submitted, completed).when(fact('completed')).isRefused('payout.already_there');
+  });
+});
+
+describe('ends that the ledger has booked, and an older record does not know', () => {
+  const recover = (end: 'COMPLETED' | 'FAILED' | 'REVERSED') =>
+    ({ kind: 'recover', end, railFee: 5n }) as const;
+  const recovered = (end: 'COMPLETED' | 'FAILED' | 'REVERSED') =>
+    ({ kind: 'recovered', end, railFee: 5n }) as const;
+  it.each([
+    ['held', payout.given(held)],
+    ['under submission', payout.givenState(submitting)],
+    ['at its rail', payout.given(held, submitted)],
+  ])('end a payout that is %s, so that nobody claims it', (_where, given) => {
+    const decision = given.when(recover('FAILED'));
+    decision.emits(recovered('FAILED'));
+    decision.leadsTo({ status: 'FAILED', step: 'ended', dueAtMs: null, statusReason: 'Failed', railFee: 5n });
+  });
+  it('end what people decided, too', () => {
+    const decided = { outcome: 'failed', railFee: 0n, knownAtMs: 1, decidedAtMs: 2, stands: true } as const;
+    payout
+      .givenState({ ...submitting, decided })
+      .when(recover('COMPLETED'))
+      .leadsTo({ status: 'COMPLETED', decided: { ...decided, stands: false } });
+  });
+  it('are followed by a reversal, which keeps the fee of the rail', () => {
+    payout
+      .given(held, recovered('COMPLETED'))
+      .when({ kind: 'recover', end: 'REVERSED', railFee: 0n })
+      .leadsTo({ status: 'REVERSED', railFee: 5n });
+  });
+  it.each([
+    ['known already', [completed], 'COMPLETED', 'payout.already_there'],
+    [
+      'from before a reversal',
+      [completed, { kind: 'reversed', reason: 'Returned' }],
+      'COMPLETED',
+      'payout.already_there',
+    ],
+    ['the other way round', [failed], 'COMPLETED', 'payout.contradiction'],
+    ['of a payout that never completed', [failed], 'REVERSED', 'payout.contradiction'],
+  ] as const)('change nothing that is %s', (_what, happenings, end, refusal) => {
+    payout
+      .given(held, submitted, ...happenings)
+      .when(recover(end))
+      .isRefused(refusal);
+  });
+});
+
+describe('a payout that the database had forgotten (ADR 46)', () => {
+  const back: PayoutState = { ...payoutDecider.initial, recipientKnown: false, attemptedAtMs: 2_000 };
+  const withheld = { kind: 'withheld' } as const;
+  const unknown: PayoutState = { ...back, step: 'unknown', version: 2n };
+
+  it('is never made due: its hold only says that it may have been sent', () => {
+    const decision = payout.givenState(back).when({ kind: 'confirmHold', nowMs: 1_000 });
+    decision.emits(withheld);
+    decision.leadsTo({ step: 'unknown', dueAtMs: null });
+  });
+  it('fails where its hold was refused', () => {
+    payout
+      .givenState(back)
+      .when({ kind: 'refuseHold', reason: 'Insufficient funds' })
+      .emits({ kind: 'failed', reason: 'Insufficient funds' });
+  });
+  it.each<['completed' | 'failed', PayoutHappening]>([
+    ['completed', completed],
+    ['failed', failed],
+  ])('is %s where its rail says so', (status, happening) => {
+    for (const state of [back, unknown]) payout.givenState(state).when(fact(status)).emits(happening);
+  });
+  it('fails once its rail does not know it, when no attempt can be under way any more', () => {
+    payout.givenState(unknown).when(fact('notFound', 31_999)).isRefused('payout.grace_not_over');
+    payout.givenState(unknown).when(fact('notFound', 32_000)).emits({ kind: 'failed', reason: 'Failed' });
+  });
+  it('is left to people where the rail had taken it on and does not know it', () => {
+    payout
+      .givenState({ ...unknown, step: 'submitted' })
+      .when(fact('notFound', 60_000))
+      .isRefused('payout.contradiction');
+  });
+  it('waits for its hold before it can fail as unknown', () => {
+    payout.givenState(back).when(fact('notFound', 60_000)).isRefused('payout.contradiction');
   });
 });

@@ -1,38 +1,6 @@
-import type { PayoutStatus } from '@pesewa/contracts';
 import { accept, type Decider, type Result, refuse, unreachable } from '@pesewa/kernel';
-import {
-  applyDecided,
-  type DecidedEnd,
-  type DecidedHappening,
-  type DecidedOutcome,
-  decideByPeople,
-  endOf,
-  isOver,
-} from './decided.ts';
-
-/** The inner steps of an INITIALIZED payout, never shown outside (design 4). */
-export type PayoutStep = 'accepted' | 'held' | 'submitting' | 'submitted' | 'unknown' | 'ended';
-
-/** The part of a payout that changes in its life. */
-export interface PayoutState {
-  readonly status: PayoutStatus;
-  readonly step: PayoutStep;
-  /** Grows by one with every event. */
-  readonly version: bigint;
-  /** How often the rail was asked to pay, always with the same reference. */
-  readonly attempts: number;
-  /** Whether an earlier attempt was unclear, so that it may still be executed behind the newest one. */
-  readonly earlierUnclear: boolean;
-  /** When the newest attempt was committed, in milliseconds since the epoch; null before the first. */
-  readonly attemptedAtMs: number | null;
-  /** When a held payout is to be submitted; null while nothing is to be done. */
-  readonly dueAtMs: number | null;
-  /** The rail's own fee in minor units; known at the end. */
-  readonly railFee: bigint;
-  readonly statusReason: string | null;
-  /** What people decided last; null where they never had to. */
-  readonly decided: DecidedEnd | null;
-}
+import { applyDecided, type DecidedOutcome, decideByPeople, endOf, isOver } from './decided.ts';
+import { evolve, initial, type PayoutEnd, type PayoutHappening, type PayoutState } from './payout-state.ts';
 
 /** What the rail made of an attempt (design 6). */
 export type AttemptOutcome =
@@ -58,24 +26,9 @@ export type PayoutCommand =
   | { readonly kind: 'observe'; readonly fact: PayoutFact; readonly resubmitGraceMs: number }
   | { readonly kind: 'decide'; readonly decided: DecidedOutcome; readonly resubmitGraceMs: number }
   /** The attempt is over that was under way when people decided, and nobody knows how. */
-  | { readonly kind: 'applyDecided'; readonly resubmitGraceMs: number };
-
-/** What happened to a payout. */
-export type PayoutHappening =
-  | { readonly kind: 'held'; readonly dueAtMs: number }
-  /** `refused`: the rail refused this attempt, yet an earlier one may still be executed. */
-  | { readonly kind: 'submitted'; readonly answer: 'accepted' | 'unknown' | 'refused' }
-  /** `unclear`: an attempt was made whose end nobody knows. */
-  | { readonly kind: 'requeued'; readonly dueAtMs: number; readonly unclear: boolean }
-  | {
-      readonly kind: 'completed';
-      readonly railFee: bigint;
-      readonly reason: string;
-      readonly byPeople?: never;
-    }
-  | { readonly kind: 'failed'; readonly reason: string; readonly byPeople?: never }
-  | { readonly kind: 'reversed'; readonly reason: string }
-  | DecidedHappening;
+  | { readonly kind: 'applyDecided'; readonly resubmitGraceMs: number }
+  /** The ledger has booked an end that this record does not know: the database is an older one. */
+  | { readonly kind: 'recover'; readonly end: PayoutEnd; readonly railFee: bigint };
 
 /** Why a command changes nothing. */
 export type PayoutRefusal =
@@ -85,19 +38,6 @@ export type PayoutRefusal =
   | 'payout.grace_not_over'
   | 'payout.contradiction';
 
-const initial: PayoutState = {
-  status: 'INITIALIZED',
-  step: 'accepted',
-  version: 1n,
-  attempts: 0,
-  earlierUnclear: false,
-  attemptedAtMs: null,
-  dueAtMs: null,
-  railFee: 0n,
-  statusReason: null,
-  decided: null,
-};
-
 function decide(
   command: PayoutCommand,
   state: PayoutState,
@@ -105,7 +45,7 @@ function decide(
   switch (command.kind) {
     case 'confirmHold':
       if (state.step !== 'accepted') return refuse('payout.already_there');
-      return accept([{ kind: 'held', dueAtMs: command.nowMs }]);
+      return accept([state.recipientKnown ? { kind: 'held', dueAtMs: command.nowMs } : { kind: 'withheld' }]);
     case 'refuseHold':
       if (state.step !== 'accepted') return refuse('payout.already_there');
       return accept([{ kind: 'failed', reason: command.reason }]);
@@ -117,9 +57,24 @@ function decide(
       return decideByPeople(command.decided, command.resubmitGraceMs, state);
     case 'applyDecided':
       return applyDecided(state, command.resubmitGraceMs);
+    case 'recover':
+      return decideRecovery(command, state);
     default:
       return unreachable(command);
   }
+}
+
+/** The ledger books an end only where this service has told it one, so a record without it is older than that. */
+function decideRecovery(
+  { end, railFee }: Extract<PayoutCommand, { readonly kind: 'recover' }>,
+  { status }: PayoutState,
+): Result<readonly PayoutHappening[], PayoutRefusal> {
+  if (status === end) return refuse('payout.already_there');
+  if (status === 'INITIALIZED' || (status === 'COMPLETED' && end === 'REVERSED'))
+    return accept([{ kind: 'recovered', end, railFee }]);
+  return refuse(
+    status === 'REVERSED' && end === 'COMPLETED' ? 'payout.already_there' : 'payout.contradiction',
+  );
 }
 
 function decideAttempt(
@@ -200,6 +155,8 @@ function decideFact(
       // The rail may still be busy with an attempt: only after the grace time does its "not found" hold (design 4.3).
       if (fact.polledAtMs - state.attemptedAtMs < resubmitGraceMs) return refuse('payout.grace_not_over');
       if (state.decided?.stands) return accept([endOf(state.decided)]);
+      // Nothing sends it again, so nothing can come of it any more.
+      if (!state.recipientKnown) return accept([{ kind: 'failed', reason: 'Failed' }]);
       return accept([{ kind: 'requeued', dueAtMs: fact.polledAtMs, unclear: true }]);
     default:
       return unreachable(fact.status);
@@ -214,48 +171,6 @@ function decideAfterTheEnd(
   if (fact.status === 'reversed' && state.status === 'COMPLETED')
     return accept([{ kind: 'reversed', reason: fact.reason }]);
   return refuse(fact.status.toUpperCase() === state.status ? 'payout.already_there' : 'payout.contradiction');
-}
-
-function evolve(state: PayoutState, happening: PayoutHappening): PayoutState {
-  const next = { ...state, version: state.version + 1n };
-  switch (happening.kind) {
-    case 'held':
-      return { ...next, step: 'held', dueAtMs: happening.dueAtMs };
-    case 'submitted': {
-      const step = happening.answer === 'accepted' ? 'submitted' : 'unknown';
-      // What people decided goes on waiting for an attempt whose answer is unclear.
-      if (step === 'unknown' && state.decided?.stands) return { ...next, step };
-      return { ...next, step, dueAtMs: null, decided: lapsed(state) };
-    }
-    case 'decided':
-      return { ...next, dueAtMs: happening.dueAtMs, decided: { ...happening.decided, stands: true } };
-    case 'lapsed':
-      return { ...next, dueAtMs: null, decided: lapsed(state) };
-    case 'requeued':
-      return {
-        ...next,
-        step: 'held',
-        dueAtMs: happening.dueAtMs,
-        // One attempt that certainly never left leaves none that could be unclear.
-        earlierUnclear: happening.unclear || (state.earlierUnclear && state.attempts > 1),
-      };
-    case 'completed':
-      return { ...ended(next, happening.reason), status: 'COMPLETED', railFee: happening.railFee };
-    case 'failed':
-      return { ...ended(next, happening.reason), status: 'FAILED' };
-    case 'reversed':
-      return { ...ended(next, happening.reason), status: 'REVERSED' };
-    default:
-      return unreachable(happening);
-  }
-}
-
-function ended(state: PayoutState, reason: string): PayoutState {
-  return { ...state, step: 'ended', dueAtMs: null, statusReason: reason, decided: lapsed(state) };
-}
-
-function lapsed({ decided }: PayoutState): DecidedEnd | null {
-  return decided && { ...decided, stands: false };
 }
 
 /** The life of a payout: INITIALIZED → COMPLETED | FAILED, and COMPLETED → REVERSED (design 4). */

@@ -1,5 +1,5 @@
 import { unreachable } from '@pesewa/kernel';
-import type { PayoutHappening } from './payout.ts';
+import type { PayoutHappening } from './payout-state.ts';
 
 /** What operators read of a happening. */
 export function wordsOf(happening: PayoutHappening): string {
@@ -15,6 +15,10 @@ export function wordsOf(happening: PayoutHappening): string {
     case 'completed':
     case 'failed':
       return happening.byPeople ? `${happening.kind}, as two operators decided` : happening.kind;
+    case 'recovered':
+      return `${happening.end.toLowerCase()} before the database was restored, as the ledger has booked`;
+    case 'withheld':
+      return 'held, and not sent: the database was restored, and has forgotten whom to pay';
     case 'held':
     case 'reversed':
       return happening.kind;

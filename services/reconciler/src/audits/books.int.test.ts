@@ -1,6 +1,7 @@
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHarness } from '../fixtures/harness.ts';
+import { keepInOutbox } from '../fixtures/outboxes.ts';
 import { accepted, captured, completed, ids, payoutFailed, released } from '../fixtures/owners.ts';
 import { createReplay } from '../fixtures/replay.ts';
 
@@ -32,11 +33,23 @@ describe('the ledger against the gateways, on real daemons (design 5)', () => {
     await publish(accepted(reference), completed(reference));
     await untilBreak(reference, 'books.unposted', 'open');
     expect(await breaks(reference)).toMatchObject([{ amount: '-100', currency: 'KES' }]);
+    expect(about(reference, 'RepublishRequested')).toMatchObject([{ payload: { step: 'entry' } }]);
     expect(await rowOf(reference)).not.toHaveProperty('booksDueAt');
     await publish(captured(reference));
     await untilBreak(reference, 'books.unposted', 'resolved');
     expect(about(reference, 'BreakOpened')).toHaveLength(1);
     expect(await rowOf(reference)).toMatchObject({ posted: true, breaks: [] });
+  });
+
+  it('has an end published again before people hear of what it lacks, and has nothing to say once that helps', async () => {
+    const reference = ids.next('po');
+    await publish(accepted(reference), payoutFailed(reference));
+    await until('the request', () => about(reference, 'RepublishRequested').length > 0);
+    await publish(released(reference));
+    await until('the release', async () => (await rowOf(reference))?.released === true);
+    expect(await rowOf(reference)).not.toHaveProperty('booksDueAt');
+    expect(await rowOf(reference)).not.toHaveProperty('entryRequests');
+    expect(await breaks(reference)).toEqual([]);
   });
 
   it('finds a failed payout whose hold stays, and a capture of one that failed', async () => {
@@ -105,6 +118,21 @@ describe('the ledger against the gateways, on real daemons (design 5)', () => {
     expect(about('ledger', 'BreakOpened')).toHaveLength(1);
     expect(about('ledger', 'BreakResolved')).toHaveLength(1);
     expect(await harness.metrics()).toMatch(/^payments_awaiting_ledger 0$/m);
+  });
+
+  it('misses nothing while the answers of the ledger wait in its outbox', async () => {
+    const release = await keepInOutbox(harness.gateway('ledger'), 'capture');
+    const reference = ids.next('po');
+    await publish(accepted(reference), completed(reference));
+    await until('a payment that is not judged, though it has been due for long', async () => {
+      const { booksDueAt } = (await rowOf(reference)) ?? {};
+      return booksDueAt !== undefined && Date.now() - booksDueAt.getTime() > 2_500;
+    });
+    expect(about(reference, 'RepublishRequested')).toEqual([]);
+    await release();
+    await untilBreak(reference, 'books.unposted', 'open');
+    await publish(captured(reference));
+    await untilBreak(reference, 'books.unposted', 'resolved');
   });
 
   it('finds the one posting that is missing among many that come', async () => {

@@ -6,14 +6,21 @@ import { judgeBooks } from '../domain/books.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import { ledgerStanding, waitingText } from '../domain/ledger-standing.ts';
 import type { Finding } from '../domain/question.ts';
+import { type FollowedStep, keptUp, type StepLimits } from '../domain/steps.ts';
 import type { Tracked } from '../domain/tracked.ts';
 import { afterVerdict } from '../domain/verdict.ts';
 import type { ReconcilerEvents } from '../events.ts';
+import type { OnItsWay, Waiting } from '../on-its-way.ts';
+import type { RequestRepublication } from '../steps/request.ts';
+import type { StepStore } from '../steps/store.ts';
 import type { WorkingStore } from '../store.ts';
 
 /** What the loop over the books needs. */
-export interface BooksDeps {
+export interface BooksDeps extends StepLimits {
   readonly store: WorkingStore;
+  readonly stepStore: Pick<StepStore, 'save'>;
+  readonly requestRepublication: RequestRepublication;
+  readonly onItsWay: OnItsWay;
   readonly breaks: Pick<BreakStore, 'open' | 'findAll' | 'resolve'>;
   readonly events: ReconcilerEvents;
   readonly messaging: Pick<Messaging, 'groupCommit' | 'caughtUp' | 'ends' | 'hasApplied'>;
@@ -51,12 +58,14 @@ const LEVEL = { id: BEHIND_ID, resolution: 'the ledger has applied what the gate
  * it judged.
  */
 export function startBooks(deps: BooksDeps): Loop {
-  const { breaks, messaging, clock, pauseMs, graceMs } = deps;
+  const { breaks, messaging, onItsWay, clock, pauseMs, graceMs } = deps;
   const writing = messaging.groupCommit<Item, void>('reconciler.books', async (items, transaction) => {
     await write(deps, items, transaction);
     return items.map(() => undefined);
   });
   let mark: Mark | undefined;
+  /** What waited in the ledger's outbox once it was past the mark. */
+  let answers: readonly Waiting[] | undefined;
 
   /** How the ledger stands by the mark there is, or by a new one; nothing where nobody waits, or Kafka does not tell. */
   async function look(isTold: boolean) {
@@ -68,7 +77,7 @@ export function startBooks(deps: BooksDeps): Loop {
     }
     const isPast = mark && (await messaging.hasApplied(LEDGER, mark.ends, KAFKA_TIMEOUT_MS));
     // Without Kafka nobody knows for how long: what comes then is a new mark.
-    if (isPast === undefined) mark = undefined;
+    if (isPast === undefined) mark = answers = undefined;
     if (!mark || isPast === undefined) return undefined;
     const dueByMs = mark.atMs;
     return {
@@ -90,12 +99,14 @@ export function startBooks(deps: BooksDeps): Loop {
     }
     if (told && standing === 'level') await writing.submit('level');
     if ((await findDue(deps, dueByMs)).length > 0) {
-      // What the ledger has applied last may still be on its way to its topic.
-      await clock.sleep(pauseMs, signal);
+      // What the ledger has applied last may still be on its way to its topic, for long while Kafka is away.
+      answers ??= await onItsWay.waiting([LEDGER]);
+      if (!answers || !(await onItsWay.hasLeft(answers))) return;
       if (signal.aborted || !(await messaging.caughtUp([...OWNERS, LEDGER], KAFKA_TIMEOUT_MS))) return;
       await judgeAll(dueByMs, signal);
     }
     mark = undefined;
+    answers = undefined;
   }
 
   async function judgeAll(dueByMs: number, signal: AbortSignal): Promise<void> {
@@ -149,9 +160,12 @@ async function write(deps: BooksDeps, items: readonly Item[], transaction: Trans
   for (const document of closed) transaction.emit(events.breakResolved(document));
 }
 
-/** Finds a break for each payment that is still not borne out; whatever comes later closes it (domain/closings.ts). */
+/**
+ * Asks the owner of each payment that is still not borne out to publish it again, and finds a break for it where that has not
+ * helped; whatever comes later closes it (domain/closings.ts). Until then it is asked for on, as every overdue step is.
+ */
 async function judge(
-  { store }: BooksDeps,
+  { store, stepStore, requestRepublication, graceMs, ...limits }: BooksDeps,
   references: readonly string[],
   now: Date,
   transaction: Transaction,
@@ -159,15 +173,26 @@ async function judge(
   const loaded = await store.load(references, transaction.session);
   const found: FoundBreak[] = [];
   const judged: Tracked[] = [];
+  const askedOn: FollowedStep[] = [];
   for (const tracked of loaded.values()) {
     if (tracked.booksDueAtMs === null) continue;
     const finding = judgeBooks(tracked);
     const isNews = finding !== undefined && !tracked.breaks.includes(finding.kind);
+    const { reference, terms, entryRequests } = tracked;
+    const wanted = terms !== null && ({ reference, kind: terms.kind, step: 'entry' } as const);
+    if (isNews && wanted && entryRequests < limits.requestsMax) {
+      const booksDueAtMs = now.getTime() + graceMs;
+      judged.push({ ...tracked, booksDueAtMs, entryRequests: entryRequests + 1 });
+      requestRepublication(wanted, transaction);
+      continue;
+    }
+    if (isNews && wanted) askedOn.push(keptUp(wanted, entryRequests, limits, now.getTime()));
     const findings = isNews ? [finding] : [];
     found.push(...findings.map((one) => breakOf(tracked, one, now)));
     judged.push(afterVerdict({ ...tracked, booksDueAtMs: null }, { fact: null, findings }, now.getTime()));
   }
   await store.save(judged, transaction.session);
+  await stepStore.save(askedOn, [], transaction.session);
   return found;
 }
 

@@ -15,7 +15,7 @@ const BOOKS_PAUSE_MS = 1_000;
 
 /** What the audits are built of. */
 type Parts = Omit<CoverageDeps, 'sources' | 'coverageStore' | 'settleMs' | 'audited'> &
-  Omit<BooksDeps, 'pauseMs' | 'graceMs'> &
+  Omit<BooksDeps, 'pauseMs' | 'graceMs' | 'limitMs' | 'requestsMax'> &
   Pick<Turns, 'messaging'> & { readonly railFee: RailFee };
 
 /** Starts the audit of the working set and the loop over the books (ADR 27). */
@@ -25,7 +25,15 @@ export async function composeAudits(
 ): Promise<void> {
   const { config } = scope;
   const { messaging, store } = parts;
-  await scope.open(startBooks({ ...parts, pauseMs: BOOKS_PAUSE_MS, graceMs: config.BOOKS_GRACE_MS }));
+  await scope.open(
+    startBooks({
+      ...parts,
+      pauseMs: BOOKS_PAUSE_MS,
+      graceMs: config.BOOKS_GRACE_MS,
+      limitMs: config.STEP_LIMIT_MS,
+      requestsMax: config.REPUBLISH_REQUESTS_MAX,
+    }),
+  );
   gaugeAwaitingLedger(scope.metrics, scope.clock, (before, timeoutMs) =>
     countAwaiting(store, before, timeoutMs),
   );

@@ -1,4 +1,4 @@
-import { answerJson } from '@pesewa/runtime';
+import { answerJson, readOperatorQuery } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import type { Coverage } from './coverage.ts';
@@ -21,12 +21,9 @@ export function addCoverageRoutes(operator: Hono, { coverage, coverageStore }: C
     answerJson(context, 202, { id: coverage.start(), status: 'running' }),
   );
   operator.get('/coverage', async (context) => {
-    const query = listQuery.safeParse(context.req.query());
-    if (!query.success) {
-      const fields = query.error.issues.map(({ path }) => path.join('.')).join(', ');
-      return answerJson(context, 400, { code: 'invalid', message: `not understood: ${fields}` });
-    }
-    const page = await coverageStore.list(query.data);
+    const query = readOperatorQuery(context, listQuery);
+    if (!query.ok) return query.refusal;
+    const page = await coverageStore.list(query.value);
     return answerJson(context, 200, { items: page.items.map(viewRun), next: page.next });
   });
 }

@@ -1,6 +1,7 @@
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHarness } from '../fixtures/harness.ts';
+import { keepInOutbox } from '../fixtures/outboxes.ts';
 import { accepted, collected, completed, ids, initiated } from '../fixtures/owners.ts';
 
 const harness = createHarness('cov', process.env);
@@ -150,6 +151,25 @@ describe('the coverage audit on real daemons (design 7)', () => {
     });
     expect((await operator(`/breaks?reference=${reference}`)).items).toEqual([]);
     expect(await rowOf(reference)).toMatchObject({ status: 'open', version: 1n });
+  });
+
+  it('tells nothing while what the gateway has told waits in its outbox', async () => {
+    const reference = ids.next('po');
+    const release = await keepInOutbox(gateway('payouts'), 'opening');
+    await plant('payouts', reference, 'INITIALIZED');
+    const startedMs = Date.now();
+    const { body } = await harness.postAs('ama', '/coverage');
+    const statusOf = async () =>
+      (await operator('/coverage')).items.find(({ id }) => id === body['id'])?.['status'];
+    await until('an audit that goes on for longer than it takes', async () => {
+      return (await statusOf()) === 'running' && Date.now() - startedMs > 2_500;
+    });
+    expect(await openBreaks(reference)).toEqual([]);
+    await publish(accepted(reference));
+    await until('the event', async () => (await rowOf(reference)) !== null);
+    await release();
+    await until('the end of the audit', async () => (await statusOf()) === 'done');
+    expect((await operator(`/breaks?reference=${reference}`)).items).toEqual([]);
   });
 
   it('counts its audits, and what they found', async () => {

@@ -3,6 +3,8 @@ import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { Logger } from '@pesewa/runtime';
 import type { BreakStore } from '../breaks/store.ts';
 import { type Gap, gapBetween, isStillNews, type OwnerRecord } from '../domain/coverage.ts';
+import type { OnItsWay } from '../on-its-way.ts';
+import type { RequestRepublication } from '../steps/request.ts';
 import type { WorkingStore } from '../store.ts';
 import type { WorkingSet } from '../working-set.ts';
 import type { CoverageSource } from './coverage-source.ts';
@@ -29,6 +31,8 @@ export interface CoverageDeps {
   readonly store: Pick<WorkingStore, 'load'>;
   readonly workingSet: WorkingSet;
   readonly breaks: Pick<BreakStore, 'list'>;
+  readonly requestRepublication: RequestRepublication;
+  readonly onItsWay: OnItsWay;
   readonly messaging: Pick<Messaging, 'groupCommit' | 'caughtUp'>;
   /** How late an event may be before it is taken for lost. */
   readonly settleMs: number;
@@ -225,19 +229,26 @@ async function lookAgain(audit: SourceAudit, suspects: readonly Suspect[]): Prom
   }
 }
 
-/** Waits until the events that the gateway has published by now are applied here. */
-async function untilCaughtUp({ messaging, source, clock, signal }: SourceAudit): Promise<void> {
+/** Waits until what the gateway has told by now has left its outbox, and is applied here. */
+async function untilCaughtUp({ messaging, onItsWay, source, clock, signal }: SourceAudit): Promise<void> {
   const lastMs = clock.nowMs() + CAUGHT_UP.withinMs;
-  while (!(await messaging.caughtUp([TOPICS[source.kind]], CAUGHT_UP.lookMs))) {
+  const topic = TOPICS[source.kind];
+  const waiting = await onItsWay.waiting([topic]);
+  const isApplied = async () =>
+    waiting !== undefined &&
+    (await onItsWay.hasLeft(waiting)) === true &&
+    (await messaging.caughtUp([topic], CAUGHT_UP.lookMs));
+  while (!(await isApplied())) {
     signal.throwIfAborted();
-    if (clock.nowMs() >= lastMs) throw new BehindError('the events of the gateway are not applied yet');
+    if (!waiting || clock.nowMs() >= lastMs)
+      throw new BehindError('the events of the gateway are not applied yet');
     await clock.sleep(CAUGHT_UP.pauseMs, signal);
   }
 }
 
 /** Tells and repairs what still differs; a payment and its break are written at once, and whoever repeats it finds it told. */
 async function settle(
-  { store, workingSet }: CoverageDeps,
+  { store, workingSet, requestRepublication }: CoverageDeps,
   looks: readonly Look[],
   transaction: Transaction,
 ): Promise<readonly boolean[]> {
@@ -252,5 +263,12 @@ async function settle(
     sighting: { kind: 'audited', name: 'the record of its gateway', record, gap } as const,
   }));
   await workingSet.apply(seen, transaction);
+  // Whoever else needs the event that we lack may lack it as well.
+  for (const { reference, record, gap } of news) {
+    if (record === null || gap === undefined || gap === 'coverage.behind') continue;
+    const step = gap === 'coverage.missing' ? 'opening' : 'end';
+    const { kind } = record.terms;
+    requestRepublication({ reference, kind, step }, transaction);
+  }
   return looks.map((look) => news.includes(look));
 }

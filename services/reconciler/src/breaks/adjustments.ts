@@ -103,7 +103,7 @@ export function createAdjustments(deps: {
         if (settled === current) continue;
         await deps.breaks.save([settled], session);
         if (current.status === settled.status) continue;
-        emit(deps.events.breakResolved(settled));
+        emit(deps.events.breakResolved(settled, { eventId: event.eventId }));
         const { kind, reference } = settled;
         const payment = (await deps.store.load([reference], session)).get(reference);
         // Whatever else it lacks is news again, and so is what else the break told.

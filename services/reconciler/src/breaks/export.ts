@@ -1,5 +1,6 @@
+import type { PageCursor } from '@pesewa/runtime';
 import { type ExportFormat, exportItems } from '../exports.ts';
-import type { BreakCursor, BreakQuery, BreakStore } from './store.ts';
+import type { BreakQuery, BreakStore } from './store.ts';
 import { breakColumns, viewBreak } from './views.ts';
 
 const BREAKS_PER_PAGE = 500;
@@ -22,7 +23,7 @@ export function exportBreaks(
 type BreakView = ReturnType<typeof viewBreak>;
 
 async function* viewsOf(breaks: Pick<BreakStore, 'list'>, query: BreakQuery): AsyncGenerator<BreakView> {
-  let after: BreakCursor | undefined;
+  let after: PageCursor | undefined;
   do {
     const page = await breaks.list({ ...query, after, limit: BREAKS_PER_PAGE });
     yield* page.items.map(viewBreak);

@@ -73,6 +73,7 @@ const refused = (commandId: string) =>
       amount: 10_000n,
       commandId,
       reason: 'Insufficient funds',
+      order: 'adjust',
     },
   });
 

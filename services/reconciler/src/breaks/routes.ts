@@ -1,6 +1,16 @@
 import { commandId, currencyCode, line, wholeNumber } from '@pesewa/contracts';
 import { type Clock, parseAmount } from '@pesewa/kernel';
-import { answerJson, forNamedOperators, operatorOf, readOperatorBody, refuseOperator } from '@pesewa/runtime';
+import {
+  answerJson,
+  formatPageCursor,
+  forNamedOperators,
+  operatorOf,
+  pageCursor,
+  readOperatorBody,
+  readOperatorQuery,
+  refuseOperator,
+  refuserOf,
+} from '@pesewa/runtime';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { isBreakCommand } from '../domain/adjustments.ts';
@@ -10,7 +20,7 @@ import type { BreakWish } from '../domain/break-life.ts';
 import { exportFormat, exportHeaders } from '../exports.ts';
 import { exportBreaks } from './export.ts';
 import type { BreakLife, BreakRefusal } from './life.ts';
-import type { BreakCursor, BreakQuery } from './store.ts';
+import type { BreakQuery } from './store.ts';
 import { viewBreak, viewBreakWhole } from './views.ts';
 
 const TEXT_LENGTH_MAX = 500;
@@ -38,10 +48,7 @@ const filters = z.object({
     .optional(),
 });
 const listQuery = filters.extend({
-  cursor: z
-    .string()
-    .max(ID_LENGTH_MAX + 20)
-    .optional(),
+  cursor: pageCursor.optional(),
   limit: z.coerce.number().int().min(1).max(LIMIT.most).default(LIMIT.default),
 });
 const exportQuery = filters.extend({
@@ -89,20 +96,17 @@ export interface BreakRouteDeps {
 export function addBreakRoutes(operator: Hono, deps: BreakRouteDeps): void {
   const { life, clock } = deps;
   operator.get('/breaks', async (context) => {
-    const wanted = listQuery.safeParse(context.req.query());
-    if (!wanted.success) return malformed(context, wanted.error);
-    const { cursor, limit, ...narrowed } = wanted.data;
-    const after = parseCursor(cursor ?? '');
-    if (cursor !== undefined && !after)
-      return refuseOperator(context, 400, 'invalid', 'not understood: cursor');
+    const wanted = readOperatorQuery(context, listQuery);
+    if (!wanted.ok) return wanted.refusal;
+    const { cursor: after, limit, ...narrowed } = wanted.value;
     const page = await life.list({ ...queryOf(narrowed, clock.nowMs()), after, limit });
-    const next = page.next && `${page.next.atMs}.${page.next.id}`;
+    const next = page.next && formatPageCursor(page.next);
     return answerJson(context, 200, { items: page.items.map(viewBreak), next });
   });
   operator.get('/breaks/export', (context) => {
-    const wanted = exportQuery.safeParse(context.req.query());
-    if (!wanted.success) return malformed(context, wanted.error);
-    const { format, ...narrowed } = wanted.data;
+    const wanted = readOperatorQuery(context, exportQuery);
+    if (!wanted.ok) return wanted.refusal;
+    const { format, ...narrowed } = wanted.value;
     const headers = exportHeaders('breaks', format);
     return new Response(exportBreaks(life, queryOf(narrowed, clock.nowMs()), format), { headers });
   });
@@ -156,7 +160,7 @@ function adjustWish(body: z.output<typeof adjustment>): BreakWish | string {
   return { what: 'adjust', terms, explanation };
 }
 
-const refusals = {
+const refuseKnown = refuserOf<Extract<BreakRefusal, string>>({
   'break.unknown': [404, 'not_found', 'there is no such break'],
   'break.changed': [409, 'changed', 'version: the break has changed since you looked at it: look again'],
   'break.resolved': [409, 'resolved', 'the break is resolved: reopen it, or add a note'],
@@ -180,7 +184,7 @@ const refusals = {
   'adjustment.differs': [409, 'duplicate', 'commandId was used before, for another adjustment'],
   'adjustment.unknown': [409, 'not_pending', 'commandId: no such adjustment of this break is pending'],
   'operator.unknown': [400, 'invalid', 'to: there is no operator of this name'],
-} as const satisfies Record<Extract<BreakRefusal, string>, readonly [400 | 404 | 409, string, string]>;
+});
 
 const rivals = {
   'break.told': (id) => `${id} tells the same discrepancy, and is open: go on there`,
@@ -189,18 +193,9 @@ const rivals = {
 } as const satisfies Record<Extract<BreakRefusal, object>['why'], (breakId: string) => string>;
 
 function refuseBreak(context: Context, refusal: BreakRefusal): Response {
-  if (typeof refusal === 'object')
-    return refuseOperator(context, 409, 'elsewhere', rivals[refusal.why](refusal.breakId));
-  const [status, code, message] = refusals[refusal];
-  return refuseOperator(context, status, code, message);
-}
-
-function malformed(context: Context, { issues }: z.ZodError): Response {
-  const [issue] = issues;
-  const field = issue?.path.join('.') ?? '';
-  const known = issue?.message.startsWith('must be') ? `${field} ${issue.message}` : issue?.message;
-  const message = known?.startsWith(field) ? known : `not understood: ${field}`;
-  return refuseOperator(context, 400, 'invalid', message);
+  return typeof refusal === 'object'
+    ? refuseOperator(context, 409, 'elsewhere', rivals[refusal.why](refusal.breakId))
+    : refuseKnown(context, refusal);
 }
 
 function idOf(context: Context): string {
@@ -211,9 +206,4 @@ function queryOf({ olderThan, ...narrowed }: z.output<typeof filters>, nowMs: nu
   if (olderThan === undefined) return narrowed;
   const unit = olderThan.at(-1) as keyof typeof UNIT_MS;
   return { ...narrowed, before: new Date(nowMs - Number(olderThan.slice(0, -1)) * UNIT_MS[unit]) };
-}
-
-function parseCursor(text: string): BreakCursor | undefined {
-  const [, at, id] = /^(\d{1,15})\.(.+)$/s.exec(text) ?? [];
-  return at !== undefined && id !== undefined ? { atMs: Number(at), id } : undefined;
 }

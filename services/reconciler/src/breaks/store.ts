@@ -1,7 +1,9 @@
+import { afterCursor, nextCursor } from '@pesewa/messaging';
+import type { PageCursor } from '@pesewa/runtime';
 import type { ClientSession, Collection, Db, Filter, IndexDescription } from 'mongodb';
 import type { Break, BreakStatus, FoundBreak } from '../domain/break.ts';
 import type { Verdict } from '../domain/question.ts';
-import type { Terms, Tracked } from '../domain/tracked.ts';
+import { causeOf, type Terms, type Tracked } from '../domain/tracked.ts';
 import { type BreakOpening, createBreakOpening } from './opening.ts';
 
 /** A page of a list, and where the next one begins. */
@@ -23,11 +25,13 @@ export function breakId(reference: string, kind: string): string {
 
 /** The breaks that a verdict opens. */
 export function breaksOf(
-  { reference }: Tracked,
+  tracked: Pick<Tracked, 'reference' | 'causedBy' | 'traceparent'>,
   { currency, rail }: Terms,
   { findings }: Pick<Verdict, 'findings'>,
   openedAt: Date,
 ): readonly FoundBreak[] {
+  const { reference } = tracked;
+  const cause = causeOf(tracked);
   return findings.map(({ kind, amount, detail }) => ({
     _id: breakId(reference, kind),
     kind,
@@ -37,6 +41,7 @@ export function breaksOf(
     amount,
     detail,
     openedAt,
+    ...(cause.eventId !== undefined && { cause }),
   }));
 }
 
@@ -55,16 +60,10 @@ export interface BreakQuery {
   readonly before?: Date | undefined;
 }
 
-/** Where a page of breaks goes on: after this one. */
-export interface BreakCursor {
-  readonly atMs: number;
-  readonly id: string;
-}
-
 /** A page of breaks, those first that were opened last, and where the next one begins. */
 export interface BreakPage {
   readonly items: readonly Break[];
-  readonly next: BreakCursor | null;
+  readonly next: PageCursor | null;
 }
 
 /** The breaks of this service's database; wherever a break is called open here, it is not resolved. */
@@ -111,7 +110,7 @@ export interface BreakStore extends Pick<BreakOpening, 'settle' | 'toldElsewhere
   readonly countOpen: () => Promise<ReadonlyMap<string, OpenCount>>;
   /** By the time when they were first opened, which never changes: no page skips one or shows it again. */
   readonly list: (
-    query: BreakQuery & { readonly after?: BreakCursor | undefined; readonly limit: number },
+    query: BreakQuery & { readonly after?: PageCursor | undefined; readonly limit: number },
   ) => Promise<BreakPage>;
 }
 
@@ -187,10 +186,9 @@ export async function openBreakStore(db: Db): Promise<BreakStore> {
       collection.countDocuments({ ...of, status: 'open' }, { session, limit: most }),
     countOpen: () => countOpen(collection),
     list: async ({ after, limit, ...query }) => {
-      const filter = { $and: [filterOf(query), ...(after ? [following(after)] : [])] };
+      const filter = { $and: [filterOf(query), afterCursor('openedAt', after)] };
       const items = await collection.find(filter).sort(BY_TIME).limit(limit).toArray();
-      const last = items.length === limit ? items.at(-1) : undefined;
-      return { items, next: last ? { atMs: last.openedAt.getTime(), id: last._id } : null };
+      return { items, next: nextCursor(items, limit, ({ openedAt }) => openedAt) };
     },
   };
 }
@@ -240,11 +238,6 @@ const statuses: Readonly<Record<BreakStatus | 'unresolved', Filter<Break>>> = {
   explained: { status: 'open', explanation: { $exists: true } },
   resolved: { status: 'resolved' },
 };
-
-function following({ atMs, id }: BreakCursor): Filter<Break> {
-  const openedAt = new Date(atMs);
-  return { $or: [{ openedAt: { $lt: openedAt } }, { openedAt, _id: { $lt: id } }] };
-}
 
 /** Cuts one item too many into a page and its cursor. */
 export function pageOf<Item extends { readonly _id: string }>(

@@ -12,7 +12,7 @@ import type { AnyBulkWriteOperation, WithId } from 'mongodb';
 import { type BreakStore, breaksOf } from '../breaks/store.ts';
 import { type Matching, matchRecord, sideOf } from '../domain/close.ts';
 import type { Question, RailAnswer } from '../domain/question.ts';
-import { type PollSchedule, pauseBeforePoll } from '../domain/schedule.ts';
+import { type PollSchedule, pauseBeforePoll, untilTaken } from '../domain/schedule.ts';
 import { remember, type Terms, type Tracked } from '../domain/tracked.ts';
 import { afterVerdict, judge } from '../domain/verdict.ts';
 import type { ReconcilerEvents } from '../events.ts';
@@ -196,8 +196,10 @@ function judged(
     answer,
     isScheduled: false,
     polledAtMs: askedAtMs,
+    // A close judges what has ended, and waits for nothing.
+    arrived: null,
   });
-  const from = { source: 'poll', atMs: askedAtMs, causationId: null } as const;
+  const from = { source: 'poll', atMs: askedAtMs, causationId: tracked.causedBy } as const;
   if (verdict.fact) transaction.emit(deps.events.observed(tracked, terms, verdict.fact, from));
   const history = remember(tracked.history, { what: 'poll', detail: answer.kind, atMs: askedAtMs });
   const matching = matchRecord({
@@ -216,7 +218,10 @@ function judged(
     matching,
     told: verdict.fact !== null,
     opened: breaksOf(tracked, terms, verdict, now),
-    after: afterVerdict({ ...tracked, history }, verdict, now.getTime()),
+    after: {
+      ...afterVerdict({ ...tracked, history }, verdict, now.getTime()),
+      ...untilTaken(tracked, verdict, now.getTime()),
+    },
   };
 }
 

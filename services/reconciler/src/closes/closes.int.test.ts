@@ -3,11 +3,12 @@ import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agreed, at, closeSteps, type Until } from '../fixtures/closes.ts';
 import { createHarness } from '../fixtures/harness.ts';
-import { amounts, collected, completed, failed, ids, initiated } from '../fixtures/owners.ts';
+import { amounts, collected, completed, failed, ids, initiated, reversed } from '../fixtures/owners.ts';
 import { dayCloses } from './store.ts';
 
 const harness = createHarness('close', {
   ...process.env,
+  STEP_PAUSE_MS: '100',
   CLOSE_SETTLE_MS: '0',
   CLOSE_POLLS_PER_SECOND: '1000',
 });
@@ -21,8 +22,15 @@ const { close, closed, closes, ended, finished, nextHour, paidAt, recordOf, reco
   until,
 );
 
-beforeAll(harness.open);
-afterAll(harness.close);
+let followers: Awaited<ReturnType<typeof harness.joinOwners>>;
+beforeAll(async () => {
+  await harness.open();
+  followers = await harness.joinOwners();
+});
+afterAll(async () => {
+  await followers.close();
+  await harness.close();
+});
 
 describe('a daily close on real daemons', () => {
   it('asks for what ended in its window, from its first moment until before its last, once each', async () => {
@@ -108,6 +116,8 @@ describe('a daily close on real daemons', () => {
       status: 'reversed',
       source: 'poll',
     });
+    // Until its owner has said so it may be back at the rail, and the rail is asked on.
+    expect(await harness.rowOf(reference)).toMatchObject({ watch: 'upstream', mayCredit: 10_000n });
     const {
       occurredAt: _at,
       railFee: _fee,
@@ -122,6 +132,27 @@ describe('a daily close on real daemons', () => {
       ours: { status: 'reversed', fee: 50n },
     });
     expect(await breaksOf(reference)).toEqual([]);
+  });
+
+  it('goes on asking about a reversal that its owner has not taken, after the close is over', async () => {
+    const window = nextHour();
+    const [reference = ''] = await paidAt(window.startMs);
+    answers.set(reference, { ...agreed, kind: 'reversed', reason: 'Reversed' });
+    expect(await closed(window)).toMatchObject({ results: { differs: 1 } });
+    const before = about(reference, 'RailStatusObserved').length;
+    const row = { _id: reference };
+    expect(await polls().findOne(row)).toHaveProperty('dueAt');
+    await polls().updateOne(row, { $set: { dueAt: new Date() } });
+    await until('the fact again', () => about(reference, 'RailStatusObserved').length > before);
+    await until('the request', () => about(reference, 'RepublishRequested').length > 0);
+    expect(about(reference, 'RepublishRequested')[0]?.payload).toMatchObject({ step: 'end' });
+    expect(await harness.metrics()).toMatch(/^republish_requests_total\{step="end"\} [1-9]/m);
+    await publish(reversed(reference));
+    await until(
+      'the reversal',
+      async () => (await polls().findOne({ _id: reference }))?.status === 'reversed',
+    );
+    expect(await polls().findOne({ _id: reference })).not.toHaveProperty('dueAt');
   });
 
   it('matches collections on their status, and says what was not told', async () => {

@@ -155,11 +155,12 @@ async function publish(
     breakId,
     requestedBy: decidedBy,
     decidedBy: approvedBy,
+    decidedAt: approvedAt,
     minor: amount,
     railFee,
     outcome,
   } = approved;
-  const told = { tracked, terms, railFee, breakId, decidedBy, approvedBy };
+  const told = { tracked, terms, railFee, breakId, decidedBy, approvedBy, approvedAt };
   if (outcome !== undefined) {
     await deps.store.save([{ ...tracked, decidedOutcome: outcome }], session);
     return emit(deps.events.outcomeDecided({ ...told, outcome, proposedAt: BigInt(approved.at.getTime()) }));

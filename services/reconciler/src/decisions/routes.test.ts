@@ -113,6 +113,7 @@ describe('the routes of decisions', () => {
       'po-1/payout.refused_again',
       'po-1/payout.not_found',
       'po-1/payment.stuck',
+      'po-1/payment.end_untaken',
       'po-1/payout.amount_differs',
       'po-1/payment.contradiction',
     ];

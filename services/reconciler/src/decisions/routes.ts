@@ -1,6 +1,15 @@
 import { commandId, line, reference } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import { answerJson, forNamedOperators, operatorOf, readOperatorBody, refuseOperator } from '@pesewa/runtime';
+import {
+  answerJson,
+  formatPageCursor,
+  forNamedOperators,
+  operatorOf,
+  pageCursor,
+  readOperatorBody,
+  readOperatorQuery,
+  refuserOf,
+} from '@pesewa/runtime';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { breakId } from '../breaks/store.ts';
@@ -16,7 +25,6 @@ import {
   type ProposeRefusal,
 } from '../domain/decisions.ts';
 import type { Decisions } from './decisions.ts';
-import type { DecisionCursor } from './store.ts';
 
 const DECISIONS_PER_PAGE = 100;
 const NOTE_LENGTH_MAX = 200;
@@ -54,9 +62,9 @@ type Wished = Omit<z.output<typeof proposal>, 'commandId'>;
 const rejection = fields({ reason: line(NOTE_LENGTH_MAX).optional() });
 
 const query = z.object({
-  status: z.enum(decisionStatuses, { error: `must be one of ${decisionStatuses.join(', ')}` }).optional(),
+  status: z.enum(decisionStatuses).optional(),
   reference: z.string().max(120).optional(),
-  cursor: z.string().max(120).optional(),
+  cursor: pageCursor.optional(),
 });
 
 /** What the routes of decisions need. */
@@ -70,15 +78,11 @@ export interface DecisionRouteDeps {
 export function addDecisionRoutes(operator: Hono, { decisions, sharedMayOrder }: DecisionRouteDeps): void {
   operator.post('/decisions/*', forNamedOperators(sharedMayOrder));
   operator.get('/decisions', async (context) => {
-    const wanted = query.safeParse(context.req.query());
-    const after = parseCursor(wanted.data?.cursor ?? '');
-    if (!wanted.success || (wanted.data.cursor !== undefined && after === undefined)) {
-      const field = wanted.error?.issues[0]?.path.join('.') ?? 'cursor';
-      return refuseOperator(context, 400, 'invalid', `not understood: ${field}`);
-    }
-    const { status, reference: about } = wanted.data;
-    const page = await decisions.list({ status, reference: about, after, limit: DECISIONS_PER_PAGE });
-    const next = page.next && formatCursor(page.next);
+    const wanted = readOperatorQuery(context, query);
+    if (!wanted.ok) return wanted.refusal;
+    const { cursor: after, ...narrowed } = wanted.value;
+    const page = await decisions.list({ ...narrowed, after, limit: DECISIONS_PER_PAGE });
+    const next = page.next && formatPageCursor(page.next);
     return answerJson(context, 200, { items: page.items.map(viewDecision), next });
   });
   operator.get('/decisions/:id', async (context) => {
@@ -127,7 +131,7 @@ async function settle(
     : refuseDecision(context, decided.refusal);
 }
 
-const refusals = {
+const refuseDecision = refuserOf<ProposeRefusal | DecideRefusal>({
   'break.unknown': [404, 'not_found', 'breakId or reference: there is no such break to decide about'],
   'break.undecidable': [
     400,
@@ -164,12 +168,7 @@ const refusals = {
     'the proposal is older than seven days: reject it and propose it again',
   ],
   'decision.decided': [409, 'decided', 'the proposal is decided already: propose another to change that'],
-} as const satisfies Record<ProposeRefusal | DecideRefusal, readonly [400 | 403 | 404 | 409, string, string]>;
-
-function refuseDecision(context: Context, refusal: ProposeRefusal | DecideRefusal): Response {
-  const [status, code, message] = refusals[refusal];
-  return refuseOperator(context, status, code, message);
-}
+});
 
 /** A decision as operators see it: amounts in decimal text, times in UTC. */
 function viewDecision(decision: Decision) {
@@ -222,13 +221,4 @@ export function timelineOf(
     if (decision.status === 'applied') lines.push({ at: decision.appliedAt, detail: `${what} applied` });
     return lines;
   });
-}
-
-function formatCursor({ atMs, id }: DecisionCursor): string {
-  return `${atMs}.${id}`;
-}
-
-function parseCursor(text: string): DecisionCursor | undefined {
-  const [, at, id] = /^(\d{1,15})\.(.{1,64})$/.exec(text) ?? [];
-  return at !== undefined && id !== undefined ? { atMs: Number(at), id } : undefined;
 }

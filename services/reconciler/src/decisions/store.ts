@@ -1,24 +1,20 @@
+import { afterCursor, nextCursor } from '@pesewa/messaging';
+import type { PageCursor } from '@pesewa/runtime';
 import type { ClientSession, Db, Filter } from 'mongodb';
 import type { Decision } from '../domain/decisions.ts';
 import type { SettledDecision } from '../working-set.ts';
 
-/** Where a page of a list goes on: after this decision. */
-export interface DecisionCursor {
-  readonly atMs: number;
-  readonly id: string;
-}
-
 /** A page of decisions, the newest first, and where the next one begins. */
 export interface DecisionPage {
   readonly items: readonly Decision[];
-  readonly next: DecisionCursor | null;
+  readonly next: PageCursor | null;
 }
 
 /** What of the decisions a list shows. */
 export interface DecisionQuery {
   readonly status?: Decision['status'] | undefined;
   readonly reference?: string | undefined;
-  readonly after?: DecisionCursor | undefined;
+  readonly after?: PageCursor | undefined;
   readonly limit: number;
 }
 
@@ -71,14 +67,10 @@ export async function openDecisionStore(db: Db): Promise<DecisionStore> {
       const filter: Filter<DecisionDocument> = {
         ...(status !== undefined && { status }),
         ...(reference !== undefined && { reference }),
-        ...(after && following(after)),
+        ...afterCursor('at', after),
       };
       const found = await collection.find(filter).sort({ at: -1, _id: -1 }).limit(limit).toArray();
-      const last = found.length === limit ? found.at(-1) : undefined;
-      return {
-        items: found.map(toDecision),
-        next: last ? { atMs: last.at.getTime(), id: last._id } : null,
-      };
+      return { items: found.map(toDecision), next: nextCursor(found, limit, ({ at }) => at) };
     },
     applied: async (settled, appliedAt, session) => {
       const writes = settled.map((one) => ({
@@ -96,11 +88,6 @@ export async function openDecisionStore(db: Db): Promise<DecisionStore> {
 function decidedBy(settled: SettledDecision): Filter<DecisionDocument> {
   if ('outcome' in settled) return settled;
   return { breakId: settled.breakId, minor: settled.amount };
-}
-
-function following({ atMs, id }: DecisionCursor): Filter<DecisionDocument> {
-  const at = new Date(atMs);
-  return { $or: [{ at: { $lt: at } }, { at, _id: { $lt: id } }] };
 }
 
 function toDecision({ _id, ...decision }: DecisionDocument): Decision {

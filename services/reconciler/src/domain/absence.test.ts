@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ArrivedTime } from './arrived.ts';
 import type { Claim } from './claim.ts';
 import type { RailAnswer } from './question.ts';
 import { awaited, type Terms, type Tracked } from './tracked.ts';
@@ -16,7 +17,15 @@ const collection: Terms = {
 };
 const absent: RailAnswer = { kind: 'notFound' };
 
-function poll(given: Partial<Tracked>, polledAtMs: number, answer = absent, terms = collection) {
+const always: ArrivedTime = { sinceMs: 0, untilMs: Number.POSITIVE_INFINITY };
+
+function poll(
+  given: Partial<Tracked>,
+  polledAtMs: number,
+  answer = absent,
+  terms = collection,
+  arrived: ArrivedTime | null = always,
+) {
   const tracked: Tracked = { ...awaited('co-1', 0), terms, status: 'open', ...given };
   const asked = {
     tracked,
@@ -26,6 +35,7 @@ function poll(given: Partial<Tracked>, polledAtMs: number, answer = absent, term
     isScheduled: true,
     answer,
     polledAtMs,
+    arrived,
   } as const;
   const verdict = judge({ ...asked, settleMs: 60_000, notFoundGraceMs: GRACE_MS, pollsBeforeBreak: 20 });
   return [verdict.fact?.status ?? null, verdict.findings.map(({ kind }) => kind)];
@@ -55,7 +65,14 @@ describe('a collection that the rail does not know', () => {
 
   it('is no matter of a payout, which has its own breaks', () => {
     const payout: Terms = { ...collection, kind: 'payout' };
-    expect(poll({ notFoundSinceMs: 0 }, 900_000, absent, payout)).toEqual(['notFound', []]);
+    expect(poll({ notFoundSinceMs: 0 }, 899_999, absent, payout)).toEqual(['notFound', []]);
+  });
+
+  it('is of a payout that nobody ever sent a break of its own, thirty grace times after it was accepted', () => {
+    const payout: Terms = { ...collection, kind: 'payout' };
+    expect(poll({}, 900_000, absent, payout)).toEqual(['notFound', ['payout.unattempted']]);
+    expect(poll({ version: 4n }, 900_000, absent, payout)).toEqual(['notFound', []]);
+    expect(poll({ breaks: ['hold.unanswered'] }, 900_000, absent, payout)).toEqual(['notFound', []]);
   });
 
   it.each<RailAnswer>([{ kind: 'pending' }, { kind: 'unknown' }])('is none where it says %j', (answer) => {

@@ -1,3 +1,4 @@
+import { waitedMs } from './arrived.ts';
 import { claimedEnd, isProven } from './claim.ts';
 import { type Finding, isOver, type Judged, type Question } from './question.ts';
 
@@ -41,7 +42,21 @@ function lostPayout(question: Question): Finding | undefined {
     const detail = 'the rail refused it after an unclear attempt, and its lookup finds neither';
     return { kind: 'payout.refused_again', amount, detail };
   }
+  if (isUnattempted(question)) {
+    const detail = 'the rail does not know it, and no attempt to send it was ever told';
+    return { kind: 'payout.unattempted', amount, detail };
+  }
   return undefined;
+}
+
+/** So many grace times may pass from the acceptance of a payout to the first attempt that its gateway tells of. */
+const ATTEMPT_GRACES = 30;
+
+/** Whether a payout has never been sent for so long; while its hold is not answered, it can't be. */
+function isUnattempted(question: Question): boolean {
+  const { tracked, notFoundGraceMs } = question;
+  const isFirst = tracked.version <= 1n && !tracked.breaks.includes('hold.unanswered');
+  return isFirst && waitedMs(question, tracked.openedAtMs) >= ATTEMPT_GRACES * notFoundGraceMs;
 }
 
 function lostCollection(question: Question): Finding | undefined {

@@ -94,7 +94,10 @@ export function dueBooks(
   const isTold = finding === undefined || tracked.breaks.includes(finding.kind);
   const booksDueAtMs =
     isTold || isTooOld(tracked, at.nowMs) ? null : (tracked.booksDueAtMs ?? at.nowMs + at.booksGraceMs);
-  return booksDueAtMs === tracked.booksDueAtMs ? tracked : { ...tracked, booksDueAtMs };
+  // What lacks next is asked for anew.
+  const entryRequests = finding === undefined ? 0 : tracked.entryRequests;
+  const isSame = booksDueAtMs === tracked.booksDueAtMs && entryRequests === tracked.entryRequests;
+  return isSame ? tracked : { ...tracked, booksDueAtMs, entryRequests };
 }
 
 function isTooOld({ terms, history }: Tracked, nowMs: number): boolean {

@@ -92,7 +92,7 @@ export const breakKinds = {
   'payment.stuck': {
     about: 'payment',
     opens:
-      "many scheduled polls and no end, and no other break but of callbacks; or the rail tells one, and its owner has not taken it a settle time later; or it can't be asked at all (rail not configured, country not known): polling goes on, at the cap",
+      "many scheduled polls and no end, and no other break but of callbacks; or it can't be asked at all (rail not configured, country not known): polling goes on, at the cap",
     closes: 'the payment ends',
     byHand: 'ended',
   },
@@ -117,9 +117,38 @@ export const breakKinds = {
     closes: 'a later audit finds its record level again, or the payment ends',
     byHand: 'again',
   },
+  'hold.unanswered': {
+    about: 'payment',
+    opens:
+      'a payout is accepted, and the ledger has not answered whether its money is held, though its gateway has published it again and again',
+    closes: 'the answer comes, or the payout ends',
+    byHand: 'again',
+  },
+  'payout.unattempted': {
+    about: 'payment',
+    opens:
+      'a payout was accepted long ago, its rail can be asked and does not know it, and no attempt to send it was ever told',
+    closes: 'an attempt is told, or the payout ends',
+    byHand: 'ended',
+  },
+  'payment.end_untaken': {
+    about: 'payment',
+    opens:
+      'the rail tells an end, and its owner has not taken it many settle times later, though every poll tells it again',
+    closes: 'the payment ends',
+    byHand: 'ended',
+  },
+  'webhook.missing': {
+    about: 'payment',
+    opens:
+      'a payment has ended, and its merchant is owed no webhook for it, though its gateway has published the end again and again',
+    closes: 'the webhook is owed',
+    byHand: 'again',
+  },
   'books.unposted': {
     about: 'payment',
-    opens: 'a payment completed, and the ledger has no entry for it a grace time later',
+    opens:
+      'a payment completed, and the ledger has no entry for it a grace time later, nor after its end was published again',
     closes: 'the entry comes',
     byHand: 'again',
   },
@@ -131,7 +160,8 @@ export const breakKinds = {
   },
   'books.unreleased': {
     about: 'payment',
-    opens: 'a payout failed, and the ledger has not released its hold a grace time later',
+    opens:
+      'a payout failed, and the ledger has not released its hold a grace time later, nor after its end was published again',
     closes: 'the release comes',
     byHand: 'again',
   },

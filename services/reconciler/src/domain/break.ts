@@ -34,6 +34,12 @@ export interface BreakChange {
   readonly amount?: bigint | null;
 }
 
+/** The event that a discrepancy was found by, and the trace that it belongs to, where there are such. */
+export interface BreakCause {
+  readonly eventId?: string;
+  readonly traceparent?: string;
+}
+
 /** A discrepancy as whoever finds it tells it. */
 export interface FoundBreak {
   /** Derived from what it is about, never from the run that found it: so each discrepancy opens one break. */
@@ -51,6 +57,7 @@ export interface FoundBreak {
   /** What of its payment no other open break has: its fields, each by itself and with its amount. */
   readonly matters?: readonly string[];
   readonly openedAt: Date;
+  readonly cause?: BreakCause;
 }
 
 /** A discrepancy for people, with its life (design 7). */

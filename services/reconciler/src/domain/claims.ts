@@ -1,6 +1,6 @@
 import { readFailureReason } from '@pesewa/contracts';
 import { type Claim, claimedEnd, isOwn, newestAtMs } from './claim.ts';
-import type { Terms } from './tracked.ts';
+import type { Terms, Tracked } from './tracked.ts';
 import { currencyOf, readMinor } from './values.ts';
 
 /**
@@ -23,6 +23,32 @@ const FEES_MAX = 2;
  */
 export function addClaim(claims: readonly Claim[], claim: Claim, terms: Terms | null): readonly Claim[] {
   if (terms !== null && !isOwn(claim, terms)) return claims;
+  const { alike, isKept } = place(claims, claim, terms);
+  const renewed = claims.map((other) => (alike.includes(other) ? renewedBy(other, claim) : other));
+  return isKept ? [...renewed, claim] : renewed;
+}
+
+/**
+ * Whether a claim was told before, or is no news beside a later one of its sort; every claim that would be kept is news.
+ *
+ * Of claims of other rails than the payment's own none is kept: their lines in its timeline tell.
+ */
+export function isRepeatedClaim(
+  { callbacks, terms, history }: Pick<Tracked, 'callbacks' | 'terms' | 'history'>,
+  claim: Claim,
+): boolean {
+  if (terms === null || isOwn(claim, terms)) {
+    const { alike, isKept } = place(callbacks, claim, terms);
+    return !isKept && alike.some((other) => newestAtMs(other) >= claim.atMs);
+  }
+  return history.some(
+    ({ what, detail, lastAtMs }) =>
+      (what === 'other rail' || what === 'hint') && detail === claim.status && lastAtMs >= claim.atMs,
+  );
+}
+
+/** The claims of a claim's sort, and whether it says what none of them does and there is room for. */
+function place(claims: readonly Claim[], claim: Claim, terms: Terms | null) {
   const end = claimedEnd(claim);
   const alike = claims.filter(
     (other) => isOwn(other, claim) && other.proven === claim.proven && claimedEnd(other) === end,
@@ -33,8 +59,7 @@ export function addClaim(claims: readonly Claim[], claim: Claim, terms: Terms | 
     same.length === 0
       ? new Set(alike.map((other) => valueOf(other, terms))).size < VALUES_MAX
       : isNewFee(same, claim, terms);
-  const renewed = claims.map((other) => (alike.includes(other) ? renewedBy(other, claim) : other));
-  return isKept ? [...renewed, claim] : renewed;
+  return { alike, isKept };
 }
 
 function renewedBy(known: Claim, claim: Claim): Claim {

@@ -6,7 +6,13 @@ import { type Sighting, sight } from './sightings.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
 const see = (tracked: Tracked, sighting: Sighting) =>
-  sight(tracked, sighting, { nowMs: 0, firstPollAfterMs: 0, unknownGraceMs: 0, booksGraceMs: 60_000 });
+  sight(tracked, sighting, {
+    nowMs: 0,
+    firstPollAfterMs: 0,
+    unknownGraceMs: 0,
+    booksGraceMs: 60_000,
+    lateAfterMs: 30_000,
+  });
 const every = [
   'callback.denied',
   'callback.amount_differs',
@@ -54,6 +60,23 @@ describe('a break whose cause has gone', () => {
     const clean = { ...open, breaks: [] };
     const end = ended('payout', 'completed');
     expect(closingsOf(clean, see(clean, end), end)).toEqual([]);
+  });
+
+  it('is closed by the end that the owner takes at last, a reversal included', () => {
+    const open = { ...see(awaited('xx-1', 0), opened('payout')), breaks: ['payment.end_untaken'] };
+    const completed = ended('payout', 'completed');
+    const closed = [{ kind: 'payment.end_untaken' }];
+    expect(closingsOf(open, see(open, completed), completed)).toMatchObject(closed);
+    const before = see(open, completed);
+    const reversal = ended('payout', 'reversed');
+    expect(closingsOf(before, see(before, reversal), reversal)).toMatchObject(closed);
+    expect(closingsOf(before, see(before, completed), completed)).toEqual([]);
+  });
+
+  it('is closed by the first attempt that is told', () => {
+    const open = { ...see(awaited('xx-1', 0), opened('payout')), breaks: ['payout.unattempted'] };
+    const asked = { kind: 'asked', name: 'PayoutSubmitted', version: 4n, atMs: 2_000, answer: null } as const;
+    expect(closingsOf(open, see(open, asked), asked)).toMatchObject([{ kind: 'payout.unattempted' }]);
   });
 
   it('is in the timeline', () => {

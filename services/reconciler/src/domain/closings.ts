@@ -5,6 +5,7 @@ import type { BreakKind } from './break-kinds.ts';
 import { isEnd } from './claim.ts';
 import { coverageKinds, gapBetween } from './coverage.ts';
 import type { Sighting } from './sightings.ts';
+import { stepKinds } from './steps.ts';
 import { isUnknown, remember, type Terms, type Tracked } from './tracked.ts';
 import { currencyOf, readMinor } from './values.ts';
 
@@ -20,13 +21,14 @@ const WHILE_OPEN: readonly BreakKind[] = [
   'payout.not_found',
   'payout.refused_again',
   'payment.stuck',
+  'payout.unattempted',
 ];
 
 /** The one break that an end settles, and a later callback may open again. */
 const SETTLED: BreakKind = 'collection.amount_differs';
 
 /** What may be found again after it was closed. */
-const AGAIN: readonly string[] = [...bookKinds, ...coverageKinds, SETTLED];
+const AGAIN: readonly string[] = [...bookKinds, ...coverageKinds, ...Object.values(stepKinds), SETTLED];
 
 /**
  * The breaks that a sighting closes by itself (design 7): those that were about a payment that nobody knew, or that
@@ -51,6 +53,11 @@ export function closingsOf(before: Tracked, after: Tracked, sighting: Sighting):
       causes.push({ kind: SETTLED, resolution: `the collection completed with ${amount}` });
     }
   }
+  // A reversal is an end as well, which its owner takes after another.
+  if (end !== undefined && after.status !== before.status)
+    causes.push({ kind: 'payment.end_untaken', resolution: `its owner has taken it: ${end.name}` });
+  if (sighting.kind === 'asked')
+    causes.push({ kind: 'payout.unattempted', resolution: `an attempt is told: ${sighting.name}` });
   if ('name' in sighting) causes.push(...bornOut(after, sighting), ...covered(before, sighting));
   return causes.filter(({ kind }) => after.breaks.includes(kind));
 }

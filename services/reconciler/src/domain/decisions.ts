@@ -22,6 +22,7 @@ export const OUTCOME_DECIDABLE: readonly BreakKind[] = [
   'payout.refused_again',
   'payout.not_found',
   'payment.stuck',
+  'payment.end_untaken',
   'payout.amount_differs',
   'payment.contradiction',
 ];

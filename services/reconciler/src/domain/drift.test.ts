@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { causeOf, measureDrift, type Standing } from './drift.ts';
+import { causeOf, judgeLooks, measureDrift, type Standing } from './drift.ts';
 
 const still = { credits: 1_000n, debits: 300n };
 const nothing = { mayDebit: 0n, mayCredit: 0n };
@@ -44,6 +44,45 @@ describe('the drift of a wallet', () => {
     });
     expect(measure(900n, { after }).withinRange).toBe(true);
     expect(measure(499n, { after }).withinRange).toBe(false);
+  });
+});
+
+describe('several looks at a wallet', () => {
+  const look = (railBalance: bigint, change: Partial<Parameters<typeof measureDrift>[0]> = {}) => ({
+    railBalance,
+    before: still,
+    after: still,
+    inFlight: nothing,
+    ...change,
+  });
+  const judge = (...looks: readonly ReturnType<typeof look>[]) => {
+    const last = looks.at(-1) ?? look(0n);
+    const { look: found, drift } = judgeLooks(last, looks.slice(0, -1));
+    return { at: looks.indexOf(found), unexplained: drift.unexplained };
+  };
+
+  it.each([1n, -1n])('are out by %s where each of them is', (by) => {
+    expect(judge(look(700n + by), look(700n + by), look(700n + by))).toEqual({ at: 2, unexplained: by });
+    expect(judge(look(700n + by), look(700n), look(700n + by))).toEqual({ at: 1, unexplained: 0n });
+  });
+
+  it('take what came back, and was learnt of later, for what it is, though more has come back since', () => {
+    const first = look(750n);
+    // The first reversal is in flight, or posted, by now; the second is known to nobody yet.
+    const told = look(800n, { inFlight: { mayDebit: 0n, mayCredit: 50n } });
+    expect(judge(first, told)).toEqual({ at: 0, unexplained: 0n });
+    const posted = look(800n, { after: { credits: 1_050n, debits: 300n } });
+    expect(judge(first, posted)).toEqual({ at: 0, unexplained: 0n });
+  });
+
+  it('take no payment that began later for the reason of what was missing before', () => {
+    const later = { after: { credits: 1_000n, debits: 400n }, inFlight: { mayDebit: 100n, mayCredit: 0n } };
+    expect(judge(look(699n), look(499n, later))).toEqual({ at: 1, unexplained: -1n });
+  });
+
+  it('are out where more has come than was ever learnt of', () => {
+    const told = look(751n, { inFlight: { mayDebit: 0n, mayCredit: 50n } });
+    expect(judge(look(751n), told)).toEqual({ at: 1, unexplained: 1n });
   });
 });
 

@@ -26,19 +26,40 @@ export interface Drift {
   readonly unexplained: bigint;
 }
 
+/** What our books tell of a wallet at a time. */
+export type Books = Pick<Measurement, 'after' | 'inFlight'>;
+
 /**
  * Judges a rail's wallet against our float (design 7).
  *
  * Balances move while we look. What was posted before the question had certainly happened at the rail; what was posted
  * or in flight after the answer is all that may have happened: the lowest balance has every credit of the former and
  * every debit of the latter, the highest the reverse.
+ *
+ * @param newest what the books tell by now, where the answer is older: we learn of money that comes back, as of a reversal, after
+ * the rail has moved it; of money that leaves before its rail is asked
  */
-export function measureDrift({ railBalance, before, after, inFlight }: Measurement): Drift {
+export function measureDrift(
+  { railBalance, before, after, inFlight }: Measurement,
+  newest: Books = { after, inFlight },
+): Drift {
   const float = after.credits - after.debits;
   const lower = before.credits - after.debits - inFlight.mayDebit;
-  const upper = after.credits + inFlight.mayCredit - before.debits;
+  const upper = newest.after.credits + newest.inFlight.mayCredit - before.debits;
   const unexplained = railBalance - nearest(railBalance, lower, upper);
   return { float, drift: railBalance - float, lower, upper, withinRange: unexplained === 0n, unexplained };
+}
+
+/**
+ * Where a wallet stands by several looks: as of the newest that is within range by what the last one's books tell, as the last
+ * one says where none is. So what we have learnt between them opens nothing, however much of it keeps coming.
+ */
+export function judgeLooks<Look extends Measurement>(
+  last: Look,
+  earlier: readonly Look[],
+): { readonly look: Look; readonly drift: Drift } {
+  const found = [last, ...earlier.toReversed()].map((look) => ({ look, drift: measureDrift(look, last) }));
+  return found.find(({ drift }) => drift.withinRange) ?? { look: last, drift: measureDrift(last) };
 }
 
 function nearest(value: bigint, lower: bigint, upper: bigint): bigint {

@@ -159,6 +159,8 @@ describe('a proven reversal', () => {
   it('of a completed payout is a fact', () => {
     const taken = take('payout', [says('payout', 'REVERSED')], { status: 'completed', dueAtMs: null });
     expect(taken).toMatchObject({ facts: [{ status: 'reversed', amount: 10_000n }], opened: [] });
+    // Its owner may have lost it.
+    expect(taken.dueAtMs).toBe(62_000);
   });
 
   it('after a proven completion is no contradiction', () => {
@@ -192,7 +194,7 @@ describe('a poll after proven callbacks', () => {
       answer,
       isScheduled: true,
     } as const;
-    const verdict = judge({ ...asked, polledAtMs, ...settings });
+    const verdict = judge({ ...asked, polledAtMs, arrived: null, ...settings });
     return [verdict.fact?.status ?? null, verdict.findings.map((finding) => finding.kind)];
   };
 

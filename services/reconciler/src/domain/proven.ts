@@ -1,7 +1,7 @@
 import { type Claim, claimedEnd, isProven } from './claim.ts';
 import { newFindings } from './known-findings.ts';
 import type { Finding, Question, RailAnswer, Verdict } from './question.ts';
-import { hastened } from './schedule.ts';
+import { hastened, untilTaken } from './schedule.ts';
 import type { Terms, Tracked } from './tracked.ts';
 import { readFee, readMinor } from './values.ts';
 import { afterVerdict, judge } from './verdict.ts';
@@ -30,6 +30,8 @@ export function judgeProven(
     answer,
     isScheduled: false,
     polledAtMs: claim.atMs,
+    // What a callback says is judged by itself, whatever else is on its way.
+    arrived: null,
   });
   const odd = verdict.fact && oddFee(terms, claim);
   return odd ? { ...verdict, findings: newFindings(tracked, [...verdict.findings, odd]) } : verdict;
@@ -46,6 +48,7 @@ export function afterProven(tracked: Tracked, claim: Claim, verdict: Verdict, no
     ...afterVerdict(tracked, verdict, nowMs),
     notFoundSinceMs: null,
     ...(mayMove && verdict.fact === null && hastened(tracked, nowMs)),
+    ...untilTaken(tracked, verdict, nowMs),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { ArrivedTime } from './arrived.ts';
 import type { BreakKind } from './break-kinds.ts';
 import type { EndStatus } from './claim.ts';
 import type { Known, Terms, Tracked } from './tracked.ts';
@@ -67,6 +68,8 @@ export interface Question {
   /** How long after an answer of the rail its NOT FOUND is not believed yet. */
   readonly notFoundGraceMs: number;
   readonly pollsBeforeBreak: number;
+  /** Null where nobody knows that what we send arrives: then what is late can't be told from what is lost. */
+  readonly arrived: ArrivedTime | null;
 }
 
 /** The answer that a rail paid, or took it back. */

@@ -2,7 +2,13 @@ import { expect, it } from 'vitest';
 import { type Sighting, sight } from './sightings.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
-const at = { nowMs: 0, firstPollAfterMs: 30_000, unknownGraceMs: 60_000, booksGraceMs: 60_000 };
+const at = {
+  nowMs: 0,
+  firstPollAfterMs: 30_000,
+  unknownGraceMs: 60_000,
+  booksGraceMs: 60_000,
+  lateAfterMs: 30_000,
+};
 
 const opened: Sighting = {
   kind: 'opened',

@@ -28,7 +28,8 @@ describe('the pause before the next poll', () => {
 
 describe('polls that callbacks bring about', () => {
   const open: Tracked = { ...collection(), pollsInRound: 3 };
-  const hint = (tracked: Tracked, nowMs: number) => sight(tracked, called(), { ...pace, nowMs });
+  const hint = (tracked: Tracked, nowMs: number) =>
+    sight(tracked, called({ atMs: nowMs }), { ...pace, nowMs });
   /** Claims what is due and answers nothing new; gives nothing where nothing is due. */
   const ask = (tracked: Tracked, nowMs: number, answer: RailAnswer = { kind: 'pending' }) => {
     if (tracked.dueAtMs === null || tracked.dueAtMs > nowMs) return undefined;

@@ -9,9 +9,25 @@ export interface PollSchedule {
   readonly settleMs: number;
 }
 
+/** When a payment is looked at after a sighting, in milliseconds. */
+export interface Pace {
+  readonly nowMs: number;
+  /** How long after the rail was asked the first poll comes. */
+  readonly firstPollAfterMs: number;
+  /** How long a callback's reference may be unknown before people see it. */
+  readonly unknownGraceMs: number;
+  /** How long the ledger and the owner of a payment may be apart before people see it. */
+  readonly booksGraceMs: number;
+  /** After how long an end is told late. */
+  readonly lateAfterMs: number;
+}
+
 const JITTER = 0.2;
 const DOUBLINGS_MAX = 30;
 const LOOKS_WHILE_SETTLING = 4;
+
+/** How long the owner of an ended payment has to take its reversal before the rail is asked. */
+const LOOK_AGAIN_MS = 60_000;
 
 /** The least time between two polls of a payment that callbacks bring about: a flood of them asks no oftener. */
 const HINT_INTERVAL_MS = 1_000;
@@ -49,6 +65,15 @@ export function hastened(
   // What is due while a poll is in progress is only the end of its lease.
   const isWaiting = claim === null && dueAtMs !== null;
   return { dueAtMs: isWaiting ? Math.min(dueAtMs, earliestMs) : earliestMs, claim: null };
+}
+
+/** An open payment is polled anyhow; one that had ended, and whose rail tells another end, until its owner has said so. */
+export function untilTaken(
+  { status }: Pick<Tracked, 'status'>,
+  { fact }: Pick<Verdict, 'fact'>,
+  nowMs: number,
+): Partial<Pick<Tracked, 'dueAtMs' | 'claim'>> {
+  return status !== 'open' && fact !== null ? { dueAtMs: nowMs + LOOK_AGAIN_MS, claim: null } : {};
 }
 
 /** Whether a poll that began then had its turn by the schedule, rather than by a callback alone. */

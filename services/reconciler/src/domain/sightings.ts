@@ -2,10 +2,10 @@ import { unreachable } from '@pesewa/kernel';
 import { differingClaim } from './amounts.ts';
 import { dueBooks } from './books.ts';
 import { bearsOut, type Claim, claimedEnd, type EndStatus, isEnd, isOwn, isProven } from './claim.ts';
-import { addClaim, claimsUnder } from './claims.ts';
+import { addClaim, claimsUnder, isRepeatedClaim } from './claims.ts';
 import { type Gap, isStillNews, type OwnerRecord } from './coverage.ts';
-import { hastened } from './schedule.ts';
-import { type Booked, isUnknown, remember, type Terms, type Tracked } from './tracked.ts';
+import { hastened, type Pace } from './schedule.ts';
+import { type Booked, isUnknown, lacksTerms, remember, type Terms, type Tracked } from './tracked.ts';
 
 /** What the reconciler learns of a payment; times in milliseconds since the epoch. */
 export type Sighting =
@@ -61,56 +61,46 @@ export type Sighting =
       readonly gap: Gap | undefined;
     };
 
-/** When a payment is looked at after a sighting, in milliseconds. */
-export interface Pace {
-  readonly nowMs: number;
-  /** How long after the rail was asked the first poll comes. */
-  readonly firstPollAfterMs: number;
-  /** How long a callback's reference may be unknown before people see it. */
-  readonly unknownGraceMs: number;
-  /** How long the ledger and the owner of a payment may be apart before people see it. */
-  readonly booksGraceMs: number;
-}
-
 /**
  * What a sighting makes of a payment; the same object where it is no news.
  *
- * Events of the owner count by version, so a replay changes nothing; only the first one, which brings the terms, is
- * taken after a newer one. Callbacks and postings have no version: whoever reads them drops those seen before.
+ * So an event that is published again changes nothing. Events of the owner count by version; only the first one, which brings the
+ * terms, is taken after a newer one. The ledger posts each kind once, and a callback is known by its claim and its time.
  */
 export function sight(tracked: Tracked, sighting: Sighting, at: Pace): Tracked {
   switch (sighting.kind) {
     case 'called':
       return called(tracked, sighting.claim, at);
     case 'posted':
-      return dueBooks(posted(tracked, sighting), at);
+      return booksDue(tracked, posted(tracked, sighting), at);
     case 'opened':
     case 'asked':
     case 'closed':
-    case 'ended': {
-      const seen = owned(tracked, sighting, at);
-      return seen === tracked ? tracked : dueBooks(seen, at);
-    }
-    case 'audited': {
-      const seen = audited(tracked, sighting, at);
-      return seen === tracked ? tracked : dueBooks(seen, at);
-    }
+    case 'ended':
+      return booksDue(tracked, owned(tracked, sighting, at), at);
+    case 'audited':
+      return booksDue(tracked, audited(tracked, sighting, at), at);
     default:
       return unreachable(sighting);
   }
 }
+
+function booksDue(before: Tracked, after: Tracked, at: Pace): Tracked {
+  return after === before ? before : dueBooks(after, at);
+}
+
+const FLAGS = { capture: 'posted', refund: 'refunded', release: 'released' } as const;
 
 function posted(
   tracked: Tracked,
   { name: detail, posting, moved, atMs }: Extract<Sighting, { kind: 'posted' }>,
 ): Tracked {
   const { booked } = tracked;
-  const flag = { capture: { posted: true }, refund: { refunded: true }, release: { released: true } }[
-    posting
-  ];
+  const flag = FLAGS[posting];
+  if (tracked[flag]) return tracked;
   return {
     ...tracked,
-    ...flag,
+    [flag]: true,
     booked: moved === null ? booked : sumOf(tracked, moved),
     history: remember(tracked.history, { what: 'posting', detail, atMs }),
   };
@@ -124,6 +114,7 @@ function sumOf({ booked, posted, refunded }: Tracked, moved: Booked): Booked | n
 
 function called(tracked: Tracked, claim: Claim, at: Pace): Tracked {
   const { terms } = tracked;
+  if (isRepeatedClaim(tracked, claim)) return tracked;
   return {
     ...tracked,
     callbacks: addClaim(tracked.callbacks, claim, terms),
@@ -156,8 +147,8 @@ function needsPoll(claim: Claim, terms: Terms): boolean {
 type OwnedSighting = Extract<Sighting, { kind: 'opened' | 'asked' | 'closed' | 'ended' }>;
 
 function owned(tracked: Tracked, event: OwnedSighting, at: Pace): Tracked {
-  // The terms are news however late they come: without them the rail can't be asked.
-  const isAwaited = tracked.terms === null || tracked.breaks.includes('coverage.missing');
+  // The terms are news however late they come: without them, or without their country, the rail can't be asked.
+  const isAwaited = lacksTerms(tracked) || tracked.breaks.includes('coverage.missing');
   const late = event.kind === 'opened' && isAwaited;
   if (event.version <= tracked.version && !late) return tracked;
   const seen = {
@@ -184,7 +175,7 @@ function owned(tracked: Tracked, event: OwnedSighting, at: Pace): Tracked {
 
 /** The payment with its terms: of the claims that came before them only those of its own rail are kept. */
 function underTerms(tracked: Tracked, terms: Terms): Tracked {
-  if (tracked.terms !== null) return tracked;
+  if (!lacksTerms(tracked)) return tracked;
   const callbacks = claimsUnder(terms, tracked.callbacks);
   let { history } = tracked;
   for (const { proven, status: detail, atMs } of callbacks) {
@@ -265,15 +256,16 @@ function ended(
   const received = isReceived ? event.terms.amount : seen.received;
   const doubted =
     endsHeardOf(seen).some((end) => !bearsOut(event.status, end)) || isAmountDoubted({ ...seen, received });
-  const polledAnyhowAtMs = before.terms === null ? null : before.dueAtMs;
-  const dueAtMs = doubted ? (polledAnyhowAtMs ?? at.nowMs) : null;
+  const dueAtMs = doubted ? ((before.terms && before.dueAtMs) ?? at.nowMs) : null;
   return {
     ...seen,
     status: event.status,
     endedAtMs: event.atMs,
+    endHeardAtMs: at.nowMs - event.atMs > at.lateAfterMs ? at.nowMs : null,
     received,
     charged: event.charged ?? seen.charged,
     scheduledAtMs: null,
+    endToldAtMs: null,
     dueAtMs,
     claim: dueAtMs === null ? null : before.claim,
   };

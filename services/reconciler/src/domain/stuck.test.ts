@@ -1,8 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { called, checked, collection, completed, fold, opened, pace, poll } from '../fixtures/verdicts.ts';
+import {
+  called,
+  checked,
+  collection,
+  completed,
+  fold,
+  opened,
+  pace,
+  poll,
+  settings,
+} from '../fixtures/verdicts.ts';
 import { closingsOf } from './closings.ts';
 import { type Sighting, sight } from './sightings.ts';
 import { awaited } from './tracked.ts';
+import { isEndOverdue } from './verdict.ts';
 
 describe('a payment that never ends', () => {
   it.each([
@@ -31,29 +42,41 @@ describe('a payment whose end the rail tells, and whose owner does not take it',
     expect(poll({ ...collection(), polls: 500 })).toMatchObject({ fact: 'completed', breaks: [] });
   });
 
-  it('has a settle time to end, and is stuck after', () => {
+  it('has many settle times to end, and is a break of its own after', () => {
     expect(told.endToldAtMs).toBe(8_000);
-    expect(poll(told, checked, { polledAtMs: 67_999 })).toMatchObject({ fact: 'completed', breaks: [] });
-    const { fact, breaks, details, after } = poll(told, checked, { polledAtMs: 68_000 });
-    expect({ fact, breaks }).toEqual({ fact: 'completed', breaks: ['payment.stuck'] });
+    expect(poll(told, checked, { polledAtMs: 907_999 })).toMatchObject({ fact: 'completed', breaks: [] });
+    const { fact, breaks, details, after } = poll(told, checked, { polledAtMs: 908_000 });
+    expect({ fact, breaks }).toEqual({ fact: 'completed', breaks: ['payment.end_untaken'] });
     expect(details[0]).toContain('owner');
     expect(after.endToldAtMs).toBe(8_000);
-    expect(poll(after, checked, { polledAtMs: 900_000 })).toMatchObject({ fact: 'completed', breaks: [] });
+    expect(poll(after, checked, { polledAtMs: 1_900_000 })).toMatchObject({ fact: 'completed', breaks: [] });
     expect(fold(after, [completed()]).history.at(-1)).toMatchObject({
       what: 'resolved',
-      detail: 'payment.stuck',
+      detail: 'payment.end_untaken',
     });
   });
 
-  it('is stuck though the rail tells another end each time', () => {
+  it('is one though the rail tells another end each time, and though few polls told it', () => {
     const failed = { kind: 'failed', reason: 'Declined' } as const;
-    expect(poll(told, failed, { polledAtMs: 900_000 }).breaks).toEqual(['payment.stuck']);
+    expect(poll(told, failed, { polledAtMs: 908_000 }).breaks).toEqual(['payment.end_untaken']);
+    expect(poll({ ...told, polls: 3 }, failed, { polledAtMs: 908_000 }).breaks).toEqual([
+      'payment.end_untaken',
+    ]);
   });
 
-  it('is not stuck by a callback alone, nor by few polls', () => {
-    expect(poll({ ...told, hintedPolls: 5 }, checked, { polledAtMs: 900_000 }).breaks).toEqual([]);
-    const found = fold(told, [called(), called()]);
-    expect(poll({ ...found, polls: 3 }, checked, { polledAtMs: 900_000 }).breaks).toEqual([]);
+  it('is published again a settle time after it was told, and not before', () => {
+    const { verdict } = {
+      verdict: { fact: { status: 'completed', amount: null, fee: null, reason: null } },
+    } as const;
+    const at = (polledAtMs: number) => isEndOverdue(told, verdict, { ...settings, polledAtMs });
+    expect([at(67_999), at(68_000)]).toEqual([false, true]);
+    expect(isEndOverdue({ endToldAtMs: null }, verdict, { ...settings, polledAtMs: 908_000 })).toBe(false);
+    const open = { fact: { ...verdict.fact, status: 'notFound' } } as const;
+    expect(isEndOverdue(told, open, { ...settings, polledAtMs: 908_000 })).toBe(false);
+  });
+
+  it('is heard of anew where it is reversed after it ended', () => {
+    expect(fold(told, [completed()]).endToldAtMs).toBeNull();
   });
 
   it('has been told no end by NOT FOUND', () => {

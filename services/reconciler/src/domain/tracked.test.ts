@@ -28,7 +28,13 @@ const posted = (posting: 'capture' | 'refund'): Sighting => ({
   atMs: 9_500,
 });
 
-const pace = { nowMs: 7_000, firstPollAfterMs: 30_000, unknownGraceMs: 600_000, booksGraceMs: 60_000 };
+const pace = {
+  nowMs: 7_000,
+  firstPollAfterMs: 30_000,
+  unknownGraceMs: 600_000,
+  booksGraceMs: 60_000,
+  lateAfterMs: 30_000,
+};
 
 const fold = (...sightings: readonly Sighting[]): Tracked =>
   sightings.reduce<Tracked>((tracked, sighting) => sight(tracked, sighting, pace), awaited('po-1', 0));
@@ -38,6 +44,22 @@ describe('a payment of the working set', () => {
     expect(fold(opened)).toMatchObject({ status: 'open', dueAtMs: 31_000 });
     expect(fold(opened, asked)).toMatchObject({ status: 'open', dueAtMs: 35_000 });
   });
+
+  it.each(['payout', 'collection'] as const)(
+    'takes the terms of a %s that begins after it has ended',
+    (kind) => {
+      const own = { ...terms, kind };
+      const begun: Sighting = { kind: 'opened', name: 'Begun', version: 1n, atMs: 1_000, terms: own };
+      // The end tells no country; and of a collection what came, or nothing.
+      const end = ended('completed', 5n, { ...own, country: null, amount: 9_900n, railFee: 49n });
+      const late = fold(end, begun);
+      const { terms: known, received, status, dueAtMs, version } = fold(begun, end);
+      expect(known).toEqual(own);
+      expect(late).toMatchObject({ terms: known, received, status, dueAtMs, version });
+      // Once: told again it is no news.
+      expect(sight(late, begun, pace)).toBe(late);
+    },
+  );
 
   it('is due at once by a hint, whenever it comes', () => {
     expect(fold(opened, hint('COMPLETED')).dueAtMs).toBe(7_000);
@@ -169,6 +191,13 @@ describe('what is in flight', () => {
     ['and not after', [opened, ended('completed', 5n), posted('capture')], 0n, 0n],
     ['even where the ledger is heard first', [posted('capture'), opened], 0n, 0n],
     ['a failed one has not', [opened, ended('failed', 5n)], 0n, 0n],
+    [
+      'a completed one may be back while its rail is asked about it again',
+      [opened, ended('completed', 5n), posted('capture'), hint('REVERSED')],
+      0n,
+      10_000n,
+    ],
+    ['and a failed one has nothing to come back', [opened, ended('failed', 5n), hint('REVERSED')], 0n, 0n],
     ['a reversal may be back', [opened, posted('capture'), ended('reversed', 6n)], 0n, 10_000n],
     [
       'until the ledger says so',

@@ -63,6 +63,8 @@ export interface Tracked {
   readonly openedAtMs: number;
   /** When it came to the end that it has now, by its owner's event; null before. */
   readonly endedAtMs: number | null;
+  /** When we heard of that end, where it was told late; null where it was told in time, so that such a payment has no more to index. */
+  readonly endHeardAtMs: number | null;
   /** When the rail is to be asked next; null while there is nothing to ask. */
   readonly dueAtMs: number | null;
   /** When the rail is asked next by the schedule alone: a callback brings a poll forward, and moves this not. */
@@ -109,11 +111,22 @@ export interface Tracked {
   readonly booked: Booked | null;
   /** When the ledger's entries are held against the payment, since they do not bear each other out yet; null otherwise. */
   readonly booksDueAtMs: number | null;
+  /** The trace that its owner's events belong to (W3C); null before the first that names one. */
+  readonly traceparent: string | null;
+  /** The id of the newest event of its owner, or of a callback: what is found out then follows from it. */
+  readonly causedBy: string | null;
+  /** How often its owner was asked to publish it again, for want of an entry. */
+  readonly entryRequests: number;
   readonly history: readonly HistoryEntry[];
 }
 
 /** Of very many lines those that a payment began with are kept, and the newest. */
 const HISTORY_KEPT = { first: 10, newest: 40 } as const;
+
+/** Whether what was agreed is not known in full: the end of a payment tells no country, and what came, not what was asked. */
+export function lacksTerms({ terms }: Tracked): boolean {
+  return terms === null || terms.country === null;
+}
 
 /** A payment of which nothing is known but its reference. */
 export function awaited(reference: string, nowMs: number): Tracked {
@@ -124,6 +137,7 @@ export function awaited(reference: string, nowMs: number): Tracked {
     version: 0n,
     openedAtMs: nowMs,
     endedAtMs: null,
+    endHeardAtMs: null,
     dueAtMs: null,
     scheduledAtMs: null,
     askedAtMs: null,
@@ -148,7 +162,21 @@ export function awaited(reference: string, nowMs: number): Tracked {
     released: false,
     booked: null,
     booksDueAtMs: null,
+    traceparent: null,
+    causedBy: null,
+    entryRequests: 0,
     history: [],
+  };
+}
+
+/** The event that whatever is found out now follows from, and its trace, where there are such. */
+export function causeOf({ causedBy, traceparent }: Pick<Tracked, 'causedBy' | 'traceparent'>): {
+  readonly eventId?: string;
+  readonly traceparent?: string;
+} {
+  return {
+    ...(causedBy !== null && { eventId: causedBy }),
+    ...(traceparent !== null && { traceparent }),
   };
 }
 
@@ -200,13 +228,17 @@ export function agreedAmount({ received }: Pick<Tracked, 'received'>, { amount }
   return received ?? amount;
 }
 
-/** What a payment may yet move at the rail, or has moved there unknown to our float; minor units (design 7). */
+/**
+ * What a payment may yet move at the rail, or has moved there unknown to our float; minor units (design 7). A completed payout
+ * that its rail is asked about again may have been reversed there: until it has answered, and the owner has said so.
+ */
 export function inFlight(tracked: Tracked): { readonly mayDebit: bigint; readonly mayCredit: bigint } {
-  const { terms, status } = tracked;
+  const { terms, status, dueAtMs } = tracked;
   if (terms === null || status === 'failed') return { mayDebit: 0n, mayCredit: 0n };
   const unposted = tracked.posted ? 0n : 1n;
   if (terms.kind === 'collection')
     return { mayDebit: 0n, mayCredit: unposted * (terms.amount - terms.railFee) };
-  const unrefunded = status === 'reversed' && !tracked.refunded ? 1n : 0n;
+  const mayBeReversed = status === 'reversed' || (status === 'completed' && dueAtMs !== null);
+  const unrefunded = mayBeReversed && !tracked.refunded ? 1n : 0n;
   return { mayDebit: unposted * (terms.amount + terms.railFee), mayCredit: unrefunded * terms.amount };
 }

@@ -60,6 +60,7 @@ function poll(given: {
     settleMs: SETTLE_MS,
     notFoundGraceMs: GRACE_MS,
     pollsBeforeBreak: 20,
+    arrived: null,
   });
   return {
     fact: verdict.fact?.status ?? null,
@@ -197,9 +198,9 @@ describe('an ended payout under poll', () => {
       {},
     ],
     [
-      'a reversal is',
+      'a reversal is, and is asked for until its owner has taken it',
       { status: 'completed', answer: back, callbacks: [says('REVERSED')] },
-      { fact: 'reversed' },
+      { fact: 'reversed', unsettled: true },
     ],
     ['a reversal that is known is not', { status: 'reversed', answer: back }, {}],
     [

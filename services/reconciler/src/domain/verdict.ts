@@ -1,6 +1,7 @@
 import { unreachable } from '@pesewa/kernel';
 import { judgeAbsence } from './absence.ts';
 import { judgeAmounts, judgeLateClaims } from './amounts.ts';
+import { waitedMs } from './arrived.ts';
 import type { BreakKind } from './break-kinds.ts';
 import { isEnd } from './claim.ts';
 import { judgeClaims, lookupDecides } from './doubts.ts';
@@ -17,6 +18,7 @@ const BESIDE: readonly string[] = [
   'callback.fee_differs',
   'coverage.missing',
   'coverage.ended',
+  'webhook.missing',
   'books.unposted',
   'books.posted_wrongly',
   'books.unreleased',
@@ -42,14 +44,16 @@ export function judge(question: Question): Verdict {
   const goesOut = isDoubtful ? null : fact;
   const known = knownAfter(question, all);
   const isUnasked = known.some(({ since }) => since === 'resolved');
-  const goesOn = tracked.status === 'open' || settling || unsettled;
+  // A reversal comes after the end: its owner has taken it once its own event says so.
+  const isReversing = tracked.status !== 'open' && goesOut?.status === 'reversed';
+  const goesOn = tracked.status === 'open' || settling || unsettled || isReversing;
   const stuck = goesOn ? stuckBy(question, goesOut, all) : undefined;
   if (stuck) all.push(stuck);
   return {
     fact: goesOut,
     findings: newFindings(tracked, all),
     settling,
-    unsettled: unsettled || isUnasked,
+    unsettled: unsettled || isUnasked || isReversing,
     known,
   };
 }
@@ -67,7 +71,7 @@ export function afterVerdict(
   let { history } = tracked;
   if (fact) history = remember(history, { what: 'fact', detail: fact.status, atMs: nowMs });
   for (const { kind } of findings) history = remember(history, { what: 'break', detail: kind, atMs: nowMs });
-  const isTold = fact !== null && isEnd(fact.status) && tracked.status === 'open';
+  const isTold = fact !== null && isEnd(fact.status);
   return {
     ...tracked,
     breaks: [...new Set([...tracked.breaks, ...findings.map(({ kind }) => kind)])],
@@ -86,21 +90,42 @@ function stuckBy(
   fact: Verdict['fact'],
   findings: readonly Finding[],
 ): Finding | undefined {
-  const { tracked, terms, answer, source, isScheduled, polledAtMs, settleMs, pollsBeforeBreak } = question;
+  const { tracked, terms, answer, source, isScheduled, pollsBeforeBreak } = question;
   const kind = 'payment.stuck';
   if (answer.kind === 'unaskable') return { kind, amount: terms.amount, detail: answer.why };
+  if (fact !== null && isEnd(fact.status)) return untakenBy(question);
   const told = [...tracked.breaks, ...findings.map((finding) => finding.kind)];
   const isTold = told.some((other) => !BESIDE.includes(other));
   if (source !== 'poll' || !isScheduled || tracked.status !== 'open' || isTold) return undefined;
   const polls = tracked.polls - tracked.hintedPolls + 1;
   if (polls < pollsBeforeBreak) return undefined;
-  const says = `the rail says ${answer.kind}`;
-  if (fact === null || !isEnd(fact.status))
-    return { kind, amount: terms.amount, detail: `no end after ${polls} polls; ${says}` };
-  // Its owner ends it by this fact, or has had its time to end it by an earlier one.
+  return { kind, amount: terms.amount, detail: `no end after ${polls} polls; the rail says ${answer.kind}` };
+}
+
+/** So many settle times has its owner to take an end that every poll tells it again. */
+const SETTLE_TIMES = 15;
+
+/** An end that its owner does not take: by this fact it ends the payment, or has had its time to end it by an earlier one. */
+function untakenBy(question: Question) {
+  const { tracked, terms, answer, source, isScheduled, settleMs } = question;
   const { endToldAtMs } = tracked;
-  if (endToldAtMs === null || polledAtMs - endToldAtMs < settleMs) return undefined;
-  return { kind, amount: terms.amount, detail: `its owner has not taken the end that was told; ${says}` };
+  const isDue = endToldAtMs !== null && waitedMs(question, endToldAtMs) >= SETTLE_TIMES * settleMs;
+  if (source !== 'poll' || !isScheduled || !isDue) return undefined;
+  const detail = `its owner has not taken the end that was told; the rail says ${answer.kind}`;
+  return { kind: 'payment.end_untaken', amount: terms.amount, detail } as const;
+}
+
+/**
+ * Whether the owner of a payment is to publish its end again: it was told a settle time ago, and either the owner has not
+ * heard of it, for which it is told once more, or we have not heard of what the owner made of it. What is on its way is neither.
+ */
+export function isEndOverdue(
+  { endToldAtMs }: Pick<Tracked, 'endToldAtMs'>,
+  { fact }: Pick<Verdict, 'fact'>,
+  at: Pick<Question, 'polledAtMs' | 'settleMs' | 'arrived'>,
+): boolean {
+  if (fact === null || !isEnd(fact.status) || endToldAtMs === null) return false;
+  return waitedMs(at, endToldAtMs) >= at.settleMs;
 }
 
 function judgeAnswer(question: Question): Judged {

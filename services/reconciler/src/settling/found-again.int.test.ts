@@ -6,6 +6,7 @@ import { accepted, callback, completed, ids } from '../fixtures/owners.ts';
 const SETTLE_MS = 6_000;
 const harness = createHarness('fag', {
   ...process.env,
+  STEP_PAUSE_MS: '100',
   CALLBACK_SETTLE_MS: String(SETTLE_MS),
   POLLS_BEFORE_BREAK: '3',
 });
@@ -40,8 +41,15 @@ async function ended(): Promise<string> {
   return reference;
 }
 
-beforeAll(harness.open);
-afterAll(harness.close);
+let followers: Awaited<ReturnType<typeof harness.joinOwners>>;
+beforeAll(async () => {
+  await harness.open();
+  followers = await harness.joinOwners();
+});
+afterAll(async () => {
+  await followers.close();
+  await harness.close();
+});
 
 it('keeps the break of an open payment from being resolved or corrected, until it has ended', async () => {
   const reference = ids.next('po');
@@ -117,14 +125,17 @@ it('hears a reversal whose callback was forged before, though the lookup lags be
   expect(await historyOf(id)).toEqual(['opened', 'resolved']);
 });
 
-it('calls people where the rail tells an end, and its owner does not take it', async () => {
+it('asks the owner of a payment to publish its end again a settle time after the rail has told it, and not before', async () => {
   const reference = ids.next('po');
   answers.set(reference, paid());
   await publish(accepted(reference));
-  await until('the fact', () => facts(reference).length > 0);
-  expect(await breaksOf(reference)).toEqual([]);
-  await until('the break', () => about(reference, 'BreakOpened').length > 0);
-  expect(await breaksOf(reference)).toEqual(['payment.stuck']);
+  await until('some facts', () => facts(reference).length > 3);
+  expect(about(reference, 'RepublishRequested')).toEqual([]);
+  await until('the request', () => about(reference, 'RepublishRequested').length > 0);
+  expect(about(reference, 'RepublishRequested')[0]).toMatchObject({
+    payload: { kind: 'payout', step: 'end' },
+  });
   await publish(completed(reference));
-  await until('its closing', () => about(reference, 'BreakResolved').length > 0);
+  await until('no more polls', () => idle(reference));
+  expect(await breaksOf(reference)).toEqual([]);
 });

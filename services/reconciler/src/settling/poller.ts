@@ -3,13 +3,16 @@ import { type Loop, type Messaging, startClaimLoop, type Transaction } from '@pe
 import type { NotSent, Observation, RailConnector } from '@pesewa/rails';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
 import { type BreakStore, breaksOf } from '../breaks/store.ts';
+import type { ArrivedTime } from '../domain/arrived.ts';
 import type { FoundBreak } from '../domain/break.ts';
+import type { PaymentKind } from '../domain/claim.ts';
 import type { RailAnswer, Verdict } from '../domain/question.ts';
 import { afterPoll, isScheduled, notAsked, type PollSchedule } from '../domain/schedule.ts';
 import { remember, type Terms, type Tracked } from '../domain/tracked.ts';
-import { afterVerdict, judge } from '../domain/verdict.ts';
+import { afterVerdict, isEndOverdue, judge } from '../domain/verdict.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { startLanesAsFound } from '../lanes.ts';
+import type { RequestRepublication } from '../steps/request.ts';
 import { fromDocument, type PollDocument, UNKNOWN_REFERENCE, type WorkingStore } from '../store.ts';
 import { readWatched } from '../watched.ts';
 import type { RailPace } from './rail-pace.ts';
@@ -36,12 +39,15 @@ export interface PollerDeps {
   readonly store: WorkingStore;
   readonly breaks: BreakStore;
   readonly events: ReconcilerEvents;
+  readonly requestRepublication: RequestRepublication;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly rails: readonly PolledRail[];
   readonly pace: RailPace;
   readonly schedule: PollSchedule;
   readonly notFoundGraceMs: number;
   readonly pollsBeforeBreak: number;
+  /** Since when, and until when, what we send about payments of a kind has arrived; null where nobody knows. */
+  readonly arrived: (kind: PaymentKind) => ArrivedTime | null;
   readonly pauseMs: number;
   readonly polled: (rail: string, result: string) => void;
   /** Hears how many were claimed of a rail, and whether its pace left others waiting. */
@@ -204,6 +210,7 @@ async function commitPolls(
     const terms = tracked?.terms;
     if (!tracked || !terms) continue;
     const { settleMs } = deps.schedule;
+    const arrived = deps.arrived(terms.kind);
     const { answer, polledAtMs } = poll;
     if (answer.kind === 'notSent') {
       const afterMs = rails.get(terms.rail)?.isAvailable() ? answer.retryAfterMs : null;
@@ -221,9 +228,14 @@ async function commitPolls(
       settleMs,
       notFoundGraceMs: deps.notFoundGraceMs,
       pollsBeforeBreak: deps.pollsBeforeBreak,
+      arrived,
     });
-    const from = { source: 'poll', atMs: polledAtMs, causationId: null } as const;
+    const from = { source: 'poll', atMs: polledAtMs, causationId: tracked.causedBy } as const;
     if (verdict.fact) transaction.emit(deps.events.observed(tracked, terms, verdict.fact, from));
+    if (isEndOverdue(tracked, verdict, { polledAtMs, settleMs, arrived })) {
+      const { reference } = tracked;
+      deps.requestRepublication({ reference, kind: terms.kind, step: 'end' }, transaction);
+    }
     opened.push(...breaksOf(tracked, terms, verdict, new Date(deps.clock.nowMs())));
     loaded.set(poll.reference, polledOnce(deps, tracked, { ...poll, answer }, verdict));
   }

@@ -4,7 +4,7 @@ import type { ClientSession, Db } from 'mongodb';
 import { type BreakStore, breakId, type Resolution } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
-import { isUnknown, remember, type Tracked } from '../domain/tracked.ts';
+import { causeOf, isUnknown, remember, type Tracked } from '../domain/tracked.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
 
@@ -125,8 +125,10 @@ async function roomOf(
   return openMax - (await breaks.countOpenOf({ kind: KIND, rail }, openMax, session));
 }
 
-function breakOf({ reference }: Tracked, rail: string, openedAt: Date): FoundBreak {
+function breakOf(tracked: Tracked, rail: string, openedAt: Date): FoundBreak {
+  const { reference } = tracked;
   return {
+    cause: causeOf(tracked),
     _id: breakId(reference, KIND),
     kind: KIND,
     reference,

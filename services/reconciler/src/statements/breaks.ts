@@ -1,6 +1,7 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
-import type { BreakCursor, BreakStore } from '../breaks/store.ts';
+import type { PageCursor } from '@pesewa/runtime';
+import type { BreakStore } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
 import { mergeFindings } from '../domain/discrepancies.ts';
@@ -94,7 +95,7 @@ async function* standingOf(
   rail: string,
 ): AsyncGenerator<readonly Standing[]> {
   for (const found of [{ kind }, { alsoFound: kind }]) {
-    let after: BreakCursor | undefined;
+    let after: PageCursor | undefined;
     do {
       const page = await breaks.list({
         ...found,

@@ -1,10 +1,14 @@
 import { describeProblem, firstProblem, JsonError, parseJson } from '@pesewa/contracts';
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
+import { afterCursor, nextCursor } from '@pesewa/messaging';
 import {
   answerJson,
+  formatPageCursor,
   forNamedOperators,
   operatorOf,
+  pageCursor,
   readOperatorBody,
+  readOperatorQuery,
   readUpload,
   refuseOperator,
   UploadCutError,
@@ -59,7 +63,7 @@ const uploadQuery = z
   )
   .refine(({ from, to }) => !from || !to || from < to, { error: 'from must be before to' });
 
-const listQuery = z.object({ cursor: z.string().max(120).optional() });
+const listQuery = z.object({ cursor: pageCursor.optional() });
 const { recordQuery, exportQuery } = recordQueries(statementResults);
 
 /** What the routes of statements need. */
@@ -117,22 +121,19 @@ function addUpload(operator: Hono, deps: StatementRouteDeps): void {
 
 function addReading(operator: Hono, { statementStore: { statements, records } }: StatementRouteDeps): void {
   operator.get('/statements', async (context) => {
-    const query = listQuery.safeParse(context.req.query());
-    const after = parseCursor(query.data?.cursor ?? '');
-    if (!query.success || (query.data.cursor !== undefined && !after))
-      return refuseOperator(context, 400, 'invalid', 'not understood: cursor');
-    const following = after && {
-      $or: [{ at: { $lt: after.at } }, { at: after.at, _id: { $lt: after.id } }],
-    };
-    const filter = { trial: { $exists: false }, ...following };
+    const query = readOperatorQuery(context, listQuery);
+    if (!query.ok) return query.refusal;
+    const filter = { trial: { $exists: false }, ...afterCursor('at', query.value.cursor) };
     const found = await statements
       .find(filter)
       .sort({ at: -1, _id: -1 })
       .limit(STATEMENTS_PER_PAGE)
       .toArray();
-    const last = found.length === STATEMENTS_PER_PAGE ? found.at(-1) : undefined;
-    const next = last ? `${last.at.getTime()}.${last._id}` : null;
-    return answerJson(context, 200, { items: found.map(viewStatement), next });
+    const next = nextCursor(found, STATEMENTS_PER_PAGE, ({ at }) => at);
+    return answerJson(context, 200, {
+      items: found.map(viewStatement),
+      next: next && formatPageCursor(next),
+    });
   });
   operator.get('/statements/:id', async (context) => {
     const found = await statements.findOne({ _id: context.req.param('id') });
@@ -249,9 +250,4 @@ function unknown(context: Context): Response {
 
 function misunderstood(context: Context, error: z.ZodError): Response {
   return refuseOperator(context, 400, 'invalid', describeProblem(firstProblem(error)));
-}
-
-function parseCursor(text: string): { readonly at: Date; readonly id: string } | undefined {
-  const [, at, id] = /^(\d{1,15})\.(.{1,80})$/.exec(text) ?? [];
-  return at !== undefined && id !== undefined ? { at: new Date(Number(at)), id } : undefined;
 }

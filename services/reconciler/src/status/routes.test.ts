@@ -74,7 +74,7 @@ it('tells what is open, due and broken, and what was never done', async () => {
         oldestDueAt: '2026-01-02T03:00:00.000Z',
       })),
       breaks: [{ kind: 'payment.stuck', count: 2, oldestAt: '2026-01-02T00:00:00.000Z' }],
-      comparison: { at: null, wallets: 0, outOfRange: [], removed: [] },
+      comparison: { at: null, wallets: 0, outOfRange: [], suspected: [], removed: [] },
       coverage: { at: null, status: null, found: 0, repaired: 0 },
       close: { to: null, finishedAt: null, counts: null, late: 0 },
       caughtUp: true,
@@ -98,13 +98,15 @@ it('tells how many ends came late to the newest day that is closed', async () =>
 it('takes no wallet of a rail that is not configured any more for a live one', async () => {
   const wallet = (rail: string, hour: number, withinRange: boolean) => {
     const latest = { at: at(hour), withinRange } as WalletDocument['latest'];
-    return { _id: `${rail}:KES`, rail, currency: 'KES', latest };
+    const suspected = { at: at(4), unexplained: 1n };
+    return { _id: `${rail}:KES`, rail, currency: 'KES', latest, suspected };
   };
   const wallets = { wallets: async () => [wallet('gone', 0, false), wallet('upstream', 3, true)] };
   const comparison = {
     at: '2026-01-02T03:00:00.000Z',
     wallets: 1,
     outOfRange: [],
+    suspected: ['upstream:KES'],
     removed: [{ wallet: 'gone:KES', configured: false, withinRange: false }],
   };
   expect(await get({ wallets })).toMatchObject({ body: { comparison } });

@@ -101,6 +101,7 @@ async function readComparison({ wallets, railNames }: StatusRouteDeps) {
     at: oldest,
     wallets: known.length,
     outOfRange: outOfRange.map(walletId),
+    suspected: known.filter(({ suspected }) => suspected).map(walletId),
     removed: all
       .filter((wallet) => !known.includes(wallet))
       .map((wallet) => ({

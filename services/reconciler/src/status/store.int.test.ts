@@ -17,7 +17,7 @@ beforeAll(async () => {
   const scope = resources.use(openTestScope(config));
   const database = `${config.DATABASE_PREFIX}status`;
   ({ db } = await scope.open(openDatabase({ url: config.MONGODB_URL, database, appName: 'test' })));
-  working = await openWorkingStore(db, 86_400_000);
+  working = await openWorkingStore(db);
   status = await openStatusStore(db, working.collection);
 });
 

@@ -2,13 +2,10 @@ import { openMessaging } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openBreakStore } from '../breaks/store.ts';
-import { createReconcilerEvents } from '../events.ts';
+import { openComparison } from '../fixtures/comparison.ts';
 import { createHarness } from '../fixtures/harness.ts';
-import { accepted, completed, envelope, ids, ledger, payoutFailed } from '../fixtures/owners.ts';
+import { accepted, completed, floatFunded, ids, payoutFailed } from '../fixtures/owners.ts';
 import { openScope } from '../fixtures/scope.ts';
-import { createComparison } from './comparison.ts';
-import { openWalletStore } from './store.ts';
 import { openPaymentsAtRail } from './suspects.ts';
 
 const harness = createHarness('cmp', process.env);
@@ -27,27 +24,11 @@ afterAll(async () => {
 });
 
 /** The comparison of one more replica, whose rail holds so much. */
-async function replica(minor: bigint, currency: string) {
-  const { scope, close } = openScope(config, logger);
-  closers.defer(close);
-  const messaging = await openMessaging(scope, {
-    service: 'reconciler',
-    database: 'reconciler',
-    produces: ['reconciliation'],
+const replica = (minor: bigint, currency: string) =>
+  openComparison(config, closers, {
+    name: 'other',
+    balances: async () => ({ kind: 'answered', wallets: [{ currency, minor }] }),
   });
-  return createComparison({
-    wallets: await openWalletStore(messaging.db),
-    payments: await openPaymentsAtRail(messaging.db),
-    breaks: await openBreakStore(messaging.db),
-    events: createReconcilerEvents(scope),
-    messaging,
-    rails: [{ name: 'other', balances: async () => ({ kind: 'answered', wallets: [{ currency, minor }] }) }],
-    settleMs: 10,
-    clock: scope.clock,
-    ids: scope.ids,
-    logger,
-  });
-}
 
 describe('the comparison of wallets on real daemons', () => {
   it('opens one break, however many replicas find it at once', async () => {
@@ -73,8 +54,7 @@ describe('the comparison of wallets on real daemons', () => {
 
   it('has applied what was published before it judges', async () => {
     const comparison = await replica(1_000n, 'EGP');
-    const payload = { ...envelope(), rail: 'other', currency: 'EGP', amount: 1_000n };
-    await publish(ledger({ type: 'pesewa.ledger.FloatFunded', payload }));
+    await publish(floatFunded('other', 'EGP', 1_000n));
     const found = await comparison.run();
     const egp = found.filter(({ currency }) => currency === 'EGP');
     expect(egp).toMatchObject([{ float: 1_000n, ordered: 1_000n, drift: 0n }]);

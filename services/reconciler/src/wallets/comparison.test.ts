@@ -1,9 +1,11 @@
 import type { Money } from '@pesewa/kernel';
+import { idOf, type OutgoingEvent } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Break } from '../domain/break.ts';
 import { closeBreak, findBreak } from '../domain/break-finding.ts';
 import type { Suspect } from '../domain/candidates.ts';
+import { createReconcilerEvents } from '../events.ts';
 import { type ComparisonDeps, createComparison } from './comparison.ts';
 import type { Float, RunDocument, WalletDocument } from './store.ts';
 
@@ -12,11 +14,16 @@ let balances: readonly Money[] | null;
 let suspects: readonly Suspect[];
 let isCaughtUp: boolean;
 let nowMs: number;
-let emitted: { readonly type: string }[];
+let emitted: OutgoingEvent[];
 let breaks: Map<string, Break>;
 let wallets: Map<string, WalletDocument>;
 let runs: RunDocument[];
 let slept: number;
+let suspicions: RunDocument[];
+/** What each outbox holds when it is read, one answer after another; empty once there is no more. */
+let outboxes: (readonly string[] | undefined)[];
+/** What was asked for of our own services and topics. */
+let waitedFor: (readonly string[])[];
 
 beforeEach(() => {
   floats = new Map();
@@ -29,10 +36,12 @@ beforeEach(() => {
   wallets = new Map();
   runs = [];
   slept = 0;
+  suspicions = [];
+  outboxes = [];
+  waitedFor = [];
 });
 
 const float = (minor: bigint, ordered = minor): Float => ({ credits: minor, debits: 0n, ordered });
-const event = (type: string) => () => ({ type }) as never;
 
 /** One replica; all that are built share what is stored. */
 function replica(change: Partial<ComparisonDeps> = {}) {
@@ -46,7 +55,20 @@ function replica(change: Partial<ComparisonDeps> = {}) {
       saveWallets: async (saved) => {
         for (const wallet of saved) wallets.set(wallet._id, wallet);
       },
+      suspect: async (found) => void suspicions.push(...found),
       listRuns: async () => ({ items: [], next: null }),
+    },
+    onItsWay: {
+      waiting: async (of) => {
+        waitedFor.push(of);
+        const bundles = outboxes.length === 0 ? [] : outboxes.shift();
+        return bundles && [{ of: 'ingress', bundles }];
+      },
+      hasLeft: async (waiting) => {
+        if (waiting.every(({ bundles }) => bundles.length === 0)) return true;
+        const left = outboxes.length === 0 ? [] : outboxes.shift();
+        return left && !waiting.some(({ bundles }) => bundles.some((id) => left.includes(id)));
+      },
     },
     payments: { inFlight: async () => new Map(), suspects: async () => suspects },
     breaks: {
@@ -67,20 +89,19 @@ function replica(change: Partial<ComparisonDeps> = {}) {
           return [closed];
         }),
     },
-    events: {
-      driftMeasured: event('DriftMeasured'),
-      breakOpened: event('BreakOpened'),
-      breakResolved: event('BreakResolved'),
-    } as Partial<ComparisonDeps['events']> as ComparisonDeps['events'],
+    events: createReconcilerEvents({ clock: { nowMs: () => nowMs } }),
     messaging: {
       groupCommit: (_, apply) => ({
         submit: async (item) => {
-          const transaction = { session: undefined, emit: (one: { type: string }) => emitted.push(one) };
+          const transaction = { session: undefined, emit: (one: OutgoingEvent) => emitted.push(one) };
           const [outcome] = await apply([item], transaction as never, false);
           return outcome as never;
         },
       }),
-      caughtUp: async () => isCaughtUp,
+      caughtUp: async (topics) => {
+        waitedFor.push(topics);
+        return isCaughtUp;
+      },
     },
     rails: [
       {
@@ -144,8 +165,12 @@ describe('the comparison of wallets with floats', () => {
         status: 'resolved',
         resolution: expect.stringContaining("the rail's balance moved by") as unknown,
       });
-      expect(emitted.filter(({ type }) => type === 'BreakOpened')).toHaveLength(1);
-      expect(emitted.filter(({ type }) => type === 'BreakResolved')).toHaveLength(1);
+      const told = (type: string) => emitted.filter((one) => one.type === `pesewa.reconciliation.${type}`);
+      const measurements = new Set(told('DriftMeasured').map(idOf));
+      for (const type of ['BreakOpened', 'BreakResolved']) {
+        expect(told(type)).toHaveLength(1);
+        expect(measurements).toContain(told(type)[0]?.causationId);
+      }
       expect(runs).toHaveLength(5);
     },
   );
@@ -191,6 +216,53 @@ describe('the comparison of wallets with floats', () => {
     const [run] = await replica().run();
     expect(slept).toBe(20);
     expect(run?.candidates).toMatchObject([{ reference: 'po-1' }]);
+  });
+
+  it.each<[string, () => void]>([
+    [
+      'one of our services has not told Kafka what it knows',
+      () => void outboxes.push(['b'], ...Array.from({ length: 100_000 }, () => ['b'])),
+    ],
+    ['an outbox can not be asked', () => void outboxes.push(undefined)],
+    ['an outbox can not be asked again', () => void outboxes.push(['b'], undefined)],
+  ])('makes nothing of a drift while %s, but that it is suspected', async (_, happens) => {
+    floats = new Map([['KES', float(100n)]]);
+    balances = [
+      { currency: 'KES', minor: 100n },
+      { currency: 'GHS', minor: 1n },
+    ];
+    happens();
+    expect(await replica().run()).toMatchObject([{ currency: 'KES', withinRange: true }]);
+    expect(runs.map(({ currency }) => currency)).toEqual(['KES']);
+    expect(suspicions).toMatchObject([{ currency: 'GHS', unexplained: 1n }]);
+    expect(statuses()).toEqual([]);
+    outboxes = [];
+    await replica().run();
+    expect(statuses()).toEqual(['upstream:GHS/wallet.drift open']);
+  });
+
+  it('goes by what is known here once all that waited has come', async () => {
+    balances = [{ currency: 'GHS', minor: 50n }];
+    outboxes = [['b'], ['b'], ['c']];
+    const comparison = replica({
+      payments: {
+        inFlight: async () =>
+          new Map(outboxes.length === 0 ? [['GHS', { mayDebit: 0n, mayCredit: 50n }]] : []),
+        suspects: async () => suspects,
+      },
+    });
+    expect(await comparison.run()).toMatchObject([{ currency: 'GHS', withinRange: true, upper: 50n }]);
+    expect(statuses()).toEqual([]);
+    expect(suspicions).toEqual([]);
+    // After each answer of the rail, and then for callbacks, collections and orders, wherever they are.
+    const own = ['payouts', 'collections', 'ledger'];
+    expect(waitedFor).toEqual([own, own, own, ['ingress', 'collections', 'ledger'], [...own, 'railNotices']]);
+  });
+
+  it('asks no outbox while every wallet is within range', async () => {
+    outboxes = [undefined];
+    await replica().run();
+    expect(outboxes).toHaveLength(1);
   });
 
   it.each([

@@ -1,12 +1,12 @@
-import { type Clock, formatAmount, type Ids } from '@pesewa/kernel';
-import type { Messaging, Transaction } from '@pesewa/messaging';
-import type { RailConnector } from '@pesewa/rails';
-import type { Logger } from '@pesewa/runtime';
+import { formatAmount } from '@pesewa/kernel';
+import { idOf, type Messaging, type Transaction } from '@pesewa/messaging';
 import { type BreakStore, breakId, type Resolution } from '../breaks/store.ts';
-import type { FoundBreak } from '../domain/break.ts';
+import type { BreakCause, FoundBreak } from '../domain/break.ts';
 import { candidatesOf, type StandingBreak } from '../domain/candidates.ts';
-import { causeOf, measureDrift } from '../domain/drift.ts';
+import { causeOf } from '../domain/drift.ts';
 import type { ReconcilerEvents } from '../events.ts';
+import { oneAtATime } from '../turns.ts';
+import { type LookDeps, lookAtWallets, type RailWallets } from './looks.ts';
 import { type RunDocument, type WalletDocument, type WalletStore, walletId } from './store.ts';
 import type { PaymentsAtRail } from './suspects.ts';
 
@@ -17,28 +17,19 @@ export interface Comparison {
 }
 
 const DRIFT = 'wallet.drift';
-/** Looks in all before a drift out of range counts: what a gateway has committed may reach us a moment later. */
-const LOOKS_MAX = 3;
-/** How long our projections may trail what was published when the rail answered. */
-const CAUGHT_UP_TIMEOUT_MS = 10_000;
-
 /** How many standing breaks are looked through for what explains a drift. */
 const BREAKS_MAX = 200;
 /** Who looks for what explains a drift begins where the wallet was last in range, and a little before. */
 const SUSPECTED = { beforeMs: 900_000, usualMs: 86_400_000, longestMs: 7 * 86_400_000 } as const;
 
 /** What a comparison needs. */
-export interface ComparisonDeps {
+export interface ComparisonDeps extends LookDeps {
   readonly wallets: WalletStore;
   readonly payments: PaymentsAtRail;
   readonly breaks: Pick<BreakStore, 'open' | 'resolve' | 'list'>;
   readonly events: ReconcilerEvents;
   readonly messaging: Pick<Messaging, 'groupCommit' | 'caughtUp'>;
-  readonly rails: readonly Pick<RailConnector, 'name' | 'balances'>[];
-  readonly settleMs: number;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly logger: Logger;
+  readonly rails: readonly RailWallets[];
 }
 
 /** Builds the {@link Comparison}. */
@@ -51,80 +42,20 @@ export function createComparison(deps: ComparisonDeps): Comparison {
     },
   );
 
-  async function compare(): Promise<readonly RunDocument[]> {
-    const found: RunDocument[] = [];
-    for (const rail of deps.rails) {
-      let runs = await look(deps, rail);
-      for (let looks = 1; looks < LOOKS_MAX && runs.some((run) => !run.withinRange); looks += 1) {
-        await deps.clock.sleep(deps.settleMs);
-        runs = await look(deps, rail);
-      }
-      const explained = await explain(deps, runs);
-      if (explained.length > 0) await recording.submit(explained);
-      found.push(...explained);
-    }
-    return found;
-  }
-
-  let latest: Promise<unknown> = Promise.resolve();
   return {
-    run: () => {
-      const run = latest.then(compare);
-      latest = run.catch(() => undefined);
-      return run;
-    },
+    run: oneAtATime(async () => {
+      const found: RunDocument[] = [];
+      for (const rail of deps.rails) {
+        const { runs, suspected } = await lookAtWallets(deps, rail);
+        const explained = await explain(deps, runs);
+        if (explained.length > 0) await recording.submit(explained);
+        if (suspected.length > 0) await deps.wallets.suspect(suspected);
+        found.push(...explained);
+      }
+      return found;
+    }),
   };
 }
-
-/** Looks once at a rail's wallets; nothing where the rail, or our own topics, don't tell. */
-async function look(
-  deps: ComparisonDeps,
-  rail: Pick<RailConnector, 'name' | 'balances'>,
-): Promise<readonly RunDocument[]> {
-  const at = new Date(deps.clock.nowMs());
-  const before = await deps.wallets.floats(rail.name);
-  const balances = await rail.balances();
-  if (balances.kind === 'unknown') {
-    deps.logger.warn(
-      { rail: rail.name, why: balances.why },
-      'the rail did not tell its balances; nothing is compared',
-    );
-    return [];
-  }
-  if (!(await deps.messaging.caughtUp(['payouts', 'collections', 'ledger'], CAUGHT_UP_TIMEOUT_MS))) {
-    deps.logger.warn({ rail: rail.name }, 'our projections trail the topics; nothing is compared');
-    return [];
-  }
-  // In flight before floats: what is posted in between is counted twice, which only widens the range.
-  const inFlight = await deps.payments.inFlight(rail.name);
-  const after = await deps.wallets.floats(rail.name);
-  const known = await deps.wallets.wallets(rail.name);
-  const told = new Map<string, bigint>();
-  for (const { currency, minor } of balances.wallets) told.set(currency, (told.get(currency) ?? 0n) + minor);
-  const currencies = new Set([...told.keys(), ...after.keys(), ...known.map(({ currency }) => currency)]);
-  return [...currencies].toSorted().map((currency) => {
-    const now = after.get(currency) ?? NO_FLOAT;
-    const railBalance = told.get(currency) ?? 0n;
-    const drift = measureDrift({
-      railBalance,
-      before: before.get(currency) ?? NO_FLOAT,
-      after: now,
-      inFlight: inFlight.get(currency) ?? { mayDebit: 0n, mayCredit: 0n },
-    });
-    return {
-      _id: deps.ids.next('rn'),
-      at,
-      rail: rail.name,
-      currency,
-      railBalance,
-      ordered: now.ordered,
-      ...drift,
-      candidates: [],
-    };
-  });
-}
-
-const NO_FLOAT = { credits: 0n, debits: 0n, ordered: 0n };
 
 /** Names the payments that could explain what is out of range. */
 async function explain(deps: ComparisonDeps, runs: readonly RunDocument[]): Promise<readonly RunDocument[]> {
@@ -171,17 +102,30 @@ async function record(
     const resolution = causeOf(out, run, textIn(run.currency));
     return [{ id: breakId(walletId(run), DRIFT), resolution }];
   });
-  for (const run of runs) transaction.emit(deps.events.driftMeasured(run));
+  const measured = new Map<string, string>();
+  for (const run of runs) {
+    const event = deps.events.driftMeasured(run);
+    measured.set(walletId(run), idOf(event));
+    transaction.emit(event);
+  }
+  const measurementOf = (id: string): BreakCause => {
+    const eventId = measured.get(id);
+    return eventId === undefined ? {} : { eventId };
+  };
   await deps.wallets.recordRuns(runs, session);
   await deps.wallets.saveWallets(
     newest.map((run) => afterRun(run, known.get(walletId(run)))),
     session,
   );
   const out = newest.filter(({ withinRange }) => !withinRange);
-  const opened = await deps.breaks.open(out.map(driftBreak), session);
+  const opened = await deps.breaks.open(
+    out.map((run) => ({ ...driftBreak(run), cause: measurementOf(walletId(run)) })),
+    session,
+  );
   for (const document of opened) transaction.emit(deps.events.breakOpened(document));
   const closed = await deps.breaks.resolve(closing, new Date(deps.clock.nowMs()), session);
-  for (const document of closed) transaction.emit(deps.events.breakResolved(document));
+  for (const document of closed)
+    transaction.emit(deps.events.breakResolved(document, measurementOf(document.reference)));
 }
 
 function isOvertaken({ at }: RunDocument, wallet: WalletDocument | undefined): boolean {

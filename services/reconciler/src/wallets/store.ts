@@ -4,11 +4,11 @@ import type { Candidate } from '../domain/candidates.ts';
 import type { FloatTotals } from '../domain/drift.ts';
 
 /**
- * What the ledger has moved in our float at a rail; one document per wallet that moved it, so that partitions don't
- * wait for each other, summed on read.
+ * What the ledger has moved in our float at a rail, summed on read: by the payments of each wallet, one document for all,
+ * so that partitions don't wait for each other; by operators' orders, one for each, written once.
  */
 interface FloatDocument {
-  /** `rail:currency:<key of the events>` */
+  /** `rail:currency:<wallet>`, `rail:currency:<command id>` */
   readonly _id: string;
   readonly rail: string;
   readonly currency: string;
@@ -23,11 +23,9 @@ interface FloatDocument {
 export interface FloatMove {
   readonly rail: string;
   readonly currency: string;
-  /** The key of the event, whose partition alone writes the document. */
-  readonly bucket: string;
   readonly minor: bigint;
-  /** Whether operators ordered it; else a payment did it. */
-  readonly ordered: boolean;
+  /** The wallet whose payment did it, or the id of the order that did. */
+  readonly by: { readonly wallet: string } | { readonly commandId: string };
 }
 
 /** What the ledger has moved in one float: of which so much by operators' orders, signed. */
@@ -68,10 +66,16 @@ export interface WalletDocument {
   readonly lastOut?: RunDocument;
   /** When it was last found within its range. */
   readonly inRangeAt?: Date;
+  /** A look since the newest run: out of range, but not as of what our services know; minor units. */
+  readonly suspected?: Suspicion;
 }
+
+/** What a look has found that nothing explains, while something of ours was still on its way. */
+export type Suspicion = Pick<RunDocument, 'at' | 'unexplained'>;
 
 /** The floats, wallets and comparison runs of this service's database. */
 export interface WalletStore {
+  /** Adds movements: one of a payment whenever it is given, one of an order once. */
   readonly move: (moves: readonly FloatMove[], session: ClientSession) => Promise<void>;
   /** What the ledger has moved at a rail, by currency. */
   readonly floats: (rail: string) => Promise<ReadonlyMap<string, Float>>;
@@ -81,6 +85,8 @@ export interface WalletStore {
     options?: { readonly session?: ClientSession; readonly timeoutMs?: number },
   ) => Promise<readonly WalletDocument[]>;
   readonly recordRuns: (runs: readonly RunDocument[], session: ClientSession) => Promise<void>;
+  /** Notes what was found of wallets that were compared before, until their next run. */
+  readonly suspect: (found: readonly RunDocument[]) => Promise<void>;
   readonly saveWallets: (wallets: readonly WalletDocument[], session: ClientSession) => Promise<void>;
   /** Newest first. */
   readonly listRuns: (query: {
@@ -141,6 +147,15 @@ export async function openWalletStore(db: Db): Promise<WalletStore> {
     recordRuns: async (records, session) => {
       if (records.length > 0) await runs.insertMany([...records], { session });
     },
+    suspect: async (found) => {
+      const writes = found.map((run) => ({
+        updateOne: {
+          filter: { _id: walletId(run), 'latest.at': { $lt: run.at } },
+          update: { $set: { suspected: { at: run.at, unexplained: run.unexplained } } },
+        },
+      }));
+      if (writes.length > 0) await wallets.bulkWrite(writes, { ordered: false });
+    },
     saveWallets: async (documents, session) => {
       const writes = documents.map(({ _id, ...replacement }) => ({
         replaceOne: { filter: { _id }, replacement, upsert: true },
@@ -168,16 +183,16 @@ async function listRuns(
   return pageOf(found, limit);
 }
 
-function toUpdate({ rail, currency, bucket, minor, ordered }: FloatMove) {
+function toUpdate({ rail, currency, minor, by }: FloatMove) {
   const credits = minor > 0n ? minor : 0n;
-  return {
-    updateOne: {
-      filter: { _id: `${rail}:${currency}:${bucket}` },
-      update: {
-        $setOnInsert: { rail, currency },
-        $inc: { credits, debits: credits - minor, ordered: ordered ? minor : 0n },
-      },
-      upsert: true,
-    },
-  };
+  const moved = { credits, debits: credits - minor };
+  const idOf = (mover: string) => ({ _id: `${rail}:${currency}:${mover}` });
+  const ofRail = { rail, currency };
+  // An order is known by its id: told again it finds its document, and leaves it as it is.
+  if ('commandId' in by) {
+    const update = { $setOnInsert: { ...ofRail, ...moved, ordered: minor } };
+    return { updateOne: { filter: idOf(by.commandId), update, upsert: true } };
+  }
+  const update = { $setOnInsert: ofRail, $inc: { ...moved, ordered: 0n } };
+  return { updateOne: { filter: idOf(by.wallet), update, upsert: true } };
 }

@@ -40,10 +40,11 @@ export interface Remembered {
 /** What became of a callback that came in. */
 export type ReceptionOutcome = 'stored' | 'repeated' | 'repassed' | 'recovered' | 'failed' | 'id_reused';
 
-/** A claim to tell of, and whether the proof that came with it counts: of bytes that contradict others it does not. */
+/** A claim to tell of now, and whether the proof that came with it counts: of bytes that contradict others it does not. */
 export interface Telling {
   readonly claim: Claim;
   readonly mayBeProven: boolean;
+  readonly atMs: number;
 }
 
 /** A decision: the outcome, what to remember, and what to tell, if anything. */
@@ -164,7 +165,7 @@ function settle<Outcome>(
   return {
     outcome,
     ...withOwn(noted, { ...told, toldDigest }),
-    passesOn: { claim, mayBeProven: toldDigest === own.digest },
+    passesOn: { claim, mayBeProven: toldDigest === own.digest, atMs: nowMs },
   };
 }
 

@@ -1,0 +1,177 @@
+import { type Command, Option } from 'commander';
+import { readLine } from '../arguments.ts';
+import { openContext } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { type ConsumingService, consumingServices, requireAllAnswers } from '../every-service.ts';
+import { withExamples, withExitCodes } from '../help.ts';
+import type { CliPorts } from '../ports.ts';
+import type { PositionList, PositionView, RealignmentView, ServicePartition } from '../positions.ts';
+import { formatJson, formatTable } from '../print.ts';
+
+const REASON_LENGTH_MAX = 200;
+
+interface RealignOptions {
+  readonly service?: ConsumingService;
+  readonly all?: boolean;
+  readonly json?: boolean;
+  readonly to?: string;
+  readonly reason?: string;
+  readonly dryRun?: boolean;
+  readonly approve?: boolean;
+  readonly reject?: boolean;
+}
+
+/** Adds `realign`: shows where services stand in their topics, and starts partitions that are stopped (ADR 43). */
+export function addRealignCommand(program: Command, ports: CliPorts): void {
+  const realign = program
+    .command('realign')
+    .description('lists the partitions that are stopped; with a partition says where it goes on')
+    .argument('[service]', `who consumes it: ${consumingServices.join(', ')}`)
+    .argument('[topic]', 'its topic, as the list shows it')
+    .argument('[partition]', 'its number')
+    .option(
+      '--to <where>',
+      'which message comes next: stored (where our database stands), start or end (of what Kafka keeps), or an offset',
+    )
+    .option(
+      '--reason <text>',
+      'why, in one line of at most 200 characters, without names or numbers of people',
+    )
+    .option('--dry-run', 'show how many messages would be applied again or skipped, and change nothing')
+    .option('--approve', 'agree to what another operator proposed: what is skipped never has an effect')
+    .option('--reject', 'end a proposal, your own too: the partition stays stopped')
+    .addOption(
+      new Option('--service <name>', 'without a partition: only those of this service').choices(
+        consumingServices,
+      ),
+    )
+    .option('--all', 'without a partition: those that go on, too')
+    .option('--json', 'without a partition: print JSON')
+    .action(
+      async (
+        service: string | undefined,
+        topic: string | undefined,
+        partition: string | undefined,
+        options: RealignOptions,
+        command: Command,
+      ) => {
+        if (service === undefined) return list(ports, options, command);
+        return start(ports, readPlace(service, topic, partition), options, command);
+      },
+    );
+  withExamples(realign, [
+    'pesewa realign',
+    'pesewa realign --service ledger --all',
+    'pesewa realign ledger payouts.events.v1 3 --to stored --dry-run',
+    'pesewa realign ledger payouts.events.v1 3 --to stored --reason "restored from the backup of noon"',
+    'pesewa realign ledger payouts.events.v1 3 --to end --reason "reported by hand"',
+    'PESEWA_APPROVER_TOKEN=… pesewa realign ledger payouts.events.v1 3 --approve',
+  ]);
+  withExitCodes(
+    realign,
+    '1 where a service gave no answer; what the others answered is printed. 0 however many are stopped.',
+  );
+}
+
+async function list(ports: CliPorts, options: RealignOptions, command: Command): Promise<void> {
+  const { to, approve, reject, dryRun } = options;
+  if (to !== undefined || approve || reject || dryRun)
+    throw new CliError('service, topic, partition: name the partition, as pesewa realign lists it');
+  const { operations } = await openContext(ports, command);
+  const { items, missing } = await operations.positions.list(options.service);
+  const shown = options.all ? items : items.filter(({ state }) => state === 'stopped');
+  ports.print(options.json ? formatJson({ items: shown, missing }) : describe(shown, ports.colours));
+  requireAllAnswers({ missing });
+}
+
+function describe(items: PositionList['items'], colours: boolean): string {
+  const table = formatTable(
+    ['SERVICE', 'TOPIC', 'PARTITION', 'STATE', 'NEXT', 'LOW', 'HIGH', 'COMMITTED', 'LAG', 'PROPOSED'],
+    items.map(({ service, topic, partition, state, misfit, stored, kafka, lag, realignment }) => [
+      service,
+      topic,
+      partition,
+      misfit ? `${state}: ${misfit}` : state,
+      stored?.next,
+      kafka.low,
+      kafka.high,
+      kafka.committed,
+      lag,
+      realignment?.status === 'proposed' ? `${realignment.next} by ${realignment.requestedBy}` : null,
+    ]),
+    {
+      colours,
+      empty: 'no partition is stopped',
+      right: ['PARTITION', 'NEXT', 'LOW', 'HIGH', 'COMMITTED', 'LAG'],
+    },
+  );
+  const remedies = items
+    .filter(({ state }) => state === 'stopped')
+    .map(
+      ({ service, topic, partition, reason, remedy }) =>
+        `\n${service} ${topic} ${partition}: ${reason ?? ''}\n  ${remedy ?? ''}\n`,
+    );
+  return [table, ...remedies].join('');
+}
+
+async function start(
+  ports: CliPorts,
+  at: ServicePartition,
+  options: RealignOptions,
+  command: Command,
+): Promise<void> {
+  const { approve, reject, dryRun } = options;
+  const { operations } = await openContext(ports, command);
+  if (approve || reject) {
+    if (approve && reject) throw new CliError('--approve, --reject: give one of them');
+    const decided = await operations.positions.decide(at, approve ? 'approve' : 'reject');
+    ports.print(`${decided.status}: ${effectOf(decided)}, decided by ${decided.decidedBy ?? '?'}\n`);
+    return;
+  }
+  const to = readTarget(options.to);
+  if (dryRun) {
+    const { plan, ...standing } = await operations.positions.plan(at, to, 'a dry run');
+    ports.print(
+      `${whyOf(standing)}would make ${effectOf(plan)}\nneeds ${plan.operators} operator(s); nothing was changed\n`,
+    );
+    return;
+  }
+  if (options.reason === undefined) throw new CliError('--reason: say why, in one line');
+  const reason = readLine('--reason', options.reason, REASON_LENGTH_MAX);
+  const done = await operations.positions.realign(at, to, reason);
+  ports.print(
+    done.status === 'proposed'
+      ? `proposed by ${done.requestedBy}: ${effectOf(done)}; another operator approves it with pesewa realign ${at.service} ${at.topic} ${at.partition} --approve\n`
+      : `${done.status}: ${effectOf(done)}; the partition goes on within half a minute\n`,
+  );
+}
+
+const whyOf = ({ reason }: PositionView): string => (reason === undefined ? '' : `stopped: ${reason}\n`);
+
+function effectOf({
+  next,
+  appliedAgain,
+  skipped,
+}: Pick<RealignmentView, 'next' | 'appliedAgain' | 'skipped'>): string {
+  return `${next} the next message: ${appliedAgain} applied again, ${skipped} skipped`;
+}
+
+function readPlace(
+  service: string,
+  topic: string | undefined,
+  partition: string | undefined,
+): ServicePartition {
+  const known = consumingServices.find((name) => name === service);
+  if (!known)
+    throw new CliError(
+      `service: ${service} consumes no topics: write one of ${consumingServices.join(', ')}`,
+    );
+  if (topic === undefined || partition === undefined || !/^\d{1,6}$/.test(partition))
+    throw new CliError('topic, partition: name both, as pesewa realign lists them');
+  return { service: known, topic, partition: Number(partition) };
+}
+
+function readTarget(to: string | undefined): string {
+  if (to !== undefined && (['stored', 'start', 'end'].includes(to) || /^\d{1,18}$/.test(to))) return to;
+  throw new CliError(`--to: write stored, start, end, or an offset`);
+}

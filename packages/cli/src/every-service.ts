@@ -1,0 +1,49 @@
+import { CliError, messageOf } from './errors.ts';
+import type { ServiceAddress } from './operations.ts';
+
+/** The services that consume topics. */
+const services = {
+  'payout-gateway': 'payoutGatewayUrl',
+  'collection-gateway': 'collectionGatewayUrl',
+  ledger: 'ledgerUrl',
+  reconciler: 'reconcilerUrl',
+  'webhook-dispatcher': 'webhookDispatcherUrl',
+} as const satisfies Record<string, ServiceAddress>;
+
+/** A service that consumes topics: it has positions, and parks messages. */
+export type ConsumingService = keyof typeof services;
+
+/** Every service that consumes topics. */
+export const consumingServices = Object.keys(services) as readonly ConsumingService[];
+
+/** Where a service that consumes topics is asked. */
+export const addressOf = (service: ConsumingService): ServiceAddress => services[service];
+
+/** What was found over the services. */
+export interface Answers<Item> {
+  readonly items: readonly Item[];
+  /** The services that gave no answer, and why. */
+  readonly missing: readonly { readonly service: ConsumingService; readonly why: string }[];
+}
+
+/** Asks one service, or all of them at once; one that gives no answer does not keep back the others' items. */
+export async function askEvery<Item>(
+  service: ConsumingService | undefined,
+  ask: (service: ConsumingService) => Promise<readonly Item[]>,
+): Promise<Answers<Item>> {
+  const asked = service ? [service] : consumingServices;
+  const answers = await Promise.allSettled(asked.map(ask));
+  const items = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  const missing = asked.flatMap((name, index) => {
+    const answer = answers[index];
+    return answer?.status === 'rejected' ? [{ service: name, why: messageOf(answer.reason) }] : [];
+  });
+  return { items, missing };
+}
+
+/** Ends a command with an error where a service gave no answer. */
+export function requireAllAnswers({ missing }: Pick<Answers<unknown>, 'missing'>): void {
+  const [first] = missing;
+  if (first)
+    throw new CliError(`no answer from ${missing.map(({ service }) => service).join(', ')}: ${first.why}`);
+}

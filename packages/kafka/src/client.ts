@@ -1,0 +1,146 @@
+// First: what it mends must be mended before kafkajs is loaded.
+import { setTimeout as delay } from 'node:timers/promises';
+import { parkedTopic, type Topic, topics } from '@pesewa/contracts';
+import { type Admin, Kafka, type KafkaConfig, logLevel } from './kafkajs.ts';
+import { type KafkaConnection, kafkaRemedy } from './security.ts';
+
+/** Where a Kafka client's own warnings and errors go. */
+export type KafkaLog = (
+  level: 'warn' | 'error',
+  message: string,
+  fields: Readonly<Record<string, unknown>>,
+) => void;
+
+/** How a Kafka client finds its cluster, and how it proves who it is. */
+export interface KafkaOptions extends KafkaConnection {
+  readonly clientId: string;
+  readonly log: KafkaLog;
+}
+
+/** The configuration of kafkajs. */
+export function clientConfig({
+  clientId,
+  log: write,
+  ...connection
+}: KafkaOptions): KafkaConfig & { brokers: string[] } {
+  const { brokers, ssl, sasl } = connection;
+  return {
+    ...(ssl !== undefined && { ssl }),
+    ...(sasl && { sasl }),
+    clientId,
+    brokers: [...brokers],
+    connectionTimeout: 10_000,
+    requestTimeout: 10_000,
+    retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 20 },
+    logLevel: logLevel.WARN,
+    logCreator:
+      () =>
+      ({ level, log, namespace }) =>
+        write(level === logLevel.ERROR ? 'error' : 'warn', log.message, {
+          kafka: namespace,
+          reason: log['error'],
+          group: log['groupId'],
+          remedy: kafkaRemedy(`${log.message} ${String(log['error'])}`, connection),
+        }),
+  };
+}
+
+/**
+ * A Kafka client of its own; consumers must not share one (research/kafka-mongo D16). With 20 retries it looks for its
+ * cluster for more than a minute, in which nothing is heard of it.
+ */
+export function createKafka(options: KafkaOptions, retriesMax = 20): Kafka {
+  const config = clientConfig(options);
+  return new Kafka({ ...config, retry: { ...config.retry, retries: retriesMax } });
+}
+
+/**
+ * Asks Kafka one question, and rejects with what to do where the brokers refuse us. That none answers is no refusal: who
+ * needs one waits for it.
+ */
+export async function checkKafkaAccess(connection: KafkaConnection): Promise<void> {
+  const admin = new Kafka({
+    ...connection,
+    clientId: 'pesewa-access',
+    brokers: [...connection.brokers],
+    connectionTimeout: 10_000,
+    retry: { retries: 1 },
+    logLevel: logLevel.NOTHING,
+  }).admin();
+  try {
+    await admin.connect();
+    await admin.describeCluster();
+  } catch (error) {
+    const [reason = ''] = (error instanceof Error ? error.message : '').split('\n');
+    const remedy = kafkaRemedy(reason, connection);
+    if (remedy !== undefined) throw new Error(`Kafka: ${remedy} (${reason})`, { cause: error });
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+const DAY_MS = 86_400_000;
+
+/** Creates the topics that don't exist yet; replication and min ISR follow the number of brokers, at most 3 and 2. */
+export async function createTopics(options: {
+  readonly kafka: Kafka;
+  /** How many brokers there are to be; those that are up now may be fewer. */
+  readonly brokers: number;
+  readonly topicPrefix: string;
+  readonly consumerGroups: readonly string[];
+}): Promise<readonly string[]> {
+  const admin = options.kafka.admin();
+  await admin.connect();
+  try {
+    const { brokers } = await admin.describeCluster();
+    // Never fewer because one is down just now: a topic keeps the number for life.
+    const replicas = Math.min(3, Math.max(options.brokers, brokers.length));
+    const existing = new Set(await admin.listTopics());
+    const wanted: Topic[] = [...Object.values(topics), ...options.consumerGroups.map(parkedTopic)];
+    const missing = wanted.filter((topic) => !existing.has(options.topicPrefix + topic.name));
+    if (missing.length > 0) {
+      await admin.createTopics({
+        waitForLeaders: false,
+        topics: missing.map((topic) => ({
+          topic: options.topicPrefix + topic.name,
+          numPartitions: topic.partitions,
+          replicationFactor: replicas,
+          configEntries: [
+            { name: 'cleanup.policy', value: topic.cleanup },
+            { name: 'retention.ms', value: String(topic.retentionDays * DAY_MS) },
+            { name: 'min.insync.replicas', value: String(Math.max(1, replicas - 1)) },
+          ],
+        })),
+      });
+      await untilLed(
+        admin,
+        missing.map((topic) => options.topicPrefix + topic.name),
+      );
+    }
+    return missing.map((topic) => options.topicPrefix + topic.name);
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+const LEADER_TRIES_MAX = 100;
+const LEADER_PAUSE_MS = 100;
+
+/** Waits until every partition has a leader; kafkajs's own wait gives up at the first broker that lags behind. */
+async function untilLed(admin: Admin, topicNames: readonly string[]): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const { topics: described } = await admin.fetchTopicMetadata({ topics: [...topicNames] });
+      if (
+        described.every(
+          ({ partitions }) => partitions.length > 0 && partitions.every(({ leader }) => leader >= 0),
+        )
+      )
+        return;
+    } catch (error) {
+      if (tries >= LEADER_TRIES_MAX) throw error;
+    }
+    if (tries >= LEADER_TRIES_MAX) throw new Error('new topics have no leader yet');
+    await delay(LEADER_PAUSE_MS);
+  }
+}

@@ -1,0 +1,20 @@
+export { checkKafkaAccess, createKafka, createTopics, type KafkaLog, type KafkaOptions } from './client.ts';
+export { createGroupMember } from './group-member.ts';
+export {
+  type Consumer,
+  type EachBatchPayload,
+  type Kafka,
+  type KafkaMessage,
+  Partitioners,
+} from './kafkajs.ts';
+export {
+  openPositions,
+  type PartitionBounds,
+  type Place,
+  type Positions,
+  type TopicEnd,
+} from './positions.ts';
+export { DroppedError, openProducer, type Producer } from './producer.ts';
+export { createQuietLog } from './quiet-log.ts';
+export { varIntReader, varIntSize, writeText, writeVarInt } from './record-bytes.ts';
+export { type KafkaConnection, type KafkaSettings, kafkaConnection, kafkaRemedy } from './security.ts';

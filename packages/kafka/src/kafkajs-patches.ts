@@ -1,0 +1,243 @@
+import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
+import { type RecordBatch, readRecordBatch } from './record-reader.ts';
+
+/**
+ * The mends of kafkajs 2.2.4, which has no release since 2023 (ADR 11); this module must be imported before kafkajs
+ * itself.
+ */
+const require = createRequire(import.meta.url);
+
+/** What stands before each answer: its length. */
+const LENGTH_BYTES = 4;
+
+interface Encoder {
+  buf: Buffer;
+  offset: number;
+  readonly buffer: Buffer;
+}
+
+interface Decoder {
+  readonly buffer: Buffer;
+  offset: number;
+}
+
+/** Replaces what a file of kafkajs exports, before anything else has taken it from there. */
+function replace<Export>(file: string, by: (original: Export) => Export): void {
+  const path = require.resolve(`kafkajs/src/${file}`);
+  const original = require(path) as Export;
+  const loaded = require.cache[path];
+  if (!loaded) throw new Error(`kafkajs has no ${file} where 2.2.4 has it`);
+  loaded.exports = by(original);
+}
+
+const encoderClass = require('kafkajs/src/protocol/encoder') as { readonly prototype: Encoder };
+
+function encoderOf(bytes: Buffer): Encoder {
+  const encoder = Object.create(encoderClass.prototype) as Encoder;
+  encoder.buf = bytes;
+  encoder.offset = bytes.length;
+  return encoder;
+}
+
+/**
+ * Stops an idle connection from re-arming a 1 ms timer for ever, which costs 5 % of a core and warns of negative
+ * timeouts on Node 24 (tulios/kafkajs#1751; research/kafka-mongo D5).
+ */
+function patchIdleTimer(): void {
+  const queue = require('kafkajs/src/network/requestQueue') as {
+    readonly prototype: {
+      scheduleCheckPendingRequests: (this: { readonly pending: readonly unknown[] }) => void;
+    };
+  };
+  const original = queue.prototype.scheduleCheckPendingRequests;
+  queue.prototype.scheduleCheckPendingRequests = function scheduleCheckPendingRequests() {
+    if (this.pending.length > 0) original.call(this);
+  };
+}
+
+interface WireRequest {
+  readonly correlationId: number;
+  readonly clientId: string;
+  readonly request: {
+    readonly apiKey: number;
+    readonly apiVersion: number;
+    readonly encode: () => Promise<Encoder>;
+  };
+}
+
+/** Puts the header before a request in one step; kafkajs doubles zeroed buffers until all of it fits, twice. */
+function patchRequest(): void {
+  replace<(wire: WireRequest) => Promise<Encoder>>('protocol/request', () => async (wire) => {
+    const { apiKey, apiVersion, encode } = wire.request;
+    const payload = (await encode()).buffer;
+    const clientIdLength = Buffer.byteLength(wire.clientId);
+    const headerBytes = 14 + clientIdLength;
+    const bytes = Buffer.allocUnsafe(headerBytes + payload.length);
+    bytes.writeInt32BE(bytes.length - 4, 0);
+    bytes.writeInt16BE(apiKey, 4);
+    bytes.writeInt16BE(apiVersion, 6);
+    bytes.writeInt32BE(wire.correlationId, 8);
+    bytes.writeInt16BE(clientIdLength, 12);
+    bytes.write(wire.clientId, 14, 'utf8');
+    bytes.set(payload, headerBytes);
+    return encoderOf(bytes);
+  });
+}
+
+/** Reads fetched batches in one pass, without a decoder, a copy of the headers and two long numbers for each record. */
+function patchFetch(): void {
+  replace<(decoder: Decoder) => Promise<RecordBatch>>(
+    'protocol/recordBatch/v0/decoder',
+    (original) => async (decoder) => {
+      const read = readRecordBatch(decoder.buffer, decoder.offset);
+      if (!read) return original(decoder);
+      decoder.offset = read.end;
+      return read.batch;
+    },
+  );
+}
+
+interface Group {
+  readonly assigners: readonly { readonly beforeHandOver?: () => Promise<void> }[];
+  joining?: Promise<void> | undefined;
+}
+
+async function handOver(group: Group): Promise<void> {
+  for (const { beforeHandOver } of group.assigners) await beforeHandOver?.();
+}
+
+/**
+ * Lets a member end what it has begun before it joins its group again, or leaves it; kafkajs reports partitions that
+ * were taken away only by what it assigns next. Fetches that find the leaders moved each ask to join: they share one join.
+ *
+ * A join that fails ends the member. kafkajs tries some failures again by fetching: a coordinator that has just moved may
+ * still know the member, and the group then counts on one that has handed everything over and was given nothing.
+ */
+function patchHandOver(): void {
+  const group = require('kafkajs/src/consumer/consumerGroup') as {
+    readonly prototype: {
+      joinAndSync: (this: Group) => Promise<void>;
+      leave: (this: Group) => Promise<void>;
+    };
+  };
+  const { KafkaJSNonRetriableError } = require('kafkajs/src/errors') as {
+    readonly KafkaJSNonRetriableError: new (error: unknown, options: { readonly cause: unknown }) => Error;
+  };
+  const { joinAndSync, leave } = group.prototype;
+  group.prototype.joinAndSync = function join() {
+    this.joining ??= handOver(this)
+      .then(() => joinAndSync.call(this))
+      .catch((error: unknown) => {
+        throw new KafkaJSNonRetriableError(error, { cause: error });
+      })
+      .finally(() => {
+        this.joining = undefined;
+      });
+    return this.joining;
+  };
+  group.prototype.leave = async function leaveGroup() {
+    await handOver(this);
+    await leave.call(this);
+  };
+}
+
+interface Connection {
+  readonly host: string;
+  readonly port: number;
+  readonly requestQueue: { readonly destroy: () => void };
+  readonly isConnected: () => boolean;
+  readonly rejectRequests: (error: Error) => void;
+  readonly authHandlers: { readonly onError: () => void } | null;
+  authenticatedAt: unknown;
+  connectionStatus: string;
+  opening?: { readonly done: Promise<unknown>; readonly giveUp: (error: Error) => void } | undefined;
+  socket?: Socket | undefined;
+  chunks: Buffer[];
+  bytesBuffered: number;
+  bytesNeeded: number;
+}
+
+/**
+ * Gives each life of a connection a socket of its own, and an end that nothing survives.
+ *
+ * kafkajs opens two sockets for two requests at once, goes on with the half of an answer that the socket before left, and
+ * lets the events of an old socket close the newer one; a request that was sent meanwhile, as one to join a group, is then
+ * neither answered nor timed out, for ever. Here a connection is opened once, and who closes it fails all that waits on it.
+ */
+function patchConnection(): void {
+  const { prototype } = require('kafkajs/src/network/connection') as {
+    readonly prototype: {
+      connect: (this: Connection) => Promise<unknown>;
+      disconnect: (this: Connection) => Promise<boolean>;
+    };
+  };
+  const { CONNECTION_STATUS } = require('kafkajs/src/network/connectionStatus') as {
+    readonly CONNECTION_STATUS: { readonly DISCONNECTED: string };
+  };
+  const { KafkaJSConnectionClosedError } = require('kafkajs/src/errors') as {
+    readonly KafkaJSConnectionClosedError: new (
+      message: string,
+      broker: { readonly host: string; readonly port: number },
+    ) => Error;
+  };
+  const original = prototype.connect;
+  prototype.connect = function connect() {
+    if (this.isConnected()) return Promise.resolve(true);
+    if (!this.opening) {
+      this.chunks = [];
+      this.bytesBuffered = 0;
+      this.bytesNeeded = LENGTH_BYTES;
+      const givenUp = Promise.withResolvers<never>();
+      const done = Promise.race([original.call(this), givenUp.promise]).finally(() => {
+        this.opening = undefined;
+      });
+      this.opening = { done, giveUp: givenUp.reject };
+    }
+    return this.opening.done;
+  };
+  prototype.disconnect = async function disconnect() {
+    const { host, port, socket, opening } = this;
+    const closed = new KafkaJSConnectionClosedError('Closed connection', { host, port });
+    this.authenticatedAt = null;
+    this.connectionStatus = CONNECTION_STATUS.DISCONNECTED;
+    this.socket = undefined;
+    // One that is being opened may still say why it can't be; TLS does so right after its end.
+    if (opening) setImmediate(() => opening.giveUp(closed));
+    else socket?.removeAllListeners().on('error', () => undefined);
+    socket?.destroy();
+    this.authHandlers?.onError();
+    this.rejectRequests(closed);
+    this.requestQueue.destroy();
+    return true;
+  };
+}
+
+/**
+ * Closes a connection whose first questions are not answered, as of a broker that is paused. kafkajs leaves it open, takes
+ * it for connected ever after, and fails every request on it without a word.
+ */
+function patchConnect(): void {
+  const broker = require('kafkajs/src/broker') as {
+    readonly prototype: {
+      connect: (this: { readonly disconnect: () => Promise<void> }) => Promise<void>;
+    };
+  };
+  const original = broker.prototype.connect;
+  broker.prototype.connect = async function connect() {
+    try {
+      await original.call(this);
+    } catch (error) {
+      this.disconnect().catch(() => undefined);
+      throw error;
+    }
+  };
+}
+
+patchIdleTimer();
+patchRequest();
+patchFetch();
+// Last: these load files that take what is replaced above.
+patchHandOver();
+patchConnect();
+patchConnection();

@@ -1,0 +1,207 @@
+// First: what it loads of kafkajs must be patched.
+import './kafkajs.ts';
+import { createRequire } from 'node:module';
+import { type Clock, withDeadline } from '@pesewa/kernel';
+import { clientConfig, type KafkaOptions } from './client.ts';
+import type { KafkaMessage } from './kafkajs.ts';
+import { type ClusterMetadata, type Exchange, metadataExchange } from './wire.ts';
+
+/** Longer than a node that lives takes, and short enough that a silent one is passed over soon. */
+const CONNECT_TIMEOUT_MS = 5_000;
+const ANSWER_TIMEOUT_MS = 5_000;
+
+interface Offsets {
+  readonly topic: string;
+  readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
+}
+
+/** One broker: connected, authenticated, its versions known. */
+export interface Node {
+  readonly isConnected: () => boolean;
+  readonly connectionPool: { readonly send: <Answer>(exchange: Exchange<Answer>) => Promise<Answer> };
+  readonly listOffsets: (request: {
+    /** 0: what is replicated counts, whether or not its transaction has ended. */
+    readonly isolationLevel: 0;
+    readonly topics: readonly {
+      readonly topic: string;
+      /** A time in milliseconds, -1 for the end, -2 for the oldest. */
+      readonly partitions: readonly { readonly partition: number; readonly timestamp: number }[];
+    }[];
+  }) => Promise<{ readonly responses: readonly Offsets[] }>;
+  readonly fetch: (request: {
+    readonly replicaId: -1;
+    readonly isolationLevel: 0;
+    readonly maxWaitTime: number;
+    readonly minBytes: number;
+    readonly maxBytes: number;
+    readonly topics: readonly {
+      readonly topic: string;
+      readonly partitions: readonly {
+        readonly partition: number;
+        readonly fetchOffset: string;
+        readonly maxBytes: number;
+      }[];
+    }[];
+  }) => Promise<{
+    readonly responses: readonly {
+      readonly partitions: readonly { readonly messages: readonly KafkaMessage[] }[];
+    }[];
+  }>;
+  readonly findGroupCoordinator: (group: {
+    readonly groupId: string;
+    readonly coordinatorType: 0;
+  }) => Promise<{ readonly coordinator: { readonly nodeId: number } }>;
+  readonly offsetFetch: (request: {
+    readonly groupId: string;
+    readonly topics: readonly {
+      readonly topic: string;
+      readonly partitions: readonly { readonly partition: number }[];
+    }[];
+  }) => Promise<{ readonly responses: readonly Offsets[] }>;
+}
+
+interface ClosableNode extends Node {
+  readonly connect: () => Promise<void>;
+  readonly disconnect: () => Promise<void>;
+}
+
+/**
+ * The brokers of a cluster, each with one connection.
+ *
+ * kafkajs's own pool asks whichever broker is connected and waits for it; one that is paused stays connected and gives no
+ * answer, so here each question has a bound of its own and then goes to the next broker.
+ */
+export interface Nodes extends AsyncDisposable {
+  readonly byId: (id: number) => Promise<Node>;
+  /** Lets one broker after another answer until one does; rejects with the last one's error. */
+  readonly any: <Answer>(question: (node: Node) => Promise<Answer>) => Promise<Answer>;
+  readonly metadata: (topics: readonly string[]) => Promise<ClusterMetadata>;
+  /** Forgets the connection to a broker: the next question opens a new one. */
+  readonly drop: (id: number) => void;
+}
+
+const NOTHING = 0;
+const require = createRequire(import.meta.url);
+const buildPools = require('kafkajs/src/cluster/connectionPoolBuilder') as (
+  options: Readonly<Record<string, unknown>>,
+) => { readonly build: (address: { host: string; port: number }) => Promise<unknown> };
+const BrokerClass = require('kafkajs/src/broker') as new (
+  options: Readonly<Record<string, unknown>>,
+) => ClosableNode;
+const createSocketFactory = require('kafkajs/src/network/socketFactory') as () => unknown;
+const { createLogger } = require('kafkajs/src/loggers') as {
+  readonly createLogger: (options: Readonly<Record<string, unknown>>) => unknown;
+};
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+const keyOf = ({ host, port }: Address) => `${host}:${port}`;
+
+/** What still waits for an answer of the node is rejected by kafkajs when its own time has passed. */
+function close(node: ClosableNode): void {
+  node.disconnect().catch(() => undefined);
+}
+
+/** One connection for each address, opened when it is asked for. */
+interface Connections {
+  readonly at: (address: Address) => Promise<Node>;
+  readonly forget: (address: Address) => void;
+  readonly closeAll: () => void;
+}
+
+function createConnections(settings: KafkaOptions & { readonly clock: Clock }): Connections {
+  const config = clientConfig(settings);
+  // The caller logs what failed; a line for each try of each connection would only repeat it.
+  const logger = createLogger({ level: NOTHING, logCreator: config.logCreator });
+  const pools = buildPools({ ...config, logger, socketFactory: createSocketFactory() });
+  const connections = new Map<string, Promise<ClosableNode>>();
+
+  async function connect(address: Address): Promise<ClosableNode> {
+    const connectionPool = await pools.build({ ...address });
+    const node = new BrokerClass({ connectionPool, logger, allowAutoTopicCreation: false });
+    await withDeadline(node.connect(), CONNECT_TIMEOUT_MS, settings.clock).catch((error: unknown) => {
+      close(node);
+      throw error;
+    });
+    return node;
+  }
+
+  return {
+    at: async (address) => {
+      const key = keyOf(address);
+      const known = connections.get(key);
+      const found = await known?.catch(() => undefined);
+      if (found?.isConnected()) return found;
+      // Its connection has ended, or its token has.
+      if (found) close(found);
+      const meanwhile = connections.get(key);
+      if (meanwhile && meanwhile !== known) return meanwhile;
+      const connecting = connect(address);
+      connecting.catch(() => undefined);
+      connections.set(key, connecting);
+      return connecting;
+    },
+    forget: (address) => {
+      const key = keyOf(address);
+      connections.get(key)?.then(close, () => undefined);
+      connections.delete(key);
+    },
+    closeAll: () => {
+      for (const connecting of connections.values()) connecting.then(close, () => undefined);
+      connections.clear();
+    },
+  };
+}
+
+/** Opens a way to the brokers; connections are made when they are needed. */
+export function openNodes(settings: KafkaOptions & { readonly clock: Clock }): Nodes {
+  const connections = createConnections(settings);
+  const seeds = settings.brokers.map((address): Address => {
+    const [host = '', port = ''] = address.split(/:(?=\d+$)/);
+    return { host, port: Number(port) };
+  });
+  const addresses = new Map<number, Address>();
+  let turn = 0;
+
+  async function any<Answer>(question: (node: Node) => Promise<Answer>): Promise<Answer> {
+    const distinct = new Map([...addresses.values(), ...seeds].map((address) => [keyOf(address), address]));
+    const all = [...distinct.values()];
+    turn += 1;
+    let last: unknown = new Error('Kafka has no broker');
+    for (let index = 0; index < all.length; index += 1) {
+      const address = all[(turn + index) % all.length];
+      if (!address) continue;
+      try {
+        return await withDeadline(connections.at(address).then(question), ANSWER_TIMEOUT_MS, settings.clock);
+      } catch (error) {
+        last = error;
+        connections.forget(address);
+      }
+    }
+    throw last;
+  }
+
+  return {
+    any,
+    byId: async (id) => {
+      const address = addresses.get(id);
+      if (!address) throw new Error(`Kafka's broker ${id} is not known`);
+      return connections.at(address);
+    },
+    metadata: async (topics) => {
+      const metadata = await any((node) =>
+        node.connectionPool.send(metadataExchange(topics, ANSWER_TIMEOUT_MS)),
+      );
+      for (const { id, host, port } of metadata.brokers) addresses.set(id, { host, port });
+      return metadata;
+    },
+    drop: (id) => {
+      const address = addresses.get(id);
+      if (address) connections.forget(address);
+    },
+    [Symbol.asyncDispose]: async () => connections.closeAll(),
+  };
+}

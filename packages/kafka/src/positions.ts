@@ -1,0 +1,234 @@
+import type { Clock } from '@pesewa/kernel';
+import type { KafkaOptions } from './client.ts';
+import type { KafkaMessage } from './kafkajs.ts';
+import { type Node, type Nodes, openNodes } from './nodes.ts';
+
+/** A partition by its topic's full name. */
+export interface Place {
+  readonly topic: string;
+  readonly partition: number;
+}
+
+/** The offset that a partition's next message gets; a partition without messages has none. */
+export interface TopicEnd extends Place {
+  readonly end: bigint;
+}
+
+/** What Kafka holds of a partition, and how far a group says that it has come. */
+export interface PartitionBounds extends Place {
+  /** Another one after the topic was deleted and created again. */
+  readonly topicId: string;
+  /** The offset of the oldest message that is kept. */
+  readonly low: bigint;
+  /** The offset that the next message gets. */
+  readonly high: bigint;
+  /** What the group has committed last; nothing where it never did, or long ago. */
+  readonly committed: bigint | undefined;
+}
+
+/** What Kafka knows of positions. Questions reject while it is away; the caller asks again. */
+export interface Positions extends AsyncDisposable {
+  readonly bounds: (group: string, places: readonly Place[]) => Promise<readonly PartitionBounds[]>;
+  /** All partitions that topics have in Kafka, by the topics' full names. */
+  readonly places: (topics: readonly string[]) => Promise<readonly Place[]>;
+  /** The ends of all partitions that hold a message. */
+  readonly ends: (topics: readonly string[]) => Promise<readonly TopicEnd[]>;
+  /**
+   * Whether a group has committed to Kafka that it is past these ends. A service does that once its database has them, so
+   * this is never said too early; it may be said late.
+   */
+  readonly isPast: (group: string, ends: readonly TopicEnd[]) => Promise<boolean>;
+  /** The offset of the first message of a partition that came at a time or later, in milliseconds; nothing where none did. */
+  readonly firstSince: (place: Place, timeMs: number) => Promise<bigint | undefined>;
+  /**
+   * The messages of a partition that came at a time or later, in milliseconds, up to those that it holds now: by no group, as
+   * many at once as an answer has. A few that came before may be among them.
+   */
+  readonly since: (place: Place, timeMs: number) => AsyncIterable<readonly KafkaMessage[]>;
+}
+
+const LATEST = -1;
+const EARLIEST = -2;
+
+const idOf = ({ topic, partition }: Place): string => `${topic}/${partition}`;
+
+function byTopic(
+  places: readonly Place[],
+): readonly { topic: string; partitions: { partition: number }[] }[] {
+  const grouped = Map.groupBy(places, ({ topic }) => topic);
+  return [...grouped].map(([topic, list]) => ({
+    topic,
+    partitions: list.map(({ partition }) => ({ partition })),
+  }));
+}
+
+/** Opens a way to ask. */
+export function openPositions(options: KafkaOptions & { readonly clock: Clock }): Positions {
+  const nodes = openNodes(options);
+  return {
+    bounds: async (group, places) => {
+      const topics = await describe(
+        nodes,
+        places.map(({ topic }) => topic),
+      );
+      const [low, high, committed] = await Promise.all([
+        offsets(nodes, topics, places, EARLIEST),
+        offsets(nodes, topics, places, LATEST),
+        committedOf(nodes, group, places),
+      ]);
+      return places.map((place) => ({
+        ...place,
+        topicId: topics.get(place.topic)?.id ?? '',
+        low: found(low, place),
+        high: found(high, place),
+        committed: committed.get(idOf(place)),
+      }));
+    },
+    places: async (names) => placesIn(await describe(nodes, names)),
+    ends: async (names) => {
+      const topics = await describe(nodes, names);
+      const places = placesIn(topics);
+      const [low, high] = await Promise.all([
+        offsets(nodes, topics, places, EARLIEST),
+        offsets(nodes, topics, places, LATEST),
+      ]);
+      return places
+        .filter((place) => found(low, place) !== found(high, place))
+        .map((place) => ({ ...place, end: found(high, place) }));
+    },
+    isPast: async (group, ends) => {
+      if (ends.length === 0) return true;
+      const committed = await committedOf(nodes, group, ends);
+      return ends.every((place) => (committed.get(idOf(place)) ?? -1n) >= place.end);
+    },
+    firstSince: async (place, timeMs) => {
+      const first = found(await offsets(nodes, await describe(nodes, [place.topic]), [place], timeMs), place);
+      return first < 0n ? undefined : first;
+    },
+    since: (place, timeMs) => readSince(nodes, place, timeMs),
+    [Symbol.asyncDispose]: () => nodes[Symbol.asyncDispose](),
+  };
+}
+
+function found(known: ReadonlyMap<string, bigint>, place: Place): bigint {
+  const offset = known.get(idOf(place));
+  if (offset === undefined) throw new Error(`Kafka does not say what ${idOf(place)} holds`);
+  return offset;
+}
+
+interface Described {
+  readonly id: string;
+  readonly leaders: ReadonlyMap<number, number>;
+}
+
+function placesIn(topics: ReadonlyMap<string, Described>): readonly Place[] {
+  return [...topics].flatMap(([topic, { leaders }]) =>
+    [...leaders.keys()].map((partition) => ({ topic, partition })),
+  );
+}
+
+async function describe(nodes: Nodes, names: readonly string[]): Promise<ReadonlyMap<string, Described>> {
+  const { topics } = await nodes.metadata([...new Set(names)]);
+  return new Map(
+    topics.map(({ name, id, partitions }) => [
+      name,
+      { id, leaders: new Map(partitions.map(({ partition, leader }) => [partition, leader])) },
+    ]),
+  );
+}
+
+async function offsets(
+  nodes: Nodes,
+  topics: ReadonlyMap<string, Described>,
+  places: readonly Place[],
+  timestamp: number,
+): Promise<ReadonlyMap<string, bigint>> {
+  const leaderOf = ({ topic, partition }: Place) => topics.get(topic)?.leaders.get(partition) ?? -1;
+  const answers = await Promise.all(
+    [...Map.groupBy(places, leaderOf)].map(async ([leader, led]) => {
+      const [first] = led;
+      if (leader < 0 && first) throw new Error(`nobody leads ${idOf(first)}`);
+      const question = byTopic(led).map(({ topic, partitions }) => ({
+        topic,
+        partitions: partitions.map(({ partition }) => ({ partition, timestamp }) as const),
+      }));
+      return ask(nodes, leader, (node) => node.listOffsets({ isolationLevel: 0, topics: question }));
+    }),
+  );
+  return offsetsIn(answers.flatMap(({ responses }) => responses));
+}
+
+const FETCH = { replicaId: -1, isolationLevel: 0, maxWaitTime: 1_000, minBytes: 1 } as const;
+const FETCH_BYTES_MAX = 1_048_576;
+
+async function* readSince(
+  nodes: Nodes,
+  place: Place,
+  timeMs: number,
+): AsyncGenerator<readonly KafkaMessage[]> {
+  const { topic, partition } = place;
+  const topics = await describe(nodes, [topic]);
+  const at = async (timestamp: number) => found(await offsets(nodes, topics, [place], timestamp), place);
+  const end = await at(LATEST);
+  let next = await at(timeMs);
+  // Nothing came since.
+  if (next < 0n) return;
+  while (next < end) {
+    const leader = (await describe(nodes, [topic])).get(topic)?.leaders.get(partition) ?? -1;
+    const partitions = [{ partition, fetchOffset: String(next), maxBytes: FETCH_BYTES_MAX }];
+    const { responses } = await ask(nodes, leader, (node) =>
+      node.fetch({ ...FETCH, maxBytes: FETCH_BYTES_MAX, topics: [{ topic, partitions }] }),
+    );
+    const answered = responses.flatMap((response) => response.partitions).flatMap(({ messages }) => messages);
+    const from = next;
+    // A broker gives whole batches.
+    const messages = answered.filter(({ offset }) => BigInt(offset) >= from && BigInt(offset) < end);
+    const last = messages.at(-1);
+    if (!last)
+      throw new Error(`Kafka gives nothing of ${idOf(place)} from ${next} on, though it ends at ${end}`);
+    yield messages;
+    next = BigInt(last.offset) + 1n;
+  }
+}
+
+/** Asks one broker; a connection that failed is opened anew by the next question. */
+async function ask<Answer>(
+  nodes: Nodes,
+  broker: number,
+  question: (node: Node) => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await question(await nodes.byId(broker));
+  } catch (error) {
+    nodes.drop(broker);
+    throw error;
+  }
+}
+
+async function committedOf(
+  nodes: Nodes,
+  groupId: string,
+  places: readonly Place[],
+): Promise<ReadonlyMap<string, bigint>> {
+  const { coordinator } = await nodes.any((node) =>
+    node.findGroupCoordinator({ groupId, coordinatorType: 0 }),
+  );
+  const { responses } = await ask(nodes, coordinator.nodeId, (node) =>
+    node.offsetFetch({ groupId, topics: byTopic(places) }),
+  );
+  // What was never committed is said as -1.
+  return new Map([...offsetsIn(responses)].filter(([, offset]) => offset >= 0n));
+}
+
+function offsetsIn(
+  responses: readonly {
+    readonly topic: string;
+    readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
+  }[],
+): ReadonlyMap<string, bigint> {
+  return new Map(
+    responses.flatMap(({ topic, partitions }) =>
+      partitions.map(({ partition, offset }) => [idOf({ topic, partition }), BigInt(offset)] as const),
+    ),
+  );
+}

@@ -1,0 +1,100 @@
+import { crc32c } from './crc32c.ts';
+import { varIntSize, writeVarInt } from './record-bytes.ts';
+
+/** A Produce request (version 3 to 7): to each partition one batch of records, whose bodies are encoded already. */
+export interface ProduceInput {
+  readonly acks: number;
+  readonly timeoutMs: number;
+  readonly topics: readonly {
+    readonly topic: string;
+    readonly partitions: readonly { readonly partition: number; readonly bodies: readonly Buffer[] }[];
+  }[];
+}
+
+/** From the offset up to the count of records. */
+const BATCH_HEADER_BYTES = 61;
+/** What stands before that of which the batch tells the length, and before that which its checksum covers. */
+const BATCH_LENGTH_AT = 8;
+const BATCH_LEADER_EPOCH_AT = 12;
+const BATCH_ATTRIBUTES_AT = 21;
+const MAGIC = 2;
+const NO_PRODUCER = -1n;
+
+interface Batch {
+  readonly partition: number;
+  readonly bodies: readonly Buffer[];
+  readonly bytes: number;
+}
+
+/** Attributes and timestamp delta are a zero byte each, then comes the offset delta. */
+const recordSize = (body: Buffer, offsetDelta: number): number => 2 + varIntSize(offsetDelta) + body.length;
+
+function measure(partition: number, bodies: readonly Buffer[]): Batch {
+  let bytes = BATCH_HEADER_BYTES;
+  for (let index = 0; index < bodies.length; index += 1) {
+    const size = recordSize(bodies[index] as Buffer, index);
+    bytes += varIntSize(size) + size;
+  }
+  return { partition, bodies, bytes };
+}
+
+function writeBatch(target: Buffer, { bodies, bytes }: Batch, start: number, nowMs: bigint): void {
+  target.writeBigInt64BE(0n, start);
+  target.writeInt32BE(bytes - BATCH_LEADER_EPOCH_AT, start + BATCH_LENGTH_AT);
+  target.writeInt32BE(0, start + BATCH_LEADER_EPOCH_AT);
+  target.writeInt8(MAGIC, start + 16);
+  target.writeInt16BE(0, start + BATCH_ATTRIBUTES_AT);
+  target.writeInt32BE(bodies.length - 1, start + 23);
+  target.writeBigInt64BE(nowMs, start + 27);
+  target.writeBigInt64BE(nowMs, start + 35);
+  target.writeBigInt64BE(NO_PRODUCER, start + 43);
+  target.writeInt16BE(0, start + 51);
+  target.writeInt32BE(0, start + 53);
+  target.writeInt32BE(bodies.length, start + 57);
+  let at = start + BATCH_HEADER_BYTES;
+  for (let index = 0; index < bodies.length; index += 1) {
+    const body = bodies[index] as Buffer;
+    at = writeVarInt(target, recordSize(body, index), at);
+    target[at] = 0;
+    target[at + 1] = 0;
+    at = writeVarInt(target, index, at + 2);
+    target.set(body, at);
+    at += body.length;
+  }
+  target.writeUInt32BE(crc32c(target, start + BATCH_ATTRIBUTES_AT, start + bytes), start + 17);
+}
+
+/**
+ * The body of a Produce request, for a producer that is neither idempotent nor transactional, uncompressed, every
+ * record at the time given: written once, into one buffer of its exact size.
+ */
+export function encodeProduce(input: ProduceInput, nowMs: number): Buffer {
+  const topics = input.topics.map(({ topic, partitions }) => ({
+    topic,
+    topicLength: Buffer.byteLength(topic),
+    batches: partitions.map(({ partition, bodies }) => measure(partition, bodies)),
+  }));
+  let size = 12;
+  for (const { topicLength, batches } of topics) {
+    size += 6 + topicLength;
+    for (const { bytes } of batches) size += 8 + bytes;
+  }
+  const target = Buffer.allocUnsafe(size);
+  target.writeInt16BE(-1, 0);
+  target.writeInt16BE(input.acks, 2);
+  target.writeInt32BE(input.timeoutMs, 4);
+  target.writeInt32BE(topics.length, 8);
+  let at = 12;
+  for (const { topic, topicLength, batches } of topics) {
+    at = target.writeInt16BE(topicLength, at);
+    at += target.write(topic, at, 'utf8');
+    at = target.writeInt32BE(batches.length, at);
+    for (const batch of batches) {
+      at = target.writeInt32BE(batch.partition, at);
+      at = target.writeInt32BE(batch.bytes, at);
+      writeBatch(target, batch, at, BigInt(nowMs));
+      at += batch.bytes;
+    }
+  }
+  return target;
+}

@@ -1,0 +1,213 @@
+import type { Clock } from '@pesewa/kernel';
+import type { KafkaLog, KafkaOptions } from './client.ts';
+import { createLanes, type Entry, type Lane, type Lanes } from './lanes.ts';
+import { createLeaders, type Leader } from './leaders.ts';
+import { openNodes } from './nodes.ts';
+import { createPartitioner } from './partitioner.ts';
+import { kafkaRemedy } from './security.ts';
+import { type PartitionAnswer, produceExchange } from './wire.ts';
+
+/** A message whose record is encoded: key, value and headers as a batch of Kafka holds them. */
+export interface EncodedRecord {
+  readonly topic: string;
+  readonly key: string;
+  readonly body: Buffer;
+}
+
+/** What is produced together: done when each partition that it writes to has answered for it. */
+export interface ProduceBatch {
+  /** Whose order is kept, and who alone waits where Kafka refuses. */
+  readonly source: string;
+  readonly records: readonly EncodedRecord[];
+}
+
+/** What was dropped before Kafka had all of it: another process owns its source now. */
+export class DroppedError extends Error {
+  override readonly name = 'DroppedError';
+}
+
+/**
+ * Writes to Kafka: one request outstanding for each broker, each partition in the order of the calls, without end.
+ *
+ * Not idempotent in Kafka's sense, since an event may be there twice anyway: consumers drop repetitions.
+ */
+export interface Producer extends AsyncDisposable {
+  /** Resolves when every in-sync replica of every partition has its records; rejects with {@link DroppedError} alone. */
+  readonly produce: (batch: ProduceBatch) => Promise<void>;
+  /** Takes back what of a source is not on its way, and waits for the answers to what is. */
+  readonly drop: (source: string) => Promise<void>;
+}
+
+/** The way to the brokers, as the producer needs it. */
+export interface ProducerNodes {
+  readonly leaders: (topics: readonly string[]) => Promise<readonly Leader[]>;
+  readonly write: (broker: number, lanes: readonly Lane[]) => Promise<readonly PartitionAnswer[]>;
+  /** Forgets a connection that did not answer. */
+  readonly drop: (broker: number) => void;
+}
+
+const SAID_AGAIN_AFTER_TRIES = 20;
+
+/** How a producer is opened. */
+export interface ProducerOptions {
+  readonly clock: Clock;
+  readonly log: KafkaLog;
+  /** How many partitions a topic has for ever; keys are put to them by it. */
+  readonly partitionsOf: (topic: string) => number;
+  /** Asked right before each try: whether what a source sends is still its to send. */
+  readonly maySend?: (source: string) => boolean;
+}
+
+/** The time that in-sync replicas get, and what a request may take altogether. */
+const REPLICATION_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 15_000;
+
+/** Opens a producer; it connects when there is something to send. */
+export function openProducer(options: ProducerOptions & KafkaOptions): Producer {
+  const nodes = openNodes(options);
+  const log: KafkaLog = (level, message, fields) => {
+    const reason = fields['err'] instanceof Error ? fields['err'].message : '';
+    options.log(level, message, { ...fields, remedy: kafkaRemedy(reason, options) });
+  };
+  const producer = createProducerOf(
+    {
+      leaders: async (topics) => {
+        const metadata = await nodes.metadata(topics);
+        return metadata.topics.flatMap(({ name, partitions }) =>
+          partitions.map(({ partition, leader }) => ({ topic: name, partition, broker: leader })),
+        );
+      },
+      write: async (broker, lanes) => {
+        const node = await nodes.byId(broker);
+        const topics = lanes.map(({ topic, partition, inFlight }) => ({
+          topic,
+          partitions: [{ partition, bodies: inFlight.flatMap(({ bodies }) => bodies) }],
+        }));
+        const input = { acks: -1, timeoutMs: REPLICATION_TIMEOUT_MS, topics };
+        return node.connectionPool.send(produceExchange(input, REQUEST_TIMEOUT_MS));
+      },
+      drop: nodes.drop,
+    },
+    { ...options, log },
+  );
+  return {
+    ...producer,
+    [Symbol.asyncDispose]: async () => {
+      await producer[Symbol.asyncDispose]();
+      await nodes[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Builds a producer upon a way to the brokers. */
+export function createProducerOf(nodes: ProducerNodes, options: ProducerOptions): Producer {
+  const { clock, log, partitionsOf, maySend = () => true } = options;
+  const partitionOf = createPartitioner();
+  const lanes = createLanes();
+  const closing = new AbortController();
+  const leaders = createLeaders({
+    ask: nodes.leaders,
+    topics: lanes.topics,
+    waiting: () => lanes.waiting(clock.nowMs()),
+    learned: pump,
+    clock,
+    log,
+    closing: closing.signal,
+  });
+  const write = createWriter(nodes, lanes, { clock, log });
+  const busy = new Set<number>();
+  let wake = new AbortController();
+
+  function pump(): void {
+    if (closing.signal.aborted) return;
+    const nowMs = clock.nowMs();
+    const byBroker = Map.groupBy(lanes.waiting(nowMs), leaders.of);
+    for (const [broker, ready] of byBroker) {
+      if (broker === undefined) void leaders.refresh();
+      else if (!busy.has(broker)) {
+        const taken = lanes.take(ready, maySend, nowMs);
+        if (taken.length > 0) void send(broker, taken);
+      }
+    }
+    void waitForNext(nowMs);
+  }
+
+  async function send(broker: number, taken: readonly Lane[]): Promise<void> {
+    busy.add(broker);
+    const isWritten = await write(broker, taken);
+    busy.delete(broker);
+    if (!isWritten) await leaders.refresh();
+    pump();
+  }
+
+  /** Wakes up for lanes whose pause ends, and for sources that may not send yet. */
+  async function waitForNext(nowMs: number): Promise<void> {
+    wake.abort();
+    const isBusy = (lane: Lane) => busy.has(leaders.of(lane) ?? -1);
+    const next = lanes.nextAtMs(nowMs, isBusy);
+    if (next === undefined) return;
+    const mine = new AbortController();
+    wake = mine;
+    await clock.sleep(Math.max(1, next - nowMs), mine.signal);
+    if (!mine.signal.aborted) pump();
+  }
+
+  return {
+    produce: ({ source, records }) => {
+      const entry: Entry = { source, pieces: 0, dropped: false, done: Promise.withResolvers<void>() };
+      for (const { topic, key, body } of records)
+        lanes.add(entry, topic, partitionOf(topic, key, partitionsOf(topic)), body);
+      if (entry.pieces === 0) entry.done.resolve();
+      pump();
+      return entry.done.promise;
+    },
+    drop: (source) => drop(lanes, source),
+    [Symbol.asyncDispose]: async () => {
+      closing.abort();
+      wake.abort();
+    },
+  };
+}
+
+/** Writes to one broker and notes each partition's answer; gives whether each has taken it, or refused it for good. */
+function createWriter(
+  nodes: ProducerNodes,
+  lanes: Lanes,
+  { clock, log }: Pick<ProducerOptions, 'clock' | 'log'>,
+): (broker: number, taken: readonly Lane[]) => Promise<boolean> {
+  return async (broker, taken) => {
+    let failure: unknown;
+    const written = await nodes.write(broker, taken).catch((error: unknown): readonly PartitionAnswer[] => {
+      failure = error;
+      nodes.drop(broker);
+      return [];
+    });
+    const codes = new Map(
+      written.map(({ topic, partition, errorCode }) => [`${topic}/${partition}`, errorCode]),
+    );
+    let isAnswered = true;
+    for (const lane of taken) {
+      // What the answer does not name was not answered for.
+      const errorCode = codes.get(lane.id);
+      const outcome = lanes.settle(lane, errorCode, clock.nowMs());
+      const { topic, partition, tries } = lane;
+      const fields = { err: failure, topic, partition, broker, errorCode, tries };
+      if (outcome === 'failed') {
+        isAnswered = false;
+        if (tries % SAID_AGAIN_AFTER_TRIES === 1)
+          log('warn', 'Kafka has not taken events, trying again', fields);
+      } else if (outcome === 'refused') log('error', 'Kafka refuses events', fields);
+    }
+    return isAnswered;
+  };
+}
+
+async function drop(lanes: Lanes, source: string): Promise<void> {
+  const entries = lanes.withdraw(source);
+  await lanes.untilAnswered(source);
+  for (const { done } of entries) {
+    // Its caller may have stopped waiting.
+    done.promise.catch(() => undefined);
+    done.reject(new DroppedError(`what ${source} had to send is not its own any more`));
+  }
+}

@@ -1,0 +1,160 @@
+import type { EachBatchPayload, Kafka } from '@pesewa/kafka';
+import { type Clock, systemClock } from '@pesewa/kernel';
+import { createHealth, createLogger } from '@pesewa/runtime';
+import { ignoringAll } from '@pesewa/testkit';
+import { expect, it, vi } from 'vitest';
+import { type ConsumerOptions, runConsumer } from './consumer.ts';
+import { createOwnership } from './ownership.ts';
+import { handleTopic } from './received.ts';
+
+const TOPIC = 'ledger.events.v1';
+const MINUTE_MS = 60_000;
+
+/** A member of a group as kafkajs runs it: a test says what it is given. */
+function openKafka() {
+  const listeners = new Map<string, (event: { readonly payload: object }) => void>();
+  const started = Promise.withResolvers<(payload: EachBatchPayload) => Promise<void>>();
+  let handOver: (() => Promise<void>) | undefined;
+  const consumer = {
+    events: { REQUEST: 'request', HEARTBEAT: 'heartbeat', GROUP_JOIN: 'join', CRASH: 'crash' },
+    on: (event: string, listener: (event: { readonly payload: object }) => void) =>
+      void listeners.set(event, listener),
+    connect: async () => undefined,
+    subscribe: async () => undefined,
+    run: async ({ eachBatch }: { readonly eachBatch: (payload: EachBatchPayload) => Promise<void> }) =>
+      started.resolve(eachBatch),
+    pause: () => undefined,
+    seek: () => undefined,
+    resume: vi.fn<() => void>(),
+    disconnect: async () => undefined,
+  };
+  type Assigner = (config: object) => { readonly beforeHandOver?: () => Promise<void> };
+  const kafka = {
+    consumer: ({ partitionAssigners: [assigner] }: { readonly partitionAssigners: readonly Assigner[] }) => {
+      handOver = assigner?.({ cluster: {}, groupId: 'books' }).beforeHandOver;
+      return consumer;
+    },
+  };
+  return {
+    kafka: kafka as unknown as Kafka,
+    eachBatch: started.promise,
+    resumed: consumer.resume,
+    join: (partitions: readonly number[]) =>
+      listeners.get('join')?.({ payload: { memberAssignment: { [TOPIC]: partitions } } }),
+    handOver: () => handOver?.(),
+  };
+}
+
+const payloadOf = (partition: number, offset: number): EachBatchPayload =>
+  ({
+    batch: {
+      topic: TOPIC,
+      partition,
+      messages: [
+        {
+          offset: String(offset),
+          key: null,
+          value: null,
+          headers: { 'event-type': 'pesewa.ledger.HoldPlaced' },
+        },
+      ],
+    },
+    isRunning: () => true,
+    isStale: () => false,
+    heartbeat: async () => undefined,
+    resolveOffset: () => undefined,
+  }) as unknown as EachBatchPayload;
+
+/** A consumer of two partitions whose commits a test lets happen, and whose clock it moves. */
+async function openConsumer() {
+  const cluster = openKafka();
+  const health = createHealth();
+  let nowMs = 0;
+  const clock: Clock = { ...systemClock, nowMs: () => nowMs };
+  const commits = new Map<number, () => void>();
+  const released: string[] = [];
+  const consumer = runConsumer({
+    group: 'books',
+    topicPrefix: '',
+    owner: 'me',
+    handlers: [handleTopic('ledger', ignoringAll('ledger'), async () => undefined)],
+    chunkMessagesMax: 250,
+    sessionTimeoutMs: 10_000,
+    connect: () => cluster.kafka,
+    monotonicMs: () => 0,
+    health,
+    clock,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    ownership: createOwnership('me', () => 0),
+    positions: {
+      bounds: async (_group: string, places: readonly object[]) =>
+        places.map((place) => ({ ...place, topicId: 't-1', low: 0n, high: 1n, committed: undefined })),
+    },
+    offsets: {
+      findOne: async () => null,
+      findOneAndUpdate: async () => ({ next: 0n, topicId: 't-1', owner: 'me' }),
+    },
+    outbox: { find: () => ({ sort: () => [] }), findOne: async () => null },
+    relay: { release: async (source: string) => void released.push(source) },
+    transact: async (_name: string, { source }: { readonly source: string }) => {
+      await new Promise<void>((resolve) => commits.set(Number(source.at(-1)), resolve));
+      return { value: undefined, sent: Promise.resolve() };
+    },
+    stopped: { add: () => undefined, delete: () => undefined, release: () => undefined },
+    applied: () => undefined,
+  } as unknown as ConsumerOptions);
+  cluster.join([0, 1]);
+  await vi.waitFor(() => expect(cluster.resumed).toHaveBeenCalledTimes(2));
+  released.length = 0;
+  const eachBatch = await cluster.eachBatch;
+  return {
+    consumer,
+    released,
+    handOver: cluster.handOver,
+    /** Begins a batch; it stands still until its commit is let happen. */
+    begin: async (partition: number, offset = 0) => {
+      commits.delete(partition);
+      const done = eachBatch(payloadOf(partition, offset));
+      await vi.waitFor(() => expect(commits.has(partition)).toBe(true));
+      return { done, commit: () => commits.get(partition)?.() };
+    },
+    pass: (durationMs: number) => {
+      nowMs += durationMs;
+    },
+    failures: async () => (await health.liveness()).failures,
+  };
+}
+
+it('a batch that stands still is seen, however well those of other partitions move', async () => {
+  const { consumer, begin, pass, failures } = await openConsumer();
+  const stuck = await begin(0);
+  for (let round = 0; round < 2; round += 1) {
+    expect(await failures()).toEqual({});
+    const moving = await begin(1, round);
+    moving.commit();
+    await moving.done;
+    pass(0.6 * MINUTE_MS);
+  }
+  expect(await failures()).toEqual({ 'consumer books': 'stalled' });
+  stuck.commit();
+  await stuck.done;
+  expect(await failures()).toEqual({});
+  // Nothing in our hands: the silence is Kafka's.
+  pass(30 * MINUTE_MS);
+  expect(await failures()).toEqual({});
+  await consumer[Symbol.asyncDispose]();
+});
+
+it('a member lets go of its partitions before it joins its group again, once what it has in hand is dealt with', async () => {
+  const { consumer, begin, handOver, released } = await openConsumer();
+  const batch = await begin(0);
+  const isHandedOver = vi.fn<() => void>();
+  const handedOver = handOver()?.then(isHandedOver);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isHandedOver).not.toHaveBeenCalled();
+  batch.commit();
+  await Promise.all([batch.done, handedOver]);
+  expect(isHandedOver).toHaveBeenCalledTimes(1);
+  expect(released).toEqual([`books/${TOPIC}/0`, `books/${TOPIC}/1`]);
+  await consumer[Symbol.asyncDispose]();
+});

@@ -1,0 +1,63 @@
+import { topics } from '@pesewa/contracts';
+import type { Positions } from '@pesewa/kafka';
+import type { ServiceScope } from '@pesewa/runtime';
+import type { Db, MongoClient } from 'mongodb';
+import type { Codec } from './codec.ts';
+import type { Messaging, MessagingConfig } from './messaging.ts';
+import { createParked } from './parked.ts';
+import { gaugeParked } from './parked-gauge.ts';
+import { addParkedRoutes } from './parked-routes.ts';
+import type { ParkedStore } from './parked-store.ts';
+import { addPositionRoutes } from './position-routes.ts';
+import type { TopicHandler } from './received.ts';
+import { createServicePositions, type ServicePositions } from './service-positions.ts';
+
+/** Lets operators at what the service has parked, and tells how much of it waits. */
+export function mountParked(
+  scope: ServiceScope<MessagingConfig>,
+  parts: {
+    readonly store: ParkedStore;
+    readonly handlers: readonly TopicHandler[];
+    readonly codec: Codec;
+    readonly db: Db;
+    readonly topicPrefix: string;
+    readonly group: string;
+    readonly groupCommit: Messaging['groupCommit'];
+  },
+): void {
+  const { clock, logger, config, operator, metrics: registry } = scope;
+  const byName = byTopicName(parts);
+  const parked = createParked({ ...parts, handlerOf: (name) => byName.get(name), clock, logger });
+  addParkedRoutes(operator, {
+    parked,
+    codec: parts.codec,
+    logger,
+    sharedMayOrder: config.NODE_ENV !== 'production',
+  });
+  gaugeParked({ store: parts.store, topicNames: [...byName.keys()], registry, clock });
+}
+
+/** Lets operators look at positions, and start partitions that are stopped. */
+export function mountPositions(
+  { clock, logger, config, operator }: ServiceScope<MessagingConfig>,
+  parts: {
+    readonly client: MongoClient;
+    readonly db: Db;
+    readonly positions: Positions;
+    readonly topicPrefix: string;
+    readonly group: string;
+    readonly handlers: readonly TopicHandler[];
+  },
+): ServicePositions {
+  const positions = createServicePositions({ ...parts, handlers: byTopicName(parts), clock });
+  addPositionRoutes(operator, { positions, logger, sharedMayOrder: config.NODE_ENV !== 'production' });
+  return positions;
+}
+
+/** What a service consumes, by the full names of the topics. */
+function byTopicName(parts: {
+  readonly topicPrefix: string;
+  readonly handlers: readonly TopicHandler[];
+}): ReadonlyMap<string, TopicHandler> {
+  return new Map(parts.handlers.map((handler) => [parts.topicPrefix + topics[handler.topic].name, handler]));
+}

@@ -1,0 +1,74 @@
+import type { Clock } from '@pesewa/kernel';
+import type { Health, Logger } from '@pesewa/runtime';
+import { Gauge, type Registry } from 'prom-client';
+import type { Outbox } from './bundle.ts';
+import { startLoop } from './loop.ts';
+import type { Relay } from './relay.ts';
+
+/** How much of a service's events may wait for Kafka before it takes nothing on from outside any more. */
+export interface OutboxBound extends AsyncDisposable {
+  /** False from where too much waits until a good part of it is gone. */
+  readonly acceptsWork: () => boolean;
+}
+
+const LOOK_PAUSE_MS = 1_000;
+/** What waits less long is on its way: the outbox is not even looked at. */
+const WAITS_LONG_MS = 3_000;
+/** Work is taken on again below this share of the bound, so that it is not refused and taken by turns. */
+const LET_GO_SHARE = 0.8;
+
+/**
+ * Watches the bound while a bundle of this process has waited for seconds, and costs nothing otherwise. What is accepted
+ * within those seconds, and the events that follow from what was accepted before, come on top of the bound.
+ */
+export function openOutboxBound(options: {
+  readonly outbox: Outbox;
+  readonly relay: Pick<Relay, 'waitsSinceMs'>;
+  readonly bytesMax: number;
+  readonly health: Health;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): OutboxBound {
+  const { outbox, relay, bytesMax, health, registry, clock, logger } = options;
+  let isFull = false;
+  const gauge = new Gauge({
+    name: 'outbox_full',
+    help: '1 while so much waits for Kafka that nothing is taken on from outside, 0 otherwise.',
+    registers: [registry],
+  });
+  health.addDetail('outbox', () =>
+    isFull ? 'full: so much waits for Kafka that nothing is taken on from outside' : undefined,
+  );
+
+  const loop = startLoop({
+    name: 'outbox bound',
+    pauseMs: LOOK_PAUSE_MS,
+    clock,
+    logger,
+    round: async () => {
+      const sinceMs = relay.waitsSinceMs();
+      const waitsLong = sinceMs !== undefined && clock.nowMs() - sinceMs > WAITS_LONG_MS;
+      const bytes = waitsLong ? await bytesIn(outbox) : 0;
+      const wasFull = isFull;
+      isFull = bytes > (wasFull ? bytesMax * LET_GO_SHARE : bytesMax);
+      gauge.set(isFull ? 1 : 0);
+      if (isFull && !wasFull) logger.error({ bytes, bytesMax }, 'too much waits for Kafka: work is refused');
+      if (wasFull && !isFull) logger.info({ bytes, bytesMax }, 'work is taken on again');
+      return false;
+    },
+  });
+  return { acceptsWork: () => !isFull, [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose]() };
+}
+
+interface CollectionStats {
+  readonly storageStats: { readonly size: number | bigint };
+}
+
+/** The size of all bundles, of this process and of others, as the database counts it without looking at them. */
+async function bytesIn(outbox: Outbox): Promise<number> {
+  const shards = await outbox
+    .aggregate<CollectionStats>([{ $collStats: { storageStats: {} } }], { readConcern: { level: 'local' } })
+    .toArray();
+  return shards.reduce((sum, { storageStats }) => sum + Number(storageStats.size), 0);
+}

@@ -1,0 +1,58 @@
+import type { Clock } from '@pesewa/kernel';
+import type { CrashPoint, Logger } from '@pesewa/runtime';
+import type { Outbox } from './bundle.ts';
+
+const AT_ONCE_MAX = 1_000;
+const PAUSE_MS = { first: 100, last: 5_000 } as const;
+
+/** Takes what was sent out of the outbox in the background: no caller waits for it. */
+export interface Removal {
+  readonly remove: (id: string, removed: () => void) => void;
+  /** Resolves when nothing is left to remove. */
+  readonly idle: () => Promise<void>;
+}
+
+/**
+ * Builds the {@link Removal}. A majority has what it removes: by fewer, a removal may be undone by a failover, and the
+ * bundle would be sent again, days later perhaps. What fails is tried again.
+ */
+export function createRemoval(options: {
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly crashPoint: CrashPoint;
+}): Removal {
+  const { outbox, clock, logger, crashPoint } = options;
+  const sent: { readonly id: string; readonly removed: () => void }[] = [];
+  let removing: Promise<void> | undefined;
+
+  async function removeAll(): Promise<void> {
+    let pauseMs: number = PAUSE_MS.first;
+    while (sent.length > 0) {
+      const some = sent.slice(0, AT_ONCE_MAX);
+      try {
+        await outbox.deleteMany({ _id: { $in: some.map(({ id }) => id) } });
+        crashPoint('relay.after-mark');
+        sent.splice(0, some.length);
+        for (const { removed } of some) removed();
+        pauseMs = PAUSE_MS.first;
+      } catch (error) {
+        logger.warn({ err: error, bundles: sent.length }, 'sent bundles cannot be removed yet');
+        await clock.sleep(pauseMs);
+        pauseMs = Math.min(pauseMs * 2, PAUSE_MS.last);
+      }
+    }
+  }
+
+  return {
+    remove: (id, removed) => {
+      sent.push({ id, removed });
+      removing ??= removeAll().finally(() => {
+        removing = undefined;
+      });
+    },
+    idle: async () => {
+      while (removing) await removing;
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import type { PartitionBounds } from '@pesewa/kafka';
+import { ignoringAll } from '@pesewa/testkit';
+import { expect, it } from 'vitest';
+import type { PartitionDeps } from './partition.ts';
+import { type Opening, openPartition } from './partition-opening.ts';
+import { PartitionStoppedError } from './partition-stopped.ts';
+import { handleTopic } from './received.ts';
+
+const place = { topic: 'ledger.events.v1', partition: 3 };
+const source = `books/${place.topic}/3`;
+
+/** A partition whose database is at 7, and of which a test says where Kafka ends and when what was written. */
+function openAtSeven() {
+  const clock = { ms: 1_000 };
+  let cut: object = {};
+  const deps = {
+    group: 'books',
+    owner: 'me',
+    clock: { nowMs: () => clock.ms },
+    offsets: {
+      findOne: async () => ({ _id: source, next: 7n, topicId: 't-1', owner: 'me', ...cut }),
+      updateOne: async (_filter: unknown, { $set = {} }: { readonly $set?: object }) => {
+        cut = $set;
+      },
+    },
+    outbox: { find: () => ({ sort: () => [] }) },
+  };
+  const handler = handleTopic('ledger', ignoringAll('ledger'), async () => undefined);
+  const opening: Opening = { place, handler, source };
+  /** When the messages from 0 on were written. */
+  const writtenMs = Array.from({ length: 7 }, () => 900);
+  return {
+    clock,
+    writtenMs,
+    /** Looks once, where Kafka ends there, and begins there; gives where it goes on, or why it does not. */
+    look: async (high: bigint, low = 0n) => {
+      clock.ms += 15_000;
+      const bounds: PartitionBounds = { ...place, topicId: 't-1', low, high, committed: 7n };
+      const kafka = {
+        found: async () => bounds,
+        look: async () => bounds,
+        firstSince: async (timeMs: number) => {
+          const first = writtenMs.slice(0, Number(high)).findIndex((atMs) => atMs >= timeMs);
+          return first < 0 ? undefined : BigInt(first);
+        },
+        commit: async () => undefined,
+      };
+      try {
+        return await openPartition(deps as unknown as PartitionDeps, opening, kafka);
+      } catch (error) {
+        if (error instanceof PartitionStoppedError) return error.reason;
+        throw error;
+      }
+    },
+    noted: () => cut,
+  };
+}
+
+const GONE = 'Kafka ended at 5, but 7 is to come next: its log was cut';
+
+it('an end that a new leader does not know of yet stops a partition for as long as it does not', async () => {
+  const { clock, writtenMs, look, noted } = openAtSeven();
+  for (let looks = 0; looks < 9; looks += 1) expect(await look(5n)).toBe(GONE);
+  expect(noted()).toMatchObject({ cutAt: 5n });
+  // What comes next may have been written meanwhile.
+  writtenMs.push(clock.ms);
+  expect(await look(8n)).toBe(7n);
+  expect(noted()).toEqual({});
+});
+
+it('an end that grew between two looks past what comes next is gone, and told of in the same words', async () => {
+  const { clock, writtenMs, look } = openAtSeven();
+  expect(await look(5n)).toBe(GONE);
+  clock.ms += 1;
+  for (const offset of [5, 6, 7]) writtenMs[offset] = clock.ms;
+  expect(await look(8n)).toBe(GONE);
+  expect(await look(9n)).toBe(GONE);
+});
+
+it('an end that grows up to what comes next is gone', async () => {
+  const { clock, writtenMs, look } = openAtSeven();
+  expect(await look(5n)).toBe(GONE);
+  // What is written first may be of a clock that is behind ours.
+  writtenMs[6] = clock.ms;
+  expect(await look(7n)).toBe(GONE);
+});
+
+it('an end that was gone stays gone where Kafka no longer keeps what was written there since', async () => {
+  const { look } = openAtSeven();
+  expect(await look(5n)).toBe(GONE);
+  expect(await look(9n, 7n)).toBe(GONE);
+});

@@ -1,0 +1,148 @@
+import { topics } from '@pesewa/contracts';
+import type { PartitionBounds, Place } from '@pesewa/kafka';
+import { bundlesOf, unpackBundle } from './bundle.ts';
+import {
+  beginOffset,
+  type ConsumerOffset,
+  findOffset,
+  forgetAccepted,
+  forgetCut,
+  noteCut,
+} from './offsets.ts';
+import type { PartitionDeps } from './partition.ts';
+import { PartitionStoppedError } from './partition-stopped.ts';
+import { judgePosition } from './position.ts';
+import type { TopicHandler } from './received.ts';
+
+/** What opening a partition asks of Kafka. */
+export interface PartitionOfKafka {
+  /** What Kafka was found to hold when the partition was assigned; the first look is at that. */
+  readonly found: () => Promise<PartitionBounds | undefined>;
+  readonly look: () => Promise<PartitionBounds | undefined>;
+  /** The offset of the first message that was written at a time or later, in milliseconds; nothing where none was. */
+  readonly firstSince: (timeMs: number) => Promise<bigint | undefined>;
+  /** Commits, as the partition's owner, where its group goes on. */
+  readonly commit: (next: bigint) => Promise<void>;
+}
+
+/** A partition that is being opened, by the one process that was assigned it. */
+export interface Opening {
+  readonly place: Place;
+  readonly handler: TopicHandler;
+  readonly source: string;
+}
+
+const LEFT_PAUSE_MS = 50;
+
+/**
+ * Makes a partition ready to be consumed: its position is held against Kafka's, and what an earlier owner committed but
+ * did not send is sent before anything new is applied. Gives the offset of the message that is to come next.
+ *
+ * Throws a {@link PartitionStoppedError} where only people can say how to go on; any other error passes.
+ */
+export async function openPartition(
+  deps: PartitionDeps,
+  opened: Opening,
+  kafka: PartitionOfKafka,
+): Promise<bigint> {
+  const { place, handler, source } = opened;
+  const { partitions } = topics[handler.topic];
+  const judge = (stored: ConsumerOffset | null, bounds: PartitionBounds | undefined) => {
+    if (!bounds) throw new Error(`Kafka does not say what ${place.topic}/${place.partition} holds`);
+    const position = judgePosition({ group: deps.group, stored, bounds, partitions });
+    return { stored, bounds, position };
+  };
+  const bounds = await kafka.found();
+  let looked = judge(await findOffset(deps.offsets, source), bounds);
+  if (looked.position.kind === 'stopped') {
+    const sinceMs = deps.clock.nowMs();
+    looked = judge(...(await lookCalmly(deps, source, kafka)));
+    if (looked.position.kind === 'stopped' && looked.position.misfit === 'end gone' && looked.stored)
+      looked = judge(
+        await settleCut(deps, looked.stored, { sinceMs, ...looked.bounds }, kafka),
+        looked.bounds,
+      );
+  }
+  const { stored, position } = looked;
+  if (position.kind === 'stopped') throw new PartitionStoppedError(position.reason, position.remedy);
+  const { next } = position;
+  await handler.prepare?.(place.partition);
+  if (position.kind === 'begins') {
+    const { topicId } = looked.bounds;
+    const begun = await beginOffset(deps.offsets, { _id: source, next, topicId, owner: deps.owner });
+    // What stands may be further than what Kafka was asked for, or of another topic.
+    if (begun.owner !== deps.owner) throw new Error(`another owner begins ${source}: it is looked at anew`);
+  } else if (stored?.acceptedCommitted !== undefined) await forget(deps, source, next, kafka);
+  await sendLeftovers(deps, source);
+  return next;
+}
+
+/** What the database and Kafka say at one moment: an owner before us may still be advancing the partition. */
+async function lookCalmly(
+  deps: PartitionDeps,
+  source: string,
+  kafka: PartitionOfKafka,
+): Promise<readonly [ConsumerOffset | null, PartitionBounds | undefined]> {
+  const before = await findOffset(deps.offsets, source);
+  const bounds = await kafka.look();
+  const after = await findOffset(deps.offsets, source);
+  if (before?.next !== after?.next || before?.topicId !== after?.topicId)
+    throw new Error(`another owner advances ${source}: it is looked at anew`);
+  return [after, bounds];
+}
+
+/**
+ * Notes that Kafka was found to end before what comes next, or forgets it: a new leader says less than is replicated until its
+ * followers have asked it, and then nothing before what comes next was written since. Gives what is known then.
+ */
+async function settleCut(
+  { offsets }: PartitionDeps,
+  stored: ConsumerOffset,
+  { sinceMs, low, high }: Pick<PartitionBounds, 'low' | 'high'> & { readonly sinceMs: number },
+  kafka: PartitionOfKafka,
+): Promise<ConsumerOffset> {
+  const { cutAt, cutSeenAt, ...uncut } = stored;
+  const { _id: id, next } = stored;
+  if (cutAt === undefined) {
+    const cut = { cutAt: high, cutSeenAt: new Date(sinceMs) };
+    await noteCut(offsets, { id, next, ...cut });
+    return { ...uncut, ...cut };
+  }
+  // What is no longer kept can't be asked for.
+  if (high < next || low > cutAt || cutSeenAt === undefined) return stored;
+  const written = await kafka.firstSince(cutSeenAt.getTime());
+  if (written !== undefined && written < next) return stored;
+  await forgetCut(offsets, { id, next });
+  return uncut;
+}
+
+/** Makes Kafka the witness of a realigned position, so that a database that is restored later is noticed again. */
+async function forget(
+  deps: PartitionDeps,
+  source: string,
+  next: bigint,
+  kafka: PartitionOfKafka,
+): Promise<void> {
+  await kafka.commit(next);
+  // A member that is leaving its group commits nothing, and does not say so.
+  if ((await kafka.look())?.committed !== next) throw new Error(`the group has not committed ${source} yet`);
+  await forgetAccepted(deps.offsets, { id: source, next });
+}
+
+/**
+ * Sends, in order, what an earlier owner of a partition committed but did not send. A position that was set back gives
+ * new bundles the ids of those, so they must be gone first.
+ */
+async function sendLeftovers(deps: PartitionDeps, source: string): Promise<void> {
+  const sends: Promise<void>[] = [];
+  let areLeft = false;
+  for await (const bundle of deps.outbox.find(bundlesOf(source)).sort({ _id: 1 })) {
+    areLeft = true;
+    if (!deps.relay.holds(bundle._id)) sends.push(deps.relay.send(unpackBundle(bundle)));
+  }
+  await Promise.all(sends);
+  while (areLeft) {
+    areLeft = (await deps.outbox.findOne(bundlesOf(source), { projection: { _id: 1 } })) !== null;
+    if (areLeft) await deps.clock.sleep(LEFT_PAUSE_MS);
+  }
+}

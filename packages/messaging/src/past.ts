@@ -1,0 +1,34 @@
+import { type AvroRecord, fullName, type TopicEvent, type TopicName, topics } from '@pesewa/contracts';
+import type { Positions } from '@pesewa/kafka';
+import type { Codec } from './codec.ts';
+import type { Messaging } from './messaging.ts';
+import { headerOf, type Reading, type Received, readMessages, type TopicHandler } from './received.ts';
+
+/** An event that lies in a topic, with what made it happen. */
+export type PastEvent<Name extends TopicName> = Received<TopicEvent<Name>> & {
+  /** The id of the event that caused it; empty where none did. */
+  readonly causationId: string;
+};
+
+type Read = Extract<Reading, { readonly kind: 'event' }>;
+
+/** Only events of the topic are read, which the wide type can't say. */
+function toPast<Name extends TopicName>({ event, message }: Read): PastEvent<Name> {
+  return { ...event, causationId: headerOf(message, 'causation-id') } as unknown as PastEvent<Name>;
+}
+
+/** Builds what reads a topic without consuming it. */
+export function openPast(
+  positions: Pick<Positions, 'since'>,
+  parts: { readonly codec: Codec; readonly topicPrefix: string },
+): Messaging['since'] {
+  return async function* since<Name extends TopicName>(name: Name, partition: number, timeMs: number) {
+    const events: readonly AvroRecord[] = topics[name].events;
+    const all: TopicHandler = { topic: name, types: events.map(fullName), handle: async () => undefined };
+    const place = { topic: parts.topicPrefix + topics[name].name, partition };
+    for await (const messages of positions.since(place, timeMs)) {
+      const readings = await readMessages(messages, all, parts.codec);
+      yield readings.flatMap((reading) => (reading.kind === 'event' ? [toPast<Name>(reading)] : []));
+    }
+  };
+}

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { judgePosition, type Misfit, type Position } from './position.ts';
+
+const TOPIC_ID = 'a1';
+const bounds = { topic: 'payouts.events.v1', partition: 3, topicId: TOPIC_ID, low: 0n, high: 100n };
+
+interface Case {
+  readonly stored?: {
+    readonly next: bigint;
+    readonly topicId?: string;
+    readonly acceptedCommitted?: bigint;
+    readonly cutAt?: bigint;
+  };
+  readonly committed?: bigint;
+  readonly low?: bigint;
+  readonly high?: bigint;
+  readonly partition?: number;
+}
+
+function judge({ stored, committed, ...more }: Case): Position {
+  return judgePosition({
+    group: 'ledger',
+    stored: stored ? { topicId: TOPIC_ID, ...stored } : null,
+    bounds: { ...bounds, committed, ...more },
+    partitions: 12,
+  });
+}
+
+describe('a partition goes on', () => {
+  it.each<readonly [string, Case, bigint]>([
+    ['where the database and Kafka agree', { stored: { next: 50n }, committed: 50n }, 50n],
+    ['where Kafka has heard less than the database knows', { stored: { next: 50n }, committed: 20n }, 50n],
+    ['where Kafka has forgotten the group', { stored: { next: 50n } }, 50n],
+    ['where nothing was committed since it began', { stored: { next: 0n }, committed: 0n }, 0n],
+    ['where the oldest message is next', { stored: { next: 40n }, committed: 40n, low: 40n }, 40n],
+    ['at the end', { stored: { next: 100n }, committed: 100n }, 100n],
+    [
+      'where an operator accepted what Kafka knows',
+      { stored: { next: 50n, acceptedCommitted: 80n }, committed: 80n },
+      50n,
+    ],
+  ])('%s', (_name, given, next) => {
+    expect(judge(given)).toEqual({ kind: 'continues', next });
+  });
+});
+
+describe('a partition begins', () => {
+  it.each<readonly [string, Case]>([
+    ['where nobody has read it', {}],
+    ['where it is empty', { high: 0n }],
+    ['where a group had come to its start and no further', { committed: 0n }],
+  ])('%s', (_name, given) => {
+    expect(judge(given)).toEqual({ kind: 'begins', next: 0n });
+  });
+});
+
+it('tells the same of a log that was cut, however it grows', () => {
+  const cut = judge({ stored: { next: 120n }, high: 100n });
+  expect(judge({ stored: { next: 120n, cutAt: 100n }, high: 200n })).toEqual(cut);
+  expect(judge({ stored: { next: 50n }, low: 70n })).toEqual(judge({ stored: { next: 50n }, low: 60n }));
+});
+
+describe('a partition is stopped', () => {
+  it.each<readonly [string, Case, Misfit, string]>([
+    ['recreated topic', { stored: { next: 50n, topicId: 'b2' } }, 'recreated', '--to start'],
+    [
+      'recreated topic whose offsets look right',
+      { stored: { next: 50n, topicId: 'b2' }, committed: 50n },
+      'recreated',
+      '--to start',
+    ],
+    ['cut log', { stored: { next: 50n }, committed: 50n, low: 51n }, 'start gone', '--to start'],
+    [
+      'cut log of a restored database',
+      { stored: { next: 50n }, committed: 90n, low: 51n },
+      'start gone',
+      '--to start',
+    ],
+    ['log that ends before', { stored: { next: 101n }, committed: 101n }, 'end gone', '--to start'],
+    ['log that is empty again', { stored: { next: 1n }, high: 0n }, 'end gone', '--to start'],
+    [
+      'log that has grown again',
+      { stored: { next: 90n, cutAt: 80n }, committed: 90n },
+      'end gone',
+      '--to start',
+    ],
+    ['lost document', { committed: 1n }, 'lost', '--to start'],
+    ['lost document of a cut log', { committed: 70n, low: 60n }, 'lost', '--to start'],
+    ['first look at a log without its beginning', { low: 1n }, 'unknown start', '--to start'],
+    ['lost document, forgotten group', { low: 60n, committed: 0n }, 'unknown start', '--to start'],
+    ['restored database', { stored: { next: 50n }, committed: 51n }, 'restored', '--to stored'],
+    [
+      'database restored again after it was accepted',
+      { stored: { next: 50n, acceptedCommitted: 80n }, committed: 90n },
+      'restored',
+      '--to stored',
+    ],
+    [
+      'database restored to less than was accepted',
+      { stored: { next: 50n, acceptedCommitted: 80n }, committed: 60n },
+      'restored',
+      '--to stored',
+    ],
+    ['added partition', { partition: 12 }, 'added', 'deploy the version'],
+    ['added partition that has a position', { partition: 12, stored: { next: 1n } }, 'added', 'deploy'],
+  ])('%s', (_name, given, misfit, remedy) => {
+    const position = judge(given);
+    expect(position).toMatchObject({ kind: 'stopped', misfit });
+    const told = position.kind === 'stopped' ? position.remedy : '';
+    expect(told).toContain(remedy);
+    expect(told).toContain('docs/runbooks/partition-stopped.md');
+    expect(told.includes('pesewa realign ledger payouts.events.v1 3 --to ')).toBe(misfit !== 'added');
+  });
+});

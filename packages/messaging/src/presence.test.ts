@@ -1,0 +1,106 @@
+import { systemClock } from '@pesewa/kernel';
+import { createLogger } from '@pesewa/runtime';
+import { createQuickClock } from '@pesewa/testkit';
+import { expect, it, vi } from 'vitest';
+import { type Bundle, bundleId, commitSource, type Outbox } from './bundle.ts';
+import { createOwnership } from './ownership.ts';
+import { openRelay } from './relay.ts';
+import { type PresenceDeps, startPresence } from './sweeper.ts';
+
+const logger = createLogger({ name: 'test', level: 'silent' });
+
+/** The presence of a process, whose monotonic clock and whose database a test has in hand. */
+async function openPresence() {
+  const monotonic = { ms: 1_000 };
+  const database = { answers: Promise.resolve() };
+  const ownership = createOwnership('me', () => monotonic.ms);
+  const leases = {
+    deleteMany: async () => undefined,
+    findOneAndUpdate: async () => {
+      await database.answers;
+      return { owner: 'me' };
+    },
+  };
+  const presence = await startPresence({
+    leases: leases as unknown as PresenceDeps['leases'],
+    owner: 'me',
+    clock: createQuickClock(),
+    logger,
+    ownership,
+    monotonicMs: () => monotonic.ms,
+  });
+  return { presence, monotonic, database, maySend: ownership.maySend };
+}
+
+const own = commitSource('test', 'me');
+
+/** A relay whose producer sends, when a test says so, what it may by then. */
+function openGatedRelay(maySend: (source: string) => boolean) {
+  const sent: string[] = [];
+  let waiting: { readonly source: string; readonly id: string; readonly done: () => void }[] = [];
+  const relay = openRelay({
+    producer: {
+      produce: ({ source, records }) =>
+        new Promise((done) => void waiting.push({ source, id: records[0]?.key ?? '', done })),
+      drop: async (source) => {
+        waiting = waiting.filter((one) => one.source !== source);
+      },
+      [Symbol.asyncDispose]: async () => undefined,
+    },
+    outbox: { deleteMany: async () => undefined } as unknown as Outbox,
+    clock: systemClock,
+    logger,
+    crashPoint: () => undefined,
+  });
+  return {
+    relay,
+    sent,
+    commit: (sequence: number) => {
+      const _id = bundleId(own, sequence);
+      const messages = [{ topic: 't', key: String(sequence), body: Buffer.of(1) }];
+      const bundle: Bundle = { _id, messages, createdAt: new Date(0) };
+      void relay.send(bundle);
+    },
+    pump: () => {
+      const ready = waiting.filter(({ source }) => maySend(source));
+      waiting = waiting.filter((one) => !ready.includes(one));
+      for (const { id, done } of ready) {
+        sent.push(id);
+        done();
+      }
+    },
+  };
+}
+
+it('a process sends what it has committed for as long as nobody takes it for dead', async () => {
+  const { presence, monotonic, database, maySend } = await openPresence();
+  expect(maySend(own)).toBe(true);
+  monotonic.ms += 4_900;
+  expect(maySend(own)).toBe(true);
+  const answers = Promise.withResolvers<void>();
+  database.answers = answers.promise;
+  // It slept, or its database did.
+  monotonic.ms += 5_100;
+  expect(maySend(own)).toBe(false);
+  // What another left is the sweeper's to send.
+  expect(maySend(commitSource('test', 'dead'))).toBe(true);
+  answers.resolve();
+  await vi.waitFor(() => expect(maySend(own)).toBe(true));
+  await presence[Symbol.asyncDispose]();
+});
+
+it('a process that was silent for too long sends all that it has committed, in its order', async () => {
+  const { presence, monotonic, maySend } = await openPresence();
+  const { relay, sent, commit, pump } = openGatedRelay(maySend);
+  for (const sequence of [1, 2, 3]) commit(sequence);
+  monotonic.ms += 60_000;
+  pump();
+  expect(sent).toEqual([]);
+  await vi.waitFor(() => expect(maySend(own)).toBe(true));
+  commit(4);
+  pump();
+  // The sweeper may have sent some of them: those come once more, and never for the first time after a newer one.
+  expect(sent).toEqual(['1', '2', '3', '4']);
+  await presence[Symbol.asyncDispose]();
+  await relay[Symbol.asyncDispose]();
+});

@@ -1,0 +1,57 @@
+import type { Place } from '@pesewa/kafka';
+import type { Health, Logger } from '@pesewa/runtime';
+import { Gauge, type Registry } from 'prom-client';
+import type { PartitionStoppedError } from './partition-stopped.ts';
+
+/** The partitions that stand still until people let them go on. */
+export interface StoppedPartitions {
+  readonly add: (place: Place, error: PartitionStoppedError) => void;
+  /** It goes on: nothing is said where it was not stopped. */
+  readonly delete: (place: Place) => void;
+  /** It may be somebody else's now, stopped as it is. */
+  readonly release: (place: Place) => void;
+}
+
+/** Builds what shows the stopped partitions of a group: a log line for each, a detail of readiness, a metric. */
+export function showStoppedPartitions(options: {
+  readonly group: string;
+  readonly health: Health;
+  readonly metrics: Registry;
+  readonly logger: Logger;
+}): StoppedPartitions {
+  const stopped = new Map<string, PartitionStoppedError>();
+  // It is looked at again now and then, and after each rebalance; the same reason is said once.
+  const said = new Map<string, string>();
+  const gauge = new Gauge({
+    name: 'consumer_partitions_stopped',
+    help: 'Partitions that stand still until people let them go on, by topic.',
+    labelNames: ['topic'],
+    registers: [options.metrics],
+  });
+  options.health.addDetail(`partitions of ${options.group}`, () =>
+    stopped.size === 0
+      ? undefined
+      : [...stopped].map(([id, { reason, remedy }]) => `${id}: ${reason}; ${remedy}`).join(' · '),
+  );
+  const count = (topic: string) =>
+    gauge.set({ topic }, [...stopped.keys()].filter((id) => id.startsWith(`${topic}/`)).length);
+  return {
+    add: ({ topic, partition }: Place, error) => {
+      const id = `${topic}/${partition}`;
+      const { reason, remedy } = error;
+      stopped.set(id, error);
+      count(topic);
+      if (said.get(id) === reason) return;
+      said.set(id, reason);
+      options.logger.error({ topic, partition, reason, remedy }, 'a partition is stopped');
+    },
+    delete: ({ topic, partition }) => {
+      const id = `${topic}/${partition}`;
+      if (stopped.delete(id)) count(topic);
+      if (said.delete(id)) options.logger.info({ topic, partition }, 'a stopped partition goes on');
+    },
+    release: ({ topic, partition }) => {
+      if (stopped.delete(`${topic}/${partition}`)) count(topic);
+    },
+  };
+}

@@ -1,0 +1,11 @@
+import { join } from 'node:path';
+import { openSecuredKafka, type SecuredKafka } from '@pesewa/stack';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+
+/** A broker with TLS and credentials of one test file's own; it knows these users by SCRAM. */
+export function openTestSecuredKafka(
+  users: Parameters<typeof openSecuredKafka>[0]['users'],
+): Promise<SecuredKafka> {
+  return openSecuredKafka({ root, env: process.env, users });
+}

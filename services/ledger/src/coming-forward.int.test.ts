@@ -1,0 +1,203 @@
+import { type Database, openDatabase, PartitionStoppedError } from '@pesewa/messaging';
+import { prepareTestNames } from '@pesewa/testkit';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type ChunkLedger, openChunkLedger } from './chunks.fixture.ts';
+import type { OwnEvent } from './domain/own-events.ts';
+import {
+  BOOKS,
+  collect,
+  comeForward,
+  copyDatabase,
+  fund,
+  hold,
+  openTicking,
+  published,
+  restoreDatabase,
+} from './forward.fixture.ts';
+import { anyCuts, anyStory, type Chunk, cut, lawfulStory } from './stories.fixture.ts';
+
+let database: Database;
+let ledger: ChunkLedger;
+let topic: OwnEvent[];
+
+beforeAll(async () => {
+  const config = await prepareTestNames([]);
+  const name = `${config.DATABASE_PREFIX}forward`;
+  database = await openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' });
+});
+
+beforeEach(begin);
+
+afterAll(async () => {
+  await database.db.dropDatabase();
+  await database[Symbol.asyncDispose]();
+});
+
+async function begin(): Promise<void> {
+  await restoreDatabase(database, new Map());
+  ledger = await openChunkLedger(database, openTicking(), { refundFee: true });
+  topic = [];
+}
+
+/** Applies chunks as the ledger does, and has it tell of them. */
+async function live(...chunks: readonly Chunk[]): Promise<void> {
+  for (const { topic: from, instructions } of chunks) {
+    const { events } = await ledger.apply(instructions, { topic: from });
+    topic.push(...events.filter((event) => event.topic === 'ledger').map(published));
+  }
+}
+
+const books = () => copyDatabase(database, BOOKS);
+/** Each page is what it was. */
+const asTold = { warnings: [], told: [] };
+/** One is another. */
+const otherwise = { warnings: ['a page differs from the one that was published'], told: [] };
+
+const SEED = 45;
+
+/** What happens to a ledger, and how much of it the backup has. */
+const stories = [anyStory, lawfulStory].flatMap((story, index) =>
+  fc
+    .sample(fc.tuple(story, anyCuts, fc.nat({ max: 9 })), { seed: SEED + index, numRuns: 6 })
+    .map(([told, sizes, tenths], number) => {
+      const chunks = cut(told, sizes);
+      const known = Math.floor((chunks.length * tenths) / 10);
+      return { name: `${index}.${number}`, chunks, known, isLawful: story === lawfulStory };
+    }),
+);
+
+describe('a ledger whose database is an older one', () => {
+  it.each(stories)(
+    'comes to the books that it had, to the byte (story $name)',
+    async ({ chunks, known, isLawful }) => {
+      await live(...chunks.slice(0, known));
+      const backup = await copyDatabase(database);
+      await live(...chunks.slice(known));
+      const truth = await books();
+      await restoreDatabase(database, backup);
+      expect(await comeForward(database, topic)).toEqual(asTold);
+      expect(await books()).toEqual(truth);
+      // Told again, all of it is known; what was parked for want of what came later would be booked now.
+      if (!isLawful) return;
+      ledger = await openChunkLedger(database, openTicking(), { refundFee: true });
+      for (const { topic: from, instructions } of chunks) await ledger.apply(instructions, { topic: from });
+      expect(await books()).toEqual(truth);
+    },
+  );
+
+  it('goes on where it died, and comes to the same', async () => {
+    await live(fund('cm-1', 1_000n));
+    const backup = await copyDatabase(database);
+    await live(hold('po-1'), collect('co-1', 50n), hold('po-2', 'po-3'), fund('cm-2', 5n), hold('po-4'));
+    const truth = await books();
+    for (let diesAt = 0; diesAt < 5; diesAt += 1) {
+      await restoreDatabase(database, backup);
+      await expect(comeForward(database, topic, { diesAt })).rejects.toThrow('died');
+      expect(await books()).not.toEqual(truth);
+      expect(await comeForward(database, topic)).toEqual(asTold);
+      expect(await books()).toEqual(truth);
+    }
+  });
+
+  it('goes on where it died, though another chain was far ahead of what waits', async () => {
+    await live(fund('cm-1', 1_000n));
+    const backup = await copyDatabase(database);
+    await live(hold('po-1'));
+    const late = topic.splice(-2);
+    await live(collect('co-1', 50n));
+    // Each is a second later than the one before: more than the reading overlaps by.
+    for (let index = 0; index < 30; index += 1) await live(fund(`cm-other-${index}`, 1n, 'other'));
+    topic.push(...late);
+    const truth = await books();
+    await restoreDatabase(database, backup);
+    await expect(comeForward(database, topic, { diesAt: 50 })).rejects.toThrow('died');
+    expect(await database.db.collection('entries').countDocuments()).toBeGreaterThan(20);
+    expect(await comeForward(database, topic)).toEqual(asTold);
+    expect(await books()).toEqual(truth);
+  });
+
+  it('takes what came out of order, and twice, for what it is', async () => {
+    await live(fund('cm-1', 1_000n));
+    const backup = await copyDatabase(database);
+    await live(hold('po-1'));
+    const held = topic.splice(0);
+    await live(collect('co-1', 50n), hold('po-2'));
+    const truth = await books();
+    await restoreDatabase(database, backup);
+    // One replica's relay was late; what it had sent, its successor sent again.
+    expect(await comeForward(database, [...topic.slice(0, 2), ...held, ...topic, ...held])).toEqual(asTold);
+    expect(await books()).toEqual(truth);
+  });
+
+  it('books what was told last before an end, though its page never was', async () => {
+    await live(fund('cm-1', 1_000n));
+    const backup = await copyDatabase(database);
+    await live(hold('po-1', 'po-2'));
+    topic = topic.filter(({ type }) => type !== 'pesewa.ledger.PageWritten').slice(0, -1);
+    await restoreDatabase(database, backup);
+    const { warnings, told } = await comeForward(database, topic);
+    expect(warnings).toEqual(otherwise.warnings);
+    const entries = await database.db.collection('entries').find().sort({ _id: 1 }).toArray();
+    expect(entries.map(({ _id }) => String(_id))).toEqual(['cm-1/fund', 'po-1/hold']);
+    // The page has been told now: a backup that is restored once more comes forward over it.
+    topic.push(...told);
+    ledger = await openChunkLedger(database, openTicking());
+    await live(hold('po-1', 'po-2'), hold('po-3'));
+    const truth = await books();
+    await restoreDatabase(database, backup);
+    expect(await comeForward(database, topic)).toEqual(asTold);
+    expect(await books()).toEqual(truth);
+  });
+
+  it('books a hold under another number where the entry before it was told to nobody', async () => {
+    await live(fund('cm-1', 1_000n));
+    const backup = await copyDatabase(database);
+    const told = topic.length;
+    await live(collect('co-1', 50n));
+    const untold = topic.splice(told);
+    await live(hold('po-1'));
+    await restoreDatabase(database, backup);
+    expect(untold).toHaveLength(2);
+    expect(await comeForward(database, topic)).toEqual(otherwise);
+    ledger = await openChunkLedger(database, openTicking());
+    await ledger.apply(collect('co-1', 50n).instructions, { topic: 'collections' });
+    const found = await database.db.collection('wallets').findOne({});
+    expect(found).toMatchObject({ available: 950n, held: 100n, sequence: 3n });
+  });
+
+  it('stops where its topic lacks a page, and goes on without it where people say so', async () => {
+    await live(fund('cm-1', 1_000n));
+    const backup = await copyDatabase(database);
+    await live(hold('po-1'));
+    const before = topic.length;
+    await live(hold('po-2'));
+    const lost = topic.slice(0, before - 2);
+    await restoreDatabase(database, backup);
+    const kept = [...lost, ...topic.slice(before)];
+    const stopping = comeForward(database, kept);
+    await expect(stopping).rejects.toBeInstanceOf(PartitionStoppedError);
+    await expect(stopping).rejects.toThrow(
+      /payouts\/0 is at page 0, and page 2 comes next; restore a younger backup/,
+    );
+    expect(await books()).toEqual(new Map([...backup].filter(([name]) => BOOKS.includes(name))));
+    await comeForward(database, kept, { gaps: 'pass' });
+    const found = await database.db.collection('wallets').findOne({});
+    expect(found).toMatchObject({ available: 900n, held: 100n, sequence: 2n });
+    // And from then on nothing is missing.
+    expect(await comeForward(database, kept)).toEqual(asTold);
+  });
+
+  it('stops where money is missing for what was told', async () => {
+    await live(fund('cm-1', 90n));
+    const backup = await copyDatabase(database);
+    const told = topic.length;
+    await live(collect('co-1', 50n));
+    topic.splice(told);
+    await live(hold('po-1'));
+    await restoreDatabase(database, backup);
+    await expect(comeForward(database, topic)).rejects.toThrow(
+      "po-1/hold can't be booked as it was published",
+    );
+  });
+});

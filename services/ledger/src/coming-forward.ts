@@ -1,0 +1,288 @@
+import { topics } from '@pesewa/contracts';
+import { CLOCK_SKEW_MAX_MS, type Messaging, PartitionStoppedError } from '@pesewa/messaging';
+import type { Logger } from '@pesewa/runtime';
+import type { Collection } from 'mongodb';
+import {
+  type Answered,
+  isWhole,
+  type OwnEvent,
+  type OwnNews,
+  postingId,
+  readOwnEvent,
+} from './domain/own-events.ts';
+import { createOwnPages, type OwnPage, type OwnPages } from './domain/own-pages.ts';
+import { orderOf } from './events.ts';
+import { createKnown, type Known } from './known.ts';
+import { anotherPage, createRepeater, type Repeater, type Repetition } from './repeater.ts';
+import type { LedgerStore } from './store.ts';
+
+/** Whether the ledger goes on where its topic lacks something. */
+export type GapPolicy = 'stop' | 'pass';
+
+/** Brings a database that was restored from a backup forward, by what the ledger itself had published since (ADR 45). */
+export interface ComingForward {
+  /**
+   * Reads a partition of the ledger's own topic from where the database ends, and writes what it lacks; done before anything
+   * of the same partition of any other topic is applied. Nothing, in a ledger that was not restored.
+   *
+   * @throws PartitionStoppedError where the topic lacks something, or has what the database lacks though nothing says that the
+   * database is an older one
+   */
+  readonly partition: (partition: number) => Promise<void>;
+}
+
+/** Page times, the database's own and Kafka's are by three clocks, each within the bound of MongoDB's. */
+const OVERLAP_MS = 3 * CLOCK_SKEW_MAX_MS;
+/** What did not come within so many pages does not come: no two writers are so far apart. */
+const PAGES_WAITING_MAX = 1_000;
+const REST_MAX = 10_000;
+const NO_PARTITION = -1;
+
+interface Mark {
+  /** The partition. */
+  readonly _id: number;
+  /** From when on its topic is to be read. */
+  readonly sinceMs: number;
+}
+
+interface Run {
+  readonly partition: number;
+  readonly waiting: OwnPage[];
+  /** The number of the newest page of each chain. */
+  readonly heads: Map<string, bigint>;
+  /** By how much a wallet's numbers differ from the published ones, because entries before them were never published. */
+  readonly shifts: Map<string, bigint>;
+  /** Pages that were written, and those among them that differ from what was published. */
+  readonly count: { pages: number; differing: number };
+  /** Notes, once, that there is something to do: a crash must not end it. Stops where the database should have it. */
+  readonly begin: (lacking: string) => Promise<void>;
+}
+
+/** What it needs. */
+export interface ComingForwardDeps {
+  readonly messaging: Pick<Messaging, 'db' | 'since' | 'inTransaction' | 'mayHaveGoneBack'>;
+  readonly store: Pick<LedgerStore, 'newestPage' | 'read' | 'write'>;
+  readonly gaps: GapPolicy;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+}
+
+interface Deps extends ComingForwardDeps {
+  readonly repeater: Repeater;
+  readonly known: Known;
+}
+
+/** Builds {@link ComingForward}. */
+export function createComingForward(given: ComingForwardDeps): ComingForward {
+  const known = createKnown(given.messaging.db);
+  const deps = { ...given, known, repeater: createRepeater({ ...given, known }) };
+  const marks = deps.messaging.db.collection<Mark>('coming_forward');
+  const running = new Map<number, Promise<void>>();
+  return {
+    partition: (partition) => {
+      // The same partition of several topics is taken over at once.
+      const known = running.get(partition);
+      if (known) return known;
+      const begun = comeForward(deps, marks, partition).finally(() => running.delete(partition));
+      running.set(partition, begun);
+      return begun;
+    },
+  };
+}
+
+async function comeForward(deps: Deps, marks: Collection<Mark>, partition: number): Promise<void> {
+  const { messaging, logger } = deps;
+  // A primary that was just elected may not know yet what a majority has; it answers a write once it does.
+  await marks.deleteOne({ _id: NO_PARTITION });
+  const mark = await marks.findOne({ _id: partition }, { readConcern: { level: 'majority' } });
+  const sinceMs = mark?.sinceMs ?? (await newestMs(deps.store, partition)) - OVERLAP_MS;
+  let isBegun = mark !== null;
+  const begin = async (lacking: string) => {
+    if (isBegun) return;
+    // Who may write to the topic could have anything booked, if that alone were enough.
+    if (!(await messaging.mayHaveGoneBack())) throw strange(partition, lacking);
+    await marks.updateOne({ _id: partition }, { $setOnInsert: { sinceMs } }, { upsert: true });
+    isBegun = true;
+    logger.info({ partition }, 'the database is an older one: the ledger comes forward by its own events');
+  };
+  const count = { pages: 0, differing: 0 };
+  const run: Run = { partition, waiting: [], heads: new Map(), shifts: new Map(), count, begin };
+  const pages = createOwnPages(partition);
+  for await (const events of messaging.since('ledger', partition, sinceMs)) {
+    await hear(deps, run, pages, events);
+    await writePages(deps, run, PAGES_WAITING_MAX);
+    if (pages.restSize() > REST_MAX) await forgetKnown(deps, pages);
+  }
+  await forgetKnown(deps, pages);
+  run.waiting.push(...pages.rest());
+  await writePages(deps, run, 0);
+  if (!isBegun) return;
+  await marks.deleteOne({ _id: partition });
+  logger.info({ partition, ...count }, 'the ledger has come forward by its own events');
+}
+
+const chainsOf = (partition: number): readonly string[] =>
+  ['payouts', 'collections', 'ledgerCommands'].map((topic) => `${topic}/${partition}`);
+
+/** The time of the newest page of a partition's chains; where there is none, all that its topic has is to be read. */
+async function newestMs(store: Deps['store'], partition: number): Promise<number> {
+  const heads = await Promise.all(chainsOf(partition).map((chain) => store.newestPage(chain)));
+  return Math.max(OVERLAP_MS, ...heads.map(({ atMs }) => atMs));
+}
+
+async function hear(deps: Deps, run: Run, pages: OwnPages, events: readonly OwnEvent[]): Promise<void> {
+  const told: OwnPage[] = [];
+  const decided: Decided[] = [];
+  const refused: Refused[] = [];
+  for (const news of events.map(readOwnEvent)) {
+    if (news.kind === 'order') decided.push(news);
+    else if (news.kind === 'refusal') refused.push(news);
+    else {
+      const page = pages.add(news);
+      if (page) told.push(page);
+    }
+  }
+  const lacking = await deps.known.lacking(told.flatMap(({ written }) => written ?? []));
+  for (const page of told) {
+    const lack = page.written && lacking.get(page.written);
+    if (!lack) continue;
+    await run.begin(lack === 'another' ? `another ${nameOf(page)}` : nameOf(page));
+    if (!chainsOf(run.partition).includes(page.chain))
+      throw cannot(run, `${nameOf(page)} is of another partition`);
+    // Nothing is built upon it.
+    if (lack === 'another' && deps.gaps === 'stop') throw cannot(run, anotherPage(page));
+    run.waiting.push(page);
+  }
+  await repeatOrders(deps, run, decided);
+  await repeatRefusals(deps, run, refused);
+}
+
+async function repeatOrders(deps: Deps, run: Run, orders: readonly Decided[]): Promise<void> {
+  const undecided = await deps.known.undecided(orders.map(({ decided }) => decided.commandId));
+  for (const { event, decided } of orders) {
+    const { commandId } = decided;
+    if (!undecided.has(commandId)) continue;
+    await run.begin(`the decision about ${commandId}`);
+    if (isWhole(event)) await deps.repeater.order(orderOf(decided));
+    else await leaveOut(deps, run, commandId);
+  }
+}
+
+async function repeatRefusals(deps: Deps, run: Run, refused: readonly Refused[]): Promise<void> {
+  const unanswered = await deps.known.unanswered(namesOf(refused));
+  const forgotten = refused.filter(({ instruction }) => unanswered.has(postingId(instruction)));
+  for (const [atMs, all] of Map.groupBy(forgotten, (one) => one.atMs)) {
+    await run.begin(`the refusal of ${namesOf(all).join(', ')}`);
+    const whole = all.filter(({ event }) => isWhole(event));
+    for (const name of namesOf(all.filter((one) => !whole.includes(one)))) await leaveOut(deps, run, name);
+    await deps.repeater.refusals(whole, atMs);
+  }
+}
+
+/** Goes on without what is not told in full, where people have said so: it is as good as missing. */
+async function leaveOut({ gaps, known, logger }: Deps, run: Run, id: string): Promise<void> {
+  if (gaps === 'stop') throw cannot(run, `what became of ${id} is not told in full`);
+  await known.leaveOut([id]);
+  logger.warn({ partition: run.partition, leftOut: [id] }, 'what is not told in full is left out');
+}
+
+type Decided = Extract<OwnNews, { readonly kind: 'order' }>;
+type Refused = Extract<OwnNews, { readonly kind: 'refusal' }>;
+
+const namesOf = (told: readonly Answered[]): readonly string[] =>
+  told.map(({ instruction }) => postingId(instruction));
+
+/** An answer that was published again is on a page already. */
+async function forgetKnown({ known }: Deps, pages: OwnPages): Promise<void> {
+  const rest = pages.rest();
+  const unanswered = await known.unanswered(rest.flatMap(({ postings }) => namesOf(postings)));
+  for (const page of rest)
+    if (!namesOf(page.postings).some((name) => unanswered.has(name))) pages.forget(page);
+}
+
+/** Writes the pages that wait, each after those that it builds on; up to `waitingMax` may go on waiting for what is still to be read. */
+async function writePages(deps: Deps, run: Run, waitingMax: number): Promise<void> {
+  for (const chain of new Set(run.waiting.map((page) => page.chain)))
+    run.heads.set(chain, (await deps.store.newestPage(chain)).number);
+  for (let [first] = run.waiting; first; [first] = run.waiting) {
+    await run.begin(nameOf(first));
+    if (await writeNext(deps, run)) continue;
+    if (run.waiting.length <= waitingMax) return;
+    await writeAnyway(deps, run);
+  }
+}
+
+/** Writes the first page that can be written as it was published; false where there is none. */
+async function writeNext(deps: Deps, run: Run): Promise<boolean> {
+  const held = new Set<string>();
+  for (const page of run.waiting) {
+    const { chain, written } = page;
+    const follows = written ? written.number <= (run.heads.get(chain) ?? 0n) + 1n : !held.has(chain);
+    const outcome = follows && (await deps.repeater.page(page, 'none', run.shifts));
+    if (outcome && isDone(outcome)) {
+      note(deps, run, page, outcome);
+      return true;
+    }
+    if (outcome && outcome.kind === 'gap' && deps.gaps === 'stop') throw cannot(run, outcome.reason);
+    held.add(chain);
+  }
+  return false;
+}
+
+/** Writes the first page that waits, though an entry before it was never published; stops where more than that is missing. */
+async function writeAnyway(deps: Deps, run: Run): Promise<void> {
+  const { waiting, heads, shifts } = run;
+  // What is on no published page may be what a page before these lacks.
+  const published = waiting.filter(({ written }) => written);
+  const isNext = ({ chain, written }: OwnPage) =>
+    written !== undefined && written.number <= (heads.get(chain) ?? 0n) + 1n;
+  const page = published.find(isNext) ?? published[0] ?? waiting[0];
+  if (!page) return;
+  let outcome = await deps.repeater.page(page, 'numbers', shifts);
+  if (!isDone(outcome) && deps.gaps === 'pass') outcome = await deps.repeater.page(page, 'gaps', shifts);
+  if (isDone(outcome)) return note(deps, run, page, outcome);
+  throw cannot(run, outcome.reason);
+}
+
+function cannot({ partition }: Run, reason: string): PartitionStoppedError {
+  return new PartitionStoppedError(
+    `${topics.ledger.name}, partition ${partition}, can't bring our database forward: ${reason}`,
+    'restore a younger backup; where there is none, OWN_EVENTS_GAPS=pass goes on without what is missing (docs/database-restored.md)',
+  );
+}
+
+/** Why nothing goes on where the topic has what the database should have. */
+function strange(partition: number, lacking: string): PartitionStoppedError {
+  return new PartitionStoppedError(
+    `${topics.ledger.name}, partition ${partition}, has ${lacking}, which our database lacks, though nothing says that it is an older one`,
+    'restore an older backup, if it was restored; if not, find out who wrote it (docs/runbooks/partition-stopped.md)',
+  );
+}
+
+function nameOf({ chain, written, postings }: OwnPage): string {
+  return written ? `page ${written.number} of ${chain}` : namesOf(postings).join(', ');
+}
+
+type Done = Extract<Repetition, { readonly kind: 'known' | 'written' }>;
+
+const isDone = (outcome: Repetition): outcome is Done =>
+  outcome.kind === 'known' || outcome.kind === 'written';
+
+function note({ logger }: Deps, { waiting, heads, shifts, count }: Run, page: OwnPage, outcome: Done): void {
+  const { chain } = page;
+  waiting.splice(waiting.indexOf(page), 1);
+  if (outcome.kind === 'known') {
+    const number = page.written?.number ?? 0n;
+    if (number > (heads.get(chain) ?? 0n)) heads.set(chain, number);
+    return;
+  }
+  heads.set(chain, outcome.number);
+  for (const [wallet, shift] of outcome.shifts) shifts.set(wallet, shift);
+  count.pages += 1;
+  if (outcome.isSame) return;
+  count.differing += 1;
+  const { leftOut } = outcome;
+  logger.warn(
+    { chain, page: outcome.number.toString(), leftOut },
+    'a page differs from the one that was published',
+  );
+}

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import {
+  answerAgain,
+  answerEntryIds,
+  type KnownAnswers,
+  type KnownEntry,
+  type KnownRefusal,
+} from './answers.ts';
+import type { Folded, Snapshot } from './books.ts';
+import type { Instruction } from './instructions.ts';
+import { capture, collect, fund, fundFloat, given, hold, refund, release } from './posting.fixture.ts';
+import { foldInstructions } from './posting.ts';
+
+const at = new Date(1_000);
+
+/** What a fold leaves, as it is stored. */
+function storedBy({ entries, holds, refusedOrders }: Folded): KnownAnswers {
+  return {
+    entries: new Map<string, KnownEntry>(
+      entries.map(({ id, amount, causationId, touched, kind, reference }) => [
+        id,
+        {
+          amount,
+          causationId,
+          walletSequence: touched?.sequence,
+          ...(kind === 'hold' && { fee: holds.get(reference)?.after.fee }),
+          ...((kind === 'capture' || kind === 'hold') && { rail: holds.get(reference)?.after.rail }),
+          at,
+        },
+      ]),
+    ),
+    refusals: new Map<string, KnownRefusal>([
+      ...[...holds.values()].flatMap(({ after: { reference, amount, fee, rail, refusal } }) =>
+        refusal ? [[reference, { amount, fee, rail, ...refusal, at }] as const] : [],
+      ),
+      ...refusedOrders.map((refused) => [refused.id, { ...refused, at }] as const),
+    ]),
+  };
+}
+
+const withdraw = { ...fund, kind: 'withdraw', amount: 700n } as const;
+const adjust = { ...fund, kind: 'adjust', direction: 'debit' } as const;
+const suspense = { ...fundFloat, kind: 'suspense', direction: 'surplus' } as const;
+const policy = { refundFee: true };
+
+test.each<{ readonly name: string; readonly before: Snapshot; readonly said: readonly Instruction[] }>([
+  { name: 'a hold', before: given(5_000n, 0n), said: [hold] },
+  { name: 'a refused hold', before: given(5n, 0n), said: [hold] },
+  { name: 'a capture', before: given(0n, 1_010n, 'open'), said: [capture] },
+  {
+    name: 'a capture without fees',
+    before: given(5_000n, 0n),
+    said: [
+      { ...hold, fee: 0n },
+      { ...capture, fee: 0n, railFee: 0n },
+    ],
+  },
+  {
+    name: 'a capture by another rail',
+    before: given(0n, 1_010n, 'open'),
+    said: [{ ...capture, rail: 'bank' }],
+  },
+  { name: 'a release', before: given(0n, 1_010n, 'open'), said: [release] },
+  { name: 'a whole life', before: given(5_000n, 0n), said: [hold, capture, refund] },
+  { name: 'a collection', before: given(0n, 0n), said: [collect] },
+  { name: 'a collection that its fee takes whole', before: given(0n, 0n), said: [{ ...collect, fee: 500n }] },
+  { name: 'a funding', before: given(0n, 0n), said: [fund] },
+  { name: 'a withdrawal', before: given(800n, 0n), said: [withdraw] },
+  { name: 'a refused withdrawal', before: given(0n, 0n), said: [withdraw] },
+  { name: 'an adjustment', before: given(800n, 0n), said: [adjust] },
+  { name: 'a funded float', before: given(0n, 0n), said: [fundFloat] },
+  { name: 'suspense', before: given(0n, 0n), said: [suspense] },
+])('$name is answered again as it was, whichever event asks', ({ before, said }) => {
+  const folded = foldInstructions(before, said, policy);
+  const stored = storedBy(folded);
+  const answers = said.map((one) => answerAgain({ ...one, causationId: 'ev-again' }, stored));
+  const given = folded.outcomes.map(
+    (outcome) => outcome.kind === 'posted' && { happening: outcome.happening, at },
+  );
+  // Where a collection credits nothing, no entry tells the sequence of its wallet.
+  const blind = answers.map(
+    (answer) => answer && { ...answer, happening: { ...answer.happening, sequence: 0n } },
+  );
+  const isBlind = folded.entries.every(({ touched }) => !touched);
+  expect(isBlind ? blind : answers).toEqual(
+    isBlind ? given.map((one) => one && { ...one, happening: { ...one.happening, sequence: 0n } }) : given,
+  );
+  expect(said.flatMap(answerEntryIds)).toEqual(expect.arrayContaining([...stored.entries.keys()]));
+});
+
+test('what was never answered is not answered again', () => {
+  for (const one of [hold, capture, release, refund, collect, fund, fundFloat])
+    expect(answerAgain(one, { entries: new Map(), refusals: new Map() })).toBeUndefined();
+});

@@ -1,0 +1,159 @@
+import { unreachable } from '@pesewa/kernel';
+import { collectEntryId } from './collection-postings.ts';
+import type { Happening, Instruction, InstructionOf } from './instructions.ts';
+import { orderEntryId, toldOfFloat, toldOfWallet } from './order-postings.ts';
+import { causeOf, insufficientFunds, type Unnumbered } from './outcomes.ts';
+
+/** What is stored of an entry, as far as the answer told of it. */
+export interface KnownEntry {
+  readonly amount: bigint;
+  readonly causationId: string;
+  /** Of the wallet afterwards; absent where it touches none. */
+  readonly walletSequence?: bigint | undefined;
+  /** Of a hold: our part of it. */
+  readonly fee?: bigint | undefined;
+  /** Of a hold, and of a capture: where the money goes, or went. */
+  readonly rail?: string | undefined;
+  readonly at: Date;
+}
+
+/** What is stored of a refusal. */
+export interface KnownRefusal {
+  /** Minor units: what was asked for, of a payout without the fee. */
+  readonly amount: bigint;
+  readonly fee?: bigint;
+  readonly rail?: string;
+  readonly reason?: string;
+  readonly causationId: string;
+  readonly sequence: bigint;
+  readonly at: Date;
+}
+
+/** What is stored of instructions that were applied, or refused, before. */
+export interface KnownAnswers {
+  /** By id. */
+  readonly entries: ReadonlyMap<string, KnownEntry>;
+  /** Refused holds by the payout's reference, refused orders by the id of the entry that they did not get. */
+  readonly refusals: ReadonlyMap<string, KnownRefusal>;
+}
+
+/** An answer that was given before, and when. */
+export interface Answer {
+  readonly happening: Happening;
+  readonly at: Date;
+}
+
+const PARTS = {
+  hold: ['hold'],
+  capture: ['capture', 'fee', 'railCost'],
+  release: ['release'],
+  refund: ['refund', 'refundFee', 'capture', 'hold'],
+  collect: ['collect', 'fee', 'railCost'],
+} as const;
+
+/** The ids of the entries that tell how an instruction was answered. */
+export function answerEntryIds(instruction: Instruction): readonly string[] {
+  const { kind, reference } = instruction;
+  const parts: readonly string[] = kind in PARTS ? PARTS[kind as keyof typeof PARTS] : [kind];
+  return parts.map((part) => `${reference}/${part}`);
+}
+
+/**
+ * The answer to an instruction that is told again, as it was given the first time: whoever asks again may never have
+ * got it. Nothing where nothing was answered.
+ */
+export function answerAgain(instruction: Instruction, known: KnownAnswers): Answer | undefined {
+  const { reference } = instruction;
+  const entryOf = (kind: string) => known.entries.get(`${reference}/${kind}`);
+  switch (instruction.kind) {
+    case 'hold':
+      return heldAgain(instruction, known);
+    case 'capture': {
+      const { fee, railCost } = { fee: entryOf('fee'), railCost: entryOf('railCost') };
+      return answer(entryOf('capture'), fee, (captured) => ({
+        ...causeOf(instruction),
+        kind: 'holdCaptured',
+        amount: captured.amount,
+        fee: fee?.amount ?? 0n,
+        rail: captured.rail ?? instruction.rail,
+        railCost: railCost?.amount ?? 0n,
+      }));
+    }
+    case 'release':
+      return answer(entryOf('release'), undefined, ({ amount: held }) => ({
+        ...causeOf(instruction),
+        kind: 'holdReleased',
+        held,
+      }));
+    case 'refund': {
+      const fee = entryOf('refundFee');
+      const rail = entryOf('capture')?.rail ?? entryOf('hold')?.rail ?? '';
+      return answer(entryOf('refund'), fee, ({ amount }) => ({
+        ...causeOf(instruction),
+        kind: 'payoutRefunded',
+        amount,
+        fee: fee?.amount ?? 0n,
+        rail,
+      }));
+    }
+    case 'collect': {
+      const fee = entryOf('fee');
+      const net = entryOf('collect')?.amount ?? 0n;
+      return answer(known.entries.get(collectEntryId(instruction)), undefined, () => ({
+        ...causeOf(instruction),
+        kind: 'collectionCredited',
+        amountReceived: net + (fee?.amount ?? 0n),
+        fee: fee?.amount ?? 0n,
+        rail: instruction.rail,
+        railCost: entryOf('railCost')?.amount ?? 0n,
+      }));
+    }
+    case 'fund':
+    case 'withdraw':
+    case 'adjust': {
+      const { merchantId: owner } = instruction;
+      const refused = known.refusals.get(orderEntryId(instruction));
+      if (!refused) return answer(entryOf(instruction.kind), undefined, () => toldOfWallet(instruction));
+      const { amount, reason = '', causationId, sequence, at } = refused;
+      const told = { causationId, currency: instruction.currency, amount, commandId: reference };
+      const refusal = { owner, reason, order: instruction.kind, sequence };
+      return { happening: { ...told, kind: 'commandRefused', ...refusal }, at };
+    }
+    case 'fundFloat':
+    case 'withdrawFloat':
+    case 'suspense':
+      return answer(entryOf(instruction.kind), undefined, () => toldOfFloat(instruction));
+    default:
+      return unreachable(instruction);
+  }
+}
+
+function heldAgain(instruction: InstructionOf<'hold'>, known: KnownAnswers): Answer | undefined {
+  const cause = causeOf(instruction);
+  const refused = known.refusals.get(instruction.reference);
+  if (refused) {
+    const { causationId, sequence, at, amount, fee = 0n, rail = '' } = refused;
+    const terms = { held: amount + fee, fee, rail };
+    const told = { ...cause, kind: 'holdRefused', ...terms, reason: insufficientFunds } as const;
+    return { happening: { ...told, causationId, sequence }, at };
+  }
+  const entry = known.entries.get(`${instruction.reference}/hold`);
+  return answer(entry, undefined, ({ amount: held, fee = 0n, rail = '' }) => ({
+    ...cause,
+    kind: 'holdPlaced',
+    held,
+    fee,
+    rail,
+  }));
+}
+
+/** The answer that an entry stands for, and the one after it where there is one: the later has the wallet's last word. */
+function answer(
+  entry: KnownEntry | undefined,
+  later: KnownEntry | undefined,
+  tell: (entry: KnownEntry) => Unnumbered,
+): Answer | undefined {
+  if (!entry) return undefined;
+  const sequence = later?.walletSequence ?? entry.walletSequence ?? 0n;
+  return { happening: { ...tell(entry), causationId: entry.causationId, sequence }, at: entry.at };
+}

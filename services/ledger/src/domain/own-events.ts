@@ -1,0 +1,174 @@
+import type { TopicEvent } from '@pesewa/contracts';
+import { unreachable } from '@pesewa/kernel';
+import type { Instruction } from './instructions.ts';
+import type { OrderKind } from './orders.ts';
+
+/** An event that the ledger published, as it lies in its topic. */
+export type OwnEvent = TopicEvent<'ledger'> & {
+  /** The wallet's sequence afterwards. */
+  readonly version: bigint;
+  readonly causationId: string;
+};
+
+/** The instruction that an event answered. */
+export interface Answered {
+  readonly event: OwnEvent;
+  readonly instruction: Instruction;
+}
+
+/** What an own event says. */
+export type OwnNews =
+  /** Something was booked. */
+  | ({ readonly kind: 'posting' } & Answered)
+  /** Something was refused for good. */
+  | ({ readonly kind: 'refusal'; readonly atMs: number } & Answered)
+  | { readonly kind: 'page'; readonly page: WrittenPage }
+  | { readonly kind: 'order'; readonly event: OwnEvent; readonly decided: DecidedOrder };
+
+/** An order as it was published. */
+export type DecidedOrder = Extract<
+  TopicEvent<'ledger'>,
+  { readonly type: 'pesewa.ledger.OrderDecided' }
+>['payload'];
+
+/** A page as it was published. */
+export interface WrittenPage {
+  readonly chain: string;
+  readonly number: bigint;
+  /** In hex. */
+  readonly hash: string;
+  readonly atMs: number;
+  readonly postings: readonly string[];
+}
+
+/** The name of a posting on its page. */
+export function postingId({ reference, kind }: Instruction): string {
+  return `${reference}/${kind}`;
+}
+
+/** The topic that an instruction comes from. */
+export function topicOf(kind: Instruction['kind']): 'payouts' | 'collections' | 'ledgerCommands' {
+  if (kind === 'hold' || kind === 'capture' || kind === 'release' || kind === 'refund') return 'payouts';
+  return kind === 'collect' ? 'collections' : 'ledgerCommands';
+}
+
+const orderKinds: ReadonlySet<string> = new Set<Instruction['kind']>(['fund', 'withdraw', 'adjust']);
+
+/**
+ * Whether an event says all that its instruction needs. What an older schema did not have reads as an empty text; nothing
+ * of ours says one.
+ */
+export function isWhole({ type, payload, causationId }: OwnEvent): boolean {
+  if (Object.values(payload).some((value) => value === '')) return false;
+  if (type === 'pesewa.ledger.OrderDecided') return isOrder(payload);
+  if (type === 'pesewa.ledger.CommandRefused' && !orderKinds.has(payload.order)) return false;
+  return causationId !== '';
+}
+
+const directions: Readonly<Record<string, readonly (string | null)[]>> = {
+  fund: [null],
+  fundFloat: [null],
+  withdraw: [null],
+  withdrawFloat: [null],
+  adjust: ['credit', 'debit'],
+  suspense: ['surplus', 'shortage'],
+} satisfies Readonly<Record<OrderKind, readonly (string | null)[]>>;
+
+const isOrder = ({ kind, direction, status }: DecidedOrder): boolean =>
+  directions[kind]?.includes(direction) === true && (status === 'approved' || status === 'rejected');
+
+/** Reads an own event. What a release and a refund give back in parts, their hold tells: see `repeatPostings`. */
+export function readOwnEvent(event: OwnEvent): OwnNews {
+  const atMs = Number(event.payload.occurredAt);
+  if (event.type === 'pesewa.ledger.PageWritten') {
+    const { chain, number, hash, postings } = event.payload;
+    return { kind: 'page', page: { chain, number, hash, atMs, postings } };
+  }
+  if (event.type === 'pesewa.ledger.OrderDecided') return { kind: 'order', event, decided: event.payload };
+  const instruction = toInstruction(event, event.causationId);
+  const isRefusal =
+    event.type === 'pesewa.ledger.HoldRefused' || event.type === 'pesewa.ledger.CommandRefused';
+  return isRefusal ? { kind: 'refusal', atMs, event, instruction } : { kind: 'posting', event, instruction };
+}
+
+type Told = Exclude<
+  TopicEvent<'ledger'>,
+  { readonly type: 'pesewa.ledger.PageWritten' | 'pesewa.ledger.OrderDecided' }
+>;
+type ToldOfPayment = Extract<Told, { readonly payload: { readonly reference: string } }>;
+type ToldOfOrder = Exclude<Told, ToldOfPayment>;
+
+function toInstruction(event: Told, causationId: string): Instruction {
+  return isOfPayment(event) ? ofPayment(event, causationId) : ofOrder(event, causationId);
+}
+
+const isOfPayment = (event: Told): event is ToldOfPayment => 'reference' in event.payload;
+
+function ofPayment(event: ToldOfPayment, causationId: string): Instruction {
+  const payment = paymentOf(event.payload, causationId);
+  switch (event.type) {
+    case 'pesewa.ledger.HoldPlaced':
+    case 'pesewa.ledger.HoldRefused': {
+      const { held, fee, rail } = event.payload;
+      return { kind: 'hold', ...payment, amount: held - fee, fee, rail };
+    }
+    case 'pesewa.ledger.HoldCaptured': {
+      const { amount, fee, rail, railCost: railFee } = event.payload;
+      return { kind: 'capture', ...payment, amount, fee, rail, railFee };
+    }
+    case 'pesewa.ledger.HoldReleased':
+      return { kind: 'release', ...payment, amount: event.payload.held, fee: 0n };
+    case 'pesewa.ledger.PayoutRefunded': {
+      const { amount, fee } = event.payload;
+      return { kind: 'refund', ...payment, amount, fee };
+    }
+    case 'pesewa.ledger.CollectionCredited': {
+      const { amountReceived: received, fee, rail, railCost: railFee } = event.payload;
+      return { kind: 'collect', ...payment, received, fee, rail, railFee };
+    }
+    default:
+      return unreachable(event);
+  }
+}
+
+function ofOrder(event: ToldOfOrder, causationId: string): Instruction {
+  const { commandId: reference, currency, amount } = event.payload;
+  const ordered = { causationId, reference, currency, amount };
+  switch (event.type) {
+    case 'pesewa.ledger.WalletFunded':
+      return { kind: 'fund', ...ordered, merchantId: event.payload.merchantId };
+    case 'pesewa.ledger.WalletWithdrawn':
+      return { kind: 'withdraw', ...ordered, merchantId: event.payload.merchantId };
+    case 'pesewa.ledger.WalletAdjusted': {
+      const { merchantId, direction } = event.payload;
+      return { kind: 'adjust', ...ordered, merchantId, direction };
+    }
+    case 'pesewa.ledger.FloatFunded':
+      return { kind: 'fundFloat', ...ordered, rail: event.payload.rail };
+    case 'pesewa.ledger.FloatWithdrawn':
+      return { kind: 'withdrawFloat', ...ordered, rail: event.payload.rail };
+    case 'pesewa.ledger.SuspenseBooked': {
+      const { rail, direction } = event.payload;
+      return { kind: 'suspense', ...ordered, rail, direction };
+    }
+    case 'pesewa.ledger.CommandRefused': {
+      const { owner: merchantId, order } = event.payload;
+      // Which way it was to go, nobody needs to know of what was refused.
+      if (order === 'adjust') return { kind: order, ...ordered, merchantId, direction: 'debit' };
+      return { kind: order === 'fund' ? 'fund' : 'withdraw', ...ordered, merchantId };
+    }
+    default:
+      return unreachable(event);
+  }
+}
+
+function paymentOf(
+  {
+    reference,
+    merchantId,
+    currency,
+  }: { readonly reference: string; readonly merchantId: string; readonly currency: string },
+  causationId: string,
+) {
+  return { causationId, reference, merchantId, currency };
+}

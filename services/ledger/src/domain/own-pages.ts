@@ -1,0 +1,60 @@
+import { type Answered, type OwnNews, postingId, topicOf, type WrittenPage } from './own-events.ts';
+
+/** A page to be written again, with its postings as they were published. */
+export interface OwnPage {
+  readonly chain: string;
+  /** Nothing where the page itself was never published. */
+  readonly written: WrittenPage | undefined;
+  readonly atMs: number;
+  readonly postings: readonly Answered[];
+  /** Names of postings that the page has, and that the topic has not. */
+  readonly missing: readonly string[];
+}
+
+/** Puts what the ledger published of one partition together to pages, in the order in which it was published. */
+export interface OwnPages {
+  /** Gives the page that is complete by this news. */
+  readonly add: (news: Extract<OwnNews, { readonly kind: 'posting' | 'page' }>) => OwnPage | undefined;
+  /** What belongs to no published page: published again, or last before the topic ends. */
+  readonly rest: () => readonly OwnPage[];
+  readonly restSize: () => number;
+  readonly forget: (page: OwnPage) => void;
+}
+
+/** Builds {@link OwnPages} for one partition of the topic. */
+export function createOwnPages(partition: number): OwnPages {
+  const told = new Map<string, Answered>();
+  return {
+    add: (news) => {
+      if (news.kind === 'posting') {
+        const id = postingId(news.instruction);
+        // The same again is the same.
+        if (!told.has(id)) told.set(id, news);
+        return undefined;
+      }
+      const { chain, atMs, postings } = news.page;
+      const missing = postings.filter((id) => !told.has(id));
+      const found = postings.flatMap((id) => told.get(id) ?? []);
+      for (const id of postings) told.delete(id);
+      return { chain, written: news.page, atMs, postings: found, missing };
+    },
+    rest: () => {
+      const atOf = ({ event }: Answered) => Number(event.payload.occurredAt);
+      const pages = Map.groupBy(
+        told.values(),
+        (one) => `${topicOf(one.instruction.kind)}/${partition} ${atOf(one)}`,
+      );
+      return [...pages].map(([place, postings]) => ({
+        chain: place.slice(0, place.indexOf(' ')),
+        written: undefined,
+        atMs: Number(place.slice(place.indexOf(' ') + 1)),
+        postings,
+        missing: [],
+      }));
+    },
+    restSize: () => told.size,
+    forget: ({ postings }) => {
+      for (const { instruction } of postings) told.delete(postingId(instruction));
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { eventOf } from '../events.ts';
+import { published } from '../forward.fixture.ts';
+import { anyStory } from '../stories.fixture.ts';
+import type { Snapshot } from './books.ts';
+import { type Answered, type OwnNews, readOwnEvent } from './own-events.ts';
+import { foldInstructions } from './posting.ts';
+import { repeatPostings, repeatRefusals } from './repeating.ts';
+
+const SEED = 45;
+const nothing: Snapshot = { wallets: new Map(), holds: new Map(), entryIds: new Set() };
+const at = new Date(1_000);
+
+const isOf =
+  <Kind extends OwnNews['kind']>(kind: Kind) =>
+  (news: OwnNews): news is Extract<OwnNews, { readonly kind: Kind }> =>
+    news.kind === kind;
+
+it('what was told is enough to book it again, and to refuse again what was refused', () => {
+  const kinds = new Set<string>();
+  fc.assert(
+    fc.property(anyStory, fc.boolean(), (story, refundFee) => {
+      const { outcomes, ...folded } = foldInstructions(nothing, story, { refundFee });
+      const told = outcomes.flatMap((outcome) =>
+        outcome.kind === 'posted' ? [readOwnEvent(published(eventOf(outcome.happening, at)))] : [],
+      );
+      const postings = told.filter(isOf('posting'));
+      const repeated = repeatPostings(nothing, postings);
+      expect(repeated.differing).toEqual([]);
+      expect(new Set(repeated.shifts.values())).toEqual(new Set(repeated.shifts.size > 0 ? [0n] : []));
+      const { entries, wallets, accountDeltas } = repeated.folded;
+      expect({ entries, wallets, accountDeltas }).toEqual({
+        entries: folded.entries,
+        wallets: folded.wallets,
+        accountDeltas: folded.accountDeltas,
+      });
+      const refused = repeatRefusals(nothing, told.filter(isOf('refusal')));
+      expect(refused.refusedOrders).toEqual(folded.refusedOrders);
+      const refusedHolds = [...folded.holds].filter(([, { after }]) => after.status === 'refused');
+      expect([...refused.holds]).toEqual(refusedHolds);
+      for (const { event } of told.filter(
+        (one) => isOf('posting')(one) || isOf('refusal')(one),
+      ) as Answered[])
+        kinds.add(event.type);
+    }),
+    { seed: SEED, numRuns: 100 },
+  );
+  expect(kinds.size).toBe(13);
+});

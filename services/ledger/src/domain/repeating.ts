@@ -1,0 +1,83 @@
+import { walletKeyOf } from '@pesewa/contracts';
+import { type Books, type Folded, openBooks, type Snapshot } from './books.ts';
+import type { Happening, Instruction } from './instructions.ts';
+import { orderEntryId } from './order-postings.ts';
+import { insufficientFunds, type Outcome } from './outcomes.ts';
+import { type Answered, isWhole, postingId } from './own-events.ts';
+import { postInstruction } from './posting.ts';
+
+/** What comes of booking once more what was published. */
+export interface Repeated {
+  readonly folded: Folded;
+  readonly postings: readonly Answered[];
+  /** Of each posting, in their order. */
+  readonly outcomes: readonly Outcome[];
+  /** Names of postings that do not come out as they were published, whatever their wallet's number. */
+  readonly differing: readonly string[];
+  /** By how much the number of each wallet that is booked differs from the published one. */
+  readonly shifts: ReadonlyMap<string, bigint>;
+}
+
+/** Books once more what the ledger published that it had booked, in that order; what is booked already stays. */
+export function repeatPostings(snapshot: Snapshot, postings: readonly Answered[]): Repeated {
+  const books = openBooks(snapshot);
+  const differing: string[] = [];
+  const shifts = new Map<string, bigint>();
+  const outcomes = postings.map((told) => {
+    const instruction = complete(books, told.instruction);
+    // The setting may be another one by now; the event says what it was.
+    const refundFee = 'fee' in told.event.payload && told.event.payload.fee > 0n;
+    const outcome = postInstruction(books, instruction, { refundFee });
+    if (outcome.kind === 'known') return outcome;
+    if (outcome.kind !== 'posted' || !isWhole(told.event) || !isTold(outcome.happening, told)) {
+      differing.push(postingId(instruction));
+      return outcome;
+    }
+    if ('merchantId' in instruction) {
+      const walletKey = walletKeyOf(instruction.merchantId, instruction.currency);
+      shifts.set(walletKey, outcome.happening.sequence - told.event.version);
+    }
+    return outcome;
+  });
+  return { folded: books.close(), postings, outcomes, differing, shifts };
+}
+
+/** A release and a refund carry one sum; its parts are known from the hold. */
+function complete(books: Books, instruction: Instruction): Instruction {
+  if (instruction.kind !== 'release' && instruction.kind !== 'refund') return instruction;
+  const found = books.holdOf(instruction.reference);
+  return found ? { ...instruction, amount: found.amount, fee: found.fee } : instruction;
+}
+
+const envelope: ReadonlySet<string> = new Set(['eventId', 'occurredAt']);
+
+/** Whether what comes out now is what was published, but for its number. */
+function isTold(happening: Happening, { event }: Answered): boolean {
+  const { kind } = happening;
+  // A refused hold carries every field of a placed one.
+  if (event.type !== `pesewa.ledger.${kind.charAt(0).toUpperCase()}${kind.slice(1)}`) return false;
+  const now: Readonly<Record<string, unknown>> = { ...happening };
+  return Object.entries(event.payload).every(([name, value]) => envelope.has(name) || now[name] === value);
+}
+
+/** Remembers once more what the ledger published that it had refused. */
+export function repeatRefusals(snapshot: Snapshot, refused: readonly Answered[]): Folded {
+  const books = openBooks(snapshot);
+  for (const { instruction, event } of refused) {
+    const refusal = { causationId: event.causationId, sequence: event.version };
+    if (instruction.kind === 'hold') {
+      const { reference, merchantId, currency, amount, fee, rail } = instruction;
+      const kept = { reference, merchantId, currency, amount, fee, rail };
+      if (!books.holdOf(reference)) books.saveHold({ ...kept, status: 'refused', refusal });
+      continue;
+    }
+    if (instruction.kind !== 'fund' && instruction.kind !== 'withdraw' && instruction.kind !== 'adjust')
+      continue;
+    const { merchantId, currency, amount } = instruction;
+    const id = orderEntryId(instruction);
+    const reason = 'reason' in event.payload ? event.payload.reason : null;
+    if (books.knows(id)) continue;
+    books.refuseOrder({ id, merchantId, currency, amount, reason: reason ?? insufficientFunds, ...refusal });
+  }
+  return books.close();
+}

@@ -1,0 +1,143 @@
+import { fullName, topics } from '@pesewa/contracts';
+import { systemClock } from '@pesewa/kernel';
+import { type Database, idOf, type Messaging, type OutgoingEvent } from '@pesewa/messaging';
+import { type ComingForwardDeps, createComingForward } from './coming-forward.ts';
+import type { Instruction } from './domain/instructions.ts';
+import type { OwnEvent } from './domain/own-events.ts';
+import { openLedgerStore } from './store.ts';
+import type { Chunk } from './stories.fixture.ts';
+
+/** An event of the ledger's topic as Kafka holds it: with the fields of its schema, and no others. */
+export function published(event: OutgoingEvent): OwnEvent {
+  const schema = topics.ledger.events.find((one) => fullName(one) === event.type);
+  if (!schema) throw new TypeError(`${event.type} does not travel on the ledger's topic`);
+  const fields: Readonly<Record<string, unknown>> = { ...event.payload, eventId: idOf(event) };
+  const payload = Object.fromEntries(schema.fields.map(({ name }) => [name, fields[name]]));
+  const { type, version, causationId } = event;
+  return { type, payload, version, causationId: causationId ?? '' } as unknown as OwnEvent;
+}
+
+/** All documents of a database, by collection. */
+export type Backup = ReadonlyMap<string, readonly object[]>;
+
+/** The collections that an older database must come to have again as they were. */
+export const BOOKS = ['accounts', 'commands', 'entries', 'pages', 'refusals', 'refusedOrders', 'wallets'];
+
+/** Copies a database whole, or some of its collections, sorted by their ids. */
+export async function copyDatabase({ db }: Pick<Database, 'db'>, names?: readonly string[]): Promise<Backup> {
+  const all = await db.listCollections().toArray();
+  const wanted = names ?? all.map(({ name }) => name);
+  const copied = wanted.map(
+    async (name) => [name, await db.collection(name).find().sort({ _id: 1 }).toArray()] as const,
+  );
+  return new Map(await Promise.all(copied));
+}
+
+/** Puts a database back to what it was when it was copied. */
+export async function restoreDatabase({ db }: Pick<Database, 'db'>, backup: Backup): Promise<void> {
+  for (const { name } of await db.listCollections().toArray()) {
+    const documents = backup.get(name) ?? [];
+    await db.collection(name).deleteMany({});
+    if (documents.length > 0) await db.collection(name).insertMany([...documents]);
+  }
+}
+
+/** What a coming forward logged and told. */
+export interface Forwarded {
+  readonly warnings: readonly string[];
+  readonly told: readonly OwnEvent[];
+}
+
+/** Brings a database forward in a process of its own, by events as its topic has them; it may die before a transaction commits. */
+export async function comeForward(
+  { db, client }: Database,
+  events: readonly OwnEvent[],
+  options: {
+    readonly gaps?: ComingForwardDeps['gaps'];
+    readonly diesAt?: number;
+    /** Whether Kafka says, or could say, that the database is an older one. */
+    readonly isOlder?: boolean;
+  } = {},
+): Promise<Forwarded> {
+  const warnings: string[] = [];
+  const told: OwnEvent[] = [];
+  let left = options.diesAt ?? Number.POSITIVE_INFINITY;
+  const inTransaction: Messaging['inTransaction'] = (work) =>
+    client.withSession(async (session) => {
+      let actions: (() => void)[] = [];
+      let emitted: OutgoingEvent[] = [];
+      const value = await session.withTransaction(async () => {
+        actions = [];
+        emitted = [];
+        const done = await work({
+          session,
+          emit: (event) => void emitted.push(event),
+          afterCommit: (action) => void actions.push(action),
+        });
+        left -= 1;
+        if (left < 0) throw new Error('died');
+        return done;
+      });
+      for (const action of actions) action();
+      told.push(...emitted.map(published));
+      return value;
+    });
+  const since = async function* (_topic: string, _partition: number, sinceMs: number) {
+    // As Kafka has them: an event came when its chunk was committed, or later.
+    yield events.filter(({ payload }) => Number(payload.occurredAt) >= sinceMs);
+  };
+  const comingForward = createComingForward({
+    messaging: {
+      db,
+      inTransaction,
+      since: since as unknown as Messaging['since'],
+      mayHaveGoneBack: async () => options.isOlder ?? true,
+    },
+    store: await openLedgerStore(db),
+    gaps: options.gaps ?? 'stop',
+    logger: {
+      info: () => undefined,
+      warn: (_fields: object, line: string) => void warnings.push(line),
+    } as unknown as ComingForwardDeps['logger'],
+  });
+  await comingForward.partition(0);
+  return { warnings, told };
+}
+
+/** The clock of these tests' ledgers: each look at it is later than the one before. */
+export function openTicking(): () => number {
+  let ms = systemClock.nowMs();
+  return () => {
+    ms += 1_000;
+    return ms;
+  };
+}
+
+const wallet = { merchantId: 'demo', currency: 'KES' };
+/** An order that brings a merchant money. */
+export const fund = (reference: string, amount: bigint, merchantId = 'demo'): Chunk => ({
+  topic: 'ledgerCommands',
+  instructions: [{ ...wallet, merchantId, kind: 'fund', causationId: reference, reference, amount }],
+});
+const payoutOf = (reference: string, amount: bigint) => ({
+  ...wallet,
+  causationId: `ev-${reference}`,
+  reference,
+  amount,
+  fee: 10n,
+});
+/** Payouts of 1.00 each, with their fees. */
+export const hold = (...references: readonly string[]): Chunk => ({
+  topic: 'payouts',
+  instructions: references.map(
+    (reference): Instruction => ({ ...payoutOf(reference, 90n), kind: 'hold', rail: 'upstream' }),
+  ),
+});
+/** A collection without a fee. */
+export const collect = (reference: string, received: bigint): Chunk => {
+  const payment = { ...wallet, causationId: `ev-${reference}`, reference, rail: 'upstream' };
+  return {
+    topic: 'collections',
+    instructions: [{ ...payment, kind: 'collect', received, fee: 0n, railFee: 1n }],
+  };
+};

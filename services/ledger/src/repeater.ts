@@ -1,0 +1,166 @@
+import type { Messaging, Transaction } from '@pesewa/messaging';
+import type { Collection } from 'mongodb';
+import { COMMANDS, type OrderDocument, toOrderDocument } from './commands.ts';
+import type { Order } from './domain/orders.ts';
+import { type Answered, postingId } from './domain/own-events.ts';
+import type { OwnPage } from './domain/own-pages.ts';
+import { type Repeated, repeatPostings, repeatRefusals } from './domain/repeating.ts';
+import { pageEventOf } from './events.ts';
+import type { Known } from './known.ts';
+import type { Written } from './pages.ts';
+import { questionOf } from './postings.ts';
+import type { LedgerStore } from './store.ts';
+
+/** How far a page that is written again may differ from the published one. */
+export type Tolerance =
+  /** It follows the newest page of its chain, and each wallet has the published number. */
+  | 'none'
+  /** Numbers of wallets may differ: an entry before it was never published. */
+  | 'numbers'
+  /** Pages before it may be missing too; what can't be booked any more is left out. */
+  | 'gaps';
+
+/** What became of a page. */
+export type Repetition =
+  | { readonly kind: 'known' }
+  | {
+      readonly kind: 'written';
+      readonly number: bigint;
+      /** Whether it has the published hash. */
+      readonly isSame: boolean;
+      readonly shifts: Repeated['shifts'];
+      readonly leftOut: readonly string[];
+    }
+  /** Something before it is not written: it may come yet. */
+  | { readonly kind: 'early'; readonly reason: string }
+  /** Something before it is in the topic no more. */
+  | { readonly kind: 'gap'; readonly reason: string };
+
+/** Writes once more what the ledger published, each in one transaction. It publishes nothing but a page that never was. */
+export interface Repeater {
+  readonly page: (
+    page: OwnPage,
+    tolerance: Tolerance,
+    shifts: ReadonlyMap<string, bigint>,
+  ) => Promise<Repetition>;
+  readonly refusals: (refused: readonly Answered[], atMs: number) => Promise<void>;
+  readonly order: (order: Order) => Promise<void>;
+}
+
+/** Builds a {@link Repeater}. */
+export function createRepeater(deps: {
+  readonly messaging: Pick<Messaging, 'db' | 'inTransaction'>;
+  readonly store: Pick<LedgerStore, 'newestPage' | 'read' | 'write'>;
+  readonly known: Pick<Known, 'leaveOut'>;
+}): Repeater {
+  const { messaging, store, known } = deps;
+  const orders = messaging.db.collection<OrderDocument>(COMMANDS);
+  return {
+    page: (page, tolerance, expected) =>
+      messaging.inTransaction(async (transaction): Promise<Repetition> => {
+        const { session } = transaction;
+        const { snapshot, newestMs } = await store.read(ask(page.postings), session);
+        const all = repeatPostings(snapshot, page.postings);
+        if (page.missing.length === 0 && all.outcomes.every(({ kind }) => kind === 'known'))
+          return { kind: 'known' };
+        const head = await store.newestPage(page.chain, session);
+        const objection = tolerance === 'gaps' ? undefined : object(page, head, all, tolerance, expected);
+        if (objection) return objection;
+        // Without what can't be booked, the rest must not see it either.
+        const repeated =
+          all.differing.length === 0 ? all : repeatPostings(snapshot, without(page.postings, all.differing));
+        let hash = '';
+        let { number } = head;
+        const mark = { chain: page.chain, atMs: Math.max(page.atMs, newestMs) };
+        await store.write(repeated.folded, mark, transaction, (at, written) => {
+          if (!written) return;
+          hash = Buffer.from(written.hash).toString('hex');
+          number = written.number;
+          if (!page.written) tellPage(written, repeated, at, transaction);
+        });
+        const leftOut = [...all.differing, ...page.missing];
+        await known.leaveOut(leftOut, session);
+        const isSame = hash === page.written?.hash;
+        return { kind: 'written', number, isSame, shifts: repeated.shifts, leftOut };
+      }),
+    refusals: (refused, atMs) =>
+      messaging.inTransaction(async (transaction) => {
+        const { snapshot } = await store.read(ask(refused), transaction.session);
+        await store.write(
+          repeatRefusals(snapshot, refused),
+          { chain: '', atMs },
+          transaction,
+          () => undefined,
+        );
+      }),
+    order: (order) => repeatOrder(orders, order),
+  };
+}
+
+/** Publishes a page: the next restore is to find it. */
+function tellPage(
+  written: Written,
+  { outcomes, postings }: Repeated,
+  at: Date,
+  { emit }: Pick<Transaction, 'emit'>,
+): void {
+  const booked = postings.filter((_, index) => outcomes[index]?.kind === 'posted');
+  const [first] = outcomes.flatMap((outcome) => (outcome.kind === 'posted' ? [outcome.happening] : []));
+  const names = booked.map(({ instruction }) => postingId(instruction));
+  if (first) emit(pageEventOf(written, first, names, at));
+}
+
+const ask = (told: readonly Answered[]) =>
+  questionOf(
+    told.map(({ instruction }) => instruction),
+    false,
+  );
+
+function without(postings: readonly Answered[], names: readonly string[]): readonly Answered[] {
+  return postings.filter(({ instruction }) => !names.includes(postingId(instruction)));
+}
+
+/** What is wrong where the number of a page is another's in the database, which lacks what the page holds. */
+export function anotherPage({ chain, written }: OwnPage): string {
+  return `page ${written?.number} of ${chain} is another one in our database`;
+}
+
+/** Why a page is not to be written, or not yet. */
+function object(
+  page: OwnPage,
+  head: { readonly number: bigint },
+  { differing, shifts }: Repeated,
+  tolerance: 'none' | 'numbers',
+  expected: ReadonlyMap<string, bigint>,
+): Repetition | undefined {
+  const { chain, written, missing } = page;
+  if (written && written.number <= head.number) return { kind: 'gap', reason: anotherPage(page) };
+  if (written && written.number > head.number + 1n)
+    return {
+      kind: 'gap',
+      reason: `${chain} is at page ${head.number}, and page ${written.number} comes next`,
+    };
+  if (missing.length > 0)
+    return { kind: 'gap', reason: `page ${written?.number} of ${chain} lacks ${missing.join(', ')}` };
+  if (differing.length > 0)
+    return { kind: 'early', reason: `${differing.join(', ')} can't be booked as it was published` };
+  if (tolerance === 'numbers') return undefined;
+  for (const [wallet, shift] of shifts) {
+    if (shift !== (expected.get(wallet) ?? 0n))
+      return {
+        kind: 'early',
+        reason: `an entry of ${wallet} is missing before page ${written?.number} of ${chain}`,
+      };
+  }
+  return undefined;
+}
+
+/** What was decided is not proposed any more; what is known to be decided stays. */
+async function repeatOrder(orders: Collection<OrderDocument>, order: Order): Promise<void> {
+  const { _id, ...document } = toOrderDocument(order);
+  const decided = { ...document, ...(order.status === 'approved' && { again: true as const }) };
+  // What the backup knows of it stays, its reason among it.
+  const { reason: _reason, ...known } = decided;
+  const { matchedCount } = await orders.updateOne({ _id, status: 'proposed' }, { $set: known });
+  if (matchedCount === 0) await orders.updateOne({ _id }, { $setOnInsert: decided }, { upsert: true });
+}

@@ -1,0 +1,218 @@
+import { type Database, openDatabase, PartitionStoppedError } from '@pesewa/messaging';
+import { prepareTestNames } from '@pesewa/testkit';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { type ChunkLedger, openChunkLedger } from './chunks.fixture.ts';
+import type { OwnEvent } from './domain/own-events.ts';
+import { decidedEventOf } from './events.ts';
+import {
+  type Backup,
+  BOOKS,
+  collect,
+  comeForward,
+  copyDatabase,
+  fund,
+  hold,
+  openTicking,
+  published,
+  restoreDatabase,
+} from './forward.fixture.ts';
+import type { Chunk } from './stories.fixture.ts';
+
+let database: Database;
+let ledger: ChunkLedger;
+let backup: Backup;
+
+beforeAll(async () => {
+  const config = await prepareTestNames([]);
+  const name = `${config.DATABASE_PREFIX}strange`;
+  database = await openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' });
+});
+
+/** Each begins with money in a wallet; the backup has it. */
+beforeEach(async () => {
+  await restoreDatabase(database, new Map());
+  await restart();
+  await tell(fund('cm-1', 1_000n));
+  backup = await copyDatabase(database);
+});
+
+afterAll(async () => {
+  await database.db.dropDatabase();
+  await database[Symbol.asyncDispose]();
+});
+
+async function restart(): Promise<void> {
+  ledger = await openChunkLedger(database, openTicking());
+}
+
+/** Applies a chunk as the ledger does, and gives what it told. */
+async function tell({ topic, instructions }: Chunk): Promise<readonly OwnEvent[]> {
+  const { events } = await ledger.apply(instructions, { topic });
+  return events.filter((event) => event.topic === 'ledger').map(published);
+}
+
+/** Applies a chunk that the backup does not have. */
+async function tellSince(chunk: Chunk): Promise<readonly OwnEvent[]> {
+  const told = await tell(chunk);
+  await restoreDatabase(database, backup);
+  await restart();
+  return told;
+}
+
+async function expectStop(
+  told: readonly OwnEvent[],
+  reason: string | RegExp,
+  options: { readonly isOlder?: boolean } = {},
+): Promise<void> {
+  const before = await copyDatabase(database);
+  const stopping = comeForward(database, told, options);
+  await expect(stopping).rejects.toBeInstanceOf(PartitionStoppedError);
+  await expect(stopping).rejects.toThrow(reason);
+  expect(await copyDatabase(database)).toEqual(before);
+}
+
+async function entryIds(): Promise<readonly string[]> {
+  const entries = await database.db.collection('entries').find().sort({ _id: 1 }).toArray();
+  return entries.map(({ _id }) => String(_id));
+}
+
+const withdraw = (reference: string): Chunk => ({
+  topic: 'ledgerCommands',
+  instructions: [
+    {
+      kind: 'withdraw',
+      causationId: reference,
+      reference,
+      merchantId: 'demo',
+      currency: 'KES',
+      amount: 5_000n,
+    },
+  ],
+});
+
+const rejected = published(
+  decidedEventOf({
+    commandId: 'cm-asked',
+    kind: 'fund',
+    target: 'demo',
+    currency: 'KES',
+    amount: 1n,
+    requestedBy: 'maker',
+    at: new Date(1_000),
+    status: 'rejected',
+    decidedBy: 'checker',
+    decidedAt: new Date(Date.now() + 1_000_000),
+    decisionReason: 'no',
+  }),
+);
+
+it.each([
+  ['a page', () => tellSince(hold('po-1')), 'page 1 of payouts/0'],
+  ['the last that was told', async () => (await tellSince(hold('po-1'))).slice(0, 1), 'po-1/hold'],
+  ['a refusal', () => tellSince(withdraw('cm-much')), 'the refusal of cm-much/withdraw'],
+  ['a decision', async () => [rejected], 'the decision about cm-asked'],
+])('books nothing of what it does not know, being no older one: %s', async (_name, happen, lacking) => {
+  const told = await happen();
+  await expectStop(told, `has ${lacking}, which our database lacks, though nothing says`, { isOlder: false });
+  await comeForward(database, told);
+  // What is known by now is passed over, whatever is said.
+  const after = await copyDatabase(database);
+  expect(await comeForward(database, told, { isOlder: false })).toEqual({ warnings: [], told: [] });
+  expect(await copyDatabase(database)).toEqual(after);
+});
+
+const asOne = { warnings: [], told: [] };
+
+it('stops where a page has the number of another, and lets it hide nothing', async () => {
+  const told = await tellSince(hold('po-1'));
+  // Another page comes first.
+  const others = await tell(hold('po-2'));
+  await expectStop(told, 'has another page 1 of payouts/0, which our database lacks', { isOlder: false });
+  const before = await copyDatabase(database, BOOKS);
+  for (const all of [told, [...others, ...told], [...told, ...others]])
+    await expect(comeForward(database, all)).rejects.toThrow(
+      'page 1 of payouts/0 is another one in our database',
+    );
+  expect(await copyDatabase(database, BOOKS)).toEqual(before);
+  // Nor where both are news.
+  await restoreDatabase(database, backup);
+  await expect(comeForward(database, [...others, ...told])).rejects.toThrow('is another one in our database');
+  expect(await entryIds()).toEqual(['cm-1/fund', 'po-2/hold']);
+  await comeForward(database, told, { gaps: 'pass' });
+  expect(await entryIds()).toEqual(['cm-1/fund', 'po-1/hold', 'po-2/hold']);
+});
+
+it('knows a page that had to come out otherwise by what it holds', async () => {
+  await tell(collect('co-1', 50n));
+  const told = await tellSince(hold('po-1'));
+  const { warnings } = await comeForward(database, told);
+  expect(warnings).toHaveLength(1);
+  expect(await comeForward(database, told, { isOlder: false })).toEqual(asOne);
+});
+
+it('takes nothing for a page that is missing while a published one waits', async () => {
+  const [first, ...lost] = await tell(hold('po-1', 'po-2'));
+  expect(lost).toHaveLength(2);
+  const [second, page] = await tellSince(hold('po-3'));
+  const told = [first, second, page].filter((event) => event !== undefined);
+  await expect(comeForward(database, told)).rejects.toThrow(
+    'payouts/0 is at page 0, and page 2 comes next; restore a younger backup',
+  );
+  expect(await entryIds()).toEqual(['cm-1/fund']);
+  await comeForward(database, told, { gaps: 'pass' });
+  expect(await entryIds()).toEqual(['cm-1/fund', 'po-1/hold', 'po-3/hold']);
+});
+
+it('asks once whether what is missing may be left out, however quiet the partition is', async () => {
+  const [, ...told] = await tellSince(hold('po-1', 'po-2'));
+  await expect(comeForward(database, told)).rejects.toThrow('page 1 of payouts/0 lacks po-1/hold');
+  await comeForward(database, told, { gaps: 'pass' });
+  expect(await comeForward(database, told, { isOlder: false })).toEqual(asOne);
+  expect(await entryIds()).toEqual(['cm-1/fund', 'po-2/hold']);
+  // Its inputs may have it yet.
+  await tell(hold('po-1'));
+  expect(await entryIds()).toEqual(['cm-1/fund', 'po-1/hold', 'po-2/hold']);
+});
+
+/** What an event says where its schema did not have a field yet. */
+function untold(event: OwnEvent | undefined, field: string): OwnEvent {
+  if (!event || !(field in event.payload)) throw new TypeError(`nothing tells of its ${field}`);
+  return { ...event, payload: { ...event.payload, [field]: '' } } as OwnEvent;
+}
+
+it.each([
+  ['a hold', 'rail', () => tellSince(hold('po-1')), "po-1/hold can't be booked as it was published"],
+  ['an order', 'commandId', () => tellSince(fund('cm-2', 5n)), 'page 2 of ledgerCommands/0 lacks cm-2/fund'],
+  [
+    'a refusal',
+    'order',
+    () => tellSince(withdraw('cm-much')),
+    'what became of cm-much/withdraw is not told in full',
+  ],
+  ['a decision', 'kind', async () => [rejected], 'what became of cm-asked is not told in full'],
+])('reads nothing into what is missing: %s without its %s', async (_name, field, happen, reason) => {
+  const [event, ...more] = await happen();
+  const told = [untold(event, field), ...more];
+  const before = await copyDatabase(database, BOOKS);
+  await expect(comeForward(database, told)).rejects.toThrow(`can't bring our database forward: ${reason}`);
+  expect(await copyDatabase(database, BOOKS)).toEqual(before);
+  await comeForward(database, told, { gaps: 'pass' });
+  expect(await copyDatabase(database, BOOKS)).toEqual(before);
+  // People have said it once, and need not say it again.
+  expect(await comeForward(database, told, { isOlder: false })).toEqual(asOne);
+});
+
+it('knows what was not told in full, where its database has it', async () => {
+  const [event, page] = await tell(hold('po-1'));
+  if (!page) throw new TypeError('no page was told');
+  expect(await comeForward(database, [untold(event, 'rail'), page], { isOlder: false })).toEqual(asOne);
+});
+
+it('writes no page of another partition', async () => {
+  const [event, page] = await tellSince(hold('po-1'));
+  if (!event || page?.type !== 'pesewa.ledger.PageWritten') throw new TypeError('no page was told');
+  const other: OwnEvent = { ...page, payload: { ...page.payload, chain: 'payouts/7' } };
+  await expect(comeForward(database, [event, other])).rejects.toThrow(
+    'page 1 of payouts/7 is of another partition',
+  );
+});

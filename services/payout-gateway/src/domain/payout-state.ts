@@ -1,0 +1,142 @@
+import type { PayoutStatus } from '@pesewa/contracts';
+import { unreachable } from '@pesewa/kernel';
+import type { DecidedEnd, DecidedHappening } from './decided.ts';
+
+/** The inner steps of an INITIALIZED payout, never shown outside (design 4). */
+export type PayoutStep = 'accepted' | 'held' | 'submitting' | 'submitted' | 'unknown' | 'ended';
+
+/** The part of a payout that changes in its life. */
+export interface PayoutState {
+  readonly status: PayoutStatus;
+  readonly step: PayoutStep;
+  /** Grows by one with every event. */
+  readonly version: bigint;
+  /** How often the rail was asked to pay, always with the same reference. */
+  readonly attempts: number;
+  /** Whether an earlier attempt was unclear, so that it may still be executed behind the newest one. */
+  readonly earlierUnclear: boolean;
+  /** When the newest attempt was committed, in milliseconds since the epoch; null before the first. */
+  readonly attemptedAtMs: number | null;
+  /** When a held payout is to be submitted; null while nothing is to be done. */
+  readonly dueAtMs: number | null;
+  /** The rail's own fee in minor units; known at the end. */
+  readonly railFee: bigint;
+  readonly statusReason: string | null;
+  /** Whether it is known here whom to pay; where it is not, it is never sent (ADR 46). */
+  readonly recipientKnown: boolean;
+  /** What people decided last; null where they never had to. */
+  readonly decided: DecidedEnd | null;
+}
+
+/** What never changes of an accepted payout, beside its order. */
+export interface PayoutTerms {
+  /** Ours; the rail gets it as its client's reference. */
+  readonly reference: string;
+  readonly merchantId: string;
+  /** All of it, or how it begins. */
+  readonly contentHash: string;
+  /** Minor units of the order's currency. */
+  readonly fee: bigint;
+  readonly rail: string;
+  /** Our reference of the batch that it came in; null for a single one. */
+  readonly batchReference: string | null;
+  readonly acceptedAtMs: number;
+  /** The trace of the request that it came in: everything about it belongs there. */
+  readonly traceparent: string;
+}
+
+/** How a payout ends. */
+export type PayoutEnd = Exclude<PayoutStatus, 'INITIALIZED'>;
+
+/** What happened to a payout. */
+export type PayoutHappening =
+  | { readonly kind: 'held'; readonly dueAtMs: number }
+  /** Its money is held, and nobody here knows whom to pay, nor whether it was sent before the database was restored. */
+  | { readonly kind: 'withheld' }
+  /** `refused`: the rail refused this attempt, yet an earlier one may still be executed. */
+  | { readonly kind: 'submitted'; readonly answer: 'accepted' | 'unknown' | 'refused' }
+  /** `unclear`: an attempt was made whose end nobody knows. */
+  | { readonly kind: 'requeued'; readonly dueAtMs: number; readonly unclear: boolean }
+  | {
+      readonly kind: 'completed';
+      readonly railFee: bigint;
+      readonly reason: string;
+      readonly byPeople?: never;
+    }
+  | { readonly kind: 'failed'; readonly reason: string; readonly byPeople?: never }
+  | { readonly kind: 'reversed'; readonly reason: string }
+  /** It ended before the database was restored, and everybody else has heard of it. */
+  | { readonly kind: 'recovered'; readonly end: PayoutEnd; readonly railFee: bigint }
+  | DecidedHappening;
+
+/** A payout that was just accepted. */
+export const initial: PayoutState = {
+  status: 'INITIALIZED',
+  step: 'accepted',
+  version: 1n,
+  attempts: 0,
+  earlierUnclear: false,
+  attemptedAtMs: null,
+  dueAtMs: null,
+  railFee: 0n,
+  statusReason: null,
+  recipientKnown: true,
+  decided: null,
+};
+
+/** The state that a happening leads to. */
+export function evolve(state: PayoutState, happening: PayoutHappening): PayoutState {
+  const next = { ...state, version: state.version + 1n };
+  switch (happening.kind) {
+    case 'held':
+      return { ...next, step: 'held', dueAtMs: happening.dueAtMs };
+    case 'withheld':
+      return { ...next, step: 'unknown' };
+    case 'submitted': {
+      const step = happening.answer === 'accepted' ? 'submitted' : 'unknown';
+      // What people decided goes on waiting for an attempt whose answer is unclear.
+      if (step === 'unknown' && state.decided?.stands) return { ...next, step };
+      return { ...next, step, dueAtMs: null, decided: lapsed(state) };
+    }
+    case 'decided':
+      return { ...next, dueAtMs: happening.dueAtMs, decided: { ...happening.decided, stands: true } };
+    case 'lapsed':
+      return { ...next, dueAtMs: null, decided: lapsed(state) };
+    case 'requeued':
+      return {
+        ...next,
+        step: 'held',
+        dueAtMs: happening.dueAtMs,
+        // One attempt that certainly never left leaves none that could be unclear.
+        earlierUnclear: happening.unclear || (state.earlierUnclear && state.attempts > 1),
+      };
+    case 'completed':
+      return { ...ended(next, happening.reason), status: 'COMPLETED', railFee: happening.railFee };
+    case 'failed':
+      return { ...ended(next, happening.reason), status: 'FAILED' };
+    case 'reversed':
+      return { ...ended(next, happening.reason), status: 'REVERSED' };
+    case 'recovered': {
+      const { end } = happening;
+      const railFee = end === 'REVERSED' ? state.railFee : happening.railFee;
+      return { ...ended(next, recoveredReasons[end]), status: end, railFee };
+    }
+    default:
+      return unreachable(happening);
+  }
+}
+
+/** What the ledger does not tell of an end. */
+const recoveredReasons = {
+  COMPLETED: 'Successful',
+  FAILED: 'Failed',
+  REVERSED: 'Reversed',
+} as const satisfies Record<PayoutEnd, string>;
+
+function ended(state: PayoutState, reason: string): PayoutState {
+  return { ...state, step: 'ended', dueAtMs: null, statusReason: reason, decided: lapsed(state) };
+}
+
+function lapsed({ decided }: PayoutState): DecidedEnd | null {
+  return decided && { ...decided, stands: false };
+}

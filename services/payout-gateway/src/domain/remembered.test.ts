@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { type OwnEvent, rememberPayout } from './remembered.ts';
+
+const payment = {
+  eventId: 'ev',
+  reference: 'po-1',
+  merchantReference: 'inv-1',
+  merchantId: 'demo',
+  currency: 'KES',
+  rail: 'upstream',
+};
+const amounts = { amount: 10_000n, fee: 100n };
+const traceparent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-00`;
+
+const accepted: OwnEvent = {
+  type: 'pesewa.payouts.PayoutAccepted',
+  version: 1n,
+  causationId: '',
+  traceparent,
+  payload: {
+    ...payment,
+    ...amounts,
+    occurredAt: 1_000n,
+    country: 'KEN',
+    channel: 'Mobile Money',
+    bankCode: 'MPESA',
+    batchReference: 'ba-1',
+    contentCheck: 'q3Z',
+  },
+};
+const submitted = (
+  answer: 'accepted' | 'unknown',
+  version: bigint,
+  attempt = 1,
+  refused = false,
+): OwnEvent => ({
+  type: 'pesewa.payouts.PayoutSubmitted',
+  version,
+  causationId: 'ev-hold',
+  traceparent,
+  payload: { ...payment, occurredAt: 2_000n, attempt, answer, refused },
+});
+const ended = (name: 'Failed' | 'Reversed', version: bigint): OwnEvent => ({
+  type: `pesewa.payouts.Payout${name}`,
+  version,
+  causationId: 'ev-fact',
+  traceparent,
+  payload: { ...payment, ...amounts, occurredAt: 4_000n, statusReason: `${name} by the rail` },
+});
+const completed: OwnEvent = {
+  type: 'pesewa.payouts.PayoutCompleted',
+  version: 4n,
+  causationId: 'ev-fact',
+  traceparent,
+  payload: { ...payment, ...amounts, occurredAt: 3_000n, railFee: 25n, statusReason: 'Successful' },
+};
+
+const NOW_MS = 9_000;
+const remember = (...events: readonly OwnEvent[]) => rememberPayout(events, NOW_MS);
+
+describe('a payout that was forgotten, as its events tell it', () => {
+  it('is what was accepted, but for whom it pays', () => {
+    expect(remember(accepted)).toMatchObject({
+      reference: 'po-1',
+      merchantId: 'demo',
+      order: {
+        merchantReference: 'inv-1',
+        country: 'KEN',
+        channel: 'Mobile Money',
+        amount: { minor: 10_000n, currency: 'KES' },
+        beneficiary: { bankCode: 'MPESA' },
+        sender: null,
+      },
+      contentHash: 'q3Z',
+      fee: 100n,
+      rail: 'upstream',
+      batchReference: 'ba-1',
+      acceptedAtMs: 1_000,
+      traceparent,
+      causedBy: null,
+      recipientKnown: false,
+    });
+  });
+
+  it.each<[string, readonly OwnEvent[], object]>([
+    [
+      'accepted: it may have been sent until now',
+      [],
+      { step: 'accepted', version: 1n, attemptedAtMs: NOW_MS },
+    ],
+    [
+      'taken on',
+      [submitted('accepted', 4n, 2)],
+      { step: 'submitted', version: 4n, attempts: 2, attemptedAtMs: NOW_MS },
+    ],
+    [
+      'unclear',
+      [submitted('unknown', 4n)],
+      { step: 'unknown', version: 4n, attempts: 1, attemptedAtMs: NOW_MS },
+    ],
+    [
+      'refused, after one that was unclear',
+      [submitted('unknown', 6n, 2, true)],
+      { step: 'unknown', version: 6n },
+    ],
+    [
+      'completed',
+      [submitted('accepted', 3n), completed],
+      {
+        status: 'COMPLETED',
+        step: 'ended',
+        version: 4n,
+        railFee: 25n,
+        causedBy: 'ev-fact',
+        attemptedAtMs: null,
+      },
+    ],
+    [
+      'failed',
+      [ended('Failed', 2n)],
+      { status: 'FAILED', step: 'ended', statusReason: 'Failed by the rail' },
+    ],
+    [
+      'reversed',
+      [completed, ended('Reversed', 5n)],
+      { status: 'REVERSED', step: 'ended', version: 5n, railFee: 25n, statusReason: 'Reversed by the rail' },
+    ],
+  ])('stands where its last event left it: %s', (_name, later, expected) => {
+    const payout = remember(accepted, ...later);
+    expect(payout).toMatchObject(expected);
+    expect(payout?.trail).toHaveLength(later.length + 1);
+  });
+
+  it('is the same in whichever order and however often its events lie in the topic', () => {
+    const all = [accepted, submitted('accepted', 3n), completed, ended('Reversed', 5n)];
+    expect(remember(...all.toReversed(), ...all, accepted, completed)).toEqual(remember(...all));
+  });
+
+  it('is not made up from its end alone', () => {
+    expect(remember(completed)).toBeUndefined();
+  });
+});

@@ -1,0 +1,111 @@
+import type { TopicEvent } from '@pesewa/contracts';
+import { unreachable } from '@pesewa/kernel';
+import { evolve, initial, type PayoutHappening, type PayoutState, type PayoutTerms } from './payout-state.ts';
+import type { PayoutOrder } from './submission.ts';
+import { wordsOf } from './trail.ts';
+
+/** An event of a payout as it lies in our own topic. */
+export type OwnEvent = TopicEvent<'payouts'> & {
+  readonly version: bigint;
+  /** The id of the event that caused it; empty where none did. */
+  readonly causationId: string;
+  readonly traceparent?: string | undefined;
+};
+
+/** What events tell of an order: neither a person nor an account. */
+export interface RememberedOrder extends Pick<PayoutOrder, 'merchantReference' | 'country' | 'amount'> {
+  readonly channel: string;
+  readonly transactionType: undefined;
+  readonly beneficiary: { readonly bankCode: string };
+  readonly sender: null;
+}
+
+/** A payout that the database had forgotten, as its own events tell it. */
+export interface RememberedPayout extends PayoutState, PayoutTerms {
+  readonly order: RememberedOrder;
+  readonly causedBy: string | null;
+  readonly trail: readonly { readonly what: string; readonly atMs: number }[];
+}
+
+type Accepted = Extract<OwnEvent, { readonly type: 'pesewa.payouts.PayoutAccepted' }>;
+type Later = Exclude<OwnEvent, Accepted>;
+
+/**
+ * Tells a payout by its events, in whichever order and however often they lie in the topic; nothing where its acceptance
+ * is not among them.
+ *
+ * Whether an attempt without an answer was made nobody knows, but for one thing: none is newer than `nowMs`, for the
+ * process that might have made it is gone.
+ */
+export function rememberPayout(events: readonly OwnEvent[], nowMs: number): RememberedPayout | undefined {
+  const accepted = events.find(isAccepted);
+  if (!accepted) return undefined;
+  const born = birthOf(accepted);
+  const told = events.filter((event) => !isAccepted(event)).sort(byVersion);
+  const last = told.reduce((payout, event) => follow(payout, event), born);
+  return last.status === 'INITIALIZED' ? { ...last, attemptedAtMs: nowMs } : last;
+}
+
+const isAccepted = (event: OwnEvent): event is Accepted => event.type === 'pesewa.payouts.PayoutAccepted';
+const byVersion = (one: OwnEvent, other: OwnEvent): number => Number(one.version - other.version);
+
+function birthOf({ payload, version, traceparent = '' }: Accepted): RememberedPayout {
+  const { reference, merchantReference, merchantId, currency, amount, fee, rail } = payload;
+  const { country, channel, bankCode, batchReference, contentCheck } = payload;
+  const acceptedAtMs = Number(payload.occurredAt);
+  return {
+    ...initial,
+    version,
+    recipientKnown: false,
+    reference,
+    merchantId,
+    order: {
+      merchantReference,
+      country,
+      channel,
+      transactionType: undefined,
+      amount: { minor: amount, currency },
+      beneficiary: { bankCode },
+      sender: null,
+    },
+    contentHash: contentCheck,
+    fee,
+    rail,
+    batchReference,
+    acceptedAtMs,
+    traceparent,
+    causedBy: null,
+    trail: [{ what: `accepted${BY_EVENTS}`, atMs: acceptedAtMs }],
+  };
+}
+
+const BY_EVENTS = ', as its event tells: the database was restored, and had forgotten it';
+
+function follow(payout: RememberedPayout, event: OwnEvent): RememberedPayout {
+  if (isAccepted(event) || event.version <= payout.version) return payout;
+  const happening = happeningOf(event);
+  const isAttempt = event.type === 'pesewa.payouts.PayoutSubmitted';
+  return {
+    ...payout,
+    ...evolve(payout, happening),
+    version: event.version,
+    attempts: isAttempt ? event.payload.attempt : payout.attempts,
+    causedBy: event.causationId || null,
+    trail: [...payout.trail, { what: wordsOf(happening), atMs: Number(event.payload.occurredAt) }],
+  };
+}
+
+function happeningOf({ type, payload }: Later): PayoutHappening {
+  switch (type) {
+    case 'pesewa.payouts.PayoutSubmitted':
+      return { kind: 'submitted', answer: payload.refused ? 'refused' : payload.answer };
+    case 'pesewa.payouts.PayoutCompleted':
+      return { kind: 'completed', railFee: payload.railFee, reason: payload.statusReason };
+    case 'pesewa.payouts.PayoutFailed':
+      return { kind: 'failed', reason: payload.statusReason };
+    case 'pesewa.payouts.PayoutReversed':
+      return { kind: 'reversed', reason: payload.statusReason };
+    default:
+      return unreachable(type);
+  }
+}

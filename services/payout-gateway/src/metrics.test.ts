@@ -1,0 +1,29 @@
+import { systemClock } from '@pesewa/kernel';
+import { Registry } from 'prom-client';
+import { expect, it } from 'vitest';
+import { gaugeOldestHeld } from './metrics.ts';
+
+type Store = Parameters<typeof gaugeOldestHeld>[0]['store'];
+type Query = { readonly rail: string; readonly lane: string };
+
+const read = async (findOne: (query: Query) => Promise<unknown>): Promise<string> => {
+  const registry = new Registry();
+  const store = { collection: { findOne } } as unknown as Store;
+  const clock = { ...systemClock, nowMs: () => 100_000 };
+  gaugeOldestHeld({ store, rails: ['one', 'two'], registry, clock });
+  return registry.metrics();
+};
+
+it('tells of each rail how long its longest held payout has been due, in whichever queue', async () => {
+  const dueAtMs: Record<string, number> = { 'one/single': 90_000, 'one/batch': 40_000, 'two/batch': 200_000 };
+  const text = await read(async ({ rail, lane }) => {
+    const atMs = dueAtMs[`${rail}/${lane}`];
+    return atMs === undefined ? null : { dueAt: new Date(atMs) };
+  });
+  expect(text).toContain('oldest_held_payout_seconds{rail="one"} 60');
+  expect(text).toContain('oldest_held_payout_seconds{rail="two"} 0');
+});
+
+it('tells nothing where the database does not', async () => {
+  expect(await read(() => Promise.reject(new Error('no primary')))).not.toContain('rail=');
+});

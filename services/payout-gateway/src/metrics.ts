@@ -1,0 +1,43 @@
+import { type Clock, withDeadline } from '@pesewa/kernel';
+import { Gauge, type Registry } from 'prom-client';
+import { type PayoutStore, submissionLanes } from './store.ts';
+
+const READ_TIMEOUT_MS = 1_000;
+
+/**
+ * Registers the gauge `oldest_held_payout_seconds`: for how long the longest held payout of a rail has been due to be sent, as
+ * of each scrape; none where the database does not tell. It is found by the keys that payouts are claimed by.
+ */
+export function gaugeOldestHeld(options: {
+  readonly store: Pick<PayoutStore, 'collection'>;
+  readonly rails: readonly string[];
+  readonly registry: Registry;
+  readonly clock: Clock;
+}): void {
+  const { store, rails, registry, clock } = options;
+  const oldestOf = async (rail: string): Promise<number> => {
+    const found = await Promise.all(
+      submissionLanes.map((lane) =>
+        store.collection.findOne(
+          { step: 'held', rail, lane },
+          { sort: { dueAt: 1 }, projection: { _id: 0, dueAt: 1 }, maxTimeMS: READ_TIMEOUT_MS },
+        ),
+      ),
+    );
+    const nowMs = clock.nowMs();
+    const waitedMs = found.map((payout) => nowMs - (payout?.dueAt?.getTime() ?? nowMs));
+    return Math.max(0, ...waitedMs) / 1_000;
+  };
+  const oldest = new Gauge({
+    name: 'oldest_held_payout_seconds',
+    help: 'For how long the longest held payout of a rail has been due to be sent; 0 where none waits.',
+    labelNames: ['rail'],
+    registers: [registry],
+    collect: async () => {
+      const read = Promise.all(rails.map(async (rail) => ({ rail, seconds: await oldestOf(rail) })));
+      const told = await withDeadline(read, READ_TIMEOUT_MS, clock).catch(() => []);
+      oldest.reset();
+      for (const { rail, seconds } of told) oldest.set({ rail }, seconds);
+    },
+  });
+}

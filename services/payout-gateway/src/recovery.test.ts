@@ -1,0 +1,90 @@
+import type { Messaging, Recovery } from '@pesewa/messaging';
+import { createLogger } from '@pesewa/runtime';
+import { createQuickClock, eventually } from '@pesewa/testkit';
+import { expect, it } from 'vitest';
+import { createRecoveryGate } from './recovery.ts';
+
+const logger = createLogger({ name: 'test', level: 'silent' });
+
+/** A gate over what can be changed meanwhile; `looks` counts how often it was looked at. */
+function gateOver(known: { recovery: Recovery | Error; booked?: boolean; applied?: boolean }) {
+  const seen = { looks: 0, opened: 0, ends: 0, details: [] as (() => string | undefined)[] };
+  const messaging: Pick<Messaging, 'recovery' | 'ends' | 'hasApplied' | 'caughtUp'> = {
+    recovery: async () => {
+      seen.looks += 1;
+      if (known.recovery instanceof Error) throw known.recovery;
+      return known.recovery;
+    },
+    // More is published all the time.
+    ends: async () => [{ topic: 'payouts.events.v1', partition: 0, end: 7n + BigInt(seen.ends++) }],
+    hasApplied: async (service, [end]) => service === 'ledger' && end?.end === 7n && known.booked === true,
+    caughtUp: async ([name]) => name === 'ledger' && known.applied === true,
+  };
+  const gate = createRecoveryGate({
+    messaging,
+    health: { addDetail: (_name, detail) => void seen.details.push(detail) },
+    clock: createQuickClock(),
+    logger,
+  });
+  return { gate, seen, watch: () => gate.watch(() => void (seen.opened += 1)) };
+}
+
+/** Waits for two more whole looks. */
+async function looksAgain(seen: { readonly looks: number }): Promise<void> {
+  const { looks } = seen;
+  await eventually(() => expect(seen.looks).toBeGreaterThan(looks + 2));
+}
+
+it('opens at once where nothing speaks for a restored database, whatever the ledger does', async () => {
+  const { gate, seen, watch } = gateOver({ recovery: 'current' });
+  expect(gate.isOpen()).toBe(false);
+  expect(seen.details.map((detail) => detail())).toEqual([expect.stringContaining('no payout is sent')]);
+  await using _watching = watch();
+  await eventually(() => expect(seen.opened).toBe(1));
+  expect(gate.isOpen()).toBe(true);
+  expect(seen.looks).toBe(1);
+  expect(seen.details.map((detail) => detail())).toEqual([undefined]);
+});
+
+it('stays shut while nobody knows', async () => {
+  const known: { recovery: Recovery | Error } = { recovery: new Error('Kafka is away') };
+  const { gate, seen, watch } = gateOver(known);
+  await using _watching = watch();
+  await looksAgain(seen);
+  expect(gate.isOpen()).toBe(false);
+  known.recovery = 'current';
+  await eventually(() => expect(gate.isOpen()).toBe(true));
+});
+
+it('stays shut until an older database has read what the ledger made of all that was told to it', async () => {
+  const known = { recovery: 'older' as Recovery, booked: false, applied: false };
+  const { gate, seen, watch } = gateOver(known);
+  await using _watching = watch();
+  await looksAgain(seen);
+  expect(seen.ends).toBe(0);
+  known.recovery = 'behind';
+  await looksAgain(seen);
+  known.booked = true;
+  await looksAgain(seen);
+  expect(gate.isOpen()).toBe(false);
+  expect(seen.opened).toBe(0);
+  known.applied = true;
+  await eventually(() => expect(gate.isOpen()).toBe(true));
+  expect(seen.opened).toBe(1);
+});
+
+it('waits in a process that started after the realignment as well', async () => {
+  const known = { recovery: 'behind' as Recovery, booked: false, applied: true };
+  const { gate, seen, watch } = gateOver(known);
+  await using _watching = watch();
+  await looksAgain(seen);
+  expect(gate.isOpen()).toBe(false);
+  known.booked = true;
+  await eventually(() => expect(gate.isOpen()).toBe(true));
+});
+
+it('ends with its process, open or not', async () => {
+  const { gate, watch } = gateOver({ recovery: 'older' });
+  await watch()[Symbol.asyncDispose]();
+  expect(gate.isOpen()).toBe(false);
+});

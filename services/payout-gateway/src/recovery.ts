@@ -1,0 +1,74 @@
+import type { Clock } from '@pesewa/kernel';
+import type { Messaging, Recovery } from '@pesewa/messaging';
+import type { Health, Logger } from '@pesewa/runtime';
+
+/**
+ * Keeps payouts from being sent, or ended, by a database that was restored, until it knows again what became of them: a
+ * payout that is due by an older record may have been paid or refused since (ADR 43).
+ */
+export interface RecoveryGate {
+  /** Whether the records are to be acted on. */
+  readonly isOpen: () => boolean;
+  /** Looks until they are; called once, when the topics are consumed. */
+  readonly watch: (opened: () => void) => AsyncDisposable;
+}
+
+const LOOK_PAUSE_MS = 1_000;
+const KAFKA_TIMEOUT_MS = 5_000;
+
+/** Builds a {@link RecoveryGate}; it opens at once where nothing speaks for a restored database. */
+export function createRecoveryGate(deps: {
+  readonly messaging: Pick<Messaging, 'recovery' | 'ends' | 'hasApplied' | 'caughtUp'>;
+  readonly health: Pick<Health, 'addDetail'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): RecoveryGate {
+  const { messaging, clock, logger } = deps;
+  let isOpen = false;
+  let found: Recovery | undefined;
+  /** Where what this service has published ended, once its database had been realigned. */
+  let published: Awaited<ReturnType<Messaging['ends']>>;
+  deps.health.addDetail('submission', () =>
+    isOpen
+      ? undefined
+      : 'no payout is sent before it is known whether the database was restored, and read again',
+  );
+
+  async function look(): Promise<boolean> {
+    const before = found;
+    found = await messaging.recovery();
+    if (found === 'current') return true;
+    if (found !== before)
+      logger.warn({ found }, 'the database may be an older one: no payout is sent until it has caught up');
+    if (found === 'older') published = undefined;
+    else published ??= await messaging.ends(['payouts'], KAFKA_TIMEOUT_MS);
+    // First the ledger books all that it was sent, then all that it has answered is applied here.
+    if (!published || !(await messaging.hasApplied('ledger', published, KAFKA_TIMEOUT_MS))) return false;
+    return messaging.caughtUp(['ledger'], KAFKA_TIMEOUT_MS);
+  }
+
+  return {
+    isOpen: () => isOpen,
+    watch: (opened) => {
+      const closing = new AbortController();
+      const running = (async () => {
+        while (!closing.signal.aborted && !isOpen) {
+          isOpen = await look().catch((error: unknown) => {
+            logger.debug({ err: error }, 'whether the database was restored is not known yet');
+            return false;
+          });
+          if (!isOpen) await clock.sleep(LOOK_PAUSE_MS, closing.signal);
+        }
+        if (!isOpen) return;
+        if (found !== 'current') logger.info('the database has caught up: payouts are sent again');
+        opened();
+      })();
+      return {
+        [Symbol.asyncDispose]: async () => {
+          closing.abort();
+          await running;
+        },
+      };
+    },
+  };
+}

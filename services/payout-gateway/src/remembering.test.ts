@@ -1,0 +1,160 @@
+import { systemClock } from '@pesewa/kernel';
+import { type PastEvent, paymentId } from '@pesewa/messaging';
+import { createLogger } from '@pesewa/runtime';
+import { createQuickClock, eventually } from '@pesewa/testkit';
+import { expect, it } from 'vitest';
+import { keyOf } from './acceptance.ts';
+import type { RememberedPayout } from './domain/remembered.ts';
+import { createHandlers } from './handlers.ts';
+import { type RememberingDeps, startRemembering } from './remembering.ts';
+
+const logger = createLogger({ name: 'test', level: 'silent' });
+
+/** What is published of a payout that was accepted. */
+const acceptedEvent = (reference: string): PastEvent<'payouts'> => ({
+  type: 'pesewa.payouts.PayoutAccepted',
+  eventId: `ev-${reference}`,
+  version: 1n,
+  key: 'demo:KES',
+  causationId: '',
+  traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-00`,
+  payload: {
+    eventId: `ev-${reference}`,
+    occurredAt: 1_000n,
+    reference,
+    merchantReference: `inv-${reference}`,
+    merchantId: 'demo',
+    currency: 'KES',
+    rail: 'upstream',
+    amount: 10_000n,
+    fee: 100n,
+    country: 'KEN',
+    channel: 'Mobile Money',
+    bankCode: 'MPESA',
+    batchReference: null,
+    contentCheck: 'q3Z',
+  },
+});
+
+/** A database with some payouts, and a topic with others; `fails` makes Kafka away, or a transaction fail, so often. */
+async function world(options: {
+  readonly topic: readonly string[];
+  readonly records?: readonly string[];
+  readonly takenIds?: readonly string[];
+  readonly newestMs?: number;
+  readonly fails?: { kafka: number; insert: number };
+  /** How long ago another process said that it lived. */
+  readonly livedMsAgo?: number;
+}) {
+  const records = new Set(options.records ?? []);
+  const fails = options.fails ?? { kafka: 0, insert: 0 };
+  const since: number[] = [];
+  const back: RememberedPayout[] = [];
+  const details: (() => string | undefined)[] = [];
+  const messaging = {
+    since: async function* (_topic: string, partition: number, timeMs: number) {
+      since.push(timeMs);
+      if (fails.kafka-- > 0) throw new Error('Kafka is away');
+      if (partition === 3) yield options.topic.map(acceptedEvent);
+    },
+    inTransaction: async (work: (transaction: object) => Promise<unknown>) => work({ session: {} }),
+    hasLived: async (withinMs: number) => (options.livedMsAgo ?? Infinity) <= withinMs,
+  } as unknown as RememberingDeps['messaging'];
+  const remembering = await startRemembering({
+    messaging,
+    store: {
+      newestAcceptedMs: async () => options.newestMs,
+      findMissing: async (references) => new Set([...references].filter((one) => !records.has(one))),
+      findTakenIds: async (keys) =>
+        new Set(keys.map(paymentId).filter((id) => options.takenIds?.includes(id))),
+      insert: async (payouts) => {
+        if (fails.insert-- > 0) throw new Error('another replica was faster');
+        for (const payout of payouts) records.add(payout.reference);
+        back.push(...(payouts as readonly RememberedPayout[]));
+      },
+    },
+    health: { addDetail: (_name, detail) => void details.push(detail) },
+    clock: createQuickClock(),
+    logger,
+  });
+  return { remembering, since, back, details };
+}
+
+const untilWhole = ({ isWhole }: { readonly isWhole: () => boolean }) =>
+  eventually(() => expect(isWhole()).toBe(true));
+
+it('brings back what was published and has no record, and nothing else', async () => {
+  const { remembering, back, since } = await world({
+    topic: ['po-1', 'po-2', 'po-2', 'po-3'],
+    records: ['po-1'],
+    newestMs: 100_000,
+  });
+  await using _closing = remembering;
+  await untilWhole(remembering);
+  expect(back.map(({ reference }) => reference)).toEqual(['po-2', 'po-3']);
+  expect(since).toEqual(Array.from({ length: 8 }, () => 70_000));
+});
+
+it('reads all of the topic into an empty database', async () => {
+  const { remembering, since } = await world({ topic: [] });
+  await using _closing = remembering;
+  await untilWhole(remembering);
+  expect(new Set(since)).toEqual(new Set([0]));
+});
+
+it('is not whole while Kafka is away, or while what it brings back is not written', async () => {
+  const fails = { kafka: 20, insert: 3 };
+  const { remembering, back, details } = await world({ topic: ['po-1'], fails });
+  await using _closing = remembering;
+  expect(remembering.isWhole()).toBe(false);
+  expect(details.map((detail) => detail())).toEqual([expect.stringContaining('no payout is accepted')]);
+  await untilWhole(remembering);
+  expect(fails.insert).toBe(-1);
+  expect(back.map(({ reference }) => reference)).toEqual(['po-1']);
+  expect(details.map((detail) => detail())).toEqual([undefined]);
+});
+
+it('accepts without Kafka in a database that was in use a moment ago, and reads all the same', async () => {
+  const away = { kafka: 1_000_000, insert: 0 };
+  const old = await world({ topic: [], fails: { ...away }, livedMsAgo: 30_001 });
+  await using _old = old.remembering;
+  expect(old.remembering.isWhole()).toBe(false);
+  const { remembering, back, details } = await world({ topic: ['po-1'], fails: away, livedMsAgo: 30_000 });
+  await using _closing = remembering;
+  expect(remembering.isWhole()).toBe(true);
+  expect(details.map((detail) => detail())).toEqual([undefined]);
+  away.kafka = 0;
+  await eventually(() => expect(back.map(({ reference }) => reference)).toEqual(['po-1']));
+});
+
+it('leaves a reference to whom the database gives it', async () => {
+  const takenIds = [
+    paymentId(keyOf({ merchantId: 'demo', order: { merchantReference: 'inv-po-1' } as never })),
+  ];
+  const { remembering, back } = await world({ topic: ['po-1', 'po-2'], takenIds });
+  await using _closing = remembering;
+  await untilWhole(remembering);
+  expect(back.map(({ reference }) => reference)).toEqual(['po-2']);
+});
+
+it('ends with its process, whole or not', async () => {
+  const { remembering } = await world({ topic: [], fails: { kafka: 1_000_000, insert: 0 } });
+  await remembering[Symbol.asyncDispose]();
+  expect(remembering.isWhole()).toBe(false);
+});
+
+it('keeps every topic waiting until it is whole', async () => {
+  const waiting = new Error('not whole');
+  const handlers = createHandlers({
+    payouts: { apply: async () => undefined },
+    store: { findUnended: async () => new Set() },
+    republish: async () => undefined,
+    balances: { apply: async () => undefined },
+    clock: systemClock,
+    resubmitGraceMs: 0,
+    whole: () => Promise.reject(waiting),
+    becameDue: () => undefined,
+  });
+  expect(handlers).toHaveLength(3);
+  for (const { prepare } of handlers) await expect(prepare?.(0)).rejects.toBe(waiting);
+});

@@ -1,0 +1,129 @@
+import { topics } from '@pesewa/contracts';
+import { type Clock, withDeadline } from '@pesewa/kernel';
+import { CLOCK_SKEW_MAX_MS, type Messaging, paymentId } from '@pesewa/messaging';
+import type { Health, Logger } from '@pesewa/runtime';
+import { keyOf } from './acceptance.ts';
+import { type OwnEvent, type RememberedPayout, rememberPayout } from './domain/remembered.ts';
+import type { PayoutStore } from './store.ts';
+
+/**
+ * Brings back the payouts that the database has forgotten, because it was restored, from what this service published of
+ * them: each was committed before it was published, so one that is in the topic and not in the database was forgotten
+ * (ADR 46).
+ */
+export interface Remembering extends AsyncDisposable {
+  /** Whether every published payout is in the database, as far as that has to be known; once it is so, it stays so. */
+  readonly isWhole: () => boolean;
+  /** Waits until our own events were read, for some seconds; rejects where it takes longer. */
+  readonly whole: () => Promise<void>;
+}
+
+/** What it needs. */
+export interface RememberingDeps {
+  readonly messaging: Pick<Messaging, 'since' | 'inTransaction' | 'hasLived'>;
+  readonly store: Pick<PayoutStore, 'newestAcceptedMs' | 'findMissing' | 'findTakenIds' | 'insert'>;
+  readonly health: Pick<Health, 'addDetail'>;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'debug' | 'warn' | 'error'>;
+}
+
+/** The clock by which a payout was accepted, the database's own and Kafka's may each be off, and a transaction takes its time. */
+const OVERLAP_MS = 3 * CLOCK_SKEW_MAX_MS + 15_000;
+/** A backup that is younger is none: what was lost was lost after it, and it takes time to put it in place. */
+const BACKUP_AGE_MIN_MS = 30_000;
+const LOOK_PAUSE_MS = 1_000;
+const WAIT_MS = 5_000;
+const PAYOUTS_PER_TRANSACTION = 200;
+
+/**
+ * Starts {@link Remembering}; it goes on while Kafka or the database do not answer. A database in which another process lived a
+ * moment ago is no backup: it counts as whole without Kafka, and is read all the same.
+ */
+export async function startRemembering(deps: RememberingDeps): Promise<Remembering> {
+  const { clock, logger } = deps;
+  const closing = new AbortController();
+  const done = Promise.withResolvers<void>();
+  const isInUse = await deps.messaging.hasLived(BACKUP_AGE_MIN_MS);
+  let isRead = false;
+  const isWhole = () => isRead || isInUse;
+  deps.health.addDetail('acceptance', () =>
+    isWhole()
+      ? undefined
+      : 'no payout is accepted before our own events tell which ones the database has forgotten',
+  );
+  const look = async () => {
+    await rememberAll(deps);
+    isRead = true;
+    done.resolve();
+  };
+  const running = (async () => {
+    for (let looks = 1; !closing.signal.aborted && !isRead; looks += 1) {
+      await look().catch((error: unknown) => {
+        const level = looks === 1 ? 'warn' : 'debug';
+        logger[level]({ err: error }, 'what the database has forgotten, if anything, is not known yet');
+      });
+      if (!isRead) await clock.sleep(LOOK_PAUSE_MS, closing.signal);
+    }
+  })();
+  return {
+    isWhole,
+    whole: () => withDeadline(done.promise, WAIT_MS, clock),
+    [Symbol.asyncDispose]: async () => {
+      closing.abort();
+      await running;
+    },
+  };
+}
+
+async function rememberAll(deps: RememberingDeps): Promise<void> {
+  // What was brought back counts for nothing here: a crash in its midst must not hide the rest.
+  const newestMs = (await deps.store.newestAcceptedMs()) ?? OVERLAP_MS;
+  for (let partition = 0; partition < topics.payouts.partitions; partition += 1)
+    await remember(deps, partition, newestMs - OVERLAP_MS);
+}
+
+async function remember(deps: RememberingDeps, partition: number, sinceMs: number): Promise<void> {
+  const { messaging, store, clock, logger } = deps;
+  const forgotten = new Map<string, OwnEvent[]>();
+  for await (const events of messaging.since('payouts', partition, sinceMs)) {
+    const missing = await store.findMissing(new Set(events.map(({ payload }) => payload.reference)));
+    for (const event of events) {
+      const { reference } = event.payload;
+      if (missing.has(reference)) forgotten.set(reference, [...(forgotten.get(reference) ?? []), event]);
+    }
+  }
+  const payouts: RememberedPayout[] = [];
+  for (const [reference, events] of forgotten) {
+    const payout = rememberPayout(events, clock.nowMs());
+    if (payout) payouts.push(payout);
+    else
+      logger.error({ reference }, 'a payout without a record was accepted before what its topic still has');
+  }
+  for (let first = 0; first < payouts.length; first += PAYOUTS_PER_TRANSACTION)
+    await bringBack(deps, payouts.slice(first, first + PAYOUTS_PER_TRANSACTION));
+}
+
+/** Writes those that the database still lacks: another replica may be at it, too. */
+async function bringBack(
+  { messaging, store, logger }: RememberingDeps,
+  payouts: readonly RememberedPayout[],
+): Promise<void> {
+  const { back, others } = await messaging.inTransaction(async ({ session }) => {
+    const missing = await store.findMissing(new Set(payouts.map(({ reference }) => reference)), session);
+    const lacking = payouts.filter(({ reference }) => missing.has(reference));
+    const taken = await store.findTakenIds(lacking.map(keyOf), session);
+    const back = lacking.filter((payout) => !taken.has(paymentId(keyOf(payout))));
+    if (back.length > 0) await store.insert(back, session);
+    return { back, others: lacking.filter((payout) => taken.has(paymentId(keyOf(payout)))) };
+  });
+  for (const { reference } of others)
+    logger.error(
+      { reference },
+      'a payout has no record, and another one has the reference that its merchant gave it',
+    );
+  if (back.length > 0)
+    logger.warn(
+      { payouts: back.length },
+      'the database was restored: payouts that it had forgotten are back, by their own events',
+    );
+}

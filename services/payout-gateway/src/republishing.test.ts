@@ -1,0 +1,113 @@
+import { idOf, type Transaction } from '@pesewa/messaging';
+import { describe, expect, it } from 'vitest';
+import { payoutDecider } from './domain/payout.ts';
+import type { PayoutHappening } from './domain/payout-state.ts';
+import { type OwnEvent, rememberPayout } from './domain/remembered.ts';
+import { payoutEvents } from './events.ts';
+import { createRepublish } from './republishing.ts';
+import type { Payout } from './store.ts';
+
+const born: Payout = {
+  ...payoutDecider.initial,
+  reference: 'po-1',
+  merchantId: 'demo',
+  order: {
+    merchantReference: 'm-1',
+    amount: { minor: 10_000n, currency: 'NGN' },
+    country: 'NGA',
+    channel: 'BANK',
+    transactionType: '1',
+    beneficiary: { accountName: 'Ama', accountNumber: '0123', bankCode: '058', narration: '' },
+    sender: { name: 'Kofi', phoneNumber: '', email: '' },
+  } as unknown as Payout['order'],
+  contentHash: 'q3ZyPJdjxWbp',
+  fee: 100n,
+  rail: 'upstream',
+  batchReference: null,
+  acceptedAtMs: 1_000,
+  trail: [],
+  traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-00`,
+  causedBy: null,
+};
+
+/** A payout to which all this has happened, and what was published of it; each a second after the one before. */
+function live(...happenings: readonly PayoutHappening[]) {
+  let payout = born;
+  const published = [payoutEvents.accepted(born)];
+  for (const [index, happening] of happenings.entries()) {
+    const atMs = 2_000 + index * 1_000;
+    const trail = [...payout.trail, { what: happening.kind, atMs }];
+    payout = { ...payout, ...payoutDecider.evolve(payout, happening), trail, causedBy: 'ev-fact' };
+    const event = payoutEvents.happened(happening, payout, { causationId: 'ev-fact', atMs });
+    if (event) published.push(event);
+  }
+  return { payout, published };
+}
+
+async function republished(payout: Payout, step = 'end') {
+  const emitted: Parameters<Transaction['emit']>[0][] = [];
+  const transaction = {
+    session: {},
+    emit: (event: (typeof emitted)[number]) => void emitted.push(event),
+    afterCommit: () => undefined,
+  } as unknown as Transaction;
+  const store = { findByReferences: async () => [payout] };
+  const republish = createRepublish({ store, events: payoutEvents });
+  await republish([{ reference: payout.reference, step }], transaction);
+  return emitted;
+}
+
+const held = { kind: 'held', dueAtMs: 2_000 } as const;
+const submitted = { kind: 'submitted', answer: 'accepted' } as const;
+const completed = { kind: 'completed', railFee: 50n, reason: 'Successful' } as const;
+const failed = { kind: 'failed', reason: 'Declined' } as const;
+const reversed = { kind: 'reversed', reason: 'Returned' } as const;
+
+describe('what is published again', () => {
+  it.each<[string, readonly PayoutHappening[]]>([
+    ['is accepted', []],
+    ['is held', [held]],
+    ['was taken on by its rail', [held, submitted]],
+    ['failed', [failed]],
+    ['completed without a word before', [held, completed]],
+    ['was reversed', [held, completed, reversed]],
+  ])('of a payout that %s is what was published: the same events', async (_what, happenings) => {
+    const { payout, published } = live(...happenings);
+    const again = await republished(payout);
+    expect(again).toEqual(published);
+    expect(again.map(idOf)).toEqual(published.map(idOf));
+  });
+
+  it.each<[string, readonly PayoutHappening[]]>([
+    ['is accepted', []],
+    ['was taken on by its rail', [held, submitted]],
+    ['failed', [failed]],
+    ['completed', [held, completed]],
+    ['was reversed', [held, completed, reversed]],
+  ])('of one that %s, was forgotten and is told by these events: the same', async (_what, happenings) => {
+    const { published } = live(...happenings);
+    const own = published.map((event) => ({
+      ...event,
+      causationId: event.causationId ?? '',
+    })) as unknown as readonly OwnEvent[];
+    const back = rememberPayout(own, 9_000);
+    expect(back && (await republished(back))).toEqual(published);
+  });
+
+  it('leaves out what the record does not prove', async () => {
+    const { payout } = live(held, submitted, completed);
+    expect((await republished(payout)).map(({ type }) => type)).toEqual([
+      'pesewa.payouts.PayoutAccepted',
+      'pesewa.payouts.PayoutCompleted',
+    ]);
+  });
+
+  it('is nothing where the answer to a hold has come meanwhile', async () => {
+    expect(await republished(live(held).payout, 'hold')).toEqual([]);
+    expect(await republished(born, 'hold')).toHaveLength(1);
+  });
+});
+
+it('tells no more of the hash of an order than its beginning', () => {
+  expect(payoutEvents.accepted(born).payload).toMatchObject({ contentCheck: 'q3Z' });
+});

@@ -1,0 +1,66 @@
+import { unreachable } from '@pesewa/kernel';
+import type { OutgoingEvent, Transaction } from '@pesewa/messaging';
+import type { PayoutEvents } from './events.ts';
+import type { Payout, PayoutStore } from './store.ts';
+
+/** Somebody waits for an event of a payout that was published long ago. */
+export interface RepublishRequest {
+  readonly reference: string;
+  /** What is waited for; see the event RepublishRequested. */
+  readonly step: string;
+}
+
+/** Publishes again what the records of payouts prove, within the transaction; they stay as they are (ADR 42). */
+export type Republish = (requests: readonly RepublishRequest[], transaction: Transaction) => Promise<void>;
+
+/** Builds {@link Republish}. */
+export function createRepublish(deps: {
+  readonly store: Pick<PayoutStore, 'findByReferences'>;
+  readonly events: PayoutEvents;
+}): Republish {
+  return async (requests, transaction) => {
+    const byReference = new Map(requests.map((request) => [request.reference, request]));
+    const payouts = await deps.store.findByReferences([...byReference.keys()], transaction.session);
+    for (const payout of payouts) {
+      const request = byReference.get(payout.reference);
+      // The answer to the hold has come meanwhile: nobody waits for it any more.
+      if (!request || (request.step === 'hold' && payout.step !== 'accepted')) continue;
+      for (const event of eventsProvenBy(deps.events, payout)) transaction.emit(event);
+    }
+  };
+}
+
+/**
+ * What a payout's record proves of what was published of it, in its order: that it was accepted, that its rail took it on
+ * where that happened last, and how it ended. They are the same events, since all that they say follows from the record.
+ */
+function eventsProvenBy(events: PayoutEvents, payout: Payout): readonly OutgoingEvent[] {
+  return [events.accepted({ ...payout, version: 1n }), ...laterEvents(events, payout)];
+}
+
+function laterEvents({ happened }: PayoutEvents, payout: Payout): readonly OutgoingEvent[] {
+  const { status, step, version, railFee, trail, acceptedAtMs, causedBy: causationId } = payout;
+  const at = (stepsAgo: number) => ({ causationId, atMs: trail.at(-1 - stepsAgo)?.atMs ?? acceptedAtMs });
+  const reason = payout.statusReason ?? status;
+  const told = (event: OutgoingEvent | undefined) => (event ? [event] : []);
+  switch (status) {
+    case 'COMPLETED':
+      return told(happened({ kind: 'completed', railFee, reason }, payout, at(0)));
+    case 'FAILED':
+      return told(happened({ kind: 'failed', reason }, payout, at(0)));
+    case 'REVERSED': {
+      const before = { ...payout, version: version - 1n };
+      // Of the completion the reason is not kept: the reversal has put its own in its place.
+      const completed = { kind: 'completed', railFee, reason: 'Successful' } as const;
+      return [
+        ...told(happened(completed, before, at(1))),
+        ...told(happened({ kind: 'reversed', reason }, payout, at(0))),
+      ];
+    }
+    case 'INITIALIZED':
+      if (step !== 'submitted') return [];
+      return told(happened({ kind: 'submitted', answer: 'accepted' }, payout, at(0)));
+    default:
+      return unreachable(status);
+  }
+}

@@ -1,0 +1,123 @@
+import { unreachable } from '@pesewa/kernel';
+import { handleTopic, openDatabase, openMessaging } from '@pesewa/messaging';
+import type { SubmissionResult } from '@pesewa/rails';
+import type { Db, Document } from 'mongodb';
+import { openReplica } from './acceptance.fixture.ts';
+import { startDecidedEnds } from './decided-ends.ts';
+import { createHandlers } from './handlers.ts';
+import { createRecoveryGate } from './recovery.ts';
+import { startRemembering } from './remembering.ts';
+import { startSubmitter } from './submitter.ts';
+
+type Scope = Parameters<typeof openReplica>[0];
+
+/** What the ledger says to each payout, without any books. */
+export async function openLedger(scope: Scope): Promise<void> {
+  const ledger = await openMessaging(scope, { service: 'ledger', database: 'ledger', produces: ['ledger'] });
+  const handled = {
+    'pesewa.payouts.PayoutSubmitted': 'ignored',
+    'pesewa.payouts.PayoutReversed': 'ignored',
+    'pesewa.payouts.PayoutAccepted': 'handled',
+    'pesewa.payouts.PayoutCompleted': 'handled',
+    'pesewa.payouts.PayoutFailed': 'handled',
+  } as const;
+  await ledger.consume([
+    handleTopic('payouts', handled, async (events, transaction) => {
+      for (const { type, eventId, payload } of events) {
+        const { reference, merchantId, currency, amount, fee, rail } = payload;
+        const wallet = { occurredAt: 1n, reference, merchantId, currency };
+        const key = `${merchantId}:${currency}`;
+        const address = { topic: 'ledger', key, version: 1n, causationId: eventId } as const;
+        const held = amount + fee;
+        switch (type) {
+          case 'pesewa.payouts.PayoutAccepted':
+            transaction.emit({
+              ...address,
+              type: 'pesewa.ledger.HoldPlaced',
+              payload: { ...wallet, held, fee, rail },
+            });
+            break;
+          case 'pesewa.payouts.PayoutFailed':
+            transaction.emit({
+              ...address,
+              type: 'pesewa.ledger.HoldReleased',
+              payload: { ...wallet, held },
+            });
+            break;
+          case 'pesewa.payouts.PayoutCompleted': {
+            const captured = { ...wallet, amount, fee, rail, railCost: payload.railFee };
+            transaction.emit({ ...address, type: 'pesewa.ledger.HoldCaptured', payload: captured });
+            break;
+          }
+          default:
+            unreachable(type);
+        }
+      }
+    }),
+  ]);
+}
+
+/** What a rail makes of a payout, by our reference. */
+export type Rail = (reference: string) => SubmissionResult;
+
+/** One life of the gateway, with a rail of the test's own; without one it accepts only. */
+export async function openGateway<Opened extends Scope & AsyncDisposable>(scope: Opened, rail?: Rail) {
+  const { clock } = scope;
+  const whole = { isWhole: () => false };
+  const replica = await openReplica(scope, { isWhole: () => whole.isWhole() });
+  const { messaging, payouts, store } = replica;
+  const remembering = await scope.open(startRemembering({ ...scope, messaging, store }));
+  whole.isWhole = remembering.isWhole;
+  await remembering.whole();
+  const asked: string[] = [];
+  if (rail) {
+    const { ids, logger, health, crashPoint } = scope;
+    const gate = createRecoveryGate({ messaging, health, clock, logger });
+    const acting = { messaging, payouts, store, clock, ids, logger, mayAct: gate.isOpen, pauseMs: 20 };
+    const submitPayout = async ({ reference }: { readonly reference: string }) => {
+      asked.push(reference);
+      return rail(reference);
+    };
+    const rails = [{ name: 'upstream', isAvailable: () => true, submitPayout }];
+    await scope.open(Promise.resolve(startSubmitter({ ...acting, rails, concurrencyMax: 16, crashPoint })));
+    await scope.open(Promise.resolve(startDecidedEnds({ ...acting, resubmitGraceMs: 0 })));
+    await messaging.consume(
+      createHandlers({
+        payouts,
+        store,
+        republish: async () => undefined,
+        balances: { apply: async () => undefined },
+        clock,
+        resubmitGraceMs: 0,
+        whole: remembering.whole,
+        becameDue: () => undefined,
+      }),
+    );
+    await scope.open(Promise.resolve(gate.watch(() => undefined)));
+    scope.health.setServing(true);
+  }
+  return { ...replica, scope, asked, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() };
+}
+
+/** A copy of a database. */
+export type Backup = ReadonlyMap<string, readonly Document[]>;
+
+/** Copies a database. */
+export async function copyOf(db: Db): Promise<Backup> {
+  const names = (await db.listCollections().toArray()).map(({ name }) => name);
+  return new Map(
+    await Promise.all(names.map(async (name) => [name, await db.collection(name).find().toArray()] as const)),
+  );
+}
+
+/** Puts a copy back while no gateway runs. */
+export async function putBack(
+  { MONGODB_URL: url, DATABASE_PREFIX: prefix }: Scope['config'],
+  copy: Backup,
+): Promise<void> {
+  await using database = await openDatabase({ url, database: `${prefix}payouts`, appName: 'test' });
+  const { db } = database;
+  for (const { name } of await db.listCollections().toArray()) await db.collection(name).deleteMany({});
+  for (const [name, documents] of copy)
+    if (documents.length > 0) await db.collection(name).insertMany([...documents]);
+}

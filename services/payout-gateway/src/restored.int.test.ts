@@ -1,0 +1,232 @@
+import { systemClock } from '@pesewa/kernel';
+import type { SubmissionResult } from '@pesewa/rails';
+import { createOperators, guardOperator } from '@pesewa/runtime';
+import { eventually, openTestScope, prepareTestNames, type TestConfig, topicNameOf } from '@pesewa/testkit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { batch, merchantWith, single } from './acceptance.fixture.ts';
+import {
+  type Backup,
+  copyOf,
+  openLedger,
+  openGateway as openLife,
+  putBack,
+  type Rail,
+} from './restored.fixture.ts';
+
+/** The pauses after which a stopped partition is looked at again, and the database: here the other way round, almost. */
+const pauses = new Map([
+  [15_000, 1_500],
+  [1_000, 20],
+]);
+
+const clock: typeof systemClock = {
+  ...systemClock,
+  sleep: (durationMs, signal) => systemClock.sleep(pauses.get(durationMs) ?? durationMs, signal),
+};
+
+/** Who pays. */
+const demo = merchantWith('demo');
+let config: TestConfig;
+const closers = new AsyncDisposableStack();
+
+beforeAll(async () => {
+  config = await prepareTestNames(['payout-gateway', 'ledger']);
+  await openLedger(closers.use(openTestScope(config)));
+});
+
+afterAll(() => closers.disposeAsync());
+
+/** One life of the gateway. */
+const openGateway = (rail?: Rail) => openLife(openTestScope(config, { clock }), rail);
+
+type Gateway = Awaited<ReturnType<typeof openGateway>>;
+
+/** Has a payout accepted; gives our reference. */
+const accept = async (gateway: Gateway, name: string): Promise<string> => {
+  const accepted = await gateway.payouts.submit(demo, single(name));
+  if (!accepted.ok) throw new Error(accepted.refusal.message);
+  return accepted.value.reference;
+};
+
+/** Waits until a payout's record has these fields. */
+const expectStep = ({ store }: Gateway, reference: string, changes: object) =>
+  eventually(
+    async () => expect(await store.collection.findOne({ reference })).toMatchObject(changes),
+    20_000,
+  );
+
+/** Waits until Kafka was told of everything that the database has of the ledger's topic. */
+const expectCommitted = ({ messaging }: Gateway) =>
+  eventually(async () => {
+    const ends = (await messaging.ends(['ledger'], 5_000)) ?? [];
+    expect(ends.length).toBeGreaterThan(0);
+    expect(await messaging.hasApplied('payout-gateway', ends, 5_000)).toBe(true);
+  }, 20_000);
+
+/** Waits until the ledger's one partition is stopped, and realigns it to where the database stands. */
+async function realignAll({ scope }: Gateway): Promise<void> {
+  await eventually(async () =>
+    expect((await scope.health.readiness()).details).toHaveProperty('partitions of payout-gateway'),
+  );
+  const app = guardOperator(scope.operator, createOperators('the-token', []));
+  const headers = { authorization: 'Bearer the-token', 'content-type': 'application/json' };
+  const listed = await app.request('/positions', { headers });
+  const { items } = (await listed.json()) as {
+    items: { readonly topic: string; readonly partition: number; readonly misfit?: string }[];
+  };
+  const stopped = items.filter(({ misfit }) => misfit === 'restored');
+  expect(stopped).toMatchObject([{ topic: topicNameOf(config, 'ledger') }]);
+  for (const { topic, partition } of stopped) {
+    const body = JSON.stringify({
+      topic,
+      partition,
+      to: 'stored',
+      reason: 'restored from the backup of noon',
+    });
+    const answer = await app.request('/positions/realign', { method: 'POST', body, headers });
+    expect(answer.status).toBe(200);
+  }
+}
+
+it('sends nothing that the rail has ended since the backup that the database was restored from', async () => {
+  const references: Record<string, string> = {};
+  {
+    await using gateway = await openGateway(() => ({
+      kind: 'notSent',
+      why: 'busy',
+      retryAfterMs: 500,
+    }));
+    references['held'] = await accept(gateway, 'held');
+    references['held and paid'] = await accept(gateway, 'held-paid');
+    for (const reference of Object.values(references))
+      await eventually(async () => {
+        const tried = { reference, step: 'held', attempts: { $gte: 1 } } as const;
+        expect(await gateway.store.collection.countDocuments(tried)).toBe(1);
+      }, 20_000);
+  }
+  let backup: Backup;
+  {
+    await using gateway = await openGateway();
+    references['accepted'] = await accept(gateway, 'accepted');
+    references['accepted and paid'] = await accept(gateway, 'accepted-paid');
+    backup = await copyOf(gateway.db);
+  }
+  const paid = [references['held and paid'], references['accepted and paid']];
+  const all = Object.values(references);
+  {
+    await using gateway = await openGateway((reference) =>
+      paid.includes(reference) ? { kind: 'completed', fee: 3n } : { kind: 'failed', reason: 'No account' },
+    );
+    for (const reference of all) await expectStep(gateway, reference, { step: 'ended' });
+    await expectCommitted(gateway);
+  }
+  await putBack(config, backup);
+  await using gateway = await openGateway(() => ({ kind: 'accepted' }));
+  await realignAll(gateway);
+  for (const reference of all) {
+    const end = paid.includes(reference)
+      ? { status: 'COMPLETED', railFee: 3n }
+      : { status: 'FAILED', statusReason: 'Failed' };
+    await expectStep(gateway, reference, { step: 'ended', ...end });
+  }
+  // What comes afterwards is paid, so nothing else waits for its turn any more.
+  const next = await accept(gateway, 'next');
+  await expectStep(gateway, next, { step: 'submitted' });
+  expect(gateway.asked).toEqual([next]);
+}, 120_000);
+
+/** What the rail makes of each payout of the second test; what is not named here is never sent. */
+const answers: Readonly<Record<string, SubmissionResult>> = {
+  paid: { kind: 'completed', fee: 3n },
+  declined: { kind: 'failed', reason: 'No account' },
+  taken: { kind: 'accepted' },
+  unclear: { kind: 'unknown', why: 'no answer' },
+};
+
+it('knows again what was accepted since the backup, and sends none of it, however often its merchant does', async () => {
+  const items = [
+    ['of-batch-1', 1.5],
+    ['of-batch-2', 2.25],
+  ] as const;
+  let backup: Backup;
+  let before: string;
+  {
+    await using gateway = await openGateway();
+    before = await accept(gateway, 'before-the-backup');
+    backup = await copyOf(gateway.db);
+  }
+  const references: Record<string, string> = {};
+  const steps: Record<string, string> = {
+    paid: 'ended',
+    declined: 'ended',
+    taken: 'submitted',
+    unclear: 'unknown',
+  };
+  {
+    const busy = { kind: 'notSent', why: 'busy', retryAfterMs: 500 } as const;
+    await using gateway = await openGateway((reference) => {
+      const name = Object.keys(references).find((one) => references[one] === reference) ?? '';
+      return answers[name] ?? busy;
+    });
+    for (const name of ['paid', 'declined', 'taken', 'unclear', 'unsent'])
+      references[name] = await accept(gateway, name);
+    expect(await gateway.batches.submit(demo, batch('batch', items))).toMatchObject({ ok: true });
+    for (const [name, step] of Object.entries(steps))
+      await expectStep(gateway, references[name] ?? '', { step });
+    for (const of of ['unsent', 'of-batch-1', 'of-batch-2'])
+      await eventually(async () => {
+        expect(await gateway.payouts.find('demo', of)).toMatchObject({ step: 'held' });
+      }, 20_000);
+    await expectCommitted(gateway);
+  }
+  await putBack(config, backup);
+  await using gateway = await openGateway(() => ({ kind: 'accepted' }));
+  const statuses = { paid: 'COMPLETED', declined: 'FAILED' } as Readonly<Record<string, string>>;
+  for (const [name, reference] of Object.entries(references)) {
+    const status = statuses[name] ?? 'INITIALIZED';
+    const known = { reference, status, recipientKnown: false };
+    expect(await gateway.payouts.find('demo', name)).toMatchObject(known);
+    expect(await gateway.payouts.submit(demo, single(name))).toMatchObject({ ok: true, value: known });
+    expect(await gateway.payouts.submit(demo, single(name, 11))).toMatchObject({
+      refusal: { code: 'duplicate' },
+    });
+  }
+  expect(await gateway.batches.submit(demo, batch('batch', items))).toMatchObject({ ok: true });
+  const other = batch('batch', [...items, ['of-batch-3', 1]]);
+  expect(await gateway.batches.submit(demo, other)).toMatchObject({ refusal: { code: 'duplicate' } });
+
+  await realignAll(gateway);
+  // Each hold is told again, and moves none of them on to the rail.
+  const withheld = { status: 'INITIALIZED', step: 'unknown', attempts: 0 };
+  await expectStep(gateway, references['unsent'] ?? '', withheld);
+  const next = await accept(gateway, 'next-after-all');
+  await expectStep(gateway, next, { step: 'submitted' });
+  for (const [name, step] of Object.entries(steps))
+    await expectStep(gateway, references[name] ?? '', { step });
+  expect(gateway.asked.filter((reference) => reference !== next && reference !== before)).toEqual([]);
+
+  await gateway.messaging.inTransaction((transaction) =>
+    gateway.payouts.apply(
+      ['unsent', 'unclear', 'taken'].map((name) => ({
+        reference: references[name] ?? '',
+        causationId: 'ev-poll',
+        command: {
+          kind: 'observe',
+          resubmitGraceMs: 0,
+          fact: { status: 'notFound', railFee: 0n, reason: 'notFound', polledAtMs: systemClock.nowMs() },
+        },
+      })),
+      transaction,
+    ),
+  );
+  // What the rail does not know ends; what it had taken on is for people.
+  for (const name of ['unsent', 'unclear'])
+    expect(await gateway.payouts.find('demo', name)).toMatchObject({
+      status: 'FAILED',
+      statusReason: 'Failed',
+    });
+  expect(await gateway.payouts.find('demo', 'taken')).toMatchObject({
+    status: 'INITIALIZED',
+    step: 'submitted',
+  });
+}, 120_000);

@@ -1,0 +1,46 @@
+import { createLogger } from '@pesewa/runtime';
+import type { Db } from 'mongodb';
+import { expect, it } from 'vitest';
+import { createOnItsWay } from './on-its-way.ts';
+
+const bundles = (count: number) => Array.from({ length: count }, (_, index) => ({ _id: `b${index}` }));
+
+/** Reads outboxes that answer so. */
+function reading(found: () => Promise<readonly { readonly _id: string }[]>) {
+  const cursor = { project: () => cursor, hint: () => cursor, limit: () => cursor, toArray: found };
+  const collection = { find: () => cursor, findOne: async () => (await found())[0] ?? null };
+  return createOnItsWay({
+    messaging: { database: () => ({ collection: () => collection }) as unknown as Db },
+    clock: { sleep: () => new Promise((done) => setImmediate(done)) },
+    logger: createLogger({ name: 'test', level: 'silent' }),
+  });
+}
+
+it('marks what waits in each outbox', async () => {
+  const onItsWay = reading(async () => bundles(1));
+  const waiting = await onItsWay.waiting(['ingress', 'ledger']);
+  expect(waiting).toEqual([
+    { of: 'ingress', bundles: ['b0'] },
+    { of: 'ledger', bundles: ['b0'] },
+  ]);
+  expect(await onItsWay.hasLeft(waiting ?? [])).toBe(false);
+});
+
+it('asks nothing more where nothing waits', async () => {
+  const onItsWay = reading(() => Promise.reject(new Error('asked')));
+  expect(await onItsWay.hasLeft([{ of: 'ingress', bundles: [] }])).toBe(true);
+});
+
+it.each([
+  ['the database refuses', () => Promise.reject(new Error('not authorized'))],
+  ['the database does not answer', () => new Promise<never>(() => undefined)],
+])('tells nothing where %s', async (_, found) => {
+  const onItsWay = reading(found);
+  expect(await onItsWay.waiting(['ingress'])).toBeUndefined();
+  expect(await onItsWay.hasLeft([{ of: 'ingress', bundles: ['b0'] }])).toBeUndefined();
+});
+
+it('does not mark a part of what waits', async () => {
+  expect(await reading(async () => bundles(10_000)).waiting(['ingress'])).toHaveLength(1);
+  expect(await reading(async () => bundles(10_001)).waiting(['ingress'])).toBeUndefined();
+});

@@ -1,0 +1,71 @@
+import { type Clock, withDeadline } from '@pesewa/kernel';
+import { type Messaging, outboxOf } from '@pesewa/messaging';
+import type { Logger } from '@pesewa/runtime';
+
+/** The services of which something may be on its way, by the names of their databases. */
+export type Sender = 'payouts' | 'collections' | 'ingress' | 'ledger' | 'reconciler';
+
+/** What waited for Kafka in one outbox at a time. */
+export interface Waiting {
+  readonly of: Sender;
+  readonly bundles: readonly string[];
+}
+
+/**
+ * What services have committed and Kafka does not have yet, read from their outboxes: ids alone, whether they run or not.
+ *
+ * It is marked by ids rather than by age: no clock of a service has to agree with ours.
+ */
+export interface OnItsWay {
+  /** What waits now; nothing where the database does not tell in time, or more waits than can be marked. */
+  readonly waiting: (of: readonly Sender[]) => Promise<readonly Waiting[] | undefined>;
+  /** Whether Kafka has all that waited; nothing where the database does not tell in time. */
+  readonly hasLeft: (waiting: readonly Waiting[]) => Promise<boolean | undefined>;
+}
+
+const READ_TIMEOUT_MS = 1_000;
+/** Where more waits, Kafka has been away: then what is asked for waits for it to be back. */
+const BUNDLES_MAX = 10_000;
+
+/** Builds {@link OnItsWay}: one read for each outbox. */
+export function createOnItsWay(deps: {
+  readonly messaging: Pick<Messaging, 'database'>;
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly logger: Logger;
+}): OnItsWay {
+  const { messaging, clock, logger } = deps;
+  const outbox = (of: Sender) => outboxOf(messaging.database(of));
+  const inTime = <Value>(answer: Promise<Value>): Promise<Value | undefined> =>
+    withDeadline(answer, READ_TIMEOUT_MS, clock).catch((error: unknown) => {
+      logger.warn({ err: error }, 'what waits for Kafka is not known');
+      return undefined;
+    });
+  const read = async (of: Sender): Promise<Waiting> => {
+    const found = await outbox(of)
+      .find({}, { maxTimeMS: READ_TIMEOUT_MS })
+      .project<{ readonly _id: string }>({ _id: 1 })
+      // The index of ids alone: what bundles hold is not read.
+      .hint({ _id: 1 })
+      .limit(BUNDLES_MAX + 1)
+      .toArray();
+    return { of, bundles: found.map(({ _id }) => _id) };
+  };
+  const hasLeft = async ({ of, bundles }: Waiting): Promise<boolean> => {
+    if (bundles.length === 0) return true;
+    const left = await outbox(of).findOne(
+      { _id: { $in: [...bundles] } },
+      { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT_MS },
+    );
+    return left === null;
+  };
+  return {
+    waiting: async (of) => {
+      const found = await inTime(Promise.all(of.map(read)));
+      return found?.some(({ bundles }) => bundles.length > BUNDLES_MAX) ? undefined : found;
+    },
+    hasLeft: async (waiting) => {
+      const left = await inTime(Promise.all(waiting.map(hasLeft)));
+      return left?.every((one) => one);
+    },
+  };
+}

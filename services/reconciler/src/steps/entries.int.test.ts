@@ -1,0 +1,39 @@
+import { eventually } from '@pesewa/testkit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createHarness } from '../fixtures/harness.ts';
+import { accepted, captured, completed, ids } from '../fixtures/owners.ts';
+
+const limits = { BOOKS_GRACE_MS: '300', STEP_LIMIT_MS: '300', STEP_PAUSE_MS: '100' };
+const harness = createHarness('entries', { ...process.env, ...limits });
+const { about, database, operator, publish, rowOf } = harness;
+let followers: Awaited<ReturnType<typeof harness.joinOwners>>;
+
+const breaks = async (reference: string) => (await operator(`/breaks?reference=${reference}`)).items;
+const requests = (reference: string) => about(reference, 'RepublishRequested').length;
+const followed = (reference: string) => database().collection('steps').countDocuments({ reference });
+const untilBreak = (reference: string, kind: string, status: string) =>
+  eventually(async () => expect(await breaks(reference)).toMatchObject([{ kind, status }]));
+
+beforeAll(async () => {
+  await harness.open();
+  followers = await harness.joinOwners();
+});
+afterAll(async () => {
+  await followers.close();
+  await harness.close();
+});
+
+it('asks for a missing entry on and on after people have heard of it, until it comes', async () => {
+  const reference = ids.next('po');
+  await publish(accepted(reference), completed(reference));
+  await untilBreak(reference, 'books.unposted', 'open');
+  const before = requests(reference);
+  await eventually(() => expect(requests(reference)).toBeGreaterThan(before + 1));
+  expect(await harness.metrics()).toMatch(/^republish_requests_total\{step="entry"\} [3-9]/m);
+  await publish(captured(reference));
+  await untilBreak(reference, 'books.unposted', 'resolved');
+  await eventually(async () => expect(await followed(reference)).toBe(0));
+  expect(about(reference, 'BreakOpened')).toHaveLength(1);
+  expect(about(reference, 'BreakResolved')).toHaveLength(1);
+  expect(await rowOf(reference)).toMatchObject({ breaks: [] });
+});

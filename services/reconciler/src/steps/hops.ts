@@ -1,0 +1,39 @@
+import type { PaymentKind } from '../domain/claim.ts';
+import type { Hop } from './level.ts';
+
+const REQUESTS = { from: ['reconciler'], topics: ['railNotices'] } as const;
+const ENDS = { from: ['payouts', 'collections'], topics: ['payouts', 'collections'] } as const;
+const LEDGER = { from: ['ledger'], topics: ['ledger'] } as const;
+
+/** What the reconciler tells or asks of the owners of payments, both of them. */
+export const toOwners: readonly Hop[] = [
+  { ...REQUESTS, by: 'payout-gateway' },
+  { ...REQUESTS, by: 'collection-gateway' },
+];
+
+/** From there, what an ended payment waits for: its webhook. */
+export const toWebhooks: readonly Hop[] = [
+  { ...ENDS, by: 'webhook-dispatcher' },
+  { ...ENDS, by: 'reconciler' },
+];
+
+/** And its entries, back to us. */
+export const toEntries: readonly Hop[] = [
+  { ...ENDS, by: 'ledger' },
+  { ...ENDS, by: 'reconciler' },
+  { ...LEDGER, by: 'reconciler' },
+];
+
+/** The whole way of a payment until its owner has sent it: from us to its owner, through the ledger where it has a hold, and back. */
+export const wholeWay: Readonly<Record<PaymentKind, readonly Hop[]>> = {
+  payout: [
+    { ...REQUESTS, by: 'payout-gateway' },
+    { from: ['payouts'], topics: ['payouts'], by: 'ledger' },
+    { ...LEDGER, by: 'payout-gateway' },
+    { from: ['payouts'], topics: ['payouts'], by: 'reconciler' },
+  ],
+  collection: [
+    { ...REQUESTS, by: 'collection-gateway' },
+    { from: ['collections'], topics: ['collections'], by: 'reconciler' },
+  ],
+};

@@ -1,0 +1,67 @@
+import type { TopicName } from '@pesewa/contracts';
+import type { Clock } from '@pesewa/kernel';
+import type { Messaging, TopicEnd } from '@pesewa/messaging';
+import type { OnItsWay, Sender, Waiting } from '../on-its-way.ts';
+
+/** A part of the way of our messages: out of outboxes into topics, and by a service that applies them. */
+export interface Hop {
+  readonly from: readonly Sender[];
+  readonly topics: readonly TopicName[];
+  readonly by: string;
+}
+
+/** What finding the level needs. */
+export interface LevelDeps {
+  readonly messaging: Pick<Messaging, 'ends' | 'hasApplied'>;
+  readonly onItsWay: OnItsWay;
+  readonly clock: Pick<Clock, 'nowMs'>;
+}
+
+/** Where a look stands: what it waits for to leave the outboxes of a hop, then to be applied. */
+interface Mark {
+  readonly atMs: number;
+  readonly hop: number;
+  readonly waiting: readonly Waiting[];
+  readonly ends?: readonly TopicEnd[];
+}
+
+const KAFKA_TIMEOUT_MS = 5_000;
+
+/**
+ * Tells late from lost: gives a time of which all that was on its way then, in an outbox or in Kafka, has gone its whole way,
+ * hop by hop; nothing while it has not, or nobody tells. A service that stands still delays every answer, and loses none
+ * (ADR 27); nor does Kafka while it is away.
+ */
+export function createLevel(
+  { messaging, onItsWay, clock }: LevelDeps,
+  hops: readonly Hop[],
+): () => Promise<number | undefined> {
+  let mark: Mark | undefined;
+  const begin = async (atMs: number, hop: number): Promise<Mark | undefined> => {
+    const waiting = await onItsWay.waiting(hops[hop]?.from ?? []);
+    return waiting && { atMs, hop, waiting };
+  };
+  /** The mark with what Kafka has of the hop; the mark itself while something is in an outbox, nothing where nobody tells. */
+  const leave = async (current: Mark): Promise<Mark | undefined> => {
+    const hasLeft = await onItsWay.hasLeft(current.waiting);
+    if (hasLeft !== true) return hasLeft === false ? current : undefined;
+    const ends = await messaging.ends(hops[current.hop]?.topics ?? [], KAFKA_TIMEOUT_MS);
+    return ends && { ...current, ends };
+  };
+  return async () => {
+    mark ??= await begin(clock.nowMs(), 0);
+    while (mark) {
+      if (!mark.ends) mark = await leave(mark);
+      const ends = mark?.ends;
+      if (!mark || !ends) return undefined;
+      const { atMs, hop }: Mark = mark;
+      const isPast = await messaging.hasApplied(hops[hop]?.by ?? '', ends, KAFKA_TIMEOUT_MS);
+      if (isPast === undefined) mark = undefined;
+      if (isPast !== true) return undefined;
+      mark = undefined;
+      if (hop + 1 === hops.length) return atMs;
+      mark = await begin(atMs, hop + 1);
+    }
+    return undefined;
+  };
+}

@@ -1,0 +1,43 @@
+import type { Clock } from '@pesewa/kernel';
+import type { OutgoingEvent, Transaction } from '@pesewa/messaging';
+import { Counter, type Registry } from 'prom-client';
+import type { PaymentKind } from '../domain/claim.ts';
+import type { Step } from '../domain/steps.ts';
+
+/** A payment, and what of it takes longer than it can. */
+export interface Wanted {
+  readonly reference: string;
+  readonly kind: PaymentKind;
+  readonly step: Step | 'end';
+}
+
+/** Asks the owner of a payment to publish again what its record proves (ADR 42), once the transaction commits. */
+export type RequestRepublication = (
+  wanted: Wanted,
+  transaction: Pick<Transaction, 'emit' | 'afterCommit'>,
+) => void;
+
+/** Builds {@link RequestRepublication}, which counts every request, whoever makes it. */
+export function createRequests(registry: Registry, clock: Pick<Clock, 'nowMs'>): RequestRepublication {
+  const requests = new Counter({
+    name: 'republish_requests_total',
+    help: 'Steps whose owner was asked to publish again what its record proves; by step.',
+    labelNames: ['step'],
+    registers: [registry],
+  });
+  return ({ reference, kind, step }, transaction) => {
+    transaction.emit(republishRequested({ reference, kind, step }, clock.nowMs()));
+    transaction.afterCommit(() => requests.inc({ step }));
+  };
+}
+
+function republishRequested({ reference, kind, step }: Wanted, nowMs: number): OutgoingEvent {
+  return {
+    topic: 'railNotices',
+    key: reference,
+    version: 0n,
+    causationId: null,
+    type: 'pesewa.rails.RepublishRequested',
+    payload: { occurredAt: BigInt(nowMs), reference, kind, step },
+  };
+}

@@ -1,0 +1,257 @@
+import type { Clock } from '@pesewa/kernel';
+import {
+  type Loop,
+  leasesOf,
+  type Messaging,
+  startLoop,
+  type Transaction,
+  takeLease,
+} from '@pesewa/messaging';
+import type { Logger } from '@pesewa/runtime';
+import type { CoverageSource } from '../audits/coverage-source.ts';
+import { type BreakStore, breakId } from '../breaks/store.ts';
+import type { FoundBreak } from '../domain/break.ts';
+import { afterClosings } from '../domain/closings.ts';
+import type { OwnerRecord } from '../domain/coverage.ts';
+import {
+  type FollowedStep,
+  follow,
+  found,
+  hasBreak,
+  lookFromMs,
+  type Overdue,
+  type StepLimits,
+  stepKinds,
+  stepText,
+  type ToldStep,
+} from '../domain/steps.ts';
+import { afterVerdict } from '../domain/verdict.ts';
+import type { ReconcilerEvents } from '../events.ts';
+import type { WorkingStore } from '../store.ts';
+import type { WorkingSet } from '../working-set.ts';
+import { createLevel, type LevelDeps } from './level.ts';
+import type { RequestRepublication } from './request.ts';
+import { type StepStore, stepId } from './store.ts';
+import type { StepWatch } from './watches.ts';
+
+/** What following steps needs. */
+export interface StepDeps extends StepLimits {
+  readonly watches: readonly StepWatch[];
+  readonly stepStore: StepStore;
+  readonly sources: readonly CoverageSource[];
+  readonly store: Pick<WorkingStore, 'load' | 'save'>;
+  readonly workingSet: Pick<WorkingSet, 'apply'>;
+  readonly breaks: Pick<BreakStore, 'open' | 'resolve'>;
+  readonly events: Pick<ReconcilerEvents, 'breakOpened' | 'breakResolved'>;
+  readonly messaging: Pick<Messaging, 'db' | 'owner' | 'groupCommit'> & LevelDeps['messaging'];
+  readonly onItsWay: LevelDeps['onItsWay'];
+  readonly requestRepublication: RequestRepublication;
+  readonly pauseMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What is written: a step that is found overdue, or one that was looked at again. */
+type Item =
+  | { readonly kind: 'found'; readonly overdue: Overdue }
+  | {
+      readonly kind: 'seen';
+      readonly step: FollowedStep;
+      readonly stands: boolean;
+      /** The record of a payment that we still do not know. */
+      readonly record?: OwnerRecord | undefined;
+    };
+
+const LEASE = { name: 'steps', durationMs: 15_000 } as const;
+const BATCH = 200;
+
+/**
+ * Finds payments that stand at a step of ours longer than they can, asks their owners to publish again what their records
+ * prove, and tells people where that does not help (design 3, ADR 42).
+ *
+ * Each payment is looked at when its longest time is over: one in order has ended by then, or gone on, and costs a read at most.
+ * Nothing is missed before everything has been applied that could still bring it. One replica looks at a time; two that
+ * overlap find the same, and write it once.
+ */
+export function startSteps(deps: StepDeps): Loop {
+  const { messaging, clock, pauseMs, logger } = deps;
+  const writing = messaging.groupCommit<Item, void>('reconciler.steps', async (items, transaction) => {
+    await write(deps, items, transaction);
+    return items.map(() => undefined);
+  });
+  const submit = (items: readonly Item[]) => Promise.all(items.map(writing.submit));
+  const looks = deps.watches.map((watch) => ({
+    watch,
+    level: createLevel(deps, watch.hops),
+  }));
+  return startLoop({
+    name: 'reconciler steps',
+    pauseMs,
+    clock,
+    logger,
+    round: async (signal) => {
+      if (!(await takeLease(leasesOf(messaging.db), { ...LEASE, owner: messaging.owner }))) return false;
+      for (const { watch, level } of looks) {
+        const levelAtMs = await level();
+        if (levelAtMs === undefined) continue;
+        // One gateway's database must not keep the others' payments waiting.
+        await lookAt({ ...deps, watch, submit, signal, levelAtMs }).catch((error: unknown) =>
+          logger.error(
+            { err: error, watch: watch.name },
+            'steps could not be looked at; the next round does',
+          ),
+        );
+      }
+      return false;
+    },
+  });
+}
+
+/** A look at the payments of one watch. */
+interface Look extends StepDeps {
+  readonly watch: StepWatch;
+  readonly submit: (items: readonly Item[]) => Promise<unknown>;
+  readonly signal: AbortSignal;
+  /** What was in Kafka then has gone its whole way. */
+  readonly levelAtMs: number;
+}
+
+async function lookAt({ watch, stepStore, submit, signal, levelAtMs, ...deps }: Look): Promise<void> {
+  const to = new Date(levelAtMs - deps.limitMs);
+  const seenUntil = await stepStore.mark(watch.name);
+  const from = new Date(lookFromMs(seenUntil?.getTime(), deps.limitMs));
+  for await (const { overdue, until } of watch.look(from, to)) {
+    await submit(overdue.map((one) => ({ kind: 'found', overdue: one })));
+    await stepStore.setMark(watch.name, until);
+    signal.throwIfAborted();
+  }
+  await stepStore.setMark(watch.name, to);
+  const due = await stepStore.due(watch.steps, new Date(levelAtMs), BATCH);
+  if (due.length === 0) return;
+  const standing = new Set(await watch.standing(due));
+  const records = await recordsOf(deps, [...standing]);
+  await submit(
+    due.map((step) => ({
+      kind: 'seen',
+      step,
+      stands: standing.has(step),
+      record: records.get(step.reference),
+    })),
+  );
+}
+
+/** The records of payments that we do not know, though their owners have spoken of them again and again. */
+async function recordsOf(
+  { sources, requestsMax }: Pick<StepDeps, 'sources' | 'requestsMax'>,
+  standing: readonly FollowedStep[],
+) {
+  const records = new Map<string, OwnerRecord>();
+  const unknown = standing.filter(({ step, requests }) => step === 'opening' && requests >= requestsMax);
+  for (const source of sources) {
+    const own = unknown.filter(({ kind }) => kind === source.kind).map(({ reference }) => reference);
+    if (own.length > 0)
+      for (const [reference, record] of await source.find(own)) records.set(reference, record);
+  }
+  return records;
+}
+
+async function write(deps: StepDeps, items: readonly Item[], transaction: Transaction): Promise<void> {
+  const { stepStore, requestRepublication, clock } = deps;
+  const nowMs = clock.nowMs();
+  const named = items.map((item) => (item.kind === 'found' ? item.overdue : item.step));
+  const known = await stepStore.load(named, transaction.session);
+  const kept = new Map<string, FollowedStep>();
+  const done: FollowedStep[] = [];
+  const outcome: Told = { opened: [], closed: [], missing: [] };
+  const ask = (step: FollowedStep) => {
+    kept.set(stepId(step), step);
+    requestRepublication(step, transaction);
+  };
+  for (const item of items) {
+    if (item.kind === 'found') {
+      const id = stepId(item.overdue);
+      if (!known.has(id) && !kept.has(id)) ask(found(item.overdue, deps, nowMs));
+      continue;
+    }
+    const { step, stands, record } = item;
+    // Another replica has looked at it meanwhile.
+    if (known.get(stepId(step))?.dueAtMs !== step.dueAtMs) continue;
+    const next = follow(step, stands, deps, nowMs);
+    if (next.kind === 'goesOn' && record === undefined) {
+      ask(next.step);
+      if (next.isNews && hasBreak(next.step)) outcome.opened.push(next.step);
+      continue;
+    }
+    done.push(step);
+    if (next.kind === 'goesOn' && record !== undefined) outcome.missing.push(record);
+    if (next.kind === 'done' && next.wasTold && hasBreak(step)) outcome.closed.push(step);
+  }
+  await stepStore.save([...kept.values()], done, transaction.session);
+  await tell(deps, outcome, nowMs, transaction);
+}
+
+/** What people are told. */
+interface Told {
+  readonly opened: (FollowedStep & { readonly step: ToldStep })[];
+  readonly closed: (FollowedStep & { readonly step: ToldStep })[];
+  /** Payments that we do not know: the working set takes them in, and its break tells them. */
+  readonly missing: OwnerRecord[];
+}
+
+async function tell(
+  { store, breaks, events, workingSet }: StepDeps,
+  { opened, closed, missing }: Told,
+  nowMs: number,
+  transaction: Transaction,
+): Promise<void> {
+  if (opened.length + closed.length + missing.length === 0) return;
+  const { session } = transaction;
+  const now = new Date(nowMs);
+  const ours = await store.load(
+    [...opened, ...closed].map(({ reference }) => reference),
+    session,
+  );
+  const changed = new Map(ours);
+  const found = opened.map((step): FoundBreak => {
+    const { reference } = step;
+    const kind = stepKinds[step.step];
+    const tracked = changed.get(reference);
+    const detail = stepText(step);
+    const amount = tracked?.terms?.amount ?? null;
+    if (tracked)
+      changed.set(
+        reference,
+        afterVerdict(tracked, { fact: null, findings: [{ kind, amount, detail }] }, nowMs),
+      );
+    const { rail, currency = null } = tracked?.terms ?? {};
+    const about = {
+      kind,
+      reference,
+      currency,
+      amount,
+      detail,
+      openedAt: now,
+      ...(rail !== undefined && { rail }),
+    };
+    return { _id: breakId(reference, kind), ...about };
+  });
+  const resolutions = closed.map((step) => {
+    const { reference } = step;
+    const closing = { kind: stepKinds[step.step], resolution: 'the step is done: what was missing has come' };
+    const tracked = changed.get(reference);
+    if (tracked) changed.set(reference, afterClosings(tracked, [closing], nowMs));
+    return { id: breakId(reference, closing.kind), resolution: closing.resolution };
+  });
+  await store.save([...changed.values()], session);
+  for (const one of await breaks.open(found, session)) transaction.emit(events.breakOpened(one));
+  for (const one of await breaks.resolve(resolutions, now, session))
+    transaction.emit(events.breakResolved(one));
+  const gap = 'coverage.missing' as const;
+  const name = 'the record of its gateway';
+  const seen = missing.map((record) => ({
+    reference: record.reference,
+    eventId: null,
+    sighting: { kind: 'audited', name, record, gap } as const,
+  }));
+  await workingSet.apply(seen, transaction);
+}

@@ -1,0 +1,180 @@
+import { webhookIdOf } from '@pesewa/contracts';
+import type { Collection, Db, Document, Filter } from 'mongodb';
+import type { CoverageStore } from '../audits/coverage-store.ts';
+import { inPages, inTwo } from '../batches.ts';
+import type { PaymentKind } from '../domain/claim.ts';
+import type { FollowedStep, Overdue, Step } from '../domain/steps.ts';
+import type { PollDocument } from '../store.ts';
+import { toOwners, toWebhooks, wholeWay } from './hops.ts';
+import type { Hop } from './level.ts';
+
+/** A page of payments that began or ended one after another. */
+export interface StepPage {
+  readonly overdue: readonly Overdue[];
+  /** When the last of them began or ended. */
+  readonly until: Date;
+}
+
+/** Where one or two steps of payments are seen; what is read of other services is never written (ADR 42). */
+export interface StepWatch {
+  readonly name: string;
+  readonly steps: readonly Step[];
+  /** Who has to have applied what before anything is missed. */
+  readonly hops: readonly Hop[];
+  /** Looks at each payment that began or ended within the time, once. */
+  readonly look: (from: Date, to: Date) => AsyncIterable<StepPage>;
+  /** Which of the steps still stand. */
+  readonly standing: (steps: readonly FollowedStep[]) => Promise<readonly FollowedStep[]>;
+}
+
+/** What is read of an open payout or collection. */
+interface OpenRow extends Document {
+  readonly reference: string;
+  readonly status: string;
+  readonly step: string;
+  readonly acceptedAt: Date;
+}
+
+/** What is read of a payment of ours that has ended. */
+interface EndedRow {
+  readonly _id: string;
+  readonly status: 'completed' | 'failed' | 'reversed';
+  readonly endedAt: Date;
+  readonly endHeardAt?: Date;
+  readonly terms?: { readonly kind: PaymentKind };
+}
+
+const READ_TIMEOUT_MS = 30_000;
+/** The step of a payout that waits for the ledger. */
+const UNANSWERED = 'accepted';
+const OPEN_FIELDS = { _id: 0, reference: 1, status: 1, step: 1, acceptedAt: 1 } as const;
+
+/** The watches over both gateways' open records, and over the webhooks of what has ended. */
+export function openStepWatches(
+  database: (name: string) => Db,
+  polls: Collection<PollDocument>,
+  coverageStore: Pick<CoverageStore, 'standing'>,
+): readonly StepWatch[] {
+  const payouts = {
+    kind: 'payout',
+    unended: 'INITIALIZED',
+    steps: ['hold', 'opening'],
+    hops: wholeWay.payout,
+  } as const;
+  const collections = {
+    kind: 'collection',
+    unended: 'PENDING',
+    steps: ['opening'],
+    hops: wholeWay.collection,
+  } as const;
+  return [
+    watchOpen(database('payouts').collection('payouts'), coverageStore, payouts),
+    watchOpen(database('collections').collection('collections'), coverageStore, collections),
+    ...watchWebhooks(database('webhooks').collection('deliveries'), polls),
+  ];
+}
+
+function watchOpen(
+  records: Collection<OpenRow>,
+  { standing }: Pick<CoverageStore, 'standing'>,
+  options: Pick<StepWatch, 'steps' | 'hops'> & { readonly kind: PaymentKind; readonly unended: string },
+): StepWatch {
+  const { kind, unended } = options;
+  const read = (filter: Filter<OpenRow>) =>
+    records.find(filter, { maxTimeMS: READ_TIMEOUT_MS }).project<OpenRow>(OPEN_FIELDS);
+  const judge = async (rows: readonly OpenRow[]): Promise<readonly Overdue[]> => {
+    const open = rows.filter(({ status }) => status === unended);
+    const known = await standing(open.map(({ reference }) => reference));
+    return open.flatMap(({ reference, step }): readonly Overdue[] => {
+      if (step === UNANSWERED) return [{ reference, kind, step: 'hold' }];
+      return known.get(reference)?.terms ? [] : [{ reference, kind, step: 'opening' }];
+    });
+  };
+  return {
+    name: kind,
+    steps: options.steps,
+    hops: options.hops,
+    look: async function* look(from, to) {
+      const list = (filter: Filter<OpenRow>, limit: number) =>
+        read({ status: unended, ...filter })
+          .sort({ acceptedAt: 1, reference: 1 })
+          .limit(limit)
+          .toArray();
+      const pages = inPages<OpenRow>((after, limit) => {
+        if (!after) return list({ acceptedAt: { $gte: from, $lte: to } }, limit);
+        const { acceptedAt, reference } = after;
+        return inTwo(
+          limit,
+          (most) => list({ acceptedAt, reference: { $gt: reference } }, most),
+          (most) => list({ acceptedAt: { $gt: acceptedAt, $lte: to } }, most),
+        );
+      });
+      for await (const page of pages)
+        yield { overdue: await judge(page), until: page.at(-1)?.acceptedAt ?? to };
+    },
+    standing: async (steps) => {
+      const rows = await read({ reference: { $in: steps.map(({ reference }) => reference) } }).toArray();
+      const still = new Set((await judge(rows)).map(({ reference, step }) => `${reference}/${step}`));
+      return steps.filter(({ reference, step }) => still.has(`${reference}/${step}`));
+    },
+  };
+}
+
+/**
+ * Looks for the webhooks of payments that have ended, by the ids that they must have: from keys alone. Those whose end was told
+ * late have a watch of their own, by when we heard of it, since the look at the time of their end may be over by then.
+ */
+function watchWebhooks(
+  deliveries: Collection<{ _id: string }>,
+  polls: Collection<PollDocument>,
+): readonly StepWatch[] {
+  const judge = async (rows: readonly EndedRow[]): Promise<readonly Overdue[]> => {
+    const owed = new Map(rows.map((row) => [row._id, webhooksOf(row)]));
+    const found = await deliveries
+      .find({ _id: { $in: [...owed.values()].flat() } }, { maxTimeMS: READ_TIMEOUT_MS })
+      .project<{ _id: string }>({ _id: 1 })
+      .toArray();
+    const there = new Set(found.map(({ _id }) => _id));
+    return rows.flatMap(({ _id: reference, terms }): readonly Overdue[] => {
+      const isWhole = owed.get(reference)?.every((id) => there.has(id)) ?? true;
+      return isWhole || !terms ? [] : [{ reference, kind: terms.kind, step: 'delivery' }];
+    });
+  };
+  const read = (filter: Filter<PollDocument>) =>
+    polls.find(filter).project<EndedRow>({ status: 1, endedAt: 1, endHeardAt: 1, 'terms.kind': 1 });
+  const lookBy = (time: 'endedAt' | 'endHeardAt') =>
+    async function* look(from: Date, to: Date): AsyncGenerator<StepPage> {
+      const list = (filter: Filter<PollDocument>, limit: number) =>
+        read(filter)
+          .sort({ [time]: 1, _id: 1 })
+          .limit(limit)
+          .toArray();
+      const pages = inPages<EndedRow>((after, limit) => {
+        if (!after) return list({ [time]: { $gte: from, $lte: to } }, limit);
+        const at = after[time];
+        return inTwo(
+          limit,
+          (most) => list({ [time]: at, _id: { $gt: after._id } }, most),
+          (most) => list({ [time]: { $gt: at, $lte: to } }, most),
+        );
+      });
+      for await (const page of pages) yield { overdue: await judge(page), until: page.at(-1)?.[time] ?? to };
+    };
+  const standing: StepWatch['standing'] = async (steps) => {
+    const rows = await read({ _id: { $in: steps.map(({ reference }) => reference) } }).toArray();
+    const still = new Set((await judge(rows)).map(({ reference }) => reference));
+    return steps.filter(({ reference }) => still.has(reference));
+  };
+  const hops = [...toOwners, ...toWebhooks];
+  return [
+    { name: 'webhook', steps: ['delivery'], hops, look: lookBy('endedAt'), standing },
+    // What either finds is followed by the first.
+    { name: 'webhook told late', steps: [], hops, look: lookBy('endHeardAt'), standing },
+  ];
+}
+
+/** A reversal comes after a completion that was told before. */
+function webhooksOf({ _id: reference, status }: EndedRow): readonly string[] {
+  const own = webhookIdOf(reference, status);
+  return status === 'reversed' ? [webhookIdOf(reference, 'completed'), own] : [own];
+}

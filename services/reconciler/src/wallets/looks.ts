@@ -1,0 +1,174 @@
+import type { Clock, Ids } from '@pesewa/kernel';
+import type { Messaging } from '@pesewa/messaging';
+import type { RailConnector } from '@pesewa/rails';
+import type { Logger } from '@pesewa/runtime';
+import { type Books, judgeLooks, type Measurement } from '../domain/drift.ts';
+import type { OnItsWay } from '../on-its-way.ts';
+import type { Float, RunDocument, WalletStore } from './store.ts';
+import type { InFlight, PaymentsAtRail } from './suspects.ts';
+
+/** A rail, as far as its wallets are compared. */
+export type RailWallets = Pick<RailConnector, 'name' | 'balances'>;
+
+/** What looking at wallets needs. */
+export interface LookDeps {
+  readonly wallets: Pick<WalletStore, 'floats' | 'wallets'>;
+  readonly payments: Pick<PaymentsAtRail, 'inFlight'>;
+  readonly onItsWay: OnItsWay;
+  readonly messaging: Pick<Messaging, 'caughtUp'>;
+  readonly settleMs: number;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+}
+
+/** What the looks at a rail's wallets have come to. */
+export interface Looked {
+  readonly runs: readonly RunDocument[];
+  /** Out of range, while something that our services know is on its way to us, or may be: nothing to go by. */
+  readonly suspected: readonly RunDocument[];
+}
+
+/** Looks in all before a drift out of range counts: what the rail has moved it may tell us a moment later. */
+const LOOKS_MAX = 3;
+/** How long our projections may trail what was published when the rail answered. */
+const CAUGHT_UP_TIMEOUT_MS = 10_000;
+/** How long what was committed by then may take to Kafka. */
+const SENT_TIMEOUT_MS = 10_000;
+const SENT_PAUSE_MS = 100;
+/** What brings money, or treasury's, into a wallet before we hear of it: callbacks, collections, orders. */
+const SENDERS = ['ingress', 'collections', 'ledger'] as const;
+const OWN_TOPICS = ['payouts', 'collections', 'ledger'] as const;
+const NO_FLOAT: Float = { credits: 0n, debits: 0n, ordered: 0n };
+const NOT_IN_FLIGHT: InFlight = { mayDebit: 0n, mayCredit: 0n };
+
+/** One answer of a rail, and the books around it; each by currency. */
+interface Look {
+  readonly at: Date;
+  readonly before: ReadonlyMap<string, Float>;
+  readonly told: ReadonlyMap<string, bigint>;
+  readonly books: AllBooks;
+}
+
+interface AllBooks {
+  readonly after: ReadonlyMap<string, Float>;
+  readonly inFlight: ReadonlyMap<string, InFlight>;
+}
+
+/**
+ * Looks at a rail's wallets until all are within range, three times at most (ADR 28); nothing where the rail, or our own topics,
+ * don't tell. What stays out is judged by books that have all that our services knew when the rail last answered: it is
+ * no more than suspected where they can't be had.
+ */
+export async function lookAtWallets(deps: LookDeps, rail: RailWallets): Promise<Looked> {
+  const nothing = { runs: [], suspected: [] };
+  const earlier: Look[] = [];
+  let last = await look(deps, rail);
+  if (!last) return nothing;
+  const known = (await deps.wallets.wallets(rail.name)).map(({ currency }) => currency);
+  const judged = (newest: Look) => judge(newest, earlier, known).map((found) => toRun(deps, rail, found));
+  let runs = judged(last);
+  while (runs.some(isOut) && earlier.length + 1 < LOOKS_MAX) {
+    earlier.push(last);
+    await deps.clock.sleep(deps.settleMs);
+    last = await look(deps, rail);
+    if (!last) return nothing;
+    runs = judged(last);
+  }
+  if (!runs.some(isOut)) return { runs, suspected: [] };
+  if (await isLevel(deps))
+    return { runs: judged({ ...last, books: await readBooks(deps, rail) }), suspected: [] };
+  deps.logger.warn(
+    { rail: rail.name, wallets: runs.filter(isOut).map(({ currency }) => currency) },
+    'wallets are out of range, but what our services know is not all here: nothing is made of it yet',
+  );
+  return { runs: runs.filter((run) => !isOut(run)), suspected: runs.filter(isOut) };
+}
+
+function isOut({ withinRange }: Pick<RunDocument, 'withinRange'>): boolean {
+  return !withinRange;
+}
+
+/** Asks a rail once; nothing where it, or our own topics, don't tell. */
+async function look(deps: LookDeps, rail: RailWallets): Promise<Look | undefined> {
+  const at = new Date(deps.clock.nowMs());
+  const before = await deps.wallets.floats(rail.name);
+  const balances = await rail.balances();
+  if (balances.kind === 'unknown') {
+    deps.logger.warn(
+      { rail: rail.name, why: balances.why },
+      'the rail did not tell its balances; nothing is compared',
+    );
+    return undefined;
+  }
+  if (!(await deps.messaging.caughtUp(OWN_TOPICS, CAUGHT_UP_TIMEOUT_MS))) {
+    deps.logger.warn({ rail: rail.name }, 'our projections trail the topics; nothing is compared');
+    return undefined;
+  }
+  const told = new Map<string, bigint>();
+  for (const { currency, minor } of balances.wallets) told.set(currency, (told.get(currency) ?? 0n) + minor);
+  return { at, before, told, books: await readBooks(deps, rail) };
+}
+
+async function readBooks({ payments, wallets }: LookDeps, { name }: RailWallets): Promise<AllBooks> {
+  // In flight before floats: what is posted in between is counted twice, which only widens the range.
+  const inFlight = await payments.inFlight(name);
+  return { inFlight, after: await wallets.floats(name) };
+}
+
+/**
+ * Waits until we have applied all that our services knew when it was called: what waited in their outboxes has gone to Kafka, and we are
+ * past it. False where that has not come in time, or can't be known.
+ */
+async function isLevel({ onItsWay, messaging, clock }: LookDeps): Promise<boolean> {
+  const deadlineMs = clock.nowMs() + SENT_TIMEOUT_MS;
+  const waiting = await onItsWay.waiting(SENDERS);
+  for (;;) {
+    const hasLeft = waiting && (await onItsWay.hasLeft(waiting));
+    if (hasLeft === undefined) return false;
+    if (hasLeft) return messaging.caughtUp([...OWN_TOPICS, 'railNotices'], CAUGHT_UP_TIMEOUT_MS);
+    if (clock.nowMs() >= deadlineMs) return false;
+    await clock.sleep(SENT_PAUSE_MS);
+  }
+}
+
+/** A look at one wallet. */
+interface WalletLook extends Measurement {
+  readonly at: Date;
+  readonly currency: string;
+  readonly after: Float;
+}
+
+type Found = ReturnType<typeof judgeLooks<WalletLook>>;
+
+/** Judges every wallet that the rail or our books name, or that was ever compared. */
+function judge(last: Look, earlier: readonly Look[], known: readonly string[]): readonly Found[] {
+  const currencies = new Set([...last.told.keys(), ...last.books.after.keys(), ...known]);
+  return [...currencies].toSorted().map((currency) => {
+    const of = (one: Look) => walletLook(one, currency);
+    return judgeLooks(of(last), earlier.map(of));
+  });
+}
+
+function walletLook({ at, told, before, books }: Look, currency: string): WalletLook {
+  const own: Books & { readonly after: Float } = {
+    after: books.after.get(currency) ?? NO_FLOAT,
+    inFlight: books.inFlight.get(currency) ?? NOT_IN_FLIGHT,
+  };
+  const railBalance = told.get(currency) ?? 0n;
+  return { at, currency, railBalance, before: before.get(currency) ?? NO_FLOAT, ...own };
+}
+
+function toRun({ ids }: LookDeps, { name: rail }: RailWallets, { look: seen, drift }: Found): RunDocument {
+  const { at, currency, railBalance, after } = seen;
+  return {
+    _id: ids.next('rn'),
+    at,
+    rail,
+    currency,
+    railBalance,
+    ordered: after.ordered,
+    ...drift,
+    candidates: [],
+  };
+}

@@ -1,0 +1,66 @@
+import type { Violation } from '../chaos/checker/rules.ts';
+import { isEnded, type World } from '../chaos/checker/world.ts';
+import type { Struck } from './break-nodes.ts';
+
+/** What a run came to, in numbers. */
+export interface Counts {
+  /** Payments on record. */
+  readonly accepted: number;
+  readonly ended: number;
+  /** Those that are open and should not be. */
+  readonly stuck: number;
+  /** Requests that were refused for good, and answers that left it open what became of a request. */
+  readonly refused: number;
+  readonly ambiguous: number;
+  /** How often each kind of strike was done, as in `kill broker`. */
+  readonly strikes: Readonly<Record<string, number>>;
+  /** Null where it did not come to rest. */
+  readonly restedAfterSeconds: number | null;
+  /** Events that stand in a database and in no topic, by the entry or the rule that misses them. */
+  readonly untold: Readonly<Record<string, number>>;
+  /** Currencies whose wallet at the rail is not what the books say. */
+  readonly drifted: number;
+  /** By kind and state. */
+  readonly breaks: Readonly<Record<string, number>>;
+  /** By rule. */
+  readonly violations: Readonly<Record<string, number>>;
+}
+
+function countBy<Item>(items: readonly Item[], key: (item: Item) => string): Record<string, number> {
+  return Object.fromEntries([...Map.groupBy(items, key)].map(([name, all]) => [name, all.length]));
+}
+
+const openRules: ReadonlySet<string> = new Set(['P1 left open', 'P1 untold', 'R1 open, ended there']);
+const untoldRules: ReadonlySet<string> = new Set([
+  'L5 untold entry',
+  'P8 unannounced',
+  'P2 beginning',
+  'P2 another end',
+  'P2 another version',
+]);
+
+/** Counts what a run came to, for people. */
+export function countsOf(
+  world: World,
+  violations: readonly Violation[],
+  run: { readonly struck: readonly Struck[]; readonly restedAfterMs: number },
+): Counts {
+  const outcomes = countBy(world.calls, ({ outcome }) => outcome);
+  return {
+    accepted: world.payments.length,
+    ended: world.payments.filter(isEnded).length,
+    stuck: new Set(violations.filter(({ rule }) => openRules.has(rule)).map(({ reference }) => reference))
+      .size,
+    refused: outcomes['refused'] ?? 0,
+    ambiguous: outcomes['ambiguous'] ?? 0,
+    strikes: countBy(run.struck, ({ kind, node }) => `${kind} ${node}`),
+    restedAfterSeconds: Number.isFinite(run.restedAfterMs) ? Math.round(run.restedAfterMs / 1_000) : null,
+    untold: countBy(
+      violations.filter(({ rule }) => untoldRules.has(rule)),
+      ({ rule, what }) => (rule === 'L5 untold entry' ? what.slice(0, what.indexOf(',')) : rule),
+    ),
+    drifted: violations.filter(({ rule }) => rule === 'L12 float' || rule === 'X4 wallet moved').length,
+    breaks: countBy(world.breaks, ({ kind, isOpen }) => `${kind} ${isOpen ? 'open' : 'resolved'}`),
+    violations: countBy(violations, ({ rule }) => rule),
+  };
+}

@@ -1,0 +1,103 @@
+import type { Chance } from '../../chaos/plan/chance.ts';
+
+/** How a node is broken: SIGKILL, SIGTERM, SIGSTOP. */
+export const strikeKinds = ['kill', 'stop', 'pause'] as const;
+
+/** What kinds of nodes a cluster has. */
+export const nodeKinds = ['broker', 'member'] as const;
+
+/** How many there are of each kind. */
+export const nodesPerKind = 3;
+
+/** One node, and what is done to it. */
+export interface Strike {
+  readonly kind: (typeof strikeKinds)[number];
+  readonly node: (typeof nodeKinds)[number];
+  readonly index: number;
+}
+
+/** What is broken at once, for how long; and how long all is well before that. */
+export interface Step {
+  readonly pauseMs: number;
+  readonly strikes: readonly Strike[];
+  readonly downMs: number;
+}
+
+const TWO_BROKERS_DOWN_MS = 14_000;
+/** What a node takes to have its part again: a killed broker waits for the end of its own session. */
+const RETURN_MS = 3_500;
+/** Steps of a round that break a broker and a member at once. */
+const BOTH_PER_ROUND = 3;
+
+const indexes = Array.from({ length: nodesPerKind }, (_, index) => index);
+
+/** Half of all strikes at one kind of node: those of the other half are the next round's, or the next seed's. */
+function halfOf(node: Strike['node'], half: number): readonly Strike[] {
+  return strikeKinds.flatMap((kind, at) =>
+    indexes.filter((index) => (index + at) % 2 === half).map((index): Strike => ({ kind, node, index })),
+  );
+}
+
+function shuffled<Item>(chance: Chance, items: readonly Item[]): readonly Item[] {
+  return items
+    .map((item) => ({ item, rank: chance.fraction() }))
+    .toSorted((a, b) => a.rank - b.rank)
+    .map(({ item }) => item);
+}
+
+/** A pause is to be noticed: it outlasts the session of a broker, and what a member waits before it stands for election. */
+function downMsOf(chance: Chance, strikes: readonly Strike[]): number {
+  const each = strikes.map(({ kind, node }) => {
+    if (kind !== 'pause') return chance.whole(1_500, 5_000);
+    return node === 'broker' ? chance.whole(7_000, 8_500) : chance.whole(3_000, 6_000);
+  });
+  return Math.max(...each);
+}
+
+function twoBrokers(chance: Chance): Step {
+  const spared = chance.pick(indexes);
+  const strikes = indexes
+    .filter((index) => index !== spared)
+    .map((index): Strike => ({ kind: 'kill', node: 'broker', index }));
+  return { pauseMs: chance.whole(500, 2_000), strikes, downMs: TWO_BROKERS_DOWN_MS };
+}
+
+/** Half of all strikes, some of them in pairs of a broker and a member, and once two brokers at once. */
+function planRound(chance: Chance, half: number): readonly Step[] {
+  const brokers = shuffled(chance, halfOf('broker', half));
+  const members = shuffled(chance, halfOf('member', 1 - half));
+  const pairs = brokers.slice(0, BOTH_PER_ROUND).map((broker, at) => [broker, ...members.slice(at, at + 1)]);
+  const alone = [...brokers.slice(BOTH_PER_ROUND), ...members.slice(BOTH_PER_ROUND)].map((one) => [one]);
+  const steps = shuffled(chance, [...pairs, ...alone]).map(
+    (strikes): Step => ({
+      pauseMs: chance.whole(500, 2_000),
+      strikes,
+      downMs: downMsOf(chance, strikes),
+    }),
+  );
+  const at = chance.whole(0, 2);
+  return [...steps.slice(0, at), twoBrokers(chance), ...steps.slice(at)];
+}
+
+/** How long a step takes, about. */
+export function durationMsOf({ pauseMs, downMs }: Step): number {
+  return pauseMs + downMs + RETURN_MS;
+}
+
+/**
+ * Plans what is broken, one step after another: rounds of half of all strikes, whole ones until `loadMs` are about full, and
+ * one at least. A seed and its successor begin with different halves: their first rounds together strike every node in
+ * every way.
+ */
+export function planSteps(chance: Chance, seed: number, loadMs: number): readonly Step[] {
+  const steps: Step[] = [];
+  let ms = 0;
+  for (let round = 0; ms === 0 || ms < loadMs; round += 1) {
+    for (const step of planRound(chance, (seed + round) % 2)) {
+      if (round > 0 && ms >= loadMs) break;
+      steps.push(step);
+      ms += durationMsOf(step);
+    }
+  }
+  return steps;
+}

@@ -1,0 +1,179 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { exchange, postJson, type ServiceName } from '@pesewa/stack';
+import { eventually } from '@pesewa/testkit';
+import type { MongoClient } from 'mongodb';
+import { expect } from 'vitest';
+import { z } from 'zod';
+import type { Scenario } from './scenario.ts';
+
+/** The service that each database belongs to. */
+export const ownerOf = {
+  payouts: 'payout-gateway',
+  collections: 'collection-gateway',
+  ingress: 'webhook-ingress',
+  reconciler: 'reconciler',
+  ledger: 'ledger',
+  webhooks: 'webhook-dispatcher',
+} as const satisfies Readonly<Record<string, ServiceName>>;
+
+/** A database of the hub, without the prefix of its installation. */
+export type DatabaseName = keyof typeof ownerOf;
+
+const program = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'src', 'main.ts');
+const run = promisify(execFile);
+
+/** How long a stopped partition may stand after it was realigned, and be read up to its end. */
+const GOES_ON_MS = 60_000;
+
+/** Copies a database as a backup does: every collection, by the server itself. */
+export async function backUp(client: MongoClient, name: string): Promise<void> {
+  const db = client.db(name);
+  const collections = await db.listCollections({}, { nameOnly: true }).toArray();
+  for (const { name: coll } of collections)
+    await db
+      .collection(coll)
+      .aggregate([{ $out: { db: backupOf(name), coll } }])
+      .toArray();
+}
+
+/** Puts the copy in the place of the database: what is not in it is gone, indexes are as they were made. */
+async function putBack(client: MongoClient, name: string): Promise<void> {
+  const db = client.db(name);
+  const before = await db.listCollections().toArray();
+  const made = await Promise.all(
+    before.map(async (one) => ({ ...one, specs: await db.collection(one.name).indexes() })),
+  );
+  await db.dropDatabase();
+  const isCapped = new Set<string>();
+  for (const { name: coll, specs, ...one } of made) {
+    // A collection with bounds is restored with them, or its service does not start.
+    const options = 'options' in one ? one.options : undefined;
+    await db.createCollection(coll, options);
+    if (options?.['capped'] === true) isCapped.add(coll);
+    const others = specs.filter(({ name: index }) => index !== '_id_').map(({ v: _v, ...index }) => index);
+    if (others.length > 0) await db.collection(coll).createIndexes(others);
+  }
+  const backup = client.db(backupOf(name));
+  for (const { name: coll } of await backup.listCollections({}, { nameOnly: true }).toArray()) {
+    if (isCapped.has(coll)) {
+      // The server merges into none of these.
+      const documents = await backup.collection(coll).find().toArray();
+      if (documents.length > 0) await db.collection(coll).insertMany(documents);
+      continue;
+    }
+    await backup
+      .collection(coll)
+      .aggregate([{ $merge: { into: { db: name, coll } } }])
+      .toArray();
+  }
+}
+
+const backupOf = (name: string) => `${name}_backup`;
+
+const stoppedList = z.object({
+  items: z.array(
+    z.object({
+      service: z.string(),
+      topic: z.string(),
+      partition: z.number(),
+      state: z.string(),
+      misfit: z.string().optional(),
+    }),
+  ),
+});
+
+/** A stack whose databases can be restored, and the operators who make good what follows from it. */
+export interface Restoring {
+  /** Puts the copy of a database in its place while its service is down; gives the service's details of readiness. */
+  readonly restore: (database: DatabaseName) => Promise<Readonly<Record<string, string>>>;
+  /** Realigns what is stopped, by the command line, to where the databases stand; gives how many partitions there were. */
+  readonly realign: (database: DatabaseName) => Promise<number>;
+  /** Waits until a service has no partition that is stopped, and has read all that its topics hold. */
+  readonly untilReadAgain: (database: DatabaseName) => Promise<void>;
+  /** Has the reconciler hold the gateways' records against its working set. */
+  readonly audit: () => Promise<void>;
+}
+
+/** Builds {@link Restoring}; `folder` is where the command line finds the run file. */
+export function createRestoring(scenario: Scenario, client: MongoClient, folder: string): Restoring {
+  const { stack, prefix } = scenario;
+  const runFile = join(folder, 'run.json');
+  const pesewa = async (...args: readonly string[]) => {
+    await writeFile(runFile, JSON.stringify(stack.runFile()));
+    const call = [program, ...args, '--run-file', runFile];
+    return (await run(process.execPath, call, { env: { PATH: process.env['PATH'] ?? '' } })).stdout;
+  };
+  const list = async (service: ServiceName, ...more: readonly string[]) => {
+    const told = await pesewa('realign', '--service', service, '--json', ...more);
+    return stoppedList.parse(JSON.parse(told)).items;
+  };
+  const detailsOf = async (service: ServiceName) => {
+    const { body } = await exchange(`${operationsOf(service)}/readyz`);
+    return z.object({ details: z.record(z.string(), z.string()).default({}) }).parse(body).details;
+  };
+  const operationsOf = (service: ServiceName) => stack.runFile().operations[service] ?? '';
+  const headers = { authorization: `Bearer ${stack.runFile().operatorToken}` };
+
+  return {
+    restore: async (database) => {
+      const service = ownerOf[database];
+      const kept = stack.service(service);
+      await kept.restart({}, () => putBack(client, `${prefix}_${database}`));
+      await kept.ready();
+      await untilJoined(() => detailsOf(service), service);
+      return detailsOf(service);
+    },
+    realign: async (database) => {
+      const service = ownerOf[database];
+      const stopped = await list(service);
+      expect(stopped.filter(({ misfit }) => misfit !== 'restored')).toEqual([]);
+      const reason = 'restored from the backup of the test';
+      await Promise.all(
+        stopped.map(({ topic, partition }) =>
+          pesewa('realign', service, topic, String(partition), '--to', 'stored', '--reason', reason),
+        ),
+      );
+      return stopped.length;
+    },
+    untilReadAgain: async (database) => {
+      const service = ownerOf[database];
+      const positions = z.object({
+        items: z.array(z.object({ state: z.string(), lag: z.string().nullable() })),
+      });
+      await eventually(async () => {
+        const { body } = await exchange(`${operationsOf(service)}/positions`, { headers });
+        const behind = positions
+          .parse(body)
+          .items.filter(({ state, lag }) => state === 'stopped' || lag !== '0');
+        expect(behind).toEqual([]);
+        expect(await detailsOf(service)).toEqual({});
+      }, GOES_ON_MS);
+    },
+    audit: async () => {
+      const url = `${operationsOf('reconciler')}/coverage`;
+      const { body } = await postJson(url, '{}', headers);
+      const { id } = z.object({ id: z.string() }).parse(body);
+      const runs = z.object({ items: z.array(z.object({ id: z.string(), status: z.string() })) });
+      await eventually(async () => {
+        const { items } = runs.parse((await exchange(url, { headers })).body);
+        expect(items.find((one) => one.id === id)?.status).toMatch(/done/);
+      });
+    },
+  };
+}
+
+/** Waits until the service has its partitions, and has held each against Kafka. */
+async function untilJoined(
+  detailsOf: () => Promise<Readonly<Record<string, string>>>,
+  service: ServiceName,
+): Promise<void> {
+  if (service === 'webhook-ingress') return;
+  await eventually(async () => {
+    const details = await detailsOf();
+    expect(details).not.toHaveProperty(`consumer ${service}`);
+    expect(details).toHaveProperty(`partitions of ${service}`);
+  });
+}

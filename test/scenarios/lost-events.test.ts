@@ -1,0 +1,174 @@
+import { collectionWebhook, parseJson } from '@pesewa/contracts';
+import { eventually } from '@pesewa/testkit';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { flows } from './collection-stories.ts';
+import { type Loss, lose } from './lost-events.ts';
+import { openScenario, type Scenario } from './scenario.ts';
+
+const closers = new AsyncDisposableStack();
+let scenario: Scenario;
+let client: MongoClient;
+
+/** How long a test waits until what was lost is found, published again, and has gone its whole way. */
+const PATIENCE_MS = 90_000;
+
+const never = '0 0 1 1 *';
+
+beforeAll(async () => {
+  const reconciler = {
+    COMPARISON_INTERVAL: never,
+    COVERAGE_INTERVAL: never,
+    CLOSE_INTERVAL: never,
+    FIRST_POLL_AFTER_MS: '1000',
+    POLL_CAP_MS: '2000',
+    CALLBACK_SETTLE_MS: '2000',
+    BOOKS_GRACE_MS: '1500',
+    STEP_LIMIT_MS: '1500',
+    STEP_PAUSE_MS: '300',
+    // What takes its time here is the death of a process: its partitions wait for another owner.
+    REPUBLISH_REQUESTS_MAX: '20',
+  };
+  scenario = await openScenario('lost', { reconciler, ledger: { ORDERS_AGAIN_AFTER_MS: '2000' } });
+  closers.use(scenario);
+  client = closers.use(await MongoClient.connect(scenario.stack.runFile().mongodbUrl));
+}, 180_000);
+
+afterAll(async () => {
+  await closers.disposeAsync();
+});
+
+const paid = ['capture', 'fee', 'hold', 'railCost'];
+const gone = ['hold', 'release'];
+const credited = ['collect', 'fee', 'railCost'];
+
+/** A payout, by the magic number of its account; what becomes of it, and what of it is lost. */
+interface PayoutRow extends Loss {
+  readonly digits: string;
+  readonly status: 'COMPLETED' | 'FAILED' | 'REVERSED';
+  readonly entries: readonly string[];
+  readonly told: readonly string[];
+}
+
+const completes = { digits: '0002', status: 'COMPLETED', entries: paid, told: ['COMPLETED'] } as const;
+const fails = { digits: '0003', status: 'FAILED', entries: gone, told: ['FAILED'] } as const;
+const isReversed = {
+  digits: '0014',
+  status: 'REVERSED',
+  entries: [...paid, 'refund'].toSorted(),
+  told: ['COMPLETED', 'REVERSED'],
+} as const;
+
+const payoutRows: readonly PayoutRow[] = [
+  // First: the reconciler has found nothing yet, so a fact is all that it has to tell.
+  { service: 'reconciler', type: 'pesewa.rails.RailStatusObserved', send: 1, ...completes },
+  { service: 'payout-gateway', type: 'pesewa.payouts.PayoutAccepted', send: 1, ...completes },
+  { service: 'payout-gateway', type: 'pesewa.payouts.PayoutSubmitted', send: 2, ...completes },
+  { service: 'payout-gateway', type: 'pesewa.payouts.PayoutCompleted', send: 3, ...completes },
+  { service: 'payout-gateway', type: 'pesewa.payouts.PayoutFailed', send: 3, ...fails },
+  { service: 'payout-gateway', type: 'pesewa.payouts.PayoutReversed', send: 4, ...isReversed },
+  { service: 'ledger', type: 'pesewa.ledger.HoldPlaced', send: 1, ...completes },
+  { service: 'ledger', type: 'pesewa.ledger.HoldCaptured', send: 2, ...completes },
+  { service: 'ledger', type: 'pesewa.ledger.HoldReleased', send: 2, ...fails },
+  { service: 'ledger', type: 'pesewa.ledger.PayoutRefunded', send: 3, ...isReversed },
+  {
+    ...completes,
+    service: 'webhook-ingress',
+    type: 'pesewa.rails.CallbackReceived',
+    send: 1,
+    digits: '9999',
+  },
+];
+
+describe('an event of a payout that is lost before it is sent is found, and published again, by nobody', () => {
+  it.each(payoutRows)(
+    '$type',
+    async ({ digits, status, entries, told, ...loss }) => {
+      const reference = scenario.reference(`${loss.type.split('.').at(-1)}`);
+      const wish = { reference, amount: '100', accountNumber: `012345${digits}` };
+      await lose(scenario, client, loss, () => scenario.demo.requestPayout(wish));
+      await eventually(async () => {
+        const { responseData } = await scenario.demo.lookUpPayout(reference);
+        expect(responseData?.transactionStatus).toBe(status);
+        const ours = responseData?.transactionReference ?? '';
+        expect(await scenario.entryKinds(ours)).toEqual(entries);
+        expect(await scenario.webhookStatuses(reference)).toEqual(told);
+        await expectOrder(ours);
+      }, PATIENCE_MS);
+      const { responseData } = await scenario.demo.lookUpPayout(reference);
+      expect(await scenario.executions(responseData?.transactionReference ?? '')).toBe(
+        status === 'FAILED' ? 0 : 1,
+      );
+    },
+    PATIENCE_MS + 60_000,
+  );
+});
+
+const collectionRows = [
+  { type: 'pesewa.collections.CollectionInitiated', send: 1, digits: '0002', code: '00', entries: credited },
+  { type: 'pesewa.collections.CollectionCompleted', send: 2, digits: '0002', code: '00', entries: credited },
+  { type: 'pesewa.collections.CollectionFailed', send: 2, digits: '0003', code: '06', entries: [] },
+] as const;
+
+describe('an event of a collection that is lost is, too', () => {
+  it.each(collectionRows)(
+    '$type',
+    async ({ type, send, digits, code, entries }) => {
+      const { operatorCode, country, currency, number } = flows.stk;
+      const reference = scenario.reference(`${type.split('.').at(-1)}`);
+      const customerNumber = `${number}${digits}`;
+      const wish = { reference, amount: '200', operatorCode, country, currency, customerNumber };
+      const loss = { service: 'collection-gateway', type, send } as const;
+      await lose(scenario, client, loss, () => scenario.demo.initiateCollection(wish));
+      await eventually(async () => {
+        expect(await scenario.demo.checkCollection(wish)).toMatchObject({ responseCode: code });
+        const [webhook, ...others] = await scenario.stack.simulator.received(scenario.merchantId, reference);
+        expect(others).toEqual([]);
+        const ours = collectionWebhook.parse(parseJson(webhook?.body ?? '')).transaction_reference;
+        expect(await scenario.entryKinds(ours)).toEqual(entries);
+        expect(await scenario.executions(ours)).toBe(code === '00' ? 1 : 0);
+        await expectOrder(ours);
+      }, PATIENCE_MS);
+    },
+    PATIENCE_MS + 60_000,
+  );
+});
+
+describe('what operators order is done, though it is lost', () => {
+  it.each([
+    { type: 'pesewa.ledger.FundWallet', send: 1 },
+    { type: 'pesewa.ledger.WalletFunded', send: 2 },
+  ])(
+    '$type',
+    async ({ type, send }) => {
+      const { operator } = scenario.stack;
+      const commandId = scenario.reference(`order-${send}`);
+      const order = { commandId, merchantId: scenario.merchantId, currency: 'GHS', amount: '10' };
+      await lose(scenario, client, { service: 'ledger', type, send }, () => operator.fundWallet(order));
+      await eventually(() => operator.untilApplied([commandId]), PATIENCE_MS);
+      expect(await scenario.entryKinds(commandId)).toEqual(['fund']);
+      const orders = client.db(`${scenario.prefix}_ledger`).collection('commands');
+      // Published once more, and answered: a service that missed the first answer has the second.
+      await eventually(async () => expect(await orders.countDocuments({ again: true })).toBe(0), PATIENCE_MS);
+    },
+    PATIENCE_MS + 60_000,
+  );
+});
+
+/** Everybody has the payment as ended, it has no break, and nothing of it is followed any more. */
+async function expectOrder(reference: string): Promise<void> {
+  const reconciler = client.db(`${scenario.prefix}_reconciler`);
+  const polls = reconciler.collection<{ _id: string; status: string }>('polls');
+  const row = await polls.findOne({ _id: reference });
+  expect(row?.status).toMatch(/completed|failed|reversed/);
+  expect(row).not.toHaveProperty('booksDueAt');
+  expect(await reconciler.collection('steps').countDocuments({ reference })).toBe(0);
+  expect(await scenario.stack.operator.breaks(reference)).toEqual([]);
+}
+
+describe('afterwards', () => {
+  it('the books are in order, and nothing is held', async () => {
+    expect(await scenario.violations()).toEqual([]);
+    expect(await scenario.stack.operator.wallet(scenario.merchantId, 'NGN')).toMatchObject({ held: '0' });
+  });
+});

@@ -1,0 +1,53 @@
+import type { ServiceName } from '@pesewa/stack';
+import { eventually } from '@pesewa/testkit';
+import type { Binary, MongoClient } from 'mongodb';
+import { expect } from 'vitest';
+import type { Scenario } from './scenario.ts';
+
+/** An event that is lost: whose it is, its type, and at which of its process's sends it goes out. */
+export interface Loss {
+  readonly service: ServiceName;
+  readonly type: string;
+  readonly send: number;
+}
+
+const databases: Partial<Record<ServiceName, string>> = {
+  'payout-gateway': 'payouts',
+  'collection-gateway': 'collections',
+  'webhook-ingress': 'ingress',
+  'webhook-dispatcher': 'webhooks',
+};
+
+const PATIENCE_MS = 60_000;
+
+/**
+ * Loses an event for good: its process is frozen between the commit and the send, its outbox record deleted, and then the
+ * process killed, so that no copy of it is left. Other records of the same outbox are lost with it.
+ */
+export async function lose(
+  scenario: Scenario,
+  client: MongoClient,
+  { service, type, send }: Loss,
+  happen: () => Promise<unknown>,
+): Promise<void> {
+  const kept = scenario.stack.service(service);
+  const line = 'crash point relay.before-send';
+  const before = await scenario.logLines(service, line);
+  await kept.restart({ CRASH_AT: `relay.before-send:${send}:freeze` });
+  await kept.ready();
+  const happening = happen();
+  // A request to the frozen process gets no answer; the scenario goes on without one.
+  happening.catch(() => undefined);
+  await eventually(async () => {
+    expect(await scenario.logLines(service, line)).toBe(before + 1);
+  }, PATIENCE_MS);
+  const database = client.db(`${scenario.prefix}_${databases[service] ?? service}`);
+  const outbox = database.collection<{ readonly packed: Binary }>('outbox');
+  const lost = (await outbox.find().toArray()).map(({ packed }) =>
+    Buffer.from(packed.buffer).toString('latin1'),
+  );
+  expect(lost.join('\n'), 'what is lost').toContain(type);
+  await outbox.deleteMany({});
+  process.kill(kept.pid(), 'SIGKILL');
+  await eventually(() => kept.ready(), PATIENCE_MS);
+}
