@@ -1,4 +1,5 @@
-import { openService, serviceNames } from '@pesewa/stack';
+import { serviceNames } from '@pesewa/contracts';
+import { openService } from '@pesewa/stack';
 import type { BenchOptions } from './bench.ts';
 import { residentMib } from './processes.ts';
 import { alone, median, type Row } from './rows.ts';

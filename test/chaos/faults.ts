@@ -1,5 +1,6 @@
+import type { ServiceName } from '@pesewa/contracts';
 import { type Clock, systemClock } from '@pesewa/kernel';
-import type { ServiceName, Stack } from '@pesewa/stack';
+import type { Stack } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import type { Fault, Target } from './plan/faults.ts';
 

@@ -1,5 +1,5 @@
 import { walletKeyOf } from '@pesewa/contracts';
-import { type OutgoingEvent, openMessaging, outboxOf } from '@pesewa/messaging';
+import { type OutgoingEvent, openMessagingAs, outboxOf } from '@pesewa/messaging';
 import type { Node } from '@pesewa/stack';
 import { createTopicReader, eventually, openTestScope, prepareTestNames, topicNameOf } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
@@ -52,7 +52,7 @@ it('a bundle that a primary removed alone, before it was lost, is removed again,
       Promise.all(secondaries.map((member) => member.kill())).then(() => alone.resolve(), alone.reject);
     },
   });
-  const messaging = await openMessaging(scope, {
+  const messaging = await openMessagingAs(scope, {
     service: 'ledger',
     database: 'removal',
     produces: ['ledger'],

@@ -4,7 +4,7 @@ import {
   type GroupCommit,
   type Messaging,
   type OutgoingEvent,
-  openMessaging,
+  openMessagingAs,
   outboxOf,
 } from '@pesewa/messaging';
 import {
@@ -76,7 +76,11 @@ async function openSender(scope: ReturnType<typeof openTestScope>): Promise<{
   readonly messaging: Messaging;
   readonly bundles: GroupCommit<number, number>;
 }> {
-  const messaging = await openMessaging(scope, { service: 'ledger', database: 'road', produces: ['ledger'] });
+  const messaging = await openMessagingAs(scope, {
+    service: 'ledger',
+    database: 'road',
+    produces: ['ledger'],
+  });
   await messaging.db.createCollection('outbox').catch(() => undefined);
   const bundles = messaging.groupCommit<number, number>('road.send', async (numbers, transaction) => {
     for (const number of numbers) for (const key of keys) transaction.emit(eventOf(key, number));

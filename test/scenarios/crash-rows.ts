@@ -1,4 +1,4 @@
-import type { ServiceName } from '@pesewa/stack';
+import type { ServiceName } from '@pesewa/contracts';
 import { type CrashAt, rowsAt } from './crash-runner.ts';
 
 /** A named line at which a service dies, and the payouts that are under way meanwhile. */

@@ -1,4 +1,4 @@
-import type { ServiceName } from '@pesewa/stack';
+import type { ServiceName } from '@pesewa/contracts';
 import { eventually } from '@pesewa/testkit';
 import { expect } from 'vitest';
 import type { Scenario } from './scenario.ts';

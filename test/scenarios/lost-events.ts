@@ -1,4 +1,4 @@
-import type { ServiceName } from '@pesewa/stack';
+import type { ServiceName } from '@pesewa/contracts';
 import { eventually } from '@pesewa/testkit';
 import type { Binary, MongoClient } from 'mongodb';
 import { expect } from 'vitest';

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { auditLedger, type Violation } from '@pesewa/audit';
+import type { ServiceName } from '@pesewa/contracts';
 import { parseJson, payoutWebhook, type TopicName } from '@pesewa/contracts';
 import { systemClock } from '@pesewa/kernel';
 import {
@@ -10,7 +11,6 @@ import {
   type MerchantClient,
   openInfrastructure,
   openStack,
-  type ServiceName,
   type Stack,
 } from '@pesewa/stack';
 import { createTopicReader, eventually, type ReadMessage, topicNameOf } from '@pesewa/testkit';

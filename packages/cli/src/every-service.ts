@@ -1,17 +1,18 @@
+import type { ConsumerGroup } from '@pesewa/contracts';
 import { CliError, messageOf } from './errors.ts';
 import type { ServiceAddress } from './operations.ts';
 
 /** The services that consume topics. */
-const services = {
+const services: Readonly<Record<ConsumerGroup, ServiceAddress>> = {
   'payout-gateway': 'payoutGatewayUrl',
   'collection-gateway': 'collectionGatewayUrl',
   ledger: 'ledgerUrl',
   reconciler: 'reconcilerUrl',
   'webhook-dispatcher': 'webhookDispatcherUrl',
-} as const satisfies Record<string, ServiceAddress>;
+};
 
 /** A service that consumes topics: it has positions, and parks messages. */
-export type ConsumingService = keyof typeof services;
+export type ConsumingService = ConsumerGroup;
 
 /** Every service that consumes topics. */
 export const consumingServices = Object.keys(services) as readonly ConsumingService[];

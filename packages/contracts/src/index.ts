@@ -13,4 +13,5 @@ export * from './ledger-pages.ts';
 export * from './operators.ts';
 export * from './places.ts';
 export * from './problems.ts';
+export * from './services.ts';
 export * from './text.ts';

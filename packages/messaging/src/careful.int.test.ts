@@ -7,7 +7,7 @@ import {
   type TestConfig,
 } from '@pesewa/testkit';
 import { beforeAll, expect, it } from 'vitest';
-import { handleTopic, type OutgoingEvent, openMessaging } from './index.ts';
+import { handleTopic, type OutgoingEvent, openMessagingAs } from './index.ts';
 import { FUNDED } from './sender.fixture.ts';
 
 let config: TestConfig;
@@ -28,7 +28,11 @@ function funded(eventId: string): OutgoingEvent {
 }
 
 async function openTeller(scope: ReturnType<typeof openTestScope>) {
-  const teller = await openMessaging(scope, { service: 'teller', database: 'teller', produces: ['ledger'] });
+  const teller = await openMessagingAs(scope, {
+    service: 'teller',
+    database: 'teller',
+    produces: ['ledger'],
+  });
   const tell = teller.groupCommit<OutgoingEvent, undefined>('test.tell', async (events, { emit }) => {
     for (const event of events) emit(event);
     return Promise.resolve(events.map(() => undefined));
@@ -40,7 +44,7 @@ it('applies a chunk again with care where a unique key is taken', async () => {
   await using scope = openTestScope(config);
   await using tellers = openTestScope(config);
   const tell = await openTeller(tellers);
-  const messaging = await openMessaging(scope, { service: 'careful', database: 'careful', produces: [] });
+  const messaging = await openMessagingAs(scope, { service: 'careful', database: 'careful', produces: [] });
   const seen = messaging.db.collection<{ _id: string }>('seen');
   await seen.insertOne({ _id: 'twice' });
   const tries: boolean[] = [];
@@ -62,7 +66,7 @@ it('looks for what cannot be applied by halves, parks it alone, and keeps the or
   await using scope = openTestScope(config);
   await using tellers = openTestScope(config);
   const tell = await openTeller(tellers);
-  const messaging = await openMessaging(scope, { service: 'halver', database: 'halver', produces: [] });
+  const messaging = await openMessagingAs(scope, { service: 'halver', database: 'halver', produces: [] });
   const applied: string[] = [];
   let tries = 0;
   const handler = handleTopic('ledger', FUNDED, async (events, transaction) => {

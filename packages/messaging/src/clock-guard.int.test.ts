@@ -1,7 +1,7 @@
 import { systemClock } from '@pesewa/kernel';
 import { eventually, openTestScope, prepareTestNames, type TestConfig } from '@pesewa/testkit';
 import { beforeAll, expect, test } from 'vitest';
-import { openMessaging } from './index.ts';
+import { openMessagingAs } from './index.ts';
 
 const options = { service: 'clocked', database: 'clocked', produces: ['ledger'] } as const;
 
@@ -26,18 +26,18 @@ test.each([
   [-6_500, /our clock is [67] s behind MongoDB's/],
 ])('a process whose clock is off by %i ms does not start', async (offByMs, message) => {
   await using scope = openTestScope(config, { clock: oddClock(offByMs).clock });
-  await expect(openMessaging(scope, options)).rejects.toThrow(message);
+  await expect(openMessagingAs(scope, options)).rejects.toThrow(message);
 });
 
 test('a small difference is none', async () => {
   await using scope = openTestScope(config, { clock: oddClock(3_500).clock });
-  await expect(openMessaging(scope, options)).resolves.toHaveProperty('db');
+  await expect(openMessagingAs(scope, options)).resolves.toHaveProperty('db');
 });
 
 test('a clock that goes wrong later makes the process not ready, until it is right again', async () => {
   const { odd, clock } = oddClock();
   await using scope = openTestScope(config, { clock });
-  await openMessaging(scope, options);
+  await openMessagingAs(scope, options);
   scope.health.setServing(true);
   const clockProblem = async () => (await scope.health.readiness()).failures['clock'];
   expect(await clockProblem()).toBeUndefined();
@@ -50,7 +50,7 @@ test('a clock that goes wrong later makes the process not ready, until it is rig
 test('it ends a process that must not write wrong times', async () => {
   const { odd, clock } = oddClock();
   await using scope = openTestScope(config, { clock });
-  await openMessaging(scope, { ...options, endsOnClockSkew: true });
+  await openMessagingAs(scope, { ...options, endsOnClockSkew: true });
   odd.offByMs = -60_000;
   expect((await scope.aborted).message).toMatch(/60 s behind/);
 });

@@ -1,6 +1,6 @@
 import { openTestScope, prepareTestNames, type TestConfig } from '@pesewa/testkit';
 import { beforeAll, expect, it } from 'vitest';
-import { openMessaging } from './index.ts';
+import { openMessagingAs } from './index.ts';
 
 interface Written {
   readonly _id: string;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 it('a key that another transaction is about to take delays only whoever wants it', async () => {
   await using scope = openTestScope(config);
   const options = { service: 'contender', database: 'contender', produces: ['ledger'] } as const;
-  const { client, db, groupCommit } = await openMessaging(scope, options);
+  const { client, db, groupCommit } = await openMessagingAs(scope, options);
   const written = await db.createCollection<Written>('written');
   const { submit } = groupCommit<string, string>(
     'test.contend',

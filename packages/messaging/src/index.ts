@@ -6,7 +6,7 @@ export { type Codec, openCodec, registerSchemas, UndecodableError } from './code
 export type { GroupCommit } from './group-commit.ts';
 export { leasesOf, takeLease } from './lease.ts';
 export { type Loop, startLoop } from './loop.ts';
-export { type Messaging, openMessaging } from './messaging.ts';
+export { type Messaging, openMessaging, openMessagingAs } from './messaging.ts';
 export { type Database, isDuplicateKey, openDatabase } from './mongo.ts';
 export { afterCursor, nextCursor } from './newest-first.ts';
 export { offsetsOf } from './offsets.ts';

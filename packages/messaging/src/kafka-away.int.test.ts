@@ -9,7 +9,7 @@ import {
   type TestScope,
 } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { handleTopic, type OutgoingEvent, openMessaging, outboxOf } from './index.ts';
+import { handleTopic, type OutgoingEvent, openMessagingAs, outboxOf } from './index.ts';
 import { FUNDED } from './sender.fixture.ts';
 
 const MINUTE_MS = 60_000;
@@ -42,7 +42,7 @@ async function openProcess(
   const shift = { ms: 0 };
   const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + shift.ms };
   const scope: TestScope = openTestScope(config, { clock });
-  const messaging = await openMessaging(scope, {
+  const messaging = await openMessagingAs(scope, {
     service: 'away',
     database: 'away',
     produces: ['ledger'],

@@ -10,7 +10,7 @@ import {
 } from '@pesewa/testkit';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundleId, packBundle } from './bundle.ts';
-import { handleTopic, openCodec, openMessaging, outboxOf } from './index.ts';
+import { handleTopic, openCodec, openMessagingAs, outboxOf } from './index.ts';
 import { createMessageEncoder } from './message-encoder.ts';
 import { FUNDED, funded, openSender, outboxIsEmpty } from './sender.fixture.ts';
 
@@ -24,7 +24,7 @@ const TRACE = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`;
 
 /** A receiver whose effect is one document per event: its number of effects can be counted. */
 async function openReceiver(scope: ReturnType<typeof openTestScope>, group: string, merchantId: string) {
-  const messaging = await openMessaging(scope, { service: group, database: group, produces: [] });
+  const messaging = await openMessagingAs(scope, { service: group, database: group, produces: [] });
   const effects = messaging.db.collection<{ _id: string; times: number }>('effects');
   await messaging.db.createCollection('effects').catch(() => undefined);
   const handler = handleTopic('ledger', FUNDED, async (events, transaction) => {

@@ -1,4 +1,4 @@
-import { parkedTopic, type TopicName, topics } from '@pesewa/contracts';
+import type { MessagingService, TopicName } from '@pesewa/contracts';
 import {
   createKafka,
   createQuietLog,
@@ -35,6 +35,7 @@ import type { TopicHandler } from './received.ts';
 import { judgeRecovery, mayHaveGoneBack, type Recovery } from './recovery.ts';
 import { type RegistrySettings, registryConnection } from './registry.ts';
 import { openRelay } from './relay.ts';
+import { checkHandlers, limitTo, type MessagingRole, roleOf, topicsWritten } from './role.ts';
 import type { ServicePositions } from './service-positions.ts';
 import { showStoppedPartitions } from './stopped-partitions.ts';
 import { hasLived, startPresence, startSweeper } from './sweeper.ts';
@@ -106,12 +107,8 @@ const CHUNK_MESSAGES_MAX = 250;
 const CONSUMER_RETRIES_MAX = 5;
 const PING_TIMEOUT_MS = 2_000;
 
-/** What a service asks of its messaging. */
-export interface MessagingOptions {
-  /** The service's name: its consumer group, too. */
-  readonly service: string;
-  readonly database: string;
-  readonly produces: readonly TopicName[];
+/** What a service asks of its messaging, beyond what its role says. */
+export interface MessagingTuning {
   readonly chunkMessagesMax?: number;
   /** How much may wait for Kafka in memory. */
   readonly bytesWaitingMax?: number;
@@ -119,8 +116,22 @@ export interface MessagingOptions {
   readonly endsOnClockSkew?: boolean;
 }
 
-/** Opens the database, the codec, the relay and the sweeper of a service; everything closes with the scope. */
-export async function openMessaging(
+/**
+ * Opens the database, the codec, the relay and the sweeper of a service; everything closes with the scope. What it may use is
+ * what `services` of the contracts declares.
+ */
+export function openMessaging(
+  scope: ServiceScope<MessagingConfig>,
+  options: MessagingTuning & { readonly service: MessagingService },
+): Promise<Messaging> {
+  return openMessagingAs(scope, { ...options, ...roleOf(options.service) });
+}
+
+/** What {@link openMessagingAs} opens. */
+export type MessagingOptions = MessagingRole & MessagingTuning;
+
+/** The same in a role of the caller's own: for tests, which play others. */
+export async function openMessagingAs(
   scope: ServiceScope<MessagingConfig>,
   options: MessagingOptions,
 ): Promise<Messaging> {
@@ -132,10 +143,7 @@ export async function openMessaging(
   const positions = await scope.open(openPositions({ ...kafka, clock }));
   let standing: ServicePositions | undefined;
   let sequence = 0;
-  const nextSequence = () => {
-    sequence += 1;
-    return sequence;
-  };
+  const nextSequence = () => (sequence += 1);
   const groupCommit: Messaging['groupCommit'] = (name, apply, limits) =>
     createGroupCommit({
       ...limits,
@@ -148,15 +156,14 @@ export async function openMessaging(
   return {
     client,
     db,
-    database: (name) => client.db(`${scope.config.DATABASE_PREFIX}${name}`),
     owner,
     groupCommit,
     inTransaction: async (work) =>
       (await alone('alone', { source: commitSource('alone', owner), sequence: nextSequence() }, work)).value,
-    since: openPast(positions, parts),
     hasLived: (withinMs) => hasLived(leasesOf(db), owner, withinMs),
     acceptsWork: parts.bound.acceptsWork,
     consume: async (handlers) => {
+      checkHandlers(options, handlers);
       const counters = createCounters(scope);
       const { ids, logger, health, abort, config } = scope;
       const parkedStore = await openParkedStore(db);
@@ -186,7 +193,11 @@ export async function openMessaging(
       await scope.open(consumer);
     },
     ...openRecovery(() => standing),
-    ...openProgress(scope.clock, positions, { ...parts, group: options.service }),
+    ...limitTo(options, {
+      database: (name) => client.db(`${scope.config.DATABASE_PREFIX}${name}`),
+      since: openPast(positions, parts),
+      ...openProgress(clock, positions, { ...parts, group: options.service }),
+    }),
   };
 }
 
@@ -229,7 +240,7 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
   const codec = await openCodec({
     ...registryConnection(config),
     topicPrefix,
-    produces: [...options.produces.map((name) => topics[name]), parkedTopic(options.service)],
+    produces: topicsWritten(options),
   });
   const outbox = outboxOf(db);
   const monotonicMs = () => performance.now();

@@ -2,7 +2,7 @@ import { walletKeyOf } from '@pesewa/contracts';
 import { systemClock } from '@pesewa/kernel';
 import { eventually, openTestScope, prepareTestNames, type TestConfig } from '@pesewa/testkit';
 import { beforeAll, expect, it } from 'vitest';
-import { handleTopic, type OutgoingEvent, openMessaging } from './index.ts';
+import { handleTopic, type OutgoingEvent, openMessagingAs } from './index.ts';
 import { FUNDED } from './sender.fixture.ts';
 
 const EVENTS = 60;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 it('a batch that takes longer than a transaction may live is applied in halves, each event once', async () => {
   await using scope = openTestScope(config);
-  const { db, consume, groupCommit } = await openMessaging(scope, {
+  const { db, consume, groupCommit } = await openMessagingAs(scope, {
     service: 'outlived',
     database: 'outlived',
     produces: ['ledger'],

@@ -11,7 +11,7 @@ import {
   topicNameOf,
 } from '@pesewa/testkit';
 import { beforeAll, expect, it } from 'vitest';
-import { handleTopic, type OutgoingEvent, openMessaging, outboxOf } from './index.ts';
+import { handleTopic, type OutgoingEvent, openMessagingAs, outboxOf } from './index.ts';
 import { FUNDED } from './sender.fixture.ts';
 
 let config: TestConfig;
@@ -39,7 +39,11 @@ function funded(eventId: string, merchantId: string): OutgoingEvent {
 }
 
 async function openTeller(scope: ReturnType<typeof openTestScope>) {
-  const teller = await openMessaging(scope, { service: 'teller', database: 'teller', produces: ['ledger'] });
+  const teller = await openMessagingAs(scope, {
+    service: 'teller',
+    database: 'teller',
+    produces: ['ledger'],
+  });
   const telling = teller.groupCommit<OutgoingEvent, undefined>('test.tell', async (events, { emit }) => {
     for (const event of events) emit(event);
     return Promise.resolve(events.map(() => undefined));
@@ -55,7 +59,7 @@ const hashOf = (name: string) => Uint8Array.from(createHash('sha256').update(`to
 /** A service of these tests, whose handler takes what it is told to take; effects are documents, and are told on. */
 async function openService(group: string, merchantId: string, more: Partial<TestConfig> = {}) {
   const scope = openTestScope({ ...config, ...more });
-  const messaging = await openMessaging(scope, { service: group, database: group, produces: ['webhooks'] });
+  const messaging = await openMessagingAs(scope, { service: group, database: group, produces: ['webhooks'] });
   const effects = messaging.db.collection<{ _id: string; times: number }>('effects');
   await messaging.db.createCollection('effects').catch(() => undefined);
   const unfit = new Map<string, 'parks' | 'throws'>();

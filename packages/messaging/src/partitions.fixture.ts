@@ -11,7 +11,7 @@ import {
   topicNameOf,
 } from '@pesewa/testkit';
 import { expect } from 'vitest';
-import { handleTopic, offsetsOf, openCodec, openMessaging } from './index.ts';
+import { handleTopic, offsetsOf, openCodec, openMessagingAs } from './index.ts';
 
 const TYPE = 'pesewa.ledger.WalletFunded';
 const FUNDED = { ...ignoringAll('ledger'), [TYPE]: 'handled' } as const;
@@ -103,7 +103,7 @@ export async function openLookedAtService(config: TestConfig, group: string) {
   const logger = createLogger({ name: 'test', level: 'info' }, stream);
   const { clock, pauses } = createLookClock();
   const scope = openTestScope(config, { clock, logger });
-  const messaging = await openMessaging(scope, { service: group, database: group, produces: [] });
+  const messaging = await openMessagingAs(scope, { service: group, database: group, produces: [] });
   const effects = messaging.db.collection<{ _id: string; times: number }>('effects');
   await messaging.db.createCollection('effects').catch(() => undefined);
   let gate = Promise.resolve();

@@ -8,7 +8,7 @@ import {
   topicNameOf,
 } from '@pesewa/testkit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { handleTopic, type OutgoingEvent, openMessaging, outboxOf } from './index.ts';
+import { handleTopic, type OutgoingEvent, openMessagingAs, outboxOf } from './index.ts';
 import { FUNDED, funded, openSender, outboxIsEmpty } from './sender.fixture.ts';
 
 let config: TestConfig;
@@ -76,7 +76,7 @@ describe('a bundle of a partition that Kafka refuses', () => {
     await using scope = openTestScope(config);
     const sender = await openSender(scope, 'stuck');
     await using other = openTestScope(config);
-    const messaging = await openMessaging(other, {
+    const messaging = await openMessagingAs(other, {
       service: 'stuck',
       database: 'stuckend',
       produces: ['ledger'],

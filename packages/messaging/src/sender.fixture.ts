@@ -1,7 +1,7 @@
 import { walletKeyOf } from '@pesewa/contracts';
 import { eventually, ignoringAll, type TestScope } from '@pesewa/testkit';
 import { expect } from 'vitest';
-import { idOf, type Messaging, type OutgoingEvent, openMessaging, outboxOf } from './index.ts';
+import { idOf, type Messaging, type OutgoingEvent, openMessagingAs, outboxOf } from './index.ts';
 
 /** A ledger's topic of which only fundings are handled. */
 export const FUNDED = { ...ignoringAll('ledger'), 'pesewa.ledger.WalletFunded': 'handled' } as const;
@@ -23,7 +23,7 @@ export function funded(merchantId: string, amount: bigint): OutgoingEvent {
 
 /** A service that commits fundings, one document for each. */
 export async function openSender(scope: TestScope, database = 'sender') {
-  const messaging = await openMessaging(scope, { service: 'sender', database, produces: ['ledger'] });
+  const messaging = await openMessagingAs(scope, { service: 'sender', database, produces: ['ledger'] });
   await messaging.db.createCollection('written').catch(() => undefined);
   await messaging.db.createCollection('outbox').catch(() => undefined);
   const commit = messaging.groupCommit<OutgoingEvent, string>('test.send', async (events, transaction) => {

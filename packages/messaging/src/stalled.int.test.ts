@@ -1,6 +1,6 @@
 import { openStallableWay, openTestScope, prepareTestNames, type TestConfig } from '@pesewa/testkit';
 import { beforeAll, expect, it } from 'vitest';
-import { openDatabase, openMessaging } from './index.ts';
+import { openDatabase, openMessagingAs } from './index.ts';
 
 let config: TestConfig;
 
@@ -20,7 +20,7 @@ it('work on a database that stalls without a word fails within twenty seconds', 
 it('a database that stalls without a word makes a process not ready within seconds', async () => {
   await using way = await openStallableWay(config.MONGODB_URL);
   await using scope = openTestScope({ ...config, MONGODB_URL: way.url });
-  await openMessaging(scope, { service: 'stalled', database: 'stalled', produces: ['ledger'] });
+  await openMessagingAs(scope, { service: 'stalled', database: 'stalled', produces: ['ledger'] });
   expect((await scope.health.readiness()).failures).not.toHaveProperty('mongodb');
   way.stall();
   const startedMs = performance.now();

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Service } from '@pesewa/contracts';
 import { z } from 'zod';
 import { connectionSettings, environmentSetting, type SettingProblem } from './connections.ts';
 import { operatorsSetting } from './operators.ts';
@@ -97,6 +98,16 @@ export const serviceSettings = z.object({
     .optional()
     .describe('crash point to die at, as name:n, or to be stopped at, as name:n:freeze (tests only)'),
 });
+
+/** The ports of a service, by default those that it is declared with; for `extend` of its settings. */
+export function portSettings({ port, operationsPort, isPublic }: Service) {
+  const { PORT, OPERATIONS_PORT } = serviceSettings.shape;
+  const withDefault = PORT.default(port);
+  return {
+    PORT: isPublic ? withDefault : withDefault.describe('not opened: this service serves operators only'),
+    OPERATIONS_PORT: OPERATIONS_PORT.default(operationsPort),
+  };
+}
 
 /** The settings of services that stand between MongoDB and Kafka. */
 export const messagingSettings = connectionSettings.extend({

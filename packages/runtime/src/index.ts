@@ -4,6 +4,7 @@ export {
   durationMsSetting,
   messagingSettings,
   parseConfig,
+  portSettings,
   serviceSettings,
   wholeNumberSetting,
   withFiles,

@@ -32,7 +32,6 @@ export {
 } from './infrastructure/resolve.ts';
 export { openSecuredKafka, type SecuredKafka } from './infrastructure/secured-kafka.ts';
 export { waitForDaemon, waitUntil } from './infrastructure/wait.ts';
-export { type ServiceName, serviceNames } from './services/catalog.ts';
 export { plainSettings, prepareTopics } from './services/prepare.ts';
 export { createRunFileWriter, type RunFile } from './services/run-file.ts';
 export type { SeededMerchant } from './services/seed.ts';

@@ -35,11 +35,7 @@ export async function composeGateway(
   rails: Rails,
 ): Promise<Gateway> {
   const { config, logger, clock, ids, crashPoint } = scope;
-  const messaging = await openMessaging(scope, {
-    service: 'collection-gateway',
-    database: 'collections',
-    produces: ['collections'],
-  });
+  const messaging = await openMessaging(scope, { service: 'collection-gateway' });
   const store = await openCollectionStore(messaging.db);
   // A first attempt is committed by our own clock, and asked for by the database's.
   const resubmitGraceMs = readResubmitGraceMs(config, rails.all) + CLOCK_SKEW_MAX_MS;

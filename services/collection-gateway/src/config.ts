@@ -1,6 +1,13 @@
 import { refuseOriginsInProduction, webhookAddressSettings } from '@pesewa/addresses';
+import { services } from '@pesewa/contracts';
 import { railSettings } from '@pesewa/rails';
-import { durationMsSetting, messagingSettings, serviceSettings, wholeNumberSetting } from '@pesewa/runtime';
+import {
+  durationMsSetting,
+  messagingSettings,
+  portSettings,
+  serviceSettings,
+  wholeNumberSetting,
+} from '@pesewa/runtime';
 
 const perNumber = wholeNumberSetting({ min: 1, max: 1_000_000 });
 
@@ -9,8 +16,7 @@ export const settings = serviceSettings
   .extend(messagingSettings.shape)
   .extend(webhookAddressSettings.shape)
   .extend({
-    PORT: serviceSettings.shape.PORT.default(4020),
-    OPERATIONS_PORT: serviceSettings.shape.OPERATIONS_PORT.default(4021),
+    ...portSettings(services['collection-gateway']),
     RAILS: railSettings.describe('the rails and how to reach them (JSON)'),
     RAIL_DEADLINE_MS: durationMsSetting.default(10_000).describe('how long an answer waits for the rail'),
     RESUBMIT_GRACE_MS: durationMsSetting

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TopicEvent } from '@pesewa/contracts';
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
-import { type Messaging, openMessaging } from '@pesewa/messaging';
+import { type Messaging, openMessagingAs } from '@pesewa/messaging';
 import type { InitiationResult } from '@pesewa/rails';
 import {
   createTestKafka,
@@ -52,7 +52,7 @@ beforeAll(async () => {
   config = await prepareTestNames(['collection-gateway', 'reconciler']);
   const scope = openTestScope(config);
   scopes.push(scope);
-  reconciler = await openMessaging(scope, {
+  reconciler = await openMessagingAs(scope, {
     service: 'reconciler',
     database: 'reconciler',
     produces: ['railNotices'],

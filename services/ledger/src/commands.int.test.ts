@@ -47,8 +47,7 @@ afterAll(async () => {
 async function openReplica(): Promise<TestOperators> {
   const scope = openTestScope(config);
   scopes.push(scope);
-  const produces = ['ledger', 'ledgerCommands'] as const;
-  const messaging = await openMessaging(scope, { service: 'ledger', database: 'ledger', produces });
+  const messaging = await openMessaging(scope, { service: 'ledger' });
   ({ db } = messaging);
   await createCollections(db);
   const clock = { ...scope.clock, nowMs: () => scope.clock.nowMs() + aheadMs };
@@ -63,8 +62,7 @@ async function openPostingLedger(): Promise<TestOperators> {
   const posting = openTestScope(config);
   scopes.push(posting);
   const { clock, logger } = posting;
-  const produces = ['ledger', 'wallets', 'ledgerCommands'] as const;
-  const messaging = await openMessaging(posting, { service: 'ledger', database: 'ledger', produces });
+  const messaging = await openMessaging(posting, { service: 'ledger' });
   const store = await openLedgerStore(messaging.db);
   const postings = createPostings({ store, clock, policy: { refundFee: false } });
   const comingForward = createComingForward({ messaging, store, gaps: 'stop', logger });

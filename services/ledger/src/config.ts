@@ -1,10 +1,10 @@
-import { messagingSettings, serviceSettings, wholeNumberSetting } from '@pesewa/runtime';
+import { services } from '@pesewa/contracts';
+import { messagingSettings, portSettings, serviceSettings, wholeNumberSetting } from '@pesewa/runtime';
 import { z } from 'zod';
 
 /** The settings of the ledger. */
 export const settings = serviceSettings.extend(messagingSettings.shape).extend({
-  PORT: serviceSettings.shape.PORT.default(4050).describe('not opened: the ledger serves operators only'),
-  OPERATIONS_PORT: serviceSettings.shape.OPERATIONS_PORT.default(4051),
+  ...portSettings(services.ledger),
   REFUND_FEE: z
     .enum(['true', 'false'])
     .default('false')

@@ -1,5 +1,5 @@
 import { formatAmount } from '@pesewa/kernel';
-import { type Messaging, type OutgoingEvent, openMessaging } from '@pesewa/messaging';
+import { type Messaging, type OutgoingEvent, openMessaging, openMessagingAs } from '@pesewa/messaging';
 import {
   createTestKafka,
   createTopicReader,
@@ -35,7 +35,7 @@ beforeAll(async () => {
   config = await prepareTestNames(['ledger', 'source']);
   const scope = openTestScope(config);
   scopes.push(scope);
-  source = await openMessaging(scope, {
+  source = await openMessagingAs(scope, {
     service: 'source',
     database: 'source',
     produces: ['payouts', 'collections'],
@@ -62,8 +62,7 @@ async function openLedger() {
   const scope = openTestScope(config);
   scopes.push(scope);
   const { clock, ids, logger } = scope;
-  const produces = ['ledger', 'wallets', 'ledgerCommands'] as const;
-  const messaging = await openMessaging(scope, { service: 'ledger', database: 'ledger', produces });
+  const messaging = await openMessaging(scope, { service: 'ledger' });
   const store = await openLedgerStore(messaging.db);
   const postings = createPostings({ store, clock, policy: { refundFee: false } });
   const comingForward = createComingForward({ messaging, store, gaps: 'stop', logger });

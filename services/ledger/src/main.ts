@@ -17,8 +17,6 @@ await runService('ledger', settings, environment, async (scope) => {
   const { config, logger, clock, ids } = scope;
   const messaging = await openMessaging(scope, {
     service: 'ledger',
-    database: 'ledger',
-    produces: ['ledger', 'wallets', 'ledgerCommands'],
     chunkMessagesMax: config.CHUNK_MESSAGES_MAX,
     endsOnClockSkew: true,
   });

@@ -1,5 +1,5 @@
 import { parkedTopic } from '@pesewa/contracts';
-import { type OutgoingEvent, openMessaging, outboxOf } from '@pesewa/messaging';
+import { type OutgoingEvent, openMessaging, openMessagingAs, outboxOf } from '@pesewa/messaging';
 import { createOperators, guardOperator } from '@pesewa/runtime';
 import {
   createTopicReader,
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const scope = openTestScope(config);
   scopes.push(scope);
   const produces = ['ledgerCommands', 'collections'] as const;
-  const source = await openMessaging(scope, { service: 'source', database: 'source', produces });
+  const source = await openMessagingAs(scope, { service: 'source', database: 'source', produces });
   const publishing = source.groupCommit<readonly OutgoingEvent[], void>('source', async (lists, { emit }) => {
     for (const event of lists.flat()) emit(event);
     return lists.map(() => undefined);
@@ -61,8 +61,7 @@ async function openLedger(): Promise<void> {
   const scope = openTestScope(config);
   scopes.push(scope);
   const { clock, logger } = scope;
-  const produces = ['ledger', 'wallets'] as const;
-  const messaging = await openMessaging(scope, { service: 'ledger', database: 'ledger', produces });
+  const messaging = await openMessaging(scope, { service: 'ledger' });
   ({ db } = messaging);
   const store = await openLedgerStore(db);
   const postings = createPostings({ store, clock, policy: { refundFee: false } });

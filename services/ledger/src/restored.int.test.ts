@@ -1,6 +1,12 @@
 import { auditLedger } from '@pesewa/audit';
 import { formatAmount, systemClock } from '@pesewa/kernel';
-import { type Messaging, type OutgoingEvent, openMessaging, outboxOf } from '@pesewa/messaging';
+import {
+  type Messaging,
+  type OutgoingEvent,
+  openMessaging,
+  openMessagingAs,
+  outboxOf,
+} from '@pesewa/messaging';
 import { createOperators, guardOperator } from '@pesewa/runtime';
 import {
   createTopicReader,
@@ -42,7 +48,7 @@ beforeAll(async () => {
   source = openTestScope(config);
   // Its topic is the ledger's alone; here somebody else has the right to write to it.
   const produces = ['payouts', 'collections', 'ledger'] as const;
-  const messaging = await openMessaging(source, { service: 'source', database: 'source', produces });
+  const messaging = await openMessagingAs(source, { service: 'source', database: 'source', produces });
   const publishing = messaging.groupCommit<readonly OutgoingEvent[], void>(
     'source',
     async (lists, { emit }) => {
@@ -66,8 +72,7 @@ async function untilSent({ db }: Messaging): Promise<void> {
 async function openLedger() {
   const scope = openTestScope(config, { clock });
   const { ids, logger } = scope;
-  const produces = ['ledger', 'wallets', 'ledgerCommands'] as const;
-  const messaging = await openMessaging(scope, { service: 'ledger', database: 'ledger', produces });
+  const messaging = await openMessaging(scope, { service: 'ledger' });
   const { db, client } = messaging;
   const store = await openLedgerStore(db);
   const postings = createPostings({ store, clock, policy: { refundFee: true } });
@@ -211,7 +216,7 @@ it('comes forward by its own events, then by its inputs, and nothing moves twice
   await first[Symbol.asyncDispose]();
 
   const between = openTestScope(config);
-  const { db } = await openMessaging(between, { service: 'source', database: 'ledger', produces: [] });
+  const { db } = await openMessagingAs(between, { service: 'source', database: 'ledger', produces: [] });
   await restoreDatabase({ db }, backup);
   expect(await copyDatabase({ db }, BOOKS)).not.toEqual(truth.books);
   await between[Symbol.asyncDispose]();

@@ -31,11 +31,7 @@ export async function openReplica(
   overrides: Partial<AcceptanceDeps> = {},
 ) {
   const { clock, ids } = scope;
-  const messaging = await openMessaging(scope, {
-    service: 'payout-gateway',
-    database: 'payouts',
-    produces: ['payouts'],
-  });
+  const messaging = await openMessaging(scope, { service: 'payout-gateway' });
   const { db } = messaging;
   const deps: AcceptanceDeps = {
     store: await openPayoutStore(db),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
-import { type Messaging, openMessaging } from '@pesewa/messaging';
+import { type Messaging, openMessaging, openMessagingAs } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
 import {
   createTestKafka,
@@ -23,7 +23,7 @@ const logger = createLogger({ name: 'test', level: 'silent' });
 beforeAll(async () => {
   config = await prepareTestNames(['payout-gateway', 'ledger']);
   scope = openTestScope(config);
-  ledger = await openMessaging(scope, { service: 'ledger', database: 'ledger', produces: ['wallets'] });
+  ledger = await openMessagingAs(scope, { service: 'ledger', database: 'ledger', produces: ['wallets'] });
 });
 afterAll(() => scope[Symbol.asyncDispose]());
 
@@ -59,11 +59,7 @@ async function publish(balances: readonly WalletBalance[]): Promise<void> {
 /** A gateway that projects balances only. */
 async function openGateway() {
   const own = openTestScope(config);
-  const messaging = await openMessaging(own, {
-    service: 'payout-gateway',
-    database: 'payouts',
-    produces: ['payouts'],
-  });
+  const messaging = await openMessaging(own, { service: 'payout-gateway' });
   const balances = openBalances({ db: messaging.db, clock: systemClock, logger });
   await messaging.consume(
     createHandlers({

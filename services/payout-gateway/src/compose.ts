@@ -34,11 +34,7 @@ type Scope = ServiceScope<z.output<typeof settings>>;
 /** Puts the payout gateway together over its rails and gives its API; everything it opens closes with the scope. */
 export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<AppEnv>> {
   const { config, logger, clock, ids } = scope;
-  const messaging = await openMessaging(scope, {
-    service: 'payout-gateway',
-    database: 'payouts',
-    produces: ['payouts'],
-  });
+  const messaging = await openMessaging(scope, { service: 'payout-gateway' });
   const { db } = messaging;
   const balances = openBalances({ db, clock, logger });
   const processors = await scope.open(

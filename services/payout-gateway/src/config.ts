@@ -1,11 +1,17 @@
+import { services } from '@pesewa/contracts';
 import { railSettings } from '@pesewa/rails';
-import { durationMsSetting, messagingSettings, serviceSettings, wholeNumberSetting } from '@pesewa/runtime';
+import {
+  durationMsSetting,
+  messagingSettings,
+  portSettings,
+  serviceSettings,
+  wholeNumberSetting,
+} from '@pesewa/runtime';
 import { z } from 'zod';
 
 /** The settings of payout-gateway. */
 export const settings = serviceSettings.extend(messagingSettings.shape).extend({
-  PORT: serviceSettings.shape.PORT.default(4010),
-  OPERATIONS_PORT: serviceSettings.shape.OPERATIONS_PORT.default(4011),
+  ...portSettings(services['payout-gateway']),
   PUBLIC_URL: z
     .url({ protocol: /^https?$/ })
     .optional()

@@ -1,5 +1,5 @@
 import { unreachable } from '@pesewa/kernel';
-import { handleTopic, openDatabase, openMessaging } from '@pesewa/messaging';
+import { handleTopic, openDatabase, openMessagingAs } from '@pesewa/messaging';
 import type { SubmissionResult } from '@pesewa/rails';
 import type { Db, Document } from 'mongodb';
 import { openReplica } from './acceptance.fixture.ts';
@@ -13,7 +13,11 @@ type Scope = Parameters<typeof openReplica>[0];
 
 /** What the ledger says to each payout, without any books. */
 export async function openLedger(scope: Scope): Promise<void> {
-  const ledger = await openMessaging(scope, { service: 'ledger', database: 'ledger', produces: ['ledger'] });
+  const ledger = await openMessagingAs(scope, {
+    service: 'ledger',
+    database: 'ledger',
+    produces: ['ledger'],
+  });
   const handled = {
     'pesewa.payouts.PayoutSubmitted': 'ignored',
     'pesewa.payouts.PayoutReversed': 'ignored',

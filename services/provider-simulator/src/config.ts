@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
-import { currencyCode } from '@pesewa/contracts';
+import { currencyCode, services } from '@pesewa/contracts';
 import { parseAmount } from '@pesewa/kernel';
-import { durationMsSetting, serviceSettings, wholeNumberSetting } from '@pesewa/runtime';
+import { durationMsSetting, portSettings, serviceSettings, wholeNumberSetting } from '@pesewa/runtime';
 import { z } from 'zod';
 
 const DEFAULT_WALLETS = ['GMD', 'GHS', 'XOF', 'KES', 'XAF', 'NGN', 'ZAR', 'EGP']
@@ -23,15 +23,13 @@ const walletsSetting = z.string().transform((text, context) => {
   return wallets;
 });
 
+const ports = portSettings(services['provider-simulator']);
+
 /** The simulator's settings. */
 export const configSchema = serviceSettings
   .extend({
-    PORT: serviceSettings.shape.PORT.default(4070).describe(
-      'port of the upstream, merchant and control APIs',
-    ),
-    OPERATIONS_PORT: serviceSettings.shape.OPERATIONS_PORT.default(4071).describe(
-      'port of health and metrics',
-    ),
+    PORT: ports.PORT.describe('port of the upstream, merchant and control APIs'),
+    OPERATIONS_PORT: ports.OPERATIONS_PORT.describe('port of health and metrics'),
     CLIENT_PUBLIC_KEY: z.string().min(1).default('hub-public-key').describe("the client's public key, as is"),
     PUBLIC_URL: z.url().default('http://127.0.0.1:4070').describe('own address, for payment links'),
     CALLBACK_PAYOUTS_URL: z

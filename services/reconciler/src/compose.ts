@@ -113,11 +113,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
 /** What everything else is built of: the road to Kafka, the collections, and what the process is given. */
 async function openParts(scope: Scope) {
   const { config, logger, clock, random, ids, crashPoint } = scope;
-  const messaging = await openMessaging(scope, {
-    service: 'reconciler',
-    database: 'reconciler',
-    produces: ['railNotices', 'reconciliation'],
-  });
+  const messaging = await openMessaging(scope, { service: 'reconciler' });
   const { db } = messaging;
   const keepMs = config.UNKNOWN_REFERENCE_KEEP_DAYS * DAY_MS;
   return {

@@ -1,12 +1,18 @@
+import { services } from '@pesewa/contracts';
 import { railSettings } from '@pesewa/rails';
-import { durationMsSetting, messagingSettings, serviceSettings, wholeNumberSetting } from '@pesewa/runtime';
+import {
+  durationMsSetting,
+  messagingSettings,
+  portSettings,
+  serviceSettings,
+  wholeNumberSetting,
+} from '@pesewa/runtime';
 import { validate } from 'node-cron';
 import { z } from 'zod';
 
 /** The settings of the reconciler. */
 export const settings = serviceSettings.extend(messagingSettings.shape).extend({
-  PORT: serviceSettings.shape.PORT.default(4040),
-  OPERATIONS_PORT: serviceSettings.shape.OPERATIONS_PORT.default(4041),
+  ...portSettings(services.reconciler),
   RAILS: railSettings.describe('the rails and how to reach them (JSON)'),
   FIRST_POLL_AFTER_MS: durationMsSetting
     .default(30_000)

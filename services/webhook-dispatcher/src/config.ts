@@ -1,5 +1,12 @@
 import { refuseOriginsInProduction, webhookAddressSettings } from '@pesewa/addresses';
-import { durationMsSetting, messagingSettings, serviceSettings, wholeNumberSetting } from '@pesewa/runtime';
+import { services } from '@pesewa/contracts';
+import {
+  durationMsSetting,
+  messagingSettings,
+  portSettings,
+  serviceSettings,
+  wholeNumberSetting,
+} from '@pesewa/runtime';
 import { z } from 'zod';
 import { retryDelaysMs } from './domain/delivery.ts';
 
@@ -19,8 +26,7 @@ export const settings = serviceSettings
   .extend(messagingSettings.shape)
   .extend(webhookAddressSettings.shape)
   .extend({
-    PORT: serviceSettings.shape.PORT.default(4060).describe('kept for a public API; there is none'),
-    OPERATIONS_PORT: serviceSettings.shape.OPERATIONS_PORT.default(4061),
+    ...portSettings(services['webhook-dispatcher']),
     RETRY_DELAYS_MS: z
       .string()
       .transform(list)

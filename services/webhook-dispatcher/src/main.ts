@@ -13,11 +13,7 @@ import { openDeliveryStore } from './store.ts';
 
 await runService('webhook-dispatcher', settings, environment, async (scope) => {
   const { config, logger, clock, random, ids, crashPoint } = scope;
-  const messaging = await openMessaging(scope, {
-    service: 'webhook-dispatcher',
-    database: 'webhooks',
-    produces: ['webhooks'],
-  });
+  const messaging = await openMessaging(scope, { service: 'webhook-dispatcher' });
   const store = await openDeliveryStore(messaging.db);
   const sender = await scope.open(
     openSender({

@@ -37,11 +37,7 @@ async function openInstance(
 ) {
   const scope = openTestScope({ ...config, MONGODB_URL: options.mongodbUrl ?? config.MONGODB_URL });
   const { clock, ids, metrics } = scope;
-  const messaging = await openMessaging(scope, {
-    service: 'webhook-ingress',
-    database: 'ingress',
-    produces: ['railNotices'],
-  });
+  const messaging = await openMessaging(scope, { service: 'webhook-ingress' });
   const store = await openCallbackStore(messaging.db, { keepDays: 400, unverifiedKeepDays: 30 });
   const callbacks = createCallbacks({
     store,

@@ -1,13 +1,19 @@
 import { addressRangesSetting } from '@pesewa/addresses';
+import { services } from '@pesewa/contracts';
 import { railSettings } from '@pesewa/rails';
-import { durationMsSetting, messagingSettings, serviceSettings, wholeNumberSetting } from '@pesewa/runtime';
+import {
+  durationMsSetting,
+  messagingSettings,
+  portSettings,
+  serviceSettings,
+  wholeNumberSetting,
+} from '@pesewa/runtime';
 
 const keepDaysSetting = wholeNumberSetting({ min: 1, max: 3_650 });
 
 /** The settings of webhook-ingress. */
 export const settings = serviceSettings.extend(messagingSettings.shape).extend({
-  PORT: serviceSettings.shape.PORT.default(4030),
-  OPERATIONS_PORT: serviceSettings.shape.OPERATIONS_PORT.default(4031),
+  ...portSettings(services['webhook-ingress']),
   RAILS: railSettings.describe(
     'the rails and how to reach them (JSON); their names are the paths we answer at',
   ),

@@ -16,11 +16,7 @@ await runService('webhook-ingress', settings, environment, async (scope) => {
   const { config, logger, clock, ids, metrics: registry } = scope;
   const isProduction = config.NODE_ENV === 'production';
   noteUnauthenticatedRails({ rails: config.RAILS, isProduction, logger, registry });
-  const messaging = await openMessaging(scope, {
-    service: 'webhook-ingress',
-    database: 'ingress',
-    produces: ['railNotices'],
-  });
+  const messaging = await openMessaging(scope, { service: 'webhook-ingress' });
   const store = await openCallbackStore(messaging.db, {
     keepDays: config.CALLBACK_KEEP_DAYS,
     unverifiedKeepDays: config.UNVERIFIED_CALLBACK_KEEP_DAYS,

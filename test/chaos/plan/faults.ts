@@ -1,4 +1,4 @@
-import type { ServiceName } from '@pesewa/stack';
+import type { ServiceName } from '@pesewa/contracts';
 import type { Chance } from './chance.ts';
 
 /** What may be broken for a while. */

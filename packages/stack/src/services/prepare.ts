@@ -1,3 +1,4 @@
+import { consumerGroups } from '@pesewa/contracts';
 import {
   checkKafkaAccess,
   createKafka,
@@ -8,7 +9,6 @@ import {
 import { systemClock } from '@pesewa/kernel';
 import { type RegistrySettings, registerSchemas, registryConnection } from '@pesewa/messaging';
 import type { Addresses } from '../infrastructure/environment.ts';
-import { consumerGroups } from './catalog.ts';
 
 /** How Kafka and the schema registry are reached. */
 export type PrepareSettings = KafkaSettings & RegistrySettings;

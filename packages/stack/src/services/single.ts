@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { type ServiceName, serviceNames } from '@pesewa/contracts';
 import { bankCodes } from '../clients/merchant.ts';
 import type { Supervisor } from '../infrastructure/children.ts';
 import { holdPorts } from '../infrastructure/ports.ts';
 import type { Infrastructure } from '../infrastructure/resolve.ts';
-import { type ServiceName, serviceNames } from './catalog.ts';
 import { seedGateway } from './gateway-seed.ts';
 import { plainSettings, prepareTopics } from './prepare.ts';
 import { demoWallets, type SeededMerchant, seedDirectory } from './seed.ts';

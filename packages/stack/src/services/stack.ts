@@ -1,12 +1,12 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type ServiceName, serviceNames, services } from '@pesewa/contracts';
 import { createOperatorClient, type OperatorClient } from '../clients/operator.ts';
 import { createSimulatorClient, type SimulatorClient } from '../clients/simulator.ts';
 import { createSupervisor, type Supervisor } from '../infrastructure/children.ts';
 import { type HeldPort, holdPort, holdPorts } from '../infrastructure/ports.ts';
 import type { Infrastructure } from '../infrastructure/resolve.ts';
-import { catalog, type ServiceName, serviceNames } from './catalog.ts';
 import { untilPayable } from './gateway-seed.ts';
 import { plainSettings, prepareTopics } from './prepare.ts';
 import type { RunFile } from './run-file.ts';
@@ -209,11 +209,12 @@ async function holdServicePorts(choice: 'fixed' | 'free'): Promise<{
   const holders: HeldPort[] = [];
   const ports: Partial<Record<ServiceName, ServicePorts>> = {};
   try {
-    for (const { name, port } of catalog) {
+    for (const name of serviceNames) {
+      const { port, operationsPort } = services[name];
       const pair =
         choice === 'free'
           ? await holdPorts(2)
-          : [await holdPort(port, 'PESEWA_PORTS=free'), await holdPort(port + 1, 'PESEWA_PORTS=free')];
+          : [await holdPort(port, 'PESEWA_PORTS=free'), await holdPort(operationsPort, 'PESEWA_PORTS=free')];
       holders.push(...pair);
       const [first, second] = pair;
       if (first && second) ports[name] = { port: first.port, operationsPort: second.port };

@@ -1,6 +1,6 @@
+import type { ServiceName } from '@pesewa/contracts';
 import type { Child, Supervisor } from '../infrastructure/children.ts';
 import { waitUntil } from '../infrastructure/wait.ts';
-import type { ServiceName } from './catalog.ts';
 
 /** A service process that is kept alive: one that dies is started again with back-off. */
 export interface KeptService {

@@ -1,4 +1,4 @@
-import { openMessaging } from '@pesewa/messaging';
+import { openMessagingAs } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -65,7 +65,7 @@ describe('the comparison of wallets on real daemons', () => {
     const { scope, close } = openScope(config, logger);
     closers.defer(close);
     const options = { service: 'reconciler', database: 'newcomer', produces: [] } as const;
-    const messaging = await openMessaging(scope, options);
+    const messaging = await openMessagingAs(scope, options);
     closers.defer(async () => void (await messaging.db.dropDatabase()));
     expect(await messaging.caughtUp(['ledger'], 300)).toBe(false);
     expect(await messaging.caughtUp(['webhooks'], 5_000)).toBe(true);

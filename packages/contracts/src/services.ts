@@ -1,0 +1,172 @@
+import type { TopicName } from './events/topics.ts';
+
+/** A database by its name, without the prefix of an installation. */
+export type DatabaseName =
+  | 'payouts'
+  | 'collections'
+  | 'ingress'
+  | 'reconciler'
+  | 'ledger'
+  | 'webhooks'
+  | 'directory';
+
+/** What a service stores, and which topics and consumer groups it uses. */
+export interface MessagingUse {
+  /** Its own database, in which it alone writes. */
+  readonly database: DatabaseName;
+  /** Databases of others that it reads. */
+  readonly readsDatabases: readonly DatabaseName[];
+  readonly produces: readonly TopicName[];
+  /** The topics of its consumer group, which has its name. */
+  readonly consumes: readonly TopicName[];
+  /** Topics that it reads, or asks the ends of, without consuming them. */
+  readonly readsOutsideGroup: readonly TopicName[];
+  /** The consumer groups of others whose progress it asks Kafka for. */
+  readonly asksProgressOf: readonly string[];
+}
+
+/** A service as everything around it must know it. */
+export interface Service {
+  /** The default port of its public API, open or not; that of its operations is the next one. */
+  readonly port: number;
+  readonly operationsPort: number;
+  /** Whether it opens its public port; the others serve operators only. */
+  readonly isPublic: boolean;
+  /** Nothing where it stands between neither MongoDB nor Kafka. */
+  readonly messaging?: MessagingUse;
+  /** What it calls outside the installation. */
+  readonly callsOutside: 'rails' | 'webhooks' | 'nothing';
+  /** The services whose public API it calls. */
+  readonly calls: readonly string[];
+}
+
+/** Every service, in the order they are started; code, manifests and documents follow it. */
+export const services = {
+  'provider-simulator': {
+    port: 4070,
+    operationsPort: 4071,
+    isPublic: true,
+    callsOutside: 'nothing',
+    calls: ['webhook-ingress'],
+  },
+  ledger: {
+    port: 4050,
+    operationsPort: 4051,
+    isPublic: false,
+    messaging: {
+      database: 'ledger',
+      readsDatabases: ['directory'],
+      produces: ['ledger', 'wallets', 'ledgerCommands'],
+      consumes: ['payouts', 'collections', 'ledgerCommands'],
+      readsOutsideGroup: ['ledger'],
+      asksProgressOf: [],
+    },
+    callsOutside: 'nothing',
+    calls: [],
+  },
+  'payout-gateway': {
+    port: 4010,
+    operationsPort: 4011,
+    isPublic: true,
+    messaging: {
+      database: 'payouts',
+      readsDatabases: ['directory'],
+      produces: ['payouts'],
+      consumes: ['ledger', 'railNotices', 'wallets'],
+      readsOutsideGroup: ['payouts'],
+      asksProgressOf: ['ledger'],
+    },
+    callsOutside: 'rails',
+    calls: [],
+  },
+  'collection-gateway': {
+    port: 4020,
+    operationsPort: 4021,
+    isPublic: true,
+    messaging: {
+      database: 'collections',
+      readsDatabases: ['directory'],
+      produces: ['collections'],
+      consumes: ['railNotices'],
+      readsOutsideGroup: [],
+      asksProgressOf: [],
+    },
+    callsOutside: 'rails',
+    calls: [],
+  },
+  'webhook-ingress': {
+    port: 4030,
+    operationsPort: 4031,
+    isPublic: true,
+    messaging: {
+      database: 'ingress',
+      readsDatabases: [],
+      produces: ['railNotices'],
+      consumes: [],
+      readsOutsideGroup: [],
+      asksProgressOf: [],
+    },
+    callsOutside: 'nothing',
+    calls: [],
+  },
+  'webhook-dispatcher': {
+    port: 4060,
+    operationsPort: 4061,
+    isPublic: false,
+    messaging: {
+      database: 'webhooks',
+      readsDatabases: ['directory'],
+      produces: ['webhooks'],
+      consumes: ['payouts', 'collections'],
+      readsOutsideGroup: [],
+      asksProgressOf: [],
+    },
+    callsOutside: 'webhooks',
+    calls: [],
+  },
+  reconciler: {
+    port: 4040,
+    operationsPort: 4041,
+    isPublic: false,
+    messaging: {
+      database: 'reconciler',
+      readsDatabases: ['payouts', 'collections', 'ingress', 'ledger', 'webhooks'],
+      produces: ['railNotices', 'reconciliation'],
+      consumes: ['payouts', 'collections', 'ledger', 'railNotices'],
+      readsOutsideGroup: [],
+      asksProgressOf: ['ledger', 'payout-gateway', 'collection-gateway', 'webhook-dispatcher'],
+    },
+    callsOutside: 'rails',
+    calls: [],
+  },
+} as const satisfies Readonly<Record<string, Service>>;
+
+/** The name of a service. */
+export type ServiceName = keyof typeof services;
+
+/** A service that stands between MongoDB and Kafka. */
+export type MessagingService = {
+  [Name in ServiceName]: (typeof services)[Name] extends { readonly messaging: MessagingUse } ? Name : never;
+}[ServiceName];
+
+/** The names of all services, in the order they are started. */
+export const serviceNames = Object.keys(services) as readonly ServiceName[];
+
+const messagingOf = (name: ServiceName): MessagingUse | undefined => (services[name] as Service).messaging;
+
+/** The services between MongoDB and Kafka, in the order they are started. */
+export const messagingServices = serviceNames.filter(
+  (name): name is MessagingService => messagingOf(name) !== undefined,
+);
+
+/** A service that consumes topics: its consumer group, which has its name. */
+export type ConsumerGroup = {
+  [Name in MessagingService]: (typeof services)[Name]['messaging']['consumes'] extends readonly []
+    ? never
+    : Name;
+}[MessagingService];
+
+/** The consumer groups, in the order their services are started. */
+export const consumerGroups = messagingServices.filter(
+  (name): name is ConsumerGroup => services[name].messaging.consumes.length > 0,
+);

@@ -1,0 +1,83 @@
+import {
+  type DatabaseName,
+  type MessagingService,
+  parkedTopic,
+  services,
+  type Topic,
+  type TopicName,
+  topics,
+} from '@pesewa/contracts';
+import type { Messaging } from './messaging.ts';
+import type { TopicHandler } from './received.ts';
+
+/** The part of a service between MongoDB and Kafka. What is left out is not limited, as tests want it that play one. */
+export interface MessagingRole {
+  /** Its name: its consumer group, too. */
+  readonly service: string;
+  readonly database: string;
+  readonly produces: readonly TopicName[];
+  readonly consumes?: readonly TopicName[];
+  readonly readsOutsideGroup?: readonly TopicName[];
+  readonly readsDatabases?: readonly DatabaseName[];
+  readonly asksProgressOf?: readonly string[];
+}
+
+/** The role that a service of ours has. */
+export function roleOf(service: MessagingService): MessagingRole {
+  return { service, ...services[service].messaging };
+}
+
+/** The topics that a role writes to; one that consumes nothing parks nothing. */
+export function topicsWritten({ service, produces, consumes }: MessagingRole): readonly Topic[] {
+  const parked = consumes?.length === 0 ? [] : [parkedTopic(service)];
+  return [...produces.map((name) => topics[name]), ...parked];
+}
+
+/** Throws where the topics of the handlers are not those that the role consumes: rights in Kafka follow the role. */
+export function checkHandlers(role: MessagingRole, handlers: readonly Pick<TopicHandler, 'topic'>[]): void {
+  if (!role.consumes) return;
+  const list = (names: readonly TopicName[]) => names.toSorted().join(', ') || 'nothing';
+  const handled = list(handlers.map(({ topic }) => topic));
+  const declared = list(role.consumes);
+  if (handled !== declared) {
+    throw new Error(`${role.service} consumes ${handled}, and is declared to consume ${declared}`);
+  }
+}
+
+type Limited = Pick<Messaging, 'database' | 'since' | 'caughtUp' | 'ends' | 'hasApplied'>;
+
+/** Lets a role at the databases, topics and groups alone that it is declared to use; anything else throws. */
+export function limitTo(role: MessagingRole, all: Limited): Limited {
+  const { service, produces, consumes, readsOutsideGroup, readsDatabases, asksProgressOf } = role;
+  const check = (allowed: readonly string[] | undefined, name: string, what: string) => {
+    if (allowed && !allowed.includes(name)) throw new Error(`${service} is not declared to ${what} ${name}`);
+  };
+  const databases = readsDatabases && [role.database, ...readsDatabases];
+  const groups = asksProgressOf && [service, ...asksProgressOf];
+  const readable = consumes && [...consumes, ...(readsOutsideGroup ?? [])];
+  const checkTopics = (names: readonly TopicName[]) => {
+    for (const name of names) check(readable && [...readable, ...produces], name, 'ask the ends of');
+  };
+  return {
+    database: (name) => {
+      check(databases, name, 'read the database');
+      return all.database(name);
+    },
+    since: (topic, partition, timeMs) => {
+      check(readable, topic, 'read');
+      return all.since(topic, partition, timeMs);
+    },
+    caughtUp: async (names, timeoutMs) => {
+      checkTopics(names);
+      return all.caughtUp(names, timeoutMs);
+    },
+    ends: async (names, timeoutMs) => {
+      checkTopics(names);
+      return all.ends(names, timeoutMs);
+    },
+    hasApplied: async (group, ends, timeoutMs) => {
+      check(groups, group, 'ask for the progress of');
+      return all.hasApplied(group, ends, timeoutMs);
+    },
+  };
+}
