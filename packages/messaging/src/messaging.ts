@@ -38,7 +38,7 @@ import { openRelay } from './relay.ts';
 import { checkHandlers, limitTo, type MessagingRole, roleOf, topicsWritten } from './role.ts';
 import type { ServicePositions } from './service-positions.ts';
 import { showStoppedPartitions } from './stopped-partitions.ts';
-import { hasLived, startPresence, startSweeper } from './sweeper.ts';
+import { startPresence, startSweeper } from './sweeper.ts';
 import { createTransact } from './transact.ts';
 
 /** The road between one service's database and Kafka (design 3). */
@@ -55,8 +55,6 @@ export interface Messaging {
     apply: ApplyGroup<Item, Outcome>,
     limits?: GroupLimits<Item>,
   ) => GroupCommit<Item, Outcome>;
-  /** Whether another process of the service has lived in this database within a time: one older than that is a backup. */
-  readonly hasLived: (withinMs: number) => Promise<boolean>;
   /** Whether work from outside may be taken on; false while too many events wait for Kafka. */
   readonly acceptsWork: () => boolean;
   /** Starts consuming; called once, last, when every handler's needs are open. */
@@ -160,7 +158,6 @@ export async function openMessagingAs(
     groupCommit,
     inTransaction: async (work) =>
       (await alone('alone', { source: commitSource('alone', owner), sequence: nextSequence() }, work)).value,
-    hasLived: (withinMs) => hasLived(leasesOf(db), owner, withinMs),
     acceptsWork: parts.bound.acceptsWork,
     consume: async (handlers) => {
       checkHandlers(options, handlers);

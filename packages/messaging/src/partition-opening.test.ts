@@ -23,10 +23,22 @@ function openAtSeven() {
         cut = $set;
       },
     },
-    outbox: { find: () => ({ sort: () => [] }) },
+    outbox: {
+      find: () => ({ sort: () => left }),
+      findOne: async () => left.at(0) ?? null,
+    },
+    relay: {
+      holds: () => false,
+      send: async () => {
+        sent += 1;
+      },
+    },
   };
+  let sent = 0;
+  const left: object[] = [];
+  const lost = new AbortController();
   const handler = handleTopic('ledger', ignoringAll('ledger'), async () => undefined);
-  const opening: Opening = { place, handler, source };
+  const opening: Opening = { place, handler, source, lost };
   /** When the messages from 0 on were written. */
   const writtenMs = Array.from({ length: 7 }, () => 900);
   return {
@@ -53,6 +65,9 @@ function openAtSeven() {
       }
     },
     noted: () => cut,
+    left,
+    lost,
+    sent: () => sent,
   };
 }
 
@@ -89,4 +104,12 @@ it('an end that was gone stays gone where Kafka no longer keeps what was written
   const { look } = openAtSeven();
   expect(await look(5n)).toBe(GONE);
   expect(await look(9n, 7n)).toBe(GONE);
+});
+
+it('sends nothing of what is left once the partition is lost', async () => {
+  const { look, left, lost, sent } = openAtSeven();
+  left.push({ _id: `${source}/000`, messages: [] });
+  lost.abort(new Error('lost'));
+  await expect(look(7n)).rejects.toThrow('lost');
+  expect(sent()).toBe(0);
 });

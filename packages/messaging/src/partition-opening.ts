@@ -30,6 +30,8 @@ export interface Opening {
   readonly place: Place;
   readonly handler: TopicHandler;
   readonly source: string;
+  /** Aborted once the partition is another process's: from then on nothing of it is sent here. */
+  readonly lost: Pick<AbortController, 'signal'>;
 }
 
 const LEFT_PAUSE_MS = 50;
@@ -45,7 +47,7 @@ export async function openPartition(
   opened: Opening,
   kafka: PartitionOfKafka,
 ): Promise<bigint> {
-  const { place, handler, source } = opened;
+  const { place, handler, source, lost } = opened;
   const { partitions } = topics[handler.topic];
   const judge = (stored: ConsumerOffset | null, bounds: PartitionBounds | undefined) => {
     if (!bounds) throw new Error(`Kafka does not say what ${place.topic}/${place.partition} holds`);
@@ -73,7 +75,7 @@ export async function openPartition(
     // What stands may be further than what Kafka was asked for, or of another topic.
     if (begun.owner !== deps.owner) throw new Error(`another owner begins ${source}: it is looked at anew`);
   } else if (stored?.acceptedCommitted !== undefined) await forget(deps, source, next, kafka);
-  await sendLeftovers(deps, source);
+  await sendLeftovers(deps, source, lost.signal);
   return next;
 }
 
@@ -131,17 +133,20 @@ async function forget(
 
 /**
  * Sends, in order, what an earlier owner of a partition committed but did not send. A position that was set back gives
- * new bundles the ids of those, so they must be gone first.
+ * new bundles the ids of those, so they must be gone first. Once the partition is lost they are its new owner's to send, and
+ * what the relay took here would wait for ever.
  */
-async function sendLeftovers(deps: PartitionDeps, source: string): Promise<void> {
+async function sendLeftovers(deps: PartitionDeps, source: string, lost: AbortSignal): Promise<void> {
   const sends: Promise<void>[] = [];
   let areLeft = false;
   for await (const bundle of deps.outbox.find(bundlesOf(source)).sort({ _id: 1 })) {
+    lost.throwIfAborted();
     areLeft = true;
     if (!deps.relay.holds(bundle._id)) sends.push(deps.relay.send(unpackBundle(bundle)));
   }
   await Promise.all(sends);
   while (areLeft) {
+    lost.throwIfAborted();
     areLeft = (await deps.outbox.findOne(bundlesOf(source), { projection: { _id: 1 } })) !== null;
     if (areLeft) await deps.clock.sleep(LEFT_PAUSE_MS);
   }

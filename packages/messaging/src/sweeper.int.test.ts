@@ -8,7 +8,7 @@ import { bundleId, commitSource, packBundle } from './bundle.ts';
 import { leasesOf, outboxOf } from './index.ts';
 import { gaugeOldestBundle } from './outbox-age.ts';
 import { createOwnership } from './ownership.ts';
-import { hasLived, startPresence, startSweeper } from './sweeper.ts';
+import { startPresence, startSweeper } from './sweeper.ts';
 
 let config: TestConfig;
 
@@ -83,19 +83,4 @@ it('tells the age of the oldest bundle when it is asked, and no age where it can
   expect(await age()).toBe(60);
   await client.close();
   expect(await age()).toBeNaN();
-});
-
-it('knows by the database’s clock whether another process lived a moment ago', async () => {
-  await using scope = openTestScope(config);
-  const { db } = await openOutbox(scope, 'lived');
-  const leases = leasesOf(db);
-  const saidMsAgo = (ms: number) => new Date(systemClock.nowMs() - ms + 5_000);
-  await leases.insertMany([
-    { _id: 'alive/me', owner: 'me', until: saidMsAgo(0) },
-    { _id: 'outbox-sweeper', owner: 'other', until: saidMsAgo(0) },
-    { _id: 'alive/before', owner: 'before', until: saidMsAgo(60_000) },
-  ]);
-  expect(await hasLived(leases, 'me', 30_000)).toBe(false);
-  expect(await hasLived(leases, 'me', 90_000)).toBe(true);
-  expect(await hasLived(leases, 'other', 30_000)).toBe(true);
 });

@@ -112,17 +112,6 @@ export async function startPresence(deps: PresenceDeps): Promise<Loop> {
   });
 }
 
-/**
- * Whether another process has said within a time that it lives, by the database's own clock: in a backup that is older than
- * that none has.
- */
-export async function hasLived(leases: Collection<Lease>, owner: string, withinMs: number): Promise<boolean> {
-  const saidAt = { $subtract: ['$until', ALIVE_MS] };
-  const isRecent = { $gte: [saidAt, { $subtract: ['$$NOW', withinMs] }] };
-  const others = { _id: { $regex: /^alive\//, $ne: aliveLease(owner) }, $expr: isRecent };
-  return (await leases.findOne(others, { projection: { _id: 1 } })) !== null;
-}
-
 /** The sources of group commits that have bundles: a step by key for each, however many they have. */
 async function* sourcesOf(outbox: Outbox): AsyncGenerator<string> {
   let after: string = commitBundles._id.$gte;

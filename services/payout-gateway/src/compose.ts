@@ -3,6 +3,7 @@ import { type Messaging, openMessaging } from '@pesewa/messaging';
 import { type Rails, readResubmitGraceMs } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
+import type { Db } from 'mongodb';
 import type { z } from 'zod';
 import type { AcceptanceDeps } from './acceptance.ts';
 import type { AppEnv } from './answers.ts';
@@ -28,6 +29,7 @@ import { createRepublish } from './republishing.ts';
 import { openPayoutStore } from './store.ts';
 import { startSubmitter } from './submitter.ts';
 import { openUsageStore } from './usage.ts';
+import { wholeMarkOf } from './whole-mark.ts';
 
 type Scope = ServiceScope<z.output<typeof settings>>;
 
@@ -47,7 +49,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     }),
   );
   const store = await openPayoutStore(db);
-  const remembering = await openRemembering(scope, { messaging, store });
+  const remembering = await openRemembering(scope, { db, messaging, store });
   const accepting: AcceptanceDeps = {
     store,
     usage: await openUsageStore(db),
@@ -100,10 +102,12 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
 
 async function openRemembering(
   scope: Scope,
-  parts: Pick<RememberingDeps, 'messaging' | 'store'>,
+  parts: Pick<RememberingDeps, 'messaging' | 'store'> & { readonly db: Db },
 ): Promise<Remembering> {
   const { health, clock, logger } = scope;
-  const remembering = await scope.open(startRemembering({ ...parts, health, clock, logger }));
+  const remembering = await scope.open(
+    startRemembering({ ...parts, wholeMark: wholeMarkOf(parts.db), health, clock, logger }),
+  );
   // As a rule it is whole at once, and nobody is turned away; without Kafka the service begins all the same.
   await remembering.whole().catch(() => undefined);
   return remembering;

@@ -11,7 +11,7 @@ import { type RememberingDeps, startRemembering } from './remembering.ts';
 const logger = createLogger({ name: 'test', level: 'silent' });
 
 /** What is published of a payout that was accepted. */
-const acceptedEvent = (reference: string): PastEvent<'payouts'> => ({
+const acceptedEvent = (reference: string, merchantReference = `inv-${reference}`): PastEvent<'payouts'> => ({
   type: 'pesewa.payouts.PayoutAccepted',
   eventId: `ev-${reference}`,
   version: 1n,
@@ -22,7 +22,7 @@ const acceptedEvent = (reference: string): PastEvent<'payouts'> => ({
     eventId: `ev-${reference}`,
     occurredAt: 1_000n,
     reference,
-    merchantReference: `inv-${reference}`,
+    merchantReference,
     merchantId: 'demo',
     currency: 'KES',
     rail: 'upstream',
@@ -43,27 +43,31 @@ async function world(options: {
   readonly takenIds?: readonly string[];
   readonly newestMs?: number;
   readonly fails?: { kafka: number; insert: number };
-  /** How long ago another process said that it lived. */
-  readonly livedMsAgo?: number;
+  /** When the database was last known to be whole, before now. */
+  readonly wholeMsAgo?: number;
+  /** The reference that all payouts have of their merchant. */
+  readonly merchantReference?: string;
 }) {
   const records = new Set(options.records ?? []);
   const fails = options.fails ?? { kafka: 0, insert: 0 };
   const since: number[] = [];
   const back: RememberedPayout[] = [];
   const details: (() => string | undefined)[] = [];
+  const newest = { ms: options.newestMs };
+  const marks = { set: 0 };
   const messaging = {
     since: async function* (_topic: string, partition: number, timeMs: number) {
       since.push(timeMs);
       if (fails.kafka-- > 0) throw new Error('Kafka is away');
-      if (partition === 3) yield options.topic.map(acceptedEvent);
+      if (partition === 3)
+        yield options.topic.map((reference) => acceptedEvent(reference, options.merchantReference));
     },
     inTransaction: async (work: (transaction: object) => Promise<unknown>) => work({ session: {} }),
-    hasLived: async (withinMs: number) => (options.livedMsAgo ?? Infinity) <= withinMs,
   } as unknown as RememberingDeps['messaging'];
   const remembering = await startRemembering({
     messaging,
     store: {
-      newestAcceptedMs: async () => options.newestMs,
+      newestAcceptedMs: async () => newest.ms,
       findMissing: async (references) => new Set([...references].filter((one) => !records.has(one))),
       findTakenIds: async (keys) =>
         new Set(keys.map(paymentId).filter((id) => options.takenIds?.includes(id))),
@@ -73,11 +77,17 @@ async function world(options: {
         back.push(...(payouts as readonly RememberedPayout[]));
       },
     },
+    wholeMark: {
+      set: async () => {
+        marks.set += 1;
+      },
+      isYounger: async (thanMs) => (options.wholeMsAgo ?? Infinity) <= thanMs,
+    },
     health: { addDetail: (_name, detail) => void details.push(detail) },
     clock: createQuickClock(),
     logger,
   });
-  return { remembering, since, back, details };
+  return { remembering, since, back, details, newest, marks };
 }
 
 const untilWhole = ({ isWhole }: { readonly isWhole: () => boolean }) =>
@@ -114,17 +124,44 @@ it('is not whole while Kafka is away, or while what it brings back is not writte
   expect(details.map((detail) => detail())).toEqual([undefined]);
 });
 
-it('accepts without Kafka in a database that was in use a moment ago, and reads all the same', async () => {
+it('accepts without Kafka in a database that was whole a moment ago, and reads all the same', async () => {
   const away = { kafka: 1_000_000, insert: 0 };
-  const old = await world({ topic: [], fails: { ...away }, livedMsAgo: 30_001 });
+  const old = await world({ topic: [], fails: { ...away }, wholeMsAgo: 30_001 });
   await using _old = old.remembering;
   expect(old.remembering.isWhole()).toBe(false);
-  const { remembering, back, details } = await world({ topic: ['po-1'], fails: away, livedMsAgo: 30_000 });
+  const { remembering, back, details } = await world({ topic: ['po-1'], fails: away, wholeMsAgo: 30_000 });
   await using _closing = remembering;
   expect(remembering.isWhole()).toBe(true);
   expect(details.map((detail) => detail())).toEqual([undefined]);
   away.kafka = 0;
   await eventually(() => expect(back.map(({ reference }) => reference)).toEqual(['po-1']));
+});
+
+it('says that the database is whole once it knows, so that of two replicas of a backup none takes the other for proof', async () => {
+  const fails = { kafka: 1_000_000, insert: 0 };
+  const { remembering, marks, since } = await world({ topic: [], fails });
+  await using _closing = remembering;
+  await eventually(() => expect(since.length).toBeGreaterThan(5));
+  expect(marks.set).toBe(0);
+  fails.kafka = 0;
+  await untilWhole(remembering);
+  await eventually(() => expect(marks.set).toBeGreaterThan(2));
+});
+
+it('reads from the same time on, whatever is accepted until Kafka answers', async () => {
+  const fails = { kafka: 20, insert: 0 };
+  const { remembering, newest, since } = await world({ topic: [], fails, newestMs: 100_000, wholeMsAgo: 0 });
+  await using _closing = remembering;
+  newest.ms = 900_000;
+  await eventually(() => expect(since.length).toBeGreaterThan(25));
+  expect(new Set(since)).toEqual(new Set([70_000]));
+});
+
+it('brings back the first of two payouts with one reference of their merchant, and reports the other', async () => {
+  const { remembering, back } = await world({ topic: ['po-1', 'po-2'], merchantReference: 'inv-1' });
+  await using _closing = remembering;
+  await untilWhole(remembering);
+  expect(back.map(({ reference }) => reference)).toEqual(['po-1']);
 });
 
 it('leaves a reference to whom the database gives it', async () => {

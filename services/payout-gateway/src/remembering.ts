@@ -5,6 +5,7 @@ import type { Health, Logger } from '@pesewa/runtime';
 import { keyOf } from './acceptance.ts';
 import { type OwnEvent, type RememberedPayout, rememberPayout } from './domain/remembered.ts';
 import type { PayoutStore } from './store.ts';
+import type { WholeMark } from './whole-mark.ts';
 
 /**
  * Brings back the payouts that the database has forgotten, because it was restored, from what this service published of
@@ -20,8 +21,9 @@ export interface Remembering extends AsyncDisposable {
 
 /** What it needs. */
 export interface RememberingDeps {
-  readonly messaging: Pick<Messaging, 'since' | 'inTransaction' | 'hasLived'>;
+  readonly messaging: Pick<Messaging, 'since' | 'inTransaction'>;
   readonly store: Pick<PayoutStore, 'newestAcceptedMs' | 'findMissing' | 'findTakenIds' | 'insert'>;
+  readonly wholeMark: WholeMark;
   readonly health: Pick<Health, 'addDetail'>;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'debug' | 'warn' | 'error'>;
@@ -36,14 +38,17 @@ const WAIT_MS = 5_000;
 const PAYOUTS_PER_TRANSACTION = 200;
 
 /**
- * Starts {@link Remembering}; it goes on while Kafka or the database do not answer. A database in which another process lived a
+ * Starts {@link Remembering}; it goes on while Kafka or the database do not answer. A database that a process knew to be whole a
  * moment ago is no backup: it counts as whole without Kafka, and is read all the same.
  */
 export async function startRemembering(deps: RememberingDeps): Promise<Remembering> {
-  const { clock, logger } = deps;
+  const { clock, logger, store, wholeMark } = deps;
   const closing = new AbortController();
   const done = Promise.withResolvers<void>();
-  const isInUse = await deps.messaging.hasLived(BACKUP_AGE_MIN_MS);
+  const isInUse = await wholeMark.isYounger(BACKUP_AGE_MIN_MS);
+  // Read before anything new is accepted: what is accepted while Kafka is away must not hide what was forgotten before it.
+  const newestMs = async () => (await store.newestAcceptedMs()) ?? OVERLAP_MS;
+  let sinceMs = isInUse ? (await newestMs()) - OVERLAP_MS : undefined;
   let isRead = false;
   const isWhole = () => isRead || isInUse;
   deps.health.addDetail('acceptance', () =>
@@ -52,17 +57,24 @@ export async function startRemembering(deps: RememberingDeps): Promise<Rememberi
       : 'no payout is accepted before our own events tell which ones the database has forgotten',
   );
   const look = async () => {
-    await rememberAll(deps);
+    sinceMs ??= (await newestMs()) - OVERLAP_MS;
+    await rememberAll(deps, sinceMs);
     isRead = true;
     done.resolve();
   };
+  const mark = () =>
+    wholeMark.set().catch((error: unknown) => {
+      logger.debug({ err: error }, 'that the database is whole is not noted: the next second it is');
+    });
   const running = (async () => {
-    for (let looks = 1; !closing.signal.aborted && !isRead; looks += 1) {
-      await look().catch((error: unknown) => {
-        const level = looks === 1 ? 'warn' : 'debug';
-        logger[level]({ err: error }, 'what the database has forgotten, if anything, is not known yet');
-      });
-      if (!isRead) await clock.sleep(LOOK_PAUSE_MS, closing.signal);
+    for (let looks = 1; !closing.signal.aborted; looks += 1) {
+      if (!isRead)
+        await look().catch((error: unknown) => {
+          const level = looks === 1 ? 'warn' : 'debug';
+          logger[level]({ err: error }, 'what the database has forgotten, if anything, is not known yet');
+        });
+      if (isWhole()) await mark();
+      await clock.sleep(LOOK_PAUSE_MS, closing.signal);
     }
   })();
   return {
@@ -75,11 +87,9 @@ export async function startRemembering(deps: RememberingDeps): Promise<Rememberi
   };
 }
 
-async function rememberAll(deps: RememberingDeps): Promise<void> {
-  // What was brought back counts for nothing here: a crash in its midst must not hide the rest.
-  const newestMs = (await deps.store.newestAcceptedMs()) ?? OVERLAP_MS;
+async function rememberAll(deps: RememberingDeps, sinceMs: number): Promise<void> {
   for (let partition = 0; partition < topics.payouts.partitions; partition += 1)
-    await remember(deps, partition, newestMs - OVERLAP_MS);
+    await remember(deps, partition, sinceMs);
 }
 
 async function remember(deps: RememberingDeps, partition: number, sinceMs: number): Promise<void> {
@@ -111,10 +121,16 @@ async function bringBack(
   const { back, others } = await messaging.inTransaction(async ({ session }) => {
     const missing = await store.findMissing(new Set(payouts.map(({ reference }) => reference)), session);
     const lacking = payouts.filter(({ reference }) => missing.has(reference));
-    const taken = await store.findTakenIds(lacking.map(keyOf), session);
-    const back = lacking.filter((payout) => !taken.has(paymentId(keyOf(payout))));
+    const taken = new Set(await store.findTakenIds(lacking.map(keyOf), session));
+    // Of two with the reference of one merchant the first in the topic has it, as it had when both were accepted.
+    const { back = [], others = [] } = Object.groupBy(lacking, (payout) => {
+      const id = paymentId(keyOf(payout));
+      if (taken.has(id)) return 'others';
+      taken.add(id);
+      return 'back';
+    });
     if (back.length > 0) await store.insert(back, session);
-    return { back, others: lacking.filter((payout) => taken.has(paymentId(keyOf(payout)))) };
+    return { back, others };
   });
   for (const { reference } of others)
     logger.error(

@@ -1,6 +1,7 @@
 import { unreachable } from '@pesewa/kernel';
 import { handleTopic, openDatabase, openMessagingAs } from '@pesewa/messaging';
 import type { SubmissionResult } from '@pesewa/rails';
+import { eventually } from '@pesewa/testkit';
 import type { Db, Document } from 'mongodb';
 import { openReplica } from './acceptance.fixture.ts';
 import { startDecidedEnds } from './decided-ends.ts';
@@ -8,6 +9,7 @@ import { createHandlers } from './handlers.ts';
 import { createRecoveryGate } from './recovery.ts';
 import { startRemembering } from './remembering.ts';
 import { startSubmitter } from './submitter.ts';
+import { wholeMarkOf } from './whole-mark.ts';
 
 type Scope = Parameters<typeof openReplica>[0];
 
@@ -70,9 +72,11 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(scope:
   const whole = { isWhole: () => false };
   const replica = await openReplica(scope, { isWhole: () => whole.isWhole() });
   const { messaging, payouts, store } = replica;
-  const remembering = await scope.open(startRemembering({ ...scope, messaging, store }));
+  const remembering = await scope.open(
+    startRemembering({ ...scope, messaging, store, wholeMark: wholeMarkOf(replica.db) }),
+  );
   whole.isWhole = remembering.isWhole;
-  await remembering.whole();
+  await eventually(() => remembering.whole(), 20_000);
   const asked: string[] = [];
   if (rail) {
     const { ids, logger, health, crashPoint } = scope;
@@ -114,7 +118,7 @@ export async function copyOf(db: Db): Promise<Backup> {
   );
 }
 
-/** Puts a copy back while no gateway runs. */
+/** Puts a copy back while no gateway runs, as one that is an hour old. */
 export async function putBack(
   { MONGODB_URL: url, DATABASE_PREFIX: prefix }: Scope['config'],
   copy: Backup,
@@ -124,4 +128,7 @@ export async function putBack(
   for (const { name } of await db.listCollections().toArray()) await db.collection(name).deleteMany({});
   for (const [name, documents] of copy)
     if (documents.length > 0) await db.collection(name).insertMany([...documents]);
+  const anHourAgo = { $set: { at: { $subtract: ['$at', 3_600_000] } } };
+  const { matchedCount } = await db.collection('marks').updateMany({}, [anHourAgo]);
+  if (matchedCount !== 1) throw new Error('the copy does not say when it was whole');
 }
