@@ -23,8 +23,13 @@ export function requireMongodbUrl(addresses: ResolvedAddresses, env: NodeJS.Proc
   return url;
 }
 
+/** The settings of connections, and by which rules the brokers are judged. */
+export interface JudgedConnections extends ConnectionSettings {
+  readonly NODE_ENV: z.output<typeof environmentSetting>;
+}
+
 /** All settings of connections, by the same rules. */
-export function requireConnections(addresses: ResolvedAddresses, env: NodeJS.ProcessEnv): ConnectionSettings {
+export function requireConnections(addresses: ResolvedAddresses, env: NodeJS.ProcessEnv): JudgedConnections {
   const variables = {
     mongodbUrl: 'MONGODB_URL',
     kafkaBrokers: 'KAFKA_BROKERS',

@@ -37,10 +37,10 @@ process.exitCode = await runProgram(
     exchange: exchangeHttp,
     download: downloadHttp,
     upload: uploadHttp,
-    prepare: async (settings, log) => {
+    prepare: async (wish) => {
       // Loaded where it is needed: the stack brings much that no other command uses.
       const { prepareTopics } = await import('@pesewa/stack');
-      await prepareTopics({ settings, topicPrefix: environment['TOPIC_PREFIX'] ?? '', log });
+      await prepareTopics({ ...wish, topicPrefix: environment['TOPIC_PREFIX'] ?? '' });
     },
     audit: (wish) =>
       auditLedger({ ...wish, databasePrefix: prefix, clock: systemClock }).catch((error: unknown) => {

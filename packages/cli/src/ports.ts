@@ -54,7 +54,12 @@ export interface CliPorts {
   readonly exchange: OperationsExchange;
   readonly download: OperationsDownload;
   readonly upload: OperationsUpload;
-  readonly prepare: (settings: ConnectionSettings, log: (line: string) => void) => Promise<void>;
+  readonly prepare: (wish: {
+    readonly settings: ConnectionSettings;
+    /** Whether the topics must be such as the services accept in production. */
+    readonly isProduction: boolean;
+    readonly log: (line: string) => void;
+  }) => Promise<void>;
   /** Audits the databases of an installation; reads only. */
   readonly audit: (wish: {
     readonly mongodbUrl: string;

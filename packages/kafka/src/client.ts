@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parkedTopic, type Topic, topics } from '@pesewa/contracts';
 import { type Admin, Kafka, type KafkaConfig, logLevel } from './kafkajs.ts';
 import { type KafkaConnection, kafkaRemedy } from './security.ts';
+import { IN_SYNC_MIN, REPLICAS_MIN } from './topic-checks.ts';
 
 /** Where a Kafka client's own warnings and errors go. */
 export type KafkaLog = (
@@ -81,20 +82,29 @@ export async function checkKafkaAccess(connection: KafkaConnection): Promise<voi
 
 const DAY_MS = 86_400_000;
 
-/** Creates the topics that don't exist yet; replication and min ISR follow the number of brokers, at most 3 and 2. */
+/**
+ * Creates the topics that don't exist yet; replication and min ISR follow the number of brokers, at most 3 and 2. Gives the
+ * full names of all topics, and of those that it created.
+ */
 export async function createTopics(options: {
   readonly kafka: Kafka;
   /** How many brokers there are to be; those that are up now may be fewer. */
   readonly brokers: number;
   readonly topicPrefix: string;
   readonly consumerGroups: readonly string[];
-}): Promise<readonly string[]> {
+  /** Refuses, before it creates anything, to make topics of fewer replicas. */
+  readonly replicasMin?: number;
+}): Promise<{ readonly all: readonly string[]; readonly created: readonly string[] }> {
   const admin = options.kafka.admin();
   await admin.connect();
   try {
     const { brokers } = await admin.describeCluster();
     // Never fewer because one is down just now: a topic keeps the number for life.
-    const replicas = Math.min(3, Math.max(options.brokers, brokers.length));
+    const replicas = Math.min(REPLICAS_MIN, Math.max(options.brokers, brokers.length));
+    if (replicas < (options.replicasMin ?? 1))
+      throw new Error(
+        `Kafka has ${replicas} broker(s), and production needs ${options.replicasMin}: add brokers`,
+      );
     const existing = new Set(await admin.listTopics());
     const wanted: Topic[] = [...Object.values(topics), ...options.consumerGroups.map(parkedTopic)];
     const missing = wanted.filter((topic) => !existing.has(options.topicPrefix + topic.name));
@@ -108,7 +118,7 @@ export async function createTopics(options: {
           configEntries: [
             { name: 'cleanup.policy', value: topic.cleanup },
             { name: 'retention.ms', value: String(topic.retentionDays * DAY_MS) },
-            { name: 'min.insync.replicas', value: String(Math.max(1, replicas - 1)) },
+            { name: 'min.insync.replicas', value: String(Math.min(IN_SYNC_MIN, Math.max(1, replicas - 1))) },
           ],
         })),
       });
@@ -117,7 +127,8 @@ export async function createTopics(options: {
         missing.map((topic) => options.topicPrefix + topic.name),
       );
     }
-    return missing.map((topic) => options.topicPrefix + topic.name);
+    const fullNames = (some: readonly Topic[]) => some.map(({ name }) => options.topicPrefix + name);
+    return { all: fullNames(wanted), created: fullNames(missing) };
   } finally {
     await admin.disconnect();
   }

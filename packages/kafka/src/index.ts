@@ -1,4 +1,5 @@
 export { checkKafkaAccess, createKafka, createTopics, type KafkaLog, type KafkaOptions } from './client.ts';
+export { describeTopics } from './describe-topics.ts';
 export { createGroupMember } from './group-member.ts';
 export {
   type Consumer,
@@ -18,3 +19,9 @@ export { DroppedError, openProducer, type Producer } from './producer.ts';
 export { createQuietLog } from './quiet-log.ts';
 export { varIntReader, varIntSize, writeText, writeVarInt } from './record-bytes.ts';
 export { type KafkaConnection, type KafkaSettings, kafkaConnection, kafkaRemedy } from './security.ts';
+export {
+  judgeTopics,
+  REPLICAS_MIN,
+  type StartJudgement,
+  type StartProblem,
+} from './topic-checks.ts';

@@ -18,4 +18,4 @@ export {
 } from 'kafkajs';
 
 // Node sees no names of these: kafkajs spreads them into what it exports.
-export const { KafkaJSConnectionError, KafkaJSNonRetriableError } = kafkajs;
+export const { ConfigResourceTypes, KafkaJSConnectionError, KafkaJSNonRetriableError } = kafkajs;

@@ -3,6 +3,8 @@ export type { Claimable, ClaimPace } from './claim.ts';
 export { startClaimLoop } from './claim-loop.ts';
 export { CLOCK_SKEW_MAX_MS } from './clock-guard.ts';
 export { type Codec, openCodec, registerSchemas, UndecodableError } from './codec.ts';
+export type { CollectionSchema } from './collections.ts';
+export { ensureCollections } from './ensure-collections.ts';
 export type { GroupCommit } from './group-commit.ts';
 export { leasesOf, takeLease } from './lease.ts';
 export { type Loop, startLoop } from './loop.ts';
@@ -20,7 +22,9 @@ export {
   type PaymentDocument,
   type PaymentStore,
   paymentId,
+  paymentIndexes,
 } from './payment-store.ts';
+export { prepareDatabase } from './prepare-database.ts';
 export {
   type ChunkTransaction,
   type EventHandling,

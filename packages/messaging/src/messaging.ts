@@ -16,11 +16,11 @@ import { Counter } from 'prom-client';
 import { commitSource } from './bundle.ts';
 import { measureClockSkewMs, startClockGuard } from './clock-guard.ts';
 import { openCodec } from './codec.ts';
+import type { CollectionSchema } from './collections.ts';
 import { runConsumer } from './consumer.ts';
 import { type ApplyGroup, createGroupCommit, type GroupCommit, type GroupLimits } from './group-commit.ts';
 import { leasesOf } from './lease.ts';
 import { createMessageEncoder } from './message-encoder.ts';
-import { openDatabase } from './mongo.ts';
 import { offsetsOf } from './offsets.ts';
 import { mountParked, mountPositions } from './operator-mounts.ts';
 import { outboxOf, type Transaction } from './outbox.ts';
@@ -37,6 +37,7 @@ import { type RegistrySettings, registryConnection } from './registry.ts';
 import { openRelay } from './relay.ts';
 import { checkHandlers, limitTo, type MessagingRole, roleOf, topicsWritten } from './role.ts';
 import type { ServicePositions } from './service-positions.ts';
+import { openCheckedDatabase } from './start-checks.ts';
 import { showStoppedPartitions } from './stopped-partitions.ts';
 import { startPresence, startSweeper } from './sweeper.ts';
 import { createTransact } from './transact.ts';
@@ -107,6 +108,8 @@ const PING_TIMEOUT_MS = 2_000;
 
 /** What a service asks of its messaging, beyond what its role says. */
 export interface MessagingTuning {
+  /** The service's own: made at the start, but for production, where they must be there (ADR 49). */
+  readonly collections?: readonly CollectionSchema[];
   readonly chunkMessagesMax?: number;
   /** How much may wait for Kafka in memory. */
   readonly bytesWaitingMax?: number;
@@ -163,7 +166,7 @@ export async function openMessagingAs(
       checkHandlers(options, handlers);
       const counters = createCounters(scope);
       const { ids, logger, health, abort, config } = scope;
-      const parkedStore = await openParkedStore(db);
+      const parkedStore = openParkedStore(db);
       mountParked(scope, { ...parts, store: parkedStore, handlers, group: options.service, groupCommit });
       standing = mountPositions(scope, { ...parts, positions, group: options.service, handlers });
       const consumer = runConsumer({
@@ -216,10 +219,8 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
   const { config, logger, clock, random, ids, crashPoint, health } = scope;
   const topicPrefix = config.TOPIC_PREFIX;
   const owner = `${options.service}-${ids.next('rn')}`;
-  const database = `${config.DATABASE_PREFIX}${options.database}`;
-  const { client, db } = await scope.open(
-    openDatabase({ url: config.MONGODB_URL, database, appName: options.service, clock }),
-  );
+  const kafka = kafkaOptions(scope, owner);
+  const { client, db } = await openCheckedDatabase(scope, { ...options, kafka });
   health.addReadiness('mongodb', async () => {
     // The driver's own bounds are those of work; readiness is asked for every few seconds.
     await withDeadline(client.db('admin').command({ ping: 1 }), PING_TIMEOUT_MS, clock);
@@ -242,7 +243,6 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
   const outbox = outboxOf(db);
   const monotonicMs = () => performance.now();
   const ownership = createOwnership(owner, monotonicMs);
-  const kafka = kafkaOptions(scope, owner);
   const producer = await scope.open(
     openProducer({
       ...kafka,

@@ -1,6 +1,7 @@
 import type { Clock } from '@pesewa/kernel';
 import { type Db, MongoClient, MongoError, type TransactionOptions } from 'mongodb';
 import { measureClockSkewMs, refuseClockSkew } from './clock-guard.ts';
+import { hasTransactions, REPLICA_SET_REMEDY } from './database-checks.ts';
 
 /** A MongoDB connection; disposing of it closes the pool. */
 export interface Database extends AsyncDisposable {
@@ -26,16 +27,16 @@ export const transactionOptions: TransactionOptions = {
   readPreference: 'primary',
 };
 
-/** Connects with majority reads and writes, whole numbers as bigint, and a server that must be a replica set. */
-export async function openDatabase(options: {
+/** Connects with majority reads and writes, and whole numbers as bigint; the caller closes it. */
+export function connectClient({
+  url,
+  appName,
+}: {
   readonly url: string;
-  readonly database: string;
   readonly appName: string;
-  /** Of a process that writes times: more than five seconds from the server's it is refused. */
-  readonly clock?: Pick<Clock, 'nowMs'>;
-}): Promise<Database> {
-  const client = new MongoClient(options.url, {
-    appName: options.appName,
+}): Promise<MongoClient> {
+  const client = new MongoClient(url, {
+    appName,
     useBigInt64: true,
     ignoreUndefined: true,
     readConcernLevel: 'majority',
@@ -51,11 +52,21 @@ export async function openDatabase(options: {
     connectTimeoutMS: silenceMs.connect,
     socketTimeoutMS: silenceMs.socket,
   });
-  await client.connect();
-  const hello = await client.db('admin').command({ hello: 1 });
-  if (typeof hello['setName'] !== 'string') {
+  return client.connect();
+}
+
+/** Connects as {@link connectClient} does, to a server that must have transactions. */
+export async function openDatabase(options: {
+  readonly url: string;
+  readonly database: string;
+  readonly appName: string;
+  /** Of a process that writes times: more than five seconds from the server's it is refused. */
+  readonly clock?: Pick<Clock, 'nowMs'>;
+}): Promise<Database> {
+  const client = await connectClient(options);
+  if (!hasTransactions(await client.db('admin').command({ hello: 1 }))) {
     await client.close();
-    throw new Error('MongoDB must be a replica set: transactions need one (start mongod with --replSet)');
+    throw new Error(`MongoDB must be a replica set: transactions need one (${REPLICA_SET_REMEDY})`);
   }
   if (options.clock) {
     try {

@@ -46,13 +46,9 @@ type ParkedDocument = Omit<KeptParked, 'id' | 'kept'> & {
   readonly kept: (Omit<KeptMessage, 'value'> & { readonly value: Binary | null }) | null;
 };
 
-/** Opens the store and makes sure of its indexes. */
-export async function openParkedStore(db: Db): Promise<ParkedStore> {
+/** Opens the store. */
+export function openParkedStore(db: Db): ParkedStore {
   const collection = db.collection<ParkedDocument>('parked');
-  await collection.createIndexes([
-    { key: { parkedAt: -1, _id: -1 } },
-    { key: { state: 1, topic: 1, parkedAt: -1, _id: -1 } },
-  ]);
   const find = async (id: string, session?: ClientSession): Promise<KeptParked | undefined> => {
     const found = await collection.findOne({ _id: id }, { ...(session && { session }) });
     return found ? fromDocument(found) : undefined;

@@ -3,6 +3,7 @@ import type {
   ClientSession,
   Collection,
   Filter,
+  IndexDescription,
   OptionalUnlessRequiredId,
 } from 'mongodb';
 import type { Claimable } from './claim.ts';
@@ -64,33 +65,35 @@ export function attemptMark(step: string) {
 }
 
 /**
- * Opens the store of a gateway's payments; those in the step `due` are claimable by `dueAt`, within equal fields of
+ * The indexes of a gateway's payments: those in the step `due` are claimable by `dueAt`, within equal fields of
  * `claimedWithin` where there are any.
  */
-export async function openPaymentStore<
-  Payment extends PaymentRecord,
-  Document extends PaymentDocument,
->(options: {
-  readonly collection: Collection<Document>;
+export function paymentIndexes(options: {
   readonly due: string;
   /** The status of those that have not ended; they are found, oldest first, from the index alone (ADR 27). */
   readonly unended: string;
-  readonly claimedWithin?: readonly (keyof Document & string)[];
-  readonly toDocument: (payment: Payment) => Document;
-  readonly fromDocument: (document: Document) => Payment;
-  /** The update that leads from a stored payment to this one; what never changes may be left out. */
-  readonly toUpdate: (after: Payment) => object;
-}): Promise<PaymentStore<Payment, Document>> {
-  const { collection, fromDocument, claimedWithin = [] } = options;
-  const claimKey = Object.fromEntries([...claimedWithin, 'dueAt'].map((field) => [field, 1 as const]));
-  await collection.createIndexes([
+  readonly claimedWithin?: readonly string[];
+}): readonly IndexDescription[] {
+  const claimKey = [...(options.claimedWithin ?? []), 'dueAt'].map((field) => [field, 1] as const);
+  return [
     { key: { reference: 1 }, unique: true },
-    { key: claimKey, partialFilterExpression: { step: options.due } },
+    { key: Object.fromEntries(claimKey), partialFilterExpression: { step: options.due } },
     {
       key: { status: 1, acceptedAt: 1, reference: 1 },
       partialFilterExpression: { status: options.unended },
     },
-  ]);
+  ];
+}
+
+/** Opens the store of a gateway's payments. */
+export function openPaymentStore<Payment extends PaymentRecord, Document extends PaymentDocument>(options: {
+  readonly collection: Collection<Document>;
+  readonly toDocument: (payment: Payment) => Document;
+  readonly fromDocument: (document: Document) => Payment;
+  /** The update that leads from a stored payment to this one; what never changes may be left out. */
+  readonly toUpdate: (after: Payment) => object;
+}): PaymentStore<Payment, Document> {
+  const { collection, fromDocument } = options;
   const findAll = async (filter: object, session?: ClientSession) => {
     const found = await collection.find(filter as Filter<Document>, session ? { session } : {}).toArray();
     return found.map((document) => fromDocument(document as Document));

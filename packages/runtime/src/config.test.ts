@@ -53,7 +53,7 @@ it('a service ends with code 2 and names each problem where nothing says that it
   const program = `
     import { messagingSettings, runService, serviceSettings } from './src/index.ts';
     const settings = serviceSettings.extend(messagingSettings.shape);
-    await runService('a-service', settings, process.env, () => Promise.reject(new Error('composed')));`;
+    await runService({ name: 'a-service', settings, environment: process.env }, () => Promise.reject(new Error('composed')));`;
   const start = (extra: Readonly<Record<string, string>>) =>
     spawnSync(process.execPath, ['--input-type=module-typescript', '-e', program], {
       cwd: join(import.meta.dirname, '..'),

@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 
-/** What can be connected to without TLS or credentials, where `ALLOW_INSECURE` names it. */
-const systems = ['kafka', 'registry', 'mongodb'] as const;
+/** What can do without TLS or credentials, or without proof of who calls, where `ALLOW_INSECURE` names it. */
+const systems = ['kafka', 'registry', 'mongodb', 'callbacks'] as const;
 
 type System = (typeof systems)[number];
 
@@ -93,7 +93,7 @@ export const connectionSettings = z.object({
     .pipe(z.array(z.enum(systems)))
     .default([])
     .describe(
-      'what production may reach without TLS or credentials, by commas: `kafka`, `registry`, `mongodb`',
+      'what production may reach without TLS or credentials, by commas: `kafka`, `registry`, `mongodb`; and `callbacks`, where webhook-ingress may take those that nothing authenticates',
     ),
 });
 

@@ -34,18 +34,29 @@ export interface ServiceScope<Config> {
 
 const CLOSE_TIMEOUT_MS = 25_000;
 
+/** One service as its process runs it. */
+export interface Service<Schema extends z.ZodType> {
+  readonly name: string;
+  readonly settings: Schema;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What must be done once before the service runs, by `node src/main.ts prepare`; gives a line that says what was done. */
+  readonly prepare?: (config: z.output<Schema>) => Promise<string>;
+}
+
 /**
- * Runs one service: configuration, logging, the operations port, then `compose`; closes in reverse on a signal.
+ * Runs one service: configuration, logging, the operations port, then `compose`; closes in reverse on a signal. With the
+ * argument `prepare` it does what the service prepares, and nothing else.
  *
  * A configuration problem ends with exit code 2 and every problem listed; breakage at start or later with 1.
  */
 export async function runService<Schema extends z.ZodType<z.output<typeof serviceSettings>>>(
-  name: string,
-  schema: Schema,
-  environment: Readonly<Record<string, string | undefined>>,
+  service: Service<Schema>,
   compose: (scope: ServiceScope<z.output<Schema>>) => Promise<void>,
 ): Promise<void> {
-  const config = readConfig(name, schema, environment);
+  const { name, settings, environment } = service;
+  const isPreparing = readArguments(name, process.argv.slice(2));
+  const config = readConfig(name, settings, environment);
+  if (isPreparing) return prepareService(service, config);
   const logger = createLogger({ name, level: config.LOG_LEVEL });
   const resources = new AsyncDisposableStack();
   const health = createHealth();
@@ -83,6 +94,28 @@ export async function runService<Schema extends z.ZodType<z.output<typeof servic
   } catch (error) {
     logger.fatal({ err: error }, 'could not start');
     await resources.disposeAsync();
+    process.exit(1);
+  }
+}
+
+/** Whether the service is to be prepared; an argument that nobody knows is a problem of configuration. */
+function readArguments(name: string, given: readonly string[]): boolean {
+  const [first, ...others] = given;
+  if (first === undefined) return false;
+  if (first === 'prepare' && others.length === 0) return true;
+  process.stderr.write(`${name}: unknown argument: give none to run the service, or prepare\n`);
+  process.exit(2);
+}
+
+async function prepareService<Schema extends z.ZodType<z.output<typeof serviceSettings>>>(
+  { name, prepare }: Service<Schema>,
+  config: z.output<Schema>,
+): Promise<void> {
+  try {
+    const done = (await prepare?.(config)) ?? 'there is nothing to prepare';
+    process.stdout.write(`${name}: ${done}\n`);
+  } catch (error) {
+    createLogger({ name, level: config.LOG_LEVEL }).fatal({ err: error }, 'could not prepare');
     process.exit(1);
   }
 }

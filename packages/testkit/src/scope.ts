@@ -17,7 +17,7 @@ export interface TestConfig {
   readonly CONSUMER_SESSION_TIMEOUT_MS: number;
   readonly PARKED_IN_A_ROW_MAX: number;
   readonly OUTBOX_WAITING_BYTES_MAX: number;
-  readonly NODE_ENV: 'test';
+  readonly NODE_ENV: 'test' | 'production';
 }
 
 /** A service's scope without its process: closes what it opened, and remembers why it was told to abort. */

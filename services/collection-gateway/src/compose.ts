@@ -13,6 +13,7 @@ import { type Completer, createCompleter } from './completer.ts';
 import type { settings } from './config.ts';
 import { collectionEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
+import { collectionCollections } from './indexes.ts';
 import { createInitiate, startInitiator } from './initiator.ts';
 import { createMetrics } from './metrics.ts';
 import { createPatience } from './patience.ts';
@@ -35,15 +36,18 @@ export async function composeGateway(
   rails: Rails,
 ): Promise<Gateway> {
   const { config, logger, clock, ids, crashPoint } = scope;
-  const messaging = await openMessaging(scope, { service: 'collection-gateway' });
-  const store = await openCollectionStore(messaging.db);
+  const messaging = await openMessaging(scope, {
+    service: 'collection-gateway',
+    collections: collectionCollections,
+  });
+  const store = openCollectionStore(messaging.db);
   // A first attempt is committed by our own clock, and asked for by the database's.
   const resubmitGraceMs = readResubmitGraceMs(config, rails.all) + CLOCK_SKEW_MAX_MS;
   const patience = await scope.open(createPatience({ deadlineMs: config.RAIL_DEADLINE_MS, clock, logger }));
   const metrics = createMetrics(scope.metrics, store, clock);
   const collections = createCollections({
     store,
-    usage: await openUsageStore(messaging.db),
+    usage: openUsageStore(messaging.db),
     messaging,
     metrics,
     collectionsPerNumberPerHour: config.COLLECTIONS_PER_NUMBER_PER_HOUR,

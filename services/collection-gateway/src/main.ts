@@ -1,9 +1,13 @@
+import { prepareDatabase } from '@pesewa/messaging';
 import { openRails } from '@pesewa/rails';
 import { runService, serveHttp } from '@pesewa/runtime';
 import { composeGateway } from './compose.ts';
 import { environment, settings } from './config.ts';
+import { collectionCollections } from './indexes.ts';
 
-await runService('collection-gateway', settings, environment, async (scope) => {
+const prepare = prepareDatabase('collection-gateway', collectionCollections);
+
+await runService({ name: 'collection-gateway', settings, environment, prepare }, async (scope) => {
   const { config, clock, logger } = scope;
   const rails = await scope.open(openRails(config.RAILS, { clock, logger }));
   const { app, completer } = await composeGateway(scope, rails);

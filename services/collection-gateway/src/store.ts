@@ -65,17 +65,10 @@ export type CollectionStore = PaymentStore<Collection, CollectionDocument>;
 /** A collection before and after. */
 export type CollectionChange = PaymentChange<Collection>;
 
-/** Opens the store and makes sure of its indexes. */
-export function openCollectionStore(db: Db): Promise<CollectionStore> {
+/** Opens the store. */
+export function openCollectionStore(db: Db): CollectionStore {
   const collection = db.collection<CollectionDocument>('collections');
-  return openPaymentStore({
-    collection,
-    due: 'queued',
-    unended: 'PENDING',
-    toDocument,
-    fromDocument,
-    toUpdate,
-  });
+  return openPaymentStore({ collection, toDocument, fromDocument, toUpdate });
 }
 
 function toUpdate(after: Collection) {

@@ -30,9 +30,8 @@ export function digestOfNumber(number: {
 }
 
 /** Opens the store; MongoDB forgets hours that are over. */
-export async function openUsageStore(db: Db): Promise<UsageStore> {
+export function openUsageStore(db: Db): UsageStore {
   const collection = db.collection<UsageDocument>('usage');
-  await collection.createIndex({ forgetAt: 1 }, { expireAfterSeconds: 0 });
   return {
     read: async (limits, session) => {
       if (limits.length === 0) return new Map();

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { type AuditOptions, type AuditReport, auditLedger } from '@pesewa/audit';
 import { systemClock } from '@pesewa/kernel';
-import { openDatabase } from '@pesewa/messaging';
+import { ensureCollections, openDatabase } from '@pesewa/messaging';
 import type { Db } from 'mongodb';
 import { openChunkLedger } from './chunks.fixture.ts';
 import { COMMANDS, type OrderDocument } from './commands.ts';
 import type { Entry, Folded } from './domain/books.ts';
 import type { FloatOrder, Instruction, WalletOrder } from './domain/instructions.ts';
 import { topicOf } from './domain/own-events.ts';
+import { ledgerCollections } from './indexes.ts';
 import { type LedgerStore, openLedgerStore } from './store.ts';
 import { cut } from './stories.fixture.ts';
 
@@ -36,7 +37,8 @@ const databases = ['ledger', 'payouts', 'collections'] as const;
 export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedger> {
   const databasePrefix = `t${randomBytes(4).toString('hex')}_`;
   const open = await openDatabase({ url: mongodbUrl, database: `${databasePrefix}ledger`, appName: 'test' });
-  let store = await openLedgerStore(open.db);
+  await ensureCollections(open.db, ledgerCollections);
+  let store = openLedgerStore(open.db);
   const openConsumers = () => openChunkLedger(open, systemClock.nowMs, { refundFee: true });
   let consumers = await openConsumers();
   let hasWritten = false;
@@ -83,7 +85,7 @@ export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedg
       });
       // A store remembers its chains' newest pages, which are others now.
       if (hasWritten) {
-        store = await openLedgerStore(open.db);
+        store = openLedgerStore(open.db);
         consumers = await openConsumers();
       }
       hasWritten = false;

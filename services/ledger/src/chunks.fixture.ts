@@ -1,5 +1,12 @@
-import { type ChunkTransaction, type Database, isDuplicateKey, type OutgoingEvent } from '@pesewa/messaging';
+import {
+  type ChunkTransaction,
+  type Database,
+  ensureCollections,
+  isDuplicateKey,
+  type OutgoingEvent,
+} from '@pesewa/messaging';
 import type { Instruction } from './domain/instructions.ts';
+import { ledgerCollections } from './indexes.ts';
 import { createPostings } from './postings.ts';
 import { openLedgerStore } from './store.ts';
 
@@ -24,7 +31,8 @@ export async function openChunkLedger(
   policy = { refundFee: false },
 ): Promise<ChunkLedger> {
   const clock = { nowMs, sleep: () => Promise.resolve() };
-  const store = await openLedgerStore(db);
+  await ensureCollections(db, ledgerCollections);
+  const store = openLedgerStore(db);
   const postings = createPostings({ store, clock, policy });
   return {
     apply: async (instructions, { topic = 'payouts', partition = 0, fail } = {}) => {

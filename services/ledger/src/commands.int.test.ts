@@ -17,9 +17,9 @@ import { createComingForward } from './coming-forward.ts';
 import { addCommandRoutes } from './command-routes.ts';
 import { createCommands } from './commands.ts';
 import { createHandlers } from './handlers.ts';
+import { ledgerCollections } from './indexes.ts';
 import { anyTarget, openTestOperators, type TestOperators } from './orders.fixture.ts';
 import { createPostings } from './postings.ts';
-import { createCollections } from './schema.ts';
 import { openLedgerStore } from './store.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -47,9 +47,8 @@ afterAll(async () => {
 async function openReplica(): Promise<TestOperators> {
   const scope = openTestScope(config);
   scopes.push(scope);
-  const messaging = await openMessaging(scope, { service: 'ledger' });
+  const messaging = await openMessaging(scope, { service: 'ledger', collections: ledgerCollections });
   ({ db } = messaging);
-  await createCollections(db);
   const clock = { ...scope.clock, nowMs: () => scope.clock.nowMs() + aheadMs };
   const commands = createCommands({ db, messaging, ids: scope.ids, clock });
   const app = new Hono();
@@ -62,8 +61,8 @@ async function openPostingLedger(): Promise<TestOperators> {
   const posting = openTestScope(config);
   scopes.push(posting);
   const { clock, logger } = posting;
-  const messaging = await openMessaging(posting, { service: 'ledger' });
-  const store = await openLedgerStore(messaging.db);
+  const messaging = await openMessaging(posting, { service: 'ledger', collections: ledgerCollections });
+  const store = openLedgerStore(messaging.db);
   const postings = createPostings({ store, clock, policy: { refundFee: false } });
   const comingForward = createComingForward({ messaging, store, gaps: 'stop', logger });
   await messaging.consume(

@@ -93,7 +93,7 @@ export async function comeForward(
       since: since as unknown as Messaging['since'],
       mayHaveGoneBack: async () => options.isOlder ?? true,
     },
-    store: await openLedgerStore(db),
+    store: openLedgerStore(db),
     gaps: options.gaps ?? 'stop',
     logger: {
       info: () => undefined,

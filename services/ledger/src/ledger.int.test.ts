@@ -18,6 +18,7 @@ import { createApprovals } from './approvals.ts';
 import { createComingForward } from './coming-forward.ts';
 import { createCommands } from './commands.ts';
 import { createHandlers } from './handlers.ts';
+import { ledgerCollections } from './indexes.ts';
 import { CURRENCY, collected, payout, RAIL } from './ledger.fixture.ts';
 import { anyTarget, openTestOperators } from './orders.fixture.ts';
 import { createPostings } from './postings.ts';
@@ -62,8 +63,8 @@ async function openLedger() {
   const scope = openTestScope(config);
   scopes.push(scope);
   const { clock, ids, logger } = scope;
-  const messaging = await openMessaging(scope, { service: 'ledger' });
-  const store = await openLedgerStore(messaging.db);
+  const messaging = await openMessaging(scope, { service: 'ledger', collections: ledgerCollections });
+  const store = openLedgerStore(messaging.db);
   const postings = createPostings({ store, clock, policy: { refundFee: false } });
   const comingForward = createComingForward({ messaging, store, gaps: 'stop', logger });
   await messaging.consume(

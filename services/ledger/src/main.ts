@@ -1,5 +1,5 @@
 import { createDirectory } from '@pesewa/directory';
-import { openMessaging } from '@pesewa/messaging';
+import { openMessaging, prepareDatabase } from '@pesewa/messaging';
 import { runService } from '@pesewa/runtime';
 import { createApp } from './app.ts';
 import { createApprovals } from './approvals.ts';
@@ -7,20 +7,24 @@ import { createComingForward } from './coming-forward.ts';
 import { createCommands } from './commands.ts';
 import { environment, settings } from './config.ts';
 import { createHandlers } from './handlers.ts';
+import { ledgerCollections } from './indexes.ts';
 import { startOrdersAgain } from './orders-again.ts';
 import { createPostings } from './postings.ts';
 import { createStatements } from './statements.ts';
 import { openLedgerStore } from './store.ts';
 import { createTargets } from './targets.ts';
 
-await runService('ledger', settings, environment, async (scope) => {
+const prepare = prepareDatabase('ledger', ledgerCollections);
+
+await runService({ name: 'ledger', settings, environment, prepare }, async (scope) => {
   const { config, logger, clock, ids } = scope;
   const messaging = await openMessaging(scope, {
     service: 'ledger',
+    collections: ledgerCollections,
     chunkMessagesMax: config.CHUNK_MESSAGES_MAX,
     endsOnClockSkew: true,
   });
-  const store = await openLedgerStore(messaging.db);
+  const store = openLedgerStore(messaging.db);
   const postings = createPostings({
     store,
     clock,

@@ -25,6 +25,7 @@ import { createCommands } from './commands.ts';
 import { REASON_LOST } from './events.ts';
 import { type Backup, BOOKS, copyDatabase, restoreDatabase } from './forward.fixture.ts';
 import { createHandlers } from './handlers.ts';
+import { ledgerCollections } from './indexes.ts';
 import { CURRENCY, collected, payout, RAIL } from './ledger.fixture.ts';
 import { anyTarget, openTestOperators } from './orders.fixture.ts';
 import { createPostings } from './postings.ts';
@@ -72,9 +73,9 @@ async function untilSent({ db }: Messaging): Promise<void> {
 async function openLedger() {
   const scope = openTestScope(config, { clock });
   const { ids, logger } = scope;
-  const messaging = await openMessaging(scope, { service: 'ledger' });
+  const messaging = await openMessaging(scope, { service: 'ledger', collections: ledgerCollections });
   const { db, client } = messaging;
-  const store = await openLedgerStore(db);
+  const store = openLedgerStore(db);
   const postings = createPostings({ store, clock, policy: { refundFee: true } });
   const comingForward = createComingForward({ messaging, store, gaps: 'stop', logger });
   await messaging.consume(createHandlers({ postings, approvals: createApprovals(db), comingForward }));

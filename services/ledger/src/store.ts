@@ -17,7 +17,6 @@ import type { KnownAnswers } from './domain/answers.ts';
 import type { Folded, Wallet } from './domain/books.ts';
 import type { Instruction } from './domain/instructions.ts';
 import { createPages, type Head, type Pages, type Written } from './pages.ts';
-import { createCollections } from './schema.ts';
 import { createAnswerReader, createSnapshots, type Question, type Stored } from './snapshots.ts';
 import { createWriter } from './write-commands.ts';
 
@@ -61,9 +60,8 @@ export interface LedgerStore {
   readonly findShared: (prefix: string) => Promise<readonly SharedAccount[]>;
 }
 
-/** Opens the store and makes sure of its collections, validators and indexes. */
-export async function openLedgerStore(db: Db): Promise<LedgerStore> {
-  await createCollections(db);
+/** Opens the store. */
+export function openLedgerStore(db: Db): LedgerStore {
   const pages = createPages(db);
   const wallets = db.collection<WalletDocument>(collectionNames.wallets);
   const entries = db.collection<EntryDocument>(collectionNames.entries);

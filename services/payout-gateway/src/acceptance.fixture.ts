@@ -6,6 +6,7 @@ import { openBatchStore } from './batch-store.ts';
 import { createBatches } from './batches.ts';
 import { type BatchOrder, readBatch } from './domain/batch.ts';
 import { payoutEvents } from './events.ts';
+import { payoutCollections } from './indexes.ts';
 import { createPayouts } from './payouts.ts';
 import { openPayoutStore } from './store.ts';
 import { openUsageStore } from './usage.ts';
@@ -31,11 +32,11 @@ export async function openReplica(
   overrides: Partial<AcceptanceDeps> = {},
 ) {
   const { clock, ids } = scope;
-  const messaging = await openMessaging(scope, { service: 'payout-gateway' });
+  const messaging = await openMessaging(scope, { service: 'payout-gateway', collections: payoutCollections });
   const { db } = messaging;
   const deps: AcceptanceDeps = {
-    store: await openPayoutStore(db),
-    usage: await openUsageStore(db),
+    store: openPayoutStore(db),
+    usage: openUsageStore(db),
     batchStore: openBatchStore(db),
     events: payoutEvents,
     messaging,

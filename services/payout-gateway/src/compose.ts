@@ -16,6 +16,7 @@ import { startDecidedEnds } from './decided-ends.ts';
 import { payoutEvents } from './events.ts';
 import { createFlagUrl } from './flags.ts';
 import { createHandlers } from './handlers.ts';
+import { payoutCollections } from './indexes.ts';
 import { gaugeOldestHeld } from './metrics.ts';
 import { createNameEnquiry } from './name-enquiry.ts';
 import { addPaymentRoutes } from './payment-routes.ts';
@@ -36,7 +37,7 @@ type Scope = ServiceScope<z.output<typeof settings>>;
 /** Puts the payout gateway together over its rails and gives its API; everything it opens closes with the scope. */
 export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<AppEnv>> {
   const { config, logger, clock, ids } = scope;
-  const messaging = await openMessaging(scope, { service: 'payout-gateway' });
+  const messaging = await openMessaging(scope, { service: 'payout-gateway', collections: payoutCollections });
   const { db } = messaging;
   const balances = openBalances({ db, clock, logger });
   const processors = await scope.open(
@@ -48,11 +49,11 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
       logger,
     }),
   );
-  const store = await openPayoutStore(db);
+  const store = openPayoutStore(db);
   const remembering = await openRemembering(scope, { db, messaging, store });
   const accepting: AcceptanceDeps = {
     store,
-    usage: await openUsageStore(db),
+    usage: openUsageStore(db),
     batchStore: openBatchStore(db),
     events: payoutEvents,
     messaging,

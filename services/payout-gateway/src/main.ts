@@ -1,9 +1,13 @@
+import { prepareDatabase } from '@pesewa/messaging';
 import { openRails } from '@pesewa/rails';
 import { runService, serveHttp } from '@pesewa/runtime';
 import { composeGateway } from './compose.ts';
 import { environment, settings } from './config.ts';
+import { payoutCollections } from './indexes.ts';
 
-await runService('payout-gateway', settings, environment, async (scope) => {
+const prepare = prepareDatabase('payout-gateway', payoutCollections);
+
+await runService({ name: 'payout-gateway', settings, environment, prepare }, async (scope) => {
   const { config, clock, logger } = scope;
   const rails = await scope.open(openRails(config.RAILS, { clock, logger }));
   const app = await composeGateway(scope, rails);

@@ -21,7 +21,7 @@ beforeAll(async () => {
   client.on('commandStarted', ({ commandName, command }) => {
     if (commandName === 'find') finds.push(command);
   });
-  store = await openPayoutStore(client.db(replica.db.databaseName));
+  store = openPayoutStore(client.db(replica.db.databaseName));
 });
 
 afterAll(async () => {

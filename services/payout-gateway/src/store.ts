@@ -124,21 +124,11 @@ const LATEST: FindOptions = {
   maxTimeMS: 2_000,
 };
 
-/** Opens the store and its indexes. */
-export async function openPayoutStore(db: Db): Promise<PayoutStore> {
+/** Opens the store. */
+export function openPayoutStore(db: Db): PayoutStore {
   const collection = db.collection<PayoutDocument>('payouts');
   const reservations = db.collection<ReservationDocument>('payouts');
-  const payments = await openPaymentStore({
-    collection,
-    due: 'held',
-    unended: 'INITIALIZED',
-    claimedWithin: ['rail', 'lane'],
-    toDocument,
-    fromDocument,
-    toUpdate,
-  });
-  // What people decided while an attempt was under way; there is next to nothing of it.
-  await collection.createIndex({ dueAt: 1 }, { partialFilterExpression: { 'decided.stands': true } });
+  const payments = openPaymentStore({ collection, toDocument, fromDocument, toUpdate });
   const findOne = (filter: Filter<PayoutDocument>, options: FindOptions) =>
     collection.findOne<PayoutDocument | ReservationDocument>(filter, options);
   const findEither = async (merchantId: string, merchantReference: string, options: FindOptions = {}) =>

@@ -1,10 +1,11 @@
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
-import { openDatabase } from '@pesewa/messaging';
+import { ensureCollections, openDatabase } from '@pesewa/messaging';
 import type { PayoutOrder, SubmissionResult } from '@pesewa/rails';
 import { createLogger } from '@pesewa/runtime';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { PayoutCommand } from './domain/payout.ts';
+import { payoutCollections } from './indexes.ts';
 import { openPayoutStore, type PayoutDocument, type PayoutStore } from './store.ts';
 import { startSubmitter } from './submitter.ts';
 
@@ -17,7 +18,8 @@ let running = new AsyncDisposableStack();
 
 beforeAll(async () => {
   database = await openDatabase({ url: process.env['MONGODB_URL'] ?? '', database: name, appName: 'test' });
-  store = await openPayoutStore(database.db);
+  await ensureCollections(database.db, payoutCollections);
+  store = openPayoutStore(database.db);
 });
 
 afterEach(async () => {

@@ -21,9 +21,8 @@ export interface UsageStore {
 }
 
 /** Opens the store; MongoDB forgets days that are long over. */
-export async function openUsageStore(db: Db): Promise<UsageStore> {
+export function openUsageStore(db: Db): UsageStore {
   const collection = db.collection<UsageDocument>('usage');
-  await collection.createIndex({ forgetAt: 1 }, { expireAfterSeconds: 0 });
   return {
     read: async (limits, session) => {
       const filter = { _id: { $in: [...new Set(limits.map(({ id }) => id))] } };

@@ -2,7 +2,9 @@ import { runService, serveHttp } from '@pesewa/runtime';
 import { configSchema, environment } from './config.ts';
 import { openSimulator } from './simulator.ts';
 
-await runService('provider-simulator', configSchema, environment, async (scope) => {
+const service = { name: 'provider-simulator', settings: configSchema, environment };
+
+await runService(service, async (scope) => {
   const { config, clock, ids, logger, abort, open } = scope;
   const simulator = await open(openSimulator({ config, clock, ids, logger, onBroken: abort }));
   await open(serveHttp({ app: simulator.app, host: config.HOST, port: config.PORT }));

@@ -14,6 +14,7 @@ import { openDecisionStore } from './decisions/store.ts';
 import { lateAfterMs } from './domain/steps.ts';
 import { createReconcilerEvents } from './events.ts';
 import { createHandlers, expectedFees } from './handlers.ts';
+import { reconcilerCollections } from './indexes.ts';
 import { createMetrics } from './metrics.ts';
 import { createOnItsWay } from './on-its-way.ts';
 import { composePolling } from './settling/compose.ts';
@@ -105,7 +106,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
       (sharedMayOrder && name === 'operator') || config.OPERATORS.some((one) => one.name === name),
   });
   await composeStatements(scope, { ...parts, railFee, railNames, sharedMayOrder });
-  const statusStore = await openStatusStore(parts.db, store.collection);
+  const statusStore = openStatusStore(parts.db, store.collection);
   addStatusRoutes(scope.operator, { ...parts, statusStore, watches, railNames });
   addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life, railNames, sharedMayOrder });
 }
@@ -113,20 +114,20 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
 /** What everything else is built of: the road to Kafka, the collections, and what the process is given. */
 async function openParts(scope: Scope) {
   const { config, logger, clock, random, ids, crashPoint } = scope;
-  const messaging = await openMessaging(scope, { service: 'reconciler' });
+  const messaging = await openMessaging(scope, { service: 'reconciler', collections: reconcilerCollections });
   const { db } = messaging;
   const keepMs = config.UNKNOWN_REFERENCE_KEEP_DAYS * DAY_MS;
   return {
     messaging,
     db,
     keepMs,
-    store: await openWorkingStore(db),
-    stepStore: await openStepStore(db),
+    store: openWorkingStore(db),
+    stepStore: openStepStore(db),
     onItsWay: createOnItsWay({ messaging, clock, logger }),
-    breaks: await openBreakStore(db),
-    wallets: await openWalletStore(db),
-    payments: await openPaymentsAtRail(db),
-    decisionStore: await openDecisionStore(db),
+    breaks: openBreakStore(db),
+    wallets: openWalletStore(db),
+    payments: openPaymentsAtRail(db),
+    decisionStore: openDecisionStore(db),
     adjustmentStore: openAdjustmentStore(db),
     events: createReconcilerEvents({ clock }),
     requestRepublication: createRequests(scope.metrics, clock),

@@ -1,9 +1,13 @@
+import { prepareDatabase } from '@pesewa/messaging';
 import { openRails } from '@pesewa/rails';
 import { runService } from '@pesewa/runtime';
 import { composeReconciler } from './compose.ts';
 import { environment, settings } from './config.ts';
+import { reconcilerCollections } from './indexes.ts';
 
-await runService('reconciler', settings, environment, async (scope) => {
+const prepare = prepareDatabase('reconciler', reconcilerCollections);
+
+await runService({ name: 'reconciler', settings, environment, prepare }, async (scope) => {
   const { config, clock, logger } = scope;
   await composeReconciler(scope, await scope.open(openRails(config.RAILS, { clock, logger })));
 });

@@ -1,6 +1,7 @@
-import { type Database, openDatabase } from '@pesewa/messaging';
+import { type Database, ensureCollections, openDatabase } from '@pesewa/messaging';
 import { openTestScope, prepareTestNames } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { reconcilerCollections } from './indexes.ts';
 import { openWorkingStore, type WorkingStore } from './store.ts';
 
 const resources = new AsyncDisposableStack();
@@ -12,7 +13,8 @@ beforeAll(async () => {
   const scope = resources.use(openTestScope(config));
   const database = `${config.DATABASE_PREFIX}working`;
   ({ db } = await scope.open(openDatabase({ url: config.MONGODB_URL, database, appName: 'test' })));
-  working = await openWorkingStore(db);
+  await ensureCollections(db, reconcilerCollections);
+  working = openWorkingStore(db);
 });
 
 afterAll(async () => {

@@ -12,6 +12,7 @@ import {
   type Terms,
   type Tracked,
 } from './domain/tracked.ts';
+import { OPEN_KEY } from './indexes.ts';
 
 /** Stands for the rail of a reference that nobody has opened: there is nobody to ask about it. */
 export const UNKNOWN_REFERENCE = 'unknown-reference';
@@ -103,28 +104,12 @@ export interface WorkingStore {
   readonly oldestOpen: () => Promise<readonly OldestOpen[]>;
 }
 
-/** The audit reads what is open by it, page by page; with `open` among its keys, counting reads no document. */
-const OPEN_KEY = { open: 1, 'terms.kind': 1, openedAt: 1, _id: 1 } as const;
-
 /** A metric may wait so long for its count. */
 const COUNT_TIMEOUT_MS = 1_000;
 
-/** Opens the working set and makes sure of its indexes. */
-export async function openWorkingStore(db: Db): Promise<WorkingStore> {
+/** Opens the working set. */
+export function openWorkingStore(db: Db): WorkingStore {
   const collection = db.collection<PollDocument>('polls');
-  await collection.createIndexes([
-    // What is claimed is found by its keys alone.
-    { key: { watch: 1, dueAt: 1, _id: 1 }, partialFilterExpression: { watch: { $exists: true } } },
-    { key: { 'terms.kind': 1, openState: 1, openedAt: 1 }, partialFilterExpression: { open: true } },
-    { key: OPEN_KEY, partialFilterExpression: { open: true } },
-    {
-      key: { endedAt: 1, _id: 1, 'terms.rail': 1 },
-      partialFilterExpression: { endedAt: { $exists: true } },
-    },
-    // What was told in time costs no key of it.
-    { key: { endHeardAt: 1, _id: 1 }, partialFilterExpression: { endHeardAt: { $exists: true } } },
-    { key: { booksDueAt: 1 }, partialFilterExpression: { booksDueAt: { $exists: true } } },
-  ]);
   return {
     collection,
     load: async (references, session) => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Merchant } from '@pesewa/directory';
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
-import { openDatabase } from '@pesewa/messaging';
+import { ensureCollections, openDatabase } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
 import { createWebhookSecret, verifyWebhook } from '@pesewa/signatures';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
@@ -10,6 +10,7 @@ import { createTransactions, openEndpoint, status } from './deliverer.fixture.ts
 import { startDeliverer } from './deliverer.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { createDeliveryEvents } from './events.ts';
+import { webhookCollections } from './indexes.ts';
 import { createLanes } from './lanes.ts';
 import { openSender } from './sender.ts';
 import { type DeliveryStore, type NewDelivery, openDeliveryStore } from './store.ts';
@@ -30,7 +31,8 @@ let dispatcher: Awaited<ReturnType<typeof openDispatcher>>;
 beforeAll(async () => {
   const url = process.env['MONGODB_URL'] ?? '';
   database = await openDatabase({ url, database: `test-${randomUUID()}`, appName: 'test' });
-  store = await openDeliveryStore(database.db);
+  await ensureCollections(database.db, webhookCollections);
+  store = openDeliveryStore(database.db);
 });
 afterAll(async () => {
   await database.db.dropDatabase();

@@ -1,20 +1,26 @@
 import { createDirectory } from '@pesewa/directory';
-import { openMessaging } from '@pesewa/messaging';
+import { openMessaging, prepareDatabase } from '@pesewa/messaging';
 import { runService } from '@pesewa/runtime';
 import { environment, settings } from './config.ts';
 import { startDeliverer } from './deliverer.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { createDeliveryEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
+import { webhookCollections } from './indexes.ts';
 import { createLanes } from './lanes.ts';
 import { addOperatorRoutes } from './operator.ts';
 import { openSender } from './sender.ts';
 import { openDeliveryStore } from './store.ts';
 
-await runService('webhook-dispatcher', settings, environment, async (scope) => {
-  const { config, logger, clock, random, ids, crashPoint } = scope;
-  const messaging = await openMessaging(scope, { service: 'webhook-dispatcher' });
-  const store = await openDeliveryStore(messaging.db);
+const prepare = prepareDatabase('webhook-dispatcher', webhookCollections);
+
+await runService({ name: 'webhook-dispatcher', settings, environment, prepare }, async (scope) => {
+  const { config, clock } = scope;
+  const messaging = await openMessaging(scope, {
+    service: 'webhook-dispatcher',
+    collections: webhookCollections,
+  });
+  const store = openDeliveryStore(messaging.db);
   const sender = await scope.open(
     openSender({
       allowedOrigins: config.WEBHOOK_ALLOWED_ORIGINS,
@@ -32,13 +38,9 @@ await runService('webhook-dispatcher', settings, environment, async (scope) => {
   });
   const deliverer = await scope.open(
     startDeliverer({
+      ...scope,
       store,
       sender,
-      clock,
-      random,
-      ids,
-      logger,
-      crashPoint,
       deliveries,
       directory: createDirectory({ db: messaging.database('directory'), clock }),
       lanes: createLanes({

@@ -100,17 +100,10 @@ export interface DeliveryStore {
   readonly listAttempts: (deliveryId: string, limit: number) => Promise<readonly AttemptDocument[]>;
 }
 
-/** Opens the store and makes sure of its indexes. */
-export async function openDeliveryStore(db: Db): Promise<DeliveryStore> {
+/** Opens the store. */
+export function openDeliveryStore(db: Db): DeliveryStore {
   const deliveries = db.collection<DeliveryDocument>('deliveries');
   const attempts = db.collection<AttemptDocument>('attempts');
-  await deliveries.createIndexes([
-    { key: { dueAt: 1, lane: 1 }, partialFilterExpression: { state: 'pending' } },
-    { key: { reference: 1, _id: 1 } },
-    { key: { merchantReference: 1, _id: 1 } },
-    { key: { state: 1, _id: 1 } },
-  ]);
-  await attempts.createIndexes([{ key: { deliveryId: 1, at: 1 } }]);
   return {
     collection: deliveries,
     insert: async (born, session) => {

@@ -13,6 +13,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { createApp } from './app.ts';
 import { createCallbacks } from './callbacks.ts';
 import { callbackEvents } from './events.ts';
+import { callbackCollections } from './indexes.ts';
 import { type Faults, openTestRails, payoutBody, secretOf, signedAt } from './ingress.fixture.ts';
 import { createMetrics } from './metrics.ts';
 import { openCallbackStore } from './store.ts';
@@ -37,8 +38,11 @@ async function openInstance(
 ) {
   const scope = openTestScope({ ...config, MONGODB_URL: options.mongodbUrl ?? config.MONGODB_URL });
   const { clock, ids, metrics } = scope;
-  const messaging = await openMessaging(scope, { service: 'webhook-ingress' });
-  const store = await openCallbackStore(messaging.db, { keepDays: 400, unverifiedKeepDays: 30 });
+  const messaging = await openMessaging(scope, {
+    service: 'webhook-ingress',
+    collections: callbackCollections,
+  });
+  const store = openCallbackStore(messaging.db, { keepDays: 400, unverifiedKeepDays: 30 });
   const callbacks = createCallbacks({
     store,
     events: callbackEvents,

@@ -8,11 +8,11 @@ import {
   serviceSettings,
   wholeNumberSetting,
 } from '@pesewa/runtime';
+import { REMEDY, refusedRails } from './exposure.ts';
 
 const keepDaysSetting = wholeNumberSetting({ min: 1, max: 3_650 });
 
-/** The settings of webhook-ingress. */
-export const settings = serviceSettings.extend(messagingSettings.shape).extend({
+const everySetting = serviceSettings.extend(messagingSettings.shape).extend({
   ...portSettings(services['webhook-ingress']),
   RAILS: railSettings.describe(
     'the rails and how to reach them (JSON); their names are the paths we answer at',
@@ -43,6 +43,16 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   UNVERIFIED_CALLBACKS_PER_SECOND_MAX: wholeNumberSetting({ min: 1, max: 1_000_000 })
     .default(2_000)
     .describe('callbacks without a verified signature that are taken, per rail and replica'),
+});
+
+/** The settings of webhook-ingress. */
+export const settings = everySetting.superRefine((config, context) => {
+  for (const rail of refusedRails(config))
+    context.addIssue({
+      code: 'custom',
+      path: ['RAILS'],
+      message: `${rail}: anyone may bring its callbacks: ${REMEDY}, or put callbacks into ALLOW_INSECURE`,
+    });
 });
 
 /** The environment of this process; read nowhere else. */

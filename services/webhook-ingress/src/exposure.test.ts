@@ -1,6 +1,8 @@
+import { parseConfig } from '@pesewa/runtime';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { noteUnauthenticatedRails } from './exposure.ts';
+import { settings } from './config.ts';
+import { noteUnauthenticatedRails, refusedRails } from './exposure.ts';
 
 const rails = [
   { name: 'open', callbackAddresses: [], callbackSecrets: [] },
@@ -25,3 +27,26 @@ test.each([true, false])(
       expect(shown).toContain(`rail_callbacks_unauthenticated{rail="${rail}"} ${value}\n`);
   },
 );
+
+test('production takes no callbacks that nothing authenticates, unless they are permitted by name', () => {
+  const refused = (changes: object) =>
+    refusedRails({ RAILS: rails, ALLOW_INSECURE: [], NODE_ENV: 'production', ...changes });
+  expect(refused({})).toEqual(['open']);
+  expect(refused({ ALLOW_INSECURE: ['kafka', 'mongodb', 'registry'] })).toEqual(['open']);
+  expect(refused({ ALLOW_INSECURE: ['callbacks'] })).toEqual([]);
+  expect(refused({ NODE_ENV: 'development' })).toEqual([]);
+});
+
+test('the setting is named beside the rail', () => {
+  const rail = { name: 'open', connector: 'upstream', publicKey: 'key' };
+  const address = 'http://127.0.0.1:1';
+  const environment = {
+    OPERATOR_TOKEN: 'a-token-of-operators',
+    MONGODB_URL: 'mongodb://127.0.0.1:1/',
+    KAFKA_BROKERS: '127.0.0.1:1',
+    SCHEMA_REGISTRY_URL: address,
+    RAILS: JSON.stringify([{ ...rail, transferUrl: address, collectionsUrl: address }]),
+  };
+  expect(() => parseConfig(settings, environment)).toThrow(/RAILS: open: anyone may bring its callbacks/);
+  expect(() => parseConfig(settings, { ...environment, NODE_ENV: 'development' })).not.toThrow();
+});

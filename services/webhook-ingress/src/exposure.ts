@@ -2,12 +2,30 @@ import type { RailSettings } from '@pesewa/rails';
 import type { Logger } from '@pesewa/runtime';
 import { Gauge, type Registry } from 'prom-client';
 
+/** What authenticates the callbacks of a rail. */
+export const REMEDY = 'set its callbackAddresses or callbackSecrets';
+
+type Exposed = Pick<RailSettings, 'name' | 'callbackAddresses' | 'callbackSecrets'>;
+
+const isOpen = ({ callbackAddresses, callbackSecrets }: Exposed): boolean =>
+  callbackAddresses.length === 0 && callbackSecrets.length === 0;
+
+/** The names of rails whose callbacks production does not take: nothing authenticates them, and nothing permits that. */
+export function refusedRails(settings: {
+  readonly RAILS: readonly Exposed[];
+  readonly ALLOW_INSECURE: readonly string[];
+  readonly NODE_ENV: string;
+}): readonly string[] {
+  if (settings.NODE_ENV !== 'production' || settings.ALLOW_INSECURE.includes('callbacks')) return [];
+  return settings.RAILS.filter(isOpen).map(({ name }) => name);
+}
+
 /**
  * Says which rails nothing authenticates the callbacks of, neither a list of addresses nor a secret: in a gauge, and in
  * production in the log.
  */
 export function noteUnauthenticatedRails(options: {
-  readonly rails: readonly Pick<RailSettings, 'name' | 'callbackAddresses' | 'callbackSecrets'>[];
+  readonly rails: readonly Exposed[];
   readonly isProduction: boolean;
   readonly logger: Pick<Logger, 'warn'>;
   readonly registry: Registry;
@@ -18,13 +36,10 @@ export function noteUnauthenticatedRails(options: {
     labelNames: ['rail'],
     registers: [options.registry],
   });
-  for (const { name: rail, callbackAddresses, callbackSecrets } of options.rails) {
-    const isOpen = callbackAddresses.length === 0 && callbackSecrets.length === 0;
-    gauge.set({ rail }, isOpen ? 1 : 0);
-    if (isOpen && options.isProduction)
-      options.logger.warn(
-        { rail },
-        'anyone may bring callbacks of this rail: set its callbackAddresses or callbackSecrets',
-      );
+  for (const one of options.rails) {
+    const { name: rail } = one;
+    gauge.set({ rail }, isOpen(one) ? 1 : 0);
+    if (isOpen(one) && options.isProduction)
+      options.logger.warn({ rail }, `anyone may bring callbacks of this rail: ${REMEDY}`);
   }
 }

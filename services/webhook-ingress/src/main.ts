@@ -1,5 +1,5 @@
 import { createAddressList } from '@pesewa/addresses';
-import { openMessaging } from '@pesewa/messaging';
+import { openMessaging, prepareDatabase } from '@pesewa/messaging';
 import { openRails } from '@pesewa/rails';
 import { runService, serveHttp } from '@pesewa/runtime';
 import { createApp } from './app.ts';
@@ -7,17 +7,23 @@ import { createCallbacks } from './callbacks.ts';
 import { environment, settings } from './config.ts';
 import { callbackEvents } from './events.ts';
 import { noteUnauthenticatedRails } from './exposure.ts';
+import { callbackCollections } from './indexes.ts';
 import { createMetrics, gaugeFailed } from './metrics.ts';
 import { addOperatorRoutes } from './operator.ts';
 import { createRates } from './rates.ts';
 import { openCallbackStore } from './store.ts';
 
-await runService('webhook-ingress', settings, environment, async (scope) => {
+const prepare = prepareDatabase('webhook-ingress', callbackCollections);
+
+await runService({ name: 'webhook-ingress', settings, environment, prepare }, async (scope) => {
   const { config, logger, clock, ids, metrics: registry } = scope;
   const isProduction = config.NODE_ENV === 'production';
   noteUnauthenticatedRails({ rails: config.RAILS, isProduction, logger, registry });
-  const messaging = await openMessaging(scope, { service: 'webhook-ingress' });
-  const store = await openCallbackStore(messaging.db, {
+  const messaging = await openMessaging(scope, {
+    service: 'webhook-ingress',
+    collections: callbackCollections,
+  });
+  const store = openCallbackStore(messaging.db, {
     keepDays: config.CALLBACK_KEEP_DAYS,
     unverifiedKeepDays: config.UNVERIFIED_CALLBACK_KEEP_DAYS,
   });

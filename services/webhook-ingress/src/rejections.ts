@@ -1,5 +1,5 @@
 import { accept, type Result, refuse } from '@pesewa/kernel';
-import { type AnyBulkWriteOperation, type Collection, type Db, MongoServerError } from 'mongodb';
+import type { AnyBulkWriteOperation, Db } from 'mongodb';
 import type { CallbackDocument } from './callback-document.ts';
 import { evidenceOf, type JudgedRequest, type RejectionReason } from './domain/callback.ts';
 import { type RequestDocument, requestFields } from './request-document.ts';
@@ -40,16 +40,12 @@ export interface Rejections {
   readonly list: (query: RejectedQuery) => Promise<readonly RejectedSummary[]>;
 }
 
-const NAME = 'rejected_callbacks';
-const BYTES_MAX = 32 * 1024 * 1024;
-const COUNT_MAX = 10_000;
-const NAMESPACE_EXISTS = 48;
 const BATCH_MAX = 100;
 const WAITING_MAX = 256;
 
-/** Opens {@link Rejections} and makes sure of their bounds. */
-export async function openRejections(db: Db): Promise<Rejections> {
-  const rejected = await openCapped(db);
+/** Opens {@link Rejections}. */
+export function openRejections(db: Db): Rejections {
+  const rejected = db.collection<RejectedDocument>('rejected_callbacks');
   const insert = createBatches<Rejection>(async (rejections) => {
     await rejected.insertMany(
       rejections.map(({ document }) => document),
@@ -97,20 +93,6 @@ async function dismissFailed(db: Db, rejections: readonly Rejection[]): Promise<
     });
   if (updates.length === 0) return;
   await db.collection<CallbackDocument>('callbacks').bulkWrite(updates, { ordered: false });
-}
-
-/** Whoever knows the address can send garbage, so what is rejected is bounded: the oldest makes room. */
-async function openCapped(db: Db): Promise<Collection<RejectedDocument>> {
-  try {
-    await db.createCollection(NAME, { capped: true, size: BYTES_MAX, max: COUNT_MAX });
-  } catch (error) {
-    if (!(error instanceof MongoServerError && error.code === NAMESPACE_EXISTS)) throw error;
-    const found = await db.listCollections({ name: NAME }).next();
-    const isCapped = found !== null && 'options' in found && found.options?.['capped'] === true;
-    if (!isCapped) throw new Error(`${NAME} has no bounds: convert it to a capped collection, or drop it`);
-    await db.command({ collMod: NAME, cappedSize: BYTES_MAX, cappedMax: COUNT_MAX });
-  }
-  return db.collection(NAME);
 }
 
 /**

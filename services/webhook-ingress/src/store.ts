@@ -60,17 +60,10 @@ const DAY_MS = 86_400_000;
 const COUNT_MAX = 10_000;
 const COUNT_TIMEOUT_MS = 1_000;
 
-/** Opens the store and makes sure of its indexes and of the bound on what was rejected. */
-export async function openCallbackStore(db: Db, retention: Retention): Promise<CallbackStore> {
+/** Opens the store. */
+export function openCallbackStore(db: Db, retention: Retention): CallbackStore {
   const callbacks = db.collection<CallbackDocument>('callbacks');
-  await callbacks.createIndexes([
-    { key: { reference: 1, id: 1 } },
-    { key: { id: 1 }, unique: true },
-    { key: { state: 1, id: 1 }, partialFilterExpression: { state: 'failed' } },
-    // The moment is in each document: another setting counts for those that come after it.
-    { key: { forgetAt: 1 }, expireAfterSeconds: 0 },
-  ]);
-  const rejections = await openRejections(db);
+  const rejections = openRejections(db);
   return {
     load: async (keys, session) => {
       const found = await callbacks

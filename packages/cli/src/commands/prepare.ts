@@ -13,9 +13,10 @@ export function addPrepareCommand(program: Command, ports: CliPorts): void {
     )
     .action(async (_options: unknown, command: Command) => {
       const { addresses, withDirectory } = await openContext(ports, command);
-      await ports.prepare(requireConnections(addresses, ports.environment), (line) =>
-        ports.print(`${line}\n`),
-      );
+      const settings = requireConnections(addresses, ports.environment);
+      const isProduction =
+        settings.NODE_ENV === 'production' && !addresses.ofRunningStack.has('kafkaBrokers');
+      await ports.prepare({ settings, isProduction, log: (line) => ports.print(`${line}\n`) });
       await withDirectory((admin) => admin.ensureIndexes());
       ports.print('the directory is indexed\n');
     });

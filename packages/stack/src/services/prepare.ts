@@ -3,8 +3,11 @@ import {
   checkKafkaAccess,
   createKafka,
   createTopics,
+  describeTopics,
+  judgeTopics,
   type KafkaSettings,
   kafkaConnection,
+  REPLICAS_MIN,
 } from '@pesewa/kafka';
 import { systemClock } from '@pesewa/kernel';
 import { type RegistrySettings, registerSchemas, registryConnection } from '@pesewa/messaging';
@@ -18,13 +21,17 @@ export function plainSettings({ KAFKA_BROKERS, SCHEMA_REGISTRY_URL }: Addresses)
   return { KAFKA_BROKERS: KAFKA_BROKERS.split(','), SCHEMA_REGISTRY_URL };
 }
 
-/** Creates the topics and registers the schemas that the services look up when they start. */
+/**
+ * Creates the topics and registers the schemas that the services look up when they start. For production the topics must be
+ * such as the services accept there: rejects with all that is wrong with them, one line each.
+ */
 export async function prepareTopics(options: {
   readonly settings: PrepareSettings;
   readonly topicPrefix: string;
+  readonly isProduction?: boolean;
   readonly log: (line: string) => void;
 }): Promise<void> {
-  const { settings, topicPrefix, log } = options;
+  const { settings, topicPrefix, isProduction = false, log } = options;
   const connection = kafkaConnection(settings, systemClock);
   await checkKafkaAccess(connection);
   const kafka = createKafka({
@@ -35,8 +42,19 @@ export async function prepareTopics(options: {
     },
   });
   const [topics, schemas] = await Promise.all([
-    createTopics({ kafka, brokers: settings.KAFKA_BROKERS.length, topicPrefix, consumerGroups }),
+    createTopics({
+      kafka,
+      brokers: settings.KAFKA_BROKERS.length,
+      topicPrefix,
+      consumerGroups,
+      replicasMin: isProduction ? REPLICAS_MIN : 1,
+    }),
     registerSchemas({ ...registryConnection(settings), topicPrefix, consumerGroups }),
   ]);
-  log(`${topics.length} topics created, ${schemas} schemas registered`);
+  log(`${topics.created.length} topics created, ${schemas} schemas registered`);
+  if (!isProduction) return;
+  const { problems, unchecked } = judgeTopics(topics.all, await describeTopics(kafka, topics.all));
+  for (const line of unchecked) log(line);
+  if (problems.length > 0)
+    throw new Error(problems.map(({ message, remedy }) => `${message}: ${remedy}`).join('\n'));
 }

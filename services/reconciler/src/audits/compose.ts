@@ -37,7 +37,7 @@ export async function composeAudits(
   gaugeAwaitingLedger(scope.metrics, scope.clock, (before, timeoutMs) =>
     countAwaiting(store, before, timeoutMs),
   );
-  const coverageStore = await openCoverageStore(messaging.db, store.collection);
+  const coverageStore = openCoverageStore(messaging.db, store.collection);
   const coverage = createCoverage({
     ...parts,
     coverageStore,

@@ -60,12 +60,9 @@ export interface CoverageStore {
   }) => Promise<Page<CoverageRun>>;
 }
 
-const RUNS_KEPT_S = 400 * 86_400;
-
-/** Opens the store and makes sure of its index. */
-export async function openCoverageStore(db: Db, polls: Collection<PollDocument>): Promise<CoverageStore> {
+/** Opens the store. */
+export function openCoverageStore(db: Db, polls: Collection<PollDocument>): CoverageStore {
   const runs = db.collection<CoverageRun>('coverage_runs');
-  await runs.createIndex({ at: 1 }, { expireAfterSeconds: RUNS_KEPT_S });
   return {
     standing: async (references) => {
       const found = await polls

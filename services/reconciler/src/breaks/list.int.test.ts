@@ -31,7 +31,7 @@ describe('the list of breaks', () => {
   let store: BreakStore;
 
   beforeAll(async () => {
-    store = await openBreakStore(database());
+    store = openBreakStore(database());
     await database().collection<Break>('breaks').insertMany(all);
   });
 

@@ -25,7 +25,7 @@ describe('two transactions side by side', () => {
     ['that open one discrepancy', false],
     ['of which one closes what tells it for the other', true],
   ])('%s: the second is refused, and run again', async (_what, closes) => {
-    const store = await openBreakStore(harness.database());
+    const store = openBreakStore(harness.database());
     const { client } = harness.database();
     const reference = `po-${closes ? 'closing' : 'opening'}`;
     const [mine, other] = [found('close.differs', reference), found('statement.differs', reference)];

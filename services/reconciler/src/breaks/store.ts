@@ -1,9 +1,10 @@
 import { afterCursor, nextCursor } from '@pesewa/messaging';
 import type { PageCursor } from '@pesewa/runtime';
-import type { ClientSession, Collection, Db, Filter, IndexDescription } from 'mongodb';
+import type { ClientSession, Collection, Db, Filter } from 'mongodb';
 import type { Break, BreakStatus, FoundBreak } from '../domain/break.ts';
 import type { Verdict } from '../domain/question.ts';
 import { causeOf, type Terms, type Tracked } from '../domain/tracked.ts';
+import { BREAKS_BY_TIME, BREAKS_COUNT_KEY } from '../indexes.ts';
 import { type BreakOpening, createBreakOpening } from './opening.ts';
 
 /** A page of a list, and where the next one begins. */
@@ -120,41 +121,12 @@ export interface OpenCount {
   readonly since: Date;
 }
 
-const OPEN_KEY = { kind: 1, reference: 1 } as const;
-/** The status is in it so that counting needs no documents. */
-const COUNT_KEY = { status: 1, kind: 1, since: 1 } as const;
-const BY_TIME = { openedAt: -1, _id: -1 } as const;
-
-/** One for each way in which breaks are narrowed, in the order in which they are listed. */
-const INDEXES: IndexDescription[] = [
-  // Of a payment's field one open break tells, and one break's orders correct it, whatever else goes wrong.
-  {
-    key: { matters: 1 },
-    unique: true,
-    partialFilterExpression: { status: 'open', matters: { $exists: true } },
-  },
-  { key: { corrects: 1 }, unique: true, partialFilterExpression: { corrects: { $exists: true } } },
-  { key: { 'alsoFound._id': 1 }, partialFilterExpression: { alsoFound: { $exists: true } } },
-  { key: { 'alsoFound.kind': 1, ...BY_TIME }, partialFilterExpression: { alsoFound: { $exists: true } } },
-  { key: OPEN_KEY, unique: true, partialFilterExpression: { status: 'open' } },
-  { key: { kind: 1, rail: 1 }, partialFilterExpression: { status: 'open', rail: { $exists: true } } },
-  { key: COUNT_KEY, partialFilterExpression: { status: 'open' } },
-  { key: BY_TIME },
-  { key: { status: 1, ...BY_TIME } },
-  { key: { reference: 1, ...BY_TIME } },
-  { key: { kind: 1, ...BY_TIME } },
-  { key: { currency: 1, ...BY_TIME } },
-  { key: { rail: 1, ...BY_TIME }, partialFilterExpression: { rail: { $exists: true } } },
-  { key: { owner: 1, ...BY_TIME }, partialFilterExpression: { owner: { $exists: true } } },
-];
-
 /** A metric may wait so long for its count. */
 const COUNT_TIMEOUT_MS = 1_000;
 
-/** Opens the store and makes sure of its indexes. */
-export async function openBreakStore(db: Db): Promise<BreakStore> {
+/** Opens the store. */
+export function openBreakStore(db: Db): BreakStore {
   const collection = db.collection<Break>('breaks');
-  await collection.createIndexes(INDEXES);
   const findAll: BreakStore['findAll'] = (ids, session) =>
     collection.find({ _id: { $in: [...ids] } }, { ...(session && { session }) }).toArray();
   const save: BreakStore['save'] = async (breaks, session) => {
@@ -187,7 +159,7 @@ export async function openBreakStore(db: Db): Promise<BreakStore> {
     countOpen: () => countOpen(collection),
     list: async ({ after, limit, ...query }) => {
       const filter = { $and: [filterOf(query), afterCursor('openedAt', after)] };
-      const items = await collection.find(filter).sort(BY_TIME).limit(limit).toArray();
+      const items = await collection.find(filter).sort(BREAKS_BY_TIME).limit(limit).toArray();
       return { items, next: nextCursor(items, limit, ({ openedAt }) => openedAt) };
     },
   };
@@ -200,7 +172,7 @@ async function countOpen(collection: Collection<Break>): Promise<ReadonlyMap<str
         { $match: { status: 'open' } },
         { $group: { _id: '$kind', count: { $sum: 1 }, since: { $min: '$since' } } },
       ],
-      { hint: COUNT_KEY, maxTimeMS: COUNT_TIMEOUT_MS },
+      { hint: BREAKS_COUNT_KEY, maxTimeMS: COUNT_TIMEOUT_MS },
     )
     .toArray();
   return new Map(counts.map(({ _id, ...open }) => [_id, open]));

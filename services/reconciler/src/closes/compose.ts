@@ -28,7 +28,7 @@ export async function composeCloses(
   pace: RailPace,
 ): Promise<void> {
   const { config, clock } = scope;
-  const closeStore = await openCloseStore(parts.messaging.db);
+  const closeStore = openCloseStore(parts.messaging.db);
   const metrics = createCloseMetrics(scope.metrics, closeStore, clock);
   const pauseMs = config.POLL_PAUSE_MS;
   const perSecondOf = new Map(

@@ -1,6 +1,13 @@
-import { type Database, type Messaging, openDatabase, type Transaction } from '@pesewa/messaging';
+import {
+  type Database,
+  ensureCollections,
+  type Messaging,
+  openDatabase,
+  type Transaction,
+} from '@pesewa/messaging';
 import { eventually, openTestScope, prepareTestNames } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { reconcilerCollections } from '../indexes.ts';
 import type { PollDocument } from '../store.ts';
 import { startGathering } from './gathering.ts';
 import { type CloseStore, openCloseStore } from './store.ts';
@@ -18,7 +25,8 @@ beforeAll(async () => {
   const scope = resources.use(openTestScope(config));
   const name = `${config.DATABASE_PREFIX}gathering`;
   database = await scope.open(openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' }));
-  closeStore = await openCloseStore(database.db);
+  await ensureCollections(database.db, reconcilerCollections);
+  closeStore = openCloseStore(database.db);
   const session = database.client.startSession();
   resources.defer(() => session.endSession());
   const transaction: Transaction = { session, emit: () => undefined, afterCommit: (action) => action() };

@@ -23,7 +23,7 @@ afterAll(harness.close);
 
 /** What the clock calls for each night; the replica that runs does the rest. */
 async function night(): Promise<void> {
-  const closeStore = await openCloseStore(harness.database());
+  const closeStore = openCloseStore(harness.database());
   const clock = { nowMs: () => Date.now() };
   await createCloses({ closeStore, clock, settleMs: 0, keepDays: 400, opened: () => undefined }).openDue();
 }

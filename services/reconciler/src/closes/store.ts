@@ -2,6 +2,7 @@ import type { Claimable } from '@pesewa/messaging';
 import { type Collection, type Db, type FindCursor, MongoServerError } from 'mongodb';
 import type { PaymentKind } from '../domain/claim.ts';
 import { type CloseResult, closeResults, type Difference, type Side } from '../domain/close.ts';
+import { CLOSE_RESULT_KEY } from '../indexes.ts';
 import type { PollDocument } from '../store.ts';
 import type { CloseWindow } from './window.ts';
 
@@ -114,8 +115,6 @@ const MAX_TIME_EXPIRED = 50;
 const METRIC_TIMEOUT_MS = 1_000;
 const READ_AT_ONCE = 500;
 
-const RESULT_KEY = { close: 1, result: 1, _id: 1 } as const;
-
 /** Closes of a whole day over all rails that were done; their ids tell it, and are in the order of their windows. */
 export const dayCloses = { _id: /^\d{4}-\d{2}-\d{2}$/, finishedAt: { $exists: true } };
 
@@ -124,21 +123,10 @@ export function recordId(close: string, reference: string): string {
   return `${close}/${reference}`;
 }
 
-/** Opens the store and makes sure of its indexes. */
-export async function openCloseStore(db: Db): Promise<CloseStore> {
+/** Opens the store. */
+export function openCloseStore(db: Db): CloseStore {
   const closes = db.collection<CloseDocument>('closes');
   const records = db.collection<CloseRecord>('close_records');
-  await Promise.all([
-    closes.createIndexes([
-      { key: { dueAt: 1 }, partialFilterExpression: { running: true } },
-      { key: { keepUntil: 1 }, expireAfterSeconds: 0 },
-    ]),
-    records.createIndexes([
-      { key: { waits: 1, dueAt: 1 }, partialFilterExpression: { waits: { $exists: true } } },
-      { key: RESULT_KEY },
-      { key: { keepUntil: 1 }, expireAfterSeconds: 0 },
-    ]),
-  ]);
   return {
     closes,
     records,
@@ -217,7 +205,7 @@ function readPayments(polls: Collection<PollDocument>): Pick<CloseStore, 'readWi
 
 function readResults(records: Collection<CloseRecord>): Pick<CloseStore, 'countRecords' | 'readRecords'> {
   const countOf = (close: string, result: CloseResult) =>
-    records.countDocuments({ close, result }, { hint: RESULT_KEY, maxTimeMS: COUNT_TIMEOUT_MS });
+    records.countDocuments({ close, result }, { hint: CLOSE_RESULT_KEY, maxTimeMS: COUNT_TIMEOUT_MS });
   return {
     countRecords: async (close) => {
       const counts = await inTime(

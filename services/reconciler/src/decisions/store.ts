@@ -41,14 +41,9 @@ type Stored<Any> = Any extends Decision ? Omit<Any, 'id'> & { readonly _id: stri
 /** A decision as MongoDB holds it; `_id` is its id, so each is taken once. */
 type DecisionDocument = Stored<Decision>;
 
-/** Opens the store and makes sure of its indexes. */
-export async function openDecisionStore(db: Db): Promise<DecisionStore> {
+/** Opens the store. */
+export function openDecisionStore(db: Db): DecisionStore {
   const collection = db.collection<DecisionDocument>('decisions');
-  await collection.createIndexes([
-    { key: { at: -1, _id: -1 } },
-    { key: { reference: 1, at: -1, _id: -1 } },
-    { key: { breakId: 1 } },
-  ]);
   return {
     find: async (by, session) => {
       const filter = 'id' in by ? { _id: by.id } : by;

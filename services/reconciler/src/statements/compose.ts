@@ -26,7 +26,7 @@ export async function composeStatements(
   parts: Parts,
 ): Promise<void> {
   const { config } = scope;
-  const statementStore = await openStatementStore(parts.messaging.db);
+  const statementStore = openStatementStore(parts.messaging.db);
   const payments = createStatementPayments(parts.store.collection, parts.railFee);
   const limits = { bytesMax: config.STATEMENT_BYTES_MAX, linesMax: config.STATEMENT_LINES_MAX };
   const shared = { ...parts, statementStore, payments };

@@ -108,27 +108,10 @@ export interface StatementStore {
   readonly records: Collection<RecordDocument>;
 }
 
-/** Opens the store and makes sure of its indexes. */
-export async function openStatementStore(db: Db): Promise<StatementStore> {
+/** Opens the store. */
+export function openStatementStore(db: Db): StatementStore {
   const statements = db.collection<StatementDocument>('statements');
   const records = db.collection<RecordDocument>('statement_records');
-  await Promise.all([
-    statements.createIndexes([{ key: { at: -1, _id: -1 } }, { key: { status: 1, at: 1 } }]),
-    records.createIndexes([
-      { key: { statement: 1, result: 1, _id: 1 } },
-      { key: { subject: 1, statement: 1 }, partialFilterExpression: { subject: { $exists: true } } },
-      // A movement is used by one line of a statement at most, whatever else goes wrong.
-      {
-        key: { uses: 1, statement: 1 },
-        unique: true,
-        partialFilterExpression: { uses: { $exists: true } },
-      },
-      {
-        key: { statement: 1, loose: 1, lane: 1, at: 1, _id: 1 },
-        partialFilterExpression: { loose: { $exists: true } },
-      },
-    ]),
-  ]);
   return { statements, records };
 }
 

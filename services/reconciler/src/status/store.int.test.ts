@@ -1,7 +1,8 @@
-import { type Database, openDatabase } from '@pesewa/messaging';
+import { type Database, ensureCollections, openDatabase } from '@pesewa/messaging';
 import { openTestScope, prepareTestNames } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { awaited } from '../domain/tracked.ts';
+import { reconcilerCollections } from '../indexes.ts';
 import { openWorkingStore, type WorkingStore } from '../store.ts';
 import { openStatusStore, type StatusStore } from './store.ts';
 
@@ -17,8 +18,9 @@ beforeAll(async () => {
   const scope = resources.use(openTestScope(config));
   const database = `${config.DATABASE_PREFIX}status`;
   ({ db } = await scope.open(openDatabase({ url: config.MONGODB_URL, database, appName: 'test' })));
-  working = await openWorkingStore(db);
-  status = await openStatusStore(db, working.collection);
+  await ensureCollections(db, reconcilerCollections);
+  working = openWorkingStore(db);
+  status = openStatusStore(db, working.collection);
 });
 
 afterAll(async () => {

@@ -4,6 +4,7 @@ import { type CloseDocument, dayCloses } from '../closes/store.ts';
 import type { Break } from '../domain/break.ts';
 import type { PaymentKind } from '../domain/claim.ts';
 import { type OpenState, openStates } from '../domain/tracked.ts';
+import { BREAK_KINDS_KEY } from '../indexes.ts';
 import type { PollDocument } from '../store.ts';
 import { readWatched } from '../watched.ts';
 
@@ -50,14 +51,12 @@ const DUE_COUNT_MAX = 10_000;
 /** The server gives up after this time, as does whoever asks. */
 const READ_TIMEOUT_MS = 1_000;
 const LIMITS = { maxTimeMS: READ_TIMEOUT_MS } as const;
-const BREAKS_KEY = { kind: 1, since: 1 } as const;
 
-/** Opens the store and makes sure of its index. */
-export async function openStatusStore(db: Db, polls: Collection<PollDocument>): Promise<StatusStore> {
+/** Opens the store. */
+export function openStatusStore(db: Db, polls: Collection<PollDocument>): StatusStore {
   const breaks = db.collection<Break>('breaks');
   const coverage = db.collection<CoverageRun>('coverage_runs');
   const closes = db.collection<CloseDocument>('closes');
-  await breaks.createIndex(BREAKS_KEY, { partialFilterExpression: { status: 'open' } });
   const countDue = (watch: string, until: Date) =>
     polls.countDocuments({ watch, dueAt: { $lte: until } }, { ...LIMITS, limit: DUE_COUNT_MAX });
   return {
@@ -91,7 +90,7 @@ export async function openStatusStore(db: Db, polls: Collection<PollDocument>): 
             { $group: { _id: '$kind', count: { $sum: 1 }, oldestAt: { $min: '$since' } } },
             { $sort: { _id: 1 } },
           ],
-          { hint: BREAKS_KEY, ...LIMITS },
+          { hint: BREAK_KINDS_KEY, ...LIMITS },
         )
         .toArray();
       return found.map(({ _id, ...rest }) => ({ kind: _id, ...rest }));

@@ -35,7 +35,7 @@ type Parts = Pick<
 export async function composeSteps(scope: Scope, parts: Parts): Promise<void> {
   const { config } = scope;
   const { messaging, store } = parts;
-  const coverageStore = await openCoverageStore(messaging.db, store.collection);
+  const coverageStore = openCoverageStore(messaging.db, store.collection);
   gaugeSteps(scope, parts.stepStore);
   await scope.open(
     startSteps({

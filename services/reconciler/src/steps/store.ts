@@ -43,11 +43,10 @@ export function stepId({ reference, step }: Pick<FollowedStep, 'reference' | 'st
   return `${reference}/${step}`;
 }
 
-/** Opens the store and makes sure of its index. */
-export async function openStepStore(db: Db): Promise<StepStore> {
+/** Opens the store. */
+export function openStepStore(db: Db): StepStore {
   const steps = db.collection<StepDocument>('steps');
   const marks = db.collection<MarkDocument>('step_marks');
-  await steps.createIndex({ dueAt: 1 });
   return {
     due: async (wanted, before, limit) => {
       const found = steps.find({ step: { $in: [...wanted] }, dueAt: { $lte: before } });

@@ -76,7 +76,7 @@ describe('the comparison of wallets on real daemons', () => {
     await publish(accepted(wrong), payoutFailed(wrong), accepted(right), completed(right));
     await until('the ends', async () => (await rowOf(right))?.status === 'completed');
     await until('the end', async () => (await rowOf(wrong))?.status === 'failed');
-    const payments = await openPaymentsAtRail(database());
+    const payments = openPaymentsAtRail(database());
     const suspects = await payments.suspects({
       rail: 'upstream',
       currency: 'KES',
@@ -90,7 +90,7 @@ describe('the comparison of wallets on real daemons', () => {
   });
 
   it('sums what is in flight, and finds one of a size, by keys alone', async () => {
-    const payments = await openPaymentsAtRail(database());
+    const payments = openPaymentsAtRail(database());
     const terms = {
       kind: 'payout',
       rail: 'crowded',

@@ -102,8 +102,6 @@ export function walletId({ rail, currency }: { readonly rail: string; readonly c
   return `${rail}:${currency}`;
 }
 
-const RUNS_KEPT_S = 400 * 86_400;
-
 /** Adds up the buckets of each currency. */
 const SUM_FLOATS = {
   $group: {
@@ -114,18 +112,11 @@ const SUM_FLOATS = {
   },
 };
 
-/** Opens the store and makes sure of its indexes. */
-export async function openWalletStore(db: Db): Promise<WalletStore> {
+/** Opens the store. */
+export function openWalletStore(db: Db): WalletStore {
   const floats = db.collection<FloatDocument>('floats');
   const wallets = db.collection<WalletDocument>('wallets');
   const runs = db.collection<RunDocument>('runs');
-  await Promise.all([
-    floats.createIndex({ rail: 1 }),
-    runs.createIndexes([
-      { key: { rail: 1, currency: 1, _id: -1 } },
-      { key: { at: 1 }, expireAfterSeconds: RUNS_KEPT_S },
-    ]),
-  ]);
   return {
     move: async (moves, session) => {
       if (moves.length > 0) await floats.bulkWrite(moves.map(toUpdate), { session, ordered: true });

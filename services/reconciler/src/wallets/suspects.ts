@@ -1,5 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import type { Suspect } from '../domain/candidates.ts';
+import { IN_FLIGHT_KEY } from '../indexes.ts';
 import type { PollDocument } from '../store.ts';
 
 /** What is in flight in one currency of a rail; minor units. */
@@ -22,15 +23,6 @@ export interface PaymentsAtRail {
   }) => Promise<readonly Suspect[]>;
 }
 
-/** Sums are read from its keys alone, for which `inFlight` must be among them; those of one size are found by them. */
-const IN_FLIGHT_KEY = {
-  inFlight: 1,
-  'terms.rail': 1,
-  'terms.currency': 1,
-  mayDebit: 1,
-  mayCredit: 1,
-} as const;
-
 /** Longer than the sum of millions takes. */
 const SUM_TIMEOUT_MS = 60_000;
 const ENDED_MAX = 5_000;
@@ -40,10 +32,9 @@ const LOOK_TIMEOUT_MS = 2_000;
 
 const AS_SUSPECT = { terms: 1, status: 1, received: 1 } as const;
 
-/** Opens {@link PaymentsAtRail} over the working set, and makes sure of its index. */
-export async function openPaymentsAtRail(db: Db): Promise<PaymentsAtRail> {
+/** Opens {@link PaymentsAtRail} over the working set. */
+export function openPaymentsAtRail(db: Db): PaymentsAtRail {
   const polls = db.collection<PollDocument>('polls');
-  await polls.createIndex(IN_FLIGHT_KEY, { partialFilterExpression: { inFlight: true } });
   return {
     inFlight: async (rail) => {
       const found = await polls

@@ -1,10 +1,10 @@
-import { type Db, type Document, MongoServerError } from 'mongodb';
+import type { CollectionSchema } from '@pesewa/messaging';
 
 const text = { bsonType: 'string' } as const;
 /** 64-bit whole numbers: a double would pass silently where a driver writes a JS number. */
 const whole = { bsonType: 'long', minimum: 0 } as const;
 
-const validators: Readonly<Record<string, Document>> = {
+const schemas = {
   entries: {
     required: ['debit', 'credit', 'amount', 'currency', 'kind', 'reference', 'causationId', 'at'],
     properties: {
@@ -114,25 +114,32 @@ const validators: Readonly<Record<string, Document>> = {
   },
 };
 
-const NAMESPACE_EXISTS = 48;
+const refusing = (schema: object) => ({ $jsonSchema: { bsonType: 'object', ...schema } });
 
-/** Creates the collections with their validators, so that the server itself refuses money that is no whole number. */
-export async function createCollections(db: Db): Promise<void> {
-  for (const [name, schema] of Object.entries(validators)) {
-    const validator = { $jsonSchema: { bsonType: 'object', ...schema } };
-    try {
-      await db.createCollection(name, { validator });
-    } catch (error) {
-      if (!(error instanceof MongoServerError) || error.code !== NAMESPACE_EXISTS) throw error;
-      await db.command({ collMod: name, validator });
-    }
-  }
+/** The collections of the ledger's database: by its validators the server itself refuses money that is no whole number. */
+export const ledgerCollections: readonly CollectionSchema[] = [
   // A wallet's entries in their order: its time never decreases. Not unique: the wallet itself counts.
-  await db.collection('entries').createIndex({ wallet: 1, at: 1, walletSequence: 1 });
-  // The operators' orders, the newest first, all of them or those of one status.
-  await db
-    .collection('commands')
-    .createIndexes([{ key: { at: -1, _id: -1 } }, { key: { status: 1, at: -1, _id: -1 } }]);
+  {
+    name: 'entries',
+    validator: refusing(schemas.entries),
+    indexes: [{ key: { wallet: 1, at: 1, walletSequence: 1 } }],
+  },
+  { name: 'wallets', validator: refusing(schemas.wallets) },
+  { name: 'refusals', validator: refusing(schemas.refusals) },
+  { name: 'refusedOrders', validator: refusing(schemas.refusedOrders) },
+  { name: 'accounts', validator: refusing(schemas.accounts) },
   // The pages of a shared account in each chain's order.
-  await db.collection('pages').createIndex({ 'accounts.account': 1, chain: 1, at: 1, _id: 1 });
-}
+  {
+    name: 'pages',
+    validator: refusing(schemas.pages),
+    indexes: [{ key: { 'accounts.account': 1, chain: 1, at: 1, _id: 1 } }],
+  },
+  // The operators' orders, the newest first, all of them or those of one status.
+  {
+    name: 'commands',
+    validator: refusing(schemas.commands),
+    indexes: [{ key: { at: -1, _id: -1 } }, { key: { status: 1, at: -1, _id: -1 } }],
+  },
+  { name: 'left_out' },
+  { name: 'coming_forward' },
+];

@@ -1,0 +1,91 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { StartProblem } from '@pesewa/kafka';
+import type { Document, IndexDescription } from 'mongodb';
+
+/** A collection that a service keeps, and what the server must know of it. */
+export interface CollectionSchema {
+  readonly name: string;
+  readonly indexes?: readonly IndexDescription[];
+  /** What every document must be like; the server refuses others. */
+  readonly validator?: Document;
+  /** Set where the newest documents alone are kept, so many. */
+  readonly capped?: { readonly bytes: number; readonly documents: number };
+}
+
+/** A collection as the server has it. */
+export interface FoundCollection {
+  readonly name: string;
+  readonly options: Document;
+  readonly indexes: readonly IndexDescription[];
+}
+
+/** What stands between Kafka and every service, in its own database. */
+const messagingCollections: readonly CollectionSchema[] = [
+  { name: 'outbox' },
+  { name: 'consumer_offsets' },
+  { name: 'leases' },
+  { name: 'realignments' },
+  {
+    name: 'parked',
+    indexes: [{ key: { parkedAt: -1, _id: -1 } }, { key: { state: 1, topic: 1, parkedAt: -1, _id: -1 } }],
+  },
+];
+
+/** All collections of a service's database: its own, and those of the road to Kafka. */
+export function allCollections(own: readonly CollectionSchema[] = []): readonly CollectionSchema[] {
+  return [...own, ...messagingCollections];
+}
+
+/** What a database lacks of what is declared, one problem for each thing; what it has beyond that is nobody's concern. */
+export function collectionProblems(
+  database: string,
+  declared: readonly CollectionSchema[],
+  found: readonly FoundCollection[],
+): readonly StartProblem[] {
+  const byName = new Map(found.map((collection) => [collection.name, collection]));
+  const problem = (what: string) => ({ message: `MongoDB: ${database}.${what}`, remedy: PREPARE });
+  return declared.flatMap((schema) => {
+    const standing = byName.get(schema.name);
+    if (!standing) return [problem(`${schema.name} does not exist`)];
+    const { validator, capped } = schema;
+    const isValidated =
+      validator === undefined || isDeepStrictEqual(standing.options['validator'], validator);
+    const isCapped = capped === undefined || standing.options['capped'] === true;
+    return [
+      ...(isValidated ? [] : [problem(`${schema.name} does not refuse what it must refuse`)]),
+      ...(isCapped ? [] : [problem(`${schema.name} has no bounds`)]),
+      ...indexProblems(schema, standing).map(problem),
+    ];
+  });
+}
+
+const PREPARE = 'run the service once with the argument `prepare`, by a user that may create indexes';
+
+function indexProblems(
+  { name, indexes = [] }: CollectionSchema,
+  { indexes: standing }: FoundCollection,
+): readonly string[] {
+  return indexes.flatMap((declared) => {
+    const fields = fieldsOf(declared);
+    const same = standing.find((index) => isDeepStrictEqual(fieldsOf(index), fields));
+    const shown = `${name}: the index ${fields.map(([field, way]) => `${field}:${String(way)}`).join(',')}`;
+    if (!same) return [`${shown} is missing`];
+    if (declared.unique === true && same.unique !== true) return [`${shown} is not unique`];
+    return isDeepStrictEqual(behaviourOf(declared), behaviourOf(same)) ? [] : [`${shown} is another one`];
+  });
+}
+
+/** The fields of an index in their order, which counts. */
+function fieldsOf({ key }: IndexDescription): readonly (readonly [string, unknown])[] {
+  return (key instanceof Map ? [...key] : Object.entries(key)).map(([field, way]) => [field, Number(way)]);
+}
+
+/** What makes two indexes of the same fields different ones. */
+function behaviourOf(index: IndexDescription) {
+  const { unique = false, partialFilterExpression = {}, expireAfterSeconds } = index;
+  return {
+    unique,
+    partialFilterExpression,
+    expireAfterSeconds: expireAfterSeconds === undefined ? undefined : Number(expireAfterSeconds),
+  };
+}

@@ -1,0 +1,61 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Db, type Document, MongoServerError } from 'mongodb';
+import type { CollectionSchema, FoundCollection } from './collections.ts';
+
+/** Makes sure of collections, their bounds, validators and indexes; what is there already is left alone. */
+export async function ensureCollections(db: Db, declared: readonly CollectionSchema[]): Promise<void> {
+  const standing = await readOptions(db);
+  await Promise.all(declared.map((schema) => ensure(db, schema, standing.get(schema.name))));
+}
+
+/** What a database has of these collections. */
+export async function readCollections(
+  db: Db,
+  declared: readonly CollectionSchema[],
+): Promise<readonly FoundCollection[]> {
+  const standing = await readOptions(db);
+  const existing = declared.flatMap(({ name }) => {
+    const options = standing.get(name);
+    return options ? [{ name, options }] : [];
+  });
+  return Promise.all(
+    existing.map(async (one) => ({ ...one, indexes: await db.collection(one.name).listIndexes().toArray() })),
+  );
+}
+
+const NAMESPACE_EXISTS = 48;
+
+async function ensure(db: Db, schema: CollectionSchema, standing: Document | undefined): Promise<void> {
+  const { name, validator, capped, indexes = [] } = schema;
+  if (standing) await change(db, schema, standing);
+  else {
+    const bounds = capped && { capped: true, size: capped.bytes, max: capped.documents };
+    try {
+      await db.createCollection(name, { ...bounds, ...(validator && { validator }) });
+    } catch (error) {
+      // Another replica that starts at the same time made it, of the same declaration.
+      if (!(error instanceof MongoServerError) || error.code !== NAMESPACE_EXISTS) throw error;
+    }
+  }
+  if (indexes.length > 0) await db.collection(name).createIndexes([...indexes]);
+}
+
+async function change(
+  db: Db,
+  { name, validator, capped }: CollectionSchema,
+  standing: Document,
+): Promise<void> {
+  if (validator && !isDeepStrictEqual(standing['validator'], validator))
+    await db.command({ collMod: name, validator });
+  if (!capped) return;
+  if (standing['capped'] !== true)
+    throw new Error(`${name} has no bounds: convert it to a capped collection, or drop it`);
+  const { bytes, documents } = capped;
+  if (Number(standing['size']) !== bytes || Number(standing['max']) !== documents)
+    await db.command({ collMod: name, cappedSize: bytes, cappedMax: documents });
+}
+
+async function readOptions(db: Db): Promise<ReadonlyMap<string, Document>> {
+  const found = await db.listCollections({}, { nameOnly: false }).toArray();
+  return new Map(found.map(({ name, options }) => [name, { ...options }]));
+}

@@ -1,0 +1,147 @@
+import { topics } from '@pesewa/contracts';
+import {
+  createKafka,
+  describeTopics,
+  judgeTopics,
+  type KafkaOptions,
+  type StartJudgement,
+} from '@pesewa/kafka';
+import { withDeadline } from '@pesewa/kernel';
+import type { ServiceScope } from '@pesewa/runtime';
+import { type MongoClient, MongoServerError } from 'mongodb';
+import { allCollections, type CollectionSchema } from './collections.ts';
+import { judgeServer } from './database-checks.ts';
+import { ensureCollections, readCollections } from './ensure-collections.ts';
+import { startLoop } from './loop.ts';
+import { connectClient, type Database, openDatabase } from './mongo.ts';
+import { type MessagingRole, topicsWritten } from './role.ts';
+
+/** What was found forbids to run; each reason is in the log. */
+class UnsafeError extends Error {
+  override readonly name = 'UnsafeError';
+}
+
+/** What a service keeps and uses, all of which is checked. */
+interface Declared extends MessagingRole {
+  /** The service's own. */
+  readonly collections?: readonly CollectionSchema[];
+  readonly kafka: KafkaOptions;
+}
+
+type Scope = Pick<
+  ServiceScope<{
+    readonly MONGODB_URL: string;
+    readonly DATABASE_PREFIX: string;
+    readonly TOPIC_PREFIX: string;
+    readonly NODE_ENV: string;
+  }>,
+  'config' | 'clock' | 'logger' | 'abort' | 'open'
+>;
+
+/** With the name that the database has, the installation's prefix before it. */
+interface Deps extends Declared {
+  readonly scope: Scope;
+}
+
+/** Opens the database of a service: in production after {@link checkStart}, elsewhere with all collections it declares. */
+export async function openCheckedDatabase(scope: Scope, declared: Declared): Promise<Database> {
+  const { config, clock } = scope;
+  const database = `${config.DATABASE_PREFIX}${declared.database}`;
+  const isProduction = config.NODE_ENV === 'production';
+  if (isProduction) await checkStart({ ...declared, database, scope });
+  const opened = await scope.open(
+    openDatabase({ url: config.MONGODB_URL, database, appName: declared.service, clock }),
+  );
+  if (!isProduction) await ensureCollections(opened.db, allCollections(declared.collections));
+  return opened;
+}
+
+/** Long enough for a cluster that lives; without Kafka a service starts (ADR 44). */
+const KAFKA_TIMEOUT_MS = 5_000;
+const KAFKA_PAUSE_MS = 15_000;
+
+/**
+ * Refuses to start against what could lose money in production: one log line for each reason, then an {@link UnsafeError}.
+ * Where Kafka does not answer now, its topics are judged once it does, and what is wrong with them ends the process.
+ */
+async function checkStart(deps: Deps): Promise<void> {
+  const { logger, open } = deps.scope;
+  const [server, kafka] = await Promise.all([
+    askServer(deps),
+    askKafka(deps).catch((error: unknown) => {
+      logger.warn({ err: error }, 'Kafka does not answer: its topics are checked once it does');
+    }),
+  ]);
+  refuse(logger, [server, ...(kafka ? [kafka] : [])]);
+  if (!kafka) await open(checkLater(deps));
+}
+
+function checkLater(deps: Deps): AsyncDisposable {
+  const { clock, logger, abort } = deps.scope;
+  let isJudged = false;
+  return startLoop({
+    name: 'topic check',
+    pauseMs: KAFKA_PAUSE_MS,
+    clock,
+    logger,
+    round: async () => {
+      if (isJudged) return false;
+      // A round that fails is logged, and repeated.
+      const judgement = await askKafka(deps);
+      isJudged = true;
+      try {
+        refuse(logger, [judgement]);
+      } catch (error) {
+        if (!(error instanceof UnsafeError)) throw error;
+        abort(error);
+      }
+      return false;
+    },
+  });
+}
+
+function refuse(logger: Scope['logger'], judgements: readonly StartJudgement[]): void {
+  for (const unchecked of judgements.flatMap((one) => one.unchecked)) logger.warn(unchecked);
+  const problems = judgements.flatMap((one) => one.problems);
+  for (const { message, remedy } of problems) logger.error({ remedy }, message);
+  if (problems.length > 0)
+    throw new UnsafeError(`production must not run like this: ${problems.length} problem(s), each logged`);
+}
+
+async function askServer({ scope, database, service, ...deps }: Deps): Promise<StartJudgement> {
+  const client = await connectClient({ url: scope.config.MONGODB_URL, appName: service });
+  try {
+    const declared = allCollections(deps.collections);
+    const [hello, transactionLifetimeS, collections] = await Promise.all([
+      client.db('admin').command({ hello: 1 }),
+      readLifetime(client),
+      readCollections(client.db(database), declared),
+    ]);
+    return judgeServer({ hello, transactionLifetimeS, database, collections }, declared);
+  } finally {
+    await client.close();
+  }
+}
+
+async function readLifetime(client: MongoClient): Promise<number | undefined> {
+  const name = 'transactionLifetimeLimitSeconds';
+  try {
+    const answer = await client.db('admin').command({ getParameter: 1, [name]: 1 });
+    return Number(answer[name]);
+  } catch (error) {
+    // Without the right to it, and of a mongos, which has no such parameter.
+    if (error instanceof MongoServerError) return undefined;
+    throw error;
+  }
+}
+
+async function askKafka(deps: Deps): Promise<StartJudgement> {
+  const { consumes = [], readsOutsideGroup = [] } = deps;
+  const used = [...topicsWritten(deps), ...[...consumes, ...readsOutsideGroup].map((name) => topics[name])];
+  const names = [...new Set(used.map(({ name }) => deps.scope.config.TOPIC_PREFIX + name))];
+  const kafka = createKafka({ ...deps.kafka, log: () => undefined }, 1);
+  return judgeTopics(
+    names,
+    await withDeadline(describeTopics(kafka, names), KAFKA_TIMEOUT_MS, deps.scope.clock),
+  );
+}

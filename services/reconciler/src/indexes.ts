@@ -1,0 +1,146 @@
+import type { CollectionSchema } from '@pesewa/messaging';
+
+/** The audit reads what is open by it, page by page; with `open` among its keys, counting reads no document. */
+export const OPEN_KEY = { open: 1, 'terms.kind': 1, openedAt: 1, _id: 1 } as const;
+
+/** Sums are read from its keys alone, for which `inFlight` must be among them; those of one size are found by them. */
+export const IN_FLIGHT_KEY = {
+  inFlight: 1,
+  'terms.rail': 1,
+  'terms.currency': 1,
+  mayDebit: 1,
+  mayCredit: 1,
+} as const;
+
+/** The records of a close by what they came to, in the order of their references. */
+export const CLOSE_RESULT_KEY = { close: 1, result: 1, _id: 1 } as const;
+
+/** The oldest open break of each kind. */
+export const BREAK_KINDS_KEY = { kind: 1, since: 1 } as const;
+
+const RUNS_KEPT_S = 400 * 86_400;
+
+const polls: CollectionSchema = {
+  name: 'polls',
+  indexes: [
+    // What is claimed is found by its keys alone.
+    { key: { watch: 1, dueAt: 1, _id: 1 }, partialFilterExpression: { watch: { $exists: true } } },
+    { key: { 'terms.kind': 1, openState: 1, openedAt: 1 }, partialFilterExpression: { open: true } },
+    { key: OPEN_KEY, partialFilterExpression: { open: true } },
+    {
+      key: { endedAt: 1, _id: 1, 'terms.rail': 1 },
+      partialFilterExpression: { endedAt: { $exists: true } },
+    },
+    // What was told in time costs no key of it.
+    { key: { endHeardAt: 1, _id: 1 }, partialFilterExpression: { endHeardAt: { $exists: true } } },
+    { key: { booksDueAt: 1 }, partialFilterExpression: { booksDueAt: { $exists: true } } },
+    { key: IN_FLIGHT_KEY, partialFilterExpression: { inFlight: true } },
+  ],
+};
+
+/** Breaks in the order in which they are listed. */
+export const BREAKS_BY_TIME = { openedAt: -1, _id: -1 } as const;
+
+/** The status is in it so that counting needs no documents. */
+export const BREAKS_COUNT_KEY = { status: 1, kind: 1, since: 1 } as const;
+
+/** One index for each way in which breaks are narrowed, in the order in which they are listed. */
+const breaks: CollectionSchema = {
+  name: 'breaks',
+  indexes: [
+    // Of a payment's field one open break tells, and one break's orders correct it, whatever else goes wrong.
+    {
+      key: { matters: 1 },
+      unique: true,
+      partialFilterExpression: { status: 'open', matters: { $exists: true } },
+    },
+    { key: { corrects: 1 }, unique: true, partialFilterExpression: { corrects: { $exists: true } } },
+    { key: { 'alsoFound._id': 1 }, partialFilterExpression: { alsoFound: { $exists: true } } },
+    {
+      key: { 'alsoFound.kind': 1, ...BREAKS_BY_TIME },
+      partialFilterExpression: { alsoFound: { $exists: true } },
+    },
+    { key: { kind: 1, reference: 1 }, unique: true, partialFilterExpression: { status: 'open' } },
+    { key: { kind: 1, rail: 1 }, partialFilterExpression: { status: 'open', rail: { $exists: true } } },
+    { key: BREAKS_COUNT_KEY, partialFilterExpression: { status: 'open' } },
+    { key: BREAK_KINDS_KEY, partialFilterExpression: { status: 'open' } },
+    { key: BREAKS_BY_TIME },
+    { key: { status: 1, ...BREAKS_BY_TIME } },
+    { key: { reference: 1, ...BREAKS_BY_TIME } },
+    { key: { kind: 1, ...BREAKS_BY_TIME } },
+    { key: { currency: 1, ...BREAKS_BY_TIME } },
+    { key: { rail: 1, ...BREAKS_BY_TIME }, partialFilterExpression: { rail: { $exists: true } } },
+    { key: { owner: 1, ...BREAKS_BY_TIME }, partialFilterExpression: { owner: { $exists: true } } },
+  ],
+};
+
+const closes: readonly CollectionSchema[] = [
+  {
+    name: 'closes',
+    indexes: [
+      { key: { dueAt: 1 }, partialFilterExpression: { running: true } },
+      { key: { keepUntil: 1 }, expireAfterSeconds: 0 },
+    ],
+  },
+  {
+    name: 'close_records',
+    indexes: [
+      { key: { waits: 1, dueAt: 1 }, partialFilterExpression: { waits: { $exists: true } } },
+      { key: CLOSE_RESULT_KEY },
+      { key: { keepUntil: 1 }, expireAfterSeconds: 0 },
+    ],
+  },
+];
+
+const statements: readonly CollectionSchema[] = [
+  { name: 'statements', indexes: [{ key: { at: -1, _id: -1 } }, { key: { status: 1, at: 1 } }] },
+  {
+    name: 'statement_records',
+    indexes: [
+      { key: { statement: 1, result: 1, _id: 1 } },
+      { key: { subject: 1, statement: 1 }, partialFilterExpression: { subject: { $exists: true } } },
+      // A movement is used by one line of a statement at most, whatever else goes wrong.
+      {
+        key: { uses: 1, statement: 1 },
+        unique: true,
+        partialFilterExpression: { uses: { $exists: true } },
+      },
+      {
+        key: { statement: 1, loose: 1, lane: 1, at: 1, _id: 1 },
+        partialFilterExpression: { loose: { $exists: true } },
+      },
+    ],
+  },
+  { name: 'statement_mappings' },
+];
+
+/** The collections of the reconciler's database. */
+export const reconcilerCollections: readonly CollectionSchema[] = [
+  polls,
+  breaks,
+  { name: 'adjustments' },
+  {
+    name: 'decisions',
+    indexes: [
+      { key: { at: -1, _id: -1 } },
+      { key: { reference: 1, at: -1, _id: -1 } },
+      { key: { breakId: 1 } },
+    ],
+  },
+  { name: 'floats', indexes: [{ key: { rail: 1 } }] },
+  { name: 'wallets' },
+  {
+    name: 'runs',
+    indexes: [
+      { key: { rail: 1, currency: 1, _id: -1 } },
+      { key: { at: 1 }, expireAfterSeconds: RUNS_KEPT_S },
+    ],
+  },
+  { name: 'coverage_runs', indexes: [{ key: { at: 1 }, expireAfterSeconds: RUNS_KEPT_S }] },
+  { name: 'steps', indexes: [{ key: { dueAt: 1 } }] },
+  { name: 'step_marks' },
+  { name: 'paces' },
+  { name: 'turns' },
+  ...closes,
+  ...statements,
+];

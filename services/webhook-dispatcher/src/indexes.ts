@@ -1,0 +1,15 @@
+import type { CollectionSchema } from '@pesewa/messaging';
+
+/** The collections of the webhook-dispatcher's database. */
+export const webhookCollections: readonly CollectionSchema[] = [
+  {
+    name: 'deliveries',
+    indexes: [
+      { key: { dueAt: 1, lane: 1 }, partialFilterExpression: { state: 'pending' } },
+      { key: { reference: 1, _id: 1 } },
+      { key: { merchantReference: 1, _id: 1 } },
+      { key: { state: 1, _id: 1 } },
+    ],
+  },
+  { name: 'attempts', indexes: [{ key: { deliveryId: 1, at: 1 } }] },
+];
