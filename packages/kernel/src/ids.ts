@@ -28,6 +28,13 @@ export function createIds(clock: Clock, random: Random): Ids {
   };
 }
 
+const TIME_HEX = 12;
+
+/** What every identifier with this prefix sorts after that was born at the time or later, in milliseconds. */
+export function firstIdAt(prefix: IdPrefix, atMs: number): string {
+  return `${prefix}-${Math.max(0, Math.trunc(atMs)).toString(16).padStart(TIME_HEX, '0')}`;
+}
+
 /** Whether a text has the form of an identifier of ours with this prefix; it need not exist. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}-`) && /^[0-9a-f]{32}$/.test(text.slice(prefix.length + 1));

@@ -5,7 +5,7 @@ export { DeadlineError, withDeadline } from './deadline.ts';
 export type { Decider } from './decider.ts';
 export { type FeeSchedule, feeFor } from './fees.ts';
 export { judgeDecision, type ProposalRefusal, proposalExpiryMs } from './four-eyes.ts';
-export { createIds, eventIdFrom, type IdPrefix, type Ids, isId } from './ids.ts';
+export { createIds, eventIdFrom, firstIdAt, type IdPrefix, type Ids, isId } from './ids.ts';
 export { type AmountRefusal, formatAmount, MINOR_UNITS_MAX, type Money, parseAmount } from './money.ts';
 export { type Random, systemRandom } from './random.ts';
 export { accept, type Result, refuse } from './result.ts';

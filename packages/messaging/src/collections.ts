@@ -19,6 +19,11 @@ export interface FoundCollection {
   readonly indexes: readonly IndexDescription[];
 }
 
+/** A message that waits for people is kept for as long as it waits. */
+const decided = ['replayed', 'discarded'] as const;
+/** Longer than any topic keeps an event: until then a discarded one may come again. */
+const PARKED_KEPT_S = 400 * 86_400;
+
 /** What stands between Kafka and every service, in its own database. */
 const messagingCollections: readonly CollectionSchema[] = [
   { name: 'outbox' },
@@ -27,7 +32,16 @@ const messagingCollections: readonly CollectionSchema[] = [
   { name: 'realignments' },
   {
     name: 'parked',
-    indexes: [{ key: { parkedAt: -1, _id: -1 } }, { key: { state: 1, topic: 1, parkedAt: -1, _id: -1 } }],
+    indexes: [
+      { key: { parkedAt: -1, _id: -1 } },
+      { key: { state: 1, topic: 1, parkedAt: -1, _id: -1 } },
+      ...decided.map((state) => ({
+        key: { parkedAt: 1 },
+        name: `forget_${state}`,
+        expireAfterSeconds: PARKED_KEPT_S,
+        partialFilterExpression: { state },
+      })),
+    ],
   },
 ];
 

@@ -5,6 +5,7 @@ export { CLOCK_SKEW_MAX_MS } from './clock-guard.ts';
 export { type Codec, openCodec, registerSchemas, UndecodableError } from './codec.ts';
 export type { CollectionSchema } from './collections.ts';
 export { ensureCollections } from './ensure-collections.ts';
+export { ERASURES, startEraser } from './eraser.ts';
 export type { GroupCommit } from './group-commit.ts';
 export { leasesOf, takeLease } from './lease.ts';
 export { type Loop, startLoop } from './loop.ts';

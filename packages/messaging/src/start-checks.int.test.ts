@@ -24,13 +24,20 @@ beforeAll(async () => {
   config = { ...(await prepareTestNames(['ledger'])), NODE_ENV: 'production' };
 });
 
+/** A line of the log. */
+interface Line {
+  readonly level: number;
+  readonly msg: string;
+  readonly remedy?: string;
+}
+
 /** Starts as production would, and gives the log's lines of a level beside how it ended. */
 async function start(changes: Partial<TestConfig> = {}) {
-  const lines: { readonly level: number; readonly msg: string; readonly remedy?: string }[] = [];
+  const lines: Line[] = [];
   const logger = createLogger(
     { name: 'test', level: 'warn' },
     {
-      write: (line: string) => void lines.push(JSON.parse(line)),
+      write: (line: string) => void lines.push(JSON.parse(line) as Line),
     },
   );
   await using scope = openTestScope({ ...config, ...changes }, { logger });

@@ -11,6 +11,7 @@ import { createApp } from './app.ts';
 import { createCollections } from './collections.ts';
 import { type Completer, createCompleter } from './completer.ts';
 import type { settings } from './config.ts';
+import { startErasing } from './erasing.ts';
 import { collectionEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
 import { collectionCollections } from './indexes.ts';
@@ -84,6 +85,7 @@ export async function composeGateway(
   await messaging.consume(
     createHandlers({ collections, republish, resubmitGraceMs, becameDue: initiator.wake }),
   );
+  await scope.open(startErasing(scope, messaging, config.PERSONAL_DATA_KEEP_DAYS));
   addPaymentRoutes(scope.operator, store);
   const requests = createCounter(1);
   const app = createApp({

@@ -40,6 +40,11 @@ export const settings = serviceSettings
     MERCHANT_OTP_TRIES_PER_NUMBER_PER_HOUR: perNumber
       .default(10)
       .describe("OTPs passed on for one customer's number in an hour, of one merchant; 1000000 is no limit"),
+    PERSONAL_DATA_KEEP_DAYS: wholeNumberSetting({ min: 30, max: 3_650 })
+      .default(400)
+      .describe(
+        "how long after its acceptance an ended collection keeps people's names, numbers and accounts",
+      ),
   })
   .superRefine(refuseOriginsInProduction);
 

@@ -13,6 +13,7 @@ import { openBatchStore } from './batch-store.ts';
 import { createBatches } from './batches.ts';
 import type { settings } from './config.ts';
 import { startDecidedEnds } from './decided-ends.ts';
+import { startErasing } from './erasing.ts';
 import { payoutEvents } from './events.ts';
 import { createFlagUrl } from './flags.ts';
 import { createHandlers } from './handlers.ts';
@@ -70,7 +71,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   const railNames = rails.all.map(({ name }) => name);
   gaugeOldestHeld({ store: accepting.store, rails: railNames, registry: scope.metrics, clock });
   const gate = createRecoveryGate({ messaging, health: scope.health, clock, logger });
-  const becameDue = await startSubmitting(scope, { rails, messaging, store, payouts, mayAct: gate.isOpen });
+  const becameDue = await startLoops(scope, { rails, messaging, store, payouts, mayAct: gate.isOpen });
   const resubmitGraceMs = readResubmitGraceMs(config, rails.all);
   const republish = createRepublish(accepting);
   await messaging.consume(
@@ -114,7 +115,7 @@ async function openRemembering(
   return remembering;
 }
 
-async function startSubmitting(
+async function startLoops(
   scope: Scope,
   parts: {
     readonly rails: Rails;
@@ -148,5 +149,6 @@ async function startSubmitting(
       pauseMs: config.SUBMIT_PAUSE_MS,
     }),
   );
+  await scope.open(startErasing(scope, rest.messaging, config.PERSONAL_DATA_KEEP_DAYS));
   return submitter.wake;
 }

@@ -29,6 +29,9 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   SUBMIT_PAUSE_MS: durationMsSetting
     .default(500)
     .describe('pause between looks for due payouts when nothing wakes us'),
+  PERSONAL_DATA_KEEP_DAYS: wholeNumberSetting({ min: 30, max: 3_650 })
+    .default(400)
+    .describe("how long after its acceptance an ended payout keeps people's names, numbers and accounts"),
 });
 
 /** The environment of this process; read nowhere else. */

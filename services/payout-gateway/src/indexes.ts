@@ -1,4 +1,4 @@
-import { type CollectionSchema, paymentIndexes } from '@pesewa/messaging';
+import { type CollectionSchema, ERASURES, paymentIndexes } from '@pesewa/messaging';
 
 /** The collections of the payout-gateway's database. */
 export const payoutCollections: readonly CollectionSchema[] = [
@@ -10,6 +10,7 @@ export const payoutCollections: readonly CollectionSchema[] = [
       { key: { dueAt: 1 }, partialFilterExpression: { 'decided.stands': true } },
     ],
   },
+  { name: ERASURES },
   { name: 'batches' },
   { name: 'marks' },
   { name: 'processors' },

@@ -53,7 +53,9 @@ test('prepare makes the database and says so; in production the service makes no
   expect(run([]).stdout).not.toContain(`MongoDB: ${db.databaseName}`);
 
   expect(run(['prepare'], { OPERATOR_TOKEN: '' })).toMatchObject({ status: 2, stdout: '' });
-  expect(run(['repair'])).toMatchObject({ status: 2, stderr: expect.stringContaining('unknown argument') });
+  const unknown = run(['repair']);
+  expect(unknown.status).toBe(2);
+  expect(unknown.stderr).toContain('unknown argument');
   const unreachable = `${config.MONGODB_URL.replace(/\/\/[^/]+/, '//127.0.0.1:1')}&serverSelectionTimeoutMS=200`;
   expect(run(['prepare'], { MONGODB_URL: unreachable }).status).toBe(1);
 });

@@ -121,7 +121,7 @@ async function openParts(scope: Scope) {
     messaging,
     db,
     keepMs,
-    store: openWorkingStore(db),
+    store: openWorkingStore(db, config.PAYMENT_KEEP_DAYS),
     stepStore: openStepStore(db),
     onItsWay: createOnItsWay({ messaging, clock, logger }),
     breaks: openBreakStore(db),

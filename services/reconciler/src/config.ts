@@ -44,6 +44,9 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   UNKNOWN_REFERENCE_KEEP_DAYS: wholeNumberSetting({ min: 1, max: 3_650 })
     .default(30)
     .describe('after how long such a reference is forgotten and its break closed'),
+  PAYMENT_KEEP_DAYS: wholeNumberSetting({ min: 400, max: 3_650 })
+    .default(800)
+    .describe('how long after its end a payment with nothing left to do and no break is watched for'),
   COVERAGE_INTERVAL: z
     .string()
     .default('30 2 * * *')

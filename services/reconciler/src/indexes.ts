@@ -34,6 +34,8 @@ const polls: CollectionSchema = {
     // What was told in time costs no key of it.
     { key: { endHeardAt: 1, _id: 1 }, partialFilterExpression: { endHeardAt: { $exists: true } } },
     { key: { booksDueAt: 1 }, partialFilterExpression: { booksDueAt: { $exists: true } } },
+    // Set where nothing is left to do.
+    { key: { forgetAt: 1 }, expireAfterSeconds: 0 },
     { key: IN_FLIGHT_KEY, partialFilterExpression: { inFlight: true } },
   ],
 };

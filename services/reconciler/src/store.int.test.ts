@@ -1,20 +1,22 @@
 import { type Database, ensureCollections, openDatabase } from '@pesewa/messaging';
 import { openTestScope, prepareTestNames } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { awaited, type Tracked } from './domain/tracked.ts';
 import { reconcilerCollections } from './indexes.ts';
 import { openWorkingStore, type WorkingStore } from './store.ts';
 
 const resources = new AsyncDisposableStack();
 let db: Database['db'];
+let client: Database['client'];
 let working: WorkingStore;
 
 beforeAll(async () => {
   const config = await prepareTestNames([]);
   const scope = resources.use(openTestScope(config));
   const database = `${config.DATABASE_PREFIX}working`;
-  ({ db } = await scope.open(openDatabase({ url: config.MONGODB_URL, database, appName: 'test' })));
+  ({ db, client } = await scope.open(openDatabase({ url: config.MONGODB_URL, database, appName: 'test' })));
   await ensureCollections(db, reconcilerCollections);
-  working = openWorkingStore(db);
+  working = openWorkingStore(db, 800);
 });
 
 afterAll(async () => {
@@ -51,4 +53,36 @@ it('counts what is open by keys alone, however much it is', async () => {
     expect(count['docsExamined']).toBe(0);
     expect(count['keysExamined']).toBeLessThanOrEqual(301);
   }
+});
+
+it('deletes a payment a time after its end, unless anything is left to do', async () => {
+  const dayMs = 86_400_000;
+  const terms = {
+    kind: 'payout',
+    rail: 'upstream',
+    merchantId: 'demo',
+    currency: 'KES',
+    country: 'KEN',
+    amount: 100n,
+    railFee: 1n,
+  } as const;
+  const over: Tracked = {
+    ...awaited('po-over', 0),
+    terms,
+    status: 'completed',
+    endedAtMs: dayMs,
+    dueAtMs: null,
+    posted: true,
+  };
+  const session = client.startSession();
+  await session.withTransaction(() =>
+    working.save([over, { ...over, reference: 'po-due', dueAtMs: dayMs }], session),
+  );
+  await session.endSession();
+  const polls = db.collection<{ _id: string }>('polls');
+  expect(await polls.findOne({ _id: 'po-over' })).toHaveProperty('forgetAt', new Date(801 * dayMs));
+  expect(await polls.findOne({ _id: 'po-due' })).not.toHaveProperty('forgetAt');
+  expect(await polls.indexes()).toContainEqual(
+    expect.objectContaining({ key: { forgetAt: 1 }, expireAfterSeconds: 0 }),
+  );
 });

@@ -5,6 +5,7 @@ import {
   type Booked,
   type HistoryEntry,
   inFlight,
+  isOver,
   type Known,
   type OpenState,
   openStateOf,
@@ -58,6 +59,8 @@ export interface PollDocument extends Claimable {
   readonly charged?: bigint;
   readonly breaks: readonly string[];
   readonly known?: readonly Known[];
+  /** When it is deleted; absent while anything is left to do, and where it ever had a break. */
+  readonly forgetAt?: Date;
   readonly endToldAt?: Date;
   readonly posted: boolean;
   readonly refunded: boolean;
@@ -107,8 +110,8 @@ export interface WorkingStore {
 /** A metric may wait so long for its count. */
 const COUNT_TIMEOUT_MS = 1_000;
 
-/** Opens the working set. */
-export function openWorkingStore(db: Db): WorkingStore {
+/** Opens the working set; what is over is deleted so many days after its end. */
+export function openWorkingStore(db: Db, keepDays: number): WorkingStore {
   const collection = db.collection<PollDocument>('polls');
   return {
     collection,
@@ -119,7 +122,10 @@ export function openWorkingStore(db: Db): WorkingStore {
     },
     save: async (payments, session) => {
       if (payments.length === 0) return;
-      await collection.bulkWrite(payments.map(toReplacement), { session, ordered: false });
+      await collection.bulkWrite(
+        payments.map((payment) => toReplacement(payment, keepDays * DAY_MS)),
+        { session, ordered: false },
+      );
     },
     forget: async (references, session) => {
       const unknown = {
@@ -164,12 +170,14 @@ async function oldestOpen(
   return { kind, state, openedAt: oldest?.openedAt ?? null };
 }
 
-function toReplacement(tracked: Tracked): AnyBulkWriteOperation<PollDocument> {
-  const { _id, ...replacement } = toDocument(tracked);
+const DAY_MS = 86_400_000;
+
+function toReplacement(tracked: Tracked, keepMs: number): AnyBulkWriteOperation<PollDocument> {
+  const { _id, ...replacement } = toDocument(tracked, keepMs);
   return { replaceOne: { filter: { _id }, replacement, upsert: true } };
 }
 
-function toDocument(tracked: Tracked): PollDocument {
+function toDocument(tracked: Tracked, keepMs: number): PollDocument {
   const { reference, terms, dueAtMs, scheduledAtMs, askedAtMs, claim, openedAtMs, ...others } = tracked;
   const { acceptedAtMs, refusedAtMs, notFoundSinceMs, callbacks, received, charged, ...further } = others;
   const { endedAtMs, endHeardAtMs, released, booked, booksDueAtMs, known, endToldAtMs, ...more } = further;
@@ -189,6 +197,7 @@ function toDocument(tracked: Tracked): PollDocument {
     ...(charged !== null && { charged }),
     openedAt: new Date(openedAtMs),
     ...(endedAtMs !== null && { endedAt: new Date(endedAtMs) }),
+    ...(endedAtMs !== null && isOver(tracked) && { forgetAt: new Date(endedAtMs + keepMs) }),
     ...(endHeardAtMs !== null && { endHeardAt: new Date(endHeardAtMs) }),
     ...(released && { released }),
     ...(booked !== null && { booked }),

@@ -1,5 +1,5 @@
 import { refuseOriginsInProduction, webhookAddressSettings } from '@pesewa/addresses';
-import { services } from '@pesewa/contracts';
+import { services, WEBHOOK_KEEP_DAYS_MIN } from '@pesewa/contracts';
 import {
   durationMsSetting,
   messagingSettings,
@@ -45,6 +45,9 @@ export const settings = serviceSettings
     DELIVERY_PAUSE_MS: durationMsSetting
       .default(500)
       .describe('pause between looks for due deliveries when nothing wakes us'),
+    DELIVERY_KEEP_DAYS: wholeNumberSetting({ min: WEBHOOK_KEEP_DAYS_MIN, max: 3_650 })
+      .default(90)
+      .describe('how long a delivery that has ended can be listed and resent, and each attempt be looked at'),
   })
   .superRefine(refuseOriginsInProduction);
 

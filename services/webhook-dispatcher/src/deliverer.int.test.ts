@@ -19,6 +19,7 @@ const clock = systemClock;
 const ids = createIds(systemClock, systemRandom);
 const logger = createLogger({ name: 'test', level: 'silent' });
 const secrets = [createWebhookSecret(systemRandom), createWebhookSecret(systemRandom)];
+const KEEP_DAYS = 90;
 const DEADLINE_MS = 400;
 
 type Database = Awaited<ReturnType<typeof openDatabase>>;
@@ -32,7 +33,7 @@ beforeAll(async () => {
   const url = process.env['MONGODB_URL'] ?? '';
   database = await openDatabase({ url, database: `test-${randomUUID()}`, appName: 'test' });
   await ensureCollections(database.db, webhookCollections);
-  store = openDeliveryStore(database.db);
+  store = openDeliveryStore(database.db, KEEP_DAYS);
 });
 afterAll(async () => {
   await database.db.dropDatabase();
@@ -124,6 +125,29 @@ async function ended(id = 'po-1-completed') {
     { timeout: 10_000, interval: 20 },
   );
 }
+
+test('what has ended is deleted a time later, each attempt too, and nothing that is still owed', async () => {
+  for (const name of ['deliveries', 'attempts']) {
+    const indexes = await database.db.collection(name).indexes();
+    expect(indexes).toContainEqual(expect.objectContaining({ key: { forgetAt: 1 }, expireAfterSeconds: 0 }));
+  }
+  const keepMs = KEEP_DAYS * 86_400_000;
+  endpoint.answering(status(500), status(200));
+  const bornAtMs = clock.nowMs();
+  await dispatcher.bear(owed());
+  expect(await store.collection.findOne({})).not.toHaveProperty('forgetAt');
+  const { forgetAt } = await ended();
+  expect(forgetAt?.getTime()).toBeGreaterThanOrEqual(bornAtMs + keepMs);
+  expect(forgetAt?.getTime()).toBeLessThanOrEqual(clock.nowMs() + keepMs);
+  const attempts = await store.listAttempts('po-1-completed', 10);
+  expect(attempts.map((attempt) => attempt.forgetAt.getTime() - attempt.at.getTime())).toEqual([
+    keepMs,
+    keepMs,
+  ]);
+  // One that is owed again is kept until it has ended again.
+  await store.renew('po-1-completed', clock.nowMs() + 60_000);
+  expect(await store.collection.findOne({})).not.toHaveProperty('forgetAt');
+});
 
 test('a webhook is delivered once, signed over the stored bytes by every secret', async () => {
   endpoint.answering(status(200));

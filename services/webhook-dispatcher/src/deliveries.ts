@@ -4,7 +4,7 @@ import type { DeliveryEvents } from './events.ts';
 import type { DeliveryChange, DeliveryStore, NewDelivery } from './store.ts';
 
 /** What came of a claimed delivery: its change, but for the state it is read in anew. */
-export interface Settlement extends Omit<DeliveryChange, 'delivery'> {
+export interface Settlement extends Omit<DeliveryChange, 'delivery' | 'atMs'> {
   readonly id: string;
   /** The claim it was taken with; one that has been replaced settles nothing. */
   readonly claim: string;
@@ -35,9 +35,10 @@ export function createDeliveries(deps: {
     async (settlements, transaction) => {
       const claimed = await store.findClaimed(settlements, transaction.session);
       const byId = new Map(claimed.map((delivery) => [delivery._id, delivery]));
+      const atMs = deps.clock.nowMs();
       const changes = settlements.flatMap(({ id, claim: _claim, ...change }) => {
         const delivery = byId.get(id);
-        return delivery === undefined ? [] : [{ ...change, delivery }];
+        return delivery === undefined ? [] : [{ ...change, delivery, atMs }];
       });
       await store.save(changes, transaction.session);
       for (const change of changes) {

@@ -1,5 +1,8 @@
 import type { CollectionSchema } from '@pesewa/messaging';
 
+/** The moment is in each document, and absent while it is open: another setting counts for those that come after it. */
+const FORGET = { key: { forgetAt: 1 }, expireAfterSeconds: 0 } as const;
+
 /** The collections of the webhook-dispatcher's database. */
 export const webhookCollections: readonly CollectionSchema[] = [
   {
@@ -9,7 +12,8 @@ export const webhookCollections: readonly CollectionSchema[] = [
       { key: { reference: 1, _id: 1 } },
       { key: { merchantReference: 1, _id: 1 } },
       { key: { state: 1, _id: 1 } },
+      FORGET,
     ],
   },
-  { name: 'attempts', indexes: [{ key: { deliveryId: 1, at: 1 } }] },
+  { name: 'attempts', indexes: [{ key: { deliveryId: 1, at: 1 } }, FORGET] },
 ];

@@ -20,7 +20,7 @@ await runService({ name: 'webhook-dispatcher', settings, environment, prepare },
     service: 'webhook-dispatcher',
     collections: webhookCollections,
   });
-  const store = openDeliveryStore(messaging.db);
+  const store = openDeliveryStore(messaging.db, config.DELIVERY_KEEP_DAYS);
   const sender = await scope.open(
     openSender({
       allowedOrigins: config.WEBHOOK_ALLOWED_ORIGINS,

@@ -28,6 +28,8 @@ export interface DeliveryDocument extends Claimable {
   readonly lastError?: AttemptError;
   /** Why it is exhausted or discarded. */
   readonly reason?: string;
+  /** When it is deleted; absent while it is `pending`. */
+  readonly forgetAt?: Date;
 }
 
 /** What a delivery is born with. */
@@ -54,6 +56,7 @@ export interface AttemptDocument {
   readonly status?: number;
   readonly error?: AttemptError;
   readonly durationMs: number;
+  readonly forgetAt: Date;
 }
 
 /** A claimed delivery's new state. */
@@ -62,6 +65,8 @@ export interface DeliveryChange {
   readonly state: DeliveryState;
   /** When it is due again; absent once it has ended. */
   readonly dueAtMs?: number;
+  /** When this came of it. */
+  readonly atMs: number;
   readonly reason?: string;
   /** Absent where nothing was sent. */
   readonly attempt?: {
@@ -100,8 +105,11 @@ export interface DeliveryStore {
   readonly listAttempts: (deliveryId: string, limit: number) => Promise<readonly AttemptDocument[]>;
 }
 
-/** Opens the store. */
-export function openDeliveryStore(db: Db): DeliveryStore {
+const DAY_MS = 86_400_000;
+
+/** Opens the store; what has ended, and each attempt, is deleted so many days later. */
+export function openDeliveryStore(db: Db, keepDays: number): DeliveryStore {
+  const forgetAfter = (atMs: number) => new Date(atMs + keepDays * DAY_MS);
   const deliveries = db.collection<DeliveryDocument>('deliveries');
   const attempts = db.collection<AttemptDocument>('attempts');
   return {
@@ -117,8 +125,11 @@ export function openDeliveryStore(db: Db): DeliveryStore {
         .toArray(),
     save: async (changes, session) => {
       if (changes.length === 0) return;
-      await deliveries.bulkWrite(changes.map(toUpdate), { session, ordered: false });
-      const tried = changes.flatMap(toAttempt);
+      await deliveries.bulkWrite(
+        changes.map((change) => toUpdate(change, forgetAfter)),
+        { session, ordered: false },
+      );
+      const tried = changes.flatMap((change) => toAttempt(change, forgetAfter));
       if (tried.length > 0) await attempts.insertMany(tried, { session });
     },
     giveBack: async (id, claim, dueAtMs) => {
@@ -133,7 +144,7 @@ export function openDeliveryStore(db: Db): DeliveryStore {
         {
           $set: { state: 'pending', dueAt: new Date(dueAtMs), roundAttempts: 0 },
           // Whoever is on it right now loses the claim: what it brings home no longer counts.
-          $unset: { claim: true, reason: true },
+          $unset: { claim: true, reason: true, forgetAt: true },
         },
       );
       return renewed.matchedCount > 0;
@@ -165,13 +176,12 @@ function toInsert({ _id, bornAtMs, ...born }: NewDelivery): AnyBulkWriteOperatio
   return { updateOne: { filter: { _id }, update: { $setOnInsert }, upsert: true } };
 }
 
-function toUpdate({
-  delivery,
-  state,
-  dueAtMs,
-  reason,
-  attempt,
-}: DeliveryChange): AnyBulkWriteOperation<DeliveryDocument> {
+type ForgetAfter = (atMs: number) => Date;
+
+function toUpdate(
+  { delivery, state, dueAtMs, reason, attempt, atMs }: DeliveryChange,
+  forgetAfter: ForgetAfter,
+): AnyBulkWriteOperation<DeliveryDocument> {
   const tried = attempt === undefined ? 0 : 1;
   return {
     updateOne: {
@@ -181,7 +191,7 @@ function toUpdate({
           state,
           attempts: delivery.attempts + tried,
           roundAttempts: delivery.roundAttempts + tried,
-          ...(dueAtMs !== undefined && { dueAt: new Date(dueAtMs) }),
+          ...(dueAtMs === undefined ? { forgetAt: forgetAfter(atMs) } : { dueAt: new Date(dueAtMs) }),
           ...(reason !== undefined && { reason }),
           ...(attempt?.status !== undefined && { lastStatus: attempt.status }),
           ...(attempt?.error !== undefined && { lastError: attempt.error }),
@@ -197,9 +207,15 @@ function toUpdate({
   };
 }
 
-function toAttempt({ delivery, attempt }: DeliveryChange): readonly AttemptDocument[] {
+function toAttempt(
+  { delivery, attempt }: DeliveryChange,
+  forgetAfter: ForgetAfter,
+): readonly AttemptDocument[] {
   if (attempt === undefined) return [];
   const { atMs, ...rest } = attempt;
   const number = delivery.attempts + 1;
-  return [{ _id: `${delivery._id}#${number}`, deliveryId: delivery._id, at: new Date(atMs), ...rest }];
+  const forgetAt = forgetAfter(atMs);
+  return [
+    { _id: `${delivery._id}#${number}`, deliveryId: delivery._id, at: new Date(atMs), ...rest, forgetAt },
+  ];
 }

@@ -29,6 +29,8 @@ export interface CallbackDocument extends RequestDocument, RecordFields {
   /** The rail's own id of the message, null where no signature vouches for it. */
   readonly messageId: string | null;
   readonly forgetAt: Date;
+  /** Set once its body and its sender are erased: it can't be read again. */
+  readonly erased?: true;
 }
 
 /** What is read of a document to know its record. */

@@ -40,6 +40,11 @@ const everySetting = serviceSettings.extend(messagingSettings.shape).extend({
   UNVERIFIED_CALLBACK_KEEP_DAYS: keepDaysSetting
     .default(30)
     .describe('the same for callbacks that neither a signature nor a list of addresses vouches for'),
+  CALLBACK_BODY_KEEP_DAYS: keepDaysSetting
+    .default(90)
+    .describe(
+      'how long the body, the headers and the sender of a callback are kept; those that failed keep them',
+    ),
   UNVERIFIED_CALLBACKS_PER_SECOND_MAX: wholeNumberSetting({ min: 1, max: 1_000_000 })
     .default(2_000)
     .describe('callbacks without a verified signature that are taken, per rail and replica'),

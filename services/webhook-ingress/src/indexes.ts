@@ -1,4 +1,4 @@
-import type { CollectionSchema } from '@pesewa/messaging';
+import { type CollectionSchema, ERASURES } from '@pesewa/messaging';
 
 /** The collections of the webhook-ingress's database. */
 export const callbackCollections: readonly CollectionSchema[] = [
@@ -12,6 +12,7 @@ export const callbackCollections: readonly CollectionSchema[] = [
       { key: { forgetAt: 1 }, expireAfterSeconds: 0 },
     ],
   },
+  { name: ERASURES },
   // Whoever knows the address can send garbage, so what is rejected is bounded: the oldest makes room.
   { name: 'rejected_callbacks', capped: { bytes: 32 * 1024 * 1024, documents: 10_000 } },
 ];

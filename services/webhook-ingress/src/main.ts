@@ -5,6 +5,7 @@ import { runService, serveHttp } from '@pesewa/runtime';
 import { createApp } from './app.ts';
 import { createCallbacks } from './callbacks.ts';
 import { environment, settings } from './config.ts';
+import { startErasing } from './erasing.ts';
 import { callbackEvents } from './events.ts';
 import { noteUnauthenticatedRails } from './exposure.ts';
 import { callbackCollections } from './indexes.ts';
@@ -16,7 +17,7 @@ import { openCallbackStore } from './store.ts';
 const prepare = prepareDatabase('webhook-ingress', callbackCollections);
 
 await runService({ name: 'webhook-ingress', settings, environment, prepare }, async (scope) => {
-  const { config, logger, clock, ids, metrics: registry } = scope;
+  const { config, logger, clock, metrics: registry } = scope;
   const isProduction = config.NODE_ENV === 'production';
   noteUnauthenticatedRails({ rails: config.RAILS, isProduction, logger, registry });
   const messaging = await openMessaging(scope, {
@@ -28,15 +29,14 @@ await runService({ name: 'webhook-ingress', settings, environment, prepare }, as
     unverifiedKeepDays: config.UNVERIFIED_CALLBACK_KEEP_DAYS,
   });
   gaugeFailed({ store, registry, clock });
+  await scope.open(startErasing(scope, messaging, config.CALLBACK_BODY_KEEP_DAYS));
   const rails = await scope.open(openRails(config.RAILS, { clock, logger }));
   const perSecondMax = config.UNVERIFIED_CALLBACKS_PER_SECOND_MAX;
   const callbacks = createCallbacks({
+    ...scope,
     store,
     events: callbackEvents,
     messaging,
-    ids,
-    clock,
-    logger,
     rail: (name) => rails.get(name),
     repassAfterMs: config.REPASS_AFTER_MS,
     storeTimeoutMs: config.STORE_TIMEOUT_MS,

@@ -40,6 +40,7 @@ export interface CallbackStore {
     },
     session: ClientSession,
   ) => Promise<void>;
+  /** Nothing once its body is erased. */
   readonly find: (id: string) => Promise<StoredCallback | undefined>;
   /** Oldest first. */
   readonly list: (query: CallbackQuery) => Promise<readonly CallbackSummary[]>;
@@ -86,7 +87,7 @@ export function openCallbackStore(db: Db, retention: Retention): CallbackStore {
       await callbacks.bulkWrite(writes, { session });
     },
     find: async (id) => {
-      const document = await callbacks.findOne({ id });
+      const document = await callbacks.findOne({ id, erased: { $exists: false } });
       return document === null ? undefined : storedCallback(document);
     },
     list: (query) => list(db, query),

@@ -125,6 +125,9 @@ export function walletKeyOf(merchantId: string, currency: string): string {
   return `${merchantId}:${currency}`;
 }
 
+/** The dispatcher keeps a webhook for at least so many days after it has ended: so long one that is missing was never there. */
+export const WEBHOOK_KEEP_DAYS_MIN = 30;
+
 /**
  * The id of the webhook that a merchant is owed for an end of a payment: the same for the service that sends it and for whoever
  * looks whether there is one. It has no dot, which Standard Webhooks puts between the parts that are signed.

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { terms as termsOf } from '../fixtures/verdicts.ts';
 import type { Claim } from './claim.ts';
 import { type Sighting, sight } from './sightings.ts';
-import { awaited, inFlight, remember, type Tracked } from './tracked.ts';
+import { awaited, inFlight, isOver, remember, type Tracked } from './tracked.ts';
 
 const terms = termsOf('payout');
 const opened: Sighting = { kind: 'opened', name: 'PayoutAccepted', version: 1n, atMs: 1_000, terms };
@@ -212,5 +212,25 @@ describe('what is in flight', () => {
   it('a collection may have come in, less what the rail keeps', () => {
     const collection: Sighting = { ...opened, terms: { ...terms, kind: 'collection' } };
     expect(inFlight(fold(collection))).toEqual({ mayDebit: 0n, mayCredit: 9_950n });
+  });
+});
+
+describe('a payment that is over', () => {
+  const over: Tracked = { ...fold(opened, ended('completed', 5n), posted('capture')), dueAtMs: null };
+
+  it('has ended, is borne out by the books, and had no break', () => {
+    expect(isOver(over)).toBe(true);
+  });
+
+  it.each([
+    ['is open', fold(opened)],
+    ['is not known', awaited('po-1', 0)],
+    ['waits for an entry', fold(opened, ended('completed', 5n))],
+    ['is asked about', { ...over, dueAtMs: 1 }],
+    ['is held against the books', { ...over, booksDueAtMs: 1 }],
+    ['had a break', { ...over, breaks: ['payment.contradiction'] }],
+    ['has told of one', { ...over, known: [{ kind: 'a', about: 'b', since: 'resolved' }] }],
+  ] as const)('is none while it %s', (_what, tracked: Tracked) => {
+    expect(isOver(tracked)).toBe(false);
   });
 });

@@ -123,6 +123,26 @@ export interface Tracked {
 /** Of very many lines those that a payment began with are kept, and the newest. */
 const HISTORY_KEPT = { first: 10, newest: 40 } as const;
 
+/**
+ * Whether nothing is left to do about a payment: it has ended, the books bear it out, nobody is asked about it, and it never
+ * had a break.
+ */
+export function isOver(tracked: Tracked): boolean {
+  const { status, terms, dueAtMs, booksDueAtMs, breaks, known } = tracked;
+  const hasEnded = status !== 'open' && status !== 'awaited';
+  const { mayDebit, mayCredit } = inFlight(tracked);
+  return (
+    hasEnded &&
+    terms !== null &&
+    dueAtMs === null &&
+    booksDueAtMs === null &&
+    breaks.length === 0 &&
+    known.length === 0 &&
+    mayDebit === 0n &&
+    mayCredit === 0n
+  );
+}
+
 /** Whether what was agreed is not known in full: the end of a payment tells no country, and what came, not what was asked. */
 export function lacksTerms({ terms }: Tracked): boolean {
   return terms === null || terms.country === null;

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const database = `${config.DATABASE_PREFIX}status`;
   ({ db } = await scope.open(openDatabase({ url: config.MONGODB_URL, database, appName: 'test' })));
   await ensureCollections(db, reconcilerCollections);
-  working = openWorkingStore(db);
+  working = openWorkingStore(db, 800);
   status = openStatusStore(db, working.collection);
 });
 

@@ -1,4 +1,4 @@
-import { webhookIdOf } from '@pesewa/contracts';
+import { WEBHOOK_KEEP_DAYS_MIN, webhookIdOf } from '@pesewa/contracts';
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { CoverageStore } from '../audits/coverage-store.ts';
 import { inPages, inTwo } from '../batches.ts';
@@ -39,6 +39,7 @@ interface OpenRow extends Document {
 interface EndedRow {
   readonly _id: string;
   readonly status: 'completed' | 'failed' | 'reversed';
+  readonly openedAt: Date;
   readonly endedAt: Date;
   readonly endHeardAt?: Date;
   readonly terms?: { readonly kind: PaymentKind };
@@ -141,7 +142,9 @@ function watchWebhooks(
     });
   };
   const read = (filter: Filter<PollDocument>) =>
-    polls.find(filter).project<EndedRow>({ status: 1, endedAt: 1, endHeardAt: 1, 'terms.kind': 1 });
+    polls
+      .find(filter)
+      .project<EndedRow>({ status: 1, openedAt: 1, endedAt: 1, endHeardAt: 1, 'terms.kind': 1 });
   const lookBy = (time: 'endedAt' | 'endHeardAt') =>
     async function* look(from: Date, to: Date): AsyncGenerator<StepPage> {
       const list = (filter: Filter<PollDocument>, limit: number) =>
@@ -173,8 +176,12 @@ function watchWebhooks(
   ];
 }
 
-/** A reversal comes after a completion that was told before. */
-function webhooksOf({ _id: reference, status }: EndedRow): readonly string[] {
+/** Half of what webhooks are kept for at least: the look itself may come late. */
+const COMPLETION_KEPT_MS = (WEBHOOK_KEEP_DAYS_MIN / 2) * 86_400_000;
+
+/** A reversal comes after a completion that was told before; where that was long ago, its webhook may be deleted. */
+function webhooksOf({ _id: reference, status, openedAt, endedAt }: EndedRow): readonly string[] {
   const own = webhookIdOf(reference, status);
-  return status === 'reversed' ? [webhookIdOf(reference, 'completed'), own] : [own];
+  const isRecent = endedAt.getTime() - openedAt.getTime() < COMPLETION_KEPT_MS;
+  return status === 'reversed' && isRecent ? [webhookIdOf(reference, 'completed'), own] : [own];
 }

@@ -1,0 +1,96 @@
+import { type Clock, firstIdAt, type IdPrefix } from '@pesewa/kernel';
+import type { Logger } from '@pesewa/runtime';
+import type { Collection, Db, Document, Filter, UpdateFilter } from 'mongodb';
+import { leasesOf, takeLease } from './lease.ts';
+import { type Loop, startLoop } from './loop.ts';
+
+const PAUSE_MS = 3_600_000;
+const LEASE_MS = 60_000;
+const PAGE = 500;
+
+/** Up to where records have been erased; `_id` is the collection's name. */
+interface MarkDocument {
+  readonly _id: string;
+  /** The id of the newest record before which none is left to be erased. */
+  readonly after: string;
+}
+
+/** The collection in which an eraser notes how far it is. */
+export const ERASURES = 'erasures';
+
+/** What is erased of which records. */
+export interface Erasure<Record extends Document> {
+  readonly collection: Collection<Record>;
+  /** The field with our own id, of which there is one index: it sorts by the time of birth. */
+  readonly by: keyof Record & string;
+  readonly prefix: IdPrefix;
+  /** How long after its birth a record keeps what is erased then. */
+  readonly keepMs: number;
+  /** Records that are not over: nothing of them is erased, however old they are. */
+  readonly open: Filter<Record>;
+  /** Records that still have what is to be erased. */
+  readonly whole: Filter<Record>;
+  readonly erase: UpdateFilter<Record> | Document[];
+}
+
+/**
+ * Erases what records may keep for a time only, oldest first, one replica at a time. It costs no field and no index: it goes
+ * through the ids, and notes how far it is. A record that is still open holds the note back, and is met again by each run.
+ */
+export function startEraser<Record extends Document>(
+  deps: { readonly db: Db; readonly owner: string; readonly clock: Clock; readonly logger: Logger },
+  erasure: Erasure<Record>,
+): Loop {
+  const name = erasure.collection.collectionName;
+  let run: ((nowMs: number) => Promise<boolean>) | undefined;
+  return startLoop({
+    name: `eraser of ${name}`,
+    pauseMs: PAUSE_MS,
+    clock: deps.clock,
+    logger: deps.logger,
+    round: async () => {
+      const lease = { name: `erase/${name}`, owner: deps.owner, durationMs: LEASE_MS };
+      if (!(await takeLease(leasesOf(deps.db), lease))) {
+        run = undefined;
+        return false;
+      }
+      run ??= await beginRun(deps.db, erasure);
+      const isMore = await run(deps.clock.nowMs());
+      if (!isMore) run = undefined;
+      return isMore;
+    },
+  });
+}
+
+/** A walk from the note on; each call takes a page, and says whether there may be another. */
+async function beginRun<Record extends Document>(
+  db: Db,
+  { collection, by, prefix, keepMs, open, whole, erase }: Erasure<Record>,
+): Promise<(nowMs: number) => Promise<boolean>> {
+  const marks = db.collection<MarkDocument>(ERASURES);
+  const _id = collection.collectionName;
+  let after = (await marks.findOne({ _id }))?.after ?? `${prefix}-`;
+  let isHeldBack = false;
+  const keysOf = async (filter: object, limit: number): Promise<readonly string[]> => {
+    const options = { projection: { _id: 0, [by]: 1 }, sort: { [by]: 1 as const }, limit };
+    const found = await collection.find(filter as Filter<Record>, options).toArray();
+    return found.map((record) => String(record[by]));
+  };
+  return async (nowMs) => {
+    const keys = await keysOf({ [by]: { $gt: after, $lt: firstIdAt(prefix, nowMs - keepMs) } }, PAGE);
+    const last = keys.at(-1);
+    if (last === undefined) return false;
+    const page = { [by]: { $gt: after, $lte: last } };
+    const over = { $and: [page, whole, { $nor: [open] }] } as unknown as Filter<Record>;
+    await collection.updateMany(over, erase);
+    if (!isHeldBack) {
+      const [firstOpen] = await keysOf({ $and: [page, open] }, 1);
+      isHeldBack = firstOpen !== undefined;
+      const reached = firstOpen === undefined ? last : keys.filter((key) => key < firstOpen).at(-1);
+      if (reached !== undefined)
+        await marks.updateOne({ _id }, { $set: { after: reached } }, { upsert: true });
+    }
+    after = last;
+    return keys.length === PAGE;
+  };
+}

@@ -1,0 +1,43 @@
+import { type Messaging, startEraser } from '@pesewa/messaging';
+import type { ServiceScope } from '@pesewa/runtime';
+import type { CollectionDocument } from './store.ts';
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Erases who ended collections were asked of. Their money and their references stay for ever: they are what makes a
+ * repetition one, and what audits compare (ADR 50).
+ */
+export function startErasing(
+  { clock, logger }: Pick<ServiceScope<unknown>, 'clock' | 'logger'>,
+  { db, owner }: Pick<Messaging, 'db' | 'owner'>,
+  keepDays: number,
+): AsyncDisposable {
+  return startEraser<CollectionDocument>(
+    { db, owner, clock, logger },
+    {
+      collection: db.collection<CollectionDocument>('collections'),
+      by: 'reference',
+      prefix: 'co',
+      keepMs: keepDays * DAY_MS,
+      open: { status: 'PENDING' },
+      whole: { 'order.customerNumber': { $ne: '' } },
+      erase: [
+        { $set: { 'order.customerNumber': '' } },
+        {
+          $unset: [
+            'order.customerName',
+            'order.customerEmail',
+            'order.description',
+            'order.successUrl',
+            'order.errorUrl',
+            'order.cancelUrl',
+            // The words of the rail may name people; without them it is FAILED.
+            'failureReason',
+            'trail',
+          ],
+        },
+      ],
+    },
+  );
+}

@@ -1,0 +1,65 @@
+import { createIds, systemClock } from '@pesewa/kernel';
+import { eventually, openTestScope, prepareTestNames } from '@pesewa/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { merchantWith, openReplica, single } from './acceptance.fixture.ts';
+import { viewLookedUp } from './answers.ts';
+import { startErasing } from './erasing.ts';
+
+const DAY_MS = 86_400_000;
+const resources = new AsyncDisposableStack();
+const demo = merchantWith('demo');
+let scope: ReturnType<typeof openTestScope>;
+let replica: Awaited<ReturnType<typeof openReplica>>;
+
+beforeAll(async () => {
+  scope = resources.use(openTestScope(await prepareTestNames(['payout-gateway'])));
+  // Accepted long ago, by its reference.
+  const then = { ...systemClock, nowMs: () => systemClock.nowMs() - 401 * DAY_MS };
+  replica = await openReplica({ ...scope, ids: createIds(then, scope.random) });
+});
+afterAll(async () => {
+  await replica.db.dropDatabase();
+  await resources.disposeAsync();
+});
+
+const raw = async (merchantReference: string) =>
+  JSON.stringify(
+    await replica.db.collection('payouts').findOne({ 'order.merchantReference': merchantReference }),
+    (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value),
+  );
+
+test('an old payout that has ended names nobody, keeps its money and its reference, and is accepted once for ever', async () => {
+  const accept = async (reference: string) => {
+    const outcome = await replica.payouts.submit(demo, single(reference));
+    if (!outcome.ok) throw new Error(outcome.refusal.code);
+    return outcome.value;
+  };
+  const [ended, open] = [await accept('ended'), await accept('open')];
+  const end = { status: 'COMPLETED', step: 'ended', statusReason: 'Paid to Ama Mensah' } as const;
+  await replica.store.collection.updateOne({ reference: ended.reference }, { $set: end });
+  await using _eraser = startErasing(scope, replica.messaging, 400);
+  await eventually(async () => expect(await raw('ended')).not.toMatch(/Ama|Kofi|0240000000|kofi@/));
+  expect(await raw('open')).toContain('Ama Mensah');
+
+  const found = await replica.payouts.find('demo', 'ended');
+  expect(found).toMatchObject({ fee: ended.fee, status: 'COMPLETED', contentHash: ended.contentHash });
+  expect(found && viewLookedUp(found)).toEqual({
+    ...viewLookedUp(ended),
+    transactionStatus: 'COMPLETED',
+    statusReason: 'Successful',
+  });
+  // The same again is the same payout; another under its reference is refused.
+  expect((await accept('ended')).reference).toBe(ended.reference);
+  expect(await replica.payouts.submit(demo, single('ended', 11))).toMatchObject({
+    refusal: { code: 'duplicate' },
+  });
+  expect((await accept('open')).reference).toBe(open.reference);
+  // A rail that reverses it so late still moves it.
+  const fact = { status: 'reversed', railFee: 0n, reason: 'Returned', polledAtMs: 0 } as const;
+  const command = { kind: 'observe', fact, resubmitGraceMs: 0 } as const;
+  const { reference } = ended;
+  await replica.messaging.inTransaction((transaction) =>
+    replica.payouts.apply([{ reference, command, causationId: 'ev-1' }], transaction),
+  );
+  expect(await replica.payouts.find('demo', 'ended')).toMatchObject({ status: 'REVERSED' });
+});
