@@ -76,7 +76,7 @@ test('topics that are not there are named, and not created by asking', async () 
 test('what prepare has made is not refused, and prepare can be repeated; an index that is not unique is', async () => {
   const prepare = prepareDatabase('ledger', collections);
   expect(await prepare(config)).toBe(
-    `the database ${config.DATABASE_PREFIX}ledger is prepared: 6 collections, 3 indexes`,
+    `the database ${config.DATABASE_PREFIX}ledger is prepared: 6 collections, 5 indexes`,
   );
   await prepare(config);
   const ofMongodb = async () =>
