@@ -31,7 +31,7 @@ describe('each guard fires', () => {
     expect(output).not.toContain('src/clean.ts');
   });
 
-  it('boundaries: a service needing a service, a kernel needing more than nothing, ways around the manifest', async () => {
+  it('boundaries: a service needing a service, a kernel needing more than nothing, a command needing a harness, ways around the manifest', async () => {
     const output = (await failureOf('boundaries'))
       .replaceAll(/\s*\n\s*\|\s*/g, ' ')
       .replaceAll('@pesewa/ ', '@pesewa/');
@@ -41,9 +41,12 @@ describe('each guard fires', () => {
     expect(output).toContain(
       'Package `@pesewa/foundation` found with tag listed in denylist for `@pesewa/kernel`',
     );
+    expect(output).toContain(
+      'Package `@pesewa/harness` found with tag listed in denylist for `@pesewa/command`',
+    );
     expect(output).toContain('import `../../two/src/inside.ts` leaves the package');
     expect(output).toContain('cannot import package `undeclared-package` because it is not a dependency');
-    expect(output).toContain('4 issues found');
+    expect(output).toContain('5 issues found');
   });
 
   it('dead-code: a file, a dependency and an export that nobody uses', async () => {

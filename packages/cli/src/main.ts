@@ -1,7 +1,7 @@
 import { auditLedger } from '@pesewa/audit';
 import { createDirectoryAdmin } from '@pesewa/directory';
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
-import { openDatabase } from '@pesewa/messaging';
+import { openDatabase, prepareTopics } from '@pesewa/messaging';
 import { environment } from './config.ts';
 import { CliError } from './errors.ts';
 import { downloadHttp, exchangeHttp } from './http.ts';
@@ -37,11 +37,7 @@ process.exitCode = await runProgram(
     exchange: exchangeHttp,
     download: downloadHttp,
     upload: uploadHttp,
-    prepare: async (wish) => {
-      // Loaded where it is needed: the stack brings much that no other command uses.
-      const { prepareTopics } = await import('@pesewa/stack');
-      await prepareTopics({ ...wish, topicPrefix: environment['TOPIC_PREFIX'] ?? '' });
-    },
+    prepare: (wish) => prepareTopics({ ...wish, topicPrefix: environment['TOPIC_PREFIX'] ?? '' }),
     audit: (wish) =>
       auditLedger({ ...wish, databasePrefix: prefix, clock: systemClock }).catch((error: unknown) => {
         if (!(error instanceof Error) || error.name !== 'MongoServerSelectionError') throw error;

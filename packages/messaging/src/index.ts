@@ -26,6 +26,7 @@ export {
   paymentIndexes,
 } from './payment-store.ts';
 export { prepareDatabase } from './prepare-database.ts';
+export { prepareTopics } from './prepare-topics.ts';
 export {
   type ChunkTransaction,
   type EventHandling,

@@ -32,7 +32,7 @@ export {
 } from './infrastructure/resolve.ts';
 export { openSecuredKafka, type SecuredKafka } from './infrastructure/secured-kafka.ts';
 export { waitForDaemon, waitUntil } from './infrastructure/wait.ts';
-export { plainSettings, prepareTopics } from './services/prepare.ts';
+export { plainSettings } from './services/plain-settings.ts';
 export { createRunFileWriter, type RunFile } from './services/run-file.ts';
 export type { SeededMerchant } from './services/seed.ts';
 export { openService, type SingleService } from './services/single.ts';

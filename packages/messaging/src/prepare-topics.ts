@@ -10,23 +10,16 @@ import {
   REPLICAS_MIN,
 } from '@pesewa/kafka';
 import { systemClock } from '@pesewa/kernel';
-import { type RegistrySettings, registerSchemas, registryConnection } from '@pesewa/messaging';
-import type { Addresses } from '../infrastructure/environment.ts';
-
-/** How Kafka and the schema registry are reached. */
-export type PrepareSettings = KafkaSettings & RegistrySettings;
-
-/** The settings of infrastructure that knows neither TLS nor credentials. */
-export function plainSettings({ KAFKA_BROKERS, SCHEMA_REGISTRY_URL }: Addresses): PrepareSettings {
-  return { KAFKA_BROKERS: KAFKA_BROKERS.split(','), SCHEMA_REGISTRY_URL };
-}
+import { registerSchemas } from './codec.ts';
+import { type RegistrySettings, registryConnection } from './registry.ts';
 
 /**
  * Creates the topics and registers the schemas that the services look up when they start. For production the topics must be
  * such as the services accept there: rejects with all that is wrong with them, one line each.
  */
 export async function prepareTopics(options: {
-  readonly settings: PrepareSettings;
+  /** How Kafka and the schema registry are reached. */
+  readonly settings: KafkaSettings & RegistrySettings;
   readonly topicPrefix: string;
   readonly isProduction?: boolean;
   readonly log: (line: string) => void;

@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** What is read of a `package.json`. */
+export interface Manifest {
+  readonly name: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+/** What is deployed: every service, and the command line. */
+export const deployables = (root: string): readonly string[] => [
+  ...readdirSync(path.join(root, 'services')).sort(),
+  'cli',
+];
+
+/** The manifests of all packages and services of the workspace, by name. */
+export const readManifests = (root: string): ReadonlyMap<string, Manifest> => {
+  const manifests = ['packages', 'services'].flatMap((folder) =>
+    readdirSync(path.join(root, folder)).map((directory) => {
+      const file = path.join(root, folder, directory, 'package.json');
+      return JSON.parse(readFileSync(file, 'utf8')) as Manifest;
+    }),
+  );
+  return new Map(manifests.map((manifest) => [manifest.name, manifest]));
+};
+
+/** All that a package needs in production, itself and what is not ours included; what is not ours is not looked into. */
+export const neededBy = (manifests: ReadonlyMap<string, Manifest>, name: string): ReadonlySet<string> => {
+  const needed = new Set([name]);
+  // A set is walked in order, what is added on the way included.
+  for (const each of needed) {
+    for (const dependency of Object.keys(manifests.get(each)?.dependencies ?? {})) needed.add(dependency);
+  }
+  return needed;
+};

@@ -1,0 +1,3 @@
+import { harness } from '@pesewa/harness';
+
+export const command = harness;
