@@ -21,8 +21,10 @@ export {
 } from './infrastructure/children.ts';
 export { type Cluster, openCluster } from './infrastructure/cluster.ts';
 export type { Node } from './infrastructure/daemon.ts';
+export { imageName } from './infrastructure/docker.ts';
 export type { Addresses } from './infrastructure/environment.ts';
 export { messageOf, StackError } from './infrastructure/errors.ts';
+export { kafkaEnvironment, kafkaSettings } from './infrastructure/kafka.ts';
 export { type HeldPort, holdPort, holdPorts } from './infrastructure/ports.ts';
 export {
   type Infrastructure,
@@ -35,6 +37,8 @@ export { waitForDaemon, waitUntil } from './infrastructure/wait.ts';
 export { plainSettings } from './services/plain-settings.ts';
 export { createRunFileWriter, type RunFile } from './services/run-file.ts';
 export type { SeededMerchant } from './services/seed.ts';
+export { serviceEnvironment } from './services/settings.ts';
 export { openService, type SingleService } from './services/single.ts';
 export { openStack, type Stack, type StackOptions } from './services/stack.ts';
+export { fixedPorts, tellStoryOfRunning } from './story/running.ts';
 export { tellStory } from './story/story.ts';

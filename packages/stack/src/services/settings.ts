@@ -12,6 +12,8 @@ export interface ServicePorts {
 export interface StackSettings {
   readonly addresses: Addresses;
   readonly ports: Readonly<Record<ServiceName, ServicePorts>>;
+  /** The host by which the others reach a service; the loopback address where all run on one machine. */
+  readonly hostOf?: ((name: ServiceName) => string) | undefined;
   readonly operatorToken: string;
   /** Of the second operator, who approves what the first one orders. */
   readonly approverToken: string;
@@ -30,21 +32,23 @@ export type RailOverrides = Readonly<Record<string, unknown>>;
 /** How our connector identifies itself to the simulator. */
 const RAIL_PUBLIC_KEY = 'pesewa-hub-development-key';
 
-const url = (ports: ServicePorts): string => `http://127.0.0.1:${ports.port}`;
-
 /** A token that nobody guesses. */
 export function newToken(): string {
   return randomBytes(24).toString('base64url');
 }
 
+type Places = Pick<StackSettings, 'ports' | 'hostOf'>;
+
+const hostOf = (places: Places, name: ServiceName): string => places.hostOf?.(name) ?? '127.0.0.1';
+
 /** The address of a service's public API. */
-export function publicUrl(settings: Pick<StackSettings, 'ports'>, name: ServiceName): string {
-  return url(settings.ports[name]);
+export function publicUrl(places: Places, name: ServiceName): string {
+  return `http://${hostOf(places, name)}:${places.ports[name].port}`;
 }
 
 /** The address of a service's operations API. */
-export function operationsUrl(settings: Pick<StackSettings, 'ports'>, name: ServiceName): string {
-  return `http://127.0.0.1:${settings.ports[name].operationsPort}`;
+export function operationsUrl(places: Places, name: ServiceName): string {
+  return `http://${hostOf(places, name)}:${places.ports[name].operationsPort}`;
 }
 
 /** What a prefix puts before database names. */

@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import { createMerchantClient } from '../clients/merchant.ts';
+import { createOperatorClient } from '../clients/operator.ts';
+import { createSimulatorClient } from '../clients/simulator.ts';
+import { StackError } from '../infrastructure/errors.ts';
+import { catalog, type ServiceName } from '../services/catalog.ts';
+import { untilPayable } from '../services/gateway-seed.ts';
+import { seed } from '../services/seed.ts';
+import { operationsUrl, publicUrl, type ServicePorts } from '../services/settings.ts';
+import { tellStory } from './story.ts';
+
+/** The ports of design 1. */
+export const fixedPorts = Object.fromEntries(
+  catalog.map(({ name, port }) => [name, { port, operationsPort: port + 1 }]),
+) as Readonly<Record<ServiceName, ServicePorts>>;
+
+/** Seeds an installation that runs already, on the ports of design 1 of this machine, and tells the story on it. */
+export async function tellStoryOfRunning(options: {
+  readonly mongodbUrl: string;
+  /** How the services reach the simulator. */
+  readonly simulatorUrl: string;
+  readonly operatorToken: string;
+  readonly approverToken: string;
+  readonly tell: (line: string) => void;
+}): Promise<void> {
+  const { mongodbUrl, simulatorUrl, operatorToken: token, approverToken, tell } = options;
+  const places = { ports: fixedPorts };
+  const simulator = createSimulatorClient(publicUrl(places, 'provider-simulator'));
+  const operator = createOperatorClient({
+    token,
+    approverToken,
+    operations: {
+      ledger: operationsUrl(places, 'ledger'),
+      reconciler: operationsUrl(places, 'reconciler'),
+      'webhook-dispatcher': operationsUrl(places, 'webhook-dispatcher'),
+    },
+  });
+  const merchants = await seed({ mongodbUrl, databasePrefix: '', simulatorUrl, simulator, operator });
+  const transferUrl = publicUrl(places, 'payout-gateway');
+  await untilPayable(transferUrl, merchants);
+  const [demo] = merchants;
+  if (!demo) throw new StackError('the merchant demo is missing');
+  const collectionsUrl = publicUrl(places, 'collection-gateway');
+  const merchant = createMerchantClient({ transferUrl, collectionsUrl, publicKey: demo.publicKey });
+  const run = randomBytes(4).toString('hex');
+  await tellStory({ stack: { simulator, operator }, merchant, merchantId: demo.id, run, tell });
+}

@@ -1,0 +1,208 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseEnv } from 'node:util';
+import {
+  fixedPorts,
+  imageName,
+  kafkaEnvironment,
+  kafkaSettings,
+  type ServiceName,
+  serviceEnvironment,
+  serviceNames,
+} from '@pesewa/stack';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { repositoryRoot } from './command.ts';
+import { loadSettings } from './docs/services.ts';
+
+interface ComposeService {
+  readonly image: string;
+  readonly build?: { readonly context: string; readonly target: string };
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly healthcheck?: { readonly test: readonly string[]; readonly retries: number };
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly [field: string]: unknown;
+}
+
+const read = (file: string): string => readFileSync(path.join(repositoryRoot, file), 'utf8');
+const readYaml = (file: string): unknown => parse(read(file), { merge: true });
+
+const { services } = readYaml('deploy/compose/compose.yaml') as {
+  readonly services: Readonly<Record<string, ComposeService>>;
+};
+const oneShots = ['mongodb-init', 'prepare'];
+const example = parseEnv(read('deploy/compose/.env.example'));
+
+const serviceOf = (name: string): ComposeService => {
+  const service = services[name];
+  if (!service) throw new Error(`compose.yaml has no ${name}`);
+  return service;
+};
+
+/** What the stack gives a service, as it would run it on the hosts of the compose file. */
+const stackEnvironment = (name: ServiceName): Readonly<Record<string, string>> => ({
+  ...serviceEnvironment(
+    {
+      addresses: {
+        MONGODB_URL: 'mongodb://mongodb:27017/?replicaSet=rs0',
+        KAFKA_BROKERS: 'kafka:9092',
+        SCHEMA_REGISTRY_URL: 'http://registry:8080/apis/ccompat/v7',
+      },
+      ports: fixedPorts,
+      hostOf: (host) => host,
+      operatorToken: example['OPERATOR_TOKEN'] ?? '',
+      approverToken: example['APPROVER_TOKEN'] ?? '',
+      dataDirectory: '/data',
+      logLevel: 'info',
+      prefix: '',
+    },
+    name,
+  ),
+  // Merchants load images from outside the network of the containers.
+  ...(name === 'payout-gateway' && { PUBLIC_URL: 'http://127.0.0.1:4010' }),
+});
+
+/** The environment of a service with what `.env.example` says filled in; JSON as it is understood. */
+const composeEnvironment = (name: string): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(serviceOf(name).environment ?? {}).map(([variable, value]) => [
+      variable,
+      understood(
+        variable,
+        value.replaceAll(/\$\{(\w+):\?[^}]*\}/g, (_, known: string) => example[known] ?? ''),
+      ),
+    ]),
+  );
+
+const understood = (variable: string, value: string): unknown =>
+  variable === 'RAILS' ? (JSON.parse(value) as unknown) : value;
+
+describe('compose.yaml', () => {
+  it.each(serviceNames)('runs %s with the settings that the stack gives it', async (name) => {
+    const known = Object.keys((await loadSettings(name)) ?? {});
+    const expected = Object.entries(stackEnvironment(name))
+      .filter(([variable, value]) => known.includes(variable) && value !== '')
+      .map(([variable, value]) => [variable, understood(variable, value)]);
+    expect(known).toContain('OPERATIONS_PORT');
+    expect(composeEnvironment(name)).toEqual(Object.fromEntries(expected));
+  });
+
+  it.each(serviceNames)('publishes the ports of %s on the loopback address alone', (name) => {
+    const { port, operationsPort } = fixedPorts[name];
+    const published = serviceOf(name)['ports'] as readonly string[];
+    expect(published).toContain(`127.0.0.1:${operationsPort}:${operationsPort}`);
+    const allowed = [port, operationsPort].map((each) => `127.0.0.1:${each}:${each}`);
+    expect(published.filter((each) => !allowed.includes(each))).toEqual([]);
+  });
+
+  it.each([...serviceNames, 'prepare'])('builds %s from its target of the Dockerfile', (name) => {
+    const target = name === 'prepare' ? 'pesewa' : name;
+    const { image, build } = serviceOf(name);
+    expect(build).toEqual({ context: '../..', target });
+    expect(image).toBe(`pesewa/${target}:${packageVersion()}`);
+    expect(read('Dockerfile')).toMatch(new RegExp(`^FROM sources AS ${target}$`, 'm'));
+  });
+
+  it.each(Object.keys(services))('keeps the policy for %s', (name) => {
+    const service = serviceOf(name);
+    expect(service.image).toMatch(/^[a-z/-]+:v?\d+\.\d+\.\d+$/);
+    expect(service['cap_drop']).toEqual(['ALL']);
+    expect(service['security_opt']).toEqual(['no-new-privileges:true']);
+    expect(service['tmpfs']).toEqual(['/tmp']);
+    expect(service['mem_limit']).toMatch(/^\d+[mg]$/);
+    expect(service['pids_limit']).toBeGreaterThan(0);
+    // Kafka's image writes its configuration into its own folders.
+    expect(service['read_only']).toBe(name !== 'kafka');
+    expect(service).not.toHaveProperty('privileged');
+    for (const published of (service['ports'] as readonly string[] | undefined) ?? [])
+      expect(published).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  it.each(Object.keys(services))('says of %s when it is healthy, or that it ends', (name) => {
+    const { healthcheck, restart } = serviceOf(name);
+    if (oneShots.includes(name)) {
+      expect([healthcheck, restart]).toEqual([undefined, undefined]);
+      return;
+    }
+    expect(restart).toBe('unless-stopped');
+    expect(healthcheck?.test[0]).toBe('CMD');
+    expect(healthcheck?.retries).toBeGreaterThan(0);
+    // Engines before 25 refuse the whole file for it.
+    expect(healthcheck).not.toHaveProperty('start_interval');
+  });
+
+  it('waits for what is healthy, and for one-shots that succeeded', () => {
+    const conditions = Object.values(services).flatMap(({ depends_on: needs = {} }) => Object.entries(needs));
+    expect(conditions.length).toBeGreaterThan(serviceNames.length);
+    for (const [needed, { condition }] of conditions) {
+      const ends = oneShots.includes(needed);
+      expect(condition).toBe(ends ? 'service_completed_successfully' : 'service_healthy');
+    }
+    for (const name of serviceNames) expect(serviceOf(name).depends_on).toHaveProperty('prepare');
+  });
+
+  it('runs the infrastructure as the tests run it in containers', () => {
+    const kafka = kafkaEnvironment(
+      kafkaSettings({
+        listeners: 'PLAINTEXT://0.0.0.0:9092,CONTROLLER://127.0.0.1:9093',
+        advertised: 'PLAINTEXT://kafka:9092',
+        interBroker: 'PLAINTEXT',
+        nodeId: 1,
+        voters: [{ id: 1, controllerPort: 9093 }],
+      }),
+    );
+    expect(serviceOf('kafka').environment).toMatchObject(kafka);
+    expect(serviceOf('kafka').image).toBe(imageName({}, 'kafka'));
+    expect(serviceOf('registry').image).toBe(imageName({}, 'registry'));
+    expect(serviceOf('mongodb').image).toMatch(new RegExp(`^${imageName({}, 'mongodb')}\\.`));
+    expect(serviceOf('mongodb-init').image).toBe(serviceOf('mongodb').image);
+  });
+
+  it('knows the second operator by the hash of the token in .env.example', () => {
+    const token = example['APPROVER_TOKEN'] ?? '';
+    expect(example['APPROVER_TOKEN_SHA256']).toBe(createHash('sha256').update(token).digest('hex'));
+  });
+});
+
+describe('prometheus.yaml', () => {
+  it('scrapes every service under its own name', () => {
+    const { scrape_configs: jobs } = readYaml('deploy/compose/prometheus.yaml') as {
+      readonly scrape_configs: readonly {
+        readonly job_name: string;
+        readonly static_configs: readonly { readonly targets: readonly string[] }[];
+      }[];
+    };
+    const targets = jobs.map((job) => [job.job_name, job.static_configs.flatMap((each) => each.targets)]);
+    expect(Object.fromEntries(targets)).toEqual(
+      Object.fromEntries(serviceNames.map((name) => [name, [`${name}:${fixedPorts[name].operationsPort}`]])),
+    );
+  });
+});
+
+describe('Dockerfile', () => {
+  it('pins Node, pnpm and the version where the workspace does', () => {
+    const dockerfile = read('Dockerfile');
+    const { nodeVersion } = readYaml('pnpm-workspace.yaml') as { readonly nodeVersion: string };
+    const { packageManager } = JSON.parse(read('package.json')) as { readonly packageManager: string };
+    expect(dockerfile).toContain(`ARG NODE_IMAGE=node:${nodeVersion}-bookworm-slim\n`);
+    expect(dockerfile).toContain(`ARG PNPM_VERSION=${packageManager.replace('pnpm@', '')}\n`);
+    expect(dockerfile).toContain(`ARG VERSION=${packageVersion()}\n`);
+  });
+
+  it.each(serviceNames)('has a target for %s that starts it as the stack does', (name) => {
+    const stage = read('Dockerfile').split(`FROM sources AS ${name}\n`)[1]?.split('\nFROM ')[0] ?? '';
+    expect(stage).toContain(`WORKDIR /app/services/${name}\nCMD ["node", "src/main.ts"]`);
+  });
+
+  it('ends as a user without rights, and asks no registry for its own syntax', () => {
+    const dockerfile = read('Dockerfile');
+    expect(dockerfile).toMatch(/^USER 1000:1000$/m);
+    expect(dockerfile.split('AS sources')[1]).not.toMatch(/^(?:RUN|USER (?!1000:1000)|HEALTHCHECK)/m);
+    expect(dockerfile).not.toMatch(/^# *syntax *=/m);
+  });
+});
+
+function packageVersion(): string {
+  return (JSON.parse(read('package.json')) as { readonly version: string }).version;
+}
