@@ -31,7 +31,8 @@ const readYaml = (file: string): unknown => parse(read(file), { merge: true });
 const { services } = readYaml('deploy/compose/compose.yaml') as {
   readonly services: Readonly<Record<string, ComposeService>>;
 };
-const oneShots = ['mongodb-init', 'prepare'];
+const oneShots = ['mongodb-init', 'pesewa', 'prepare'];
+const daemons = Object.keys(services).filter((name) => !oneShots.includes(name));
 const example = parseEnv(read('deploy/compose/.env.example'));
 
 const serviceOf = (name: string): ComposeService => {
@@ -96,12 +97,20 @@ describe('compose.yaml', () => {
     expect(published.filter((each) => !allowed.includes(each))).toEqual([]);
   });
 
-  it.each([...serviceNames, 'prepare'])('builds %s from its target of the Dockerfile', (name) => {
+  it.each([...serviceNames, 'pesewa', 'prepare'])('builds %s from its target of the Dockerfile', (name) => {
     const target = name === 'prepare' ? 'pesewa' : name;
     const { image, build } = serviceOf(name);
     expect(build).toEqual({ context: '../..', target });
     expect(image).toBe(`pesewa/${target}:${packageVersion()}`);
     expect(read('Dockerfile')).toMatch(new RegExp(`^FROM sources AS ${target}$`, 'm'));
+  });
+
+  it('gives the command line the address of each service that has operators', () => {
+    const given = composeEnvironment('pesewa');
+    for (const name of serviceNames.filter((each) => each !== 'provider-simulator')) {
+      const variable = `${name.replaceAll('-', '_').toUpperCase()}_URL`;
+      expect(given[variable]).toBe(`http://${name}:${fixedPorts[name].operationsPort}`);
+    }
   });
 
   it.each(Object.keys(services))('keeps the policy for %s', (name) => {
@@ -119,17 +128,18 @@ describe('compose.yaml', () => {
       expect(published).toMatch(/^127\.0\.0\.1:/);
   });
 
-  it.each(Object.keys(services))('says of %s when it is healthy, or that it ends', (name) => {
+  it.each(daemons)('says of %s when it is healthy, and starts it again', (name) => {
     const { healthcheck, restart } = serviceOf(name);
-    if (oneShots.includes(name)) {
-      expect([healthcheck, restart]).toEqual([undefined, undefined]);
-      return;
-    }
     expect(restart).toBe('unless-stopped');
     expect(healthcheck?.test[0]).toBe('CMD');
     expect(healthcheck?.retries).toBeGreaterThan(0);
     // Engines before 25 refuse the whole file for it.
     expect(healthcheck).not.toHaveProperty('start_interval');
+  });
+
+  it.each(oneShots)('lets %s end', (name) => {
+    expect(serviceOf(name)).not.toHaveProperty('healthcheck');
+    expect(serviceOf(name)).not.toHaveProperty('restart');
   });
 
   it('waits for what is healthy, and for one-shots that succeeded', () => {

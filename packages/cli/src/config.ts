@@ -95,7 +95,10 @@ const runFile = z.object({
   schemaRegistryUrl: z.string(),
 });
 
-const defaultRunFile = join(import.meta.dirname, '..', '..', '..', '.pesewa', 'run.json');
+/** That of this checkout; a command line that was built and installed belongs to none. */
+const defaultRunFile = import.meta.filename.endsWith('.ts')
+  ? join(import.meta.dirname, '..', '..', '..', '.pesewa', 'run.json')
+  : undefined;
 
 /** The environment of this process; read nowhere else. */
 export const environment = process.env;
@@ -156,7 +159,8 @@ export function requireAddress(addresses: Addresses, name: AddressName): string 
 }
 
 async function readRunFile(path: string | undefined): Promise<Addresses | undefined> {
-  const text = await readFile(path ?? defaultRunFile, 'utf8').catch(() => undefined);
+  const file = path ?? defaultRunFile;
+  const text = file === undefined ? undefined : await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined) {
     if (path === undefined) return undefined;
     throw new CliError(`--run-file: there is no ${path}: start a stack, or leave the option out`);

@@ -1,5 +1,6 @@
 import { isCurrency } from '@pesewa/kernel';
-import countries from 'i18n-iso-countries';
+// Not its front door, which loads the names in every language.
+import countries from 'i18n-iso-countries/index.js';
 import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
 
 countries.registerLocale(english);
