@@ -2,15 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
-import {
-  fixedPorts,
-  imageName,
-  kafkaEnvironment,
-  kafkaSettings,
-  type ServiceName,
-  serviceEnvironment,
-  serviceNames,
-} from '@pesewa/stack';
+import { services as declared, type ServiceName, serviceNames } from '@pesewa/contracts';
+import { imageName, kafkaEnvironment, kafkaSettings, serviceEnvironment } from '@pesewa/stack';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { repositoryRoot } from './command.ts';
@@ -50,7 +43,7 @@ const stackEnvironment = (name: ServiceName): Readonly<Record<string, string>> =
         KAFKA_BROKERS: 'kafka:9092',
         SCHEMA_REGISTRY_URL: 'http://registry:8080/apis/ccompat/v7',
       },
-      ports: fixedPorts,
+      ports: declared,
       hostOf: (host) => host,
       operatorToken: example['OPERATOR_TOKEN'] ?? '',
       approverToken: example['APPROVER_TOKEN'] ?? '',
@@ -90,7 +83,7 @@ describe('compose.yaml', () => {
   });
 
   it.each(serviceNames)('publishes the ports of %s on the loopback address alone', (name) => {
-    const { port, operationsPort } = fixedPorts[name];
+    const { port, operationsPort } = declared[name];
     const published = serviceOf(name)['ports'] as readonly string[];
     expect(published).toContain(`127.0.0.1:${operationsPort}:${operationsPort}`);
     const allowed = [port, operationsPort].map((each) => `127.0.0.1:${each}:${each}`);
@@ -109,7 +102,7 @@ describe('compose.yaml', () => {
     const given = composeEnvironment('pesewa');
     for (const name of serviceNames.filter((each) => each !== 'provider-simulator')) {
       const variable = `${name.replaceAll('-', '_').toUpperCase()}_URL`;
-      expect(given[variable]).toBe(`http://${name}:${fixedPorts[name].operationsPort}`);
+      expect(given[variable]).toBe(`http://${name}:${declared[name].operationsPort}`);
     }
   });
 
@@ -185,7 +178,7 @@ describe('prometheus.yaml', () => {
     };
     const targets = jobs.map((job) => [job.job_name, job.static_configs.flatMap((each) => each.targets)]);
     expect(Object.fromEntries(targets)).toEqual(
-      Object.fromEntries(serviceNames.map((name) => [name, [`${name}:${fixedPorts[name].operationsPort}`]])),
+      Object.fromEntries(serviceNames.map((name) => [name, [`${name}:${declared[name].operationsPort}`]])),
     );
   });
 });

@@ -12,7 +12,7 @@ interface Run {
   readonly stderr: string;
 }
 
-describe('the packed command line', () => {
+describe('the packed command line', { timeout: 30_000 }, () => {
   let directory: string;
 
   /** Runs the installed `pesewa` with these variables alone. */

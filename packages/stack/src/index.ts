@@ -40,5 +40,5 @@ export type { SeededMerchant } from './services/seed.ts';
 export { serviceEnvironment } from './services/settings.ts';
 export { openService, type SingleService } from './services/single.ts';
 export { openStack, type Stack, type StackOptions } from './services/stack.ts';
-export { fixedPorts, tellStoryOfRunning } from './story/running.ts';
+export { tellStoryOfRunning } from './story/running.ts';
 export { tellStory } from './story/story.ts';

@@ -1,20 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { services } from '@pesewa/contracts';
 import { createMerchantClient } from '../clients/merchant.ts';
 import { createOperatorClient } from '../clients/operator.ts';
 import { createSimulatorClient } from '../clients/simulator.ts';
 import { StackError } from '../infrastructure/errors.ts';
-import { catalog, type ServiceName } from '../services/catalog.ts';
 import { untilPayable } from '../services/gateway-seed.ts';
 import { seed } from '../services/seed.ts';
-import { operationsUrl, publicUrl, type ServicePorts } from '../services/settings.ts';
+import { operationsUrl, publicUrl } from '../services/settings.ts';
 import { tellStory } from './story.ts';
 
-/** The ports of design 1. */
-export const fixedPorts = Object.fromEntries(
-  catalog.map(({ name, port }) => [name, { port, operationsPort: port + 1 }]),
-) as Readonly<Record<ServiceName, ServicePorts>>;
-
-/** Seeds an installation that runs already, on the ports of design 1 of this machine, and tells the story on it. */
+/** Seeds an installation that runs already, on the usual ports of this machine, and tells the story on it. */
 export async function tellStoryOfRunning(options: {
   readonly mongodbUrl: string;
   /** How the services reach the simulator. */
@@ -24,7 +19,7 @@ export async function tellStoryOfRunning(options: {
   readonly tell: (line: string) => void;
 }): Promise<void> {
   const { mongodbUrl, simulatorUrl, operatorToken: token, approverToken, tell } = options;
-  const places = { ports: fixedPorts };
+  const places = { ports: services };
   const simulator = createSimulatorClient(publicUrl(places, 'provider-simulator'));
   const operator = createOperatorClient({
     token,
