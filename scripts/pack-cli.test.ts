@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -51,11 +51,14 @@ describe('the packed command line', { timeout: 30_000 }, () => {
     );
   });
 
-  it('speaks to MongoDB and Kafka by what it brought, and belongs to no checkout', async () => {
-    const environment = { MONGODB_URL: 'mongodb://127.0.0.1:1', KAFKA_BROKERS: '127.0.0.1:1' };
-    const { code, stderr } = await pesewa(['prepare'], environment);
+  it('belongs to no checkout: a run file that lies where one would be is not read', async () => {
+    const installed = await realpath(path.join(directory, 'node_modules', 'pesewa'));
+    const folder = path.join(installed, '..', '..', '..', '.pesewa');
+    await mkdir(folder, { recursive: true });
+    await writeFile(path.join(folder, 'run.json'), 'not read');
+    const { code, stderr } = await pesewa(['drift']);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^pesewa: --schema-registry-url: .* isn't known/);
+    expect(stderr).toMatch(/^pesewa: --reconciler-url: .* isn't known/);
   });
 
   it('loads kafkajs after its patches', async () => {
