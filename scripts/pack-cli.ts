@@ -46,7 +46,7 @@ const manifest = async (): Promise<string> => {
     license,
     type: 'module',
     bin: { pesewa: 'pesewa.js' },
-    engines: { node: '>=24' },
+    engines: { node: `>=${process.versions.node.split('.', 1)[0]}` },
     dependencies: { kafkajs: ofKafkajs['version'] },
     bundleDependencies: ['kafkajs'],
   };
