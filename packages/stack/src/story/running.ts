@@ -5,11 +5,11 @@ import { createOperatorClient } from '../clients/operator.ts';
 import { createSimulatorClient } from '../clients/simulator.ts';
 import { StackError } from '../infrastructure/errors.ts';
 import { untilPayable } from '../services/gateway-seed.ts';
-import { seed } from '../services/seed.ts';
+import { seed, seedDirectory } from '../services/seed.ts';
 import { operationsUrl, publicUrl } from '../services/settings.ts';
 import { tellStory } from './story.ts';
 
-/** Seeds an installation that runs already, on the usual ports of this machine, and tells the story on it. */
+/** Tells the story on an installation that runs already, on the usual ports of this machine; the first time it seeds it. */
 export async function tellStoryOfRunning(options: {
   readonly mongodbUrl: string;
   /** How the services reach the simulator. */
@@ -30,7 +30,15 @@ export async function tellStoryOfRunning(options: {
       'webhook-dispatcher': operationsUrl(places, 'webhook-dispatcher'),
     },
   });
-  const merchants = await seed({ mongodbUrl, databasePrefix: '', simulatorUrl, simulator, operator });
+  const directory = { mongodbUrl, databasePrefix: '', simulatorUrl };
+  // What the rail's wallets hold moves with every payment: the float is funded once.
+  const isFunded = await operator.wallet('demo', 'NGN').then(
+    () => true,
+    () => false,
+  );
+  const merchants = isFunded
+    ? await seedDirectory(directory)
+    : await seed({ ...directory, simulator, operator });
   const transferUrl = publicUrl(places, 'payout-gateway');
   await untilPayable(transferUrl, merchants);
   const [demo] = merchants;
