@@ -183,6 +183,22 @@ describe('prometheus.yaml', () => {
   });
 });
 
+describe('Grafana', () => {
+  it('has the data source that dashboards name, and takes every dashboard there is', () => {
+    const { datasources } = readYaml('deploy/compose/grafana/datasources/prometheus.yaml') as {
+      readonly datasources: readonly Readonly<Record<string, unknown>>[];
+    };
+    expect(datasources).toMatchObject([{ uid: 'prometheus', url: 'http://prometheus:9090' }]);
+    const { providers } = readYaml('deploy/compose/grafana/dashboards/pesewa.yaml') as {
+      readonly providers: readonly { readonly options: { readonly path: string } }[];
+    };
+    const mounted = serviceOf('grafana')['volumes'] as readonly string[];
+    expect(providers.map(({ options }) => `../monitoring/dashboards:${options.path}:ro`)).toEqual(
+      mounted.filter((volume) => volume.startsWith('../')),
+    );
+  });
+});
+
 describe('Dockerfile', () => {
   it('pins Node, pnpm and the version where the workspace does', () => {
     const dockerfile = read('Dockerfile');
