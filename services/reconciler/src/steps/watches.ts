@@ -146,7 +146,8 @@ function watchWebhooks(
       .find(filter)
       .project<EndedRow>({ status: 1, openedAt: 1, endedAt: 1, endHeardAt: 1, 'terms.kind': 1 });
   const lookBy = (time: 'endedAt' | 'endHeardAt') =>
-    async function* look(from: Date, to: Date): AsyncGenerator<StepPage> {
+    async function* look(since: Date, to: Date): AsyncGenerator<StepPage> {
+      const from = new Date(Math.max(since.getTime(), to.getTime() - WEBHOOK_SURE_MS));
       const list = (filter: Filter<PollDocument>, limit: number) =>
         read(filter)
           .sort({ [time]: 1, _id: 1 })
@@ -176,12 +177,12 @@ function watchWebhooks(
   ];
 }
 
-/** Half of what webhooks are kept for at least: the look itself may come late. */
-const COMPLETION_KEPT_MS = (WEBHOOK_KEEP_DAYS_MIN / 2) * 86_400_000;
+/** So long after an end its webhook is there for sure: half of what webhooks are kept for, since a look may come late. */
+const WEBHOOK_SURE_MS = (WEBHOOK_KEEP_DAYS_MIN / 2) * 86_400_000;
 
 /** A reversal comes after a completion that was told before; where that was long ago, its webhook may be deleted. */
 function webhooksOf({ _id: reference, status, openedAt, endedAt }: EndedRow): readonly string[] {
   const own = webhookIdOf(reference, status);
-  const isRecent = endedAt.getTime() - openedAt.getTime() < COMPLETION_KEPT_MS;
+  const isRecent = endedAt.getTime() - openedAt.getTime() < WEBHOOK_SURE_MS;
   return status === 'reversed' && isRecent ? [webhookIdOf(reference, 'completed'), own] : [own];
 }

@@ -1,0 +1,59 @@
+import type { Db } from 'mongodb';
+import { expect, it } from 'vitest';
+import { openStepWatches } from './watches.ts';
+
+const DAY_MS = 86_400_000;
+const to = new Date(400 * DAY_MS);
+
+interface Row {
+  readonly _id: string;
+  readonly status: string;
+  readonly openedAt: Date;
+  readonly endedAt: Date;
+  readonly terms: { readonly kind: string };
+}
+
+/** Collections that answer the looks for webhooks: which payments have ended, and which webhooks there are. */
+function openWatch(rows: readonly Row[], webhooks: readonly string[]) {
+  const cursor = (found: readonly object[]) => {
+    const chain = { project: () => chain, sort: () => chain, limit: () => chain, toArray: async () => found };
+    return chain;
+  };
+  const polls = {
+    find: ({ endedAt }: { readonly endedAt: { readonly $gte: Date } | Date }) =>
+      cursor('$gte' in endedAt ? rows.filter((row) => row.endedAt >= endedAt.$gte) : []),
+  };
+  const deliveries = {
+    find: ({ _id }: { readonly _id: { readonly $in: readonly string[] } }) =>
+      cursor(_id.$in.filter((id) => webhooks.includes(id)).map((id) => ({ _id: id }))),
+  };
+  const database = () => ({ collection: () => deliveries }) as unknown as Db;
+  const watches = openStepWatches(database, polls as never, { standing: async () => new Map() });
+  const watch = watches.find(({ name }) => name === 'webhook');
+  if (!watch) throw new Error('there is no such watch');
+  return async (from: Date) => {
+    const found: string[] = [];
+    for await (const { overdue } of watch.look(from, to)) found.push(...overdue.map((one) => one.reference));
+    return found;
+  };
+}
+
+const ended = (_id: string, daysAgo: number, status = 'completed', daysLong = 0): Row => {
+  const endedAtMs = to.getTime() - daysAgo * DAY_MS;
+  const openedAt = new Date(endedAtMs - daysLong * DAY_MS);
+  return { _id, status, openedAt, endedAt: new Date(endedAtMs), terms: { kind: 'payout' } };
+};
+
+it("a webhook is missed only while it can't have been deleted, however far back the look goes", async () => {
+  const look = openWatch([ended('po-new', 1), ended('po-old', 16)], []);
+  expect(await look(new Date(0))).toEqual(['po-new']);
+  expect(await look(new Date(to.getTime() - 2 * DAY_MS))).toEqual(['po-new']);
+});
+
+it('a late reversal owes its own webhook, an early one that of the completion as well', async () => {
+  const rows = [ended('po-early', 1, 'reversed', 3), ended('po-late', 1, 'reversed', 200)];
+  expect(await openWatch(rows, ['po-early-reversed', 'po-late-reversed'])(new Date(0))).toEqual(['po-early']);
+  expect(await openWatch(rows, ['po-early-reversed', 'po-early-completed'])(new Date(0))).toEqual([
+    'po-late',
+  ]);
+});
