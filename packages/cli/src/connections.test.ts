@@ -74,3 +74,16 @@ it.each(['merchants list', 'ledger verify', 'prepare'])(
     expect(complained()).not.toContain(canary);
   },
 );
+
+it.each([
+  ['brokers that are named', ['--kafka-brokers', 'kafka:9092'], 'production', true],
+  ['the same in development', ['--kafka-brokers', 'kafka:9092'], 'development', false],
+  ["a running stack's", [], 'production', false],
+])('prepare judges %s by the rules of production or not', async (_what, brokers, environment, expected) => {
+  const { ports } = commandLine();
+  Object.assign(ports.environment, { NODE_ENV: environment, ALLOW_INSECURE: 'kafka' });
+  const judged: boolean[] = [];
+  const prepare: typeof ports.prepare = async ({ isProduction }) => void judged.push(isProduction);
+  expect(await runProgram({ ...ports, prepare }, [...brokers, 'prepare', '--run-file', runFile])).toBe(0);
+  expect(judged).toEqual([expected]);
+});
