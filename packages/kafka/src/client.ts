@@ -5,9 +5,9 @@ import { type Admin, Kafka, type KafkaConfig, logLevel } from './kafkajs.ts';
 import { type KafkaConnection, kafkaRemedy } from './security.ts';
 import { IN_SYNC_MIN, REPLICAS_MIN } from './topic-checks.ts';
 
-/** Where a Kafka client's own warnings and errors go. */
+/** Where a Kafka client's own warnings and errors go; `info` is what goes on in a group as its members come and go. */
 export type KafkaLog = (
-  level: 'warn' | 'error',
+  level: 'info' | 'warn' | 'error',
   message: string,
   fields: Readonly<Record<string, unknown>>,
 ) => void;
@@ -16,6 +16,16 @@ export type KafkaLog = (
 export interface KafkaOptions extends KafkaConnection {
   readonly clientId: string;
   readonly log: KafkaLog;
+}
+
+/** What brokers answer while a member comes or goes, or the coordinator moves: the client joins again by itself. */
+const GROUP_CHANGE =
+  /group is rebalancing|not aware of this member|not the correct coordinator|coordinator is not available|coordinator is loading|generation id is not valid|valid member id/;
+
+/** The level of what kafkajs says: a change of the group is no failure of anything. */
+function levelOf(level: logLevel, text: string): Parameters<KafkaLog>[0] {
+  if (GROUP_CHANGE.test(text)) return 'info';
+  return level === logLevel.ERROR ? 'error' : 'warn';
 }
 
 /** The configuration of kafkajs. */
@@ -36,13 +46,15 @@ export function clientConfig({
     logLevel: logLevel.WARN,
     logCreator:
       () =>
-      ({ level, log, namespace }) =>
-        write(level === logLevel.ERROR ? 'error' : 'warn', log.message, {
+      ({ level, log, namespace }) => {
+        const text = `${log.message} ${String(log['error'])}`;
+        write(levelOf(level, text), log.message, {
           kafka: namespace,
           reason: log['error'],
           group: log['groupId'],
-          remedy: kafkaRemedy(`${log.message} ${String(log['error'])}`, connection),
-        }),
+          remedy: kafkaRemedy(text, connection),
+        });
+      },
   };
 }
 
