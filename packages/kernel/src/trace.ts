@@ -7,7 +7,7 @@ const TRACEPARENT =
 /** Half of an identifier's hexadecimal digits, the more random half: what a parent id takes. */
 const PARENT_HEX = 16;
 
-/** A trace that begins here, as the `traceparent` of W3C Trace Context; not sampled, since nothing is recorded of it. */
+/** A trace that begins here, as the `traceparent` of W3C Trace Context; not sampled: where spans are recorded, the traces of requests begin with theirs. */
 export function beginTrace(ids: Ids): string {
   const id = ids.next('tr').slice('tr-'.length);
   return `00-${id}-${id.slice(PARENT_HEX)}-00`;
@@ -16,7 +16,7 @@ export function beginTrace(ids: Ids): string {
 /**
  * The trace of a request: that of its `traceparent` where it has a valid one, else one that begins here.
  *
- * It is passed on as it came, as W3C Trace Context asks of a service that records no spans; of a later version in the form of 00.
+ * It is passed on as it came; of a later version in the form of 00. Where spans are recorded, what is given is that of the request's span.
  */
 export function continueTrace(header: string | undefined, ids: Ids): string {
   const [, version, trace, parent, flags, rest] = TRACEPARENT.exec(header ?? '') ?? [];

@@ -3,6 +3,7 @@ import type { Service } from '@pesewa/contracts';
 import { z } from 'zod';
 import { connectionSettings, environmentSetting, type SettingProblem } from './connections.ts';
 import { operatorsSetting } from './operators.ts';
+import { tracingSettings } from './tracing.ts';
 
 /** A configuration that can't be used: every problem at once, each with the variable's name. */
 export class ConfigError extends Error {
@@ -74,7 +75,7 @@ export const durationMsSetting = wholeNumberSetting({ min: 0, max: 7 * 24 * 3_60
 const portSetting = wholeNumberSetting({ min: 0, max: 65_535 });
 
 /** The settings that every service has; each service's `config.ts` extends them. */
-export const serviceSettings = z.object({
+export const serviceSettings = tracingSettings.extend({
   HOST: z.string().default('127.0.0.1').describe('address to listen on'),
   PORT: portSetting.describe('port of the public API'),
   OPERATIONS_PORT: portSetting.describe('port of health, metrics and operator APIs'),

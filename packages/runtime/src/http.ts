@@ -1,8 +1,10 @@
 import type { Server } from 'node:http';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import type { Context, Env, Hono, HonoRequest } from 'hono';
+import { routePath } from 'hono/route';
 import type { StatusCode } from 'hono/utils/http-status';
 import type { Logger } from './logger.ts';
+import { hasHungUp, observeRequests, type RequestMeter, type ServerBindings } from './requests.ts';
 import { allowUploads } from './uploads.ts';
 
 /** A listening HTTP server; disposing of it finishes what is in flight, within a bound. */
@@ -27,11 +29,15 @@ export async function serveHttp<E extends Env>(options: {
   readonly port: number;
   /** By when a whole request must have come; whoever is slower is cut off. */
   readonly requestTimeoutMs?: number;
+  readonly requests?: RequestMeter;
 }): Promise<HttpServer> {
   const requestTimeoutMs = options.requestTimeoutMs ?? limits.requestTimeoutMs;
   // The adaptor types its answer for HTTP/2 as well; without options it is a plain HTTP/1.1 server.
   const server = createAdaptorServer({
-    fetch: options.app.fetch,
+    fetch: (request, bindings) => {
+      (bindings as ServerBindings).requests = options.requests;
+      return options.app.fetch(request, bindings);
+    },
     serverOptions: {
       maxHeaderSize: limits.headerBytesMax,
       headersTimeout: Math.min(limits.headersTimeoutMs, requestTimeoutMs),
@@ -122,15 +128,26 @@ export function hardenApp<E extends Env>(
   },
 ): void {
   app.onError((error, context) => {
-    options.logger.error({ err: error, route: context.req.routePath }, 'request failed');
+    logFailure(options.logger, { error, context, text: 'request failed' });
     return options.broken(context);
   });
   app.notFound(options.notFound);
+  app.use(observeRequests);
   app.use(async (context, next) => {
     if (hasDotSegment(context)) return options.notFound(context);
     await next();
     return undefined;
   });
+}
+
+/** Logs why a request failed: as an error, unless its client has hung up. */
+export function logFailure(
+  logger: Pick<Logger, 'debug' | 'error'>,
+  failed: { readonly error: Error; readonly context: Context; readonly text: string },
+): void {
+  const fields = { err: failed.error, route: routePath(failed.context) };
+  if (hasHungUp(failed.context)) logger.debug(fields, 'the client hung up');
+  else logger.error(fields, failed.text);
 }
 
 const dotSegment = /[/\\](?:\.|%2e){1,2}(?:[/\\?#]|$)/i;

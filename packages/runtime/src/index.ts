@@ -44,5 +44,7 @@ export {
   refuserOf,
 } from './operator-requests.ts';
 export { createOperators, type Operators, operatorOf } from './operators.ts';
+export { createRequestMeter, type RequestMeter } from './requests.ts';
 export { runService, type ServiceScope } from './run.ts';
+export { currentTraceparent, inClientSpan, inTraceOf, recordApplied } from './spans.ts';
 export { readUpload, UploadCutError, type UploadPace } from './uploads.ts';

@@ -1,9 +1,10 @@
 import { Hono, type MiddlewareHandler } from 'hono';
 import type { Registry } from 'prom-client';
 import type { Health, HealthReport } from './health.ts';
-import { answerJson } from './http.ts';
+import { answerJson, logFailure } from './http.ts';
 import type { Logger } from './logger.ts';
 import { isSharedOperator, type Operators, operatorOf, setOperator } from './operators.ts';
+import { observeRequests } from './requests.ts';
 
 /** The operations side of a service: probes and metrics for machines, and the operator APIs behind a token. */
 export interface OperationsApp {
@@ -20,15 +21,16 @@ export interface OperationsApp {
 export function createOperationsApp(options: {
   readonly health: Health;
   readonly metrics: Registry;
-  readonly logger: Pick<Logger, 'error'>;
+  readonly logger: Pick<Logger, 'debug' | 'error'>;
 }): OperationsApp {
   const app = new Hono();
   app.onError((error, context) => {
-    options.logger.error({ err: error, route: context.req.routePath }, 'an operations request failed');
+    logFailure(options.logger, { error, context, text: 'an operations request failed' });
     return isPassing(error)
       ? answerJson(context, 503, { code: 'unavailable', message: 'the database does not answer: try again' })
       : answerJson(context, 500, { code: 'broken', message: 'this broke: the log has why' });
   });
+  app.use(observeRequests);
   const answer = (report: HealthReport) =>
     new Response(JSON.stringify(report), {
       status: report.healthy ? 200 : 503,

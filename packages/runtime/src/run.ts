@@ -11,12 +11,16 @@ import { serveHttp } from './http.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { createOperationsApp, mountOperator } from './operations.ts';
 import { createOperators, operatorsProblem } from './operators.ts';
+import { createRequestMeter, type RequestMeter } from './requests.ts';
+import { startTracing } from './tracing.ts';
 
 /** What a composition root is given: everything of the process that others must not reach for themselves. */
 export interface ServiceScope<Config> {
   readonly config: Config;
   readonly logger: Logger;
   readonly metrics: Registry;
+  /** Counts, times and traces the requests of the public API. */
+  readonly requests: RequestMeter;
   readonly health: Health;
   readonly clock: Clock;
   readonly random: Random;
@@ -62,6 +66,7 @@ export async function runService<Schema extends z.ZodType<z.output<typeof servic
   const health = createHealth();
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
+  const requests = createRequestMeter(metrics);
   closeWithGrace({ delay: CLOSE_TIMEOUT_MS, logger: false }, async ({ signal, err }) => {
     health.setServing(false);
     if (err) logger.fatal({ err }, 'unexpected error, closing');
@@ -73,11 +78,13 @@ export async function runService<Schema extends z.ZodType<z.output<typeof servic
     process.exit(1);
   };
   try {
+    resources.use(await startTracing({ service: name, config, metrics, clock: systemClock }));
     const operations = createOperationsApp({ health, metrics, logger });
     await compose({
       config,
       logger,
       metrics,
+      requests,
       health,
       clock: systemClock,
       random: systemRandom,
@@ -88,7 +95,10 @@ export async function runService<Schema extends z.ZodType<z.output<typeof servic
       abort,
     });
     mountOperator(operations, createOperators(config.OPERATOR_TOKEN, config.OPERATORS));
-    resources.use(await serveHttp({ app: operations.app, host: config.HOST, port: config.OPERATIONS_PORT }));
+    const { HOST: host, OPERATIONS_PORT: port } = config;
+    // Probes and scrapes would bury the traces of payments.
+    const untraced = { ...requests, isTraced: false };
+    resources.use(await serveHttp({ app: operations.app, host, port, requests: untraced }));
     health.setServing(true);
     logger.info({ port: config.PORT, operationsPort: config.OPERATIONS_PORT }, 'ready');
   } catch (error) {

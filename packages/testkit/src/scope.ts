@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createKafka, createTopics } from '@pesewa/kafka';
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
 import { registerSchemas } from '@pesewa/messaging';
-import { createHealth, createLogger, type ServiceScope } from '@pesewa/runtime';
+import { createHealth, createLogger, createRequestMeter, type ServiceScope } from '@pesewa/runtime';
 import type { Addresses } from '@pesewa/stack';
 import { Hono } from 'hono';
 import { Registry } from 'prom-client';
@@ -73,10 +73,12 @@ export function openTestScope(
 ): TestScope {
   const resources = new AsyncDisposableStack();
   const abort = Promise.withResolvers<Error>();
+  const metrics = new Registry();
   return {
     config,
     logger: createLogger({ name: 'test', level: process.env['TEST_LOG_LEVEL'] ?? 'silent' }),
-    metrics: new Registry(),
+    metrics,
+    requests: createRequestMeter(metrics),
     health: createHealth(),
     clock: systemClock,
     random: systemRandom,

@@ -7,7 +7,7 @@ import {
   payinRequest,
 } from '@pesewa/contracts';
 import { accept, type Clock, type Result, refuse, unreachable } from '@pesewa/kernel';
-import type { Logger } from '@pesewa/runtime';
+import { currentTraceparent, type Logger } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
 import { type AdmissionDeps, type AdmissionRefusal, admitMerchants } from './admission.ts';
@@ -58,7 +58,11 @@ async function payin(context: Context<AppEnv>, deps: CollectionRouteDeps): Promi
   );
   if (!read.ok) return read.refusal;
   const merchant = context.get('merchant');
-  const accepting = deps.collections.accept(merchant, read.value.form, context.req.header('traceparent'));
+  const accepting = deps.collections.accept(
+    merchant,
+    read.value.form,
+    currentTraceparent(context.req.header('traceparent')),
+  );
   const accepted = await patience.within(accepting, deadlineAtMs - clock.nowMs());
   if (!accepted) {
     // What is recorded after all goes on as if it had been answered.

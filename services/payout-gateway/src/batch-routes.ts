@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readText } from '@pesewa/merchant-api';
-import type { Logger } from '@pesewa/runtime';
+import { currentTraceparent, type Logger } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { type AppEnv, answer } from './answers.ts';
 import type { Batches } from './batches.ts';
@@ -39,7 +39,7 @@ export function createBatchRoutes(deps: {
 
   const store = async (context: Context<AppEnv>, order: BatchOrder): Promise<Response> => {
     const outcome = await deps.batches
-      .submit(context.get('merchant'), order, context.req.header('traceparent'))
+      .submit(context.get('merchant'), order, currentTraceparent(context.req.header('traceparent')))
       .catch((error: unknown) => {
         deps.logger.error({ err: error }, 'a batch could not be stored');
         return undefined;

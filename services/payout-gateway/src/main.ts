@@ -8,8 +8,8 @@ import { payoutCollections } from './indexes.ts';
 const prepare = prepareDatabase('payout-gateway', payoutCollections);
 
 await runService({ name: 'payout-gateway', settings, environment, prepare }, async (scope) => {
-  const { config, clock, logger } = scope;
-  const rails = await scope.open(openRails(config.RAILS, { clock, logger }));
+  const { config, clock, logger, requests, metrics: registry } = scope;
+  const rails = await scope.open(openRails(config.RAILS, { clock, logger, registry }));
   const app = await composeGateway(scope, rails);
-  await scope.open(serveHttp({ app, host: config.HOST, port: config.PORT }));
+  await scope.open(serveHttp({ app, host: config.HOST, port: config.PORT, requests }));
 });

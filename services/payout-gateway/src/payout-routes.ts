@@ -1,6 +1,6 @@
 import { describeProblem, firstProblem, singlePayoutRequest } from '@pesewa/contracts';
 import { readBody } from '@pesewa/merchant-api';
-import type { Logger } from '@pesewa/runtime';
+import { currentTraceparent, type Logger } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { type AppEnv, answer, viewLookedUp, viewSubmitted } from './answers.ts';
 import { payoutOperations } from './payout-operations.ts';
@@ -22,7 +22,7 @@ export function createPayoutRoutes(deps: {
     const request = singlePayoutRequest.safeParse(body.value);
     if (!request.success) return answer(context, 'malformed', describeProblem(firstProblem(request.error)));
     const payout = await deps.payouts
-      .submit(context.get('merchant'), request.data, context.req.header('traceparent'))
+      .submit(context.get('merchant'), request.data, currentTraceparent(context.req.header('traceparent')))
       .catch((error: unknown) => {
         deps.logger.error({ err: error }, 'a payout could not be stored');
         return undefined;

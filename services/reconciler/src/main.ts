@@ -8,6 +8,7 @@ import { reconcilerCollections } from './indexes.ts';
 const prepare = prepareDatabase('reconciler', reconcilerCollections);
 
 await runService({ name: 'reconciler', settings, environment, prepare }, async (scope) => {
-  const { config, clock, logger } = scope;
-  await composeReconciler(scope, await scope.open(openRails(config.RAILS, { clock, logger })));
+  const { config, clock, logger, metrics: registry } = scope;
+  const rails = await scope.open(openRails(config.RAILS, { clock, logger, registry }));
+  await composeReconciler(scope, rails);
 });

@@ -1,6 +1,6 @@
 import { type Clock, continueTrace, type Ids, type Result, refuse } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
-import type { Logger } from '@pesewa/runtime';
+import { currentTraceparent, type Logger } from '@pesewa/runtime';
 import {
   type Callback,
   type CallbackRequest,
@@ -107,7 +107,7 @@ export function createCallbacks(deps: Deps): Callbacks {
         return reject(request, reading.reason, [keys.key, keys.otherKey]);
       }
       const callback = { ...request, messageId, claim: reading.kind === 'read' ? reading.claim : null };
-      const traceparent = continueTrace(headerOf(arrived, 'traceparent'), deps.ids);
+      const traceparent = continueTrace(currentTraceparent(headerOf(arrived, 'traceparent')), deps.ids);
       const submitted = await submit(callback, traceparent);
       const about = { rail: callback.rail, kind: callback.kind, digest: callback.digest };
       if (reading.kind === 'broken')

@@ -54,5 +54,5 @@ await runService({ name: 'webhook-ingress', settings, environment, prepare }, as
     proxies: proxyAddresses.length === 0 ? undefined : createAddressList(proxyAddresses),
   });
   const { HOST: host, PORT: port, REQUEST_TIMEOUT_MS: requestTimeoutMs } = config;
-  await scope.open(serveHttp({ app, host, port, requestTimeoutMs }));
+  await scope.open(serveHttp({ app, host, port, requestTimeoutMs, requests: scope.requests }));
 });

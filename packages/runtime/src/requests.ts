@@ -1,0 +1,84 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context, MiddlewareHandler } from 'hono';
+import { matchedRoutes } from 'hono/route';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { inServerSpan } from './spans.ts';
+
+/** Takes down what became of requests, by the templates of their routes. */
+export interface RequestMeter {
+  /** A clock that only goes forward, in milliseconds since any moment. */
+  readonly monotonicMs: () => number;
+  readonly answered: (request: {
+    readonly method: string;
+    readonly route: string;
+    /** The status, or `aborted` where the client was gone before it could be answered. */
+    readonly status: number | 'aborted';
+    readonly durationMs: number;
+  }) => void;
+  /** Whether spans are recorded of the requests. */
+  readonly isTraced: boolean;
+}
+
+/** What the server hands over with each request; there is none where an app is called without a server. */
+export type ServerBindings = Partial<HttpBindings> & { requests?: RequestMeter | undefined };
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Whatever has no route of its own: a label for each path would be as many as clients can think of. */
+const NO_ROUTE = 'none';
+
+/** Registers `http_requests_total` and `http_request_seconds`. */
+export function createRequestMeter(
+  registry: Registry,
+  monotonicMs: () => number = () => performance.now(),
+): RequestMeter {
+  const requests = new Counter({
+    name: 'http_requests_total',
+    help: 'Requests by route, method and status; `aborted` where the client was gone before its answer.',
+    labelNames: ['route', 'method', 'status'],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: 'http_request_seconds',
+    help: 'How long requests took until their answer was ready, by route and method.',
+    labelNames: ['route', 'method'],
+    buckets: SECONDS,
+    registers: [registry],
+  });
+  return {
+    monotonicMs,
+    isTraced: true,
+    answered: ({ method, route, status, durationMs }) => {
+      requests.inc({ route, method, status });
+      seconds.observe({ route, method }, durationMs / 1_000);
+    },
+  };
+}
+
+/** The template of the request's route; middleware, which is added for all methods, is none. */
+function routeOf(context: Context): string {
+  return matchedRoutes(context).findLast(({ method }) => method !== 'ALL')?.path ?? NO_ROUTE;
+}
+
+/** Whether the client has hung up: what fails then is nobody's fault, and no answer reaches it. */
+export function hasHungUp(context: Context): boolean {
+  return (context.env as ServerBindings | undefined)?.outgoing?.destroyed === true;
+}
+
+/** Counts and times the requests of an app, and records their spans; the first middleware, so that it sees every answer. */
+export const observeRequests: MiddlewareHandler = async (context, next) => {
+  const bindings = context.env as ServerBindings | undefined;
+  const meter = bindings?.requests;
+  if (bindings === undefined || meter === undefined) return next();
+  // An app that is mounted in another one would count them again.
+  bindings.requests = undefined;
+  const route = routeOf(context);
+  const startedAtMs = meter.monotonicMs();
+  await (meter.isTraced ? inServerSpan(context, route, next) : next());
+  meter.answered({
+    method: context.req.method,
+    route,
+    status: hasHungUp(context) ? 'aborted' : context.res.status,
+    durationMs: meter.monotonicMs() - startedAtMs,
+  });
+  return undefined;
+};

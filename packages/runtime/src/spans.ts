@@ -1,0 +1,114 @@
+import {
+  type Attributes,
+  context as active,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Context as TraceContext,
+  trace,
+} from '@opentelemetry/api';
+import type { Context } from 'hono';
+
+// Records nothing, at the price of some calls, until `startTracing` has found an endpoint.
+const tracer = trace.getTracer('pesewa');
+
+/** The context of a `traceparent`; that of nothing where there is none. */
+function contextOf(traceparent: string | undefined): TraceContext {
+  return traceparent === undefined ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, { traceparent });
+}
+
+/** Runs work as a part of the trace that a payment or a message belongs to. */
+export function inTraceOf<Value>(traceparent: string | undefined, work: () => Value): Value {
+  return active.with(contextOf(traceparent), work);
+}
+
+/** The `traceparent` of what is going on; the given one where no spans are recorded. */
+export function currentTraceparent(otherwise: string | undefined): string | undefined {
+  const carrier: { traceparent?: string } = {};
+  propagation.inject(active.active(), carrier);
+  return carrier.traceparent ?? otherwise;
+}
+
+/** Runs a request within its span, which continues the trace of the client. */
+export async function inServerSpan(
+  context: Context,
+  route: string,
+  next: () => Promise<void>,
+): Promise<void> {
+  const parent = contextOf(context.req.header('traceparent'));
+  const { method } = context.req;
+  const attributes = { 'http.request.method': method, 'http.route': route };
+  const span = tracer.startSpan(`${method} ${route}`, { kind: SpanKind.SERVER, attributes }, parent);
+  try {
+    await active.with(trace.setSpan(parent, span), next);
+    const { status } = context.res;
+    span.setAttribute('http.response.status_code', status);
+    if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+  } finally {
+    span.end();
+  }
+}
+
+/** Makes a call to somebody else within a span; `end` says how it went. */
+export async function inClientSpan<Value>(
+  name: string,
+  attributes: Attributes,
+  call: () => Promise<Value>,
+  end: (value: Value, span: Pick<Span, 'setAttribute' | 'setStatus'>) => void,
+): Promise<Value> {
+  const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes });
+  try {
+    const value = await active.with(trace.setSpan(active.active(), span), call);
+    end(value, span);
+    return value;
+  } catch (error) {
+    span.setStatus({ code: SpanStatusCode.ERROR });
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+/** A message that was applied. */
+export interface AppliedMessage {
+  readonly type: string;
+  readonly eventId: string;
+  readonly traceparent?: string | undefined;
+}
+
+/** Whether the trace is recorded, by the flags of its `traceparent`. */
+const SAMPLED = /[13579bdf]$/;
+
+/**
+ * Records a span for each of the messages that were applied together, as a part of its own trace; they are linked to the first
+ * of them, since they shared its transaction.
+ */
+export function recordApplied(
+  place: { readonly topic: string; readonly partition: number; readonly group: string },
+  messages: readonly AppliedMessage[],
+  time: { readonly fromMs: number; readonly toMs: number },
+): void {
+  let first: Span | undefined;
+  for (const { type, eventId, traceparent } of messages) {
+    if (traceparent === undefined || !SAMPLED.test(traceparent)) continue;
+    const attributes = {
+      'messaging.system': 'kafka',
+      'messaging.destination.name': place.topic,
+      'messaging.destination.partition.id': String(place.partition),
+      'messaging.consumer.group.name': place.group,
+      'messaging.message.id': eventId,
+      'messaging.batch.message_count': messages.length,
+    };
+    const options = {
+      kind: SpanKind.CONSUMER,
+      attributes,
+      startTime: time.fromMs,
+      links: first ? [{ context: first.spanContext() }] : [],
+    };
+    const span = tracer.startSpan(`apply ${type}`, options, contextOf(traceparent));
+    span.end(time.toMs);
+    first ??= span;
+  }
+}

@@ -1,0 +1,123 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { systemClock } from '@pesewa/kernel';
+import { Hono } from 'hono';
+import { Registry } from 'prom-client';
+import { expect, it } from 'vitest';
+import { answerJson, hardenApp, serveHttp } from './http.ts';
+import { createLogger } from './logger.ts';
+import { createRequestMeter } from './requests.ts';
+import { currentTraceparent, inClientSpan, inTraceOf, recordApplied } from './spans.ts';
+import { startTracing, tracingSettings } from './tracing.ts';
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const PARENT = 'b7ad6b7169203331';
+const SAMPLED = `00-${TRACE}-${PARENT}-01`;
+
+interface SpanOfExport {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly links?: readonly { readonly spanId: string }[];
+  readonly attributes: readonly { readonly key: string }[];
+}
+
+interface Export {
+  readonly resourceSpans: readonly {
+    readonly scopeSpans: readonly { readonly spans: readonly SpanOfExport[] }[];
+  }[];
+}
+
+/** A collector that keeps the spans it gets. */
+async function openCollector() {
+  const spans: SpanOfExport[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => (body += String(chunk)));
+    request.on('end', () => {
+      const { resourceSpans } = JSON.parse(body) as Export;
+      for (const { scopeSpans } of resourceSpans)
+        for (const { spans: some } of scopeSpans) spans.push(...some);
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { spans, server, endpoint: `http://127.0.0.1:${port}` };
+}
+
+/** An app that answers with the trace its requests belong to, on a port of its own. */
+async function openApp(registry: Registry) {
+  const app = new Hono();
+  hardenApp(app, {
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    broken: (context) => answerJson(context, 500, {}),
+    notFound: (context) => answerJson(context, 404, {}),
+  });
+  app.get('/things/:id', (context) =>
+    context.text(currentTraceparent(context.req.header('traceparent')) ?? 'none'),
+  );
+  const server = await serveHttp({
+    app,
+    host: '127.0.0.1',
+    port: 0,
+    requests: createRequestMeter(registry),
+  });
+  const ask = async (headers: Record<string, string>) =>
+    (await fetch(`http://127.0.0.1:${server.port}/things/secret`, { headers })).text();
+  return { server, ask };
+}
+
+// One test: a process starts tracing once, and what comes before it is what there is without.
+it('records nothing without an endpoint; with one, requests, messages and calls become parts of their traces', async () => {
+  const registry = new Registry();
+  const { server, ask } = await openApp(new Registry());
+  const off = { service: 'test', config: tracingSettings.parse({}), metrics: registry, clock: systemClock };
+  expect(await startTracing(off)).toBeUndefined();
+  expect(await ask({ traceparent: SAMPLED })).toBe(SAMPLED);
+  expect(await ask({})).toBe('none');
+
+  const collector = await openCollector();
+  const config = tracingSettings.parse({ OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.endpoint}/` });
+  const tracing = await startTracing({ ...off, config });
+  const told = await ask({ traceparent: SAMPLED });
+  expect(told).toMatch(new RegExp(`^00-${TRACE}-(?!${PARENT})[0-9a-f]{16}-01$`));
+  expect(await ask({ traceparent: `00-${TRACE}-${PARENT}-00` })).toMatch(
+    new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`),
+  );
+  expect(await ask({})).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+  const place = { topic: 'payouts.events.v1', partition: 3, group: 'ledger' };
+  const messages = [
+    { type: 'first', eventId: 'ev-1', traceparent: told },
+    { type: 'unsampled', eventId: 'ev-2', traceparent: `00-${TRACE}-${PARENT}-00` },
+    { type: 'second', eventId: 'ev-3', traceparent: told },
+    { type: 'untold', eventId: 'ev-4' },
+  ];
+  recordApplied(place, messages, { fromMs: 1_000, toMs: 1_250 });
+  await inTraceOf(told, () =>
+    inClientSpan(
+      'a call',
+      { 'pesewa.rail': 'upstream' },
+      async () => 'done',
+      () => undefined,
+    ),
+  );
+  await tracing?.[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+  collector.server.close();
+
+  const ofTrace = collector.spans.filter(({ traceId }) => traceId === TRACE);
+  const [request, first, second, call] = ofTrace;
+  expect(ofTrace).toMatchObject([
+    { name: 'GET /things/:id', kind: 2, parentSpanId: PARENT },
+    { name: 'apply first', kind: 5, parentSpanId: request?.spanId, startTimeUnixNano: '1000000000' },
+    { name: 'apply second', kind: 5, parentSpanId: request?.spanId, links: [{ spanId: first?.spanId }] },
+    { name: 'a call', kind: 3, parentSpanId: request?.spanId },
+  ]);
+  expect([first?.links ?? [], second?.links?.length, call?.links ?? []]).toEqual([[], 1, []]);
+  expect(collector.spans).toHaveLength(5);
+  expect(JSON.stringify(collector.spans)).not.toContain('secret');
+  expect(await registry.metrics()).toContain('trace_spans_total{outcome="exported"} 5');
+});
