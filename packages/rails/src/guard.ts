@@ -23,11 +23,15 @@ export type Guarded =
   | Unknown
   | NotSent;
 
+/** The state of a circuit breaker: `half_open` from when the next request may probe the rail. */
+export type Circuit = 'closed' | 'half_open' | 'open';
+
 /** Exchanges within a rail's limits; never throws. */
 export interface Guard {
   (request: ExchangeRequest): Promise<Guarded>;
   /** Whether a request would be tried now: the circuit is closed, or has been open so long that it may be probed. */
   readonly isAvailable: () => boolean;
+  readonly circuit: () => Circuit;
 }
 
 /** How long a call may wait for the rate limit, and again for a slot or a probe of the breaker. */
@@ -96,9 +100,13 @@ export function createGuard(dependencies: {
       return { kind: 'unknown', why: error instanceof ExchangeError ? error.message : 'network failure' };
     }
   };
-  const isAvailable = () =>
-    breaker.state !== CircuitState.Open || clock.nowMs() - openedAtMs >= settings.breakerOpenMs;
-  return Object.assign(guard, { isAvailable });
+  const circuit = (): Circuit => {
+    if (breaker.state === CircuitState.Closed) return 'closed';
+    const mayProbe =
+      breaker.state !== CircuitState.Open || clock.nowMs() - openedAtMs >= settings.breakerOpenMs;
+    return mayProbe ? 'half_open' : 'open';
+  };
+  return Object.assign(guard, { circuit, isAvailable: () => circuit() !== 'open' });
 }
 
 function isServerFailure(result: unknown): boolean {

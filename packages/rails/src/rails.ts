@@ -1,8 +1,10 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
+import type { Registry } from 'prom-client';
 import type { PayoutChannel, RailConnector } from './connector.ts';
 import { createHttpExchange, type Exchange } from './exchange.ts';
 import { createGuard } from './guard.ts';
+import { createRailMetrics, observeRail } from './observed.ts';
 import type { RailSettings } from './settings.ts';
 import { createUpstream } from './upstream/upstream.ts';
 
@@ -27,19 +29,18 @@ export function openRails(
     readonly logger?: Pick<Logger, 'warn' | 'info'> | undefined;
     /** The network; undici unless told otherwise. */
     readonly exchange?: Exchange | undefined;
+    /** Where calls and circuits are measured. */
+    readonly registry?: Registry | undefined;
   },
 ): Rails {
+  const { clock, logger, registry } = dependencies;
+  const metrics = registry && createRailMetrics(registry);
   const resources = new AsyncDisposableStack();
   const all = settings.map((rail) => {
     const exchange = dependencies.exchange ?? resources.use(openNetwork(rail)).exchange;
-    const guard = createGuard({
-      settings: rail,
-      clock: dependencies.clock,
-      exchange,
-      logger: dependencies.logger,
-    });
-    const { clock, logger } = dependencies;
-    return createUpstream({ settings: rail, guard, clock, logger });
+    const guard = createGuard({ settings: rail, clock, exchange, logger });
+    metrics?.watch(rail.name, guard.circuit);
+    return observeRail(createUpstream({ settings: rail, guard, clock, logger }), { metrics, clock });
   });
   const byName = new Map(all.map((rail) => [rail.name, rail]));
   return {

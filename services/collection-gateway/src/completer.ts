@@ -3,7 +3,7 @@ import type { Merchant } from '@pesewa/directory';
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import { CLOCK_SKEW_MAX_MS, type Messaging } from '@pesewa/messaging';
 import { CALL_WITHIN_MS, type CompletionResult, mayStillCall, type RailConnector } from '@pesewa/rails';
-import type { CrashPoint, Logger } from '@pesewa/runtime';
+import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { Applied, CollectionOrderCommand, Collections } from './collections.ts';
 import { type CollectionForm, isSameContent } from './domain/initiation.ts';
 import { type NumberLimit, numberLimit } from './domain/limits.ts';
@@ -50,7 +50,7 @@ interface CompleterDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly crashPoint: CrashPoint;
-  readonly metrics: Pick<GatewayMetrics, 'completion' | 'called'>;
+  readonly metrics: Pick<GatewayMetrics, 'completion'>;
   /** How many OTPs of one customer's number are passed on within an hour, of all merchants together. */
   readonly otpTriesPerNumberPerHour: number;
   /** The same, of one merchant. */
@@ -216,11 +216,8 @@ interface Attempt {
 async function callRail(deps: CompleterDeps, attempt: Attempt): Promise<CompletionResult> {
   const { reference, rail: railName } = attempt.collection;
   deps.crashPoint('collections.complete.before-call');
-  const startedAtMs = deps.clock.nowMs();
-  const result = await askRail(deps, attempt, startedAtMs);
+  const result = await askRail(deps, attempt, deps.clock.nowMs());
   deps.crashPoint('collections.complete.after-call');
-  const durationMs = deps.clock.nowMs() - startedAtMs;
-  deps.metrics.called('complete', { rail: railName, result: result.kind, durationMs });
   const told = { reference, rail: railName, result: result.kind };
   if (result.kind === 'unknown' || result.kind === 'notSent')
     deps.logger.warn({ ...told, why: result.why }, 'no clear answer from the rail');
@@ -241,7 +238,9 @@ async function askRail(
   if (!rail) return notSent('the rail is not configured');
   if (closing.aborted) return notSent('we close');
   if (!mayStillCall(requestedAtMs, nowMs)) return notSent('the request is too old');
-  return reviewed(await rail.completeCollection({ ...railOrder(collection), otpCode }), otpCode);
+  const order = { ...railOrder(collection), otpCode };
+  const completing = inTraceOf(collection.traceparent, () => rail.completeCollection(order));
+  return reviewed(await completing, otpCode);
 }
 
 /** Commits an outcome; without that the answer is the same, and the next turn comes when the lease is over. */

@@ -1,10 +1,9 @@
 import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
 import { attemptMark, type Loop, startClaimLoop } from '@pesewa/messaging';
 import { type InitiationResult, mayStillCall, type RailConnector } from '@pesewa/rails';
-import type { CrashPoint, Logger } from '@pesewa/runtime';
+import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
 import { cleanReason, isOfTheRequest } from './domain/reasons.ts';
 import type { InitiationOutcome } from './domain/state.ts';
-import type { GatewayMetrics } from './metrics.ts';
 import type { Recorder } from './recorder.ts';
 import { type Collection, type CollectionStore, fromDocument } from './store.ts';
 
@@ -30,7 +29,6 @@ export type Initiate = (collection: Collection, attemptedAtMs?: number) => Promi
 
 interface InitiatorDeps {
   readonly recorder: Recorder;
-  readonly metrics: Pick<GatewayMetrics, 'called'>;
   readonly rail: (name: string) => RailConnector | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -72,20 +70,16 @@ export function createInitiate(deps: InitiatorDeps): Initiate {
 
 /** Asks the rail to initiate, unless there is none or the claim has grown too old to act on. */
 async function callRail(
-  deps: Pick<InitiatorDeps, 'rail' | 'clock' | 'metrics'>,
+  deps: Pick<InitiatorDeps, 'rail' | 'clock'>,
   collection: Collection,
   attemptedAtMs: number,
 ): Promise<InitiationResult> {
   const rail = deps.rail(collection.rail);
   if (!rail)
     return { kind: 'notSent', why: 'the rail is not configured', retryAfterMs: UNCONFIGURED_RETRY_MS };
-  const startedAtMs = deps.clock.nowMs();
-  if (!mayStillCall(attemptedAtMs, startedAtMs))
+  if (!mayStillCall(attemptedAtMs, deps.clock.nowMs()))
     return { kind: 'notSent', why: 'the claim is too old', retryAfterMs: LATE_RETRY_MS };
-  const result = await rail.initiateCollection(railOrder(collection));
-  const durationMs = deps.clock.nowMs() - startedAtMs;
-  deps.metrics.called('initiate', { rail: rail.name, result: result.kind, durationMs });
-  return result;
+  return inTraceOf(collection.traceparent, () => rail.initiateCollection(railOrder(collection)));
 }
 
 /**

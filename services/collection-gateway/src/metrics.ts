@@ -1,6 +1,6 @@
 import { collectionRefusals, findOperator } from '@pesewa/contracts';
 import { type Clock, withDeadline } from '@pesewa/kernel';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { CollectionStore } from './store.ts';
 
 /** What is counted of collections; no label holds text of merchants, customers or rails. */
@@ -9,10 +9,6 @@ export interface GatewayMetrics {
   readonly payin: (operatorCode: string, outcome: string) => void;
   /** A completion of a known collection: what the rail or we made of it. */
   readonly completion: (operatorCode: string, outcome: string) => void;
-  readonly called: (
-    operation: 'initiate' | 'complete',
-    call: { readonly rail: string; readonly result: string; readonly durationMs: number },
-  ) => void;
 }
 
 const OUTCOMES: ReadonlySet<string> = new Set([
@@ -23,7 +19,6 @@ const OUTCOMES: ReadonlySet<string> = new Set([
   'not sent',
 ]);
 const COUNT_TIMEOUT_MS = 1_000;
-const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 
 /** Registers the metrics of the gateway. */
 export function createMetrics(
@@ -45,13 +40,6 @@ export function createMetrics(
     labelNames,
     registers,
   });
-  const calls = new Histogram({
-    name: 'rail_call_seconds',
-    help: 'How long calls to rails took, by rail, operation and result.',
-    labelNames: ['rail', 'operation', 'result'],
-    buckets: SECONDS,
-    registers,
-  });
   const queued: Gauge = new Gauge({
     name: 'queued_collections',
     help: 'Collections that wait to be initiated again; not a number where the database does not tell.',
@@ -67,8 +55,6 @@ export function createMetrics(
   return {
     payin: (operatorCode, outcome) => payins.inc(labels(operatorCode, outcome)),
     completion: (operatorCode, outcome) => completions.inc(labels(operatorCode, outcome)),
-    called: (operation, { rail, result, durationMs }) =>
-      calls.observe({ rail, operation, result }, durationMs / 1_000),
   };
 }
 

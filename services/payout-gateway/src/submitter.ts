@@ -1,7 +1,7 @@
 import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
 import { attemptMark, type Loop, type Messaging, startClaimLoop } from '@pesewa/messaging';
 import { mayStillCall, type RailConnector, type SubmissionResult } from '@pesewa/rails';
-import type { CrashPoint, Logger } from '@pesewa/runtime';
+import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { AttemptOutcome } from './domain/payout.ts';
 import type { PayoutOrderCommand, Payouts } from './payouts.ts';
 import { railOrder } from './rail-order.ts';
@@ -143,7 +143,8 @@ async function callRail(
   if (!mayStillCall(claimedAtMs, nowMs))
     return { kind: 'notSent', why: 'the claim is too old', retryAfterMs: LATE_RETRY_MS };
   if (payout.order.sender === null) throw new TypeError(`nobody knows whom ${payout.reference} is to pay`);
-  return rail.submitPayout(railOrder(payout.reference, payout.order));
+  const order = railOrder(payout.reference, payout.order);
+  return inTraceOf(payout.traceparent, () => rail.submitPayout(order));
 }
 
 function outcomeOf(result: SubmissionResult, nowMs: number): AttemptOutcome {

@@ -1,7 +1,7 @@
 import type { Clock, Ids, Random } from '@pesewa/kernel';
 import { type Loop, type Messaging, startClaimLoop, type Transaction } from '@pesewa/messaging';
 import type { NotSent, Observation, RailConnector } from '@pesewa/rails';
-import type { CrashPoint, Logger } from '@pesewa/runtime';
+import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
 import { type BreakStore, breaksOf } from '../breaks/store.ts';
 import type { ArrivedTime } from '../domain/arrived.ts';
 import type { FoundBreak } from '../domain/break.ts';
@@ -90,11 +90,12 @@ export function startPoller(deps: PollerDeps): Poller {
     commitPolls(deps, rails, polls, transaction),
   );
   const work = async (document: PollDocument, claim: string): Promise<void> => {
-    const { reference, terms, askedAtMs } = fromDocument(document);
+    const { reference, terms, askedAtMs, traceparent } = fromDocument(document);
     if (terms === null) return deps.lookAtUnknown(reference);
     const polledAtMs = askedAtMs ?? deps.clock.nowMs();
     deps.crashPoint('reconciler.poll.before-call');
-    const answer = await ask(rails.get(terms.rail), reference, terms);
+    const rail = rails.get(terms.rail);
+    const answer = await inTraceOf(traceparent ?? undefined, () => ask(rail, reference, terms));
     deps.crashPoint('reconciler.poll.after-call');
     deps.polled(terms.rail, answer.kind);
     if (answer.kind === 'unknown' || answer.kind === 'unaskable') {

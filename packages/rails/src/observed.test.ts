@@ -1,0 +1,43 @@
+import { Registry } from 'prom-client';
+import { expect, it } from 'vitest';
+import { answering, createTestClock, leastSettings, payout } from './fixture.ts';
+import { openRails, railSettings } from './index.ts';
+
+function openRail(exchange: Parameters<typeof openRails>[1]['exchange']) {
+  const registry = new Registry();
+  const clock = createTestClock();
+  const settings = { ...leastSettings, breakerFailures: 2, breakerOpenMs: 7_000 };
+  const [rail] = openRails(railSettings.parse(JSON.stringify([settings])), { clock, exchange, registry }).all;
+  if (!rail) throw new Error('no rail was opened');
+  return { rail, clock, text: () => registry.metrics() };
+}
+
+it('measures calls by rail, operation and result, waiting for their turn included', async () => {
+  const { rail, clock, text } = openRail(async (request) => {
+    clock.now += 300;
+    return answering(200, { isSuccessful: true, responseCode: '09' })(request);
+  });
+  await rail.submitPayout(payout);
+  await rail.lookUpPayout({ reference: 'po-1', currency: 'GHS' });
+  const told = await text();
+  expect(told).toMatch(
+    /rail_call_seconds_sum\{rail="upstream",operation="submit_payout",result="[a-z]+"\} 0\.3/,
+  );
+  expect(told).toMatch(
+    /rail_call_seconds_count\{rail="upstream",operation="look_up_payout",result="[a-zA-Z]+"\} 1/,
+  );
+  expect(told).not.toContain('po-1');
+});
+
+it('shows the circuit of each rail: closed, open, and half open once it may be probed', async () => {
+  const { rail, clock, text } = openRail(answering(503, ''));
+  const states = async () =>
+    [...(await text()).matchAll(/rail_circuit_state\{rail="upstream",state="(\w+)"\} 1/g)].map(
+      ([, state]) => state,
+    );
+  expect(await states()).toEqual(['closed']);
+  for (const _ of [1, 2]) await rail.submitPayout(payout);
+  expect(await states()).toEqual(['open']);
+  clock.now += 7_000;
+  expect(await states()).toEqual(['half_open']);
+});

@@ -1,0 +1,85 @@
+import type { Clock } from '@pesewa/kernel';
+import { inClientSpan } from '@pesewa/runtime';
+import { Gauge, Histogram, type Registry } from 'prom-client';
+import type { RailConnector } from './connector.ts';
+import type { Circuit } from './guard.ts';
+
+/** Takes down how calls to rails go. */
+export interface RailMetrics {
+  /** Shows the state of a rail's circuit breaker at each scrape. */
+  readonly watch: (rail: string, circuit: () => Circuit) => void;
+  readonly called: (call: {
+    readonly rail: string;
+    readonly operation: string;
+    readonly result: string;
+    readonly durationMs: number;
+  }) => void;
+}
+
+const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
+const circuits: readonly Circuit[] = ['closed', 'half_open', 'open'];
+
+/** Registers `rail_call_seconds` and `rail_circuit_state`. */
+export function createRailMetrics(registry: Registry): RailMetrics {
+  const watched = new Map<string, () => Circuit>();
+  const calls = new Histogram({
+    name: 'rail_call_seconds',
+    help: 'How long calls to rails took, waiting for their turn included, by rail, operation and result.',
+    labelNames: ['rail', 'operation', 'result'],
+    buckets: SECONDS,
+    registers: [registry],
+  });
+  const states = new Gauge({
+    name: 'rail_circuit_state',
+    help: 'State of the circuit breaker of a rail in this process: 1 for the one that it is in, 0 for the others.',
+    labelNames: ['rail', 'state'],
+    registers: [registry],
+    collect: () => {
+      for (const [rail, circuit] of watched)
+        for (const state of circuits) states.set({ rail, state }, circuit() === state ? 1 : 0);
+    },
+  });
+  return {
+    watch: (rail, circuit) => void watched.set(rail, circuit),
+    called: ({ durationMs, ...labels }) => calls.observe(labels, durationMs / 1_000),
+  };
+}
+
+/** The rail with its calls measured and traced; each belongs to the trace that is going on. */
+export function observeRail(
+  rail: RailConnector,
+  { metrics, clock }: { readonly metrics: RailMetrics | undefined; readonly clock: Pick<Clock, 'nowMs'> },
+): RailConnector {
+  async function observe<Result extends { readonly kind: string }>(
+    operation: string,
+    call: () => Promise<Result>,
+    reference?: string,
+  ): Promise<Result> {
+    const startedAtMs = clock.nowMs();
+    const attributes = {
+      'pesewa.rail': rail.name,
+      'pesewa.operation': operation,
+      ...(reference !== undefined && { 'pesewa.reference': reference }),
+    };
+    const result = await inClientSpan(`rail ${operation}`, attributes, call, ({ kind }, span) => {
+      span.setAttribute('pesewa.result', kind);
+    });
+    const durationMs = clock.nowMs() - startedAtMs;
+    metrics?.called({ rail: rail.name, operation, result: result.kind, durationMs });
+    return result;
+  }
+  return {
+    ...rail,
+    submitPayout: (order) => observe('submit_payout', () => rail.submitPayout(order), order.reference),
+    lookUpPayout: (query) => observe('look_up_payout', () => rail.lookUpPayout(query), query.reference),
+    initiateCollection: (order) =>
+      observe('initiate_collection', () => rail.initiateCollection(order), order.reference),
+    completeCollection: (order) =>
+      observe('complete_collection', () => rail.completeCollection(order), order.reference),
+    checkCollection: (query) =>
+      observe('check_collection', () => rail.checkCollection(query), query.reference),
+    balances: () => observe('balances', rail.balances),
+    processors: (country) => observe('processors', () => rail.processors(country)),
+    enquireName: (query) => observe('enquire_name', () => rail.enquireName(query)),
+  };
+}
