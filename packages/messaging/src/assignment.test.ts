@@ -61,6 +61,7 @@ function openAssignment(ways: {
       return { value: undefined, sent: Promise.resolve() };
     },
     stopped,
+    followed: { follow: () => undefined, release: () => undefined },
     applied: () => undefined,
   };
   const flow = {

@@ -2,6 +2,7 @@ import { topics } from '@pesewa/contracts';
 import type { EachBatchPayload, PartitionBounds, Place, Positions } from '@pesewa/kafka';
 import { type BatchDeps, consumeBatch, type Held, LostPartitionError, RETRY_PAUSE_MS } from './batch.ts';
 import { mustStop } from './chunk.ts';
+import type { FollowedPartitions } from './consumer-lag.ts';
 import type { Ownership } from './ownership.ts';
 import { createPartitionWorker, type PartitionDeps, partitionSource } from './partition.ts';
 import { openPartition, type PartitionOfKafka } from './partition-opening.ts';
@@ -13,6 +14,7 @@ export interface AssignmentDeps extends PartitionDeps, BatchDeps {
   readonly handlers: ReadonlyMap<string, TopicHandler>;
   readonly positions: Positions;
   readonly ownership: Ownership;
+  readonly followed: FollowedPartitions;
   readonly abort: (error: Error) => void;
 }
 
@@ -85,6 +87,7 @@ export function createAssignment(deps: AssignmentDeps, flow: Flow): Assignment {
         const held = newHeld(place, handler, source);
         partitions.set(idOf(place), held);
         deps.ownership.take(source);
+        deps.followed.follow(place, () => held.worker?.next());
         flow.pause(place);
         opener.open(held, async () => (await all)[index]);
       }
@@ -101,6 +104,7 @@ export function createAssignment(deps: AssignmentDeps, flow: Flow): Assignment {
         lost.abort();
         deps.ownership.lose(source);
         deps.stopped.release(place);
+        deps.followed.release(place);
         flow.pause(place);
       }
       // A join may come from within a fetch, while batches of other fetches are being applied.

@@ -1,3 +1,4 @@
+import { recordApplied } from '@pesewa/runtime';
 import type { Collection } from 'mongodb';
 import { RegistryAwayError } from './codec.ts';
 import { isDuplicateKey, isPassing } from './mongo.ts';
@@ -69,6 +70,7 @@ export function createChunks(
     const move = { id: source, from, to, owner: deps.owner };
     const run = (careful: boolean) =>
       deps.transact(`${deps.group}.chunk`, { source, sequence: Number(to) }, async (transaction) => {
+        const fromMs = deps.clock.nowMs();
         const discarded = await advanceOffset(deps.offsets, move, transaction.session);
         const wanted = withoutDiscarded(readings, discarded);
         const unfit = await handOver(handler, partition, wanted, transaction, careful);
@@ -80,6 +82,13 @@ export function createChunks(
         }
         transaction.afterCommit(() => {
           row.count = counted;
+          const applied = wanted.flatMap((reading) =>
+            reading.kind === 'event' && !unfit.has(reading) ? reading.event : [],
+          );
+          recordApplied({ topic: topicName, partition, group: deps.group }, applied, {
+            fromMs,
+            toMs: deps.clock.nowMs(),
+          });
           if (wanted.length < readings.length)
             deps.logger.info({ topic: topicName, partition }, 'discarded events came again, without effect');
         });

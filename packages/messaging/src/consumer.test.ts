@@ -101,6 +101,7 @@ async function openConsumer() {
       return { value: undefined, sent: Promise.resolve() };
     },
     stopped: { add: () => undefined, delete: () => undefined, release: () => undefined },
+    followed: { follow: () => undefined, release: () => undefined },
     applied: () => undefined,
   } as unknown as ConsumerOptions);
   cluster.join([0, 1]);

@@ -18,6 +18,8 @@ import { measureClockSkewMs, startClockGuard } from './clock-guard.ts';
 import { openCodec } from './codec.ts';
 import type { CollectionSchema } from './collections.ts';
 import { runConsumer } from './consumer.ts';
+import { gaugeLag } from './consumer-lag.ts';
+import { countEmitted } from './emitted.ts';
 import { type ApplyGroup, createGroupCommit, type GroupCommit, type GroupLimits } from './group-commit.ts';
 import { leasesOf } from './lease.ts';
 import { createMessageEncoder } from './message-encoder.ts';
@@ -165,7 +167,7 @@ export async function openMessagingAs(
     consume: async (handlers) => {
       checkHandlers(options, handlers);
       const counters = createCounters(scope);
-      const { ids, logger, health, abort, config } = scope;
+      const { ids, logger, health, abort, config, metrics: registry } = scope;
       const parkedStore = openParkedStore(db);
       mountParked(scope, { ...parts, store: parkedStore, handlers, group: options.service, groupCommit });
       standing = mountPositions(scope, { ...parts, positions, group: options.service, handlers });
@@ -186,7 +188,8 @@ export async function openMessagingAs(
         monotonicMs: () => performance.now(),
         sessionTimeoutMs: config.CONSUMER_SESSION_TIMEOUT_MS,
         chunkMessagesMax: options.chunkMessagesMax ?? CHUNK_MESSAGES_MAX,
-        stopped: showStoppedPartitions({ group: options.service, health, metrics: scope.metrics, logger }),
+        stopped: showStoppedPartitions({ group: options.service, health, metrics: registry, logger }),
+        followed: gaugeLag({ positions, group: parts.topicPrefix + options.service, registry, clock }),
         parked: (topic) => counters.inc({ topic, outcome: 'parked' }),
         applied: (topic, messages) => counters.inc({ topic, outcome: 'applied' }, messages),
       });
@@ -270,8 +273,10 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
   gaugeOldestBundle(watched);
   const bound = await scope.open(openOutboxBound({ ...watched, relay, bytesMax, health, logger }));
   const encoder = createMessageEncoder(codec, topicPrefix, () => beginTrace(ids));
-  const transact = createTransact({ client, outbox, relay, encoder, clock, random, crashPoint });
-  return { client, db, owner, topicPrefix, kafka, codec, encoder, outbox, ownership, relay, transact, bound };
+  const emitted = countEmitted(scope.metrics);
+  const transact = createTransact({ client, outbox, relay, encoder, clock, random, crashPoint, emitted });
+  const road = { codec, encoder, outbox, ownership, relay, transact, bound, emitted };
+  return { client, db, owner, topicPrefix, kafka, ...road };
 }
 
 function kafkaOptions(

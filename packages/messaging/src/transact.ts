@@ -42,19 +42,26 @@ export function createTransact(
     readonly relay: Relay;
     readonly encoder: MessageEncoder;
     readonly crashPoint: CrashPoint;
+    /** Hears of the types of events that were committed, to be published. */
+    readonly emitted: (types: readonly string[]) => void;
   },
 ): Transact {
   return async (name, origin, work, conflicts = 'retry') => {
     let messages: EncodedMessage[] = [];
     let actions: (() => void)[] = [];
     let bundles: readonly Bundle[] = [];
+    let types: string[] = [];
     const value = await options.client.withSession((session) =>
       runTransaction(options, session, conflicts, async () => {
         messages = [];
         actions = [];
+        types = [];
         const result = await work({
           session,
-          emit: (event, traceparent) => void messages.push(options.encoder.event(event, traceparent)),
+          emit: (event, traceparent) => {
+            messages.push(options.encoder.event(event, traceparent));
+            types.push(event.type);
+          },
           send: (message) => void messages.push(message),
           afterCommit: (action) => void actions.push(action),
         });
@@ -66,6 +73,7 @@ export function createTransact(
     );
     options.crashPoint(`${name}.after-commit`);
     for (const action of actions) action();
+    options.emitted(types);
     const sent = Promise.all(bundles.map(options.relay.send)).then(() => undefined);
     // Whoever needs to know awaits `sent`; for everyone else the sweeper stands behind a failed send.
     sent.catch(() => undefined);

@@ -18,7 +18,7 @@ import { payoutEvents } from './events.ts';
 import { createFlagUrl } from './flags.ts';
 import { createHandlers } from './handlers.ts';
 import { payoutCollections } from './indexes.ts';
-import { gaugeOldestHeld } from './metrics.ts';
+import { countSubmissions, gaugeOldestHeld } from './metrics.ts';
 import { createNameEnquiry } from './name-enquiry.ts';
 import { addPaymentRoutes } from './payment-routes.ts';
 import { createPayouts, type Payouts } from './payouts.ts';
@@ -68,8 +68,6 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     ...accepting,
     refused: (refusal, reference) => logger.debug({ refusal, reference }, 'nothing to do for a payout'),
   });
-  const railNames = rails.all.map(({ name }) => name);
-  gaugeOldestHeld({ store: accepting.store, rails: railNames, registry: scope.metrics, clock });
   const gate = createRecoveryGate({ messaging, health: scope.health, clock, logger });
   const becameDue = await startLoops(scope, { rails, messaging, store, payouts, mayAct: gate.isOpen });
   const resubmitGraceMs = readResubmitGraceMs(config, rails.all);
@@ -87,9 +85,11 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   );
   await scope.open(gate.watch(becameDue));
   addPaymentRoutes(scope.operator, accepting.store);
+  const batches = createBatches(accepting);
+  const counted = countSubmissions(scope.metrics);
   return createApp({
-    payouts,
-    batches: createBatches(accepting),
+    payouts: { ...payouts, submit: counted('single', payouts.submit) },
+    batches: { ...batches, submit: counted('batch', batches.submit) },
     identify: createDirectory({ db: messaging.database('directory'), clock }).identify,
     inquiries: {
       balances,
@@ -127,6 +127,8 @@ async function startLoops(
 ): Promise<() => void> {
   const { config, clock, ids, logger, crashPoint } = scope;
   const { rails, ...rest } = parts;
+  const railNames = rails.all.map(({ name }) => name);
+  gaugeOldestHeld({ store: parts.store, rails: railNames, registry: scope.metrics, clock });
   const submitter = await scope.open(
     startSubmitter({
       ...rest,

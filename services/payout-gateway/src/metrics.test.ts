@@ -1,7 +1,7 @@
-import { systemClock } from '@pesewa/kernel';
+import { accept, refuse, systemClock } from '@pesewa/kernel';
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { gaugeOldestHeld } from './metrics.ts';
+import { countSubmissions, gaugeOldestHeld } from './metrics.ts';
 
 type Store = Parameters<typeof gaugeOldestHeld>[0]['store'];
 type Query = { readonly rail: string; readonly lane: string };
@@ -26,4 +26,17 @@ it('tells of each rail how long its longest held payout has been due, in whichev
 
 it('tells nothing where the database does not', async () => {
   expect(await read(() => Promise.reject(new Error('no primary')))).not.toContain('rail=');
+});
+
+it('counts payouts and batches by what became of them', async () => {
+  const registry = new Registry();
+  const count = countSubmissions(registry);
+  const outcomes = [accept('po-1'), refuse({ code: 'overLimit', message: 'over the maximum' } as const)];
+  const submit = count('single', async (index: number) => outcomes[index] ?? accept('po-2'));
+  for (const index of [0, 1, 2]) await submit(index);
+  await count('batch', async () => accept(null))();
+  const text = await registry.metrics();
+  expect(text).toContain('payout_requests_total{kind="single",outcome="accepted"} 2');
+  expect(text).toContain('payout_requests_total{kind="single",outcome="overLimit"} 1');
+  expect(text).toContain('payout_requests_total{kind="batch",outcome="accepted"} 1');
 });

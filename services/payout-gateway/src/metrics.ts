@@ -1,5 +1,6 @@
-import { type Clock, withDeadline } from '@pesewa/kernel';
-import { Gauge, type Registry } from 'prom-client';
+import { type Clock, type Result, withDeadline } from '@pesewa/kernel';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { OrderRefusal } from './domain/submission.ts';
 import { type PayoutStore, submissionLanes } from './store.ts';
 
 const READ_TIMEOUT_MS = 1_000;
@@ -40,4 +41,25 @@ export function gaugeOldestHeld(options: {
       for (const { rail, seconds } of told) oldest.set({ rail }, seconds);
     },
   });
+}
+
+/** Registers `payout_requests_total`, and gives what counts by it: what was accepted, again or anew, or the code of the refusal. */
+export function countSubmissions(
+  registry: Registry,
+): <Parameters extends readonly unknown[], Value>(
+  kind: 'single' | 'batch',
+  submit: (...parameters: Parameters) => Promise<Result<Value, OrderRefusal>>,
+) => typeof submit {
+  const requests = new Counter({
+    name: 'payout_requests_total',
+    help: 'Well-formed payouts and batches by outcome: accepted, which repetitions are too, or the code of the refusal.',
+    labelNames: ['kind', 'outcome'],
+    registers: [registry],
+  });
+  return (kind, submit) =>
+    async (...parameters) => {
+      const submitted = await submit(...parameters);
+      requests.inc({ kind, outcome: submitted.ok ? 'accepted' : submitted.refusal.code });
+      return submitted;
+    };
 }

@@ -1,0 +1,16 @@
+import { Counter, type Registry } from 'prom-client';
+
+/** Registers `events_emitted_total`, and gives what counts by it. */
+export function countEmitted(registry: Registry): (types: readonly string[]) => void {
+  const events = new Counter({
+    name: 'events_emitted_total',
+    help: 'Events that were committed to be published, by type; what is published again counts again.',
+    labelNames: ['type'],
+    registers: [registry],
+  });
+  return (types) => {
+    const counts = new Map<string, number>();
+    for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
+    for (const [type, count] of counts) events.inc({ type }, count);
+  };
+}
