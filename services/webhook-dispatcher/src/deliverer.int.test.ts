@@ -73,6 +73,7 @@ async function openDispatcher() {
     clock,
     messaging: { groupCommit: transactions.groupCommit },
     events: createDeliveryEvents({ clock }),
+    ended: () => undefined,
     becameDue: () => deliverer.wake(),
   });
   const sender = resources.use(
@@ -82,6 +83,7 @@ async function openDispatcher() {
     startDeliverer({
       store,
       deliveries,
+      attempted: () => undefined,
       sender,
       clock,
       ids,

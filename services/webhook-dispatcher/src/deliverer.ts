@@ -1,12 +1,12 @@
 import type { Directory, Merchant } from '@pesewa/directory';
 import { type Clock, type Ids, type Random, unreachable } from '@pesewa/kernel';
 import { type Loop, startClaimLoop } from '@pesewa/messaging';
-import type { CrashPoint, Logger } from '@pesewa/runtime';
+import { type CrashPoint, inClientSpan, inTraceOf, type Logger } from '@pesewa/runtime';
 import { signWebhook } from '@pesewa/signatures';
 import type { Deliveries, Settlement } from './deliveries.ts';
 import { type AttemptResult, decideNext, type NextStep } from './domain/delivery.ts';
 import type { Lanes } from './lanes.ts';
-import type { Sender } from './sender.ts';
+import type { Dispatch, Sender } from './sender.ts';
 import type { DeliveryDocument, DeliveryStore } from './store.ts';
 
 /** What committing an outcome may take beyond the deadline of the attempt. */
@@ -21,6 +21,8 @@ export interface DelivererDeps {
   readonly store: DeliveryStore;
   readonly deliveries: Pick<Deliveries, 'settle'>;
   readonly directory: Pick<Directory, 'find'>;
+  /** Hears of each attempt. */
+  readonly attempted: (result: AttemptResult, durationMs: number) => void;
   readonly sender: Sender;
   readonly lanes: Lanes;
   readonly delaysMs: readonly number[];
@@ -79,16 +81,14 @@ async function deliver(deps: DelivererDeps, delivery: DeliveryDocument, claim: s
   let result: AttemptResult;
   try {
     deps.crashPoint('webhooks.deliver.before-call');
-    result = await deps.sender.send({
-      url,
-      headers: headersFor(delivery, merchant, atMs),
-      body: delivery.body,
-    });
+    result = await send(deps, delivery, { url, headers: headersFor(delivery, merchant, atMs) });
     deps.crashPoint('webhooks.deliver.after-call');
   } finally {
     leave();
   }
   const nowMs = deps.clock.nowMs();
+  const durationMs = Math.max(0, nowMs - atMs);
+  deps.attempted(result, durationMs);
   const step = decideNext({
     result,
     attemptsBefore: delivery.roundAttempts,
@@ -105,10 +105,34 @@ async function deliver(deps: DelivererDeps, delivery: DeliveryDocument, claim: s
     ...changeOf(step),
     attempt: {
       atMs,
-      durationMs: Math.max(0, nowMs - atMs),
+      durationMs,
       ...(result.kind === 'answered' ? { status: result.status } : { error: result.error }),
     },
   });
+}
+
+/** Sends a webhook as a part of the trace of its payment; merchants are not told of the trace (ADR 38). */
+function send(
+  { sender }: Pick<DelivererDeps, 'sender'>,
+  { _id, reference, traceparent, body }: DeliveryDocument,
+  to: Omit<Dispatch, 'body'>,
+): Promise<AttemptResult> {
+  const attributes = {
+    'http.request.method': 'POST',
+    'pesewa.delivery': _id,
+    'pesewa.reference': reference,
+  };
+  return inTraceOf(traceparent, () =>
+    inClientSpan(
+      'webhook POST',
+      attributes,
+      () => sender.send({ ...to, body }),
+      (result, span) => {
+        if (result.kind === 'answered') span.setAttribute('http.response.status_code', result.status);
+        else span.setAttribute('error.type', result.error);
+      },
+    ),
+  );
 }
 
 async function settle(deps: DelivererDeps, settlement: Settlement): Promise<void> {

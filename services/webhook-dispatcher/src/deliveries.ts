@@ -1,5 +1,6 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
+import type { DeliveryState } from './domain/delivery.ts';
 import type { DeliveryEvents } from './events.ts';
 import type { DeliveryChange, DeliveryStore, NewDelivery } from './store.ts';
 
@@ -26,6 +27,8 @@ export function createDeliveries(deps: {
   readonly events: DeliveryEvents;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly clock: Clock;
+  /** Hears of each delivery that has ended, once that is committed. */
+  readonly ended: (state: Exclude<DeliveryState, 'pending'>) => void;
   /** Called when deliveries have become due. */
   readonly becameDue: () => void;
 }): Deliveries {
@@ -44,6 +47,8 @@ export function createDeliveries(deps: {
       for (const change of changes) {
         const event = events.happened(change);
         if (event) transaction.emit(event);
+        const { state } = change;
+        if (state !== 'pending') transaction.afterCommit(() => deps.ended(state));
       }
       return settlements.map(({ id, claim }) => byId.get(id)?.claim === claim);
     },

@@ -6,6 +6,7 @@ import type { Deliveries } from './deliveries.ts';
 import type { DeliveryDocument, DeliveryStore } from './store.ts';
 
 const PAGE_ITEMS_MAX = 100;
+const ENDPOINTS_TIMEOUT_MS = 5_000;
 
 const query = z
   .object({
@@ -17,13 +18,14 @@ const query = z
 
 /**
  * Adds the operator API: the delivery log (`GET /deliveries?reference=&state=&after=`), the attempts of one
- * (`GET /deliveries/{id}/attempts`) and `POST /deliveries/{id}/resend` (design 1, 8).
+ * (`GET /deliveries/{id}/attempts`), `POST /deliveries/{id}/resend`, and the endpoints that are owed webhooks, those with the
+ * most failing ones first (`GET /endpoints`) (design 1, 8).
  */
 export function addOperatorRoutes(
   operator: Hono,
   deps: {
     readonly deliveries: Pick<Deliveries, 'resend'>;
-    readonly store: Pick<DeliveryStore, 'list' | 'listAttempts'>;
+    readonly store: Pick<DeliveryStore, 'list' | 'listAttempts' | 'endpoints'>;
   },
 ): void {
   operator.get('/deliveries', async (context) => {
@@ -46,6 +48,15 @@ export function addOperatorRoutes(
   operator.get('/deliveries/:id/attempts', async (context) => {
     const attempts = await deps.store.listAttempts(context.req.param('id'), PAGE_ITEMS_MAX);
     const items = attempts.map(({ at, status, error, durationMs }) => ({ at, status, error, durationMs }));
+    return answerJson(context, 200, { items, next: null });
+  });
+
+  operator.get('/endpoints', async (context) => {
+    const endpoints = await deps.store.endpoints(ENDPOINTS_TIMEOUT_MS);
+    const items = endpoints.slice(0, PAGE_ITEMS_MAX).map(({ lane, ...endpoint }) => {
+      const [merchantId, name] = lane.split(' ');
+      return { merchantId, endpoint: name, ...endpoint };
+    });
     return answerJson(context, 200, { items, next: null });
   });
 

@@ -1,6 +1,7 @@
 import type { Claimable } from '@pesewa/messaging';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
 import type { AttemptError, DeliveryKind, DeliveryState } from './domain/delivery.ts';
+import { type Endpoint, readEndpoints } from './endpoints.ts';
 
 /** A webhook that a merchant is owed; `_id` follows from the payment and its end, so each is born once (design 3). */
 export interface DeliveryDocument extends Claimable {
@@ -102,9 +103,14 @@ export interface DeliveryStore {
   /** Makes a delivery due from the start of its schedule; false where there is none. */
   readonly renew: (id: string, dueAtMs: number) => Promise<boolean>;
   readonly list: (query: DeliveryQuery) => Promise<readonly DeliveryDocument[]>;
+  /** Where deliveries that have not ended go. */
+  readonly endpoints: (timeoutMs: number) => Promise<readonly Endpoint[]>;
+  /** How many deliveries were given up; 10,000 stands for more. */
+  readonly countExhausted: (timeoutMs: number) => Promise<number>;
   readonly listAttempts: (deliveryId: string, limit: number) => Promise<readonly AttemptDocument[]>;
 }
 
+const EXHAUSTED_MAX = 10_000;
 const DAY_MS = 86_400_000;
 
 /** Opens the store; what has ended, and each attempt, is deleted so many days later. */
@@ -159,6 +165,9 @@ export function openDeliveryStore(db: Db, keepDays: number): DeliveryStore {
         .sort({ _id: 1 })
         .limit(limit)
         .toArray(),
+    endpoints: (timeoutMs) => readEndpoints(deliveries, timeoutMs),
+    countExhausted: (maxTimeMS) =>
+      deliveries.countDocuments({ state: 'exhausted' }, { limit: EXHAUSTED_MAX, maxTimeMS }),
     listAttempts: (deliveryId, limit) => attempts.find({ deliveryId }).sort({ at: 1 }).limit(limit).toArray(),
   };
 }

@@ -1,0 +1,66 @@
+import { createDirectory } from '@pesewa/directory';
+import { openMessaging } from '@pesewa/messaging';
+import type { ServiceScope } from '@pesewa/runtime';
+import type { z } from 'zod';
+import type { settings } from './config.ts';
+import { startDeliverer } from './deliverer.ts';
+import { createDeliveries, type Deliveries } from './deliveries.ts';
+import { createDeliveryEvents } from './events.ts';
+import { createHandlers } from './handlers.ts';
+import { createLanes } from './lanes.ts';
+import { createDeliveryMetrics } from './metrics.ts';
+import { addOperatorRoutes } from './operator.ts';
+import { openSender } from './sender.ts';
+import { openDeliveryStore } from './store.ts';
+
+/** Puts the dispatcher together; everything it opens closes with the scope. */
+export async function composeDispatcher(scope: ServiceScope<z.output<typeof settings>>): Promise<void> {
+  const { config, logger, clock, random, ids, crashPoint } = scope;
+  const messaging = await openMessaging(scope, {
+    service: 'webhook-dispatcher',
+    database: 'webhooks',
+    produces: ['webhooks'],
+  });
+  const store = await openDeliveryStore(messaging.db);
+  const metrics = createDeliveryMetrics(scope.metrics, { store, clock });
+  const sender = await scope.open(
+    openSender({
+      allowedOrigins: config.WEBHOOK_ALLOWED_ORIGINS,
+      deadlineMs: config.DELIVERY_DEADLINE_MS,
+      connectionsPerOriginMax: config.DELIVERY_CONCURRENCY_MAX,
+      clock,
+    }),
+  );
+  const deliveries: Deliveries = createDeliveries({
+    store,
+    messaging,
+    clock,
+    events: createDeliveryEvents({ clock }),
+    ended: metrics.ended,
+    becameDue: () => deliverer.wake(),
+  });
+  const deliverer = await scope.open(
+    startDeliverer({
+      store,
+      sender,
+      clock,
+      random,
+      ids,
+      logger,
+      crashPoint,
+      deliveries,
+      attempted: metrics.attempted,
+      directory: createDirectory({ db: messaging.database('directory'), clock }),
+      lanes: createLanes({
+        concurrencyMax: config.DELIVERY_CONCURRENCY_PER_ENDPOINT_MAX,
+        freed: () => deliverer.wake(),
+      }),
+      delaysMs: config.RETRY_DELAYS_MS,
+      deadlineMs: config.DELIVERY_DEADLINE_MS,
+      concurrencyMax: config.DELIVERY_CONCURRENCY_MAX,
+      pauseMs: config.DELIVERY_PAUSE_MS,
+    }),
+  );
+  await messaging.consume(createHandlers({ deliveries, clock }));
+  addOperatorRoutes(scope.operator, { deliveries, store });
+}

@@ -1,0 +1,102 @@
+import { type Clock, withDeadline } from '@pesewa/kernel';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { AttemptResult, DeliveryState } from './domain/delivery.ts';
+import { BACKLOG_MAX, type Endpoint } from './endpoints.ts';
+import type { DeliveryStore } from './store.ts';
+
+/** What is counted of deliveries; no label names a merchant or an address. */
+export interface DeliveryMetrics {
+  readonly attempted: (result: AttemptResult, durationMs: number) => void;
+  readonly ended: (state: Exclude<DeliveryState, 'pending'>) => void;
+}
+
+const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const READ_TIMEOUT_MS = 1_000;
+
+/** The class of a status (`2xx`), or why there was no answer. */
+function outcomeOf(result: AttemptResult): string {
+  return result.kind === 'answered' ? `${Math.floor(result.status / 100)}xx` : result.error;
+}
+
+/** Registers the metrics of deliveries; gauges are as of each scrape, and none where the database does not tell. */
+export function createDeliveryMetrics(
+  registry: Registry,
+  options: { readonly store: Pick<DeliveryStore, 'endpoints' | 'countExhausted'>; readonly clock: Clock },
+): DeliveryMetrics {
+  const registers = [registry];
+  const attempts = new Histogram({
+    name: 'webhook_attempt_seconds',
+    help: 'How long attempts to deliver took, by what came of them: the class of the status, or why there was none.',
+    labelNames: ['outcome'],
+    buckets: SECONDS,
+    registers,
+  });
+  const ended = new Counter({
+    name: 'webhook_deliveries_total',
+    help: 'Deliveries that have ended, by state: delivered, exhausted or discarded.',
+    labelNames: ['state'],
+    registers,
+  });
+  for (const state of ['delivered', 'exhausted', 'discarded']) ended.inc({ state }, 0);
+  gaugeBacklog(registers, options);
+  return {
+    attempted: (result, durationMs) => attempts.observe({ outcome: outcomeOf(result) }, durationMs / 1_000),
+    ended: (state) => ended.inc({ state }),
+  };
+}
+
+function gaugeBacklog(
+  registers: Registry[],
+  { store, clock }: Parameters<typeof createDeliveryMetrics>[1],
+): void {
+  const exhausted = new Gauge({
+    name: 'webhooks_exhausted',
+    help: 'Deliveries that were given up and wait for people; 10,000 stands for more.',
+    registers,
+    collect: async () => {
+      const counted = withDeadline(store.countExhausted(READ_TIMEOUT_MS), READ_TIMEOUT_MS, clock);
+      exhausted.set(await counted.catch(() => Number.NaN));
+    },
+  });
+  // The gauges of one scrape share one look at the database.
+  let looking: Promise<readonly Endpoint[] | undefined> | undefined;
+  const look = () =>
+    (looking ??= withDeadline(store.endpoints(READ_TIMEOUT_MS), READ_TIMEOUT_MS, clock)
+      .catch(() => undefined)
+      .finally(() => {
+        looking = undefined;
+      }));
+  const oldest = new Gauge({
+    name: 'oldest_due_webhook_seconds',
+    help: 'For how long the delivery that has been due longest waits for its attempt; 0 where none waits.',
+    registers,
+    collect: async () => {
+      const found = await look();
+      oldest.set(found ? oldestDueSeconds(found, clock.nowMs()) : Number.NaN);
+    },
+  });
+  const endpoints = new Gauge({
+    name: 'webhook_endpoints',
+    help: 'Endpoints that are owed webhooks: failing, where an attempt of one has failed, else waiting.',
+    labelNames: ['state'],
+    registers,
+    collect: async () => {
+      const found = await look();
+      for (const state of ['failing', 'waiting'] as const)
+        endpoints.set({ state }, found?.filter((one) => one.state === state).length ?? Number.NaN);
+    },
+  });
+  const pending = new Gauge({
+    name: 'webhooks_pending',
+    help: `Deliveries that have not ended; ${BACKLOG_MAX} stands for more.`,
+    registers,
+    collect: async () => {
+      const found = await look();
+      pending.set(found?.reduce((sum, one) => sum + one.pending, 0) ?? Number.NaN);
+    },
+  });
+}
+
+function oldestDueSeconds(found: readonly Endpoint[], nowMs: number): number {
+  return Math.max(0, ...found.map(({ nextAt }) => nowMs - nextAt.getTime())) / 1_000;
+}
