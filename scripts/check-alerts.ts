@@ -1,33 +1,18 @@
-// Fails on an alert rule over a metric that no service registers, on a rule without its runbook, and on a runbook that no
-// rule names. Prints one line per breach. It checks the working directory, so that the tests can show it firing elsewhere.
+// Fails on an alert rule or a panel over a metric that no service registers, on an expression that can't be read, on a rule
+// without its runbook or without tests that see it fire and stay silent, and on a runbook that no rule names. Prints one line
+// per breach. It checks the working directory, so that the tests can show it firing elsewhere.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { parse } from 'yaml';
+import { expressionsOf, type Rule, readMonitoring, unknownMetrics } from './monitoring.ts';
 import { listSourceFiles } from './source-files.ts';
 
-interface Rule {
-  readonly alert?: string;
-  readonly expr?: string;
-  readonly labels?: { readonly severity?: string };
-  readonly annotations?: { readonly summary?: string; readonly runbook?: string };
-}
-
-interface RuleFile {
-  readonly groups?: readonly { readonly rules?: readonly Rule[] }[];
-}
-
-const RULES = /^deploy\/monitoring\/.*\.rules\.yaml$/;
 const RUNBOOK = /^docs\/runbooks\/(?!README).*\.md$/;
 const PRODUCT = /^(?:packages|services)\/[^/]+\/src\/.*(?<!\.test)\.ts$/;
 
 /** Told by Prometheus itself. */
 const ownMetrics = ['up'];
-/** Words of PromQL that are no metric. */
-const words = new Set(
-  'and or unless by without on ignoring group_left group_right bool offset inf nan'.split(' '),
-);
-/** What Prometheus makes of one histogram. */
-const HISTOGRAM_SUFFIX = /_(?:bucket|sum|count)$/;
+/** What prom-client registers for every process. */
+const OF_PROCESS = /^(?:process|nodejs)_/;
 
 const root = process.cwd();
 const files = listSourceFiles(root);
@@ -43,50 +28,39 @@ const registered = new Set([
     .flatMap((text) => [...text.matchAll(/'([a-z][a-z0-9_]*)'/g)].map((match) => match[1] ?? '')),
 ]);
 
-/** The metrics that a PromQL expression names. */
-const metricsOf = (expression: string): readonly string[] => {
-  const bare = expression
-    .replaceAll(/"[^"]*"/g, '')
-    .replaceAll(/\{[^}]*\}|\[[^\]]*\]/g, ' ')
-    .replaceAll(/\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, ' ')
-    .replaceAll(/\boffset\s+\w+/g, ' ');
-  const names = [...bare.matchAll(/(?<![\w.])[a-z_:][\w:]*(?!\w)(?!\s*\()/gi)].map(([name]) => name);
-  return names.filter((name) => !words.has(name.toLowerCase()));
-};
-
 /** The runbook of an alert is called as the alert is. */
 const runbookOf = (alert: string): string =>
   `docs/runbooks/${alert.replaceAll(/(?<=.)(?=[A-Z])/g, '-').toLowerCase()}.md`;
 
+const monitoring = readMonitoring(root);
+
 const checkRule = (rule: Rule): readonly string[] => {
-  const { alert = '', expr = '', labels, annotations } = rule;
+  const { alert = '', labels, annotations } = rule;
   const runbook = runbookOf(alert);
-  const metrics = metricsOf(expr);
-  const unknown = metrics.filter(
-    (name) => !registered.has(name) && !registered.has(name.replace(HISTOGRAM_SUFFIX, '')),
-  );
+  const cases = monitoring.cases.filter((one) => one.alert === alert);
   return [
-    ...(metrics.length === 0 ? ['asks for no metric'] : []),
-    ...[...new Set(unknown)].map((name) => `no service registers ${name}`),
     ...(['page', 'ticket'].includes(labels?.severity ?? '')
       ? []
       : ['its severity is neither page nor ticket']),
     ...(annotations?.summary === undefined ? ['has no summary'] : []),
     ...(annotations?.runbook === runbook ? [] : [`its runbook must be ${runbook}`]),
     ...(files.includes(runbook) ? [] : [`no file ${runbook}`]),
+    ...(cases.some(({ fires }) => fires) ? [] : ['no test sees it fire']),
+    ...(cases.some(({ fires }) => !fires) ? [] : ['no test sees it stay silent']),
   ].map((breach) => `${alert} ${breach}`);
 };
 
-const ruleFiles = files.filter((file) => RULES.test(file));
-const rulesByFile = ruleFiles.map((file) => {
-  // A wrong shape shows as a rule without what it needs.
-  const { groups = [] } = parse(read(file)) as RuleFile;
-  return { file, rules: groups.flatMap(({ rules = [] }) => rules) };
-});
-const named = new Set(rulesByFile.flatMap(({ rules }) => rules.map(({ alert = '' }) => runbookOf(alert))));
+const { rules } = monitoring;
+const named = new Set(rules.flatMap(({ value }) => value.map(({ alert = '' }) => runbookOf(alert))));
 const breaches = [
-  ...rulesByFile.flatMap(({ file, rules }) => rules.flatMap(checkRule).map((breach) => `${file}: ${breach}`)),
-  ...rulesByFile.filter(({ rules }) => rules.length === 0).map(({ file }) => `${file}: has no rules`),
+  ...expressionsOf(monitoring).flatMap(({ file, name, metrics, problems }) => [
+    ...problems.map((problem) => `${file}: ${name} ${problem}`),
+    ...unknownMetrics(metrics, registered)
+      .filter((metric) => !OF_PROCESS.test(metric))
+      .map((metric) => `${file}: ${name} no service registers ${metric}`),
+  ]),
+  ...rules.flatMap(({ file, value }) => value.flatMap(checkRule).map((breach) => `${file}: ${breach}`)),
+  ...rules.filter(({ value }) => value.length === 0).map(({ file }) => `${file}: has no rules`),
   ...files
     .filter((file) => RUNBOOK.test(file) && !named.has(file))
     .map((file) => `${file}: no rule names this runbook`),

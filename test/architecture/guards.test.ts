@@ -94,16 +94,22 @@ describe('each guard fires', () => {
     ]);
   });
 
-  it('alerts: metrics that nobody registers, rules without a runbook, runbooks without a rule', async () => {
+  it('alerts: metrics that nobody registers, queries that can’t be read, rules without runbooks or tests, and the other way round', async () => {
     const output = await failureOf('alerts');
     const rules = 'deploy/monitoring/example.rules.yaml:';
+    const dashboard = 'deploy/monitoring/dashboards/example.json:';
     expect(output.split('\n').filter((line) => /^\w+\//.test(line))).toEqual([
       `${rules} MisspelledMetric no service registers open_braeks`,
       `${rules} MisspelledMetric no service registers never_registered`,
+      `${dashboard} Latency no service registers call_second_bucket`,
+      `${dashboard} Unreadable can't be read at ""`,
+      `${dashboard} Unreadable rate needs a span of time`,
+      `${rules} MisspelledMetric no test sees it fire`,
       `${rules} NoRunbook its severity is neither page nor ticket`,
       `${rules} NoRunbook has no summary`,
       `${rules} NoRunbook its runbook must be docs/runbooks/no-runbook.md`,
       `${rules} NoRunbook no file docs/runbooks/no-runbook.md`,
+      `${rules} NoRunbook no test sees it stay silent`,
       'docs/runbooks/orphan.md: no rule names this runbook',
     ]);
   });

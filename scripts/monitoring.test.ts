@@ -1,0 +1,91 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { repositoryRoot, runCommand } from './command.ts';
+import { type Panel, readMonitoring } from './monitoring.ts';
+import { withoutVariables } from './promql.ts';
+
+const { dashboards, rules } = readMonitoring(repositoryRoot);
+
+const overlap = (one: Panel, other: Panel): boolean => {
+  const [a, b] = [one.gridPos, other.gridPos];
+  if (!a || !b) return true;
+  return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+};
+
+it('there is a dashboard for each of those who look', () => {
+  expect(dashboards.map(({ file }) => path.basename(file))).toEqual([
+    'finance.json',
+    'merchant-integration.json',
+    'operations.json',
+  ]);
+});
+
+it.each(dashboards)(
+  '$file is one that Grafana takes in, each panel with its unit and its query',
+  ({ file, value }) => {
+    const { panels = [] } = value;
+    expect(value).toMatchObject({ schemaVersion: 42, uid: `pesewa-${path.basename(file, '.json')}` });
+    for (const panel of panels) {
+      const { title = '', type = '', datasource, fieldConfig, gridPos, targets = [] } = panel;
+      expect(['timeseries', 'stat'], title).toContain(type);
+      expect(title).toMatch(/^[A-Z]/);
+      expect(datasource, title).toEqual({ type: 'prometheus', uid: 'prometheus' });
+      expect(fieldConfig?.defaults?.unit ?? '', title).toMatch(/./);
+      const { x = -1, w = 0 } = gridPos ?? {};
+      expect(x >= 0 && x + w <= 24, `${title} stands beside the page`).toBe(true);
+      expect(targets.length, title).toBeGreaterThan(0);
+      for (const { expr = '', refId = '' } of targets) {
+        expect(expr, title).toMatch(/./);
+        expect(refId, title).toMatch(/^[A-Z]$/);
+      }
+    }
+    const pairs = panels.flatMap((one, index) =>
+      panels.slice(index + 1).map((other) => [one, other] as const),
+    );
+    expect(pairs.filter(([one, other]) => overlap(one, other)).map(([{ title }]) => title)).toEqual([]);
+    for (const field of ['id', 'title'] as const)
+      expect(new Set(panels.map((panel) => panel[field])).size).toBe(panels.length);
+  },
+);
+
+const hasPromtool = (await runCommand('promtool', ['--version'])).code === 0;
+const TIMEOUT_MS = 60_000;
+
+// It comes with Prometheus and in no package of ours: where it is not, the queries are read all the same.
+it.runIf(hasPromtool)(
+  'promtool takes the rules, and each fires when its tests say so',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const folder = path.join(repositoryRoot, 'deploy', 'monitoring');
+    const files = rules.map(({ file }) => path.join(repositoryRoot, file));
+    expect(await runCommand('promtool', ['check', 'rules', ...files])).toMatchObject({ code: 0 });
+    const tests = files.map((file) => path.join(folder, 'tests', path.basename(file).replace('.rules', '')));
+    expect(await runCommand('promtool', ['test', 'rules', ...tests])).toMatchObject({ code: 0 });
+  },
+);
+
+// The same.
+it.runIf(hasPromtool)(
+  'promtool takes the queries of the panels, types included',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const queries = dashboards.flatMap(({ value }) =>
+      (value.panels ?? []).flatMap(({ targets = [] }) => targets.map(({ expr = '' }) => expr)),
+    );
+    const folder = await mkdtemp(path.join(tmpdir(), 'pesewa-panels-'));
+    try {
+      const file = path.join(folder, 'panels.rules.yaml');
+      const recorded = queries.map((expr, index) => ({
+        record: `panel_${index}`,
+        expr: withoutVariables(expr),
+      }));
+      await writeFile(file, stringify({ groups: [{ name: 'panels', rules: recorded }] }));
+      expect(await runCommand('promtool', ['check', 'rules', file])).toMatchObject({ code: 0 });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+);
