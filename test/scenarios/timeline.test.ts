@@ -3,11 +3,20 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseJson } from '@pesewa/contracts';
-import { type CollectionWish, collectionBody, type PayoutWish, payoutBody } from '@pesewa/stack';
+import { expressionsOf, readMonitoring, unknownMetrics } from '@pesewa/scripts/monitoring';
+import {
+  type CollectionWish,
+  collectionBody,
+  type PayoutWish,
+  payoutBody,
+  postJson,
+  serviceNames,
+} from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openScenario, type Scenario } from './scenario.ts';
+import { openCollector } from './spans.ts';
 
 const OTP = '123456';
 const WRONG_OTP = '654321';
@@ -23,13 +32,18 @@ const personalFields = new Set([
   'customerNumber',
 ]);
 
-const program = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'src', 'main.ts');
+const root = join(import.meta.dirname, '..', '..');
+const program = join(root, 'packages', 'cli', 'src', 'main.ts');
 const closers = new AsyncDisposableStack();
+let collector: Awaited<ReturnType<typeof openCollector>>;
 let scenario: Scenario;
 let runFile: string;
 
 beforeAll(async () => {
-  scenario = closers.use(await openScenario('timeline'));
+  collector = closers.use(await openCollector());
+  const { environment } = collector;
+  const traced = Object.fromEntries(serviceNames.map((name) => [name, environment]));
+  scenario = closers.use(await openScenario('timeline', traced));
   const folder = await mkdtemp(join(tmpdir(), 'pesewa-timeline-'));
   closers.defer(() => rm(folder, { recursive: true, force: true }));
   runFile = join(folder, 'run.json');
@@ -199,4 +213,55 @@ it('tells where reconciliation stands, and compares the wallets now', async () =
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   for (const part of ['payouts', 'collections', 'upstream', 'wallets    compared', 'out of range: none'])
     expect(stdout).toContain(part);
+});
+
+it('a payout is one trace over every service, from the merchant’s request to its webhook, and tells of no person', async () => {
+  const [traceId, parentSpanId] = ['5'.repeat(32), '6'.repeat(16)];
+  const wish = { reference: scenario.reference('traced'), amount: '70', accountNumber: '0123459999' };
+  const { transferUrl } = scenario.stack.runFile();
+  const [merchant] = scenario.stack.merchants;
+  await postJson(`${transferUrl}/api/v1/transactions/transfer/single`, payoutBody(wish), {
+    'x-api-key': Buffer.from(merchant?.publicKey ?? '').toString('base64'),
+    traceparent: `00-${traceId}-${parentSpanId}-01`,
+  });
+  const ours = await scenario.payoutBecomes(wish.reference, 'COMPLETED');
+  const spans = await eventually(() => {
+    const found = collector.spans.filter((span) => span.traceId === traceId);
+    expect(found.map(({ service, name }) => `${service}: ${name}`)).toEqual(
+      expect.arrayContaining([
+        'payout-gateway: POST /api/v1/transactions/transfer/single',
+        'ledger: apply pesewa.payouts.PayoutAccepted',
+        'payout-gateway: apply pesewa.ledger.HoldPlaced',
+        'payout-gateway: rail submit_payout',
+        'ledger: apply pesewa.payouts.PayoutCompleted',
+        'webhook-dispatcher: apply pesewa.payouts.PayoutCompleted',
+        'webhook-dispatcher: webhook POST',
+      ]),
+    );
+    return found;
+  }, 60_000);
+  const [request, ...others] = spans.toSorted(
+    (one, other) => Number(other.parentSpanId === parentSpanId) - Number(one.parentSpanId === parentSpanId),
+  );
+  expect(request).toMatchObject({ service: 'payout-gateway', parentSpanId });
+  expect(new Set(others.map((span) => span.parentSpanId))).toEqual(new Set([request?.spanId]));
+  expect(spans.find(({ name }) => name === 'rail submit_payout')?.attributes).toMatchObject({
+    'pesewa.rail': 'upstream',
+    'pesewa.reference': ours,
+  });
+  // Neither rails nor merchants are told of our traces (ADR 38).
+  expect(spans.map(({ service }) => service)).not.toContain('provider-simulator');
+  expect(collector.spans.map(({ service }) => service)).toContain('provider-simulator');
+  const told = JSON.stringify(collector.spans);
+  for (const secret of personalIn(parseJson(payoutBody(wish)))) expect(told).not.toContain(secret);
+});
+
+it('services have every metric that an alert or a dashboard asks for', async () => {
+  const { operations } = scenario.stack.runFile();
+  const texts = await Promise.all(
+    serviceNames.map(async (name) => (await fetch(`${operations[name]}/metrics`)).text()),
+  );
+  const names = texts.flatMap((text) => [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name ?? ''));
+  const asked = expressionsOf(readMonitoring(root)).flatMap(({ metrics }) => metrics);
+  expect(unknownMetrics(asked, new Set(['up', ...names]))).toEqual([]);
 });
