@@ -52,6 +52,8 @@ afterEach(async () => {
 async function openDispatcher() {
   const resources = new AsyncDisposableStack();
   const transactions = createTransactions(database.client);
+  const ends: string[] = [];
+  const attempts: unknown[] = [];
   const allowedOrigins = [endpoint.origin];
   const merchants: Record<string, Pick<Merchant, 'id' | 'webhooks'>> = {
     demo: {
@@ -73,7 +75,7 @@ async function openDispatcher() {
     clock,
     messaging: { groupCommit: transactions.groupCommit },
     events: createDeliveryEvents({ clock }),
-    ended: () => undefined,
+    ended: (state) => void ends.push(state),
     becameDue: () => deliverer.wake(),
   });
   const sender = resources.use(
@@ -83,7 +85,7 @@ async function openDispatcher() {
     startDeliverer({
       store,
       deliveries,
-      attempted: () => undefined,
+      attempted: (result) => void attempts.push(result.kind === 'answered' ? result.status : result.error),
       sender,
       clock,
       ids,
@@ -100,7 +102,7 @@ async function openDispatcher() {
   );
   const bear = (...born: readonly NewDelivery[]) =>
     transactions.inTransaction((transaction) => deliveries.bear(born, transaction));
-  return { resources, deliveries, bear, events: transactions.committed };
+  return { resources, deliveries, bear, ends, attempts, events: transactions.committed };
 }
 
 const owed = (changes: Partial<NewDelivery> = {}): NewDelivery => ({
@@ -192,6 +194,7 @@ test('500, then 200: tried again with the same id and body', async () => {
     ['po-1-completed', owed().body],
   ]);
   expect(await store.listAttempts('po-1-completed', 10)).toMatchObject([{ status: 500 }, { status: 200 }]);
+  expect(dispatcher).toMatchObject({ attempts: [500, 200], ends: ['delivered'] });
 });
 
 test('a redirect is not followed and counts as a failure; in the end the delivery is exhausted', async () => {
@@ -208,6 +211,7 @@ test('a redirect is not followed and counts as a failure; in the end the deliver
   expect(dispatcher.events).toMatchObject([
     { type: 'pesewa.webhooks.WebhookExhausted', payload: { attempts: 3 } },
   ]);
+  expect(dispatcher.ends).toEqual(['exhausted']);
 });
 
 test('an exhausted delivery is resent with the same id, on a schedule from its start', async () => {

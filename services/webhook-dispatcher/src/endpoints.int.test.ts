@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { openDatabase } from '@pesewa/messaging';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type DeliveryDocument, type DeliveryStore, openDeliveryStore } from './store.ts';
+
+let database: Awaited<ReturnType<typeof openDatabase>>;
+let store: DeliveryStore;
+
+beforeAll(async () => {
+  const url = process.env['MONGODB_URL'] ?? '';
+  database = await openDatabase({ url, database: `test-${randomUUID()}`, appName: 'test' });
+  store = await openDeliveryStore(database.db);
+});
+afterAll(async () => {
+  await database.db.dropDatabase();
+  await database[Symbol.asyncDispose]();
+});
+
+const at = (second: number) => new Date(Date.UTC(2026, 0, 2, 3, 4, second));
+
+const delivery = (_id: string, changes: Partial<DeliveryDocument>): DeliveryDocument => ({
+  _id,
+  merchantId: 'demo',
+  reference: _id,
+  merchantReference: `M-${_id}`,
+  kind: 'payout-completed',
+  body: '{}',
+  webhookUrl: null,
+  lane: 'demo payouts',
+  causationId: 'ev-1',
+  bornAt: at(30),
+  dueAt: at(40),
+  state: 'pending',
+  attempts: 0,
+  roundAttempts: 0,
+  ...changes,
+});
+
+test('endpoints are those that are owed webhooks, with what they did last; the most failing ones first', async () => {
+  await store.collection.insertMany([
+    delivery('po-1', { lane: 'shop payouts', bornAt: at(10) }),
+    delivery('po-2', { roundAttempts: 2, lastStatus: 503, bornAt: at(20), dueAt: at(50) }),
+    delivery('po-3', {}),
+    delivery('po-4', { lane: 'bank https://bank.example', roundAttempts: 1, lastError: 'tls' }),
+    delivery('po-5', { lane: 'bank https://bank.example', roundAttempts: 1, lastError: 'tls' }),
+    // Resent: what its attempts came to before no longer counts.
+    delivery('po-6', { lane: 'resent payouts', attempts: 12 }),
+    delivery('po-7', { lane: 'gone payouts', state: 'exhausted', roundAttempts: 12 }),
+    delivery('po-8', { lane: 'well payouts', state: 'delivered', roundAttempts: 1 }),
+  ]);
+  const waiting = { state: 'waiting', pending: 1, failing: 0, lastStatus: null, lastError: null };
+  expect(await store.endpoints(5_000)).toEqual([
+    {
+      lane: 'bank https://bank.example',
+      state: 'failing',
+      pending: 2,
+      failing: 2,
+      oldestBornAt: at(30),
+      nextAt: at(40),
+      lastStatus: null,
+      lastError: 'tls',
+    },
+    {
+      lane: 'demo payouts',
+      state: 'failing',
+      pending: 2,
+      failing: 1,
+      oldestBornAt: at(20),
+      nextAt: at(40),
+      lastStatus: 503,
+      lastError: null,
+    },
+    { ...waiting, lane: 'resent payouts', oldestBornAt: at(30), nextAt: at(40) },
+    { ...waiting, lane: 'shop payouts', oldestBornAt: at(10), nextAt: at(40) },
+  ]);
+  expect(await store.countExhausted(5_000)).toBe(1);
+});
