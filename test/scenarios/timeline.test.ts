@@ -2,16 +2,9 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseJson } from '@pesewa/contracts';
+import { parseJson, serviceNames } from '@pesewa/contracts';
 import { expressionsOf, readMonitoring, unknownMetrics } from '@pesewa/scripts/monitoring';
-import {
-  type CollectionWish,
-  collectionBody,
-  type PayoutWish,
-  payoutBody,
-  postJson,
-  serviceNames,
-} from '@pesewa/stack';
+import { type CollectionWish, collectionBody, type PayoutWish, payoutBody, postJson } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';

@@ -12,16 +12,15 @@ import {
 import { beginTrace, withDeadline } from '@pesewa/kernel';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Db, MongoClient } from 'mongodb';
-import { Counter } from 'prom-client';
 import { commitSource } from './bundle.ts';
 import { measureClockSkewMs, startClockGuard } from './clock-guard.ts';
 import { openCodec } from './codec.ts';
 import type { CollectionSchema } from './collections.ts';
 import { runConsumer } from './consumer.ts';
 import { gaugeLag } from './consumer-lag.ts';
-import { countEmitted } from './emitted.ts';
 import { type ApplyGroup, createGroupCommit, type GroupCommit, type GroupLimits } from './group-commit.ts';
 import { leasesOf } from './lease.ts';
+import { countConsumed, countEmitted } from './message-counts.ts';
 import { createMessageEncoder } from './message-encoder.ts';
 import { offsetsOf } from './offsets.ts';
 import { mountParked, mountPositions } from './operator-mounts.ts';
@@ -166,7 +165,7 @@ export async function openMessagingAs(
     acceptsWork: parts.bound.acceptsWork,
     consume: async (handlers) => {
       checkHandlers(options, handlers);
-      const counters = createCounters(scope);
+      const counters = countConsumed(scope.metrics);
       const { ids, logger, health, abort, config, metrics: registry } = scope;
       const parkedStore = openParkedStore(db);
       mountParked(scope, { ...parts, store: parkedStore, handlers, group: options.service, groupCommit });
@@ -288,13 +287,4 @@ function kafkaOptions(
     clientId,
     log: createQuietLog((level, message, fields) => logger[level](fields, message), clock.nowMs),
   };
-}
-
-function createCounters(scope: ServiceScope<unknown>): Counter<'topic' | 'outcome'> {
-  return new Counter({
-    name: 'messages_consumed_total',
-    help: 'Messages consumed, by topic and outcome.',
-    labelNames: ['topic', 'outcome'],
-    registers: [scope.metrics],
-  });
 }

@@ -16,11 +16,7 @@ import { openDeliveryStore } from './store.ts';
 /** Puts the dispatcher together; everything it opens closes with the scope. */
 export async function composeDispatcher(scope: ServiceScope<z.output<typeof settings>>): Promise<void> {
   const { config, logger, clock, random, ids, crashPoint } = scope;
-  const messaging = await openMessaging(scope, {
-    service: 'webhook-dispatcher',
-    database: 'webhooks',
-    produces: ['webhooks'],
-  });
+  const messaging = await openMessaging(scope, { service: 'webhook-dispatcher' });
   const store = await openDeliveryStore(messaging.db);
   const metrics = createDeliveryMetrics(scope.metrics, { store, clock });
   const sender = await scope.open(

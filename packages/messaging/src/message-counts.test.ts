@@ -2,7 +2,7 @@ import { systemClock, systemRandom } from '@pesewa/kernel';
 import { MongoServerError } from 'mongodb';
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { countEmitted } from './emitted.ts';
+import { countEmitted } from './message-counts.ts';
 import type { OutgoingEvent } from './outbox.ts';
 import { createTransact } from './transact.ts';
 

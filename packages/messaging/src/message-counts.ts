@@ -14,3 +14,13 @@ export function countEmitted(registry: Registry): (types: readonly string[]) => 
     for (const [type, count] of counts) events.inc({ type }, count);
   };
 }
+
+/** Registers `messages_consumed_total`. */
+export function countConsumed(registry: Registry): Counter<'topic' | 'outcome'> {
+  return new Counter({
+    name: 'messages_consumed_total',
+    help: 'Messages consumed, by topic and outcome.',
+    labelNames: ['topic', 'outcome'],
+    registers: [registry],
+  });
+}
