@@ -4,6 +4,9 @@ import { matchedRoutes } from 'hono/route';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { inServerSpan } from './spans.ts';
 
+/** The status of an answer, or `aborted` where the client was gone before it could be answered. */
+type RequestStatus = number | 'aborted';
+
 /** Takes down what became of requests, by the templates of their routes. */
 export interface RequestMeter {
   /** A clock that only goes forward, in milliseconds since any moment. */
@@ -11,8 +14,7 @@ export interface RequestMeter {
   readonly answered: (request: {
     readonly method: string;
     readonly route: string;
-    /** The status, or `aborted` where the client was gone before it could be answered. */
-    readonly status: number | 'aborted';
+    readonly status: RequestStatus;
     readonly durationMs: number;
   }) => void;
   /** Whether spans are recorded of the requests. */
@@ -64,6 +66,11 @@ export function hasHungUp(context: Context): boolean {
   return (context.env as ServerBindings | undefined)?.outgoing?.destroyed === true;
 }
 
+/** What became of a request that has been dealt with. */
+function statusOf(context: Context): RequestStatus {
+  return hasHungUp(context) ? 'aborted' : context.res.status;
+}
+
 /** Counts and times the requests of an app, and records their spans; the first middleware, so that it sees every answer. */
 export const observeRequests: MiddlewareHandler = async (context, next) => {
   const bindings = context.env as ServerBindings | undefined;
@@ -73,11 +80,11 @@ export const observeRequests: MiddlewareHandler = async (context, next) => {
   bindings.requests = undefined;
   const route = routeOf(context);
   const startedAtMs = meter.monotonicMs();
-  await (meter.isTraced ? inServerSpan(context, route, next) : next());
+  await (meter.isTraced ? inServerSpan(context, route, next, statusOf) : next());
   meter.answered({
     method: context.req.method,
     route,
-    status: hasHungUp(context) ? 'aborted' : context.res.status,
+    status: statusOf(context),
     durationMs: meter.monotonicMs() - startedAtMs,
   });
   return undefined;

@@ -36,6 +36,7 @@ export async function inServerSpan(
   context: Context,
   route: string,
   next: () => Promise<void>,
+  statusOf: (context: Context) => number | 'aborted',
 ): Promise<void> {
   const parent = contextOf(context.req.header('traceparent'));
   const { method } = context.req;
@@ -43,9 +44,10 @@ export async function inServerSpan(
   const span = tracer.startSpan(`${method} ${route}`, { kind: SpanKind.SERVER, attributes }, parent);
   try {
     await active.with(trace.setSpan(parent, span), next);
-    const { status } = context.res;
-    span.setAttribute('http.response.status_code', status);
-    if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+    const status = statusOf(context);
+    if (status === 'aborted') span.setAttribute('error.type', status);
+    else span.setAttribute('http.response.status_code', status);
+    if (status !== 'aborted' && status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
   } finally {
     span.end();
   }
