@@ -7,6 +7,7 @@ import { startDeliverer } from './deliverer.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { createDeliveryEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
+import { webhookCollections } from './indexes.ts';
 import { createLanes } from './lanes.ts';
 import { createDeliveryMetrics } from './metrics.ts';
 import { addOperatorRoutes } from './operator.ts';
@@ -15,9 +16,12 @@ import { openDeliveryStore } from './store.ts';
 
 /** Puts the dispatcher together; everything it opens closes with the scope. */
 export async function composeDispatcher(scope: ServiceScope<z.output<typeof settings>>): Promise<void> {
-  const { config, logger, clock, random, ids, crashPoint } = scope;
-  const messaging = await openMessaging(scope, { service: 'webhook-dispatcher' });
-  const store = await openDeliveryStore(messaging.db);
+  const { config, clock } = scope;
+  const messaging = await openMessaging(scope, {
+    service: 'webhook-dispatcher',
+    collections: webhookCollections,
+  });
+  const store = openDeliveryStore(messaging.db, config.DELIVERY_KEEP_DAYS);
   const metrics = createDeliveryMetrics(scope.metrics, { store, clock });
   const sender = await scope.open(
     openSender({
@@ -37,13 +41,9 @@ export async function composeDispatcher(scope: ServiceScope<z.output<typeof sett
   });
   const deliverer = await scope.open(
     startDeliverer({
+      ...scope,
       store,
       sender,
-      clock,
-      random,
-      ids,
-      logger,
-      crashPoint,
       deliveries,
       attempted: metrics.attempted,
       directory: createDirectory({ db: messaging.database('directory'), clock }),

@@ -9,7 +9,7 @@ let store: DeliveryStore;
 beforeAll(async () => {
   const url = process.env['MONGODB_URL'] ?? '';
   database = await openDatabase({ url, database: `test-${randomUUID()}`, appName: 'test' });
-  store = await openDeliveryStore(database.db);
+  store = openDeliveryStore(database.db, 30);
 });
 afterAll(async () => {
   await database.db.dropDatabase();
