@@ -95,7 +95,7 @@ it('records nothing without an endpoint; with one, requests, messages and calls 
     { type: 'second', eventId: 'ev-3', traceparent: told },
     { type: 'untold', eventId: 'ev-4' },
   ];
-  recordApplied(place, messages, { fromMs: 1_000, toMs: 1_250 });
+  recordApplied(place, messages, { fromMs: 1_700_000_000_000, toMs: 1_700_000_000_250 });
   await inTraceOf(told, () =>
     inClientSpan(
       'a call',
@@ -112,7 +112,7 @@ it('records nothing without an endpoint; with one, requests, messages and calls 
   const [request, first, second, call] = ofTrace;
   expect(ofTrace).toMatchObject([
     { name: 'GET /things/:id', kind: 2, parentSpanId: PARENT },
-    { name: 'apply first', kind: 5, parentSpanId: request?.spanId, startTimeUnixNano: '1000000000' },
+    { name: 'apply first', kind: 5, parentSpanId: request?.spanId, startTimeUnixNano: '1700000000000000000' },
     { name: 'apply second', kind: 5, parentSpanId: request?.spanId, links: [{ spanId: first?.spanId }] },
     { name: 'a call', kind: 3, parentSpanId: request?.spanId },
   ]);
