@@ -81,11 +81,13 @@ function indexProblems(
 ): readonly string[] {
   return indexes.flatMap((declared) => {
     const fields = fieldsOf(declared);
-    const same = standing.find((index) => isDeepStrictEqual(fieldsOf(index), fields));
+    // Several indexes may have the same fields, each over a part of the records.
+    const same = standing.filter((index) => isDeepStrictEqual(fieldsOf(index), fields));
     const shown = `${name}: the index ${fields.map(([field, way]) => `${field}:${String(way)}`).join(',')}`;
-    if (!same) return [`${shown} is missing`];
-    if (declared.unique === true && same.unique !== true) return [`${shown} is not unique`];
-    return isDeepStrictEqual(behaviourOf(declared), behaviourOf(same)) ? [] : [`${shown} is another one`];
+    if (same.length === 0) return [`${shown} is missing`];
+    if (same.some((index) => isDeepStrictEqual(behaviourOf(declared), behaviourOf(index)))) return [];
+    const isShared = declared.unique === true && same.every(({ unique }) => unique !== true);
+    return [`${shown} is ${isShared ? 'not unique' : 'another one'}`];
   });
 }
 

@@ -4,6 +4,15 @@ import type { PayoutDocument } from './store.ts';
 
 const DAY_MS = 86_400_000;
 
+/** An order as it is remembered from events (ADR 46): it names nobody, and is never sent. */
+const REMEMBERED = {
+  merchantReference: '$order.merchantReference',
+  country: '$order.country',
+  channel: '$order.channel',
+  beneficiary: { bankCode: '$order.beneficiary.bankCode' },
+  sender: null,
+};
+
 /** What an ended payout says of its end once the words of its rail, which may name people, are erased. */
 const REASON = {
   $cond: [
@@ -34,14 +43,8 @@ export function startErasing(
       erase: [
         {
           $set: {
-            // As a payout is remembered from its events (ADR 46): it names nobody, and is never sent.
-            order: {
-              merchantReference: '$order.merchantReference',
-              country: '$order.country',
-              channel: '$order.channel',
-              beneficiary: { bankCode: '$order.beneficiary.bankCode' },
-              sender: null,
-            },
+            // An object of its own would be merged into the one that is there.
+            order: { $mergeObjects: [REMEMBERED] },
             statusReason: REASON,
           },
         },
