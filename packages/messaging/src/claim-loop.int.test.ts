@@ -30,7 +30,10 @@ beforeAll(async () => {
   const config = await prepareTestNames([]);
   const scope = resources.use(openTestScope(config));
   const name = `${config.DATABASE_PREFIX}claims`;
-  const { db } = await scope.open(openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' }));
+  const { db } = await scope.open(
+    'database',
+    openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' }),
+  );
   jobs = db.collection<Job>('jobs');
   const partialFilterExpression = { lane: { $exists: true } };
   await jobs.createIndex({ lane: 1, dueAt: 1, _id: 1 }, { partialFilterExpression });

@@ -43,3 +43,12 @@ export async function takeLease(
     throw error;
   }
 }
+
+/** Ends a lease of ours now, so that others can take it; one that can't be ended runs out. */
+export async function endLease(
+  leases: Collection<Lease>,
+  { name, owner }: { readonly name: string; readonly owner: string },
+): Promise<void> {
+  const ended = { $set: { until: { $min: ['$until', '$$NOW'] } } };
+  await leases.updateOne({ _id: name, owner }, [ended]).catch(() => undefined);
+}

@@ -33,7 +33,7 @@ import { partitionCounts } from './partition-counts.ts';
 import { openPast, type PastEvent } from './past.ts';
 import { openProgress } from './progress.ts';
 import type { TopicHandler } from './received.ts';
-import { judgeRecovery, mayHaveGoneBack, type Recovery } from './recovery.ts';
+import { openRecovery, type Recovery } from './recovery.ts';
 import { type RegistrySettings, registryConnection } from './registry.ts';
 import { openRelay } from './relay.ts';
 import { checkHandlers, limitTo, type MessagingRole, roleOf, topicsWritten } from './role.ts';
@@ -142,7 +142,7 @@ export async function openMessagingAs(
   const { clock, random } = scope;
   // What has no name has no crash points: its tests end it wherever they like.
   const alone = createTransact({ ...parts, clock, random, crashPoint: () => undefined });
-  const positions = await scope.open(openPositions({ ...kafka, clock }));
+  const positions = await scope.open('positions', openPositions({ ...kafka, clock }));
   let standing: ServicePositions | undefined;
   let sequence = 0;
   const nextSequence = () => (sequence += 1);
@@ -192,7 +192,7 @@ export async function openMessagingAs(
         parked: (topic) => counters.inc({ topic, outcome: 'parked' }),
         applied: (topic, messages) => counters.inc({ topic, outcome: 'applied' }, messages),
       });
-      await scope.open(consumer);
+      await scope.open('consumer', consumer);
     },
     ...openRecovery(() => standing),
     ...limitTo(options, {
@@ -200,20 +200,6 @@ export async function openMessagingAs(
       since: openPast(positions, parts),
       ...openProgress(clock, positions, { ...parts, group: options.service }),
     }),
-  };
-}
-
-function openRecovery(
-  standing: () => ServicePositions | undefined,
-): Pick<Messaging, 'recovery' | 'mayHaveGoneBack'> {
-  const list = async () => {
-    const positions = standing();
-    if (!positions) throw new Error('nothing is consumed yet');
-    return positions.list();
-  };
-  return {
-    recovery: async () => judgeRecovery(await list()),
-    mayHaveGoneBack: async () => mayHaveGoneBack(await list()),
   };
 }
 
@@ -236,7 +222,7 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
       else logger.error({ err: error }, 'not ready');
     },
   });
-  health.addReadiness('clock', (await scope.open(guard)).check);
+  health.addReadiness('clock', (await scope.open('clock guard', guard)).check);
   const codec = await openCodec({
     ...registryConnection(config),
     topicPrefix,
@@ -245,7 +231,11 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
   const outbox = outboxOf(db);
   const monotonicMs = () => performance.now();
   const ownership = createOwnership(owner, monotonicMs);
+  const leases = leasesOf(db);
+  // Before the producer: it says that this process lives for as long as anything of it may be on its way.
+  await scope.open('presence', startPresence({ leases, owner, clock, logger, ownership, monotonicMs }));
   const producer = await scope.open(
+    'producer',
     openProducer({
       ...kafka,
       clock,
@@ -253,10 +243,9 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
       maySend: ownership.maySend,
     }),
   );
-  const leases = leasesOf(db);
-  await scope.open(startPresence({ leases, owner, clock, logger, ownership, monotonicMs }));
   const { bytesWaitingMax } = options;
   const relay = await scope.open(
+    'relay',
     openRelay({
       producer,
       outbox,
@@ -266,11 +255,14 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
       ...(bytesWaitingMax !== undefined && { bytesWaitingMax }),
     }),
   );
-  await scope.open(startSweeper({ outbox, leases, relay, owner, clock, logger }));
+  await scope.open('sweeper', startSweeper({ outbox, leases, relay, owner, clock, logger }));
   const bytesMax = config.OUTBOX_WAITING_BYTES_MAX;
   const watched = { outbox, registry: scope.metrics, clock };
   gaugeOldestBundle(watched);
-  const bound = await scope.open(openOutboxBound({ ...watched, relay, bytesMax, health, logger }));
+  const bound = await scope.open(
+    'outbox bound',
+    openOutboxBound({ ...watched, relay, bytesMax, health, logger }),
+  );
   const encoder = createMessageEncoder(codec, topicPrefix, () => beginTrace(ids));
   const emitted = countEmitted(scope.metrics);
   const transact = createTransact({ client, outbox, relay, encoder, clock, random, crashPoint, emitted });

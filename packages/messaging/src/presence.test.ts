@@ -12,13 +12,16 @@ const logger = createLogger({ name: 'test', level: 'silent' });
 /** The presence of a process, whose monotonic clock and whose database a test has in hand. */
 async function openPresence() {
   const monotonic = { ms: 1_000 };
-  const database = { answers: Promise.resolve() };
+  const database: { answers: Promise<void>; ended?: unknown } = { answers: Promise.resolve() };
   const ownership = createOwnership('me', () => monotonic.ms);
   const leases = {
     deleteMany: async () => undefined,
     findOneAndUpdate: async () => {
       await database.answers;
       return { owner: 'me' };
+    },
+    updateOne: async (lease: unknown) => {
+      database.ended = lease;
     },
   };
   const presence = await startPresence({
@@ -87,6 +90,8 @@ it('a process sends what it has committed for as long as nobody takes it for dea
   answers.resolve();
   await vi.waitFor(() => expect(maySend(own)).toBe(true));
   await presence[Symbol.asyncDispose]();
+  // Its successors need not wait until it would be taken for dead.
+  expect(database.ended).toEqual({ _id: 'alive/me', owner: 'me' });
 });
 
 it('a process that was silent for too long sends all that it has committed, in its order', async () => {

@@ -1,4 +1,5 @@
-import type { PartitionPosition } from './service-positions.ts';
+import type { Messaging } from './messaging.ts';
+import type { PartitionPosition, ServicePositions } from './service-positions.ts';
 
 /**
  * How a service's database stands to what the service has done, as far as Kafka knows.
@@ -38,4 +39,19 @@ function isBehind({ position, bounds, realignment }: PartitionPosition): boolean
   const isRealigned = realignment?.status === 'done' || realignment?.status === 'approved';
   if (isRealigned && realignment.topicId === bounds.topicId) return true;
   return bounds.committed === undefined && position.next < bounds.high;
+}
+
+/** What a service asks of its own database's recovery, once it consumes. */
+export function openRecovery(
+  standing: () => ServicePositions | undefined,
+): Pick<Messaging, 'recovery' | 'mayHaveGoneBack'> {
+  const list = async () => {
+    const positions = standing();
+    if (!positions) throw new Error('nothing is consumed yet');
+    return positions.list();
+  };
+  return {
+    recovery: async () => judgeRecovery(await list()),
+    mayHaveGoneBack: async () => mayHaveGoneBack(await list()),
+  };
 }

@@ -19,7 +19,7 @@ beforeAll(async () => {
 const logger = createLogger({ name: 'test', level: 'silent' });
 
 async function openOutbox(scope: ReturnType<typeof openTestScope>, name: string) {
-  const client = await scope.open(new MongoClient(config.MONGODB_URL, { monitorCommands: true }));
+  const client = await scope.open('client', new MongoClient(config.MONGODB_URL, { monitorCommands: true }));
   const db = client.db(`${config.DATABASE_PREFIX}${name}`);
   return { client, db, outbox: outboxOf(db) };
 }

@@ -39,6 +39,7 @@ it('stops sending what a process has committed once the process says again that 
   const sent: string[] = [];
   const leases = {
     findOneAndUpdate: async () => ({ owner: 'me' }),
+    updateOne: async () => undefined,
     aggregate: () => ({
       toArray: async () => {
         paused.askedFor += 1;

@@ -10,7 +10,7 @@ import {
   sourceOf,
   unpackBundle,
 } from './bundle.ts';
-import { type Lease, takeLease } from './lease.ts';
+import { endLease, type Lease, takeLease } from './lease.ts';
 import { type Loop, startLoop } from './loop.ts';
 import type { Ownership } from './ownership.ts';
 import type { Relay } from './relay.ts';
@@ -29,6 +29,7 @@ const BUNDLES_PER_READ = 8;
 const BUNDLES_AT_ONCE_MAX = 500;
 
 const aliveLease = (owner: string) => `alive/${owner}`;
+const SWEEPER_LEASE = 'outbox-sweeper';
 
 interface SweeperDeps {
   readonly outbox: Outbox;
@@ -57,14 +58,14 @@ export function startSweeper(deps: SweeperDeps): Loop {
       .finally(() => sweeping.delete(source));
     sweeping.set(source, sent);
   };
-  return startLoop({
+  const loop = startLoop({
     name: 'outbox sweeper',
     pauseMs: PAUSE_MS,
     clock: deps.clock,
     logger: deps.logger,
     round: async (signal) => {
       const { leases, owner } = deps;
-      sweeps = await takeLease(leases, { name: 'outbox-sweeper', owner, durationMs: SWEEPER_LEASE_MS });
+      sweeps = await takeLease(leases, { name: SWEEPER_LEASE, owner, durationMs: SWEEPER_LEASE_MS });
       for await (const source of sourcesOf(deps.outbox)) {
         if (signal.aborted) return false;
         if (ownerOf(source) === owner) sweep(source, () => sendForgotten(deps, source));
@@ -76,6 +77,22 @@ export function startSweeper(deps: SweeperDeps): Loop {
       return false;
     },
   });
+  return endingLease(loop, deps, SWEEPER_LEASE);
+}
+
+/** A loop that holds a lease for as long as it runs, and leaves it to others once it is closed. */
+function endingLease(
+  loop: Loop,
+  { leases, owner }: Pick<SweeperDeps, 'leases' | 'owner'>,
+  name: string,
+): Loop {
+  return {
+    wake: loop.wake,
+    [Symbol.asyncDispose]: async () => {
+      await loop[Symbol.asyncDispose]();
+      await endLease(leases, { name, owner });
+    },
+  };
 }
 
 /** What saying that a process lives needs. */
@@ -89,6 +106,7 @@ export interface PresenceDeps extends Omit<SweeperDeps, 'outbox' | 'relay'> {
  * Says for as long as the process lives that it does, so that no other process sends what is its own to send; resolves
  * once it has been said. One that was silent for too long, being paused or without its database, sends all that it still has
  * once it was said again: what was swept meanwhile is there twice, and nothing comes after what is newer for the first time.
+ * One that ends in order says so: another process need not wait to send what it has left.
  */
 export async function startPresence(deps: PresenceDeps): Promise<Loop> {
   const { leases, owner, clock, logger, ownership } = deps;
@@ -100,7 +118,7 @@ export async function startPresence(deps: PresenceDeps): Promise<Loop> {
   };
   await leases.deleteMany({ _id: /^alive\//, until: { $lt: new Date(clock.nowMs() - GONE_AFTER_MS) } });
   await say();
-  return startLoop({
+  const loop = startLoop({
     name: 'presence',
     pauseMs: ALIVE_MS / 4,
     clock,
@@ -110,6 +128,7 @@ export async function startPresence(deps: PresenceDeps): Promise<Loop> {
       return false;
     },
   });
+  return endingLease(loop, deps, aliveLease(owner));
 }
 
 /** The sources of group commits that have bundles: a step by key for each, however many they have. */

@@ -92,6 +92,11 @@ export const serviceSettings = tracingSettings.extend({
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
     .describe('least level that is logged'),
+  DRAIN_DELAY_MS: wholeNumberSetting({ min: 0, max: 10_000 })
+    .default(0)
+    .describe(
+      'for how long the public port still takes connections once the process is to end; 0 where they go elsewhere before, as during a preStop pause',
+    ),
   NODE_ENV: environmentSetting,
   CRASH_AT: z
     .string()

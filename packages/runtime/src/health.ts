@@ -15,7 +15,7 @@ export interface Health {
   readonly addLiveness: (name: string, check: HealthCheck) => void;
   /** Something to tell beside readiness that takes nothing out of rotation; undefined while there is nothing. */
   readonly addDetail: (name: string, detail: () => string | undefined) => void;
-  /** Until it is started, and once it is draining, a process is not ready. */
+  /** A process is not ready until it serves (true), nor from when it ends on (false): it is draining then. */
   readonly setServing: (serving: boolean) => void;
   readonly readiness: () => Promise<HealthReport>;
   readonly liveness: () => Promise<HealthReport>;
@@ -26,16 +26,17 @@ export function createHealth(): Health {
   const readinessChecks = new Map<string, HealthCheck>();
   const livenessChecks = new Map<string, HealthCheck>();
   const details = new Map<string, () => string | undefined>();
-  let serving = false;
+  let phase: 'starting' | 'serving' | 'draining' = 'starting';
   readinessChecks.set('serving', () => {
-    if (!serving) throw new Error('starting or draining');
+    if (phase !== 'serving') throw new Error(phase);
   });
   return {
     addReadiness: (name, check) => void readinessChecks.set(name, check),
     addLiveness: (name, check) => void livenessChecks.set(name, check),
     addDetail: (name, detail) => void details.set(name, detail),
-    setServing: (value) => {
-      serving = value;
+    setServing: (serving) => {
+      // A process that is to end while it starts never serves.
+      if (phase !== 'draining') phase = serving ? 'serving' : 'draining';
     },
     readiness: () => run(readinessChecks, details),
     liveness: () => run(livenessChecks, new Map()),

@@ -3,11 +3,12 @@ import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import type { Context, Env, Hono, HonoRequest } from 'hono';
 import { routePath } from 'hono/route';
 import type { StatusCode } from 'hono/utils/http-status';
+import { followConnections } from './drain.ts';
 import type { Logger } from './logger.ts';
 import { hasHungUp, observeRequests, type RequestMeter, type ServerBindings } from './requests.ts';
 import { allowUploads } from './uploads.ts';
 
-/** A listening HTTP server; disposing of it finishes what is in flight, within a bound. */
+/** A listening HTTP server; disposing of it finishes what is in flight, within a bound, and resets no connection. */
 export interface HttpServer extends AsyncDisposable {
   readonly port: number;
 }
@@ -18,6 +19,8 @@ const limits = {
   keepAliveTimeoutMs: 65_000,
   checkingIntervalMs: 5_000,
   headerBytesMax: 16_384,
+  lingerMs: 500,
+  hurryAfterMs: 5_000,
   drainTimeoutMs: 10_000,
   connectionsMax: 10_000,
 } as const;
@@ -30,6 +33,12 @@ export async function serveHttp<E extends Env>(options: {
   /** By when a whole request must have come; whoever is slower is cut off. */
   readonly requestTimeoutMs?: number;
   readonly requests?: RequestMeter;
+  /** For how long at its end it still takes new connections; not at all where absent. */
+  readonly drainDelayMs?: number;
+  /** For how long at its end open connections may bring another request; 500 where absent. */
+  readonly lingerMs?: number;
+  /** Ends what requests need not wait for, where they are still in progress seconds after the last one has come. */
+  readonly hurry?: () => Promise<unknown>;
 }): Promise<HttpServer> {
   const requestTimeoutMs = options.requestTimeoutMs ?? limits.requestTimeoutMs;
   // The adaptor types its answer for HTTP/2 as well; without options it is a plain HTTP/1.1 server.
@@ -48,24 +57,17 @@ export async function serveHttp<E extends Env>(options: {
   }) as Server;
   server.maxConnections = limits.connectionsMax;
   allowUploads(server);
+  const drain = followConnections(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, resolve);
   });
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : options.port;
-  return { port, [Symbol.asyncDispose]: () => drain(server) };
-}
-
-async function drain(server: Server): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), limits.drainTimeoutMs);
-    server.close(() => {
-      clearTimeout(cut);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
+  const { drainDelayMs: delayMs = 0, lingerMs = limits.lingerMs, hurry = () => Promise.resolve() } = options;
+  const { hurryAfterMs, drainTimeoutMs: timeoutMs } = limits;
+  const bounds = { delayMs, lingerMs, hurryAfterMs, timeoutMs };
+  return { port, [Symbol.asyncDispose]: () => drain(bounds, hurry) };
 }
 
 /** Why a body was not read. */

@@ -48,3 +48,32 @@ it.each([
     body: { code: 'unavailable' },
   });
 });
+
+it('operator requests end: those in progress are awaited, others are refused, and probes go on', async () => {
+  const operations = createOperationsApp({
+    health: createHealth(),
+    metrics: new Registry(),
+    logger: createLogger({ name: 'test', level: 'silent' }),
+  });
+  const inProgress = Promise.withResolvers<void>();
+  operations.operator.get('/slow', async (context) => {
+    await inProgress.promise;
+    return context.text('done');
+  });
+  const requests = mountOperator(operations, createOperators(TOKEN));
+  const ask = async (path: string) =>
+    operations.app.request(path, { headers: { authorization: `Bearer ${TOKEN}` } });
+  const slow = ask('/slow');
+  const ended = vi.fn<() => void>();
+  const ending = Promise.resolve(requests[Symbol.asyncDispose]()).then(ended);
+  const refused = await ask('/slow');
+  expect([refused.status, await refused.json()]).toEqual([
+    503,
+    { code: 'unavailable', message: 'this process is ending: try again' },
+  ]);
+  expect((await ask('/livez')).status).toBe(200);
+  expect(ended).not.toHaveBeenCalled();
+  inProgress.resolve();
+  expect(await (await slow).text()).toBe('done');
+  await ending;
+});

@@ -4,6 +4,7 @@ import type { Health, HealthReport } from './health.ts';
 import { answerJson, logFailure } from './http.ts';
 import type { Logger } from './logger.ts';
 import { isSharedOperator, type Operators, operatorOf, setOperator } from './operators.ts';
+import { createRequestGate } from './request-gate.ts';
 import { observeRequests } from './requests.ts';
 
 /** The operations side of a service: probes and metrics for machines, and the operator APIs behind a token. */
@@ -52,9 +53,15 @@ function isPassing({ name }: Error): boolean {
   return /^Mongo.*(?:Network|ServerSelection|WaitQueue|PoolCleared|NotConnected|Timeout)/.test(name);
 }
 
-/** Puts the operator routes behind the operators' tokens; called once all of them are added. */
-export function mountOperator(operations: OperationsApp, operators: Operators): void {
+/**
+ * Puts the operator routes behind the operators' tokens; called once all of them are added. Disposing of what it gives ends
+ * them, while probes and metrics go on.
+ */
+export function mountOperator(operations: OperationsApp, operators: Operators): AsyncDisposable {
+  const gate = createRequestGate();
+  operations.app.use(gate.middleware);
   operations.app.route('/', guardOperator(operations.operator, operators));
+  return gate;
 }
 
 /** Asks for an operator's token before any of the routes; they learn who calls by `operatorOf`. */

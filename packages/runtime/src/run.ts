@@ -12,6 +12,7 @@ import { createLogger, type Logger } from './logger.ts';
 import { createOperationsApp, mountOperator } from './operations.ts';
 import { createOperators, operatorsProblem } from './operators.ts';
 import { createRequestMeter, type RequestMeter } from './requests.ts';
+import { createShutdown, type Shutdown } from './shutdown.ts';
 import { startTracing } from './tracing.ts';
 
 /** What a composition root is given: everything of the process that others must not reach for themselves. */
@@ -28,15 +29,15 @@ export interface ServiceScope<Config> {
   readonly crashPoint: CrashPoint;
   /** The operator routes of this service, behind the operators' tokens; `operatorOf` tells them who calls. */
   readonly operator: Hono;
-  /** Registers a resource to be closed, in the reverse order of opening. */
-  readonly open: <Resource extends AsyncDisposable>(
-    resource: Resource | Promise<Resource>,
-  ) => Promise<Resource>;
+  /** Registers a resource to be closed, in the reverse order of opening; the log names the step so. */
+  readonly open: Shutdown['open'];
   /** Ends the process for good: breakage that a restart mends better than we do. */
   readonly abort: (error: Error) => void;
 }
 
+/** Closing takes less than this beside the drain delay (ADR 52); the steps have a second less, and say what hangs. */
 const CLOSE_TIMEOUT_MS = 25_000;
+const CLOSE_STEPS_MS = 24_000;
 
 /** One service as its process runs it. */
 export interface Service<Schema extends z.ZodType> {
@@ -48,8 +49,9 @@ export interface Service<Schema extends z.ZodType> {
 }
 
 /**
- * Runs one service: configuration, logging, the operations port, then `compose`; closes in reverse on a signal. With the
- * argument `prepare` it does what the service prepares, and nothing else.
+ * Runs one service: configuration, logging, `compose`, then the operations port; closes in reverse on a signal, the
+ * operations port last. It ends with exit code 0 then, or with 1 where a step failed or hung; a second signal ends it at once.
+ * With the argument `prepare` it does what the service prepares, and nothing else.
  *
  * A configuration problem ends with exit code 2 and every problem listed; breakage at start or later with 1.
  */
@@ -62,48 +64,53 @@ export async function runService<Schema extends z.ZodType<z.output<typeof servic
   const config = readConfig(name, settings, environment);
   if (isPreparing) return prepareService(service, config);
   const logger = createLogger({ name, level: config.LOG_LEVEL });
-  const resources = new AsyncDisposableStack();
+  const clock = systemClock;
   const health = createHealth();
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   const requests = createRequestMeter(metrics);
-  closeWithGrace({ delay: CLOSE_TIMEOUT_MS, logger: false }, async ({ signal, err }) => {
-    health.setServing(false);
-    if (err) logger.fatal({ err }, 'unexpected error, closing');
-    else logger.info({ signal }, 'closing');
-    await resources.disposeAsync();
-  });
+  const monotonicMs = () => performance.now();
+  // A step may take half of what is left: twice the delay lets the public port have it beside its own time.
+  const delayMs = 2 * config.DRAIN_DELAY_MS;
+  const shutdown = createShutdown({ withinMs: CLOSE_STEPS_MS + delayMs, clock, monotonicMs, logger });
+  closeOnSignals({ shutdown, health, logger, withinMs: CLOSE_TIMEOUT_MS + delayMs });
   const abort = (error: Error) => {
     logger.fatal({ err: error }, 'cannot go on, ending the process');
     process.exit(1);
   };
   try {
-    resources.use(await startTracing({ service: name, config, metrics, clock: systemClock }));
     const operations = createOperationsApp({ health, metrics, logger });
+    const port = await shutdown.open('operations port', createLatePort());
+    const tracing = await startTracing({ service: name, config, metrics, clock });
+    if (tracing) await shutdown.open('tracing', tracing);
     await compose({
       config,
       logger,
       metrics,
       requests,
       health,
-      clock: systemClock,
+      clock,
       random: systemRandom,
-      ids: createIds(systemClock, systemRandom),
+      ids: createIds(clock, systemRandom),
       crashPoint: createCrashPoints(config.CRASH_AT),
       operator: operations.operator,
-      open: async (resource) => resources.use(await resource),
+      open: shutdown.open,
       abort,
     });
-    mountOperator(operations, createOperators(config.OPERATOR_TOKEN, config.OPERATORS));
-    const { HOST: host, OPERATIONS_PORT: port } = config;
+    const operators = createOperators(config.OPERATOR_TOKEN, config.OPERATORS);
+    await shutdown.open('operator requests', mountOperator(operations, operators));
+    const { HOST: host, OPERATIONS_PORT: operationsPort } = config;
     // Probes and scrapes would bury the traces of payments.
     const untraced = { ...requests, isTraced: false };
-    resources.use(await serveHttp({ app: operations.app, host, port, requests: untraced }));
+    const listening = { app: operations.app, host, port: operationsPort, requests: untraced };
+    await port.listen({ ...listening, lingerMs: 0 });
     health.setServing(true);
-    logger.info({ port: config.PORT, operationsPort: config.OPERATIONS_PORT }, 'ready');
+    logger.info({ port: config.PORT, operationsPort }, 'ready');
   } catch (error) {
+    // What closes ends the process, and is why nothing can be opened any more.
+    if (shutdown.hasBegun()) return;
     logger.fatal({ err: error }, 'could not start');
-    await resources.disposeAsync();
+    await shutdown.close();
     process.exit(1);
   }
 }
@@ -128,6 +135,47 @@ async function prepareService<Schema extends z.ZodType<z.output<typeof serviceSe
     createLogger({ name, level: config.LOG_LEVEL }).fatal({ err: error }, 'could not prepare');
     process.exit(1);
   }
+}
+
+/** Closes on a signal, or on an uncaught error. */
+function closeOnSignals(deps: {
+  readonly shutdown: Shutdown;
+  readonly health: Pick<Health, 'setServing'>;
+  readonly logger: Logger;
+  readonly withinMs: number;
+}): void {
+  const { shutdown, logger } = deps;
+  closeWithGrace(
+    {
+      delay: deps.withinMs,
+      logger: false,
+      onSecondSignal: (signal) => logger.warn({ signal }, 'ending at once'),
+      onSecondError: (err) => logger.fatal({ err }, 'unexpected error while closing, ending at once'),
+      onTimeout: () => logger.fatal('closing takes too long, ending at once'),
+    },
+    async ({ signal, err }) => {
+      deps.health.setServing(false);
+      if (err) logger.fatal({ err }, 'unexpected error, closing');
+      else logger.info({ signal }, 'closing');
+      const failed = await shutdown.close();
+      if (failed.length > 0) throw new Error(`not closed in order: ${failed.join(', ')}`);
+    },
+  );
+}
+
+/** A port that is opened last and closed last, so that probes and metrics see how everything else ends. */
+function createLatePort(): AsyncDisposable & {
+  readonly listen: (options: Parameters<typeof serveHttp>[0]) => Promise<void>;
+} {
+  let server: AsyncDisposable | undefined;
+  return {
+    listen: async (options) => {
+      server = await serveHttp(options);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await server?.[Symbol.asyncDispose]();
+    },
+  };
 }
 
 function readConfig<Schema extends z.ZodType<z.output<typeof serviceSettings>>>(

@@ -85,7 +85,7 @@ export function openTestScope(
     ids: createIds(systemClock, systemRandom),
     crashPoint: () => undefined,
     operator: new Hono(),
-    open: async (resource) => resources.use(await resource),
+    open: async (_name, resource) => resources.use(await resource),
     abort: abort.resolve,
     aborted: abort.promise,
     ...overrides,

@@ -27,7 +27,7 @@ import { openUsageStore } from './usage.ts';
 /** The collection gateway over its rails. */
 interface Gateway {
   readonly app: Hono<AppEnv>;
-  /** To be disposed of before the server is, so that nobody waits for a turn while it drains. */
+  /** To be disposed of where requests take long to end, so that nobody waits for a turn while the server drains. */
   readonly completer: Completer;
 }
 
@@ -44,7 +44,10 @@ export async function composeGateway(
   const store = openCollectionStore(messaging.db);
   // A first attempt is committed by our own clock, and asked for by the database's.
   const resubmitGraceMs = readResubmitGraceMs(config, rails.all) + CLOCK_SKEW_MAX_MS;
-  const patience = await scope.open(createPatience({ deadlineMs: config.RAIL_DEADLINE_MS, clock, logger }));
+  const patience = await scope.open(
+    'patience',
+    createPatience({ deadlineMs: config.RAIL_DEADLINE_MS, clock, logger }),
+  );
   const metrics = createMetrics(scope.metrics, store, clock);
   const collections = createCollections({
     store,
@@ -69,18 +72,17 @@ export async function composeGateway(
     otpTriesPerNumberPerHour: config.OTP_TRIES_PER_NUMBER_PER_HOUR,
     merchantOtpTriesPerNumberPerHour: config.MERCHANT_OTP_TRIES_PER_NUMBER_PER_HOUR,
   });
-  const initiator = await scope.open(
-    startInitiator({
-      ...outside,
-      recorder,
-      store,
-      initiate,
-      ids,
-      initiateForMs: config.INITIATE_FOR_MS,
-      concurrencyMax: config.INITIATE_CONCURRENCY_MAX,
-      pauseMs: config.INITIATE_PAUSE_MS,
-    }),
-  );
+  const initiator = startInitiator({
+    ...outside,
+    recorder,
+    store,
+    initiate,
+    ids,
+    initiateForMs: config.INITIATE_FOR_MS,
+    concurrencyMax: config.INITIATE_CONCURRENCY_MAX,
+    pauseMs: config.INITIATE_PAUSE_MS,
+  });
+  await scope.open('initiator', initiator);
   const republish = createRepublish({ store, events: collectionEvents });
   await messaging.consume(
     createHandlers({ collections, republish, resubmitGraceMs, becameDue: initiator.wake }),

@@ -9,8 +9,9 @@ const prepare = prepareDatabase('collection-gateway', collectionCollections);
 
 await runService({ name: 'collection-gateway', settings, environment, prepare }, async (scope) => {
   const { config, clock, logger, requests, metrics: registry } = scope;
-  const rails = await scope.open(openRails(config.RAILS, { clock, logger, registry }));
+  const rails = await scope.open('rails', openRails(config.RAILS, { clock, logger, registry }));
   const { app, completer } = await composeGateway(scope, rails);
-  await scope.open(serveHttp({ app, host: config.HOST, port: config.PORT, requests }));
-  await scope.open(completer);
+  const hurry = async () => completer[Symbol.asyncDispose]();
+  const { HOST: host, PORT: port, DRAIN_DELAY_MS: drainDelayMs } = config;
+  await scope.open('public port', serveHttp({ app, host, port, requests, drainDelayMs, hurry }));
 });

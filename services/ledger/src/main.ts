@@ -37,7 +37,7 @@ await runService({ name: 'ledger', settings, environment, prepare }, async (scop
     createHandlers({ postings, approvals: createApprovals(messaging.db), comingForward }),
   );
   const again = { limitMs: config.ORDERS_AGAIN_AFTER_MS, pauseMs: config.ORDERS_AGAIN_AFTER_MS / 2 };
-  await scope.open(startOrdersAgain({ messaging, clock, logger, ...again }));
+  await scope.open('orders again', startOrdersAgain({ messaging, clock, logger, ...again }));
   const directory = createDirectory({ db: messaging.database('directory'), clock });
   const app = createApp({
     store,

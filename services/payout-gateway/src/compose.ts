@@ -42,6 +42,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   const { db } = messaging;
   const balances = openBalances({ db, clock, logger });
   const processors = await scope.open(
+    'processors',
     openProcessors({
       rails,
       store: openListingStore(db),
@@ -83,7 +84,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
       whole: remembering.whole,
     }),
   );
-  await scope.open(gate.watch(becameDue));
+  await scope.open('recovery gate', gate.watch(becameDue));
   addPaymentRoutes(scope.operator, accepting.store);
   const batches = createBatches(accepting);
   const counted = countSubmissions(scope.metrics);
@@ -107,8 +108,10 @@ async function openRemembering(
   parts: Pick<RememberingDeps, 'messaging' | 'store'> & { readonly db: Db },
 ): Promise<Remembering> {
   const { health, clock, logger } = scope;
+  const wholeMark = wholeMarkOf(parts.db);
   const remembering = await scope.open(
-    startRemembering({ ...parts, wholeMark: wholeMarkOf(parts.db), health, clock, logger }),
+    'remembering',
+    startRemembering({ ...parts, wholeMark, health, clock, logger }),
   );
   // As a rule it is whole at once, and nobody is turned away; without Kafka the service begins all the same.
   await remembering.whole().catch(() => undefined);
@@ -130,6 +133,7 @@ async function startLoops(
   const railNames = rails.all.map(({ name }) => name);
   gaugeOldestHeld({ store: parts.store, rails: railNames, registry: scope.metrics, clock });
   const submitter = await scope.open(
+    'submitter',
     startSubmitter({
       ...rest,
       clock,
@@ -142,6 +146,7 @@ async function startLoops(
     }),
   );
   await scope.open(
+    'decided ends',
     startDecidedEnds({
       ...rest,
       clock,

@@ -9,7 +9,8 @@ const prepare = prepareDatabase('payout-gateway', payoutCollections);
 
 await runService({ name: 'payout-gateway', settings, environment, prepare }, async (scope) => {
   const { config, clock, logger, requests, metrics: registry } = scope;
-  const rails = await scope.open(openRails(config.RAILS, { clock, logger, registry }));
+  const rails = await scope.open('rails', openRails(config.RAILS, { clock, logger, registry }));
   const app = await composeGateway(scope, rails);
-  await scope.open(serveHttp({ app, host: config.HOST, port: config.PORT, requests }));
+  const { HOST: host, PORT: port, DRAIN_DELAY_MS: drainDelayMs } = config;
+  await scope.open('public port', serveHttp({ app, host, port, requests, drainDelayMs }));
 });

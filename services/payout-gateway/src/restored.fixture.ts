@@ -72,6 +72,7 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(scope:
   const replica = await openReplica(scope, { isWhole: () => whole.isWhole() });
   const { messaging, payouts, store } = replica;
   const remembering = await scope.open(
+    'remembering',
     startRemembering({ ...scope, messaging, store, wholeMark: wholeMarkOf(replica.db) }),
   );
   whole.isWhole = remembering.isWhole;
@@ -87,8 +88,11 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(scope:
       return rail(reference);
     };
     const rails = [{ name: 'upstream', isAvailable: () => true, submitPayout }];
-    await scope.open(Promise.resolve(startSubmitter({ ...acting, rails, concurrencyMax: 16, crashPoint })));
-    await scope.open(Promise.resolve(startDecidedEnds({ ...acting, resubmitGraceMs: 0 })));
+    await scope.open(
+      'submitter',
+      Promise.resolve(startSubmitter({ ...acting, rails, concurrencyMax: 16, crashPoint })),
+    );
+    await scope.open('decided ends', Promise.resolve(startDecidedEnds({ ...acting, resubmitGraceMs: 0 })));
     await messaging.consume(
       createHandlers({
         payouts,
@@ -101,7 +105,7 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(scope:
         becameDue: () => undefined,
       }),
     );
-    await scope.open(Promise.resolve(gate.watch(() => undefined)));
+    await scope.open('recovery gate', Promise.resolve(gate.watch(() => undefined)));
     scope.health.setServing(true);
   }
   return { ...replica, scope, asked, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() };

@@ -22,7 +22,8 @@ const completed: readonly Flow[] = ['stkThenComplete', 'otp4', 'otp6'];
 async function serve(settings: Readonly<Record<string, string>> = {}) {
   await using opened = new AsyncDisposableStack();
   const simulator = opened.use(await startSimulator({ ANSWER_HOLD_MS: '50', ...settings }));
-  const { port } = opened.use(await serveHttp({ app: simulator.app(), host: '127.0.0.1', port: 0 }));
+  const listening = { app: simulator.app(), host: '127.0.0.1', port: 0, lingerMs: 0 };
+  const { port } = opened.use(await serveHttp(listening));
   /** What a call gets: its HTTP status and reason, `reset`, or `malformed`. */
   const call = async (operation: string, init: ReturnType<typeof payinRequest>): Promise<string> => {
     try {

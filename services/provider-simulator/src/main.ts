@@ -6,9 +6,10 @@ const service = { name: 'provider-simulator', settings: configSchema, environmen
 
 await runService(service, async (scope) => {
   const { config, clock, ids, logger, requests, abort, open } = scope;
-  const simulator = await open(openSimulator({ config, clock, ids, logger, onBroken: abort }));
-  await open(serveHttp({ app: simulator.app, host: config.HOST, port: config.PORT, requests }));
-  await open({
+  const simulator = await open('simulator', openSimulator({ config, clock, ids, logger, onBroken: abort }));
+  const { HOST: host, PORT: port } = config;
+  await open('public port', serveHttp({ app: simulator.app, host, port, requests }));
+  await open('held answers', {
     [Symbol.asyncDispose]: () => {
       simulator.releaseHeld();
       return Promise.resolve();

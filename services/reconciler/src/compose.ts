@@ -57,6 +57,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   const pace = openRailPace(parts.db);
   const polled = rails.all.map((rail) => restWhenTurnedAway(rail, clock));
   const { arrived } = await scope.open(
+    'arrivals',
     startArrivals({
       ...parts,
       limitMs: config.STEP_LIMIT_MS,
@@ -86,15 +87,14 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     rails: rails.all,
     settleMs: config.COMPARISON_SETTLE_MS,
   });
-  await scope.open(
-    scheduleTurns({
-      ...parts,
-      name: 'wallet comparison',
-      interval: config.COMPARISON_INTERVAL,
-      run: comparison.run,
-      taken: () => scope.crashPoint('reconciler.comparison.after-lease'),
-    }),
-  );
+  const turns = scheduleTurns({
+    ...parts,
+    name: 'wallet comparison',
+    interval: config.COMPARISON_INTERVAL,
+    run: comparison.run,
+    taken: () => scope.crashPoint('reconciler.comparison.after-lease'),
+  });
+  await scope.open('turns of the wallet comparison', turns);
   await composeAudits(scope, { ...parts, workingSet, railFee });
   await composeSteps(scope, { ...parts, workingSet, railFee });
   await composeCloses(scope, { ...parts, proof }, polled, pace);

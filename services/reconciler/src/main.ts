@@ -9,6 +9,6 @@ const prepare = prepareDatabase('reconciler', reconcilerCollections);
 
 await runService({ name: 'reconciler', settings, environment, prepare }, async (scope) => {
   const { config, clock, logger, metrics: registry } = scope;
-  const rails = await scope.open(openRails(config.RAILS, { clock, logger, registry }));
+  const rails = await scope.open('rails', openRails(config.RAILS, { clock, logger, registry }));
   await composeReconciler(scope, rails);
 });

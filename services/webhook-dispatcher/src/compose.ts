@@ -24,6 +24,7 @@ export async function composeDispatcher(scope: ServiceScope<z.output<typeof sett
   const store = openDeliveryStore(messaging.db, config.DELIVERY_KEEP_DAYS);
   const metrics = createDeliveryMetrics(scope.metrics, { store, clock });
   const sender = await scope.open(
+    'sender',
     openSender({
       allowedOrigins: config.WEBHOOK_ALLOWED_ORIGINS,
       deadlineMs: config.DELIVERY_DEADLINE_MS,
@@ -40,6 +41,7 @@ export async function composeDispatcher(scope: ServiceScope<z.output<typeof sett
     becameDue: () => deliverer.wake(),
   });
   const deliverer = await scope.open(
+    'deliverer',
     startDeliverer({
       ...scope,
       store,

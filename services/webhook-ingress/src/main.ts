@@ -29,8 +29,8 @@ await runService({ name: 'webhook-ingress', settings, environment, prepare }, as
     unverifiedKeepDays: config.UNVERIFIED_CALLBACK_KEEP_DAYS,
   });
   gaugeFailed({ store, registry, clock });
-  await scope.open(startErasing(scope, messaging, config.CALLBACK_BODY_KEEP_DAYS));
-  const rails = await scope.open(openRails(config.RAILS, { clock, logger }));
+  await scope.open('erasing', startErasing(scope, messaging, config.CALLBACK_BODY_KEEP_DAYS));
+  const rails = await scope.open('rails', openRails(config.RAILS, { clock, logger }));
   const perSecondMax = config.UNVERIFIED_CALLBACKS_PER_SECOND_MAX;
   const callbacks = createCallbacks({
     ...scope,
@@ -53,6 +53,7 @@ await runService({ name: 'webhook-ingress', settings, environment, prepare }, as
     trustedProxies: config.TRUSTED_PROXIES,
     proxies: proxyAddresses.length === 0 ? undefined : createAddressList(proxyAddresses),
   });
-  const { HOST: host, PORT: port, REQUEST_TIMEOUT_MS: requestTimeoutMs } = config;
-  await scope.open(serveHttp({ app, host, port, requestTimeoutMs, requests: scope.requests }));
+  const { HOST: host, PORT: port, DRAIN_DELAY_MS: drainDelayMs } = config;
+  const listening = { host, port, drainDelayMs, requestTimeoutMs: config.REQUEST_TIMEOUT_MS };
+  await scope.open('public port', serveHttp({ ...listening, app, requests: scope.requests }));
 });

@@ -26,6 +26,7 @@ export async function composeAudits(
   const { config } = scope;
   const { messaging, store } = parts;
   await scope.open(
+    'audit of the books',
     startBooks({
       ...parts,
       pauseMs: BOOKS_PAUSE_MS,
@@ -46,6 +47,7 @@ export async function composeAudits(
     audited: countCoverage(scope.metrics),
   });
   await scope.open(
+    'turns of the coverage audit',
     scheduleTurns({
       ...parts,
       name: 'coverage audit',
@@ -54,6 +56,6 @@ export async function composeAudits(
     }),
   );
   // Closed first, so that an audit in progress is cut short rather than waited for.
-  await scope.open(coverage);
+  await scope.open('coverage audit', coverage);
   addCoverageRoutes(scope.operator, { coverage, coverageStore });
 }

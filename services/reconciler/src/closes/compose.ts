@@ -35,6 +35,7 @@ export async function composeCloses(
     rails.map(({ name, capabilities }) => [name, capabilities.polling.perSecondMax]),
   );
   const asking = await scope.open(
+    'asking of closes',
     startAsking({
       ...parts,
       closeStore,
@@ -51,6 +52,7 @@ export async function composeCloses(
     }),
   );
   const gathering = await scope.open(
+    'gathering of closes',
     startGathering({ ...parts, closeStore, pauseMs, gathered: asking.wake }),
   );
   const closes = createCloses({
@@ -61,6 +63,7 @@ export async function composeCloses(
     opened: gathering.wake,
   });
   await scope.open(
+    'turns of the daily close',
     scheduleTurns({ ...parts, name: 'daily close', interval: config.CLOSE_INTERVAL, run: closes.openDue }),
   );
   addCloseRoutes(scope.operator, {

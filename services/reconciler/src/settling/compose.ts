@@ -21,6 +21,7 @@ export async function composePolling(
     hidden: metrics.hidden,
   });
   return scope.open(
+    'poller',
     startPoller({
       ...parts,
       schedule: {

@@ -14,6 +14,7 @@ beforeAll(async () => {
   const scope = resources.use(openTestScope(config));
   const open = () =>
     scope.open(
+      'database',
       openDatabase({ url: config.MONGODB_URL, database: `${config.DATABASE_PREFIX}paces`, appName: 'test' }),
     );
   first = openRailPace((await open()).db);

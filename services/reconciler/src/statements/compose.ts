@@ -36,7 +36,7 @@ export async function composeStatements(
     statementBreaks: createStatementBreaks({ ...shared, openMax: config.STATEMENT_BREAKS_MAX }),
     statementKeepMs: config.STATEMENT_KEEP_DAYS * DAY_MS,
   });
-  await scope.open(statements);
+  await scope.open('statements', statements);
   addStatementRoutes(scope.operator, {
     ...shared,
     statements,

@@ -38,6 +38,7 @@ export async function composeSteps(scope: Scope, parts: Parts): Promise<void> {
   const coverageStore = openCoverageStore(messaging.db, store.collection);
   gaugeSteps(scope, parts.stepStore);
   await scope.open(
+    'steps',
     startSteps({
       ...parts,
       watches: [

@@ -1,0 +1,131 @@
+import { Agent, get } from 'node:http';
+import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { createSupervisor, eventually, holdPorts } from '@pesewa/testkit';
+import { expect, it, onTestFinished } from 'vitest';
+
+const TOKEN = 'token-of-the-operator';
+const service = fileURLToPath(new URL('./fixtures/ending-service.ts', import.meta.url));
+
+/** A process of the fixture that is ready, and what it has logged. */
+async function openProcess(environment: Readonly<Record<string, string>> = {}) {
+  const supervisor = createSupervisor();
+  onTestFinished(() => supervisor.close());
+  const held = await holdPorts(2);
+  const [port = 0, operationsPort = 0] = held.map((one) => one.port);
+  await Promise.all(held.map((one) => one.release()));
+  const lines: Record<string, unknown>[] = [];
+  const child = await supervisor.spawnChild({
+    name: 'ending',
+    command: process.execPath,
+    args: [service],
+    env: {
+      PATH: process.env['PATH'],
+      NODE_ENV: 'development',
+      PORT: String(port),
+      OPERATIONS_PORT: String(operationsPort),
+      OPERATOR_TOKEN: TOKEN,
+      ...environment,
+    },
+    onLine: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>),
+  });
+  const operations = (path: string) =>
+    fetch(`http://127.0.0.1:${operationsPort}${path}`, { headers: { authorization: `Bearer ${TOKEN}` } });
+  await eventually(async () => expect((await operations('/readyz')).status).toBe(200));
+  return {
+    child,
+    port,
+    operations,
+    steps: () => lines.filter(({ step }) => step !== undefined).map(({ step, msg }) => ({ step, msg })),
+    said: (text: string) => lines.some(({ msg }) => msg === text),
+  };
+}
+
+type Process = Awaited<ReturnType<typeof openProcess>>;
+
+/** Clients that never pause, over connections that are kept alive; new ones go where `target` says. */
+function startClients(target: () => Pick<Process, 'port'>) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  agent.createConnection = () => connect(target().port, '127.0.0.1');
+  const seen = { answers: 0, failures: [] as unknown[], isOver: false };
+  const ask = (path: string) =>
+    new Promise<void>((resolve) => {
+      const asked = get({ agent, path }, (response) => {
+        if (response.statusCode !== 200) seen.failures.push(response.statusCode);
+        response.resume().once('end', () => {
+          seen.answers += 1;
+          resolve();
+        });
+      });
+      asked.once('error', (error) => {
+        seen.failures.push(error);
+        resolve();
+      });
+    });
+  const clients = Array.from({ length: 8 }, async (_, at) => {
+    while (!seen.isOver) await ask(at === 0 ? '/slow' : '/quick');
+  });
+  return {
+    seen,
+    end: async () => {
+      seen.isOver = true;
+      await Promise.all(clients);
+      agent.destroy();
+    },
+  };
+}
+
+it('a process that ends loses no request, and says how it ends', async () => {
+  const [ending, staying] = await Promise.all([openProcess(), openProcess()]);
+  let target = ending;
+  const { seen, end } = startClients(() => target);
+  await eventually(() => expect(seen.answers).toBeGreaterThan(200));
+  target = staying;
+  ending.child.signal('SIGTERM');
+  await eventually(async () => {
+    const readiness = await ending.operations('/readyz');
+    expect([readiness.status, await readiness.json()]).toEqual([
+      503,
+      { healthy: false, failures: { serving: 'draining' }, details: {} },
+    ]);
+  });
+  // Until everything else is closed, it is alive, and is seen.
+  expect((await ending.operations('/livez')).status).toBe(200);
+  expect((await ending.operations('/metrics')).status).toBe(200);
+  expect((await ending.operations('/things')).status).toBe(503);
+  expect(await ending.child.exited).toEqual({ code: 0, signal: null });
+  await end();
+  expect(seen.failures).toEqual([]);
+  const steps = ['operator requests', 'public port', 'step', 'operations port'];
+  expect(ending.steps()).toEqual(steps.map((step) => ({ step, msg: 'closed' })));
+});
+
+it('a step that breaks keeps none after it from its turn, and is named', async () => {
+  const { child, steps } = await openProcess({ STEP: 'breaks' });
+  child.signal('SIGTERM');
+  expect(await child.exited).toEqual({ code: 1, signal: null });
+  expect(steps()).toEqual([
+    { step: 'operator requests', msg: 'closed' },
+    { step: 'public port', msg: 'closed' },
+    { step: 'step', msg: 'broke while it closed' },
+    { step: 'operations port', msg: 'closed' },
+  ]);
+});
+
+it('a second signal ends it at once', async () => {
+  const { child, said, operations } = await openProcess({ STEP: 'hangs' });
+  child.signal('SIGTERM');
+  await eventually(async () => expect((await operations('/readyz')).status).toBe(503));
+  child.signal('SIGTERM');
+  expect(await child.exited).toEqual({ code: 1, signal: null });
+  expect(said('ending at once')).toBe(true);
+});
+
+it('takes connections for the time of its drain delay, each for one request', async () => {
+  const { child, port, operations } = await openProcess({ DRAIN_DELAY_MS: '2000' });
+  child.signal('SIGTERM');
+  await eventually(async () => expect((await operations('/readyz')).status).toBe(503));
+  const answer = await fetch(`http://127.0.0.1:${port}/quick`);
+  expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+  expect(await child.exited).toEqual({ code: 0, signal: null });
+});

@@ -1,0 +1,38 @@
+import type { MiddlewareHandler } from 'hono';
+import { answerJson } from './http.ts';
+
+/** Counts the requests behind it; disposing of it lets no more in, and awaits those that are in. */
+export interface RequestGate extends AsyncDisposable {
+  readonly middleware: MiddlewareHandler;
+}
+
+/** Builds a {@link RequestGate}; what it lets in no more gets 503, and may be sent to another process. */
+export function createRequestGate(): RequestGate {
+  let inProgress = 0;
+  let isClosed = false;
+  const empty = Promise.withResolvers<void>();
+  const settle = () => {
+    if (isClosed && inProgress === 0) empty.resolve();
+  };
+  return {
+    middleware: async (context, next) => {
+      if (isClosed) {
+        const answer = { code: 'unavailable', message: 'this process is ending: try again' };
+        return answerJson(context, 503, answer);
+      }
+      inProgress += 1;
+      try {
+        await next();
+        return undefined;
+      } finally {
+        inProgress -= 1;
+        settle();
+      }
+    },
+    [Symbol.asyncDispose]: () => {
+      isClosed = true;
+      settle();
+      return empty.promise;
+    },
+  };
+}
