@@ -41,6 +41,8 @@ function openKafka() {
     resumed: consumer.resume,
     join: (partitions: readonly number[]) =>
       listeners.get('join')?.({ payload: { memberAssignment: { [TOPIC]: partitions } } }),
+    answer: () => listeners.get('request')?.({ payload: { apiName: 'Fetch', duration: 1 } }),
+    crash: () => listeners.get('crash')?.({ payload: { error: new Error('no Kafka') } }),
     handOver: () => handOver?.(),
   };
 }
@@ -66,11 +68,12 @@ const payloadOf = (partition: number, offset: number): EachBatchPayload =>
   }) as unknown as EachBatchPayload;
 
 /** A consumer of two partitions whose commits a test lets happen, and whose clock it moves. */
-async function openConsumer() {
+async function openConsumer({ readyOnceJoined = false, joins = true } = {}) {
   const cluster = openKafka();
   const health = createHealth();
   let nowMs = 0;
-  const clock: Clock = { ...systemClock, nowMs: () => nowMs };
+  const clock: Clock = { ...systemClock, nowMs: () => nowMs, sleep: async () => undefined };
+  const connect = vi.fn<() => Kafka>(() => cluster.kafka);
   const commits = new Map<number, () => void>();
   const released: string[] = [];
   const consumer = runConsumer({
@@ -80,7 +83,8 @@ async function openConsumer() {
     handlers: [handleTopic('ledger', ignoringAll('ledger'), async () => undefined)],
     chunkMessagesMax: 250,
     sessionTimeoutMs: 10_000,
-    connect: () => cluster.kafka,
+    connect,
+    readyOnceJoined,
     monotonicMs: () => 0,
     health,
     clock,
@@ -104,14 +108,22 @@ async function openConsumer() {
     followed: { follow: () => undefined, release: () => undefined },
     applied: () => undefined,
   } as unknown as ConsumerOptions);
-  cluster.join([0, 1]);
-  await vi.waitFor(() => expect(cluster.resumed).toHaveBeenCalledTimes(2));
+  const partitions = joins ? [0, 1] : [];
+  if (joins) cluster.join(partitions);
+  await vi.waitFor(() => expect(cluster.resumed).toHaveBeenCalledTimes(partitions.length));
   released.length = 0;
   const eachBatch = await cluster.eachBatch;
+  health.setServing(true);
   return {
+    ...cluster,
     consumer,
     released,
-    handOver: cluster.handOver,
+    /** Has Kafka fail the consumer, which begins anew. */
+    crash: async () => {
+      const lives = connect.mock.calls.length;
+      cluster.crash();
+      await vi.waitFor(() => expect(connect).toHaveBeenCalledTimes(lives + 1));
+    },
     /** Begins a batch; it stands still until its commit is let happen. */
     begin: async (partition: number, offset = 0) => {
       commits.delete(partition);
@@ -123,11 +135,12 @@ async function openConsumer() {
       nowMs += durationMs;
     },
     failures: async () => (await health.liveness()).failures,
+    unready: async () => (await health.readiness()).failures,
   };
 }
 
 it('a batch that stands still is seen, however well those of other partitions move', async () => {
-  const { consumer, begin, pass, failures } = await openConsumer();
+  const { consumer, begin, pass, failures, crash } = await openConsumer();
   const stuck = await begin(0);
   for (let round = 0; round < 2; round += 1) {
     expect(await failures()).toEqual({});
@@ -140,9 +153,43 @@ it('a batch that stands still is seen, however well those of other partitions mo
   stuck.commit();
   await stuck.done;
   expect(await failures()).toEqual({});
-  // Nothing in our hands: the silence is Kafka's.
-  pass(30 * MINUTE_MS);
+  // Nothing in our hands: the silence is Kafka's, and a consumer that is well gives up and begins anew.
+  for (let minutes = 0; minutes < 30; minutes += 3) {
+    pass(3 * MINUTE_MS);
+    expect(await failures()).toEqual({});
+    await crash();
+  }
+  await consumer[Symbol.asyncDispose]();
+});
+
+it('a consumer that neither has an answer nor begins anew is seen', async () => {
+  const { consumer, pass, failures, answer } = await openConsumer();
+  pass(4 * MINUTE_MS);
+  answer();
+  pass(4 * MINUTE_MS);
   expect(await failures()).toEqual({});
+  pass(2 * MINUTE_MS);
+  expect(await failures()).toEqual({ 'consumer books': 'silent' });
+  answer();
+  expect(await failures()).toEqual({});
+  await consumer[Symbol.asyncDispose]();
+});
+
+it('a process that only consumes is ready once it has joined, and stays so while Kafka is away', async () => {
+  const { consumer, join, crash, unready } = await openConsumer({ readyOnceJoined: true, joins: false });
+  expect(Object.keys(await unready())).toEqual(['consumer books']);
+  await crash();
+  expect(Object.keys(await unready())).toEqual(['consumer books']);
+  join([0, 1]);
+  expect(await unready()).toEqual({});
+  await crash();
+  expect(await unready()).toEqual({});
+  await consumer[Symbol.asyncDispose]();
+});
+
+it('a process that serves others is ready without Kafka', async () => {
+  const { consumer, unready } = await openConsumer({ joins: false });
+  expect(await unready()).toEqual({});
   await consumer[Symbol.asyncDispose]();
 });
 

@@ -20,17 +20,24 @@ export interface ConsumerOptions extends Omit<AssignmentDeps, 'handlers'> {
   readonly health: Health;
   /** The process's monotonic clock: it goes on while the process sleeps. */
   readonly monotonicMs: () => number;
+  /** Whether the process is not ready before it has joined its group for the first time; what comes later changes nothing. */
+  readonly readyOnceJoined: boolean;
 }
 
 const RESTART_PAUSE_MS = { first: 200, last: 5_000 } as const;
 const LIVED_WELL_MS = 60_000;
 const CLOSE_TIMEOUT_MS = 8_000;
+/** Several times what the client waits for an answer, its retries included: it gives up by then, and begins anew. */
+const SILENCE_MAX_MS = 300_000;
 /** What our clock and the broker's may differ by, in the time of one session. */
 const SESSION_SHARE_SURE = 0.9;
 
 /** What is known of the consumer's life. */
 interface Signs {
   joined: boolean;
+  hasJoined: boolean;
+  /** When it was last born, or had an answer of Kafka. */
+  lastHeardMs: number;
   /** The batches in our hands, each with when it was last heard of. */
   readonly batches: Set<{ lastSeenMs: number }>;
 }
@@ -38,21 +45,28 @@ interface Signs {
 /**
  * Consumes a service's topics for as long as the process lives: chunks in one transaction each, positions in MongoDB.
  *
- * It starts without Kafka, outlives its absence, and takes nothing out of rotation meanwhile: a consumer that has died
- * is replaced by a new one.
+ * It outlives Kafka's absence, and takes nothing out of rotation meanwhile: a consumer that has died is replaced by a new
+ * one. Whether the process is ready without ever having joined is the service's to say (ADR 52).
  */
 export function runConsumer(options: ConsumerOptions): AsyncDisposable {
   const closing = new AbortController();
-  const signs: Signs = { joined: false, batches: new Set() };
-  options.health.addDetail(`consumer ${options.group}`, () =>
-    signs.joined ? undefined : 'not joined its group: Kafka does not answer, or another member is joining',
-  );
-  options.health.addLiveness(`consumer ${options.group}`, () => {
+  const { clock, health, group } = options;
+  const signs: Signs = { joined: false, hasJoined: false, lastHeardMs: clock.nowMs(), batches: new Set() };
+  const unjoined = 'not joined its group: Kafka does not answer, or another member is joining';
+  health.addDetail(`consumer ${group}`, () => (signs.joined ? undefined : unjoined));
+  if (options.readyOnceJoined) {
+    health.addReadiness(`consumer ${group}`, () => {
+      if (!signs.hasJoined) throw new Error(unjoined);
+    });
+  }
+  health.addLiveness(`consumer ${group}`, () => {
     // Without a batch in our hands the silence is Kafka's, which a restart of ours does not end. Each batch is looked at by
     // itself: one that stands still holds up its partition, however well the others move.
     const stalledMs = Math.max(2 * options.sessionTimeoutMs, LIVED_WELL_MS);
-    const sinceMs = options.clock.nowMs() - stalledMs;
+    const sinceMs = clock.nowMs() - stalledMs;
     if ([...signs.batches].some(({ lastSeenMs }) => lastSeenMs < sinceMs)) throw new Error('stalled');
+    // One that has neither an answer nor given up within that time does nothing any more, whatever Kafka does.
+    if (signs.lastHeardMs < clock.nowMs() - SILENCE_MAX_MS) throw new Error('silent');
   });
   const running = live(options, signs, closing.signal);
   return {
@@ -67,6 +81,7 @@ async function live(options: ConsumerOptions, signs: Signs, closing: AbortSignal
   let pauseMs: number = RESTART_PAUSE_MS.first;
   while (!closing.aborted) {
     const bornMs = options.clock.nowMs();
+    signs.lastHeardMs = bornMs;
     const error = await consumeUntilCrash(options, signs, closing);
     signs.joined = false;
     if (closing.aborted) return;
@@ -170,6 +185,7 @@ function watch(
   const sure = () =>
     options.ownership.sureUntil(heartbeatSentMs + options.sessionTimeoutMs * SESSION_SHARE_SURE);
   consumer.on(events.REQUEST, ({ payload }) => {
+    signs.lastHeardMs = options.clock.nowMs();
     // The broker counts a session from the request's arrival, which is no earlier than its departure.
     if (['Heartbeat', 'SyncGroup'].includes(payload.apiName))
       heartbeatSentMs = options.monotonicMs() - payload.duration;
@@ -177,6 +193,7 @@ function watch(
   consumer.on(events.HEARTBEAT, sure);
   consumer.on(events.GROUP_JOIN, ({ payload }) => {
     signs.joined = true;
+    signs.hasJoined = true;
     sure();
     on.joined(
       Object.entries(payload.memberAssignment).flatMap(([topic, partitions]) =>

@@ -186,6 +186,7 @@ export async function openMessagingAs(
         connect: () => createKafka(kafka, CONSUMER_RETRIES_MAX),
         monotonicMs: () => performance.now(),
         sessionTimeoutMs: config.CONSUMER_SESSION_TIMEOUT_MS,
+        readyOnceJoined: options.readyOnceJoined ?? false,
         chunkMessagesMax: options.chunkMessagesMax ?? CHUNK_MESSAGES_MAX,
         stopped: showStoppedPartitions({ group: options.service, health, metrics: registry, logger }),
         followed: gaugeLag({ positions, group: parts.topicPrefix + options.service, registry, clock }),

@@ -20,11 +20,14 @@ export interface MessagingRole {
   readonly readsOutsideGroup?: readonly TopicName[];
   readonly readsDatabases?: readonly DatabaseName[];
   readonly asksProgressOf?: readonly string[];
+  /** Whether the process is not ready before it has joined its consumer group: one that only operators call. */
+  readonly readyOnceJoined?: boolean;
 }
 
 /** The role that a service of ours has. */
 export function roleOf(service: MessagingService): MessagingRole {
-  return { service, ...services[service].messaging };
+  const { isPublic, messaging } = services[service];
+  return { service, readyOnceJoined: !isPublic, ...messaging };
 }
 
 /** The topics that a role writes to; one that consumes nothing parks nothing. */

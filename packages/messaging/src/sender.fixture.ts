@@ -21,9 +21,9 @@ export function funded(merchantId: string, amount: bigint): OutgoingEvent {
   };
 }
 
-/** A service that commits fundings, one document for each. */
-export async function openSender(scope: TestScope, database = 'sender') {
-  const messaging = await openMessagingAs(scope, { service: 'sender', database, produces: ['ledger'] });
+/** A service that commits fundings, one document for each; of another version where its messaging is given. */
+export async function openSender(scope: TestScope, database = 'sender', open = openMessagingAs) {
+  const messaging = await open(scope, { service: 'sender', database, produces: ['ledger'] });
   await messaging.db.createCollection('written').catch(() => undefined);
   await messaging.db.createCollection('outbox').catch(() => undefined);
   const commit = messaging.groupCommit<OutgoingEvent, string>('test.send', async (events, transaction) => {
