@@ -39,6 +39,6 @@ export { createRunFileWriter, type RunFile } from './services/run-file.ts';
 export type { SeededMerchant } from './services/seed.ts';
 export { serviceEnvironment } from './services/settings.ts';
 export { openService, type SingleService } from './services/single.ts';
-export { openStack, type Stack, type StackOptions } from './services/stack.ts';
+export { openStack, type Replica, type Stack, type StackOptions } from './services/stack.ts';
 export { tellStoryOfRunning } from './story/running.ts';
 export { tellStory } from './story/story.ts';

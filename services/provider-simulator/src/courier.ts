@@ -11,6 +11,8 @@ export interface Courier extends AsyncDisposable {
 }
 
 const CONNECTIONS_MAX = 64;
+/** Less than what servers allow: a callback on a connection that its server has just closed would be lost. */
+const IDLE_MAX_MS = 300;
 
 /** Builds a courier; with a secret (`whsec_…`) its callbacks are signed after Standard Webhooks, else they are not. */
 export function createCourier(options: {
@@ -21,7 +23,11 @@ export function createCourier(options: {
   readonly signingSecret: string | undefined;
 }): Courier {
   const { faults, logger, timeoutMs, nowMs } = options;
-  const agent = new Agent({ connections: CONNECTIONS_MAX });
+  const agent = new Agent({
+    connections: CONNECTIONS_MAX,
+    keepAliveTimeout: IDLE_MAX_MS,
+    keepAliveMaxTimeout: IDLE_MAX_MS,
+  });
   const signer = options.signingSecret === undefined ? undefined : new Webhook(options.signingSecret);
   const sign = (id: string, body: string): Record<string, string> => {
     if (signer === undefined) return {};

@@ -32,13 +32,17 @@ export interface Stack extends AsyncDisposable {
   readonly operator: OperatorClient;
   readonly service: (name: ServiceName) => KeptService;
   /** Starts one more process of a service, on ports of its own, and waits until it is ready. */
-  readonly replicate: (
-    name: ServiceName,
-    environment?: Readonly<Record<string, string>>,
-  ) => Promise<{ readonly service: KeptService; readonly url: string }>;
+  readonly replicate: (name: ServiceName, environment?: Readonly<Record<string, string>>) => Promise<Replica>;
   readonly url: (name: ServiceName) => string;
   /** What the run file of this stack holds now. */
   readonly runFile: () => RunFile;
+}
+
+/** One process of a service, and where it listens. */
+export interface Replica {
+  readonly service: KeptService;
+  readonly url: string;
+  readonly operationsUrl: string;
 }
 
 /** How a stack is to be opened. */
@@ -182,7 +186,7 @@ async function replicate(
   supervisor: Supervisor,
   closers: AsyncDisposableStack,
   wish: { readonly name: ServiceName; readonly environment: Readonly<Record<string, string>> },
-): Promise<{ readonly service: KeptService; readonly url: string }> {
+): Promise<Replica> {
   const { name, environment } = wish;
   const holders = await holdPorts(2);
   const [port = 0, operationsPort = 0] = holders.map((held) => held.port);
@@ -200,7 +204,7 @@ async function replicate(
   });
   closers.defer(service.stop);
   await service.ready();
-  return { service, url: publicUrl(own, name) };
+  return { service, url: publicUrl(own, name), operationsUrl: operationsUrl(own, name) };
 }
 
 async function holdServicePorts(choice: 'fixed' | 'free'): Promise<{

@@ -1,5 +1,5 @@
 import type { ServiceName } from '@pesewa/contracts';
-import type { Child, Supervisor } from '../infrastructure/children.ts';
+import type { Child, ChildExit, Supervisor } from '../infrastructure/children.ts';
 import { waitUntil } from '../infrastructure/wait.ts';
 
 /** A service process that is kept alive: one that dies is started again with back-off. */
@@ -8,11 +8,14 @@ export interface KeptService {
   readonly pid: () => number;
   /** Resolves once it answers on `/readyz`. */
   readonly ready: () => Promise<void>;
-  /** Ends the process and starts it again, with further variables where given, and once what is done `meanwhile` is done. */
+  /**
+   * Ends the process and starts it again, with further variables where given, and once what is done `meanwhile` is done;
+   * gives how it ended.
+   */
   readonly restart: (
     extra?: Readonly<Record<string, string>>,
     meanwhile?: () => Promise<unknown>,
-  ) => Promise<void>;
+  ) => Promise<ChildExit>;
   /** Ends it for good. */
   readonly stop: () => Promise<void>;
 }
@@ -84,11 +87,12 @@ export async function keepService(options: {
     restart: async (extra = {}, meanwhile = () => Promise.resolve()) => {
       await next;
       expected = true;
-      await child.stop();
+      const exit = await child.stop();
       await meanwhile();
       expected = false;
       delayMs = BACKOFF_MS.first;
       await start(extra);
+      return exit;
     },
     stop: async () => {
       stopping = true;

@@ -1,0 +1,178 @@
+import type { ServiceName } from '@pesewa/contracts';
+import { systemClock } from '@pesewa/kernel';
+import { createMerchantClient, type Replica } from '@pesewa/stack';
+import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
+import { expect, it, onTestFinished } from 'vitest';
+import { checkWorld } from '../chaos/checker/check.ts';
+import type { Call } from '../chaos/checker/world.ts';
+import { explain } from '../chaos/explain.ts';
+import { createHistoryClient } from '../chaos/load/client.ts';
+import { playActs } from '../chaos/load/workload.ts';
+import { createChance } from '../chaos/plan/chance.ts';
+import { mortals } from '../chaos/plan/faults.ts';
+import { planActs } from '../chaos/plan/plan.ts';
+import { readMoves, readWallets } from '../chaos/read-rail.ts';
+import { nothing, quickServices, settled, tell } from '../chaos/rest.ts';
+import { type Endpoints, openEndpoints } from './endpoints.ts';
+import { openScenario, type Scenario } from './scenario.ts';
+
+const SEED = 52;
+/** Some six acts a second, of four requests or so each. */
+const load = { pauseMs: 165, misbehaving: 0, callbacksArrive: true };
+const LOAD_MAX_MS = 200_000;
+const ROUND_MS = 2_000;
+const REST_MS = 60_000;
+/** Less than what servers allow: a request on a connection that its server has just closed would be lost. */
+const IDLE_MAX_MS = 300;
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** The services that others reach, each behind an address of its own. */
+type Fronts = Readonly<Partial<Record<ServiceName, Endpoints>>>;
+
+/** Has every client of this process give up a connection before its server does. */
+function giveUpIdleConnections(): void {
+  const before = getGlobalDispatcher();
+  const agent = new Agent({ keepAliveTimeout: IDLE_MAX_MS, keepAliveMaxTimeout: IDLE_MAX_MS });
+  setGlobalDispatcher(agent);
+  onTestFinished(async () => {
+    setGlobalDispatcher(before);
+    await agent.close();
+  });
+}
+
+/** Two replicas of each service, all of them reachable. */
+async function openReplicas({ stack }: Scenario, fronts: Fronts): Promise<readonly Replica[]> {
+  const { operations } = stack.runFile();
+  const pairs = await Promise.all(
+    mortals.map(async (name) => {
+      const first = {
+        service: stack.service(name),
+        url: stack.url(name),
+        operationsUrl: operations[name] ?? '',
+      };
+      return [first, await stack.replicate(name)];
+    }),
+  );
+  const replicas = pairs.flat();
+  await Promise.all(replicas.map(async (replica) => fronts[replica.service.name]?.add(replica)));
+  return replicas;
+}
+
+/** Merchants that pay and collect by the fronts until they are stopped; gives all that they asked. */
+function startLoad({ stack }: Scenario, fronts: Fronts) {
+  const calls: Call[] = [];
+  const over = new AbortController();
+  const transferUrl = fronts['payout-gateway']?.url ?? '';
+  const collectionsUrl = fronts['collection-gateway']?.url ?? '';
+  const clients = new Map(
+    stack.merchants.map(({ id, publicKey }) => {
+      const client = createMerchantClient({ transferUrl, collectionsUrl, publicKey });
+      return [id, createHistoryClient({ merchantId: id, client, calls, clock: systemClock })];
+    }),
+  );
+  const clientOf = (id: string) => {
+    const client = clients.get(id);
+    if (!client) throw new Error(`no client of ${id}`);
+    return client;
+  };
+  const acts = planActs(createChance(SEED), load, LOAD_MAX_MS);
+  const playing = (async () => {
+    const rounds: Promise<void>[] = [];
+    for (let fromMs = 0; fromMs < LOAD_MAX_MS && !over.signal.aborted; fromMs += ROUND_MS) {
+      const round = acts.filter(({ atMs }) => atMs >= fromMs && atMs < fromMs + ROUND_MS);
+      const deps = { clientOf, clock: systemClock };
+      rounds.push(
+        playActs(
+          round.map((act) => ({ ...act, atMs: act.atMs - fromMs })),
+          deps,
+        ),
+      );
+      await systemClock.sleep(ROUND_MS, over.signal);
+    }
+    await Promise.all(rounds);
+  })();
+  return {
+    calls,
+    end: async () => {
+      over.abort();
+      await playing;
+    },
+  };
+}
+
+/**
+ * Restarts a replica as Kubernetes does: it is taken from its service's endpoints, and gets its signal once new connections go
+ * elsewhere, which is what the pause before the signal is for. Connections that are open go on.
+ */
+async function restart(replica: Replica, front: Endpoints | undefined): Promise<string> {
+  const startedMs = performance.now();
+  await front?.remove(replica);
+  const exit = await replica.service.restart();
+  const endedMs = performance.now();
+  expect(exit, replica.service.name).toEqual({ code: 0, signal: null });
+  await replica.service.ready();
+  await front?.add(replica);
+  const took = [endedMs - startedMs, performance.now() - endedMs].map((ms) => `${Math.round(ms)} ms`);
+  return `${replica.service.name}: ended in ${took[0]} (with its start), ready after ${took[1]}`;
+}
+
+/** What of a run its merchants or the rail could notice. */
+function noticed(calls: readonly Call[], fronts: Fronts) {
+  return {
+    failed: calls.filter(({ outcome }) => outcome === 'ambiguous' || outcome === 'strange'),
+    broken: Object.values(fronts).map((front) => front.broken()),
+  };
+}
+
+function p99(calls: readonly Call[]): number {
+  const durations = calls
+    .map(({ startedAtMs, endedAtMs }) => endedAtMs - startedAtMs)
+    .toSorted((a, b) => a - b);
+  return durations[Math.floor(durations.length * 0.99)] ?? 0;
+}
+
+it('every service restarts one replica after the other, and no request fails', async () => {
+  giveUpIdleConnections();
+  await using payouts = await openEndpoints();
+  await using collections = await openEndpoints();
+  await using ingress = await openEndpoints();
+  const fronts: Fronts = {
+    'payout-gateway': payouts,
+    'collection-gateway': collections,
+    'webhook-ingress': ingress,
+  };
+  await using scenario = await openScenario('rolling', {
+    ...quickServices,
+    'provider-simulator': {
+      CALLBACK_PAYOUTS_URL: `${ingress.url}/rails/upstream/payouts`,
+      CALLBACK_COLLECTIONS_URL: `${ingress.url}/rails/upstream/collections`,
+    },
+  });
+  const { stack, prefix } = scenario;
+  const replicas = await openReplicas(scenario, fronts);
+  const walletsBefore = await readWallets(stack);
+  const { calls, end } = startLoad(scenario, fronts);
+  const startedMs = performance.now();
+  for (const replica of replicas) print(await restart(replica, fronts[replica.service.name]));
+  const restartedMs = performance.now() - startedMs;
+  await end();
+  const seconds = (performance.now() - startedMs) / 1_000;
+  const perSecond = (calls.length / seconds).toFixed(1);
+  print(
+    `${replicas.length} restarts in ${Math.round(restartedMs / 1_000)} s; ${calls.length} requests, ${perSecond}/s, p99 ${p99(calls)} ms`,
+  );
+  expect(noticed(calls, fronts)).toEqual({ failed: [], broken: [0, 0, 0] });
+  const { world, underWay } = await settled(
+    { stack, prefix, calls, walletsBefore },
+    { restMs: REST_MS, print },
+  );
+  const violations = checkWorld(world);
+  print(`${tell(world)}\n${explain(world, violations)}`);
+  expect(violations).toEqual([]);
+  expect(underWay).toEqual(nothing);
+  // The rail calls again where its callback was not taken.
+  const callbacks = (await readMoves(stack)).filter(({ kind }) => kind === 'callback');
+  expect(callbacks.length).toBeGreaterThan(0);
+  expect(new Set(callbacks.map(({ reference }) => reference)).size).toBe(callbacks.length);
+}, 300_000);
