@@ -23,7 +23,10 @@ beforeAll(async () => {
   const config = await prepareTestNames([]);
   const scope = resources.use(openTestScope(config));
   const database = `${config.DATABASE_PREFIX}erasing`;
-  ({ db } = await scope.open(openDatabase({ url: config.MONGODB_URL, database, appName: 'test' })));
+  ({ db } = await scope.open(
+    'database',
+    openDatabase({ url: config.MONGODB_URL, database, appName: 'test' }),
+  ));
   things = db.collection<Thing>('things');
   await things.createIndex({ reference: 1 }, { unique: true });
 });

@@ -50,6 +50,7 @@ export async function openCheckedDatabase(scope: Scope, declared: Declared): Pro
   const isProduction = config.NODE_ENV === 'production';
   if (isProduction) await checkStart({ ...declared, database, scope });
   const opened = await scope.open(
+    'database',
     openDatabase({ url: config.MONGODB_URL, database, appName: declared.service, clock }),
   );
   if (!isProduction) await ensureCollections(opened.db, allCollections(declared.collections));
@@ -73,7 +74,7 @@ async function checkStart(deps: Deps): Promise<void> {
     }),
   ]);
   refuse(logger, [server, ...(kafka ? [kafka] : [])]);
-  if (!kafka) await open(checkLater(deps));
+  if (!kafka) await open('topic check', checkLater(deps));
 }
 
 function checkLater(deps: Deps): AsyncDisposable {

@@ -87,7 +87,7 @@ export async function composeGateway(
   await messaging.consume(
     createHandlers({ collections, republish, resubmitGraceMs, becameDue: initiator.wake }),
   );
-  await scope.open(startErasing(scope, messaging, config.PERSONAL_DATA_KEEP_DAYS));
+  await scope.open('erasing', startErasing(scope, messaging, config.PERSONAL_DATA_KEEP_DAYS));
   addPaymentRoutes(scope.operator, store);
   const requests = createCounter(1);
   const app = createApp({

@@ -156,6 +156,6 @@ async function startLoops(
       pauseMs: config.SUBMIT_PAUSE_MS,
     }),
   );
-  await scope.open(startErasing(scope, rest.messaging, config.PERSONAL_DATA_KEEP_DAYS));
+  await scope.open('erasing', startErasing(scope, rest.messaging, config.PERSONAL_DATA_KEEP_DAYS));
   return submitter.wake;
 }

@@ -14,7 +14,10 @@ beforeAll(async () => {
   const config = await prepareTestNames([]);
   const scope = resources.use(openTestScope(config));
   const database = `${config.DATABASE_PREFIX}working`;
-  ({ db, client } = await scope.open('database', openDatabase({ url: config.MONGODB_URL, database, appName: 'test' })));
+  ({ db, client } = await scope.open(
+    'database',
+    openDatabase({ url: config.MONGODB_URL, database, appName: 'test' }),
+  ));
   await ensureCollections(db, reconcilerCollections);
   working = openWorkingStore(db, 800);
 });

@@ -24,7 +24,10 @@ beforeAll(async () => {
   const config = await prepareTestNames([]);
   const scope = resources.use(openTestScope(config));
   const name = `${config.DATABASE_PREFIX}gathering`;
-  database = await scope.open('database', openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' }));
+  database = await scope.open(
+    'database',
+    openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' }),
+  );
   await ensureCollections(database.db, reconcilerCollections);
   closeStore = openCloseStore(database.db);
   const session = database.client.startSession();

@@ -17,7 +17,10 @@ beforeAll(async () => {
   const config = await prepareTestNames([]);
   const scope = resources.use(openTestScope(config));
   const database = `${config.DATABASE_PREFIX}status`;
-  ({ db } = await scope.open('database', openDatabase({ url: config.MONGODB_URL, database, appName: 'test' })));
+  ({ db } = await scope.open(
+    'database',
+    openDatabase({ url: config.MONGODB_URL, database, appName: 'test' }),
+  ));
   await ensureCollections(db, reconcilerCollections);
   working = openWorkingStore(db, 800);
   status = openStatusStore(db, working.collection);
