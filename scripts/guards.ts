@@ -52,6 +52,7 @@ export const guards: readonly Guard[] = [
   scriptGuard('tidy', 'check-tidy.ts'),
   scriptGuard('references', 'check-doc-refs.ts'),
   scriptGuard('alerts', 'check-alerts.ts'),
+  scriptGuard('manifests', 'manifests.ts', '--check'),
   ...(existsSync(path.join(repositoryRoot, 'scripts', 'docs.ts'))
     ? [scriptGuard('docs', 'docs.ts', '--check')]
     : []),

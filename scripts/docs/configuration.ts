@@ -3,6 +3,7 @@ import { renderTable, replaceBlock } from './markdown.ts';
 /** What is read of one setting: the part of a zod schema that tells its meaning and its default. */
 export interface Setting {
   readonly description?: string | undefined;
+  readonly meta?: () => { readonly isSecret?: unknown } | undefined;
   readonly def: {
     readonly type: string;
     readonly innerType?: Setting;
@@ -16,27 +17,36 @@ export type Settings = Readonly<Record<string, Setting>>;
 
 const inner = (setting: Setting): Setting | undefined => setting.def.innerType ?? setting.def.in;
 
-/** A description is kept by the schema it was given to: what wraps that schema has none of its own. */
-const meaningOf = (setting: Setting): string => {
+/** What a setting means: a description is kept by the schema it was given to, and what wraps that has none of its own. */
+export const meaningOf = (setting: Setting): string => {
   if (setting.description !== undefined) return setting.description;
   const within = inner(setting);
   return within === undefined ? '' : meaningOf(within);
 };
+
+/** Whether a setting holds a secret, as its schema says. */
+export const isSecret = (setting: Setting): boolean =>
+  setting.meta?.()?.isSecret === true ||
+  [setting.def.innerType, setting.def.in].some((within) => within !== undefined && isSecret(within));
 
 const textOf = (value: unknown): string => {
   if (value instanceof Set || Array.isArray(value)) return [...value].map(textOf).join(',');
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 };
 
-const defaultOf = (setting: Setting): string => {
+/** The default of a setting as a variable would say it; `undefined` where it is optional, `null` where it is required. */
+export const defaultTextOf = (setting: Setting): string | null | undefined => {
   const { type, defaultValue } = setting.def;
-  if (type === 'default' || type === 'prefault') {
-    const text = textOf(defaultValue);
-    return text === '' ? 'empty' : `\`${text}\``;
-  }
-  if (type === 'optional') return 'none';
+  if (type === 'default' || type === 'prefault') return textOf(defaultValue);
+  if (type === 'optional') return undefined;
   const within = inner(setting);
-  return within === undefined ? '**required**' : defaultOf(within);
+  return within === undefined ? null : defaultTextOf(within);
+};
+
+const defaultOf = (setting: Setting): string => {
+  const text = defaultTextOf(setting);
+  if (text === null) return '**required**';
+  return text === undefined ? 'none' : text === '' ? 'empty' : `\`${text}\``;
 };
 
 /** What goes for every setting; the link is that of a service's README. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Service } from '@pesewa/contracts';
 import { z } from 'zod';
-import { connectionSettings, environmentSetting, type SettingProblem } from './connections.ts';
+import { connectionSettings, environmentSetting, type SettingProblem, secret } from './connections.ts';
 import { operatorsSetting } from './operators.ts';
 import { tracingSettings } from './tracing.ts';
 
@@ -84,10 +84,11 @@ export const serviceSettings = tracingSettings.extend({
     .min(16)
     .describe(
       'bearer token of the operator APIs; whoever has it is `operator`, who orders in development alone',
-    ),
-  OPERATORS: operatorsSetting.describe(
-    'further operators as `name:SHA-256 of the token in hex`, separated by commas',
-  ),
+    )
+    .meta(secret),
+  OPERATORS: operatorsSetting
+    .describe('further operators as `name:SHA-256 of the token in hex`, separated by commas')
+    .meta(secret),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')

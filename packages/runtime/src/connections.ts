@@ -48,6 +48,9 @@ export const environmentSetting = z
   .default('production')
   .describe('`production` refuses unsafe switches and insecure connections');
 
+/** Put on settings that hold a secret (`meta`): they are to be given as files, never as plain configuration. */
+export const secret = { isSecret: true } as const;
+
 /** How MongoDB, Kafka and the schema registry are reached, and how we prove to them who we are (docs/connections.md). */
 export const connectionSettings = z.object({
   MONGODB_URL: z
@@ -56,7 +59,8 @@ export const connectionSettings = z.object({
       error:
         'must be mongodb://… or mongodb+srv://…, what is special in names and passwords as %40 and the like',
     })
-    .describe('connection string of the MongoDB replica set; TLS and credentials are said in it'),
+    .describe('connection string of the MongoDB replica set; TLS and credentials are said in it')
+    .meta(secret),
   KAFKA_BROKERS: z
     .string()
     .transform((list) => list.split(',').map((broker) => broker.trim()))
@@ -68,13 +72,16 @@ export const connectionSettings = z.object({
   KAFKA_TLS_CERTIFICATE: certificatesSetting
     .optional()
     .describe('our own certificate (PEM), where brokers ask for one'),
-  KAFKA_TLS_KEY: privateKeySetting.optional().describe('the private key of our certificate (PEM)'),
+  KAFKA_TLS_KEY: privateKeySetting
+    .optional()
+    .describe('the private key of our certificate (PEM)')
+    .meta(secret),
   KAFKA_SASL_MECHANISM: z
     .enum(['scram-sha-256', 'scram-sha-512', 'oauthbearer'])
     .optional()
     .describe('`scram-sha-256`, `scram-sha-512` or `oauthbearer`'),
   KAFKA_SASL_USERNAME: z.string().optional().describe('the user of SCRAM'),
-  KAFKA_SASL_PASSWORD: z.string().optional().describe('the password of SCRAM'),
+  KAFKA_SASL_PASSWORD: z.string().optional().describe('the password of SCRAM').meta(secret),
   KAFKA_SASL_TOKEN_COMMAND: z
     .string()
     .optional()
@@ -83,7 +90,11 @@ export const connectionSettings = z.object({
     .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
     .describe('base of the Confluent-compatible schema registry API'),
   SCHEMA_REGISTRY_USERNAME: z.string().optional().describe('the user at the schema registry'),
-  SCHEMA_REGISTRY_PASSWORD: z.string().optional().describe('the password at the schema registry'),
+  SCHEMA_REGISTRY_PASSWORD: z
+    .string()
+    .optional()
+    .describe('the password at the schema registry')
+    .meta(secret),
   SCHEMA_REGISTRY_TLS_CA: certificatesSetting
     .optional()
     .describe("authorities that sign the registry's certificate (PEM); those that Node trusts, without"),

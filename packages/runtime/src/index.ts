@@ -14,6 +14,7 @@ export {
   connectionProblems,
   connectionSettings,
   environmentSetting,
+  secret,
 } from './connections.ts';
 export { type CrashPoint, createCrashPoints } from './crash-points.ts';
 export { createHealth, type Health, type HealthCheck, type HealthReport } from './health.ts';

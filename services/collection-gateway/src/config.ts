@@ -5,6 +5,7 @@ import {
   durationMsSetting,
   messagingSettings,
   portSettings,
+  secret,
   serviceSettings,
   wholeNumberSetting,
 } from '@pesewa/runtime';
@@ -17,7 +18,7 @@ export const settings = serviceSettings
   .extend(webhookAddressSettings.shape)
   .extend({
     ...portSettings(services['collection-gateway']),
-    RAILS: railSettings.describe('the rails and how to reach them (JSON)'),
+    RAILS: railSettings.describe('the rails and how to reach them (JSON)').meta(secret),
     RAIL_DEADLINE_MS: durationMsSetting.default(10_000).describe('how long an answer waits for the rail'),
     RESUBMIT_GRACE_MS: durationMsSetting
       .default(30_000)

@@ -4,6 +4,7 @@ import {
   durationMsSetting,
   messagingSettings,
   portSettings,
+  secret,
   serviceSettings,
   wholeNumberSetting,
 } from '@pesewa/runtime';
@@ -19,7 +20,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   PROCESSORS_TTL_MS: durationMsSetting
     .default(300_000)
     .describe('after how long a list of processors is renewed in the background'),
-  RAILS: railSettings.describe('the rails and how to reach them (JSON)'),
+  RAILS: railSettings.describe('the rails and how to reach them (JSON)').meta(secret),
   RESUBMIT_GRACE_MS: durationMsSetting
     .default(30_000)
     .describe("how long after an attempt a rail's NOT FOUND is believed"),

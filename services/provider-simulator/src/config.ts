@@ -1,7 +1,13 @@
 import { dirname, join } from 'node:path';
 import { currencyCode, services } from '@pesewa/contracts';
 import { parseAmount } from '@pesewa/kernel';
-import { durationMsSetting, portSettings, serviceSettings, wholeNumberSetting } from '@pesewa/runtime';
+import {
+  durationMsSetting,
+  portSettings,
+  secret,
+  serviceSettings,
+  wholeNumberSetting,
+} from '@pesewa/runtime';
 import { z } from 'zod';
 
 const DEFAULT_WALLETS = ['GMD', 'GHS', 'XOF', 'KES', 'XAF', 'NGN', 'ZAR', 'EGP']
@@ -49,7 +55,8 @@ export const configSchema = serviceSettings
       .string()
       .startsWith('whsec_')
       .optional()
-      .describe('signs callbacks after Standard Webhooks; unsigned without'),
+      .describe('signs callbacks after Standard Webhooks; unsigned without')
+      .meta(secret),
     CUSTOMER_DELAY_MS: durationMsSetting.default(500).describe('until a customer accepts or pays'),
     COMPLETION_WINDOW_MS: durationMsSetting
       .default(300_000)

@@ -4,6 +4,7 @@ import {
   durationMsSetting,
   messagingSettings,
   portSettings,
+  secret,
   serviceSettings,
   wholeNumberSetting,
 } from '@pesewa/runtime';
@@ -13,7 +14,7 @@ import { z } from 'zod';
 /** The settings of the reconciler. */
 export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   ...portSettings(services.reconciler),
-  RAILS: railSettings.describe('the rails and how to reach them (JSON)'),
+  RAILS: railSettings.describe('the rails and how to reach them (JSON)').meta(secret),
   FIRST_POLL_AFTER_MS: durationMsSetting
     .default(30_000)
     .describe('the first poll comes so long after the rail was asked'),

@@ -5,6 +5,7 @@ import {
   durationMsSetting,
   messagingSettings,
   portSettings,
+  secret,
   serviceSettings,
   wholeNumberSetting,
 } from '@pesewa/runtime';
@@ -14,9 +15,9 @@ const keepDaysSetting = wholeNumberSetting({ min: 1, max: 3_650 });
 
 const everySetting = serviceSettings.extend(messagingSettings.shape).extend({
   ...portSettings(services['webhook-ingress']),
-  RAILS: railSettings.describe(
-    'the rails and how to reach them (JSON); their names are the paths we answer at',
-  ),
+  RAILS: railSettings
+    .describe('the rails and how to reach them (JSON); their names are the paths we answer at')
+    .meta(secret),
   STORE_TIMEOUT_MS: durationMsSetting
     .default(8_000)
     .describe('how long a callback waits to be stored before it is answered 503'),

@@ -1,0 +1,183 @@
+import { type MessagingService, messagingServices, services } from '@pesewa/contracts';
+import { type Manifest, manifest, NAMESPACE } from './objects.ts';
+import { containerSecurity, podSecurity, spreadOver } from './pods.ts';
+import { mongodb, mongodbHosts, site } from './site.ts';
+import { priorities } from './workloads.ts';
+
+const part = { component: 'platform', of: 'mongodb' } as const;
+/** The user and the account that the operator's images expect. */
+const MONGODB_USER = 2_000;
+const DATABASE_ACCOUNT = 'mongodb-database';
+const ALTERS = 'altersCollections';
+/** Ends what a killed process left behind; the design asks for ten seconds at most (ADR 13). */
+const TRANSACTION_SECONDS = 10;
+
+interface Role {
+  readonly name: string;
+  readonly db: string;
+}
+
+/** Users of MongoDB that are no service: what prepares the directory, and what backs up. */
+export const mongodbUsers = { prepare: 'prepare', backup: 'backup' } as const;
+
+/** The roles of a service: it writes in its own database, and reads those that it is declared to read. */
+function rolesOf(name: MessagingService): readonly Role[] {
+  const { database, readsDatabases, altersCollections } = services[name].messaging;
+  return [
+    { name: 'readWrite', db: database },
+    ...(altersCollections ? [{ name: ALTERS, db: database }] : []),
+    ...readsDatabases.map((db) => ({ name: 'read', db })),
+  ];
+}
+
+/** A right that `readWrite` lacks: to change the options of a collection that exists. */
+const alteringRoles = () =>
+  messagingServices
+    .filter((name) => services[name].messaging.altersCollections)
+    .map((name) => {
+      const { database: db } = services[name].messaging;
+      return {
+        role: ALTERS,
+        db,
+        privileges: [{ resource: { db, collection: '' }, actions: ['collMod'] }],
+        roles: [],
+      };
+    });
+
+const user = (name: string, roles: readonly Role[]) => ({
+  name,
+  db: 'admin',
+  passwordSecretRef: { name: `mongodb-password-${name}`, key: 'password' },
+  scramCredentialsSecretName: `mongodb-${name}`,
+  roles,
+});
+
+const users = () => [
+  ...messagingServices.map((name) => user(name, rolesOf(name))),
+  user(mongodbUsers.prepare, [{ name: 'readWrite', db: 'directory' }]),
+  user(mongodbUsers.backup, [{ name: 'backup', db: 'admin' }]),
+];
+
+const container = (name: string, cpu: string, memory: string) => ({
+  name,
+  resources: {
+    requests: { cpu, memory, 'ephemeral-storage': '64Mi' },
+    limits: { memory, 'ephemeral-storage': '512Mi' },
+  },
+  securityContext: containerSecurity,
+});
+
+const volume = (name: string, storage: string) => ({
+  metadata: { name },
+  spec: {
+    accessModes: ['ReadWriteOnce'],
+    storageClassName: site.storageClass,
+    resources: { requests: { storage } },
+  },
+});
+
+const selector = { app: mongodb.service };
+
+/** Three members with data, on three nodes; what is committed is on two of them. */
+const replicaSet = (): Manifest =>
+  manifest('mongodbcommunity.mongodb.com/v1', 'MongoDBCommunity', mongodb.name, part, {
+    spec: {
+      type: 'ReplicaSet',
+      members: mongodb.members,
+      version: '8.0.12',
+      featureCompatibilityVersion: '8.0',
+      security: {
+        authentication: { modes: ['SCRAM'], ignoreUnknownUsers: true },
+        roles: alteringRoles(),
+        tls: {
+          enabled: true,
+          certificateKeySecretRef: { name: mongodb.tlsSecret },
+          caCertificateSecretRef: { name: mongodb.tlsSecret },
+        },
+      },
+      users: users(),
+      additionalMongodConfig: {
+        'setParameter.transactionLifetimeLimitSeconds': TRANSACTION_SECONDS,
+        'storage.wiredTiger.engineConfig.cacheSizeGB': 3,
+      },
+      statefulSet: {
+        spec: {
+          template: {
+            spec: {
+              serviceAccountName: DATABASE_ACCOUNT,
+              priorityClassName: priorities.payments,
+              enableServiceLinks: false,
+              terminationGracePeriodSeconds: 120,
+              securityContext: podSecurity(MONGODB_USER),
+              topologySpreadConstraints: spreadOver(selector),
+              containers: [container('mongod', '1', '8Gi'), container('mongodb-agent', '200m', '512Mi')],
+              initContainers: [
+                container('mongod-posthook', '50m', '128Mi'),
+                container('mongodb-agent-readinessprobe', '50m', '128Mi'),
+              ],
+            },
+          },
+          volumeClaimTemplates: [volume('data-volume', '200Gi'), volume('logs-volume', '5Gi')],
+        },
+      },
+    },
+  });
+
+/** What the operator's agent in each Pod may do: read its own configuration, and mark its Pod. */
+const agentRights = (): readonly Manifest[] => [
+  manifest('v1', 'ServiceAccount', DATABASE_ACCOUNT, part, {}),
+  manifest('rbac.authorization.k8s.io/v1', 'Role', DATABASE_ACCOUNT, part, {
+    rules: [
+      { apiGroups: [''], resources: ['secrets'], verbs: ['get'] },
+      { apiGroups: [''], resources: ['pods'], verbs: ['patch', 'delete', 'get'] },
+    ],
+  }),
+  manifest('rbac.authorization.k8s.io/v1', 'RoleBinding', DATABASE_ACCOUNT, part, {
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: DATABASE_ACCOUNT },
+    subjects: [{ kind: 'ServiceAccount', name: DATABASE_ACCOUNT, namespace: NAMESPACE }],
+  }),
+];
+
+const issuer = (name: string, spec: Readonly<Record<string, unknown>>): Manifest =>
+  manifest('cert-manager.io/v1', 'Issuer', name, part, { spec });
+
+const certificate = (name: string, spec: Readonly<Record<string, unknown>>): Manifest =>
+  manifest('cert-manager.io/v1', 'Certificate', name, part, { spec });
+
+/** An authority of our own that signs the members' certificates. */
+const certificates = (): readonly Manifest[] => [
+  issuer('mongodb-self-signed', { selfSigned: {} }),
+  certificate('mongodb-authority', {
+    secretName: 'mongodb-authority',
+    commonName: 'Pesewa MongoDB authority',
+    isCA: true,
+    duration: '87600h0m0s',
+    privateKey: { algorithm: 'ECDSA', size: 256, rotationPolicy: 'Never' },
+    issuerRef: { name: 'mongodb-self-signed', kind: 'Issuer', group: 'cert-manager.io' },
+  }),
+  issuer('mongodb-authority', { ca: { secretName: 'mongodb-authority' } }),
+  certificate(mongodb.tlsSecret, {
+    secretName: mongodb.tlsSecret,
+    commonName: mongodb.service,
+    dnsNames: mongodbHosts(NAMESPACE),
+    duration: '2160h0m0s',
+    renewBefore: '720h0m0s',
+    usages: ['digital signature', 'key encipherment', 'server auth', 'client auth'],
+    privateKey: { algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always' },
+    issuerRef: { name: 'mongodb-authority', kind: 'Issuer', group: 'cert-manager.io' },
+  }),
+];
+
+/** MongoDB with all that it needs. */
+export const mongodbCluster = (): readonly Manifest[] => [
+  ...certificates(),
+  ...agentRights(),
+  replicaSet(),
+  manifest('policy/v1', 'PodDisruptionBudget', mongodb.name, part, {
+    spec: {
+      maxUnavailable: 1,
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+      selector: { matchLabels: selector },
+    },
+  }),
+];

@@ -1,0 +1,170 @@
+import { type MessagingService, messagingServices } from '@pesewa/contracts';
+import { hostOf, hosts } from './gateway.ts';
+import { serviceOf } from './model.ts';
+import { NAMESPACE } from './objects.ts';
+import { settingsSecret } from './secrets.ts';
+import { simulatorRails } from './simulator.ts';
+import { site } from './site.ts';
+import { imageOf } from './workloads.ts';
+
+/** An installation: its folder, and its kustomization. */
+export interface Overlay {
+  readonly path: string;
+  readonly fields: object;
+}
+
+/** Stands where a release puts the digest of what it has built; an image that has it can't be pulled. */
+export const PLACEHOLDER_DIGEST = `sha256:${'0'.repeat(64)}`;
+
+/** As the simulator's CLIENT_PUBLIC_KEY is by default. */
+const SIMULATOR_KEY = 'hub-public-key';
+
+type Secrets = Readonly<Record<MessagingService, readonly string[]>>;
+
+const components = [
+  'kafka-strimzi',
+  'mongodb',
+  'external-secrets',
+  'network-policies',
+  'keda',
+  'monitoring',
+  'gateway',
+].map((name) => `../../components/${name}`);
+
+const ours = (names: readonly string[]) => [...messagingServices, 'pesewa', ...names].map(imageOf);
+
+const byDigest = (names: readonly string[] = []) =>
+  [...ours(names), site.mongodbToolsImage].map((name) => ({ name, digest: PLACEHOLDER_DIGEST }));
+
+const byTag = (names: readonly string[] = []) => [
+  ...ours(names).map((name) => ({ name, newTag: 'dev' })),
+  { name: site.mongodbToolsImage, newTag: '8.0.12' },
+];
+
+interface Operation {
+  readonly op: 'add' | 'replace' | 'remove';
+  readonly path: string;
+  readonly value?: unknown;
+}
+
+const patch = (
+  group: string,
+  version: string,
+  kind: string,
+  name: string,
+  operations: readonly Operation[],
+) => ({
+  target: { group, version, kind, name },
+  // JSON is YAML, and as text it needs no plugin.
+  patch: `${JSON.stringify(operations, null, 2)}\n`,
+});
+
+/** The hosts of another domain than the base's. */
+const domainPatches = (domain: string) => [
+  patch(
+    'gateway.networking.k8s.io',
+    'v1',
+    'Gateway',
+    'pesewa',
+    hosts.map(({ name }, index) => ({
+      op: 'replace',
+      path: `/spec/listeners/${index}/hostname`,
+      value: hostOf(name, domain),
+    })),
+  ),
+  ...hosts.map(({ name }) =>
+    patch('gateway.networking.k8s.io', 'v1', 'HTTPRoute', name, [
+      { op: 'replace', path: '/spec/hostnames/0', value: hostOf(name, domain) },
+    ]),
+  ),
+  ...hosts.map(({ name }) =>
+    patch('cert-manager.io', 'v1', 'Certificate', name, [
+      { op: 'replace', path: '/spec/dnsNames/0', value: hostOf(name, domain) },
+    ]),
+  ),
+];
+
+/** Settings of an installation, put over those of the base. */
+const merged = (name: string, settings: Readonly<Record<string, string>>) => ({
+  name: `${name}-config`,
+  namespace: NAMESPACE,
+  behavior: 'merge',
+  literals: Object.entries(settings).map(([setting, value]) => `${setting}=${value}`),
+  options: { immutable: true },
+});
+
+const publicUrl = (domain: string) => ({ PUBLIC_URL: `https://${hostOf('payouts', domain)}` });
+
+/** The rails of developers are the simulator, whatever the store of secrets holds. */
+const railPatches = (secrets: Secrets) =>
+  messagingServices
+    .filter((name) => secrets[name].includes('RAILS'))
+    .map((name) => {
+      const { data } = settingsSecret(name, secrets[name])['spec'] as {
+        readonly data: readonly { readonly secretKey: string }[];
+      };
+      const index = data.findIndex(({ secretKey }) => secretKey === 'RAILS');
+      return patch('external-secrets.io', 'v1', 'ExternalSecret', `${name}-settings`, [
+        { op: 'remove', path: `/spec/data/${index}` },
+        { op: 'replace', path: '/spec/target/template/data/RAILS', value: simulatorRails(SIMULATOR_KEY) },
+      ]);
+    });
+
+/** A cluster of developers has small nodes. */
+const smallPatches = [
+  patch('kafka.strimzi.io', 'v1', 'KafkaNodePool', 'broker', [
+    {
+      op: 'replace',
+      path: '/spec/resources',
+      value: { requests: { cpu: '250m', memory: '2Gi' }, limits: { memory: '2Gi' } },
+    },
+    { op: 'replace', path: '/spec/jvmOptions', value: { '-Xms': '1024m', '-Xmx': '1024m' } },
+    { op: 'replace', path: '/spec/storage/volumes/0/size', value: '20Gi' },
+  ]),
+];
+
+const simulatorUrl = `http://provider-simulator:${serviceOf('provider-simulator').port}`;
+
+const development = (name: string) => ({
+  NODE_ENV: 'development',
+  ...(['webhook-dispatcher', 'collection-gateway'].includes(name) && {
+    WEBHOOK_ALLOWED_ORIGINS: simulatorUrl,
+  }),
+});
+
+const dev = (secrets: Secrets): Overlay => {
+  const domain = 'dev.pesewa.example';
+  return {
+    path: 'overlays/dev',
+    fields: {
+      resources: ['../../base', '../../base/provider-simulator'],
+      components,
+      images: byTag(['provider-simulator']),
+      configMapGenerator: [
+        ...messagingServices.map((name) =>
+          merged(name, { ...development(name), ...(name === 'payout-gateway' && publicUrl(domain)) }),
+        ),
+        merged('provider-simulator', { NODE_ENV: 'development' }),
+      ],
+      patches: [...domainPatches(domain), ...railPatches(secrets), ...smallPatches],
+    },
+  };
+};
+
+const released = (name: string, domain: string): Overlay => ({
+  path: `overlays/${name}`,
+  fields: {
+    resources: ['../../base'],
+    components,
+    images: byDigest(),
+    configMapGenerator: [merged('payout-gateway', publicUrl(domain))],
+    patches: domainPatches(domain),
+  },
+});
+
+/** Every installation: developers', the one before the last, and the one that has money. */
+export const overlays = (secrets: Secrets): readonly Overlay[] => [
+  dev(secrets),
+  released('staging', 'staging.pesewa.example'),
+  released('production', 'pesewa.example'),
+];

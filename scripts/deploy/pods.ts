@@ -1,0 +1,143 @@
+import { ending, nodeOptions, type Size } from './model.ts';
+import { type Component, type Labels, labelsOf } from './objects.ts';
+import { kafka, MONGODB_CA_FILE, mongodb, SECRETS_DIRECTORY } from './site.ts';
+
+/** The user of our images. */
+const NODE_USER = 1_000;
+/** Read by the group of the Pod alone: octal 0440. */
+const SECRET_MODE = 0o440;
+/** Room for what a process writes, all of it under `/tmp`. */
+const TMP_MI = 64;
+
+/** The security of a Pod, as the namespace's policy `restricted` wants it. */
+export const podSecurity = (user = NODE_USER) => ({
+  runAsNonRoot: true,
+  runAsUser: user,
+  runAsGroup: user,
+  fsGroup: user,
+  fsGroupChangePolicy: 'OnRootMismatch',
+  seccompProfile: { type: 'RuntimeDefault' },
+});
+
+/** The security of a container, as `restricted` wants it, and no writable root. */
+export const containerSecurity = {
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ['ALL'] },
+  privileged: false,
+  readOnlyRootFilesystem: true,
+  runAsNonRoot: true,
+} as const;
+
+/** The same for images that operators choose: whether these can do without a writable root is not ours to say. */
+export const operatorsContainerSecurity = {
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ['ALL'] },
+  privileged: false,
+  runAsNonRoot: true,
+} as const;
+
+/** Spreads Pods over zones where that is possible, and over nodes always. */
+export const spreadOver = (matchLabels: Labels, matchLabelKeys?: readonly string[]) =>
+  (
+    [
+      ['topology.kubernetes.io/zone', 'ScheduleAnyway'],
+      ['kubernetes.io/hostname', 'DoNotSchedule'],
+    ] as const
+  ).map(([topologyKey, whenUnsatisfiable]) => ({
+    maxSkew: 1,
+    topologyKey,
+    whenUnsatisfiable,
+    labelSelector: { matchLabels },
+    ...(matchLabelKeys && { matchLabelKeys }),
+  }));
+
+/** Memory is given whole, so that nobody else's need takes it away; CPU is not limited, for throttling looks like a fault. */
+export const resourcesOf = ({ cpu, memoryMi, ephemeralMi }: Size) => ({
+  requests: { cpu, memory: `${memoryMi}Mi`, 'ephemeral-storage': `${Math.ceil(ephemeralMi / 4)}Mi` },
+  limits: { memory: `${memoryMi}Mi`, 'ephemeral-storage': `${ephemeralMi}Mi` },
+});
+
+/** Where the files of a container's secrets come from. */
+export interface SecretFiles {
+  readonly stored: boolean;
+  /** The Kafka user whose password is mounted. */
+  readonly kafkaUser?: string;
+  readonly mongodb: boolean;
+}
+
+const item = (secret: string, key: string, file: string) => ({
+  secret: { name: secret, items: [{ key, path: file }] },
+});
+
+/** One directory with a file for each secret, whoever made it. */
+const secretsVolume = (name: string, { stored, kafkaUser, mongodb: hasMongodb }: SecretFiles) => ({
+  name: 'secrets',
+  projected: {
+    defaultMode: SECRET_MODE,
+    sources: [
+      ...(stored ? [{ secret: { name: `${name}-settings` } }] : []),
+      ...(kafkaUser === undefined
+        ? []
+        : [
+            item(`${kafka.userSecretPrefix}${kafkaUser}`, 'password', 'KAFKA_SASL_PASSWORD'),
+            item(kafka.caSecret, 'ca.crt', 'KAFKA_TLS_CA'),
+          ]),
+      ...(hasMongodb ? [item(mongodb.tlsSecret, 'ca.crt', MONGODB_CA_FILE)] : []),
+    ],
+  },
+});
+
+/** What a Pod of ours is made of. */
+export interface PodOptions {
+  /** Whose account, configuration and secrets it has. */
+  readonly name: string;
+  readonly component: Component;
+  readonly image: string;
+  readonly command: readonly string[];
+  readonly size: Size;
+  readonly secrets: SecretFiles;
+  readonly priority: string;
+  /** What its container has besides: ports, probes, a lifecycle. */
+  readonly container?: Readonly<Record<string, unknown>>;
+  readonly mounts?: readonly Readonly<Record<string, unknown>>[];
+  readonly pod?: Readonly<Record<string, unknown>>;
+  readonly labels?: Labels;
+}
+
+/** A Pod with one container of ours. */
+export function podTemplate(options: PodOptions) {
+  const { name, component, image, command, size, secrets, priority, container, mounts = [], pod } = options;
+  return {
+    metadata: {
+      labels: { ...labelsOf(name, component), ...options.labels },
+      annotations: { 'kubectl.kubernetes.io/default-container': name },
+    },
+    spec: {
+      serviceAccountName: name,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      priorityClassName: priority,
+      securityContext: podSecurity(),
+      terminationGracePeriodSeconds: ending.graceSeconds,
+      ...pod,
+      containers: [
+        {
+          name,
+          image,
+          command,
+          envFrom: [{ configMapRef: { name: `${name}-config` } }],
+          env: [{ name: 'NODE_OPTIONS', value: nodeOptions(size) }],
+          ...container,
+          resources: resourcesOf(size),
+          securityContext: containerSecurity,
+          volumeMounts: [
+            { name: 'secrets', mountPath: SECRETS_DIRECTORY, readOnly: true },
+            { name: 'tmp', mountPath: '/tmp' },
+            ...mounts,
+          ],
+        },
+      ],
+      volumes: [secretsVolume(name, secrets), { name: 'tmp', emptyDir: { sizeLimit: `${TMP_MI}Mi` } }],
+    },
+  };
+}

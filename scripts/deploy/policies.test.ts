@@ -1,0 +1,155 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { messagingServices } from '@pesewa/contracts';
+import { connectionProblems, parseConfig } from '@pesewa/runtime';
+import { createCertificateAuthority } from '@pesewa/stack';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { repositoryRoot } from '../command.ts';
+import { isSecret } from '../docs/configuration.ts';
+import { loadSettings } from '../docs/services.ts';
+import { configurationRules } from './policies/configuration.ts';
+import { startEnvironment, unmarkedSecrets } from './policies/environment.ts';
+import { gatewayRules } from './policies/gateway.ts';
+import { kafkaRules } from './policies/kafka.ts';
+import { render } from './policies/kustomize.ts';
+import { mongodbRules } from './policies/mongodb.ts';
+import { namespaceRules } from './policies/namespace.ts';
+import { networkRules } from './policies/network.ts';
+import { podRules } from './policies/pods.ts';
+import { at, type Installation, named, ofKind, type Rendered, titleOf } from './policies/rendered.ts';
+import { scalingRules } from './policies/scaling.ts';
+import { serviceRules } from './policies/services.ts';
+import { simulatorRails } from './simulator.ts';
+
+const directory = path.join(repositoryRoot, 'deploy', 'kubernetes', 'overlays');
+const installations = ['dev', 'staging', 'production'].map(
+  (name): Installation => ({ name, objects: render(path.join(directory, name)) }),
+);
+const production = installations[2] as Installation;
+const rules = [
+  ...namespaceRules,
+  ...podRules,
+  ...serviceRules,
+  ...scalingRules,
+  ...networkRules,
+  ...gatewayRules,
+  ...kafkaRules,
+  ...mongodbRules,
+  ...configurationRules,
+];
+
+describe.each(installations)('$name', (installation) => {
+  it.each(rules)('$name', ({ check }) => {
+    expect(check(installation)).toEqual([]);
+  });
+});
+
+describe('each rule fires', () => {
+  it.each(
+    rules.flatMap((rule) =>
+      rule.violations.map((violate, index) => ({ name: rule.name, index, rule, violate })),
+    ),
+  )('$name ($index)', ({ rule, violate }) => {
+    const objects = structuredClone(production.objects) as Rendered[];
+    violate(objects);
+    expect(rule.check({ ...production, objects })).not.toEqual([]);
+  });
+});
+
+/** What this machine has to render with, if anything. */
+const kustomize = [
+  ['kustomize', 'build'],
+  ['kubectl', 'kustomize'],
+].find(([command = '', argument = '']) => spawnSync(command, [argument, '--help']).status === 0);
+
+describe('the manifests', () => {
+  it.each(installations)(
+    'of $name are rendered by kustomize as they are here, where there is one',
+    ({ name, objects }) => {
+      if (!kustomize) return;
+      const [command = '', argument = ''] = kustomize;
+      const { stdout, stderr } = spawnSync(command, [argument, path.join(directory, name)], {
+        encoding: 'utf8',
+        maxBuffer: 1e8,
+      });
+      expect(stderr).toBe('');
+      const rendered = parseAllDocuments(stdout, { version: '1.1' }).map(
+        (document) => document.toJS() as Rendered,
+      );
+      const byTitle = (list: readonly Rendered[]) =>
+        Object.fromEntries(list.map((one) => [titleOf(one), one]));
+      expect(byTitle(rendered)).toEqual(byTitle(objects));
+    },
+  );
+
+  it('have the simulator where developers are, and its rails nowhere else', () => {
+    for (const { name, objects } of installations) {
+      const rails = ofKind(objects, 'ExternalSecret').filter((one) =>
+        JSON.stringify(at(one, 'spec.target.template.data.RAILS') ?? '').includes('provider-simulator'),
+      );
+      expect(rails.length).toBe(name === 'dev' ? 4 : 0);
+      expect(named(objects, 'StatefulSet', 'provider-simulator') !== undefined).toBe(name === 'dev');
+    }
+  });
+});
+
+const authority = createCertificateAuthority('test authority').certificate;
+const password = 'a-password-of-a-test';
+
+type Schema = Parameters<typeof parseConfig>[0];
+type Judged = Parameters<typeof connectionProblems>[0];
+
+/** The schema of a service, as its `config.ts` has it. */
+async function schemaOf(service: string): Promise<Schema> {
+  const file = path.join(repositoryRoot, 'services', service, 'src', 'config.ts');
+  const { settings, configSchema } = (await import(file)) as Readonly<Record<string, Schema | undefined>>;
+  const schema = settings ?? configSchema;
+  if (!schema) throw new Error(`${service} has no schema`);
+  return schema;
+}
+
+/** What a platform's store of secrets holds, and its operators make. */
+const files = (objects: readonly Rendered[], service: string): Readonly<Record<string, string>> => ({
+  KAFKA_TLS_CA: authority,
+  SCHEMA_REGISTRY_TLS_CA: authority,
+  KAFKA_SASL_PASSWORD: password,
+  SCHEMA_REGISTRY_PASSWORD: password,
+  OPERATOR_TOKEN: password,
+  OPERATORS: '',
+  RAILS: simulatorRails('a-public-key'),
+  MONGODB_URL: String(
+    at(named(objects, 'ExternalSecret', `${service}-settings`), 'spec.target.template.data.MONGODB_URL'),
+  ).replace(/\{\{.*?\}\}/, password),
+});
+
+describe('the environment of a service', () => {
+  it.each(
+    installations.flatMap(({ name, objects }) =>
+      messagingServices.map((service) => ({ name, objects, service })),
+    ),
+  )('is what $service starts with in $name', async ({ name, objects, service }) => {
+    const environment = startEnvironment(objects, service, files(objects, service));
+    const config = parseConfig(await schemaOf(service), environment) as Judged;
+    expect(connectionProblems(config)).toEqual([]);
+    expect(config.NODE_ENV).toBe(name === 'dev' ? 'development' : 'production');
+    const known = Object.keys((await loadSettings(service)) ?? {});
+    expect(Object.keys(environment).filter((variable) => !known.includes(variable))).toEqual([]);
+  });
+
+  it('is what the simulator starts with', async () => {
+    const { objects } = installations[0] as Installation;
+    const environment = startEnvironment(objects, 'provider-simulator', files(objects, 'provider-simulator'));
+    expect(parseConfig(await schemaOf('provider-simulator'), environment)).toMatchObject({
+      NODE_ENV: 'development',
+    });
+  });
+
+  it('has its secrets marked in its schema', async () => {
+    for (const service of [...messagingServices, 'provider-simulator']) {
+      const settings = (await loadSettings(service)) ?? {};
+      expect(unmarkedSecrets(settings)).toEqual([]);
+      expect(Object.values(settings).some(isSecret)).toBe(true);
+    }
+  });
+});

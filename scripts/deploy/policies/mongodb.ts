@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { type MessagingService, messagingServices, services } from '@pesewa/contracts';
+import { repositoryRoot } from '../../command.ts';
+import { listSourceFiles } from '../../source-files.ts';
+import {
+  at,
+  type Fields,
+  isSame,
+  listAt,
+  named,
+  ofKind,
+  podsOf,
+  type Rendered,
+  type Rule,
+  remove,
+  specOf,
+  textAt,
+} from './rendered.ts';
+
+const mongodb = (objects: readonly Rendered[]): Fields => specOf(ofKind(objects, 'MongoDBCommunity')[0]);
+
+const userOf = (objects: readonly Rendered[], name: string): Fields | undefined =>
+  listAt(mongodb(objects), 'users').find((user) => user['name'] === name);
+
+/** Whether a service's sources change options of collections that exist. */
+const altersCollections = (database: string): boolean => {
+  const owner = messagingServices.find((name) => services[name].messaging.database === database) ?? '';
+  return listSourceFiles(repositoryRoot, `services/${owner}/src`)
+    .filter((file) => file.endsWith('.ts') && !/\.(?:test|fixture)\.ts$/.test(file))
+    .some((file) => readFileSync(path.join(repositoryRoot, file), 'utf8').includes('collMod'));
+};
+
+const rolesOf = (name: MessagingService): readonly string[] => {
+  const { database, readsDatabases } = services[name].messaging;
+  return [
+    `readWrite ${database}`,
+    ...(altersCollections(database) ? [`altersCollections ${database}`] : []),
+    ...readsDatabases.map((one) => `read ${one}`),
+  ].toSorted();
+};
+
+/** Rules over MongoDB, and over what its operator and Kafka's run for us. */
+export const mongodbRules: readonly Rule[] = [
+  {
+    name: 'MongoDB has three members with data, TLS, and ends transactions within ten seconds',
+    check: ({ objects }) => {
+      const spec_ = mongodb(objects);
+      const config = at(spec_, 'additionalMongodConfig') as Fields | undefined;
+      const isGood =
+        spec_['members'] === 3 &&
+        spec_['arbiters'] === undefined &&
+        at(spec_, 'security.tls.enabled') === true &&
+        at(spec_, 'security.tls.optional') === undefined &&
+        Number(config?.['setParameter.transactionLifetimeLimitSeconds']) <= 10 &&
+        listAt(spec_, 'statefulSet.spec.volumeClaimTemplates').length === 2 &&
+        ofKind(objects, 'PodDisruptionBudget').some((one) =>
+          isSame(at(one, 'spec.selector.matchLabels'), { app: 'pesewa-mongodb-svc' }),
+        );
+      return isGood ? [] : ['MongoDBCommunity'];
+    },
+    violations: [
+      (objects) => (mongodb(objects)['members'] = 2),
+      (objects) => ((at(mongodb(objects), 'security.tls') as Fields)['enabled'] = false),
+      (objects) => void delete mongodb(objects)['additionalMongodConfig'],
+      (objects) => remove(objects, 'PodDisruptionBudget', 'pesewa-mongodb'),
+    ],
+  },
+  {
+    name: 'a service writes in its own database and reads those that it is declared to read',
+    check: ({ objects }) =>
+      messagingServices.filter((name) => {
+        const roles = listAt(userOf(objects, name), 'roles').map(
+          (role) => `${textAt(role, 'name')} ${textAt(role, 'db')}`,
+        );
+        return !isSame(roles.toSorted(), rolesOf(name));
+      }),
+    violations: [
+      (objects) =>
+        ((userOf(objects, 'webhook-ingress') as Fields)['roles'] = [{ name: 'root', db: 'admin' }]),
+      (objects) => void (listAt(userOf(objects, 'ledger'), 'roles') as Fields[]).pop(),
+    ],
+  },
+  {
+    name: 'what operators run for us is restricted as well',
+    check: ({ objects }) => {
+      const kafka = named(objects, 'Kafka', 'pesewa');
+      const pools = ofKind(objects, 'KafkaNodePool').map((pool) => at(pool, 'spec.template'));
+      const entity = at(kafka, 'spec.entityOperator.template');
+      const members = at(mongodb(objects), 'statefulSet.spec.template.spec');
+      const securities = [
+        ...pools.flatMap((template) => [
+          at(template, 'kafkaContainer.securityContext'),
+          at(template, 'initContainer.securityContext'),
+        ]),
+        at(entity, 'topicOperatorContainer.securityContext'),
+        at(entity, 'userOperatorContainer.securityContext'),
+        ...[...listAt(members, 'containers'), ...listAt(members, 'initContainers')].map(
+          (one) => one['securityContext'],
+        ),
+      ];
+      const ofPods = [...pools.map((template) => at(template, 'pod')), at(entity, 'pod'), members];
+      const isGood =
+        securities.length === 10 &&
+        securities.every(
+          (one) =>
+            at(one, 'allowPrivilegeEscalation') === false &&
+            at(one, 'runAsNonRoot') === true &&
+            isSame(at(one, 'capabilities'), { drop: ['ALL'] }),
+        ) &&
+        ofPods.every(
+          (one) =>
+            at(one, 'securityContext.runAsNonRoot') === true &&
+            textAt(one, 'securityContext.seccompProfile.type') === 'RuntimeDefault',
+        );
+      return isGood ? [] : ['Kafka or MongoDB'];
+    },
+    violations: [
+      (objects) =>
+        void delete (at(named(objects, 'KafkaNodePool', 'broker'), 'spec.template') as Fields)[
+          'initContainer'
+        ],
+      (objects) =>
+        void delete (at(mongodb(objects), 'statefulSet.spec.template.spec') as Fields)['securityContext'],
+    ],
+  },
+  {
+    name: 'databases are backed up, and the newest backup is restored and audited',
+    check: ({ objects }) => {
+      const run = (name: string) => podsOf(objects).find(({ owner }) => owner.metadata.name === name)?.spec;
+      const commands = (name: string) =>
+        [...listAt(run(name), 'initContainers'), ...listAt(run(name), 'containers')]
+          .flatMap((one) => one['command'] as string[])
+          .join(' ');
+      return [
+        ...(/mongodump .*--oplog/.test(commands('mongodb-backup')) ? [] : ['nothing is backed up']),
+        ...(/mongorestore .*--oplogReplay.*ledger verify/s.test(commands('mongodb-restore-test'))
+          ? []
+          : ['nothing is restored']),
+      ];
+    },
+    violations: [
+      (objects) => remove(objects, 'CronJob', 'mongodb-backup'),
+      (objects) => remove(objects, 'CronJob', 'mongodb-restore-test'),
+    ],
+  },
+];

@@ -1,0 +1,133 @@
+import {
+  at,
+  containersOf,
+  type Fields,
+  listAt,
+  named,
+  ofKind,
+  podsOf,
+  type Rendered,
+  type Rule,
+  titleOf,
+} from './rendered.ts';
+
+const CLUSTER_WIDE = ['Namespace', 'PriorityClass'];
+const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const LABEL = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
+/** Kinds whose names are parts of host names. */
+const STRICTLY_NAMED = ['Service', 'Namespace'];
+
+const first = (objects: readonly Rendered[], kind: string): Fields => ofKind(objects, kind)[0] as Fields;
+
+const repeats = (items: readonly Fields[], keyOf: (item: Fields) => unknown): boolean =>
+  new Set(items.map(keyOf)).size < items.length;
+
+/** Rules over the namespace, and over what an API server takes at all. */
+export const namespaceRules: readonly Rule[] = [
+  {
+    name: 'the namespace enforces, audits and warns by the policy restricted',
+    check: ({ objects }) => {
+      const labels = named(objects, 'Namespace', 'pesewa')?.metadata.labels;
+      return ['enforce', 'audit', 'warn'].filter(
+        (mode) => labels?.[`pod-security.kubernetes.io/${mode}`] !== 'restricted',
+      );
+    },
+    violations: [
+      (objects) =>
+        ((at(first(objects, 'Namespace'), 'metadata.labels') as Fields)[
+          'pod-security.kubernetes.io/enforce'
+        ] = 'baseline'),
+      (objects) =>
+        void objects.splice(
+          objects.findIndex(({ kind }) => kind === 'Namespace'),
+          1,
+        ),
+    ],
+  },
+  {
+    name: 'the namespace has a quota, and limits for what says nothing',
+    check: ({ objects }) => {
+      const hard = at(first(objects, 'ResourceQuota'), 'spec.hard');
+      const wanted = [
+        'pods',
+        'requests.cpu',
+        'requests.memory',
+        'limits.memory',
+        'requests.ephemeral-storage',
+      ];
+      const limits = listAt(first(objects, 'LimitRange'), 'spec.limits')[0];
+      return [
+        ...wanted.filter((what) => typeof hard !== 'object' || hard === null || !(what in hard)),
+        ...['default', 'defaultRequest', 'max'].filter((what) => at(limits, `${what}.memory`) === undefined),
+      ];
+    },
+    violations: [
+      (objects) => void delete (at(first(objects, 'ResourceQuota'), 'spec.hard') as Fields)['limits.memory'],
+      (objects) =>
+        void objects.splice(
+          objects.findIndex(({ kind }) => kind === 'LimitRange'),
+          1,
+        ),
+    ],
+  },
+  {
+    name: 'everything is in the namespace, or is of the whole cluster',
+    check: ({ objects }) =>
+      objects
+        .filter(
+          ({ kind, metadata }) => metadata.namespace !== (CLUSTER_WIDE.includes(kind) ? undefined : 'pesewa'),
+        )
+        .map(titleOf),
+    violations: [
+      (objects) => void delete (first(objects, 'Deployment')['metadata'] as Fields)['namespace'],
+      (objects) => ((first(objects, 'Deployment')['metadata'] as Fields)['namespace'] = 'default'),
+    ],
+  },
+  {
+    name: 'names and labels are such as an API server takes, and nothing is there twice',
+    check: ({ objects }) => [
+      ...objects
+        .filter(
+          ({ kind, metadata: { name } }) =>
+            !(STRICTLY_NAMED.includes(kind) ? NAME : SUBDOMAIN).test(name) || name.length > 253,
+        )
+        .map(titleOf),
+      ...objects
+        .filter(({ metadata }) => Object.values(metadata.labels ?? {}).some((value) => !LABEL.test(value)))
+        .map((object) => `${titleOf(object)}: a label`),
+      ...[...Map.groupBy(objects, titleOf)]
+        .filter(([, same]) => same.length > 1)
+        .map(([title]) => `${title} twice`),
+    ],
+    violations: [
+      (objects) => ((first(objects, 'Service')['metadata'] as Fields)['name'] = 'under_score'),
+      (objects) => ((at(first(objects, 'Service'), 'metadata.labels') as Fields)['x'] = 'a b'),
+      (objects) => void objects.push(structuredClone(first(objects, 'Service')) as Rendered),
+    ],
+  },
+  {
+    name: 'lists that are merged by a key have each key once',
+    check: ({ objects }) =>
+      podsOf(objects)
+        .filter(
+          (pod) =>
+            repeats(containersOf(pod), ({ name }) => name) ||
+            repeats(listAt(pod.spec, 'volumes'), ({ name }) => name) ||
+            repeats(listAt(pod.spec, 'topologySpreadConstraints'), ({ topologyKey }) => topologyKey) ||
+            containersOf(pod).some(
+              (container) =>
+                repeats(listAt(container, 'env'), ({ name }) => name) ||
+                repeats(listAt(container, 'volumeMounts'), ({ mountPath }) => mountPath) ||
+                repeats(listAt(container, 'ports'), ({ containerPort }) => containerPort),
+            ),
+        )
+        .map(({ owner }) => titleOf(owner)),
+    violations: [
+      (objects) => {
+        const [container] = listAt(podsOf(objects)[0]?.spec, 'containers');
+        if (container) container['env'] = [{ name: 'A' }, { name: 'A' }];
+      },
+    ],
+  },
+];

@@ -1,0 +1,170 @@
+import { type MessagingService, messagingServices, type ServiceName } from '@pesewa/contracts';
+import { connectionSettings } from '@pesewa/runtime';
+import { stringify } from 'yaml';
+import type { Settings } from '../docs/configuration.ts';
+import { loadSettings } from '../docs/services.ts';
+import { backupManifests, backupSecret } from './backup.ts';
+import { type Environment, environmentFile, environmentOf, own } from './environment.ts';
+import { gatewayManifests } from './gateway.ts';
+import { allTopics, kafkaCluster, kafkaUsers, topicManifest, users } from './kafka.ts';
+import { keda } from './keda.ts';
+import { deployed, smallSize } from './model.ts';
+import { mongodbCluster, mongodbUsers } from './mongodb.ts';
+import { monitoring } from './monitoring.ts';
+import { networkPolicies } from './network-policies.ts';
+import { labelsOf, type Manifest, NAMESPACE } from './objects.ts';
+import { overlays } from './overlays.ts';
+import { platform } from './platform.ts';
+import { mongodbPassword, settingsSecret } from './secrets.ts';
+import { simulator } from './simulator.ts';
+import {
+  cpuAutoscaler,
+  deployment,
+  disruptionBudget,
+  imageOf,
+  messagingSecrets,
+  prepareJob,
+  serviceAccount,
+  serviceManifest,
+} from './workloads.ts';
+
+/** Generated files by their path below `deploy/kubernetes`. */
+export type Tree = Readonly<Record<string, string>>;
+
+const HEADER = '# Written by npm run manifests: change scripts/deploy, not this file.\n';
+
+/** YAML as readers of 1.1 and of 1.2 understand alike. */
+const toYaml = (...documents: readonly object[]): string =>
+  HEADER +
+  documents
+    .map((document) => stringify(document, { lineWidth: 0, aliasDuplicateObjects: false, version: '1.1' }))
+    .join('---\n');
+
+const kustomization = (kind: 'Kustomization' | 'Component', fields: object): string =>
+  toYaml({
+    apiVersion: `kustomize.config.k8s.io/${kind === 'Component' ? 'v1alpha1' : 'v1beta1'}`,
+    kind,
+    ...fields,
+  });
+
+type Files = Readonly<Record<string, readonly Manifest[]>>;
+
+/** A folder of manifests with its kustomization. */
+function folder(
+  path: string,
+  files: Files,
+  options: {
+    readonly kind?: 'Component';
+    readonly environment?: { readonly name: string; readonly text: string };
+  } = {},
+): Tree {
+  const { kind = 'Kustomization', environment } = options;
+  const present = Object.entries(files).filter(([, manifests]) => manifests.length > 0);
+  return {
+    [`${path}/kustomization.yaml`]: kustomization(kind, {
+      resources: present.map(([name]) => name),
+      ...(environment && {
+        configMapGenerator: [
+          {
+            name: `${environment.name}-config`,
+            namespace: NAMESPACE,
+            envs: ['config.env'],
+            options: { immutable: true, labels: labelsOf(environment.name, 'platform') },
+          },
+        ],
+      }),
+    }),
+    ...Object.fromEntries(present.map(([name, manifests]) => [`${path}/${name}`, toYaml(...manifests)])),
+    ...(environment && { [`${path}/config.env`]: HEADER + environment.text }),
+  };
+}
+
+const settingsOf = async (name: string): Promise<Settings> => {
+  const settings = await loadSettings(name);
+  if (!settings) throw new Error(`services/${name}/src/config.ts exports no settings`);
+  return settings;
+};
+
+/** The environments of all services, and of what prepares an installation. */
+async function environments(): Promise<Readonly<Record<ServiceName | 'prepare', Environment>>> {
+  const of = async (name: ServiceName) =>
+    [name, environmentOf(name, await settingsOf(name), own[name] ?? {})] as const;
+  const services = await Promise.all([...messagingServices, 'provider-simulator' as const].map(of));
+  const prepare = environmentOf('prepare', connectionSettings.shape as unknown as Settings, {});
+  return Object.fromEntries([...services, ['prepare', prepare]]) as Record<
+    ServiceName | 'prepare',
+    Environment
+  >;
+}
+
+/** Everything below `deploy/kubernetes`. */
+export async function generateTree(): Promise<Tree> {
+  const all = await environments();
+  const environment = (name: ServiceName | 'prepare') => ({ name, text: environmentFile(all[name]) });
+  const services = messagingServices.map((name) =>
+    folder(
+      `base/${name}`,
+      {
+        'service-account.yaml': [serviceAccount(name)],
+        'prepare.yaml': [
+          prepareJob(name, imageOf(name), { size: deployed[name].size, secrets: messagingSecrets(name) }),
+        ],
+        'deployment.yaml': [deployment(name)],
+        'service.yaml': [serviceManifest(name)],
+        'disruption-budget.yaml': [disruptionBudget(name)],
+        'autoscaler.yaml': deployed[name].scale.by === 'cpu' ? [cpuAutoscaler(name)] : [],
+      },
+      { environment: environment(name) },
+    ),
+  );
+  const prepare = folder(
+    'base/prepare',
+    {
+      'service-account.yaml': [serviceAccount('prepare')],
+      'job.yaml': [
+        prepareJob('prepare', imageOf('pesewa'), { size: smallSize, secrets: messagingSecrets('prepare') }),
+      ],
+    },
+    { environment: environment('prepare') },
+  );
+  const component = (name: string, files: Files): Tree =>
+    folder(`components/${name}`, files, { kind: 'Component' });
+  const secrets = Object.fromEntries(
+    messagingServices.map((name) => [name, all[name].files.stored]),
+  ) as Record<MessagingService, readonly string[]>;
+  const userNames = [...messagingServices, kafkaUsers.prepare];
+  const parts: readonly Tree[] = [
+    {
+      'base/kustomization.yaml': kustomization('Kustomization', {
+        resources: ['platform', 'prepare', ...messagingServices],
+      }),
+    },
+    folder('base/platform', { 'platform.yaml': platform() }),
+    prepare,
+    ...services,
+    folder(
+      'base/provider-simulator',
+      { 'provider-simulator.yaml': simulator(all['provider-simulator'].files.stored) },
+      { environment: environment('provider-simulator') },
+    ),
+    component('kafka-strimzi', {
+      'kafka.yaml': kafkaCluster(),
+      'topics.yaml': allTopics().map(topicManifest),
+      'users.yaml': users(),
+    }),
+    component('mongodb', { 'mongodb.yaml': mongodbCluster(), 'backup.yaml': backupManifests() }),
+    component('network-policies', { 'policies.yaml': networkPolicies() }),
+    component('monitoring', { 'monitoring.yaml': monitoring() }),
+    component('keda', { 'scaled-objects.yaml': keda() }),
+    component('external-secrets', {
+      'settings.yaml': userNames.map((name) => settingsSecret(name, all[name].files.stored)),
+      'mongodb.yaml': [...userNames, mongodbUsers.backup].map(mongodbPassword),
+      'backup.yaml': [backupSecret()],
+    }),
+    component('gateway', { 'gateway.yaml': gatewayManifests() }),
+    ...overlays(secrets).map(({ path, fields }) => ({
+      [`${path}/kustomization.yaml`]: kustomization('Kustomization', fields),
+    })),
+  ];
+  return Object.assign({}, ...parts) as Tree;
+}

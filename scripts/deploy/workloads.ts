@@ -1,0 +1,192 @@
+import type { MessagingService } from '@pesewa/contracts';
+import { deployed, ending, serviceOf } from './model.ts';
+import { labelsOf, type Manifest, manifest, selectorOf } from './objects.ts';
+import { podTemplate, spreadOver } from './pods.ts';
+import { site } from './site.ts';
+
+/** Classes of priority: what moves money goes before what reports on it. */
+export const priorities = { payments: 'pesewa-payments', support: 'pesewa-support' } as const;
+
+/** Runs a service, or what it is told to. */
+export const nodeCommand = ['node', 'src/main.ts'] as const;
+
+/** The image of a part of ours; which one exactly is said by the overlay. */
+export const imageOf = (name: string): string => `${site.imageRegistry}/${name}`;
+
+const probe = (
+  path: string,
+  every: { readonly periodSeconds: number; readonly failureThreshold: number },
+) => ({
+  httpGet: { path, port: 'operations' },
+  timeoutSeconds: 3,
+  ...every,
+});
+
+/** Ports and probes of a service's container, and how it ends. */
+export const serviceContainer = (name: string) => {
+  const { port, operationsPort, isPublic } = serviceOf(name);
+  return {
+    ports: [
+      ...(isPublic ? [{ name: 'http', containerPort: port, protocol: 'TCP' }] : []),
+      { name: 'operations', containerPort: operationsPort, protocol: 'TCP' },
+    ],
+    // A gateway that reads its own topics after a restore begins late: five minutes.
+    startupProbe: probe('/livez', { periodSeconds: 5, failureThreshold: 60 }),
+    readinessProbe: probe('/readyz', { periodSeconds: 5, failureThreshold: 2 }),
+    livenessProbe: probe('/livez', { periodSeconds: 10, failureThreshold: 6 }),
+    // Endpoints are taken out while the Pod is already ending: it goes on serving for that long.
+    lifecycle: { preStop: { sleep: { seconds: ending.preStopSeconds } } },
+  };
+};
+
+/** An account without any rights: none of ours asks the API server anything. */
+export const serviceAccount = (name: string): Manifest =>
+  manifest('v1', 'ServiceAccount', name, { component: 'platform' }, { automountServiceAccountToken: false });
+
+/** The Service of a part: what it serves publicly, and its operations. */
+export const serviceManifest = (name: string): Manifest => {
+  const { port, operationsPort, isPublic } = serviceOf(name);
+  const of = (portName: string, number: number) => ({
+    name: portName,
+    port: number,
+    targetPort: portName,
+    protocol: 'TCP',
+    appProtocol: 'http',
+  });
+  return manifest(
+    'v1',
+    'Service',
+    name,
+    { component: 'service' },
+    {
+      spec: {
+        type: 'ClusterIP',
+        selector: selectorOf(name),
+        ports: [...(isPublic ? [of('http', port)] : []), of('operations', operationsPort)],
+      },
+    },
+  );
+};
+
+/** The secrets of a service between MongoDB and Kafka. */
+export const messagingSecrets = (name: string) => ({ stored: true, kafkaUser: name, mongodb: true });
+
+/** Files are read once, at the start: where Reloader runs, a secret that has changed rolls its Pods. */
+const restartedByReloader = { 'reloader.stakater.com/auto': 'true' };
+
+/** A service's Deployment; how many replicas it has is for its autoscaler to say. */
+export function deployment(name: MessagingService): Manifest {
+  return manifest(
+    'apps/v1',
+    'Deployment',
+    name,
+    { component: 'service', annotations: restartedByReloader },
+    {
+      spec: {
+        selector: { matchLabels: selectorOf(name) },
+        strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+        minReadySeconds: 10,
+        progressDeadlineSeconds: 900,
+        revisionHistoryLimit: 5,
+        template: podTemplate({
+          name,
+          component: 'service',
+          image: imageOf(name),
+          command: nodeCommand,
+          size: deployed[name].size,
+          secrets: messagingSecrets(name),
+          priority: priorities.payments,
+          container: serviceContainer(name),
+          pod: { topologySpreadConstraints: spreadOver(selectorOf(name), ['pod-template-hash']) },
+        }),
+      },
+    },
+  );
+}
+
+/** Lets nodes be emptied one Pod at a time; a Pod that is not ready holds none of them up. */
+export const disruptionBudget = (name: string): Manifest =>
+  manifest(
+    'policy/v1',
+    'PodDisruptionBudget',
+    name,
+    { component: 'service' },
+    {
+      spec: {
+        maxUnavailable: 1,
+        unhealthyPodEvictionPolicy: 'AlwaysAllow',
+        selector: { matchLabels: selectorOf(name) },
+      },
+    },
+  );
+
+const CPU_UTILIZATION = 60;
+
+/** Scales by CPU what serves requests: up at once, down slowly. */
+export function cpuAutoscaler(name: MessagingService): Manifest {
+  const { min, max } = deployed[name].scale;
+  return manifest(
+    'autoscaling/v2',
+    'HorizontalPodAutoscaler',
+    name,
+    { component: 'service' },
+    {
+      spec: {
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
+        minReplicas: min,
+        maxReplicas: max,
+        metrics: [
+          {
+            type: 'Resource',
+            resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: CPU_UTILIZATION } },
+          },
+        ],
+        behavior: {
+          scaleUp: {
+            stabilizationWindowSeconds: 0,
+            selectPolicy: 'Max',
+            policies: [{ type: 'Pods', value: 2, periodSeconds: 60 }],
+          },
+          scaleDown: {
+            stabilizationWindowSeconds: 300,
+            selectPolicy: 'Min',
+            policies: [{ type: 'Pods', value: 1, periodSeconds: 120 }],
+          },
+        },
+      },
+    },
+  );
+}
+
+/** A Job that prepares something before the services are rolled out; doing it again is safe. */
+export function prepareJob(
+  name: string,
+  image: string,
+  options: Pick<Parameters<typeof podTemplate>[0], 'size' | 'secrets'>,
+): Manifest {
+  return manifest(
+    'batch/v1',
+    'Job',
+    name.startsWith('prepare') ? name : `prepare-${name}`,
+    { component: 'prepare', of: name },
+    {
+      spec: {
+        backoffLimit: 6,
+        activeDeadlineSeconds: 900,
+        ttlSecondsAfterFinished: 86_400,
+        template: podTemplate({
+          name,
+          component: 'prepare',
+          image,
+          command: [...nodeCommand, 'prepare'],
+          priority: priorities.support,
+          pod: { restartPolicy: 'OnFailure' },
+          ...options,
+        }),
+      },
+    },
+  );
+}
+
+/** The labels of a Pod of the operators': the command line, or a console. */
+export const operatorLabels = labelsOf('operator-tools', 'maintenance');
