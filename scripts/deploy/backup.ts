@@ -24,13 +24,16 @@ mv "$file.partial" "$file"
 find ${BACKUPS} -name '*.archive.gz*' -mtime +${KEEP_DAYS} -delete
 `.trim();
 
-/** Puts the newest backup into an empty MongoDB beside it, up to the moment at which the backup ended. */
+/**
+ * Puts the newest backup into an empty MongoDB beside it, up to the moment at which the backup ended. All of it: where
+ * `mongorestore` replays what came during a backup it leaves nothing out.
+ */
 const restore = `
 mongosh --quiet --eval 'rs.initiate({ _id: "restore", members: [{ _id: 0, host: "127.0.0.1:27017" }] })'
 until mongosh --quiet --eval 'db.hello().isWritablePrimary' | grep -q true; do sleep 1; done
 newest="$(ls -1 ${BACKUPS}/*.archive.gz | tail -n 1)"
 echo "restoring $newest"
-mongorestore --oplogReplay --gzip --archive="$newest" --nsExclude='admin.*' --nsExclude='config.*'
+mongorestore --oplogReplay --gzip --archive="$newest"
 `.trim();
 
 const shell = (script: string) => ['bash', '-euo', 'pipefail', '-c', script];
