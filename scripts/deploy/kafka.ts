@@ -44,6 +44,9 @@ export const topicManifest = ({ name, partitions, cleanup, retentionDays }: Topi
     },
   });
 
+/** What whoever uses a topic may see of it: services check how it is kept before they start (ADR 49). */
+const SEES = ['Describe', 'DescribeConfigs'] as const;
+
 /** What a user may do with one thing. */
 interface Acl {
   readonly type: 'topic' | 'group';
@@ -57,7 +60,7 @@ function aclsOf(name: MessagingService): readonly Acl[] {
   const operations = new Map<string, Set<string>>();
   const allow = (topicNames: readonly TopicName[], operation: string) => {
     for (const topic of topicNames) {
-      const known = operations.get(topics[topic].name) ?? new Set(['Describe']);
+      const known = operations.get(topics[topic].name) ?? new Set<string>(SEES);
       operations.set(topics[topic].name, known.add(operation));
     }
   };
@@ -71,7 +74,7 @@ function aclsOf(name: MessagingService): readonly Acl[] {
     ),
     ...(isConsumer
       ? ([
-          { type: 'topic', name: parkedTopic(name).name, operations: ['Describe', 'Write'] },
+          { type: 'topic', name: parkedTopic(name).name, operations: [...SEES, 'Write'] },
           { type: 'group', name, operations: ['Describe', 'Read'] },
         ] as const)
       : []),
@@ -81,7 +84,7 @@ function aclsOf(name: MessagingService): readonly Acl[] {
 
 /** What creates topics may do: that, and see which are there. */
 const prepareAcls = (): readonly Acl[] =>
-  allTopics().map(({ name }) => ({ type: 'topic', name, operations: ['Create', 'Describe'] }));
+  allTopics().map(({ name }) => ({ type: 'topic', name, operations: [...SEES, 'Create'] }));
 
 /** The services that are scaled by how far they lag behind. */
 export const scaledByLag = (): readonly MessagingService[] =>

@@ -8,7 +8,8 @@ const part = { component: 'platform', of: 'mongodb' } as const;
 /** The user and the account that the operator's images expect. */
 const MONGODB_USER = 2_000;
 const DATABASE_ACCOUNT = 'mongodb-database';
-const ALTERS = 'altersCollections';
+/** What services ask a server at their start besides what they read. */
+const START_CHECKS = 'startChecks';
 /** Ends what a killed process left behind; the design asks for ten seconds at most (ADR 13). */
 const TRANSACTION_SECONDS = 10;
 
@@ -17,32 +18,32 @@ interface Role {
   readonly db: string;
 }
 
-/** Users of MongoDB that are no service: what prepares the directory, and what backs up. */
+/** Users of MongoDB that are no service: what prepares, and what backs up. */
 export const mongodbUsers = { prepare: 'prepare', backup: 'backup' } as const;
 
-/** The roles of a service: it writes in its own database, and reads those that it is declared to read. */
+/** The roles of a service: it writes in its own database, reads those that it is declared to read, and asks a setting. */
 function rolesOf(name: MessagingService): readonly Role[] {
-  const { database, readsDatabases, altersCollections } = services[name].messaging;
+  const { database, readsDatabases } = services[name].messaging;
   return [
     { name: 'readWrite', db: database },
-    ...(altersCollections ? [{ name: ALTERS, db: database }] : []),
     ...readsDatabases.map((db) => ({ name: 'read', db })),
+    { name: START_CHECKS, db: 'admin' },
   ];
 }
 
-/** A right that `readWrite` lacks: to change the options of a collection that exists. */
-const alteringRoles = () =>
-  messagingServices
-    .filter((name) => services[name].messaging.altersCollections)
-    .map((name) => {
-      const { database: db } = services[name].messaging;
-      return {
-        role: ALTERS,
-        db,
-        privileges: [{ resource: { db, collection: '' }, actions: ['collMod'] }],
-        roles: [],
-      };
-    });
+/** The roles of what prepares: it makes collections and indexes in every database, and reads no record of them. */
+const prepareRoles = (): readonly Role[] => [
+  { name: 'readWrite', db: 'directory' },
+  ...messagingServices.map((name) => ({ name: 'dbAdmin', db: services[name].messaging.database })),
+];
+
+/** The right to read settings of the server, which no role of a database has. */
+const startChecks = {
+  role: START_CHECKS,
+  db: 'admin',
+  privileges: [{ resource: { cluster: true }, actions: ['getParameter'] }],
+  roles: [],
+};
 
 const user = (name: string, roles: readonly Role[]) => ({
   name,
@@ -54,7 +55,7 @@ const user = (name: string, roles: readonly Role[]) => ({
 
 const users = () => [
   ...messagingServices.map((name) => user(name, rolesOf(name))),
-  user(mongodbUsers.prepare, [{ name: 'readWrite', db: 'directory' }]),
+  user(mongodbUsers.prepare, prepareRoles()),
   user(mongodbUsers.backup, [{ name: 'backup', db: 'admin' }]),
 ];
 
@@ -88,7 +89,7 @@ const replicaSet = (): Manifest =>
       featureCompatibilityVersion: '8.0',
       security: {
         authentication: { modes: ['SCRAM'], ignoreUnknownUsers: true },
-        roles: alteringRoles(),
+        roles: [startChecks],
         tls: {
           enabled: true,
           certificateKeySecretRef: { name: mongodb.tlsSecret },

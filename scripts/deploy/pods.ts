@@ -63,14 +63,19 @@ export interface SecretFiles {
   /** The Kafka user whose password is mounted. */
   readonly kafkaUser?: string;
   readonly mongodb: boolean;
+  /** Whether it goes to MongoDB as the user that prepares databases. */
+  readonly prepares?: boolean;
 }
+
+/** The file with the connection string of the user that prepares. */
+const PREPARE_FILE = 'PREPARE_MONGODB_URL';
 
 const item = (secret: string, key: string, file: string) => ({
   secret: { name: secret, items: [{ key, path: file }] },
 });
 
 /** One directory with a file for each secret, whoever made it. */
-const secretsVolume = (name: string, { stored, kafkaUser, mongodb: hasMongodb }: SecretFiles) => ({
+const secretsVolume = (name: string, { stored, kafkaUser, mongodb: hasMongodb, prepares }: SecretFiles) => ({
   name: 'secrets',
   projected: {
     defaultMode: SECRET_MODE,
@@ -82,6 +87,7 @@ const secretsVolume = (name: string, { stored, kafkaUser, mongodb: hasMongodb }:
             item(`${kafka.userSecretPrefix}${kafkaUser}`, 'password', 'KAFKA_SASL_PASSWORD'),
             item(kafka.caSecret, 'ca.crt', 'KAFKA_TLS_CA'),
           ]),
+      ...(prepares ? [item('prepare-settings', 'MONGODB_URL', PREPARE_FILE)] : []),
       ...(hasMongodb ? [item(mongodb.tlsSecret, 'ca.crt', MONGODB_CA_FILE)] : []),
     ],
   },
@@ -126,7 +132,12 @@ export function podTemplate(options: PodOptions) {
           image,
           command,
           envFrom: [{ configMapRef: { name: `${name}-config` } }],
-          env: [{ name: 'NODE_OPTIONS', value: nodeOptions(size) }],
+          env: [
+            { name: 'NODE_OPTIONS', value: nodeOptions(size) },
+            ...(secrets.prepares
+              ? [{ name: 'MONGODB_URL_FILE', value: `${SECRETS_DIRECTORY}/${PREPARE_FILE}` }]
+              : []),
+          ],
           ...container,
           resources: resourcesOf(size),
           securityContext: containerSecurity,

@@ -20,7 +20,6 @@ import { podRules } from './policies/pods.ts';
 import { at, type Installation, named, ofKind, type Rendered, titleOf } from './policies/rendered.ts';
 import { scalingRules } from './policies/scaling.ts';
 import { serviceRules } from './policies/services.ts';
-import { simulatorRails } from './simulator.ts';
 
 const directory = path.join(repositoryRoot, 'deploy', 'kubernetes', 'overlays');
 const installations = ['dev', 'staging', 'production'].map(
@@ -109,6 +108,18 @@ async function schemaOf(service: string): Promise<Schema> {
   return schema;
 }
 
+/** A rail that signs its callbacks: production asks for that. */
+const rails = JSON.stringify([
+  {
+    name: 'upstream',
+    connector: 'upstream',
+    transferUrl: 'https://rail.example',
+    collectionsUrl: 'https://rail.example',
+    publicKey: 'a-public-key',
+    callbackSecrets: [`whsec_${Buffer.alloc(32).toString('base64')}`],
+  },
+]);
+
 /** What a platform's store of secrets holds, and its operators make. */
 const files = (objects: readonly Rendered[], service: string): Readonly<Record<string, string>> => ({
   KAFKA_TLS_CA: authority,
@@ -117,7 +128,7 @@ const files = (objects: readonly Rendered[], service: string): Readonly<Record<s
   SCHEMA_REGISTRY_PASSWORD: password,
   OPERATOR_TOKEN: password,
   OPERATORS: '',
-  RAILS: simulatorRails('a-public-key'),
+  RAILS: rails,
   MONGODB_URL: String(
     at(named(objects, 'ExternalSecret', `${service}-settings`), 'spec.target.template.data.MONGODB_URL'),
   ).replace(/\{\{.*?\}\}/, password),

@@ -107,7 +107,10 @@ export async function generateTree(): Promise<Tree> {
       {
         'service-account.yaml': [serviceAccount(name)],
         'prepare.yaml': [
-          prepareJob(name, imageOf(name), { size: deployed[name].size, secrets: messagingSecrets(name) }),
+          prepareJob(name, imageOf(name), {
+            size: deployed[name].size,
+            secrets: { ...messagingSecrets(name), prepares: true },
+          }),
         ],
         'deployment.yaml': [deployment(name)],
         'service.yaml': [serviceManifest(name)],

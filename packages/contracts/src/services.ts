@@ -14,8 +14,6 @@ export type DatabaseName =
 export interface MessagingUse {
   /** Its own database, in which it alone writes. */
   readonly database: DatabaseName;
-  /** Whether it changes options of collections that exist (`collMod`), which writing in them does not allow. */
-  readonly altersCollections: boolean;
   /** Databases of others that it reads. */
   readonly readsDatabases: readonly DatabaseName[];
   readonly produces: readonly TopicName[];
@@ -57,7 +55,6 @@ export const services = {
     isPublic: false,
     messaging: {
       database: 'ledger',
-      altersCollections: true,
       readsDatabases: ['directory'],
       produces: ['ledger', 'wallets', 'ledgerCommands'],
       consumes: ['payouts', 'collections', 'ledgerCommands'],
@@ -73,7 +70,6 @@ export const services = {
     isPublic: true,
     messaging: {
       database: 'payouts',
-      altersCollections: false,
       readsDatabases: ['directory'],
       produces: ['payouts'],
       consumes: ['ledger', 'railNotices', 'wallets'],
@@ -89,7 +85,6 @@ export const services = {
     isPublic: true,
     messaging: {
       database: 'collections',
-      altersCollections: false,
       readsDatabases: ['directory'],
       produces: ['collections'],
       consumes: ['railNotices'],
@@ -105,7 +100,6 @@ export const services = {
     isPublic: true,
     messaging: {
       database: 'ingress',
-      altersCollections: true,
       readsDatabases: [],
       produces: ['railNotices'],
       consumes: [],
@@ -121,7 +115,6 @@ export const services = {
     isPublic: false,
     messaging: {
       database: 'webhooks',
-      altersCollections: false,
       readsDatabases: ['directory'],
       produces: ['webhooks'],
       consumes: ['payouts', 'collections'],
@@ -137,7 +130,6 @@ export const services = {
     isPublic: false,
     messaging: {
       database: 'reconciler',
-      altersCollections: false,
       readsDatabases: ['payouts', 'collections', 'ingress', 'ledger', 'webhooks'],
       produces: ['railNotices', 'reconciliation'],
       consumes: ['payouts', 'collections', 'ledger', 'railNotices'],

@@ -43,6 +43,7 @@ function neededBy(name: MessagingService): readonly string[] {
     names.flatMap((topic) => [
       `${operation} topic ${topics[topic].name}`,
       `Describe topic ${topics[topic].name}`,
+      `DescribeConfigs topic ${topics[topic].name}`,
     ]);
   const own =
     consumes.length === 0
@@ -52,6 +53,7 @@ function neededBy(name: MessagingService): readonly string[] {
           `Describe group ${name}`,
           `Write topic ${name}.parked.v1`,
           `Describe topic ${name}.parked.v1`,
+          `DescribeConfigs topic ${name}.parked.v1`,
         ];
   return [
     ...new Set([
@@ -114,7 +116,11 @@ export const kafkaRules: readonly Rule[] = [
     name: 'what prepares creates topics and reads none; what scales sees the groups that it scales',
     check: ({ objects }) => {
       const prepare = declaredTopics
-        .flatMap(({ name }) => [`Create topic ${name}`, `Describe topic ${name}`])
+        .flatMap(({ name }) => [
+          `Create topic ${name}`,
+          `Describe topic ${name}`,
+          `DescribeConfigs topic ${name}`,
+        ])
         .toSorted();
       const scaled = messagingServices.filter((name) => named(objects, 'ScaledObject', name));
       const keda = [

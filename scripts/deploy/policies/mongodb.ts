@@ -1,8 +1,4 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { type MessagingService, messagingServices, services } from '@pesewa/contracts';
-import { repositoryRoot } from '../../command.ts';
-import { listSourceFiles } from '../../source-files.ts';
 import {
   at,
   type Fields,
@@ -23,20 +19,12 @@ const mongodb = (objects: readonly Rendered[]): Fields => specOf(ofKind(objects,
 const userOf = (objects: readonly Rendered[], name: string): Fields | undefined =>
   listAt(mongodb(objects), 'users').find((user) => user['name'] === name);
 
-/** Whether a service's sources change options of collections that exist. */
-const altersCollections = (database: string): boolean => {
-  const owner = messagingServices.find((name) => services[name].messaging.database === database) ?? '';
-  return listSourceFiles(repositoryRoot, `services/${owner}/src`)
-    .filter((file) => file.endsWith('.ts') && !/\.(?:test|fixture)\.ts$/.test(file))
-    .some((file) => readFileSync(path.join(repositoryRoot, file), 'utf8').includes('collMod'));
-};
-
 const rolesOf = (name: MessagingService): readonly string[] => {
   const { database, readsDatabases } = services[name].messaging;
   return [
     `readWrite ${database}`,
-    ...(altersCollections(database) ? [`altersCollections ${database}`] : []),
     ...readsDatabases.map((one) => `read ${one}`),
+    'startChecks admin',
   ].toSorted();
 };
 
@@ -79,6 +67,35 @@ export const mongodbRules: readonly Rule[] = [
       (objects) =>
         ((userOf(objects, 'webhook-ingress') as Fields)['roles'] = [{ name: 'root', db: 'admin' }]),
       (objects) => void (listAt(userOf(objects, 'ledger'), 'roles') as Fields[]).pop(),
+    ],
+  },
+  {
+    name: 'what prepares may make collections in each database, and read the records of none but the directory',
+    check: ({ objects }) => {
+      const roles = listAt(userOf(objects, 'prepare'), 'roles').map(
+        (role) => `${textAt(role, 'name')} ${textAt(role, 'db')}`,
+      );
+      const wanted = [
+        'readWrite directory',
+        ...messagingServices.map((name) => `dbAdmin ${services[name].messaging.database}`),
+      ];
+      const jobs = messagingServices.filter((name) => {
+        const [container] = listAt(named(objects, 'Job', `prepare-${name}`), 'spec.template.spec.containers');
+        return !listAt(container, 'env').some(
+          (one) => one['name'] === 'MONGODB_URL_FILE' && one['value'] === '/etc/pesewa/PREPARE_MONGODB_URL',
+        );
+      });
+      return [...jobs, ...(isSame(roles.toSorted(), wanted.toSorted()) ? [] : ['prepare'])];
+    },
+    violations: [
+      (objects) => ((userOf(objects, 'prepare') as Fields)['roles'] = [{ name: 'root', db: 'admin' }]),
+      (objects) => {
+        const [container = {}] = listAt(
+          named(objects, 'Job', 'prepare-ledger'),
+          'spec.template.spec.containers',
+        );
+        container['env'] = [];
+      },
     ],
   },
   {
