@@ -18,8 +18,8 @@ interface Role {
   readonly db: string;
 }
 
-/** Users of MongoDB that are no service: what prepares, and what backs up. */
-export const mongodbUsers = { prepare: 'prepare', backup: 'backup' } as const;
+/** Users of MongoDB that are no service: what prepares, what backs up, and people at the command line. */
+export const mongodbUsers = { prepare: 'prepare', backup: 'backup', operators: 'operators' } as const;
 
 /** The roles of a service: it writes in its own database, reads those that it is declared to read, and asks a setting. */
 function rolesOf(name: MessagingService): readonly Role[] {
@@ -35,6 +35,12 @@ function rolesOf(name: MessagingService): readonly Role[] {
 const prepareRoles = (): readonly Role[] => [
   { name: 'readWrite', db: 'directory' },
   ...messagingServices.map((name) => ({ name: 'dbAdmin', db: services[name].messaging.database })),
+];
+
+/** The roles of people: they keep the merchants' settings, and audit what services have written. */
+const operatorRoles = (): readonly Role[] => [
+  { name: 'readWrite', db: 'directory' },
+  ...messagingServices.map((name) => ({ name: 'read', db: services[name].messaging.database })),
 ];
 
 /** The right to read settings of the server, which no role of a database has. */
@@ -56,6 +62,7 @@ const user = (name: string, roles: readonly Role[]) => ({
 const users = () => [
   ...messagingServices.map((name) => user(name, rolesOf(name))),
   user(mongodbUsers.prepare, prepareRoles()),
+  user(mongodbUsers.operators, operatorRoles()),
   user(mongodbUsers.backup, [{ name: 'backup', db: 'admin' }]),
 ];
 

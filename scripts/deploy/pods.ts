@@ -9,11 +9,10 @@ const SECRET_MODE = 0o440;
 /** Room for what a process writes, all of it under `/tmp`. */
 const TMP_MI = 64;
 
-/** The security of a Pod, as the namespace's policy `restricted` wants it. */
+/** The security of a Pod, as the namespace's policy `restricted` wants it; its group is the image's. */
 export const podSecurity = (user = NODE_USER) => ({
   runAsNonRoot: true,
   runAsUser: user,
-  runAsGroup: user,
   fsGroup: user,
   fsGroupChangePolicy: 'OnRootMismatch',
   seccompProfile: { type: 'RuntimeDefault' },

@@ -97,30 +97,40 @@ async function environments(): Promise<Readonly<Record<ServiceName | 'prepare', 
   >;
 }
 
-/** Everything below `deploy/kubernetes`. */
-export async function generateTree(): Promise<Tree> {
-  const all = await environments();
-  const environment = (name: ServiceName | 'prepare') => ({ name, text: environmentFile(all[name]) });
-  const services = messagingServices.map((name) =>
-    folder(
-      `base/${name}`,
-      {
-        'service-account.yaml': [serviceAccount(name)],
-        'prepare.yaml': [
-          prepareJob(name, imageOf(name), {
-            size: deployed[name].size,
-            secrets: { ...messagingSecrets(name), prepares: true },
-          }),
-        ],
-        'deployment.yaml': [deployment(name)],
-        'service.yaml': [serviceManifest(name)],
-        'disruption-budget.yaml': [disruptionBudget(name)],
-        'autoscaler.yaml': deployed[name].scale.by === 'cpu' ? [cpuAutoscaler(name)] : [],
-      },
-      { environment: environment(name) },
-    ),
+type Environments = Awaited<ReturnType<typeof environments>>;
+
+const configured = (all: Environments, name: ServiceName | 'prepare') => ({
+  environment: { name, text: environmentFile(all[name]) },
+});
+
+const serviceFolder = (name: MessagingService, all: Environments): Tree =>
+  folder(
+    `base/${name}`,
+    {
+      'service-account.yaml': [serviceAccount(name)],
+      'prepare.yaml': [
+        prepareJob(name, imageOf(name), {
+          size: deployed[name].size,
+          secrets: { ...messagingSecrets(name), prepares: true },
+        }),
+      ],
+      'deployment.yaml': [deployment(name)],
+      'service.yaml': [serviceManifest(name)],
+      'disruption-budget.yaml': [disruptionBudget(name)],
+      'autoscaler.yaml': deployed[name].scale.by === 'cpu' ? [cpuAutoscaler(name)] : [],
+    },
+    configured(all, name),
   );
-  const prepare = folder(
+
+/** What an installation runs, whatever it stands on. */
+const base = (all: Environments): readonly Tree[] => [
+  {
+    'base/kustomization.yaml': kustomization('Kustomization', {
+      resources: ['platform', 'prepare', ...messagingServices],
+    }),
+  },
+  folder('base/platform', { 'platform.yaml': platform() }),
+  folder(
     'base/prepare',
     {
       'service-account.yaml': [serviceAccount('prepare')],
@@ -128,28 +138,22 @@ export async function generateTree(): Promise<Tree> {
         prepareJob('prepare', imageOf('pesewa'), { size: smallSize, secrets: messagingSecrets('prepare') }),
       ],
     },
-    { environment: environment('prepare') },
-  );
+    configured(all, 'prepare'),
+  ),
+  ...messagingServices.map((name) => serviceFolder(name, all)),
+  folder(
+    'base/provider-simulator',
+    { 'provider-simulator.yaml': simulator(all['provider-simulator'].files.stored) },
+    configured(all, 'provider-simulator'),
+  ),
+];
+
+/** What it stands on, each part by itself, so that an installation can leave out what it has elsewhere. */
+function components(all: Environments): readonly Tree[] {
   const component = (name: string, files: Files): Tree =>
     folder(`components/${name}`, files, { kind: 'Component' });
-  const secrets = Object.fromEntries(
-    messagingServices.map((name) => [name, all[name].files.stored]),
-  ) as Record<MessagingService, readonly string[]>;
   const userNames = [...messagingServices, kafkaUsers.prepare];
-  const parts: readonly Tree[] = [
-    {
-      'base/kustomization.yaml': kustomization('Kustomization', {
-        resources: ['platform', 'prepare', ...messagingServices],
-      }),
-    },
-    folder('base/platform', { 'platform.yaml': platform() }),
-    prepare,
-    ...services,
-    folder(
-      'base/provider-simulator',
-      { 'provider-simulator.yaml': simulator(all['provider-simulator'].files.stored) },
-      { environment: environment('provider-simulator') },
-    ),
+  return [
     component('kafka-strimzi', {
       'kafka.yaml': kafkaCluster(),
       'topics.yaml': allTopics().map(topicManifest),
@@ -161,13 +165,21 @@ export async function generateTree(): Promise<Tree> {
     component('keda', { 'scaled-objects.yaml': keda() }),
     component('external-secrets', {
       'settings.yaml': userNames.map((name) => settingsSecret(name, all[name].files.stored)),
-      'mongodb.yaml': [...userNames, mongodbUsers.backup].map(mongodbPassword),
+      'mongodb.yaml': [...userNames, mongodbUsers.operators, mongodbUsers.backup].map(mongodbPassword),
       'backup.yaml': [backupSecret()],
     }),
     component('gateway', { 'gateway.yaml': gatewayManifests() }),
-    ...overlays(secrets).map(({ path, fields }) => ({
-      [`${path}/kustomization.yaml`]: kustomization('Kustomization', fields),
-    })),
   ];
-  return Object.assign({}, ...parts) as Tree;
+}
+
+/** Everything below `deploy/kubernetes`. */
+export async function generateTree(): Promise<Tree> {
+  const all = await environments();
+  const secrets = Object.fromEntries(
+    messagingServices.map((name) => [name, all[name].files.stored]),
+  ) as Record<MessagingService, readonly string[]>;
+  const installations = overlays(secrets).map(({ path, fields }) => ({
+    [`${path}/kustomization.yaml`]: kustomization('Kustomization', fields),
+  }));
+  return Object.assign({}, ...base(all), ...components(all), ...installations) as Tree;
 }

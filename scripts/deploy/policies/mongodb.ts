@@ -70,6 +70,30 @@ export const mongodbRules: readonly Rule[] = [
     ],
   },
   {
+    name: 'nobody but the backup has a right over all databases, and people write in the directory alone',
+    check: ({ objects }) =>
+      listAt(mongodb(objects), 'users')
+        .filter((user) => {
+          const roles = listAt(user, 'roles').map((role) => `${textAt(role, 'name')} ${textAt(role, 'db')}`);
+          const name = textAt(user, 'name');
+          const wide = roles.filter((role) =>
+            /admin$|Any|root|cluster/.test(role.replace('startChecks admin', '')),
+          );
+          const written = roles.filter((role) => role.startsWith('readWrite '));
+          return (
+            !isSame(wide, name === 'backup' ? ['backup admin'] : []) ||
+            (name === 'operators' && !isSame(written, ['readWrite directory']))
+          );
+        })
+        .map((user) => textAt(user, 'name')),
+    violations: [
+      (objects) =>
+        ((userOf(objects, 'ledger') as Fields)['roles'] = [{ name: 'readWriteAnyDatabase', db: 'admin' }]),
+      (objects) =>
+        ((userOf(objects, 'operators') as Fields)['roles'] = [{ name: 'readWrite', db: 'ledger' }]),
+    ],
+  },
+  {
     name: 'what prepares may make collections in each database, and read the records of none but the directory',
     check: ({ objects }) => {
       const roles = listAt(userOf(objects, 'prepare'), 'roles').map(
