@@ -10,7 +10,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 const milli = (cpu: string): number => (cpu.endsWith('m') ? Number.parseInt(cpu, 10) : 1_000 * Number(cpu));
 
 /** What Kafka, MongoDB, their operators' helpers and the Jobs may take beside the services. */
-const others = { cpu: 16_000, memoryMi: 49_152, pods: 30, ephemeralMi: 30_720 };
+const others = { cpu: 16_000, memoryMi: 81_920, pods: 30, ephemeralMi: 30_720 };
 
 /** What all services take at their most, with the one more of a roll-out. */
 function most(): {

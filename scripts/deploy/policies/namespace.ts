@@ -3,11 +3,14 @@ import {
   containersOf,
   type Fields,
   listAt,
+  mebibytes,
   named,
+  numberAt,
   ofKind,
   podsOf,
   type Rendered,
   type Rule,
+  specOf,
   titleOf,
 } from './rendered.ts';
 
@@ -22,6 +25,30 @@ const first = (objects: readonly Rendered[], kind: string): Fields => ofKind(obj
 
 const repeats = (items: readonly Fields[], keyOf: (item: Fields) => unknown): boolean =>
   new Set(items.map(keyOf)).size < items.length;
+
+/** The memory of containers together. */
+const memoryOf = (containers: readonly Fields[]): number =>
+  containers.reduce((total, one) => total + mebibytes(at(one, 'resources.limits.memory')), 0);
+
+/** How many Pods of an object there may be at once: at its most, with the one more of a roll-out. */
+function mostOf(objects: readonly Rendered[], { kind, metadata: { name } }: Rendered): number {
+  if (kind !== 'Deployment') return 1;
+  const most = numberAt(named(objects, 'HorizontalPodAutoscaler', name), 'spec.maxReplicas');
+  return 1 + (most > 0 ? most : numberAt(named(objects, 'ScaledObject', name), 'spec.maxReplicaCount'));
+}
+
+/** The memory of all that the manifests ask for, operators' Pods included. */
+function memoryAtMost(objects: readonly Rendered[]): number {
+  const pods = podsOf(objects).map((pod) => memoryOf(containersOf(pod)) * mostOf(objects, pod.owner));
+  const pools = ofKind(objects, 'KafkaNodePool').map(
+    (pool) => numberAt(pool, 'spec.replicas') * memoryOf([specOf(pool)]),
+  );
+  const members = ofKind(objects, 'MongoDBCommunity').map(
+    (one) =>
+      numberAt(one, 'spec.members') * memoryOf(listAt(one, 'spec.statefulSet.spec.template.spec.containers')),
+  );
+  return [...pods, ...pools, ...members].reduce((total, one) => total + one, 0);
+}
 
 /** Rules over the namespace, and over what an API server takes at all. */
 export const namespaceRules: readonly Rule[] = [
@@ -69,6 +96,22 @@ export const namespaceRules: readonly Rule[] = [
           objects.findIndex(({ kind }) => kind === 'LimitRange'),
           1,
         ),
+    ],
+  },
+  {
+    name: 'the quota has room for everything at its most',
+    check: ({ objects }) => {
+      const limit = (at(first(objects, 'ResourceQuota'), 'spec.hard') as Fields | undefined)?.[
+        'limits.memory'
+      ];
+      const needed = memoryAtMost(objects);
+      return mebibytes(limit) >= needed
+        ? []
+        : [`${needed} MiB are asked for, and ${String(limit)} are there`];
+    },
+    violations: [
+      (objects) => ((at(first(objects, 'ResourceQuota'), 'spec.hard') as Fields)['limits.memory'] = '80Gi'),
+      (objects) => (specOf(named(objects, 'ScaledObject', 'ledger'))['maxReplicaCount'] = 800),
     ],
   },
   {
