@@ -85,7 +85,7 @@ async function openConsumer({ readyOnceJoined = false, joins = true } = {}) {
     sessionTimeoutMs: 10_000,
     connect,
     readyOnceJoined,
-    monotonicMs: () => 0,
+    monotonicMs: () => nowMs,
     health,
     clock,
     logger: createLogger({ name: 'test', level: 'silent' }),

@@ -36,7 +36,7 @@ const SESSION_SHARE_SURE = 0.9;
 interface Signs {
   joined: boolean;
   hasJoined: boolean;
-  /** When it was last born, or had an answer of Kafka. */
+  /** When it was last born, or had an answer of Kafka, by the monotonic clock: a step of the other must not restart everything. */
   lastHeardMs: number;
   /** The batches in our hands, each with when it was last heard of. */
   readonly batches: Set<{ lastSeenMs: number }>;
@@ -51,7 +51,7 @@ interface Signs {
 export function runConsumer(options: ConsumerOptions): AsyncDisposable {
   const closing = new AbortController();
   const { clock, health, group } = options;
-  const signs: Signs = { joined: false, hasJoined: false, lastHeardMs: clock.nowMs(), batches: new Set() };
+  const signs: Signs = { joined: false, hasJoined: false, lastHeardMs: options.monotonicMs(), batches: new Set() };
   const unjoined = 'not joined its group: Kafka does not answer, or another member is joining';
   health.addDetail(`consumer ${group}`, () => (signs.joined ? undefined : unjoined));
   if (options.readyOnceJoined) {
@@ -66,7 +66,7 @@ export function runConsumer(options: ConsumerOptions): AsyncDisposable {
     const sinceMs = clock.nowMs() - stalledMs;
     if ([...signs.batches].some(({ lastSeenMs }) => lastSeenMs < sinceMs)) throw new Error('stalled');
     // One that has neither an answer nor given up within that time does nothing any more, whatever Kafka does.
-    if (signs.lastHeardMs < clock.nowMs() - SILENCE_MAX_MS) throw new Error('silent');
+    if (signs.lastHeardMs < options.monotonicMs() - SILENCE_MAX_MS) throw new Error('silent');
   });
   const running = live(options, signs, closing.signal);
   return {
@@ -81,7 +81,7 @@ async function live(options: ConsumerOptions, signs: Signs, closing: AbortSignal
   let pauseMs: number = RESTART_PAUSE_MS.first;
   while (!closing.aborted) {
     const bornMs = options.clock.nowMs();
-    signs.lastHeardMs = bornMs;
+    signs.lastHeardMs = options.monotonicMs();
     const error = await consumeUntilCrash(options, signs, closing);
     signs.joined = false;
     if (closing.aborted) return;
@@ -185,7 +185,7 @@ function watch(
   const sure = () =>
     options.ownership.sureUntil(heartbeatSentMs + options.sessionTimeoutMs * SESSION_SHARE_SURE);
   consumer.on(events.REQUEST, ({ payload }) => {
-    signs.lastHeardMs = options.clock.nowMs();
+    signs.lastHeardMs = options.monotonicMs();
     // The broker counts a session from the request's arrival, which is no earlier than its departure.
     if (['Heartbeat', 'SyncGroup'].includes(payload.apiName))
       heartbeatSentMs = options.monotonicMs() - payload.duration;
