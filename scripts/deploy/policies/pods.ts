@@ -19,6 +19,7 @@ import {
   textAt,
   titleOf,
 } from './rendered.ts';
+import { configurationOf } from './services.ts';
 
 /** Lines about each Pod of which something is not so. */
 const eachPod =
@@ -224,21 +225,20 @@ export const podRules: readonly Rule[] = [
       podsOf(objects)
         .filter(({ owner }) => ['Deployment', 'StatefulSet'].includes(owner.kind))
         .filter(({ spec }) => {
-          const sleeps = listAt(spec, 'containers').map((one) =>
-            numberAt(one, 'lifecycle.preStop.sleep.seconds'),
-          );
-          const longest = Math.max(...sleeps);
-          const needed = longest + closeSeconds() + GRACE_MARGIN_SECONDS;
-          return !(
-            longest >= 5 &&
-            longest <= 10 &&
-            numberAt(spec, 'terminationGracePeriodSeconds') >= needed
-          );
+          const [one = {}] = listAt(spec, 'containers');
+          const sleep = numberAt(one, 'lifecycle.preStop.sleep.seconds');
+          // The process takes the delay twice (ADR 52).
+          const drain = (2 * Number(configurationOf(objects, one)['DRAIN_DELAY_MS'])) / 1_000;
+          const needed = sleep + drain + closeSeconds() + GRACE_MARGIN_SECONDS;
+          return !(sleep >= 5 && sleep <= 10 && numberAt(spec, 'terminationGracePeriodSeconds') >= needed);
         })
         .map(({ owner }) => titleOf(owner)),
     violations: [
       (objects) => {
         for (const { spec } of podsOf(objects)) spec['terminationGracePeriodSeconds'] = 30;
+      },
+      (objects) => {
+        for (const { data } of ofKind(objects, 'ConfigMap')) (data as Fields)['DRAIN_DELAY_MS'] = '10000';
       },
       (objects) => {
         for (const { spec } of podsOf(objects))
