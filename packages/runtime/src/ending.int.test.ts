@@ -7,8 +7,8 @@ import { expect, it, onTestFinished } from 'vitest';
 const TOKEN = 'token-of-the-operator';
 const service = fileURLToPath(new URL('./fixtures/ending-service.ts', import.meta.url));
 
-/** A process of the fixture that is ready, and what it has logged. */
-async function openProcess(environment: Readonly<Record<string, string>> = {}) {
+/** A process of the fixture, and what it has logged. */
+async function startProcess(environment: Readonly<Record<string, string>> = {}) {
   const supervisor = createSupervisor();
   onTestFinished(() => supervisor.close());
   const held = await holdPorts(2);
@@ -31,14 +31,25 @@ async function openProcess(environment: Readonly<Record<string, string>> = {}) {
   });
   const operations = (path: string) =>
     fetch(`http://127.0.0.1:${operationsPort}${path}`, { headers: { authorization: `Bearer ${TOKEN}` } });
-  await eventually(async () => expect((await operations('/readyz')).status).toBe(200));
   return {
     child,
     port,
     operations,
-    steps: () => lines.filter(({ step }) => step !== undefined).map(({ step, msg }) => ({ step, msg })),
+    /** What was said of each step: the last lines of a process are not always written in their order. */
+    steps: () =>
+      lines
+        .filter(({ step }) => step !== undefined)
+        .map(({ step, msg }) => `${String(step)}: ${String(msg)}`)
+        .toSorted(),
     said: (text: string) => lines.some(({ msg }) => msg === text),
   };
+}
+
+/** A process of the fixture that is ready. */
+async function openProcess(environment: Readonly<Record<string, string>> = {}) {
+  const started = await startProcess(environment);
+  await eventually(async () => expect((await started.operations('/readyz')).status).toBe(200));
+  return started;
 }
 
 type Process = Awaited<ReturnType<typeof openProcess>>;
@@ -96,8 +107,12 @@ it('a process that ends loses no request, and says how it ends', async () => {
   expect(await ending.child.exited).toEqual({ code: 0, signal: null });
   await end();
   expect(seen.failures).toEqual([]);
-  const steps = ['operator requests', 'public port', 'step', 'operations port'];
-  expect(ending.steps()).toEqual(steps.map((step) => ({ step, msg: 'closed' })));
+  expect(ending.steps()).toEqual([
+    'operations port: closed',
+    'operator requests: closed',
+    'public port: closed',
+    'step: closed',
+  ]);
 });
 
 it('a step that breaks keeps none after it from its turn, and is named', async () => {
@@ -105,10 +120,10 @@ it('a step that breaks keeps none after it from its turn, and is named', async (
   child.signal('SIGTERM');
   expect(await child.exited).toEqual({ code: 1, signal: null });
   expect(steps()).toEqual([
-    { step: 'operator requests', msg: 'closed' },
-    { step: 'public port', msg: 'closed' },
-    { step: 'step', msg: 'broke while it closed' },
-    { step: 'operations port', msg: 'closed' },
+    'operations port: closed',
+    'operator requests: closed',
+    'public port: closed',
+    'step: broke while it closed',
   ]);
 });
 
@@ -128,4 +143,14 @@ it('takes connections for the time of its drain delay, each for one request', as
   const answer = await fetch(`http://127.0.0.1:${port}/quick`);
   expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
   expect(await child.exited).toEqual({ code: 0, signal: null });
+});
+
+it('one that is to end while it starts never serves: what is open is closed, what comes later too', async () => {
+  const { child, steps, said } = await startProcess({ STEP: 'starts' });
+  await eventually(() => expect(said('it takes its time to start')).toBe(true));
+  child.signal('SIGTERM');
+  expect(await child.exited).toEqual({ code: 0, signal: null });
+  expect(said('ready')).toBe(false);
+  expect(said('could not start')).toBe(false);
+  expect(steps()).toContain('step: closed');
 });
