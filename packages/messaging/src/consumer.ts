@@ -51,7 +51,12 @@ interface Signs {
 export function runConsumer(options: ConsumerOptions): AsyncDisposable {
   const closing = new AbortController();
   const { clock, health, group } = options;
-  const signs: Signs = { joined: false, hasJoined: false, lastHeardMs: options.monotonicMs(), batches: new Set() };
+  const signs: Signs = {
+    joined: false,
+    hasJoined: false,
+    lastHeardMs: options.monotonicMs(),
+    batches: new Set(),
+  };
   const unjoined = 'not joined its group: Kafka does not answer, or another member is joining';
   health.addDetail(`consumer ${group}`, () => (signs.joined ? undefined : unjoined));
   if (options.readyOnceJoined) {
