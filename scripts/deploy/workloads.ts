@@ -62,6 +62,8 @@ export const serviceManifest = (name: string): Manifest => {
       spec: {
         type: 'ClusterIP',
         selector: selectorOf(name),
+        // Operators alone come here, also to one that is not ready: it may be what they have to look at.
+        ...(isPublic ? {} : { publishNotReadyAddresses: true }),
         ports: [...(isPublic ? [of('http', port)] : []), of('operations', operationsPort)],
       },
     },
