@@ -65,7 +65,8 @@ export function attemptMark(step: string) {
 }
 
 /**
- * The indexes of a gateway's payments: those in the step `due` are claimable by `dueAt`, within equal fields of
+ * The indexes of a gateway's payments. Our reference is unique by construction and so not by an index: `_id` is the one unique
+ * key, by which the collection can be sharded. Those in the step `due` are claimable by `dueAt`, within equal fields of
  * `claimedWithin` where there are any.
  */
 export function paymentIndexes(options: {
@@ -76,7 +77,7 @@ export function paymentIndexes(options: {
 }): readonly IndexDescription[] {
   const claimKey = [...(options.claimedWithin ?? []), 'dueAt'].map((field) => [field, 1] as const);
   return [
-    { key: { reference: 1 }, unique: true },
+    { key: { reference: 1 } },
     { key: Object.fromEntries(claimKey), partialFilterExpression: { step: options.due } },
     {
       key: { status: 1, acceptedAt: 1, reference: 1 },

@@ -6,7 +6,7 @@ export const callbackCollections: readonly CollectionSchema[] = [
     name: 'callbacks',
     indexes: [
       { key: { reference: 1, id: 1 } },
-      { key: { id: 1 }, unique: true },
+      { key: { id: 1 } },
       { key: { state: 1, id: 1 }, partialFilterExpression: { state: 'failed' } },
       // The moment is in each document: another setting counts for those that come after it.
       { key: { forgetAt: 1 }, expireAfterSeconds: 0 },
