@@ -7,12 +7,16 @@ import { type Loop, startLoop } from './loop.ts';
 const PAUSE_MS = 3_600_000;
 const LEASE_MS = 60_000;
 const PAGE = 500;
+/** How many records may be open before the note; more hold it back. */
+const OPEN_MAX = 10_000;
 
 /** Up to where records have been erased; `_id` is the collection's name. */
 interface MarkDocument {
   readonly _id: string;
-  /** The id of the newest record before which none is left to be erased. */
+  /** The id of the newest record before which none is left to be erased, but for those that are still open. */
   readonly after: string;
+  /** The ids of these. */
+  readonly open: readonly string[];
 }
 
 /** The collection in which an eraser notes how far it is. */
@@ -35,7 +39,7 @@ export interface Erasure<Record extends Document> {
 
 /**
  * Erases what records may keep for a time only, oldest first, one replica at a time. It costs no field and no index: it goes
- * through the ids, and notes how far it is. A record that is still open holds the note back, and is met again by each run.
+ * through the ids, and notes how far it is and what was still open before that, which each run looks at again.
  */
 export function startEraser<Record extends Document>(
   deps: { readonly db: Db; readonly owner: string; readonly clock: Clock; readonly logger: Logger },
@@ -69,28 +73,39 @@ async function beginRun<Record extends Document>(
 ): Promise<(nowMs: number) => Promise<boolean>> {
   const marks = db.collection<MarkDocument>(ERASURES);
   const _id = collection.collectionName;
-  let after = (await marks.findOne({ _id }))?.after ?? `${prefix}-`;
-  let isHeldBack = false;
   const keysOf = async (filter: object, limit: number): Promise<readonly string[]> => {
     const options = { projection: { _id: 0, [by]: 1 }, sort: { [by]: 1 as const }, limit };
     const found = await collection.find(filter as Filter<Record>, options).toArray();
     return found.map((record) => String(record[by]));
   };
+  /** Erases what is over of some records; gives those that are open. */
+  const eraseOf = async (some: object): Promise<readonly string[]> => {
+    const over = { $and: [some, whole, { $nor: [open] }] } as unknown as Filter<Record>;
+    await collection.updateMany(over, erase);
+    return keysOf({ $and: [some, open] }, PAGE);
+  };
+  const mark = await marks.findOne({ _id });
+  let after = mark?.after ?? `${prefix}-`;
+  let isHeldBack = false;
+  const left: string[] = [];
+  for (const keys of pagesOf(mark?.open ?? [])) left.push(...(await eraseOf({ [by]: { $in: keys } })));
+  const note = () => marks.updateOne({ _id }, { $set: { after, open: left } }, { upsert: true });
+  if (mark) await note();
   return async (nowMs) => {
     const keys = await keysOf({ [by]: { $gt: after, $lt: firstIdAt(prefix, nowMs - keepMs) } }, PAGE);
     const last = keys.at(-1);
     if (last === undefined) return false;
-    const page = { [by]: { $gt: after, $lte: last } };
-    const over = { $and: [page, whole, { $nor: [open] }] } as unknown as Filter<Record>;
-    await collection.updateMany(over, erase);
-    if (!isHeldBack) {
-      const [firstOpen] = await keysOf({ $and: [page, open] }, 1);
-      isHeldBack = firstOpen !== undefined;
-      const reached = firstOpen === undefined ? last : keys.filter((key) => key < firstOpen).at(-1);
-      if (reached !== undefined)
-        await marks.updateOne({ _id }, { $set: { after: reached } }, { upsert: true });
-    }
+    const stillOpen = await eraseOf({ [by]: { $gt: after, $lte: last } });
     after = last;
+    isHeldBack ||= left.length + stillOpen.length > OPEN_MAX;
+    if (!isHeldBack) {
+      left.push(...stillOpen);
+      await note();
+    }
     return keys.length === PAGE;
   };
+}
+
+function* pagesOf(keys: readonly string[]): Generator<readonly string[]> {
+  for (let first = 0; first < keys.length; first += PAGE) yield keys.slice(first, first + PAGE);
 }
