@@ -1,3 +1,4 @@
+import { messagingServices } from '@pesewa/contracts';
 import { secretName } from './environment.ts';
 import {
   at,
@@ -90,6 +91,18 @@ const referred = (
     })),
   ),
 ];
+
+const alerts = (objects: readonly Rendered[]): readonly Fields[] =>
+  ofKind(objects, 'PrometheusRule').flatMap((one) =>
+    listAt(one, 'spec.groups').flatMap((group) => listAt(group, 'rules')),
+  );
+
+/** What says that a service is down. */
+const whenDown = (objects: readonly Rendered[]): string =>
+  textAt(
+    alerts(objects).find(({ alert }) => alert === 'ServiceDown'),
+    'expr',
+  );
 
 /** Rules over what is configured and what is secret. */
 export const configurationRules: readonly Rule[] = [
@@ -237,7 +250,7 @@ export const configurationRules: readonly Rule[] = [
     ],
   },
   {
-    name: 'every service is scraped, and every alert is there',
+    name: 'every service is scraped, every alert is there, and a service without a replica is down',
     check: ({ objects }) => {
       const monitor = ofKind(objects, 'PodMonitor')[0];
       const selector = at(monitor, 'spec.selector.matchLabels') as
@@ -255,6 +268,7 @@ export const configurationRules: readonly Rule[] = [
         ...missed.map(({ owner }) => titleOf(owner)),
         ...(endpoint?.['port'] === 'operations' && endpoint['path'] === '/metrics' ? [] : ['the PodMonitor']),
         ...['reconciler', 'services'].filter((name) => !rules.includes(name)),
+        ...messagingServices.filter((name) => !whenDown(objects).includes(`absent(up{job="${name}"})`)),
       ];
     },
     violations: [
@@ -268,6 +282,10 @@ export const configurationRules: readonly Rule[] = [
           objects.findIndex(({ kind }) => kind === 'PrometheusRule'),
           1,
         ),
+      (objects) => {
+        for (const rule of alerts(objects))
+          rule['expr'] = textAt(rule, 'expr').replace('absent(up{job="reconciler"})', 'up == 0');
+      },
     ],
   },
 ];
