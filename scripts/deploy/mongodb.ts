@@ -92,7 +92,7 @@ const replicaSet = (): Manifest =>
     spec: {
       type: 'ReplicaSet',
       members: mongodb.members,
-      version: '8.0.12',
+      version: mongodb.version,
       featureCompatibilityVersion: '8.0',
       security: {
         authentication: { modes: ['SCRAM'], ignoreUnknownUsers: true },

@@ -1,10 +1,11 @@
 import { type MessagingService, messagingServices } from '@pesewa/contracts';
+import { type Digests, production, staging } from './digests.ts';
 import { hostOf, hosts } from './gateway.ts';
 import { serviceOf } from './model.ts';
 import { NAMESPACE } from './objects.ts';
 import { settingsSecret } from './secrets.ts';
 import { simulatorRails } from './simulator.ts';
-import { site } from './site.ts';
+import { mongodb, site } from './site.ts';
 import { imageOf } from './workloads.ts';
 
 /** An installation: its folder, and its kustomization. */
@@ -12,9 +13,6 @@ export interface Overlay {
   readonly path: string;
   readonly fields: object;
 }
-
-/** Stands where a release puts the digest of what it has built; an image that has it can't be pulled. */
-export const PLACEHOLDER_DIGEST = `sha256:${'0'.repeat(64)}`;
 
 /** As the simulator's CLIENT_PUBLIC_KEY is by default. */
 const SIMULATOR_KEY = 'hub-public-key';
@@ -31,14 +29,17 @@ const components = [
   'gateway',
 ].map((name) => `../../components/${name}`);
 
-const ours = (names: readonly string[]) => [...messagingServices, 'pesewa', ...names].map(imageOf);
+const byDigest = ({ 'mongodb-tools': tools, ...digests }: Digests) => [
+  ...Object.entries(digests).map(([name, digest]) => ({ name: imageOf(name), digest })),
+  { name: site.mongodbToolsImage, digest: tools },
+];
 
-const byDigest = (names: readonly string[] = []) =>
-  [...ours(names), site.mongodbToolsImage].map((name) => ({ name, digest: PLACEHOLDER_DIGEST }));
-
-const byTag = (names: readonly string[] = []) => [
-  ...ours(names).map((name) => ({ name, newTag: 'dev' })),
-  { name: site.mongodbToolsImage, newTag: '8.0.12' },
+const byTag = () => [
+  ...[...messagingServices, 'pesewa', 'provider-simulator'].map((name) => ({
+    name: imageOf(name),
+    newTag: 'dev',
+  })),
+  { name: site.mongodbToolsImage, newTag: mongodb.version },
 ];
 
 interface Operation {
@@ -139,7 +140,7 @@ const dev = (secrets: Secrets): Overlay => {
     fields: {
       resources: ['../../base', '../../base/provider-simulator'],
       components,
-      images: byTag(['provider-simulator']),
+      images: byTag(),
       configMapGenerator: [
         ...messagingServices.map((name) =>
           merged(name, { ...development(name), ...(name === 'payout-gateway' && publicUrl(domain)) }),
@@ -151,12 +152,12 @@ const dev = (secrets: Secrets): Overlay => {
   };
 };
 
-const released = (name: string, domain: string): Overlay => ({
+const released = (name: string, domain: string, digests: Digests): Overlay => ({
   path: `overlays/${name}`,
   fields: {
     resources: ['../../base'],
     components,
-    images: byDigest(),
+    images: byDigest(digests),
     configMapGenerator: [merged('payout-gateway', publicUrl(domain))],
     patches: domainPatches(domain),
   },
@@ -165,6 +166,6 @@ const released = (name: string, domain: string): Overlay => ({
 /** Every installation: developers', the one before the last, and the one that has money. */
 export const overlays = (secrets: Secrets): readonly Overlay[] => [
   dev(secrets),
-  released('staging', 'staging.pesewa.example'),
-  released('production', 'pesewa.example'),
+  released('staging', 'staging.pesewa.example', staging),
+  released('production', 'pesewa.example', production),
 ];

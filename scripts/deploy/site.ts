@@ -40,6 +40,8 @@ export const kafka = {
 
 /** The MongoDB of the hub, as its operator names its parts. */
 export const mongodb = {
+  /** Of the servers, and of the image with the tools. */
+  version: '8.0.12',
   name: 'pesewa-mongodb',
   replicaSet: 'pesewa-mongodb',
   service: 'pesewa-mongodb-svc',

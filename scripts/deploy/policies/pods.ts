@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { repositoryRoot } from '../../command.ts';
-import { PLACEHOLDER_DIGEST } from '../overlays.ts';
+import { PLACEHOLDER_DIGEST } from '../digests.ts';
 import {
   at,
   containersOf,
@@ -216,7 +216,11 @@ export const podRules: readonly Rule[] = [
       return open.length === 0 || open.length === images.length ? [] : open;
     },
     violations: [
-      (objects) => (container(objects)['image'] = `ghcr.io/pesewa/ledger@sha256:${'1'.repeat(64)}`),
+      (objects) => {
+        const [one = {}, other = {}] = podsOf(objects).flatMap(containersOf);
+        one['image'] = `ghcr.io/pesewa/ledger@${PLACEHOLDER_DIGEST}`;
+        other['image'] = `ghcr.io/pesewa/ledger@sha256:${'1'.repeat(64)}`;
+      },
     ],
   },
   {

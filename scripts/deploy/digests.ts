@@ -1,0 +1,34 @@
+import type { MessagingService } from '@pesewa/contracts';
+
+/** Stands where a release puts the digest of what it has built; an image that has it can't be pulled. */
+export const PLACEHOLDER_DIGEST = `sha256:${'0'.repeat(64)}`;
+
+/** The images of a released installation: one for each service, the command line, and the tools of MongoDB. */
+type ReleasedImage = MessagingService | 'pesewa' | 'mongodb-tools';
+
+/** Digests by image. */
+export type Digests = Readonly<Record<ReleasedImage, string>>;
+
+/** What staging runs: all of one release, or all still to be replaced. */
+export const staging: Digests = {
+  ledger: PLACEHOLDER_DIGEST,
+  'payout-gateway': PLACEHOLDER_DIGEST,
+  'collection-gateway': PLACEHOLDER_DIGEST,
+  'webhook-ingress': PLACEHOLDER_DIGEST,
+  'webhook-dispatcher': PLACEHOLDER_DIGEST,
+  reconciler: PLACEHOLDER_DIGEST,
+  pesewa: PLACEHOLDER_DIGEST,
+  'mongodb-tools': PLACEHOLDER_DIGEST,
+};
+
+/** What production runs: digests that staging has run before. */
+export const production: Digests = {
+  ledger: PLACEHOLDER_DIGEST,
+  'payout-gateway': PLACEHOLDER_DIGEST,
+  'collection-gateway': PLACEHOLDER_DIGEST,
+  'webhook-ingress': PLACEHOLDER_DIGEST,
+  'webhook-dispatcher': PLACEHOLDER_DIGEST,
+  reconciler: PLACEHOLDER_DIGEST,
+  pesewa: PLACEHOLDER_DIGEST,
+  'mongodb-tools': PLACEHOLDER_DIGEST,
+};
