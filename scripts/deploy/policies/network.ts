@@ -1,4 +1,5 @@
 import { type MessagingService, messagingServices, type Service, services } from '@pesewa/contracts';
+import { site } from '../site.ts';
 import { contains } from './addresses.ts';
 import {
   at,
@@ -15,6 +16,9 @@ import {
   textAt,
   titleOf,
 } from './rendered.ts';
+
+/** What every namespace has by itself. */
+const NAMESPACE_LABEL = 'kubernetes.io/metadata.name';
 
 const policiesOf = (
   objects: readonly Rendered[],
@@ -146,7 +150,7 @@ export const networkRules: readonly Rule[] = [
         const at_ = (wanted: number) =>
           ingress.filter((one) => one.port === wanted).map(({ peer }) => peerName(peer));
         const gateway = at_(port).filter(
-          (peer) => peer === '{"kubernetes.io/metadata.name":"gateway-system"}',
+          (peer) => peer === JSON.stringify({ [NAMESPACE_LABEL]: site.gatewayNamespace }),
         );
         return !(
           ingress.every((one) => one.port === operationsPort || (isPublic && one.port === port)) &&
@@ -154,7 +158,10 @@ export const networkRules: readonly Rule[] = [
           at_(port).length === gateway.length + (simulated ? 1 : 0) &&
           isSame(at_(operationsPort).toSorted(), [
             '{"app.kubernetes.io/name":"operator-tools","app.kubernetes.io/part-of":"pesewa","app.kubernetes.io/component":"maintenance"}',
-            '{"kubernetes.io/metadata.name":"monitoring","app.kubernetes.io/name":"prometheus"}',
+            JSON.stringify({
+              [NAMESPACE_LABEL]: site.monitoringNamespace,
+              'app.kubernetes.io/name': 'prometheus',
+            }),
           ])
         );
       }),
