@@ -20,6 +20,8 @@ import { podRules } from './policies/pods.ts';
 import { at, type Installation, named, ofKind, type Rendered, titleOf } from './policies/rendered.ts';
 import { scalingRules } from './policies/scaling.ts';
 import { serviceRules } from './policies/services.ts';
+import { site } from './site.ts';
+import { serviceAccount } from './workloads.ts';
 
 const directory = path.join(repositoryRoot, 'deploy', 'kubernetes', 'overlays');
 const installations = ['dev', 'staging', 'production'].map(
@@ -90,6 +92,16 @@ describe('the manifests', () => {
       expect(rails.length).toBe(name === 'dev' ? 4 : 0);
       expect(named(objects, 'StatefulSet', 'provider-simulator') !== undefined).toBe(name === 'dev');
     }
+  });
+});
+
+describe('an account', () => {
+  it('names what images are pulled with, where that is set', () => {
+    expect('imagePullSecrets' in serviceAccount('ledger')).toBe(site.imagePullSecret !== undefined);
+    expect(serviceAccount('ledger', 'registry')).toMatchObject({
+      automountServiceAccountToken: false,
+      imagePullSecrets: [{ name: 'registry' }],
+    });
   });
 });
 

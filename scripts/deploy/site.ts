@@ -5,6 +5,8 @@
 export const site = {
   /** Where images are pulled from; each overlay says which. */
   imageRegistry: 'ghcr.io/pesewa',
+  /** The Secret of the namespace with which images of ours are pulled, put there by the platform; none where all may pull them. */
+  imagePullSecret: undefined as string | undefined,
   /** The image with `mongodump`, `mongorestore`, `mongosh` and `mongod`. */
   mongodbToolsImage: 'docker.io/library/mongo',
   /** The store that secrets are read from, and the folder of them that is ours. */

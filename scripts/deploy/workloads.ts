@@ -40,8 +40,17 @@ export const serviceContainer = (name: string) => {
 };
 
 /** An account without any rights: none of ours asks the API server anything. */
-export const serviceAccount = (name: string): Manifest =>
-  manifest('v1', 'ServiceAccount', name, { component: 'platform' }, { automountServiceAccountToken: false });
+export const serviceAccount = (name: string, pullSecret = site.imagePullSecret): Manifest =>
+  manifest(
+    'v1',
+    'ServiceAccount',
+    name,
+    { component: 'platform' },
+    {
+      automountServiceAccountToken: false,
+      ...(pullSecret !== undefined && { imagePullSecrets: [{ name: pullSecret }] }),
+    },
+  );
 
 /** The Service of a part: what it serves publicly, and its operations. */
 export const serviceManifest = (name: string): Manifest => {
