@@ -3,8 +3,8 @@ import { backupName } from './backup.ts';
 import { kafkaUsers } from './kafka.ts';
 import { serviceOf } from './model.ts';
 import { type Labels, type Manifest, manifest } from './objects.ts';
+import { operatorLabels } from './operator-tools.ts';
 import { kafka, mongodb, site } from './site.ts';
-import { operatorLabels } from './workloads.ts';
 
 const API = 'networking.k8s.io/v1';
 

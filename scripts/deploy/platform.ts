@@ -1,6 +1,7 @@
 import { messagingServices } from '@pesewa/contracts';
 import { deployed, smallSize } from './model.ts';
 import { type Manifest, manifest, NAMESPACE } from './objects.ts';
+import { operatorToolsSize } from './operator-tools.ts';
 import { priorities } from './workloads.ts';
 
 const part = { component: 'platform', of: 'pesewa' } as const;
@@ -24,7 +25,8 @@ function most(): {
     pods: deployed[name].scale.max + 1,
   }));
   const jobs = { ...smallSize, pods: messagingServices.length + 1 };
-  const parts = [...all, jobs];
+  const tools = { ...operatorToolsSize, pods: 1 + 1 };
+  const parts = [...all, jobs, tools];
   return {
     cpu: others.cpu + sum(parts.map(({ cpu, pods }) => milli(cpu) * pods)),
     memoryMi: others.memoryMi + sum(parts.map(({ memoryMi, pods }) => memoryMi * pods)),

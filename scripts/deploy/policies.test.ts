@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import path from 'node:path';
 import { messagingServices } from '@pesewa/contracts';
 import { connectionProblems, parseConfig } from '@pesewa/runtime';
@@ -16,10 +17,11 @@ import { render } from './policies/kustomize.ts';
 import { mongodbRules } from './policies/mongodb.ts';
 import { namespaceRules } from './policies/namespace.ts';
 import { networkRules } from './policies/network.ts';
+import { operatorToolsRules } from './policies/operator-tools.ts';
 import { podRules } from './policies/pods.ts';
-import { at, type Installation, named, ofKind, type Rendered, titleOf } from './policies/rendered.ts';
+import { at, type Installation, listAt, named, ofKind, type Rendered, titleOf } from './policies/rendered.ts';
 import { scalingRules } from './policies/scaling.ts';
-import { serviceRules } from './policies/services.ts';
+import { configurationOf, serviceRules } from './policies/services.ts';
 import { site } from './site.ts';
 import { serviceAccount } from './workloads.ts';
 
@@ -38,6 +40,7 @@ const rules = [
   ...kafkaRules,
   ...mongodbRules,
   ...configurationRules,
+  ...operatorToolsRules,
 ];
 
 describe.each(installations)('$name', (installation) => {
@@ -92,6 +95,33 @@ describe('the manifests', () => {
       expect(rails.length).toBe(name === 'dev' ? 4 : 0);
       expect(named(objects, 'StatefulSet', 'provider-simulator') !== undefined).toBe(name === 'dev');
     }
+  });
+});
+
+describe('the Pod of the command line', () => {
+  const deployment = named(production.objects, 'Deployment', 'operator-tools');
+  const [container] = listAt(deployment, 'spec.template.spec.containers');
+
+  it('waits, and ends by itself when it is asked to', async () => {
+    const [program = '', ...rest] = at(container, 'command') as readonly string[];
+    const running = spawn(program, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const closed = once(running, 'close');
+    await once(running.stdout, 'data');
+    expect(running.exitCode).toBeNull();
+    running.kill('SIGTERM');
+    expect(await closed).toEqual([0, null]);
+  });
+
+  it('has variables that the command line knows', async () => {
+    const file = path.join(repositoryRoot, 'packages', 'cli', 'src', 'config.ts');
+    const { addressSources } = (await import(file)) as {
+      readonly addressSources: Readonly<Record<string, { readonly variable: string }>>;
+    };
+    const known = Object.values(addressSources).map(({ variable }) => variable);
+    const given = Object.keys(configurationOf(production.objects, container ?? {}));
+    expect(given.map((name) => name.replace(/_FILE$/, '')).filter((name) => !known.includes(name))).toEqual(
+      [],
+    );
   });
 });
 

@@ -13,6 +13,7 @@ import { mongodbCluster, mongodbUsers } from './mongodb.ts';
 import { monitoring } from './monitoring.ts';
 import { networkPolicies } from './network-policies.ts';
 import { labelsOf, type Manifest, NAMESPACE } from './objects.ts';
+import { operatorTools, operatorToolsEnvironment, operatorToolsSecret } from './operator-tools.ts';
 import { overlays } from './overlays.ts';
 import { platform } from './platform.ts';
 import { mongodbPassword, settingsSecret } from './secrets.ts';
@@ -126,7 +127,7 @@ const serviceFolder = (name: MessagingService, all: Environments): Tree =>
 const base = (all: Environments): readonly Tree[] => [
   {
     'base/kustomization.yaml': kustomization('Kustomization', {
-      resources: ['platform', 'prepare', ...messagingServices],
+      resources: ['platform', 'prepare', ...messagingServices, 'operator-tools'],
     }),
   },
   folder('base/platform', { 'platform.yaml': platform() }),
@@ -141,6 +142,11 @@ const base = (all: Environments): readonly Tree[] => [
     configured(all, 'prepare'),
   ),
   ...messagingServices.map((name) => serviceFolder(name, all)),
+  folder(
+    'base/operator-tools',
+    { 'operator-tools.yaml': operatorTools() },
+    { environment: operatorToolsEnvironment },
+  ),
   folder(
     'base/provider-simulator',
     { 'provider-simulator.yaml': simulator(all['provider-simulator'].files.stored) },
@@ -167,6 +173,7 @@ function components(all: Environments): readonly Tree[] {
       'settings.yaml': userNames.map((name) => settingsSecret(name, all[name].files.stored)),
       'mongodb.yaml': [...userNames, mongodbUsers.operators, mongodbUsers.backup].map(mongodbPassword),
       'backup.yaml': [backupSecret()],
+      'operator-tools.yaml': [operatorToolsSecret()],
     }),
     component('gateway', { 'gateway.yaml': gatewayManifests() }),
   ];

@@ -1,6 +1,6 @@
 import type { MessagingService } from '@pesewa/contracts';
 import { deployed, ending, serviceOf } from './model.ts';
-import { labelsOf, type Manifest, manifest, selectorOf } from './objects.ts';
+import { type Manifest, manifest, selectorOf } from './objects.ts';
 import { podTemplate, spreadOver } from './pods.ts';
 import { site } from './site.ts';
 
@@ -85,6 +85,14 @@ export const messagingSecrets = (name: string) => ({ stored: true, kafkaUser: na
 /** Files are read once, at the start: where Reloader runs, a secret that has changed rolls its Pods. */
 const restartedByReloader = { 'reloader.stakater.com/auto': 'true' };
 
+/** How a Deployment is replaced: one more Pod first, and one less once that serves. */
+export const rollOut = {
+  strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+  minReadySeconds: 10,
+  progressDeadlineSeconds: 900,
+  revisionHistoryLimit: 5,
+} as const;
+
 /** A service's Deployment; how many replicas it has is for its autoscaler to say. */
 export function deployment(name: MessagingService): Manifest {
   return manifest(
@@ -95,10 +103,7 @@ export function deployment(name: MessagingService): Manifest {
     {
       spec: {
         selector: { matchLabels: selectorOf(name) },
-        strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
-        minReadySeconds: 10,
-        progressDeadlineSeconds: 900,
-        revisionHistoryLimit: 5,
+        ...rollOut,
         template: podTemplate({
           name,
           component: 'service',
@@ -198,6 +203,3 @@ export function prepareJob(
     },
   );
 }
-
-/** The labels of a Pod of the operators': the command line, or a console. */
-export const operatorLabels = labelsOf('operator-tools', 'maintenance');

@@ -10,6 +10,7 @@ import {
   podsOf,
   type Rendered,
   type Rule,
+  servicesOf,
   textAt,
   titleOf,
 } from './rendered.ts';
@@ -256,12 +257,10 @@ export const configurationRules: readonly Rule[] = [
       const selector = at(monitor, 'spec.selector.matchLabels') as
         | Readonly<Record<string, string>>
         | undefined;
-      const missed = podsOf(objects)
-        .filter(({ owner }) => ['Deployment', 'StatefulSet'].includes(owner.kind))
-        .filter(
-          ({ labels }) =>
-            !selector || Object.entries(selector).some(([label, value]) => labels[label] !== value),
-        );
+      const missed = podsOf(servicesOf(objects)).filter(
+        ({ labels }) =>
+          !selector || Object.entries(selector).some(([label, value]) => labels[label] !== value),
+      );
       const [endpoint] = listAt(monitor, 'spec.podMetricsEndpoints');
       const rules = ofKind(objects, 'PrometheusRule').map(({ metadata }) => metadata.name);
       return [

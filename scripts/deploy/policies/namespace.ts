@@ -6,6 +6,7 @@ import {
   mebibytes,
   named,
   numberAt,
+  OPERATOR_TOOLS,
   ofKind,
   podsOf,
   type Rendered,
@@ -33,6 +34,8 @@ const memoryOf = (containers: readonly Fields[]): number =>
 /** How many Pods of an object there may be at once: at its most, with the one more of a roll-out. */
 function mostOf(objects: readonly Rendered[], { kind, metadata: { name } }: Rendered): number {
   if (kind !== 'Deployment') return 1;
+  // People start one, and nothing scales it.
+  if (name === OPERATOR_TOOLS) return 1 + 1;
   const most = numberAt(named(objects, 'HorizontalPodAutoscaler', name), 'spec.maxReplicas');
   return 1 + (most > 0 ? most : numberAt(named(objects, 'ScaledObject', name), 'spec.maxReplicaCount'));
 }

@@ -16,6 +16,7 @@ import {
   podsOf,
   type Rendered,
   type Rule,
+  servicesOf,
   textAt,
   titleOf,
 } from './rendered.ts';
@@ -226,8 +227,7 @@ export const podRules: readonly Rule[] = [
   {
     name: 'the grace of a Pod is longer than its preStop and the end of its process together',
     check: ({ objects }) =>
-      podsOf(objects)
-        .filter(({ owner }) => ['Deployment', 'StatefulSet'].includes(owner.kind))
+      podsOf(servicesOf(objects))
         .filter(({ spec }) => {
           const [one = {}] = listAt(spec, 'containers');
           const sleep = numberAt(one, 'lifecycle.preStop.sleep.seconds');

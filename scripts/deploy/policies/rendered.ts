@@ -55,6 +55,13 @@ const canonical = (value: unknown): string =>
 export const ofKind = (objects: readonly Rendered[], ...kinds: readonly string[]): readonly Rendered[] =>
   objects.filter(({ kind }) => kinds.includes(kind));
 
+/** The Deployment that is no service: people start its Pod, and nobody counts on it. */
+export const OPERATOR_TOOLS = 'operator-tools';
+
+/** What runs services, and only that. */
+export const servicesOf = (objects: readonly Rendered[]): readonly Rendered[] =>
+  ofKind(objects, 'Deployment', 'StatefulSet').filter(({ metadata }) => metadata.name !== OPERATOR_TOOLS);
+
 /** The object of a kind and a name. */
 export const named = (objects: readonly Rendered[], kind: string, name: string): Rendered | undefined =>
   objects.find((object) => object.kind === kind && object.metadata.name === name);

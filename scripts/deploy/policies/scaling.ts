@@ -10,6 +10,7 @@ import {
   type Rendered,
   type Rule,
   remove,
+  servicesOf,
   specOf,
   textAt,
   titleOf,
@@ -88,9 +89,9 @@ export const scalingRules: readonly Rule[] = [
     ],
   },
   {
-    name: 'nothing has two autoscalers, nor a number of replicas besides',
+    name: 'no service has two autoscalers, nor a number of replicas besides',
     check: ({ objects }) =>
-      ofKind(objects, 'Deployment')
+      ofKind(servicesOf(objects), 'Deployment')
         .filter(({ metadata, ...deployment }) => {
           const scalers = ofKind(objects, 'HorizontalPodAutoscaler', 'ScaledObject').filter(
             (scaler) => textAt(scaler, 'spec.scaleTargetRef.name') === metadata.name,

@@ -11,6 +11,7 @@ import {
   type Rendered,
   type Rule,
   remove,
+  servicesOf,
   specOf,
   textAt,
   titleOf,
@@ -52,7 +53,7 @@ export const serviceRules: readonly Rule[] = [
   {
     name: 'each service is run, the simulator with developers alone',
     check: ({ name, objects }) => {
-      const run = ofKind(objects, 'Deployment', 'StatefulSet').map(({ metadata }) => metadata.name);
+      const run = servicesOf(objects).map(({ metadata }) => metadata.name);
       return isSame(run.toSorted(), present(name).toSorted()) ? [] : [`runs ${run.join(', ')}`];
     },
     violations: [
@@ -152,9 +153,9 @@ export const serviceRules: readonly Rule[] = [
     ],
   },
   {
-    name: 'every Deployment has a budget for disruptions',
+    name: 'every Deployment of a service has a budget for disruptions',
     check: ({ objects }) =>
-      ofKind(objects, 'Deployment')
+      ofKind(servicesOf(objects), 'Deployment')
         .filter(({ metadata, ...deployment }) => {
           const budget = named(objects, 'PodDisruptionBudget', metadata.name);
           return (
@@ -173,7 +174,7 @@ export const serviceRules: readonly Rule[] = [
   {
     name: 'replicas are spread over zones and nodes, each version by itself',
     check: ({ objects }) =>
-      ofKind(objects, 'Deployment')
+      ofKind(servicesOf(objects), 'Deployment')
         .filter((deployment) => {
           const spread = listAt(deployment, 'spec.template.spec.topologySpreadConstraints');
           const by = new Map(spread.map((one) => [one['topologyKey'], one['whenUnsatisfiable']]));

@@ -1,0 +1,73 @@
+import { messagingServices } from '@pesewa/contracts';
+import { type Environment, environmentFile } from './environment.ts';
+import { type Size, serviceOf } from './model.ts';
+import { mongodbUsers } from './mongodb.ts';
+import { labelsOf, type Manifest, manifest } from './objects.ts';
+import { podTemplate } from './pods.ts';
+import { externalSecret, mongodbUrl } from './secrets.ts';
+import { imageOf, priorities, rollOut, serviceAccount } from './workloads.ts';
+
+const NAME = 'operator-tools';
+const component = 'maintenance';
+
+/** An audit of the books holds more than what prepares. */
+export const operatorToolsSize: Size = { cpu: '250m', memoryMi: 1_024, ephemeralMi: 256 };
+
+/** The labels of a Pod of the operators': the command line, or a console. */
+export const operatorLabels = labelsOf(NAME, component);
+
+/** Waits for `kubectl exec`; the first process of a container ends at no signal that it does not ask for. */
+const waiting = [
+  "process.once('SIGTERM', () => process.exit());",
+  'setInterval(() => {}, 2_147_483_647);',
+  "console.log('kubectl exec runs the command line here: node src/main.ts --help');",
+].join(' ');
+
+const environment: Environment = {
+  values: messagingServices.map((name) => ({
+    name: `${name.toUpperCase().replaceAll('-', '_')}_URL`,
+    value: `http://${name}:${serviceOf(name).operationsPort}`,
+    meaning: `The operations API of ${name}.`,
+  })),
+  files: { stored: ['MONGODB_URL'], fromKafka: [] },
+};
+
+/** What the command line finds the services with, and MongoDB. */
+export const operatorToolsEnvironment = { name: NAME, text: environmentFile(environment) };
+
+/** Where people use the command line: no Pod until somebody asks for one. */
+export const operatorTools = (): readonly Manifest[] => [
+  serviceAccount(NAME),
+  manifest(
+    'apps/v1',
+    'Deployment',
+    NAME,
+    { component },
+    {
+      spec: {
+        replicas: 0,
+        selector: { matchLabels: operatorLabels },
+        ...rollOut,
+        template: podTemplate({
+          name: NAME,
+          component,
+          image: imageOf('pesewa'),
+          command: ['node', '--eval', waiting],
+          size: operatorToolsSize,
+          secrets: { stored: true, mongodb: true },
+          priority: priorities.support,
+        }),
+      },
+    },
+  ),
+];
+
+/** Its address of MongoDB, as the user of people. */
+export const operatorToolsSecret = (): Manifest =>
+  externalSecret(`${NAME}-settings`, NAME, [
+    {
+      key: 'MONGODB_URL',
+      from: { folder: mongodbUsers.operators, property: 'mongodb-password' },
+      template: mongodbUrl(mongodbUsers.operators, 'MONGODB_URL'),
+    },
+  ]);
