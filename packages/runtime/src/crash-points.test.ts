@@ -1,10 +1,16 @@
-import { writeSync } from 'node:fs';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { createCrashPoints } from './crash-points.ts';
 
-vi.mock('node:fs', () => ({ writeSync: vi.fn<() => void>() }));
+const writeSync = vi.spyOn(fs, 'writeSync').mockReturnValue(0);
+syncBuiltinESMExports();
 const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
 afterEach(() => void vi.clearAllMocks());
+afterAll(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+});
 
 describe('an armed crash point', () => {
   it.each([
@@ -19,10 +25,8 @@ describe('an armed crash point', () => {
     crashPoint('work.before-call');
     crashPoint('work.before-call');
     expect(kill.mock.calls).toEqual([[process.pid, signal]]);
-    expect(vi.mocked(writeSync).mock.calls).toEqual([[process.stderr.fd, 'crash point work.before-call\n']]);
-    expect(vi.mocked(writeSync).mock.invocationCallOrder[0]).toBeLessThan(
-      kill.mock.invocationCallOrder[0] ?? 0,
-    );
+    expect(writeSync.mock.calls).toEqual([[process.stderr.fd, 'crash point work.before-call\n']]);
+    expect(writeSync.mock.invocationCallOrder[0]).toBeLessThan(kill.mock.invocationCallOrder[0] ?? 0);
   });
 });
 

@@ -12,7 +12,7 @@ import {
 import type { Context } from 'hono';
 
 // Records nothing, at the price of some calls, until `startTracing` has found an endpoint.
-const tracer = trace.getTracer('pesewa');
+const tracer = () => trace.getTracer('pesewa');
 
 /** The context of a `traceparent`; that of nothing where there is none. */
 function contextOf(traceparent: string | undefined): TraceContext {
@@ -41,7 +41,7 @@ export async function inServerSpan(
   const parent = contextOf(context.req.header('traceparent'));
   const { method } = context.req;
   const attributes = { 'http.request.method': method, 'http.route': route };
-  const span = tracer.startSpan(`${method} ${route}`, { kind: SpanKind.SERVER, attributes }, parent);
+  const span = tracer().startSpan(`${method} ${route}`, { kind: SpanKind.SERVER, attributes }, parent);
   try {
     await active.with(trace.setSpan(parent, span), next);
     const status = statusOf(context);
@@ -60,7 +60,7 @@ export async function inClientSpan<Value>(
   call: () => Promise<Value>,
   end: (value: Value, span: Pick<Span, 'setAttribute' | 'setStatus'>) => void,
 ): Promise<Value> {
-  const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes });
+  const span = tracer().startSpan(name, { kind: SpanKind.CLIENT, attributes });
   try {
     const value = await active.with(trace.setSpan(active.active(), span), call);
     end(value, span);
@@ -109,7 +109,7 @@ export function recordApplied(
       startTime: time.fromMs,
       links: first ? [{ context: first.spanContext() }] : [],
     };
-    const span = tracer.startSpan(`apply ${type}`, options, contextOf(traceparent));
+    const span = tracer().startSpan(`apply ${type}`, options, contextOf(traceparent));
     span.end(time.toMs);
     first ??= span;
   }

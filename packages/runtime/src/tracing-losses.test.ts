@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '@pesewa/kernel';
 import { Registry } from 'prom-client';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { recordApplied } from './spans.ts';
 import { startTracing, tracingSettings } from './tracing.ts';
 
@@ -38,10 +38,10 @@ it('counts the spans that a collector did not take and those that had no room, a
     Number(
       new RegExp(`trace_spans_total\\{outcome="${outcome}"\\} (\\d+)`).exec(await metrics.metrics())?.[1],
     );
-  await vi.waitFor(() => expect(asked).toHaveLength(1));
+  await expect.poll(() => asked.length).toBe(1);
   expect(await count('dropped')).toBe(7);
   asked[0]?.writeHead(400).end();
-  await vi.waitFor(async () => expect(await count('failed')).toBe(BATCH));
+  await expect.poll(() => count('failed')).toBe(BATCH);
   // The next batch is on its way, and is never answered.
   await tracing?.[Symbol.asyncDispose]();
   expect(await count('exported')).toBe(0);

@@ -79,6 +79,7 @@ export async function startTracing(options: {
     [Symbol.asyncDispose]: async () => {
       // What a collector that is away has not had by then is lost: payments don't wait for it.
       await withDeadline(provider.shutdown(), CLOSE_TIMEOUT_MS, clock).catch(() => undefined);
+      for (const api of [trace, context, propagation]) api.disable();
     },
   };
 }

@@ -27,6 +27,12 @@ const STABLE_MS = 20_000;
 const nodeOptions = ['--max-semi-space-size=32'];
 const READY_TIMEOUT_MS = 60_000;
 
+/** What a service has of our own environment: all else is said to it. */
+const inherited = () => ({
+  PATH: process.env['PATH'],
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+});
+
 /** Starts a service and keeps it. */
 export async function keepService(options: {
   readonly name: ServiceName;
@@ -52,7 +58,7 @@ export async function keepService(options: {
       command: process.execPath,
       args: [...nodeOptions, `services/${options.name}/src/main.ts`],
       cwd: options.root,
-      env: { PATH: process.env['PATH'], ...options.environment, ...extra },
+      env: { ...inherited(), ...options.environment, ...extra },
       logFile: options.logFile,
       stopGraceMs: 30_000,
     });
