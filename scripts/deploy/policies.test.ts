@@ -15,6 +15,7 @@ import { gatewayRules } from './policies/gateway.ts';
 import { kafkaRules } from './policies/kafka.ts';
 import { render } from './policies/kustomize.ts';
 import { mongodbRules } from './policies/mongodb.ts';
+import { monitoringRules } from './policies/monitoring.ts';
 import { namespaceRules } from './policies/namespace.ts';
 import { networkRules } from './policies/network.ts';
 import { operatorToolsRules } from './policies/operator-tools.ts';
@@ -40,6 +41,7 @@ const rules = [
   ...kafkaRules,
   ...mongodbRules,
   ...configurationRules,
+  ...monitoringRules,
   ...operatorToolsRules,
 ];
 

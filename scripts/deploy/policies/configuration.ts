@@ -1,4 +1,3 @@
-import { messagingServices } from '@pesewa/contracts';
 import { secretName } from './environment.ts';
 import {
   at,
@@ -10,7 +9,6 @@ import {
   podsOf,
   type Rendered,
   type Rule,
-  servicesOf,
   textAt,
   titleOf,
 } from './rendered.ts';
@@ -92,18 +90,6 @@ const referred = (
     })),
   ),
 ];
-
-const alerts = (objects: readonly Rendered[]): readonly Fields[] =>
-  ofKind(objects, 'PrometheusRule').flatMap((one) =>
-    listAt(one, 'spec.groups').flatMap((group) => listAt(group, 'rules')),
-  );
-
-/** What says that a service is down. */
-const whenDown = (objects: readonly Rendered[]): string =>
-  textAt(
-    alerts(objects).find(({ alert }) => alert === 'ServiceDown'),
-    'expr',
-  );
 
 /** Rules over what is configured and what is secret. */
 export const configurationRules: readonly Rule[] = [
@@ -247,43 +233,6 @@ export const configurationRules: readonly Rule[] = [
       (objects) => {
         const [first] = ofKind(objects, 'ExternalSecret') as unknown as Fields[];
         if (first) first['apiVersion'] = 'external-secrets.io/v1beta1';
-      },
-    ],
-  },
-  {
-    name: 'every service is scraped, every alert is there, and a service without a replica is down',
-    check: ({ objects }) => {
-      const monitor = ofKind(objects, 'PodMonitor')[0];
-      const selector = at(monitor, 'spec.selector.matchLabels') as
-        | Readonly<Record<string, string>>
-        | undefined;
-      const missed = podsOf(servicesOf(objects)).filter(
-        ({ labels }) =>
-          !selector || Object.entries(selector).some(([label, value]) => labels[label] !== value),
-      );
-      const [endpoint] = listAt(monitor, 'spec.podMetricsEndpoints');
-      const rules = ofKind(objects, 'PrometheusRule').map(({ metadata }) => metadata.name);
-      return [
-        ...missed.map(({ owner }) => titleOf(owner)),
-        ...(endpoint?.['port'] === 'operations' && endpoint['path'] === '/metrics' ? [] : ['the PodMonitor']),
-        ...['reconciler', 'services'].filter((name) => !rules.includes(name)),
-        ...messagingServices.filter((name) => !whenDown(objects).includes(`absent(up{job="${name}"})`)),
-      ];
-    },
-    violations: [
-      (objects) =>
-        void objects.splice(
-          objects.findIndex(({ kind }) => kind === 'PodMonitor'),
-          1,
-        ),
-      (objects) =>
-        void objects.splice(
-          objects.findIndex(({ kind }) => kind === 'PrometheusRule'),
-          1,
-        ),
-      (objects) => {
-        for (const rule of alerts(objects))
-          rule['expr'] = textAt(rule, 'expr').replace('absent(up{job="reconciler"})', 'up == 0');
       },
     ],
   },
