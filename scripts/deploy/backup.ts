@@ -77,7 +77,8 @@ const cronJob = (
           spec: {
             backoffLimit: 1,
             activeDeadlineSeconds: 14_400,
-            ttlSecondsAfterFinished: 604_800,
+            // A weekend; a copy that was restored has its volume until then, and the next one asks for its own within a week.
+            ttlSecondsAfterFinished: 259_200,
             template: {
               metadata: { labels: labelsOf(name, part.component) },
               spec: { ...podOf(account), ...pod },

@@ -48,7 +48,7 @@ const quota = (): Manifest => {
         'limits.memory': memory,
         'requests.ephemeral-storage': ephemeral,
         'limits.ephemeral-storage': ephemeral,
-        'requests.storage': '2Ti',
+        'requests.storage': '3Ti',
         persistentvolumeclaims: '20',
         // The Gateway is how traffic comes in.
         'services.loadbalancers': '0',

@@ -53,6 +53,46 @@ function memoryAtMost(objects: readonly Rendered[]): number {
   return [...pods, ...pools, ...members].reduce((total, one) => total + one, 0);
 }
 
+const WEEK_SECONDS = 604_800;
+
+/** How many Pods of an object keep their volumes at once: each attempt of a Job, and those of the former Job while that is kept. */
+function holdersOf(owner: Rendered): number {
+  if (owner.kind === 'StatefulSet') return numberAt(owner, 'spec.replicas');
+  const job = at(owner, owner.kind === 'CronJob' ? 'spec.jobTemplate.spec' : 'spec');
+  const keptSeconds = numberAt(job, 'activeDeadlineSeconds') + numberAt(job, 'ttlSecondsAfterFinished');
+  return (1 + numberAt(job, 'backoffLimit')) * (keptSeconds < WEEK_SECONDS ? 1 : 2);
+}
+
+const times = (count: number, sizes: readonly unknown[]): readonly number[] =>
+  Array.from({ length: count }, () => sizes.map(mebibytes)).flat();
+
+const storageOf = (claim: Fields): unknown => at(claim, 'spec.resources.requests.storage');
+
+/** The sizes of all volumes that there are at once, operators' included. */
+const volumesAtMost = (objects: readonly Rendered[]): readonly number[] => [
+  ...ofKind(objects, 'PersistentVolumeClaim').flatMap((claim) => times(1, [storageOf(claim)])),
+  ...ofKind(objects, 'StatefulSet').flatMap((set) =>
+    times(holdersOf(set), listAt(set, 'spec.volumeClaimTemplates').map(storageOf)),
+  ),
+  ...podsOf(objects).flatMap(({ owner, spec }) =>
+    listAt(spec, 'volumes')
+      .map((volume) => at(volume, 'ephemeral.volumeClaimTemplate') as Fields | undefined)
+      .flatMap((claim) => (claim ? times(holdersOf(owner), [storageOf(claim)]) : [])),
+  ),
+  ...ofKind(objects, 'KafkaNodePool').flatMap((pool) =>
+    times(
+      numberAt(pool, 'spec.replicas'),
+      listAt(pool, 'spec.storage.volumes').map(({ size }) => size),
+    ),
+  ),
+  ...ofKind(objects, 'MongoDBCommunity').flatMap((one) =>
+    times(
+      numberAt(one, 'spec.members'),
+      listAt(one, 'spec.statefulSet.spec.volumeClaimTemplates').map(storageOf),
+    ),
+  ),
+];
+
 /** Rules over the namespace, and over what an API server takes at all. */
 export const namespaceRules: readonly Rule[] = [
   {
@@ -115,6 +155,28 @@ export const namespaceRules: readonly Rule[] = [
     violations: [
       (objects) => ((at(first(objects, 'ResourceQuota'), 'spec.hard') as Fields)['limits.memory'] = '80Gi'),
       (objects) => (specOf(named(objects, 'ScaledObject', 'ledger'))['maxReplicaCount'] = 800),
+    ],
+  },
+  {
+    name: 'the quota has room for every volume, those of a restored copy and of a second attempt at it included',
+    check: ({ objects }) => {
+      const hard = at(first(objects, 'ResourceQuota'), 'spec.hard') as Fields | undefined;
+      const volumes = volumesAtMost(objects);
+      const needed = volumes.reduce((total, one) => total + one, 0);
+      return mebibytes(hard?.['requests.storage']) >= needed &&
+        Number(hard?.['persistentvolumeclaims']) >= volumes.length
+        ? []
+        : [`${volumes.length} volumes of ${needed} MiB are asked for`];
+    },
+    violations: [
+      (objects) => ((at(first(objects, 'ResourceQuota'), 'spec.hard') as Fields)['requests.storage'] = '2Ti'),
+      (objects) =>
+        ((at(first(objects, 'ResourceQuota'), 'spec.hard') as Fields)['persistentvolumeclaims'] = '12'),
+      (objects) => {
+        const job = at(named(objects, 'CronJob', 'mongodb-restore-test'), 'spec.jobTemplate.spec') as Fields;
+        job['ttlSecondsAfterFinished'] = WEEK_SECONDS;
+        job['backoffLimit'] = 4;
+      },
     ],
   },
   {
