@@ -45,6 +45,7 @@ export const operatorTools = (): readonly Manifest[] => [
     { component },
     {
       spec: {
+        // Without it there would be one: at first, and again as soon as nobody else claims the field.
         replicas: 0,
         selector: { matchLabels: operatorLabels },
         ...rollOut,
