@@ -10,7 +10,7 @@ const MONGODB_USER = 2_000;
 const DATABASE_ACCOUNT = 'mongodb-database';
 /** What services ask a server at their start besides what they read. */
 const START_CHECKS = 'startChecks';
-/** Ends what a killed process left behind; the design asks for ten seconds at most (ADR 13). */
+/** Ends what a killed process left behind; they may live ten seconds at most (ADR 13). */
 const TRANSACTION_SECONDS = 10;
 
 interface Role {

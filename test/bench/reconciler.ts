@@ -10,7 +10,7 @@ import { watchMemory } from './processes.ts';
 import { against, alone, quantile, type Row } from './rows.ts';
 import { initiateCollections, openSharedStack } from './shared-stack.ts';
 
-/** The open records that everything is measured with (design 7). */
+/** The open records that everything is measured with. */
 const OPEN_RECORDS = 1_000_000;
 const FEED_BATCH = 20_000;
 const HINTS = 2_000;

@@ -4,7 +4,7 @@ import { createMerchantClient, openStack, type Stack, type StackOptions } from '
 import type { BenchOptions } from './bench.ts';
 import { customers, stkWish } from './wishes.ts';
 
-/** Opens the whole stack on infrastructure that outlives it; the names of design 1 and 2 where there is no prefix. */
+/** Opens the whole stack on infrastructure that outlives it; the names of ARCHITECTURE.md where there is no prefix. */
 export function openSharedStack(
   { root, infrastructure, log }: BenchOptions,
   own: Pick<StackOptions, 'prefix' | 'environment'>,

@@ -22,7 +22,7 @@ interface ServerStatus {
   readonly wiredTiger: { readonly log: Readonly<Record<string, number>> };
 }
 
-/** The databases of the services (design 1). */
+/** The databases of the services. */
 const databases = ['payouts', 'collections', 'ingress', 'reconciler', 'ledger', 'webhooks'] as const;
 
 /** Reads the counters of MongoDB. */

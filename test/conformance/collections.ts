@@ -186,7 +186,7 @@ function readPayin(answer: RawAnswer): PayinAnswer {
   const { responseCode: code, statusDescription: description } = responseDetails;
   const reason = 'failedReason' in responseDetails ? responseDetails.failedReason : undefined;
   const statuses: Readonly<Record<string, number>> = collectionRefusals;
-  // A rail's own reason goes with 200, as acceptance does (design 9).
+  // A rail's own reason goes with 200, as acceptance does (contract 10.10).
   expect([reason, answer.status]).toEqual([reason, statuses[reason ?? ''] ?? 200]);
   return { ...answer, code, reason, description, reference: transactionReference, next: asked };
 }

@@ -123,7 +123,7 @@ function anchorsOf(markdown: string): ReadonlySet<string> {
   return new Set(headings.map((heading) => heading.replaceAll(/[^\w\- ]/g, '').replaceAll(' ', '-')));
 }
 
-it('errors.md has every responseCode with its HTTP status, and no other (contract 7, design 9)', async () => {
+it('errors.md has every responseCode with its HTTP status, and no other (contract 7 and 10.1)', async () => {
   const rows = [...(await read('docs/api/errors.md')).matchAll(/^\| `(\d\d)` \| (\d{3}) \|/gm)];
   const documented = rows.map(([, code, status]) => ({ code, status: Number(status) }));
   const byCode = (
@@ -133,7 +133,7 @@ it('errors.md has every responseCode with its HTTP status, and no other (contrac
   expect(documented.toSorted(byCode)).toEqual(Object.values(payoutCodes).toSorted(byCode));
 });
 
-it('collections.md has every failedReason with its HTTP status, and no other (contract 7, design 9)', async () => {
+it('collections.md has every failedReason with its HTTP status, and no other (contract 7 and 10.10)', async () => {
   const rows = [...(await read('docs/api/collections.md')).matchAll(/^\| `([A-Z ]+)` \| (\d{3}) \|/gm)];
   const documented = new Map(rows.map(([, reason, status]) => [reason, Number(status)]));
   expect(documented).toEqual(new Map(Object.entries(collectionRefusals)));

@@ -7,7 +7,7 @@ import { openScenario, type Scenario } from './scenario.ts';
 let scenario: Scenario;
 
 beforeAll(async () => {
-  // The callback must be heard before the first poll: without one, the amount asked counts (design 6).
+  // The callback must be heard before the first poll: without one, the amount asked counts (ADR 23).
   scenario = await openScenario('decisions', {
     reconciler: { FIRST_POLL_AFTER_MS: '6000', POLL_CAP_MS: '2000' },
   });
@@ -96,7 +96,7 @@ async function drift(currency: string) {
 const available = async (currency: string): Promise<number> =>
   Number((await scenario.stack.operator.wallet(scenario.merchantId, currency)).available);
 
-describe('design 6: what a customer paid is decided by two people', () => {
+describe('ADR 23: what a customer paid is decided by two people', () => {
   it('one proposes, another approves: completed with the decided amount, once', async () => {
     const wish = kenya('asked');
     const before = await available('KES');
@@ -151,7 +151,7 @@ describe('design 6: what a customer paid is decided by two people', () => {
     expect(Math.round(((await available('GMD')) - before) * 100)).toBe(19_798);
   });
 
-  it('and where the decision was wrong, the wallet comparison shows by how much (design 7)', async () => {
+  it('and where the decision was wrong, the wallet comparison shows by how much (ADR 28)', async () => {
     // The rail received 200 less 2, while our books now say 201 less 2.01.
     await eventually(async () =>
       expect(await drift('GMD')).toMatchObject({ drift: '-0.99', withinRange: false }),

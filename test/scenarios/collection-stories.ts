@@ -157,7 +157,7 @@ const stories: readonly Story[] = [
     flows: ['link', 'otp6'],
     ...pending,
     breaks: ['collection.amount_differs'],
-    // Without a callback the amount asked counts (design 6).
+    // Without a callback the amount asked counts (ADR 23).
     withoutCallbacks: { what: 'a callback with another amount, heard by nobody', ...completed },
   },
   { digits: '0014', what: 'just succeeds: collections are not reversed' },
@@ -169,7 +169,7 @@ export interface CollectionStory extends Story {
   readonly flow: FlowName;
 }
 
-/** Every magic number of the simulator (design 6) by every flow that it is told by, those that take longest first. */
+/** Every magic number of the simulator (contract 10.18) by every flow that it is told by, those that take longest first. */
 export const collectionStories: readonly CollectionStory[] = stories.flatMap((story) =>
   [...new Set<FlowName>(['stk', ...(story.flows ?? [])])].map((flow) => ({ ...story, flow })),
 );

@@ -124,7 +124,7 @@ describe('OTP collection (GMQMO, contract 2.8)', () => {
   });
 });
 
-describe('wrong OTPs (design 9)', () => {
+describe('wrong OTPs (contract 10.12)', () => {
   it('three of them end the collection by the rail’s word, and the right one comes too late', async () => {
     const wish = otp('three-wrong', '9998');
     await scenario.demo.initiateCollection(wish);
@@ -207,7 +207,7 @@ describe('STK collection (CIMTN)', () => {
     await expectCreditedOnce(wish);
   });
 
-  it('a forged callback moves nothing (design 6)', async () => {
+  it('a forged callback moves nothing (ADR 6)', async () => {
     const wish = stk('forged', '0017');
     const { transactionReference } = await scenario.demo.initiateCollection(wish);
     const forged = {

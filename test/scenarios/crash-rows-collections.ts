@@ -38,7 +38,7 @@ const otherSingleStep: Flow = {
   completion: null,
 };
 
-/** A collection by its flow and magic number, and what must have become of it (design 6). */
+/** A collection by its flow and magic number, and what must have become of it (contract 10.18). */
 export interface CollectionStory {
   readonly flow: Flow;
   readonly digits: string;
@@ -233,7 +233,7 @@ const unknownReferences: readonly CollectionCrashRow[] = rowsAt(
 );
 
 /**
- * Every named point that a collection passes (research/reliability.md 5.3), in acts that follow one another.
+ * Every named point that a collection passes (ARCHITECTURE.md, "A crash where, what happens"), in acts that follow one another.
  *
  * The lanes of an act run side by side; while the gateway dies, only its own row's collections are under way.
  */

@@ -8,7 +8,7 @@ export interface CrashRow extends CrashAt {
   readonly as: 'singles' | 'batch' | 'limited';
 }
 
-/** A payout by its magic number, and what must have become of it (design 6). */
+/** A payout by its magic number, and what must have become of it (contract 10.18). */
 export interface PayoutStory {
   readonly digits: string;
   readonly status: 'COMPLETED' | 'FAILED' | 'INITIALIZED';
@@ -139,7 +139,7 @@ const webhookDispatcher = at(
 );
 
 /**
- * Every named point of the payout flow (research/reliability.md 5.3).
+ * Every named point of the payout flow (ARCHITECTURE.md, "A crash where, what happens").
  *
  * A lane's rows follow one another, and the lanes run side by side; no service is in two of them.
  */

@@ -22,7 +22,7 @@ export interface PayoutStory {
   readonly withoutCallbacks?: Omit<PayoutStory, 'digits' | 'withoutCallbacks'>;
 }
 
-/** Every magic number of the simulator (design 6). */
+/** Every magic number of the simulator (contract 10.18). */
 export const payoutStories: readonly PayoutStory[] = [
   { digits: '9999', what: 'succeeds' },
   {

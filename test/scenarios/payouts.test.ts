@@ -88,7 +88,7 @@ describe('a payout that nobody can tell the end of', () => {
   });
 
   it.each(['COMPLETED', 'FAILED', 'REVERSED'])(
-    'is moved by no forged callback that says %s (design 6)',
+    'is moved by no forged callback that says %s (ADR 6)',
     async (status) => {
       const reference = await pay(`forged-${status}`, '0017');
       const ours = await scenario.payoutBecomes(reference, 'INITIALIZED');
@@ -136,7 +136,7 @@ describe('a batch whose items lack what contract 2.2 requires of single payouts'
   });
 });
 
-describe('the same reference (design 4.2)', () => {
+describe('the same reference (invariant P5)', () => {
   it('with the same content gives the same payout, whatever its spelling', async () => {
     const reference = scenario.reference('same');
     const first = await scenario.demo.requestPayout({ reference, amount: '50', accountNumber: '0123459999' });
@@ -171,7 +171,7 @@ describe('the same reference (design 4.2)', () => {
 });
 
 describe('a payout beyond the wallet', () => {
-  it('is refused at once, and not stored (design 9)', async () => {
+  it('is refused at once, and not stored (contract 10.1)', async () => {
     const reference = scenario.reference('too-much');
     const answer = await scenario.demo.requestPayout({
       reference,

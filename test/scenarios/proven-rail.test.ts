@@ -64,7 +64,7 @@ async function expectSettled(look: () => Promise<unknown>, expected: object): Pr
 
 const paid = ['capture', 'fee', 'hold', 'railCost'];
 
-describe('a payout over a proven rail ends by its signed callback, without a poll (design 6)', () => {
+describe('a payout over a proven rail ends by its signed callback, without a poll (ADR 20)', () => {
   it.each([
     ['9999', 'COMPLETED', paid, ['COMPLETED'], []],
     ['0001', 'FAILED', ['hold', 'release'], ['FAILED'], []],
@@ -89,7 +89,7 @@ describe('a payout over a proven rail ends by its signed callback, without a pol
   });
 });
 
-describe('a collection over a proven rail ends by its signed callback, without a poll (design 6)', () => {
+describe('a collection over a proven rail ends by its signed callback, without a poll (ADR 20)', () => {
   const credited = { entries: ['collect', 'fee', 'railCost'], told: ['COMPLETED 200 3'], breaks: [] };
   const failed = { status: 'FAILED', entries: [], told: ['FAILED 0 0'], breaks: [] };
 

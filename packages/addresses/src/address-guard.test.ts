@@ -65,7 +65,7 @@ const innerHosts = [
   'printer.local',
 ];
 
-describe('addresses (research/reliability 6.6)', () => {
+describe('addresses (contract 10.15, OWASP API7:2023)', () => {
   test.each([
     'https://merchant.example.com/hooks',
     'https://merchant.example.com:443/hooks?a=b',

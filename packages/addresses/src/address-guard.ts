@@ -24,8 +24,8 @@ const INNER_NAMES =
   /(?:^|\.)(?:localhost|local|internal|svc|cluster|localdomain|home|lan|corp|intranet|onion)$|\.cluster\.local$|\.arpa$/;
 
 /**
- * Judges a merchant's address, where a request names it and again before anything is sent (design 8, research/reliability
- * 6.6): https on port 443 to a public name or address, or an origin that the operator listed exactly.
+ * Judges a merchant's address, where a request names it and again before anything is sent (contract 10.15, OWASP
+ * API7:2023): https on port 443 to a public name or address, or an origin that the operator listed exactly.
  */
 export function judgeAddress(
   text: string,

@@ -5,7 +5,7 @@ import { type AddressList, readAddress } from './address-list.ts';
  * for an allowed one.
  *
  * Each trusted proxy appends the address that it saw, so with N of them the N-th entry of X-Forwarded-For from the right
- * is the sender's, and everything left of it is the sender's own invention (research/webhooks 5). Without a proxy the
+ * is the sender's, and everything left of it is the sender's own invention (RFC 7239, 8.1). Without a proxy the
  * header is never looked at, nor where a peer that is none of `proxies` brings it: then nobody can tell who sent it.
  */
 export function clientAddress(request: {

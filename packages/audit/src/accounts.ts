@@ -17,7 +17,7 @@ const sharedRoles: ReadonlySet<string> = new Set<AccountRole>([
   'suspense',
 ]);
 
-/** Reads the name of an account (design 5); nothing for a name that the chart does not know. */
+/** Reads the name of an account (ADR 61); nothing for a name that the chart does not know. */
 function parseAccount(name: string): Account | undefined {
   const [head = '', ...parts] = name.split(':');
   if (parts.some((part) => part === '')) return undefined;
@@ -31,7 +31,7 @@ function parseAccount(name: string): Account | undefined {
   return undefined;
 }
 
-/** The legs that each kind of entry may have: debit, then credit (design 5). */
+/** The legs that each kind of entry may have: debit, then credit (ADR 61). */
 export const chart: ReadonlyMap<string, readonly (readonly [AccountRole, AccountRole])[]> = new Map(
   Object.entries({
     hold: [['available', 'held']],

@@ -6,7 +6,7 @@ import type { EntryRecord, OrderRecord } from './records.ts';
 import { chunksOf, type Suspects, settle } from './settle.ts';
 import { collections } from './snapshot.ts';
 
-/** The kinds of entries that only an order leads to, each of the order's own kind (design 5). */
+/** The kinds of entries that only an order leads to, each of the order's own kind (ADR 17). */
 const orderKinds: ReadonlySet<string> = new Set([
   'fund',
   'withdraw',

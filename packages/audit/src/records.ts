@@ -48,7 +48,7 @@ export interface PaymentRecord {
   readonly merchantId: string;
   readonly currency: string;
   readonly amount: bigint;
-  /** Of a collection that completed: what the customer paid, which need not be the amount asked (design 6). */
+  /** Of a collection that completed: what the customer paid, which need not be the amount asked (ADR 23). */
   readonly amountReceived?: bigint;
   readonly fee: bigint;
   readonly status: string;

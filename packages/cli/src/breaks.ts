@@ -83,7 +83,7 @@ export type BreakChange =
   | { readonly verb: 'withdraw'; readonly body: { readonly commandId: string } }
   | { readonly verb: 'adjustment'; readonly body: Readonly<Record<string, string>> };
 
-/** What differs somewhere and waits for people, or for its cause to go (design 7). */
+/** What differs somewhere and waits for people, or for its cause to go (ADR 31). */
 export interface Breaks {
   /** Those first that were opened last, at most `limit`, and whether there are more. */
   readonly list: (

@@ -72,7 +72,7 @@ export type CloseWish = ({ readonly date: string } | { readonly from: string; re
 /** The results of a close that people look at. */
 export const openResults = ['differs', 'missing_there', 'unclear'] as const;
 
-/** Daily closes (design 7): the payments of a day, asked for again at their rails and matched. */
+/** Daily closes (ADR 29): the payments of a day, asked for again at their rails and matched. */
 export interface Closes {
   /** Makes one, or gives the one that is there. */
   readonly open: (wish: CloseWish) => Promise<CloseView>;

@@ -103,7 +103,7 @@ const defaultRunFile = import.meta.filename.endsWith('.ts')
 /** The environment of this process; read nowhere else. */
 export const environment = process.env;
 
-/** Resolves every address; an option wins over a variable, a variable over the run file (design 12). */
+/** Resolves every address; an option wins over a variable, a variable over the run file. */
 export async function resolveAddresses(
   options: Partial<Record<AddressName, string>> & { readonly runFile?: string },
   env: NodeJS.ProcessEnv,

@@ -63,7 +63,7 @@ export interface OutcomeProposal {
   readonly commandId: string;
 }
 
-/** What operators decide that customers paid (design 6), or how payouts ended: proposed by one, approved by another. */
+/** What operators decide that customers paid (ADR 23), or how payouts ended: proposed by one, approved by another. */
 export interface Decisions {
   readonly propose: (proposal: AmountProposal | OutcomeProposal) => Promise<DecisionView>;
   readonly approve: (id: string) => Promise<DecisionView>;

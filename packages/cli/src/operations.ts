@@ -62,7 +62,7 @@ export type Upload = <Schema extends z.ZodType>(
   },
 ) => Promise<z.output<Schema>>;
 
-/** The operator APIs that commands talk to (design 1). */
+/** The operator APIs that commands talk to (ADR 60). */
 export interface Operations {
   readonly orders: Orders;
   readonly statements: Statements;

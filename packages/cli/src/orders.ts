@@ -41,7 +41,7 @@ export interface Proposal {
   readonly body: Readonly<Record<string, string>> & { readonly commandId: string };
 }
 
-/** The orders of the ledger (design 5): proposed by one operator, approved by another. */
+/** The orders of the ledger (ADR 17): proposed by one operator, approved by another. */
 export interface Orders {
   readonly propose: (proposal: Proposal) => Promise<OrderView>;
   readonly approve: (commandId: string) => Promise<OrderView>;

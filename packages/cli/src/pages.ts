@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Ask, ServiceAddress } from './operations.ts';
 
-/** Reads a list of an operations API page by page, until it ends or `limit` items are there (design 1). */
+/** Reads a list of an operations API page by page, until it ends or `limit` items are there (ADR 60). */
 export async function readPages<Item extends z.ZodType>(
   ask: Ask,
   item: Item,

@@ -67,7 +67,7 @@ export interface StatementWish {
   readonly dryRun: boolean;
 }
 
-/** The statements that rails send (design 7), held against our payments. */
+/** The statements that rails send (ADR 30), held against our payments. */
 export interface RailStatements {
   readonly upload: (
     wish: StatementWish,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What of an entry the hash chain of the ledger covers: the whole document, as MongoDB holds it (design 5). */
+/** What of an entry the hash chain of the ledger covers: the whole document, as MongoDB holds it (ADR 16). */
 export interface ChainedEntry {
   /** `<reference>/<kind>` */
   readonly _id: string;

@@ -24,7 +24,7 @@ const ghana = { country: 'GH', currency: 'GHS', flows: { highRisk: stk, lowRisk:
 const gambia = { country: 'GM', currency: 'GMD' } as const;
 const ivoryCoast = { country: 'CI', currency: 'XOF' } as const;
 
-/** Every operator of the contract's table; KESAF is read as a single-step STK push (contract 2.8, design 9). */
+/** Every operator of the contract's table; KESAF is read as a single-step STK push (contract 2.8, ADR 19). */
 export const operators: readonly Operator[] = [
   { code: 'GMWAV', ...gambia, flows: same(link) },
   { code: 'GMAFR', ...gambia, flows: same(stkThenComplete) },

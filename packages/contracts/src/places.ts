@@ -24,7 +24,7 @@ const bySpelling: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** A country by its English name, two- or three-letter code, as its three-letter code; else nothing (design 9). */
+/** A country by its English name, two- or three-letter code, as its three-letter code; else nothing (contract 10.5). */
 export function countryCode(text: string): string | undefined {
   return bySpelling.get(plain(text));
 }

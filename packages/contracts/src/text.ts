@@ -21,7 +21,7 @@ export function line(lengthMax: number): z.ZodType<string> {
   return text(lengthMax).min(1, { error: 'is required' });
 }
 
-/** A field that may be left out: absent, null, empty and only spaces are the same (design 4.2). */
+/** A field that may be left out: absent, null, empty and only spaces are the same (contract 10.3). */
 export function optional<Value>(field: z.ZodType<Value>): z.ZodType<Value | undefined> {
   return z.preprocess((value) => (isBlank(value) ? undefined : value), field.optional());
 }
@@ -52,7 +52,7 @@ export const accountNumberLine = line(40).refine((text) => /^\+?[A-Za-z0-9][A-Za
   error: 'must have only letters, digits, spaces, dots, slashes and hyphens, after at most one plus sign',
 });
 
-/** The alphabet of every payment reference, ours and the merchants' (design 9). */
+/** The alphabet of every payment reference, ours and the merchants' (contract 10.3). */
 export const referencePattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
 
 /** A payment reference. */

@@ -51,7 +51,7 @@ export interface NewMerchant {
 
 type Change<Value = null> = Promise<Result<Value, DirectoryRefusal>>;
 
-/** Writes the directory: for the command line and for seeding only (design 1). */
+/** Writes the directory: for the command line and for seeding only. */
 export interface DirectoryAdmin {
   readonly ensureIndexes: () => Promise<void>;
   readonly createMerchant: (

@@ -81,7 +81,7 @@ export type MerchantWebhooks = Readonly<z.output<typeof webhooksDocument>>;
 /** How much a merchant may do; amounts are in minor units by currency, absent means unlimited. */
 export type MerchantLimits = Readonly<MerchantDocument['limits']>;
 
-/** A merchant and its settings (design 1). A suspended one is found too: it is known, and not permitted. */
+/** A merchant and its settings. A suspended one is found too: it is known, and not permitted. */
 export interface Merchant {
   readonly id: string;
   readonly name: string;

@@ -59,7 +59,7 @@ export function clientConfig({
 }
 
 /**
- * A Kafka client of its own; consumers must not share one (research/kafka-mongo D16). With 20 retries it looks for its
+ * A Kafka client of its own; consumers must not share one, nor its map of committed offsets. With 20 retries it looks for its
  * cluster for more than a minute, in which nothing is heard of it.
  */
 export function createKafka(options: KafkaOptions, retriesMax = 20): Kafka {

@@ -7,8 +7,8 @@ const FETCH_BYTES_MAX = 8 * PARTITION_FETCH_BYTES_MAX;
 const REBALANCE_TIMEOUT_MS = 60_000;
 
 /**
- * Builds a member of a consumer group, with the settings that answer the defects of kafkajs 2.2.4 (research/kafka-mongo
- * 1.2). It does not restart by itself: a crash of any kind is reported by its event, and a new member is to be built.
+ * Builds a member of a consumer group, with the settings that answer the defects of kafkajs 2.2.4 (ADR
+ * 11). It does not restart by itself: a crash of any kind is reported by its event, and a new member is to be built.
  *
  * `beforeHandOver` is awaited before it joins its group again or leaves it: another member may own its partitions afterwards.
  */

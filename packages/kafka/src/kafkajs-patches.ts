@@ -42,7 +42,7 @@ function encoderOf(bytes: Buffer): Encoder {
 
 /**
  * Stops an idle connection from re-arming a 1 ms timer for ever, which costs 5 % of a core and warns of negative
- * timeouts on Node 24 (tulios/kafkajs#1751; research/kafka-mongo D5).
+ * timeouts on Node 24 (tulios/kafkajs#1556, #1751).
  */
 function patchIdleTimer(): void {
   const queue = require('kafkajs/src/network/requestQueue') as {

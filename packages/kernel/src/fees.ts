@@ -10,7 +10,7 @@ export interface FeeSchedule {
 
 const BASIS = 10_000n;
 
-/** The fee for an amount, rounded half up in minor units (design 5). */
+/** The fee for an amount, rounded half up in minor units (contract 10.7). */
 export function feeFor(schedule: FeeSchedule, amountMinor: bigint): bigint {
   const share = (amountMinor * schedule.basisPoints * 2n + BASIS) / (BASIS * 2n);
   const fee = schedule.fixedMinor + share;

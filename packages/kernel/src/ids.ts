@@ -16,7 +16,7 @@ export interface Ids {
 /**
  * Builds an {@link Ids} over a clock and a source of chance.
  *
- * The form stays within the reference alphabet of design 9, since our payment references travel upstream.
+ * The form stays within the reference alphabet of contract 10.3, since our payment references travel upstream.
  */
 export function createIds(clock: Clock, random: Random): Ids {
   const uuid = Buffer.alloc(UUID_BYTES);
@@ -44,7 +44,7 @@ const DIGEST_HEX = 32;
 
 /**
  * The id of an event, in the form of {@link Ids}: it follows from what the event says, so that the same thing published
- * again, by any service, is the same event (design 3). Half of a SHA-256 is enough for no two things ever to share one.
+ * again, by any service, is the same event (ADR 37). Half of a SHA-256 is enough for no two things ever to share one.
  */
 export function eventIdFrom(meaning: string): string {
   return `ev-${hash('sha256', meaning).slice(0, DIGEST_HEX)}`;

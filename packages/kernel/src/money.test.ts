@@ -41,7 +41,7 @@ describe('amounts are exact (invariant L8)', () => {
   });
 });
 
-describe('fees round half up within their bounds (design 5)', () => {
+describe('fees round half up within their bounds (contract 10.7)', () => {
   const schedule = { fixedMinor: 0n, basisPoints: 50n, minimumMinor: 0n };
 
   it.each([

@@ -19,7 +19,7 @@ const SCALE_MAX = 60;
 /**
  * Reads a JSON number's own text as an amount, judged by its value: `20`, `20.00` and `2e1` are one.
  *
- * Anything finer than the currency's minor unit is refused rather than rounded (design 9).
+ * Anything finer than the currency's minor unit is refused rather than rounded (contract 10.4).
  */
 export function parseAmount(text: string, currency: string): Result<Money, AmountRefusal> {
   const match = DECIMAL.exec(text);

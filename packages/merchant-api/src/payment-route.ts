@@ -17,7 +17,7 @@ interface PaymentFinder<Payment> {
 }
 
 /**
- * Adds `GET /payments?reference=&merchant=` to a gateway's operator API: the record of one payment (design 1, ADR 32).
+ * Adds `GET /payments?reference=&merchant=` to a gateway's operator API: the record of one payment (ADR 32).
  *
  * @param view what operators may see of it: nothing that names a person, an account or a number
  */

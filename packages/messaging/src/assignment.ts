@@ -186,7 +186,7 @@ const isOfGroup = (error: unknown): boolean => error instanceof Error && error.n
 
 /**
  * Whether a batch is what was to come next. Only of a compacted topic may offsets be missing; kafkajs, sent away from an
- * offset that is gone, begins anew at the other end without a word (research/kafka-mongo D8).
+ * offset that is gone, begins anew at the other end without a word (tulios/kafkajs#1119).
  */
 function follows(held: Held, first: bigint): boolean {
   const next = held.worker?.next() ?? first;

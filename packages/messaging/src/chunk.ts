@@ -173,7 +173,7 @@ function unknownType(
 
 /**
  * How many messages are parked in a row after these readings: what is handled is no fault of the messages before it.
- * Many in a row are no fault of the messages at all, but ours; then the next one is not parked (design 3).
+ * Many in a row are no fault of the messages at all, but ours; then the next one is not parked (ADR 39).
  */
 function countInARow(
   { group, parkedInARowMax }: Pick<ChunkDeps, 'group' | 'parkedInARowMax'>,

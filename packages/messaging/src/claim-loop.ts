@@ -26,7 +26,7 @@ export interface ClaimOptions<Record extends Claimable> extends ClaimRules<Recor
  * Claims due records in batches and works on them outside any transaction, at most `concurrencyMax` at once.
  *
  * A dead worker's records come back by themselves when the lease runs out; a worker that wakes up late finds its claim
- * replaced (research/kafka-mongo 4). The intent is committed by the claim itself, before any call to the outside.
+ * replaced. The intent is committed by the claim itself, before any call to the outside.
  */
 export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<Record>): Loop {
   if (options.leaseMs < options.workTimeoutMs * 1.5) {

@@ -13,7 +13,7 @@ import type { TopicHandler } from './received.ts';
 
 /** Options of {@link runConsumer}. */
 export interface ConsumerOptions extends Omit<AssignmentDeps, 'handlers'> {
-  /** A client for one life of a consumer: kafkajs's own restarts can leave one behind (research/kafka-mongo D14). */
+  /** A client for one life of a consumer: kafkajs's own restarts can leave one behind (tulios/kafkajs#1147). */
   readonly connect: () => Kafka;
   readonly handlers: readonly TopicHandler[];
   readonly sessionTimeoutMs: number;

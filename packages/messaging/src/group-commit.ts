@@ -13,7 +13,7 @@ class AbandonedError extends Error {
   override readonly name = 'AbandonedError';
 }
 
-/** Lets concurrent work share transactions: durability is cheap when shared (design 3, facts). */
+/** Lets concurrent work share transactions: durability is cheap when shared (ADR 4). */
 export interface GroupCommit<Item, Outcome> {
   /** Resolves once the item's transaction is majority-committed; rejects when it is not known to be. */
   readonly submit: (item: Item) => Promise<Outcome>;

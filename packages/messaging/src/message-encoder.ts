@@ -21,7 +21,7 @@ export interface MessageInput {
   };
 }
 
-/** Encodes what goes out as Kafka will hold it: key, value and headers (design 2), each byte written once. */
+/** Encodes what goes out as Kafka will hold it: key, value and headers (ADR 38), each byte written once. */
 export interface MessageEncoder {
   /** `traceparent` counts where the event names none. */
   readonly event: (event: OutgoingEvent, traceparent?: string) => EncodedMessage;

@@ -43,7 +43,7 @@ import { showStoppedPartitions } from './stopped-partitions.ts';
 import { startPresence, startSweeper } from './sweeper.ts';
 import { createTransact } from './transact.ts';
 
-/** The road between one service's database and Kafka (design 3). */
+/** The road between one service's database and Kafka (ADR 2). */
 export interface Messaging {
   readonly client: MongoClient;
   readonly db: Db;

@@ -20,7 +20,7 @@ const silenceMs = { heartbeat: 5_000, connect: 5_000, majority: 10_000, socket: 
 
 const writeConcern = { w: 'majority', journal: true, wtimeoutMS: silenceMs.majority } as const;
 
-/** The options of every transaction: what was committed survives a failover (research/reliability 3.1). */
+/** The options of every transaction: what was committed survives a failover (https://jepsen.io/analyses/mongodb-4.2.6). */
 export const transactionOptions: TransactionOptions = {
   readConcern: { level: 'snapshot' },
   writeConcern,

@@ -35,7 +35,7 @@ export interface PaymentChange<Payment> {
 export interface PaymentStore<Payment, Document extends PaymentDocument> {
   readonly collection: Collection<Document>;
   readonly insert: (payments: readonly Payment[], session: ClientSession) => Promise<void>;
-  /** By the merchant's reference, else by ours, always within the merchant (design 9). */
+  /** By the merchant's reference, else by ours, always within the merchant (contract 10.3). */
   readonly find: (merchantId: string, reference: string) => Promise<Payment | undefined>;
   readonly findAccepted: (
     keys: readonly PaymentKey[],

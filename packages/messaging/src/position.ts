@@ -44,7 +44,7 @@ export interface Standing {
 }
 
 /**
- * Holds our position of a partition against Kafka's (design 3, ADR 43).
+ * Holds our position of a partition against Kafka's (ADR 43).
  *
  * What does not fit is never guessed at: a position taken for a repetition, or for a new beginning, loses messages. The
  * position must have been read so that nobody has advanced it since Kafka was asked.

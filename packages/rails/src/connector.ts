@@ -7,7 +7,7 @@ export type RailKind = 'payout' | 'collection';
 /** The channel of a payout (contract 2.2). */
 export type PayoutChannel = (typeof channels)[number];
 
-/** Nobody knows what the rail did: the reference stays as it is and the lookup decides (design 4.3). */
+/** Nobody knows what the rail did: the reference stays as it is and the lookup decides (invariant P4). */
 export interface Unknown {
   readonly kind: 'unknown';
   /** For logs and breaks; carries no personal data. */
@@ -23,7 +23,7 @@ export interface NotSent {
   readonly retryAfterMs: number;
 }
 
-/** What a submission came to; only `completed` and `failed` are facts (design 6). */
+/** What a submission came to; only `completed` and `failed` are facts (ADR 62). */
 export type SubmissionResult =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'completed'; readonly fee?: bigint }
@@ -129,7 +129,7 @@ export interface CallbackEvidence {
   readonly receivedAtMs: number;
 }
 
-/** What a callback's address and signature prove (design 6). */
+/** What a callback's address and signature prove (ADR 20). */
 export interface CallbackVerdict {
   /** `any`: the rail lists no addresses. */
   readonly address: 'allowed' | 'unlisted' | 'any';
@@ -141,7 +141,7 @@ export interface CallbackVerdict {
   readonly proven: boolean;
 }
 
-/** What a callback claims, read but not believed (design 6). */
+/** What a callback claims, read but not believed (ADR 20). */
 export interface RailCallback {
   /** The reference that we sent. */
   readonly reference: string;
@@ -198,11 +198,11 @@ export interface RailCapabilities {
   readonly payouts: readonly PayoutRoute[];
   /** The operators whose collections go through this rail (contract 2.8). */
   readonly operatorCodes: readonly string[];
-  /** Whether a callback can be more than a hint (design 6). */
+  /** Whether a callback can be more than a hint (ADR 20). */
   readonly callbacks: 'hint' | 'proven';
   /** The rail's own fees, which are costs to us. */
   readonly fees: { readonly payout: FeeSchedule; readonly collection: FeeSchedule };
-  /** How much it may be asked about payments: over all replicas together, and at once by each (design 7). */
+  /** How much it may be asked about payments: over all replicas together, and at once by each (ADR 26). */
   readonly polling: { readonly perSecondMax: number; readonly concurrencyMax: number };
   /** The longest that any one call takes, waiting for its turn included; a lease must be longer. */
   readonly callDeadlineMs: number;

@@ -50,7 +50,7 @@ export function callDeadlineMs(settings: Pick<RailSettings, 'timeoutMs'>): numbe
 /**
  * Puts a rail's rate limit, concurrency limit and circuit breaker around an exchange.
  *
- * Refusals of the guard are `notSent`: they make a payout wait, never fail (design 6).
+ * Refusals of the guard are `notSent`: they make a payout wait, never fail (ADR 62).
  */
 export function createGuard(dependencies: {
   readonly settings: RailSettings;

@@ -6,7 +6,7 @@ export const CALL_WITHIN_MS = 2_000;
 
 /**
  * Whether the call of an attempt may still begin: a process that was frozen between claim and call must not act on an
- * old claim, since the rail's NOT FOUND may have sent the payment again meanwhile (design 4.3).
+ * old claim, since the rail's NOT FOUND may have sent the payment again meanwhile (ADR 5).
  *
  * Both times are by one and the same clock, in milliseconds since the epoch; the attempt's is the moment before it was
  * committed. A clock that was set back in between makes an old claim look young: one in the future says so.

@@ -10,7 +10,7 @@ import { observeRequests } from './requests.ts';
 /** The operations side of a service: probes and metrics for machines, and the operator APIs behind a token. */
 export interface OperationsApp {
   readonly app: Hono;
-  /** Routes added here ask for `Authorization: Bearer <token of an operator>` (design 1). */
+  /** Routes added here ask for `Authorization: Bearer <token of an operator>` (ADR 60). */
   readonly operator: Hono;
 }
 

@@ -13,7 +13,7 @@ const bodyProblems = {
   'body.not_utf8': 'the body must be UTF-8',
 } as const;
 
-/** A refusal of an operator's request (design 1). */
+/** A refusal of an operator's request (ADR 60). */
 export function refuseOperator(
   context: Pick<Context, 'newResponse'>,
   status: StatusCode,

@@ -6,7 +6,7 @@ const SECRET_BYTES = 32;
 const SIGNATURES_MAX = 16;
 const TIMESTAMP = /^\d{1,12}$/;
 
-/** The three headers of a signed webhook (Standard Webhooks; design 8). */
+/** The three headers of a signed webhook (Standard Webhooks; contract 10.15). */
 export interface WebhookHeaders {
   readonly 'webhook-id': string;
   readonly 'webhook-timestamp': string;

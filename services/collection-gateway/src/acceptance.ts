@@ -29,7 +29,7 @@ export interface PayinRefusal {
   readonly retryAfterSeconds?: number;
 }
 
-/** Records a collection with its first attempt, once; any repeat of its reference is refused (design 4.2). */
+/** Records a collection with its first attempt, once; any repeat of its reference is refused (contract 10.3). */
 export type AcceptCollection = (
   merchant: Merchant,
   form: CollectionForm,
@@ -159,7 +159,7 @@ async function acceptAll(
   if (fresh.length > 0) await store.insert(fresh, session);
   for (const collection of fresh) emit(events.initiated(collection));
   if (careful || exceeding.length === 0) return outcomes;
-  // A duplicate is judged before the limits: only for what they refuse must it be looked for (design 9).
+  // A duplicate is judged before the limits: only for what they refuse must it be looked for (contract 10.2).
   await findTaken(exceeding);
   return outcomes.map((outcome, index) => {
     const collection = candidates[index]?.collection;
@@ -220,7 +220,7 @@ function newCollection(
   };
 }
 
-/** Where an order goes and what it costs, or why it can't be taken: first the operator, then the amount (design 9). */
+/** Where an order goes and what it costs, or why it can't be taken: first the operator, then the amount (contract 10.2). */
 function price(
   merchant: Merchant,
   form: CollectionForm,
@@ -235,7 +235,7 @@ function price(
   if (!order.ok) return order;
   const { minor } = order.value.amount;
   const fee = feeFor(wallet.collectionFee, minor);
-  // A collection credits its amount less the fee, which must not take from the wallet (design 5).
+  // A collection credits its amount less the fee, which must not take from the wallet (contract 10.7).
   if (fee > minor) return refuse('INVALID AMOUNT');
   return accept({ order: order.value, wallet, fee, rail });
 }

@@ -21,7 +21,7 @@ export interface AdmissionDeps {
 
 /**
  * Lets a request in by its `X-app` and `X-business` (contract 5), then by its merchant's rate, before its body is read
- * (design 9); the route's own shape tells why not.
+ * (contract 10.2); the route's own shape tells why not.
  */
 export function admitMerchants(
   deps: AdmissionDeps,

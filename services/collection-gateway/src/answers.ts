@@ -27,7 +27,7 @@ const nothingFurther = {
   redirectionUrl: '',
 };
 
-/** A collection that goes on, with what is to be done next by the operator's flow (contract 2.9, design 9). */
+/** A collection that goes on, with what is to be done next by the operator's flow (contract 2.9 and 10.11). */
 export function viewInitiated(reference: string, flow: CompletionFlow, redirectionUrl: string) {
   return {
     responseDetails: { responseCode: '09', responseMessage: 'PENDING' },
@@ -66,7 +66,7 @@ function nextStep(flow: CompletionFlow, redirectionUrl: string) {
   }
 }
 
-/** A completion that goes on: nothing further is asked of the merchant (design 9). */
+/** A completion that goes on: nothing further is asked of the merchant (contract 10.12). */
 export function viewCompleting(reference: string) {
   return {
     responseDetails: { responseCode: '09', responseMessage: 'PENDING' },
@@ -104,7 +104,7 @@ export function viewRefused(reason: string, details: RefusalDetails = {}) {
   };
 }
 
-/** Answers a refusal in the shape of contract 2.9; a rail's own reason goes with HTTP 200 (design 9). */
+/** Answers a refusal in the shape of contract 2.9; a rail's own reason goes with HTTP 200 (contract 10.10). */
 export function answerRefused(context: Context, reason: string, details: RefusalDetails = {}): Response {
   if (details.retryAfterSeconds !== undefined)
     context.header('retry-after', String(details.retryAfterSeconds));

@@ -110,7 +110,7 @@ describe.each(paths)('who asks for %s (contract 5)', (path) => {
   });
 });
 
-describe('rates (design 9)', () => {
+describe('rates (contract 10.17)', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });

@@ -15,7 +15,7 @@ const detailed: ReadonlySet<string> = new Set(
   Object.values(collectionOperations).map((operation) => operation.getRoutingPath()),
 );
 
-/** Builds the collection API (contract 4.7 to 4.9): who asks and how often, then the routes (design 9). */
+/** Builds the collection API (contract 4.7 to 4.9): who asks and how often, then the routes (contract 10.2). */
 export function createApp(deps: AppDeps): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   hardenApp(app, {

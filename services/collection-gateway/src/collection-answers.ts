@@ -4,7 +4,7 @@ import { viewRefused } from './answers.ts';
 import type { DocumentedAnswer } from './api-operation.ts';
 import { DECLINED } from './domain/reasons.ts';
 
-/** What each failedReason tells (design 9). */
+/** What each failedReason tells (contract 10.10). */
 const meanings: Readonly<Record<CollectionRefusal, string>> = {
   'DUPLICATE REFERENCE': 'the reference was used before; the answer names the collection that has it',
   'INCORRECT SECURITY MODULE': 'X-module is missing or wrong',

@@ -33,7 +33,7 @@ export interface CollectionRouteDeps extends AdmissionDeps {
   readonly complete: Complete;
   readonly patience: Pick<Patience, 'within' | 'deadlineMs'>;
   readonly clock: Pick<Clock, 'nowMs'>;
-  /** Whether a webhook may be sent to an address that a request names (design 8). */
+  /** Whether a webhook may be sent to an address that a request names (contract 10.15). */
   readonly mayBeCalled: (webhookUrl: string) => boolean;
   readonly logger: Logger;
 }
@@ -49,7 +49,7 @@ export function createCollectionRoutes(deps: CollectionRouteDeps): Hono<AppEnv> 
   return routes;
 }
 
-/** Records the collection, then asks the rail; the answer waits for both no longer than it may (design 9). */
+/** Records the collection, then asks the rail; the answer waits for both no longer than it may (contract 10.11). */
 async function payin(context: Context<AppEnv>, deps: CollectionRouteDeps): Promise<Response> {
   const { clock, patience } = deps;
   const deadlineAtMs = clock.nowMs() + patience.deadlineMs;
@@ -111,7 +111,7 @@ interface ReadRequest<Request> {
   readonly form: CollectionForm;
 }
 
-/** Form and security module, in this order (design 9). */
+/** Form and security module, in this order (contract 10.2). */
 async function readRequest<Request extends PayinRequest>(
   context: Context<AppEnv>,
   schema: z.ZodType<Request>,

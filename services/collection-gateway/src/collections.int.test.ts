@@ -55,7 +55,7 @@ afterAll(async () => {
   for (const scope of scopes.reverse()) await scope[Symbol.asyncDispose]();
 });
 
-describe('a reference is accepted once, whatever races (design 4.2)', () => {
+describe('a reference is accepted once, whatever races (invariant P5)', () => {
   test('of fifty identical payins over two replicas one is accepted, with one event', async () => {
     const outcomes = await Promise.all(
       fifty.map((index) => either(index).collections.accept(demo, payin('same'))),

@@ -189,7 +189,7 @@ async function refusedTurn(
   });
 }
 
-/** Lets the rail be asked, once: its answer ends the collection, no timer and no counter of ours (design 4.4). */
+/** Lets the rail be asked, once: its answer ends the collection, no timer and no counter of ours (invariant P11). */
 async function close(deps: CompleterDeps, { reference, completionClosed }: Collection): Promise<void> {
   if (completionClosed) return;
   try {
@@ -272,7 +272,7 @@ function reviewed(result: CompletionResult, otpCode: string | undefined): Comple
   return { kind: 'refused', reason };
 }
 
-/** An unclear answer is still pending: the rail's own word ends the collection, not ours (design 4.3). */
+/** An unclear answer is still pending: the rail's own word ends the collection, not ours (invariant P4). */
 function answerOf(
   result: CompletionResult | undefined,
   collection: Collection,

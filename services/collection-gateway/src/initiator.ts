@@ -35,7 +35,7 @@ interface InitiatorDeps {
   readonly crashPoint: CrashPoint;
 }
 
-/** Builds {@link Initiate}; it stands outside any transaction (design 3). */
+/** Builds {@link Initiate}; it stands outside any transaction (ADR 5). */
 export function createInitiate(deps: InitiatorDeps): Initiate {
   const { recorder, logger, crashPoint } = deps;
   return async (collection, attemptedAtMs = collection.attemptedAtMs) => {
@@ -86,7 +86,7 @@ async function callRail(
  * Initiates queued collections again with the same reference: those that were certainly not sent, or not found.
  *
  * The claim commits the attempt before the call. A crash in between leaves the collection `initiating`, which nobody
- * claims again: the reconciler's status check decides what became of it (design 4.3). What has waited longer than
+ * claims again: the reconciler's status check decides what became of it (ADR 5). What has waited longer than
  * `initiateForMs` is claimed only to be abandoned: a prompt hours after the order would be a stranger's. Disposing of it
  * also ends the repetitions of what can't be recorded.
  */

@@ -18,7 +18,7 @@ const ghana = {
 const descriptionOf = ({ body }: GatewayAnswer) =>
   (body['responseDetails'] as { readonly statusDescription?: string }).statusDescription;
 
-describe('the form of a payin (contract 2.8, design 9)', () => {
+describe('the form of a payin (contract 2.8 and 10.11)', () => {
   it.each([
     ['customerNumber', { customerNumber: '' }],
     ['transactionReference', { transactionReference: 'a b' }],

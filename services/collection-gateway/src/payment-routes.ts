@@ -3,7 +3,7 @@ import { addPaymentRoute, viewTrail, withoutNames } from '@pesewa/merchant-api';
 import type { Hono } from 'hono';
 import type { Collection, CollectionStore } from './store.ts';
 
-/** Adds the operator's view of one collection (design 1): `GET /payments?reference=&merchant=`. */
+/** Adds the operator's view of one collection (ADR 60): `GET /payments?reference=&merchant=`. */
 export function addPaymentRoutes(
   operator: Hono,
   store: Pick<CollectionStore, 'find' | 'findByReferences'>,

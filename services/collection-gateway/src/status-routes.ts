@@ -28,7 +28,7 @@ export function createStatusRoutes(deps: StatusRouteDeps): Hono<AppEnv> {
   return routes;
 }
 
-/** Everything that is refused gets one and the same body (contract 7, design 9): a merchant's reference, else ours. */
+/** Everything that is refused gets one and the same body (contract 7 and 10.14): a merchant's reference, else ours. */
 async function checkStatus(context: Context<AppEnv>, deps: StatusRouteDeps): Promise<Response> {
   const reference = await readReference(context);
   if (reference === undefined) return answerRejected(context, 400, deps.clock.nowMs());

@@ -7,7 +7,7 @@ import { addStatementRoutes } from './statement-routes.ts';
 import type { Statements } from './statements.ts';
 import type { LedgerStore } from './store.ts';
 
-/** Builds the operator API of the ledger (design 1); it is mounted behind the operator token. */
+/** Builds the operator API of the ledger (ADR 60); it is mounted behind the operator token. */
 export function createApp(
   deps: CommandRouteDeps & {
     readonly store: Pick<LedgerStore, 'findWallet' | 'findEntries' | 'findShared'>;

@@ -10,7 +10,7 @@ export function isApproved(order: Order): order is ApprovedOrder {
   return order.status === 'approved';
 }
 
-/** The event of an approved order; its id is the order's own, so it is applied once (design 5). */
+/** The event of an approved order; its id is the order's own, so it is applied once (ADR 17). */
 export function commandEventOf(order: ApprovedOrder): OutgoingEvent {
   const { commandId, target, currency, amount, requestedBy, decidedBy, decidedAt } = order;
   const payload = {

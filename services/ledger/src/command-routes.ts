@@ -56,7 +56,7 @@ export interface CommandRouteDeps {
   readonly sharedMayOrder: boolean;
 }
 
-/** Adds the routes of the operators' orders: propose, approve, reject, look (design 5). */
+/** Adds the routes of the operators' orders: propose, approve, reject, look (ADR 17). */
 export function addCommandRoutes(app: Hono, deps: CommandRouteDeps): void {
   const { commands } = deps;
   app.post('/commands/*', forNamedOperators(deps.sharedMayOrder));

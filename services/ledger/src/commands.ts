@@ -29,7 +29,7 @@ export interface Cursor {
   readonly commandId: string;
 }
 
-/** The orders of operators: proposed by one, approved by another, applied when their event comes back (design 5). */
+/** The orders of operators: proposed by one, approved by another, applied when their event comes back (ADR 17). */
 export interface Commands {
   /** Records a proposal once and moves nothing; the same again is the same, another under its id is refused. */
   readonly propose: (

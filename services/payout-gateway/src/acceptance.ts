@@ -23,7 +23,7 @@ export interface AcceptanceDeps {
   readonly routePayout: (question: RouteQuestion) => Promise<Route>;
   /** Whether the database has every payout that was ever published; before, whatever is new may be a repetition (ADR 46). */
   readonly isWhole: () => boolean;
-  /** Whether the wallet seems to hold the minor units; advisory, the ledger decides (design 5). */
+  /** Whether the wallet seems to hold the minor units; advisory, the ledger decides (contract 10.8). */
   readonly canSpend: (
     wallet: { readonly merchantId: string; readonly currency: string },
     minor: bigint,
@@ -39,7 +39,7 @@ export interface Candidate {
   readonly dayLimit: DayLimit | undefined;
 }
 
-/** The hash of an order's canonical content: what duplicates are told apart by (design 4.2). */
+/** The hash of an order's canonical content: what duplicates are told apart by (contract 10.3). */
 export function contentHashOf(order: PayoutOrder): string {
   return hash('sha256', canonicalContent(order), 'base64');
 }
@@ -77,7 +77,7 @@ export function walletOf(merchant: Merchant, currency: string): Merchant['wallet
   return merchant.wallets.find((wallet) => wallet.currency === currency);
 }
 
-/** Whether the limit per day refuses the amount now: limits are judged before funds (design 9). */
+/** Whether the limit per day refuses the amount now: limits are judged before funds (contract 10.2). */
 export async function overDay(
   { usage }: Pick<AcceptanceDeps, 'usage'>,
   limit: DayLimit | undefined,

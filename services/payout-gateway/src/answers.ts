@@ -10,7 +10,7 @@ export interface AppEnv {
   readonly Variables: { merchant: Merchant };
 }
 
-/** Answers in the envelope of contract 2.1, with the status of the code (design 9). */
+/** Answers in the envelope of contract 2.1, with the status of the code (contract 10.1). */
 export function answer(
   context: Pick<Context, 'newResponse'>,
   name: PayoutCode,
@@ -37,7 +37,7 @@ export function viewSubmitted(payout: Payout) {
   };
 }
 
-/** A payout as a lookup answers it (contract 2.4); `valueAmount` is what it takes from the wallet (design 5). */
+/** A payout as a lookup answers it (contract 2.4); `valueAmount` is what it takes from the wallet (contract 10.7). */
 export function viewLookedUp(payout: Payout) {
   return {
     ...viewSubmitted(payout),

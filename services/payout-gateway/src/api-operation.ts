@@ -23,7 +23,7 @@ export interface OperationText<Path extends string> {
   readonly refusals: readonly PayoutCode[];
 }
 
-/** What each code tells (design 9). */
+/** What each code tells (contract 10.1). */
 const meanings: Readonly<Record<PayoutCode, string>> = {
   answered: 'answered',
   accepted: 'accepted',

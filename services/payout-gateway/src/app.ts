@@ -23,7 +23,7 @@ export interface AppDeps {
   readonly logger: Logger;
 }
 
-/** Builds the payout API (contract 4.1 to 4.6): who asks, whether they may, how often, then the routes (design 9). */
+/** Builds the payout API (contract 4.1 to 4.6): who asks, whether they may, how often, then the routes (contract 10.2). */
 export function createApp(deps: AppDeps): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   const lookUp = createMerchantLookup(deps);

@@ -3,7 +3,7 @@ import { type Clock, withDeadline } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { ClientSession, Collection, Db } from 'mongodb';
 
-/** A wallet's balances after the entry with the sequence, minor units (design 2). */
+/** A wallet's balances after the entry with the sequence, minor units. */
 export interface WalletBalance {
   readonly merchantId: string;
   readonly currency: string;
@@ -41,7 +41,7 @@ export interface Balances {
   /**
    * Whether the wallet seems to have the amount, minor units.
    *
-   * This is early advice: the ledger's hold decides (design 5). Where the database can't answer it says yes.
+   * This is early advice: the ledger's hold decides (contract 10.8). Where the database can't answer it says yes.
    */
   readonly canSpend: (wallet: WalletName, minor: bigint) => Promise<boolean>;
 }

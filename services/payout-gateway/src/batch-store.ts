@@ -27,7 +27,7 @@ interface BatchDocument {
   readonly acceptedAt: Date;
 }
 
-/** The accepted batches, for people; their items live alone (design 4.7). */
+/** The accepted batches, for people; their items live alone (invariant P7). */
 export interface BatchStore {
   readonly insert: (batch: Batch, session: ClientSession) => Promise<void>;
 }

@@ -22,7 +22,7 @@ import type { Payout, Reservation } from './store.ts';
 
 /** What the payout gateway does with batches. */
 export interface Batches {
-  /** Accepts all items of a batch or none; the same batch again is accepted again, and nothing new (design 4.7). */
+  /** Accepts all items of a batch or none; the same batch again is accepted again, and nothing new (invariant P7). */
   readonly submit: (
     merchant: Merchant,
     order: BatchOrder,
@@ -101,7 +101,7 @@ interface Admission {
   readonly dayLimit: DayLimit | undefined;
 }
 
-/** Judges routing, limits, funds and our own room, in this order; limits per day and funds on the sum (design 9). */
+/** Judges routing, limits, funds and our own room, in this order; limits per day and funds on the sum (contract 10.2). */
 async function admitBatch(
   deps: AcceptanceDeps,
   merchant: Merchant,

@@ -3,7 +3,7 @@ import { addPaymentRoute, viewTrail, withoutNames } from '@pesewa/merchant-api';
 import type { Hono } from 'hono';
 import type { Payout, PayoutStore } from './store.ts';
 
-/** Adds the operator's view of one payout (design 1): `GET /payments?reference=&merchant=`. */
+/** Adds the operator's view of one payout (ADR 60): `GET /payments?reference=&merchant=`. */
 export function addPaymentRoutes(
   operator: Hono,
   store: Pick<PayoutStore, 'find' | 'findByReferences'>,

@@ -49,7 +49,7 @@ afterAll(async () => {
   for (const scope of scopes.reverse()) await scope[Symbol.asyncDispose]();
 });
 
-describe('a reference is accepted once, whatever races (design 4.2)', () => {
+describe('a reference is accepted once, whatever races (invariant P5)', () => {
   test('fifty identical submissions over two replicas leave one record and one event', async () => {
     const outcomes = await Promise.all(
       fifty.map((index) => either(index).payouts.submit(demo, single('same'))),
@@ -139,7 +139,7 @@ describe('a reference is accepted once, whatever races (design 4.2)', () => {
   });
 });
 
-describe('a batch is all or nothing (design 4.7)', () => {
+describe('a batch is all or nothing (invariant P7)', () => {
   const items = [
     ['item-1', 1.5],
     ['item-2', 2.25],

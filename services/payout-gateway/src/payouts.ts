@@ -29,7 +29,7 @@ export interface PayoutOrderCommand {
 
 /** What the payout gateway does: accepts, shows, and moves payouts. */
 export interface Payouts {
-  /** Accepts a payout once; the same again gives the same record, other content is refused (design 4.2). */
+  /** Accepts a payout once; the same again gives the same record, other content is refused (contract 10.3). */
   readonly submit: (
     merchant: Merchant,
     request: SinglePayoutRequest,
@@ -92,7 +92,7 @@ interface Admission {
   readonly dayLimit: DayLimit | undefined;
 }
 
-/** Judges routing, limits, funds and our own room, in this order (design 9); nothing here reads the database unless it refuses. */
+/** Judges routing, limits, funds and our own room, in this order (contract 10.2); nothing here reads the database unless it refuses. */
 async function admit(
   deps: PayoutsDeps,
   merchant: Merchant,

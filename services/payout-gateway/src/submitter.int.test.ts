@@ -160,7 +160,7 @@ describe('the submitter', () => {
     await eventually(() => expect(asked).toEqual([reference]));
   });
 
-  it('never takes up an attempt whose lease has run out: the lookup decides (design 4.3)', async () => {
+  it('never takes up an attempt whose lease has run out: the lookup decides (ADR 5)', async () => {
     const lost = await hold({ step: 'submitting', attempts: 1, attemptedAt: new Date(Date.now() - 60_000) });
     const { asked } = start();
     const later = [await hold(), await hold()];

@@ -37,10 +37,10 @@ interface SubmitterDeps {
  * Submits held payouts to their rails, outside any transaction.
  *
  * Each rail has a lane for single payouts and one for the items of batches, with room of its own: neither a slow rail
- * nor a large batch keeps other payouts waiting, and behind an open circuit nothing is claimed (design 6).
+ * nor a large batch keeps other payouts waiting, and behind an open circuit nothing is claimed (ADR 62).
  *
  * The claim commits the attempt before the call. A crash in between leaves the payout `submitting`, which nobody claims
- * again: the reconciler's lookup decides what became of it (design 4.3).
+ * again: the reconciler's lookup decides what became of it (ADR 5).
  */
 export function startSubmitter(deps: SubmitterDeps): Loop {
   const closing = new AbortController();

@@ -78,7 +78,7 @@ function collectionRecord(payment: KnownPayment, claim: Claim) {
   };
 }
 
-/** `YYYY-MM-DD HH:MM:SS` in UTC (contract 6.2, design 9). */
+/** `YYYY-MM-DD HH:MM:SS` in UTC (contract 6.2 and 10.15). */
 function callbackDate(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 19).replace('T', ' ');
 }

@@ -3,7 +3,7 @@ import { answerJson } from '@pesewa/runtime';
 import type { Context } from 'hono';
 import type { KnownPayment } from './book.ts';
 
-/** The answer to an accepted payin, as the operator's flow goes on (contract 2.9, design 9). */
+/** The answer to an accepted payin, as the operator's flow goes on (contract 2.9 and 10.11). */
 export function pendingAnswer({ terms }: KnownPayment, publicUrl: string) {
   const { flow, ownReference } = terms;
   const answer = answerBody('09', 'PENDING', ownReference);
@@ -21,7 +21,7 @@ export function pendingAnswer({ terms }: KnownPayment, publicUrl: string) {
   };
 }
 
-/** A refusal in the shape of contract 2.9, with the HTTP status that its reason goes with (design 9). */
+/** A refusal in the shape of contract 2.9, with the HTTP status that its reason goes with (contract 10.10). */
 export function refusal(
   context: Context,
   reason: CollectionRefusal,

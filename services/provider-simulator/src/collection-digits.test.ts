@@ -114,7 +114,7 @@ const stories: readonly {
   { digits: '0016', payin: ['malformed'], completion: 'malformed' },
 ];
 
-describe.each(flows)('a collection by %s behaves as its magic digits say (design 6)', (flow) => {
+describe.each(flows)('a collection by %s behaves as its magic digits say (contract 10.18)', (flow) => {
   it.each(stories)('$digits', async (story) => {
     await using served = await serve();
     const answers = await play(served, flow, story.digits);

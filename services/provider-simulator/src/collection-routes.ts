@@ -49,7 +49,7 @@ export interface CollectionRoutesDeps {
 
 const IVORY_COAST_STEP_MINOR = 5n;
 
-/** The simulator's own fee of a collection: 1 % (design 6). */
+/** The simulator's own fee of a collection: 1 %. */
 const collectionFee = { fixedMinor: 0n, basisPoints: 100n, minimumMinor: 0n };
 
 const refusalNames = {
@@ -161,7 +161,7 @@ function refusedOtp(events: Done['events']): CollectionRefusal | undefined {
   return events.some(({ type }) => type === 'otpRefused') ? 'INCORRECT OTP' : undefined;
 }
 
-/** Authentication, form and security module, in this order (design 9). */
+/** Authentication, form and security module, in this order (contract 10.2). */
 async function readRequest(
   context: Context<Wire>,
   deps: CollectionRoutesDeps,

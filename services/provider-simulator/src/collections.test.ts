@@ -143,7 +143,7 @@ describe('the collection API refuses', () => {
   });
 });
 
-describe('the control API (design 12)', () => {
+describe('the control API', () => {
   it('makes digits behave like others until reset', async () => {
     await using simulator = await startSimulator();
     await control(simulator, 'PUT', 'scenarios/4321', { like: '0001' });

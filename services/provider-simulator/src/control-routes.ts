@@ -37,7 +37,7 @@ const walletChange = z.strictObject({
   wallets: z.array(z.strictObject({ currency: z.string(), balance: z.string() })).max(200),
 });
 
-/** The control API, as design 12 has it. */
+/** The control API, as the README of this service has it. */
 export function createControlRoutes(deps: ControlRoutesDeps): Hono<Wire> {
   const app = new Hono<Wire>();
   app.get('/journal', async (context) =>

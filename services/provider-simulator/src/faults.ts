@@ -4,7 +4,7 @@ export interface MerchantEndpointFault {
   readonly times: number;
 }
 
-/** What is broken on purpose, over all payments (design 12). */
+/** What is broken on purpose, over all payments. */
 export interface FaultSettings {
   /** Whether callbacks are sent at all. */
   readonly callbacks: boolean;

@@ -40,7 +40,7 @@ const paymentEvent = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** What an entry of the journal tells (design 12); amounts are decimal texts, empty where there is none. */
+/** What an entry of the journal tells; amounts are decimal texts, empty where there is none. */
 const journalEntry = z.object({
   at: z.string(),
   kind: z.enum(['request', 'execution', 'callback', 'reversal', 'state']),
@@ -69,7 +69,7 @@ export type JournalEffect =
     }
   | { readonly type: 'wallet'; readonly currency: string; readonly minor: bigint };
 
-/** The simulator's truth: every request, execution, callback and reversal, append-only (design 6). */
+/** The simulator's truth: every request, execution, callback and reversal, append-only. */
 export interface Journal extends AsyncDisposable {
   readonly recordEvent: (terms: Terms, event: PaymentEvent) => void;
   readonly recordWallet: (nowMs: number, currency: string, minor: bigint) => void;

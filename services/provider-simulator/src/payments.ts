@@ -29,7 +29,7 @@ export interface Payments {
     reference: string,
     request: Request,
   ) => Promise<Result<Done, PaymentRefusal>>;
-  /** Takes all of a batch's payouts on, or none: where a script turns an item away, only that is noted (design 4.7). */
+  /** Takes all of a batch's payouts on, or none: where a script turns an item away, only that is noted (invariant P7). */
   readonly requestBatch: (
     batchReference: string,
     terms: readonly Terms[],

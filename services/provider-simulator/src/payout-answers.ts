@@ -17,7 +17,7 @@ export function refusal(context: Context, code: PayoutCode, message: string): Re
   return envelope(context, code, false, message);
 }
 
-/** Every answer of the payout API (contract 2.1, design 9). */
+/** Every answer of the payout API (contract 2.1 and 10.1). */
 function envelope(context: Context, name: PayoutCode, isSuccessful: boolean, message: string, data?: object) {
   const { code, status } = payoutCodes[name];
   return answerJson(context, status, {

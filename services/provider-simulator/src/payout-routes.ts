@@ -37,7 +37,7 @@ const walletPlaces: ReadonlyMap<string, { readonly country: string; readonly sym
   ['EGP', { country: 'EGY', symbol: 'E&#163;' }],
 ]);
 
-/** The last digits of an account that a name enquiry does not find: payouts to it fail, too (design 6). */
+/** The last digits of an account that a name enquiry does not find: payouts to it fail, too (contract 10.18). */
 const NO_ACCOUNT_DIGITS = '0001';
 
 const holderNames = [

@@ -23,7 +23,7 @@ export interface SubmissionDeps {
   readonly callbackUrl: string;
 }
 
-/** The simulator's own fee of a payout: 0.5 % (design 6). */
+/** The simulator's own fee of a payout: 0.5 %. */
 const payoutFee = { fixedMinor: 0n, basisPoints: 50n, minimumMinor: 0n };
 
 /** Answers a single payout (contract 4.1). */

@@ -46,7 +46,7 @@ const status = async (simulator: Started, reference: string) => {
   return 'transactionStatus' in found ? found.transactionStatus : found.code;
 };
 
-describe('a payout is answered as its magic digits say (design 6)', () => {
+describe('a payout is answered as its magic digits say (contract 10.18)', () => {
   it.each([
     ['4321', 200, '09', 'COMPLETED', 1],
     ['0001', 200, '09', 'FAILED', 1],

@@ -9,7 +9,7 @@ const receivedWebhook = z.object({
   body: z.string(),
 });
 
-/** A webhook as it reached the merchants' endpoint, its body to the letter (design 12). */
+/** A webhook as it reached the merchants' endpoint, its body to the letter. */
 export type ReceivedWebhook = z.output<typeof receivedWebhook>;
 
 const line = receivedWebhook.extend({ merchantId: z.string() });

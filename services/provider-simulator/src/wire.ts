@@ -58,7 +58,7 @@ export function createAnswerAs(deps: {
   };
 }
 
-/** Lets the faults of design 12 work on the upstream endpoints: an outage resets, latency delays the answer. */
+/** Lets the faults of the control API work on the upstream endpoints: an outage resets, latency delays the answer. */
 export function createFaultGate(deps: {
   readonly clock: Clock;
   readonly faults: Faults;

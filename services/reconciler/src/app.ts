@@ -18,7 +18,7 @@ const listQuery = z.object({
   limit: z.coerce.number().int().min(1).max(LIMIT.most).default(LIMIT.default),
 });
 
-/** Adds the reconciler's operator routes (design 1): breaks, drift, runs, timeline, decisions, a comparison on demand. */
+/** Adds the reconciler's operator routes (ADR 60): breaks, drift, runs, timeline, decisions, a comparison on demand. */
 export function addOperatorRoutes(
   operator: Hono,
   deps: DecisionRouteDeps &

@@ -145,7 +145,7 @@ const NOTICES = {
   'pesewa.rails.RepublishRequested': 'ignored',
 } as const satisfies EventHandling<'railNotices'>;
 
-/** A hint moves nothing; it makes its payment's poll due. What a rail proves is judged like its answer (design 6). */
+/** A hint moves nothing; it makes its payment's poll due. What a rail proves is judged like its answer (ADR 20). */
 function callbackHandler({ workingSet }: HandlerDeps): TopicHandler {
   return handleTopic('railNotices', NOTICES, async (events, transaction) => {
     const seen = events.map(
@@ -228,7 +228,7 @@ function isPosting(
   return event.type in POSTINGS;
 }
 
-/** How an operator's order moves our float (design 5). */
+/** How an operator's order moves our float (ADR 61). */
 function orderedBy(event: OrderEvent): FloatMove {
   const { rail, currency, amount, commandId } = event.payload;
   const isGain =

@@ -55,7 +55,7 @@ describe('the reconciler on real daemons', () => {
     expect(await breaksOf(reference)).toEqual([]);
   });
 
-  it('tells when it asked by the clock of the database, whatever its own says (design 4.3)', async () => {
+  it('tells when it asked by the clock of the database, whatever its own says (ADR 5)', async () => {
     const reference = ids.next('po');
     answers.set(reference, { kind: 'failed', reason: 'Declined' });
     const { localTime: before } = await database().command({ hello: 1 });

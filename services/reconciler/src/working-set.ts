@@ -25,7 +25,7 @@ export interface Seen {
   readonly move?: FloatMove;
 }
 
-/** The projection of open payments (design 7). */
+/** The projection of open payments (ADR 27). */
 export interface WorkingSet {
   /** Applies sightings in order within the transaction of their chunk. */
   readonly apply: (seen: readonly Seen[], transaction: Transaction) => Promise<void>;

@@ -19,7 +19,7 @@ const payoutStatuses = {
   'pesewa.payouts.PayoutReversed': 'REVERSED',
 } as const;
 
-/** The body of a payout's webhook, as it is stored, signed and sent (contract 6.1); the value is amount and fee (design 5). */
+/** The body of a payout's webhook, as it is stored, signed and sent (contract 6.1); the value is amount and fee (contract 10.7). */
 export function payoutBody({ type, payload }: EndedPayout): string {
   const money = (minor: bigint) => jsonNumber(formatAmount(minor, payload.currency));
   return JSON.stringify({
@@ -35,7 +35,7 @@ export function payoutBody({ type, payload }: EndedPayout): string {
   });
 }
 
-/** The body of a collection's webhook (contract 6.2); a failed one received nothing and costs nothing (design 9). */
+/** The body of a collection's webhook (contract 6.2); a failed one received nothing and costs nothing (contract 10.15). */
 export function collectionBody(event: EndedCollection): string {
   const { payload } = event;
   const completed = event.type === 'pesewa.collections.CollectionCompleted' ? event.payload : undefined;
@@ -57,7 +57,7 @@ export function collectionBody(event: EndedCollection): string {
   });
 }
 
-/** `YYYY-MM-DD HH:MM:SS` in UTC (contract 6.2, design 9). */
+/** `YYYY-MM-DD HH:MM:SS` in UTC (contract 6.2 and 10.15). */
 function dateTime(epochMs: bigint): string {
   return new Date(Number(epochMs)).toISOString().slice(0, 19).replace('T', ' ');
 }

@@ -154,7 +154,7 @@ function changeOf(step: NextStep): Pick<Settlement, 'state' | 'dueAtMs' | 'reaso
   }
 }
 
-/** A collection's own address first, then the merchant's (design 9). */
+/** A collection's own address first, then the merchant's (contract 10.15). */
 function addressOf(delivery: DeliveryDocument, merchant: Merchant): string | undefined {
   const { payoutsUrl, collectionsUrl } = merchant.webhooks;
   const own = delivery.kind.startsWith('payout') ? payoutsUrl : collectionsUrl;

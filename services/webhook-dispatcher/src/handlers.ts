@@ -17,7 +17,7 @@ const collectionKinds = {
   'pesewa.collections.CollectionFailed': 'collection-failed',
 } as const;
 
-/** What the dispatcher makes of the topics it consumes: each end of a payment owes its merchant one webhook (design 8). */
+/** What the dispatcher makes of the topics it consumes: each end of a payment owes its merchant one webhook (contract 10.15). */
 export function createHandlers(deps: {
   readonly deliveries: Deliveries;
   readonly clock: Clock;

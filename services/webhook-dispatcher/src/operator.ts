@@ -19,7 +19,7 @@ const query = z
 /**
  * Adds the operator API: the delivery log (`GET /deliveries?reference=&state=&after=`), the attempts of one
  * (`GET /deliveries/{id}/attempts`), `POST /deliveries/{id}/resend`, and the endpoints that are owed webhooks, those with the
- * most failing ones first (`GET /endpoints`) (design 1, 8).
+ * most failing ones first (`GET /endpoints`) (ADR 60).
  */
 export function addOperatorRoutes(
   operator: Hono,

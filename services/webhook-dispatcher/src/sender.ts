@@ -22,7 +22,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 4_000;
 
 /**
  * Opens the way to merchants: no redirect followed, no proxy of the environment, one deadline over connecting, sending
- * and reading, the answer's body read to a cap, dropped, and never decompressed (design 8).
+ * and reading, the answer's body read to a cap, dropped, and never decompressed (contract 10.15).
  */
 export function openSender(options: {
   readonly allowedOrigins: readonly string[];

@@ -3,7 +3,7 @@ import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongo
 import type { AttemptError, DeliveryKind, DeliveryState } from './domain/delivery.ts';
 import { type Endpoint, readEndpoints } from './endpoints.ts';
 
-/** A webhook that a merchant is owed; `_id` follows from the payment and its end, so each is born once (design 3). */
+/** A webhook that a merchant is owed; `_id` follows from the payment and its end, so each is born once (ADR 37). */
 export interface DeliveryDocument extends Claimable {
   readonly merchantId: string;
   /** Ours. */
@@ -14,7 +14,7 @@ export interface DeliveryDocument extends Claimable {
   readonly body: string;
   /** The address that the collection's request gave; null means the merchant's own at the time of sending. */
   readonly webhookUrl: string | null;
-  /** The merchant and where its webhooks of this sort go: what shares an endpoint (design 8). */
+  /** The merchant and where its webhooks of this sort go: what shares an endpoint (contract 10.15). */
   readonly lane: string;
   /** The event behind it, and the trace that it belongs to. */
   readonly causationId: string;

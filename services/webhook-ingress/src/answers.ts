@@ -30,7 +30,7 @@ const malformed: Answer = {
   status: 400,
   body: { code: 'malformed', message: 'the body is no callback of this rail' },
 };
-/** Our own failure is never the rail's: it is told to come again (research/webhooks 5). */
+/** Our own failure is never the rail's: it is told to come again (contract 10.16). */
 const unavailable: Answer = {
   status: 503,
   body: { code: 'unavailable', message: 'not taken: send it again' },

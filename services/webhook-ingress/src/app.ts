@@ -32,7 +32,7 @@ interface Deps {
   readonly proxies?: AddressList | undefined;
 }
 
-/** Builds the callback API for rails: `POST /rails/{rail}/payouts`, `POST /rails/{rail}/collections` (design 1). */
+/** Builds the callback API for rails: `POST /rails/{rail}/payouts`, `POST /rails/{rail}/collections` (contract 10.16). */
 export function createApp(deps: Deps): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   hardenApp(app, {

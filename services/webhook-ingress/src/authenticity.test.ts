@@ -12,7 +12,7 @@ const refusals = {
   403: { code: 'not_permitted', message: 'callbacks are not taken from here' },
 } as const;
 
-describe('a rail with a secret takes signed callbacks alone (research/reliability 6.5)', () => {
+describe('a rail with a secret takes signed callbacks alone (contract 10.16)', () => {
   test.each([
     ['no signature', body, {}, 'signature.missing'],
     ['a bad signature', body, { ...signed(body), 'webhook-signature': 'v1,AAAA' }, 'signature.wrong'],

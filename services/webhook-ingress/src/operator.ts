@@ -49,7 +49,7 @@ const refusals: Readonly<Record<RedriveRefusal | DismissRefusal, Refusal>> = {
 
 /**
  * Adds the operator API: `GET /callbacks?reference=&state=&after=`, `GET /callbacks/rejected?rail=&reason=&after=`, both
- * without bodies and so without personal data, and `POST /callbacks/{id}/redrive` and `/dismiss` (design 1).
+ * without bodies and so without personal data, and `POST /callbacks/{id}/redrive` and `/dismiss` (ADR 60).
  */
 export function addOperatorRoutes(
   operator: Hono,

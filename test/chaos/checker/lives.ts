@@ -35,7 +35,7 @@ export const breaksOfOpen: ReadonlySet<string> = new Set([
 
 const NEVER_ENDS = '0017';
 
-/** The digits by which the rail chose what it does with a payment (design 6). */
+/** The digits by which the rail chose what it does with a payment (contract 10.18). */
 const digitsOf = ({ content }: Payment) => content.slice(-4);
 
 /** Whether customers of a flow confirm it with a request of their own. */

@@ -140,7 +140,7 @@ export function checkPurses({ purses, moves, payments, breaks }: World): readonl
   });
 }
 
-/** Collections that their customers paid, and that wait for people to say how much (design 6). */
+/** Collections that their customers paid, and that wait for people to say how much (ADR 23). */
 function undecidedOf(payments: World['payments'], breaks: World['breaks']): ReadonlySet<string> {
   const doubted = breaks.filter(({ kind, isOpen }) => isOpen && kind === 'collection.amount_differs');
   const references = new Set(doubted.map(({ reference }) => reference));
@@ -151,7 +151,7 @@ function undecidedOf(payments: World['payments'], breaks: World['breaks']): Read
 const PAYOUT_FEE_BASIS_POINTS = 50n;
 const COLLECTION_FEE_BASIS_POINTS = 100n;
 
-/** What a move adds to the rail's wallet: its fee is 0.5 % of a payout, 1 % of a collection, half up (design 6). */
+/** What a move adds to the rail's wallet: its fee is 0.5 % of a payout, 1 % of a collection, half up. */
 function effectOf({ kind, operation, outcome, amount }: RailMove): bigint {
   if (kind === 'reversal') return amount;
   if (kind !== 'execution' || outcome !== 'COMPLETED') return 0n;

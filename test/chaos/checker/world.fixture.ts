@@ -35,7 +35,7 @@ function tracesOf(reference: string, { flow, status, batchReference }: Sketch): 
     merchantId: 'demo',
     merchantReference: `m-${reference}`,
     reference,
-    // The rail never ends what has these digits (design 6).
+    // The rail never ends what has these digits (contract 10.18).
     content: ends.length > 0 ? '10000 KES 1234' : '10000 KES 0017',
     amount: 10_000n,
     currency: 'KES',

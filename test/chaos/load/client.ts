@@ -24,7 +24,7 @@ function contentOf(amount: string, currency: string, number: string): string {
 const contentOfPayout = ({ amount, currency = 'NGN', accountNumber }: PayoutWish) =>
   contentOf(amount, currency, accountNumber);
 
-/** What a code of the payout API leaves behind (design 9). */
+/** What a code of the payout API leaves behind (contract 10.1). */
 const payoutOutcomes: Readonly<Record<string, Outcome>> = {
   '09': 'accepted',
   '00': 'shown',

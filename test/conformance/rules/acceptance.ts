@@ -26,7 +26,7 @@ const cameroonAsks: Changes = {
 const ivoryCoast: Changes = { country: "Cote d'Ivoire", currency: 'XOF', 'beneficiary.bankCode': 'CIMTN' };
 
 describe('contract 2.2: beneficiary.amount', () => {
-  it('is judged by its value: 20, 20.00 and 2e1 are one (design 9)', async () => {
+  it('is judged by its value: 20, 20.00 and 2e1 are one (contract 10.4)', async () => {
     const reference = next();
     const ours = new Set<string>();
     for (const amount of ['20', '20.00', '2e1', '2E+1', '200e-1'])
@@ -73,7 +73,7 @@ describe('contract 2.2: beneficiary.amount', () => {
     ['100.5', ivoryCoast],
     ['0.5', ivoryCoast],
     ['100.5', { country: 'Cameroon', currency: 'XAF', 'beneficiary.bankCode': 'CM10005', ...cameroonAsks }],
-  ])('design 9: 13: %s is no acceptable amount (%#)', async (amount, place) => {
+  ])('contract 10.4: 13: %s is no acceptable amount (%#)', async (amount, place) => {
     const reference = next();
     const answer = await api.submit(
       singleBody(reference, { ...place, 'beneficiary.amount': number(amount) }),
@@ -89,14 +89,14 @@ describe('contract 2.2: beneficiary.amount', () => {
     ['true', true],
     ['a list', [number('10')]],
     ['an object', {}],
-  ])('design 9: 30: %s is no number', async (_what, amount) => {
+  ])('contract 10.4: 30: %s is no number', async (_what, amount) => {
     const reference = next();
     const answer = await api.submit(singleBody(reference, { 'beneficiary.amount': amount }));
     await expectRefused(reference, answer, { code: '30', names: 'beneficiary.amount' });
   });
 
   it.each(['NaN', 'Infinity', '+1', '01', '.5', '1.', '0x10', '1_000', '1,5', "'10'"])(
-    'design 9: 30: %s is no JSON',
+    'contract 10.4: 30: %s is no JSON',
     async (amount) => {
       const reference = next();
       const body = singleBody(reference).replace('"amount":100', `"amount":${amount}`);
@@ -132,7 +132,7 @@ describe('contract 2.4, 4.1, 4.3: the record', () => {
     });
   });
 
-  it('never says 25 after 09, from the first moment on (design 4.1)', async () => {
+  it('never says 25 after 09, from the first moment on (invariant P9)', async () => {
     const codes = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const reference = next();
@@ -176,7 +176,7 @@ describe('contract 3.1, 6.1: the outcome and its webhook', () => {
   );
 });
 
-describe('design 4.2: a reference is accepted once', () => {
+describe('invariant P5: a reference is accepted once', () => {
   it('50 at once are one payout', async () => {
     const reference = next();
     const answers = await Promise.all(Array.from({ length: 50 }, () => api.submit(singleBody(reference))));
@@ -230,7 +230,7 @@ describe('design 4.2: a reference is accepted once', () => {
     ['channel', 'Mobile Money'],
     ['currency', 'GHS'],
     ['beneficiary.bankCode', 'nobody has it'],
-  ])('design 9: 94: another %s (%s) is other content, judged before routing', async (field, value) => {
+  ])('contract 10.3: 94: another %s (%s) is other content, judged before routing', async (field, value) => {
     const reference = next();
     expectAccepted(await api.submit(singleBody(reference)));
     const answer = await api.submit(singleBody(reference, { [field]: value }));
@@ -254,7 +254,7 @@ describe('design 4.2: a reference is accepted once', () => {
   });
 });
 
-describe('design 9: 61: the limits of a merchant', () => {
+describe('contract 10.17: 61: the limits of a merchant', () => {
   const limited = (id: string, limits: Partial<NewMerchant['limits']>) =>
     api.addMerchant(id, { limits: { requestsPerSecond: 1_000, ...limits } });
   const pay = (amount: string, key: string) =>

@@ -24,7 +24,7 @@ const routes: readonly (readonly ['GET' | 'POST', string])[] = [
 ];
 
 describe('contract 5: x-api-key is the Base64 of the public key', () => {
-  it.each(routes)('design 9: 63: %s %s without it', async (method, path) => {
+  it.each(routes)('contract 10.1: 63: %s %s without it', async (method, path) => {
     expect(await api.call({ method, path, key: null })).toMatchObject({ status: 401, code: '63' });
   });
 
@@ -90,12 +90,12 @@ describe('contract 5: x-api-key is the Base64 of the public key', () => {
     expect((await ask(added.value.publicKey)).code).toBe('00');
   });
 
-  it('is judged before everything else (design 9)', async () => {
+  it('is judged before everything else (contract 10.2)', async () => {
     expect(await api.submit('{', 'a-key-that-nobody-has')).toMatchObject({ status: 401, code: '63' });
   });
 });
 
-describe('design 9: 57: a suspended merchant', () => {
+describe('contract 10.1: 57: a suspended merchant', () => {
   it.each(routes)('%s %s is not permitted, whatever the body', async (method, path) => {
     const id = `suspended-${routes.findIndex((route) => route[1] === path)}`;
     const key = await api.addMerchant(id, { funding: null });
@@ -197,7 +197,7 @@ describe('contract 9: the version is part of the path', () => {
   });
 });
 
-describe('design 9: 65: the rate of one merchant', () => {
+describe('contract 10.17: 65: the rate of one merchant', () => {
   it('is refused with Retry-After beyond 50 a second, and leaves another merchant alone', async () => {
     // Nobody has asked in this merchant's name before, so its first second is whole.
     const floodKey = await api.addMerchant('flood', { funding: null, limits: { requestsPerSecond: 50 } });

@@ -23,7 +23,7 @@ function expectTaken(answer: ApiAnswer): void {
   expect(answer.message).toMatch(/submitted/i);
 }
 
-/** Refused as a whole: no item of it is there afterwards (design 4.7). */
+/** Refused as a whole: no item of it is there afterwards (invariant P7). */
 async function expectRefusal(
   changes: Changes,
   code: string,
@@ -103,7 +103,7 @@ describe('contract 2.3: required fields of a bulk payout', () => {
     expectTaken(await api.submitBulk(bulkBody(next(), 1, without)));
   });
 
-  it('the rules of places apply to single payouts alone (design 9)', async () => {
+  it('the rules of places apply to single payouts alone (contract 10.9)', async () => {
     const kenya = { country: 'Kenya', currency: 'KES', 'beneficiaries.0.bankCode': '01' };
     expectTaken(await api.submitBulk(bulkBody(next(), 1, { ...kenya, transactionType: undefined })));
   });
@@ -119,14 +119,14 @@ describe('contract 2.3: required fields of a bulk payout', () => {
 
 describe('contract 2.3: amounts of a bulk payout', () => {
   it.each(['0', '-1', '0.001', '100.005', '1e309', '1e-400'])(
-    'design 9: 13: an item of %s, named',
+    'contract 10.9: 13: an item of %s, named',
     async (amount) => {
       await expectRefusal({ 'beneficiaries.1.amount': number(amount) }, '13', named(1));
     },
   );
 
   it.each([undefined, null, '', '100', true, {}])(
-    'design 9: 30: an item of %j is no number, named',
+    'contract 10.9: 30: an item of %j is no number, named',
     async (amount) => {
       await expectRefusal({ 'beneficiaries.1.amount': amount }, '30', named(1, 'amount'));
     },
@@ -138,7 +138,7 @@ describe('contract 2.3: amounts of a bulk payout', () => {
   });
 
   it.each(['300.01', '299.99', '0', '-300', '3000', '300.001', '1e309'])(
-    'design 9: 13: a totalAmount of %s for 300',
+    'contract 10.9: 13: a totalAmount of %s for 300',
     async (total) => {
       await expectRefusal({ totalAmount: number(total) }, '13', 'totalAmount');
     },
@@ -154,13 +154,13 @@ describe('contract 2.3: amounts of a bulk payout', () => {
   });
 });
 
-describe('design 4.7: all or nothing at acceptance', () => {
+describe('invariant P7: all or nothing at acceptance', () => {
   it('the first bad item is the one that is named', async () => {
     const two = { 'beneficiaries.1.bankCode': '', 'beneficiaries.2.accountName': '' };
     await expectRefusal(two, '30', named(1, 'bankCode'));
   });
 
-  it('design 9: 92: an item with an unknown processor, named', async () => {
+  it('contract 10.9: 92: an item with an unknown processor, named', async () => {
     await expectRefusal({ 'beneficiaries.2.bankCode': '999999999' }, '92', named(2));
   });
 
@@ -179,14 +179,14 @@ describe('design 4.7: all or nothing at acceptance', () => {
     expect((await api.lookUp(`${reference}.0`)).code).toBe('25');
   });
 
-  it('design 9: 51: the sum is more than there is', async () => {
+  it('contract 10.9: 51: the sum is more than there is', async () => {
     const key = await api.addMerchant('poor', { funding: '250' });
     const reference = next();
     expect(await api.submitBulk(bulkBody(reference, 3), key)).toMatchObject({ status: 422, code: '51' });
     expect((await api.lookUp(`${reference}.0`, key)).code).toBe('25');
   });
 
-  it('design 9: 61: an item over the merchant’s limit, named', async () => {
+  it('contract 10.9: 61: an item over the merchant’s limit, named', async () => {
     const limits = { requestsPerSecond: 1_000, perPayoutMaxMinor: { NGN: 50_000n } };
     const key = await api.addMerchant('limited', { limits });
     const reference = next();
@@ -197,7 +197,7 @@ describe('design 4.7: all or nothing at acceptance', () => {
   });
 });
 
-describe('contract 4.2, design 4.2: one batch, once', () => {
+describe('contract 4.2, invariant P5: one batch, once', () => {
   it('every item has its own record and its own webhook; the batch is no payout', async () => {
     const reference = next();
     const digits = { 'beneficiaries.1.accountNumber': '0123450001' };
@@ -245,14 +245,14 @@ describe('contract 4.2, design 4.2: one batch, once', () => {
     ['another account', { 'beneficiaries.1.accountNumber': '0123459998' }],
     ['another sender', { 'sender.name': 'Another' }],
     ['another item’s reference', { 'beneficiaries.1.transactionReference': 'a-new-one' }],
-  ])('design 9: 94: the same reference with %s', async (_what, changes) => {
+  ])('contract 10.9: 94: the same reference with %s', async (_what, changes) => {
     const reference = next();
     expectTaken(await api.submitBulk(bulkBody(reference, 3)));
     expect(await api.submitBulk(bulkBody(reference, 3, changes))).toMatchObject({ status: 409, code: '94' });
     expect(await api.submitBulk(bulkBody(reference, 2))).toMatchObject({ status: 409, code: '94' });
   });
 
-  it('design 9: 94: an item’s reference that was used before, named', async () => {
+  it('contract 10.9: 94: an item’s reference that was used before, named', async () => {
     const used = next();
     expectAccepted(await api.submit(singleBody(used)));
     await expectRefusal({ 'beneficiaries.1.transactionReference': used }, '94', named(1));
@@ -262,7 +262,7 @@ describe('contract 4.2, design 4.2: one batch, once', () => {
     await expectRefusal({ 'beneficiaries.0.transactionReference': batch }, '94', named(0));
   });
 
-  it('design 9: 94: a single payout or a batch with a reference of a batch', async () => {
+  it('contract 10.9: 94: a single payout or a batch with a reference of a batch', async () => {
     const batch = next();
     expectTaken(await api.submitBulk(bulkBody(batch, 2)));
     expect(await api.submit(singleBody(batch))).toMatchObject({ status: 409, code: '94' });
@@ -272,7 +272,7 @@ describe('contract 4.2, design 4.2: one batch, once', () => {
   });
 });
 
-describe('design 9: 1 to 10,000 items', () => {
+describe('contract 10.9: 1 to 10,000 items', () => {
   it('10,001 are refused', async () => {
     await expectRefusal({}, '30', 'beneficiaries', 10_001);
   });

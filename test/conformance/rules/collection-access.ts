@@ -26,7 +26,7 @@ async function expectOneShape(causes: readonly Liberties[]): Promise<void> {
 }
 
 describe('contract 5: X-business is the Base64 of the public key', () => {
-  it('design 9: nothing but the one right spelling counts, and every wrong one gets the same bytes', async () => {
+  it('contract 10.10: nothing but the one right spelling counts, and every wrong one gets the same bytes', async () => {
     const right = encodeKey(collections.demoKey);
     const wrong: readonly (readonly string[])[] = [
       [],
@@ -94,7 +94,7 @@ describe('contract 5: X-business is the Base64 of the public key', () => {
 });
 
 describe('contract 5: X-app is api', () => {
-  it('design 9: anything else is refused as a wrong key is', async () => {
+  it('contract 10.10: anything else is refused as a wrong key is', async () => {
     const values = ['', '   ', 'API', 'Api', 'web', 'apix', 'ap', '"api"', 'api,', 'api, api', base64('api')];
     const twice = { app: 'api', headers: ['x-app', 'api'] };
     await expectOneShape([{ key: null }, { app: null }, ...values.map((app) => ({ app })), twice]);

@@ -31,7 +31,7 @@ async function expectRefusedUrl(field: string, url: string): Promise<void> {
   expect(answer.text).not.toContain(url);
 }
 
-describe.concurrent('design 8: webhookUrl leads to the public internet', () => {
+describe.concurrent('contract 10.15: webhookUrl leads to the public internet', () => {
   it.each(inner)('host %s is refused', async (host) => {
     for (const url of [`https://${host}/hooks`, `http://${host}/`, `https://${host}:8443/`])
       await expectRefusedUrl('webhookUrl', url);
@@ -68,7 +68,7 @@ describe.concurrent('design 8: webhookUrl leads to the public internet', () => {
   });
 });
 
-describe.concurrent('design 9: successUrl, errorUrl and cancelUrl are where a browser may go', () => {
+describe.concurrent('contract 10.11: successUrl, errorUrl and cancelUrl are where a browser may go', () => {
   it.each(['successUrl', 'errorUrl', 'cancelUrl'])('%s: http and https alone', async (field) => {
     for (const url of schemes) await expectRefusedUrl(field, url);
     for (const url of ['https://shop.example.com/thanks?order=1', 'http://shop.example.com/'])

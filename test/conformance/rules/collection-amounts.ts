@@ -27,7 +27,7 @@ describe.concurrent('contract 2.8: transactionAmount', () => {
     // A float takes it for …02.
     ['89000000000000.01', 'GMQMO', '89000000000000.01'],
     ['9007199254740990', 'CIORA', '9007199254740990'],
-  ])('design 9: %s by %s is accepted as %s', async (amount, operatorCode, exact) => {
+  ])('contract 10.4: %s by %s is accepted as %s', async (amount, operatorCode, exact) => {
     const { body } = asked(number(amount), operatorCode);
     const ours = expectPending(await collections.payin(body));
     const [entry] = await collections.scenario.stack.simulator.journal(ours);
@@ -39,12 +39,12 @@ describe.concurrent('contract 2.8: transactionAmount', () => {
     ...words('9007199254740993 90071992547409.92 123456789012345678901234567890'),
     `1${'0'.repeat(400)}`,
     `0.${'0'.repeat(400)}1`,
-  ])('design 9: %s is no acceptable amount of GMD', async (amount) => {
+  ])('contract 10.4: %s is no acceptable amount of GMD', async (amount) => {
     const { reference, body } = asked(number(amount), 'GMQMO');
     await expectNothing(reference, await collections.payin(body), 'INVALID AMOUNT');
   });
 
-  it.each(['100.001', '0', '-5'])('design 9: %s is none of GHS and KES either', async (amount) => {
+  it.each(['100.001', '0', '-5'])('contract 10.4: %s is none of GHS and KES either', async (amount) => {
     for (const operatorCode of ['GHVOD', 'KESAF']) {
       const { reference, body } = asked(number(amount), operatorCode);
       await expectNothing(reference, await collections.payin(body), 'INVALID AMOUNT');
@@ -76,7 +76,7 @@ describe.concurrent('contract 2.8: transactionAmount', () => {
     ['a list', [number('10')]],
     ['an object', {}],
     ['a condition', { $gt: 0 }],
-  ])('design 9: %s is no number', async (_what, amount) => {
+  ])('contract 10.4: %s is no number', async (_what, amount) => {
     const { reference, body } = asked(amount, 'GMQMO');
     await expectNothing(reference, await collections.payin(body), 'INVALID REQUEST', 'transactionAmount');
   });
@@ -95,14 +95,14 @@ describe.concurrent('contract 2.8: transactionAmount', () => {
     '1,5',
     '1e',
     "'10'",
-  ])('design 9: %s is no JSON', async (literal) => {
+  ])('contract 10.4: %s is no JSON', async (literal) => {
     const { reference, body } = asked(number('100'), 'GMQMO');
     const broken = body.replace('"transactionAmount":100', `"transactionAmount":${literal}`);
     await expectNothing(reference, await collections.payin(broken), 'INVALID REQUEST');
   });
 });
 
-describe('design 5: an amount that does not cover its fee', () => {
+describe('contract 10.7: an amount that does not cover its fee', () => {
   it('is refused, and one of just the fee is not', async () => {
     const collectionFee = { fixedMinor: 500n, basisPoints: 0n, minimumMinor: 0n };
     const key = await collections.addMerchant('dear', { collectionFee });

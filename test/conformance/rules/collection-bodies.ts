@@ -107,7 +107,7 @@ describe('contract 4.7: bodies are JSON objects', () => {
   });
 });
 
-describe('design 9: bodies are bounded', () => {
+describe('contract 10.17: bodies are bounded', () => {
   it('16,384 bytes are read, one more is not: with a length and in chunks', async () => {
     for (const shape of ['whole', 'chunks'] as const) {
       const sized = (body: string, bytes: number) => {

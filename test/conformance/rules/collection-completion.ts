@@ -122,7 +122,7 @@ describe.concurrent('contract 4.8: the same values as payin', () => {
   });
 });
 
-describe('design 9: UNKNOWN REFERENCE', () => {
+describe('contract 10.12: UNKNOWN REFERENCE', () => {
   it('in the same bytes for one that nobody used, another merchant’s, and our own', async () => {
     const reference = next('foreign');
     const body = payinBody(reference);

@@ -58,7 +58,7 @@ describe.concurrent('contract 7: a transactionReference is used once, for ever',
   });
 });
 
-describe('design 4.2: repeats at once', () => {
+describe('invariant P5: repeats at once', () => {
   it('of 50 in parallel exactly one is 09, and the rail is asked once', async () => {
     const body = payinBody(next('parallel'));
     const answers = await Promise.all(Array.from({ length: 50 }, () => collections.payin(body)));

@@ -59,7 +59,7 @@ async function expectInvalid(field: string, changes: Changes): Promise<void> {
 const expectTaken = async (changes: Changes): Promise<string> =>
   expectPending(await collections.payin(payinBody(next('field'), changes)));
 
-describe.concurrent('design 9: required fields of a collection', () => {
+describe.concurrent('contract 10.11: required fields of a collection', () => {
   it.each(required)('%s must be there, and text', async (field) => {
     for (const value of [undefined, null, '', '   ', ...notText])
       await expectInvalid(field, { [field]: value });
@@ -76,7 +76,7 @@ describe.concurrent('design 9: required fields of a collection', () => {
   });
 });
 
-describe.concurrent('design 9: optional fields of a collection', () => {
+describe.concurrent('contract 10.11: optional fields of a collection', () => {
   it.each(optional)('%s may be left out, null or empty, but must be text', async (field) => {
     for (const value of [undefined, null, '', '   ']) await expectTaken({ [field]: value });
     for (const value of notText) await expectInvalid(field, { [field]: value });
@@ -96,7 +96,7 @@ describe.concurrent('design 9: optional fields of a collection', () => {
   });
 });
 
-describe.concurrent('design 9: lengths and characters', () => {
+describe.concurrent('contract 10.11: lengths and characters', () => {
   it.each([
     ['customerName', 140],
     ['transactionDescription', 140],

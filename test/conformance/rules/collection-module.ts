@@ -25,7 +25,7 @@ describe.concurrent('contract 5: X-module is the Base64 of amount, reference and
     ['90071992547409.91', '90071992547409.91'],
     ['90071992547409.910', '90071992547409.91'],
     ['9007199254740991e-2', '90071992547409.91'],
-  ])('design 9: an amount of %s in the body may be written as %s', async (amount, written) => {
+  ])('contract 10.13: an amount of %s in the body may be written as %s', async (amount, written) => {
     const reference = next('module');
     const customerNumber = customerIn('GM');
     const body = payinBody(reference, { customerNumber, transactionAmount: number(amount) });
@@ -65,7 +65,7 @@ describe.concurrent('contract 5: X-module is the Base64 of amount, reference and
     ['with a plus sign', '+100'],
     ['with a bare point', '100.'],
     ['in hexadecimal', '0x64'],
-  ])('design 9: an amount %s is no number, whatever the module says', async (_what, literal) => {
+  ])('contract 10.13: an amount %s is no number, whatever the module says', async (_what, literal) => {
     const reference = next('module');
     const customerNumber = customerIn('GM');
     const body = payinBody(reference, { customerNumber }).replace(

@@ -13,7 +13,7 @@ const nothingFurther = {
 };
 const completion = { paymentCompletionRequired: true, paymentCompletionUrl: paths.complete };
 const anAddress = matching(/^https?:\/\/[^/]+\/./);
-/** What payin answers in each flow (contract 2.9, design 9). */
+/** What payin answers in each flow (contract 2.9 and 10.11). */
 const flows = {
   link: {
     ...nothingFurther,
@@ -93,7 +93,7 @@ describe('contract 2.8, 2.9: what payin answers in the flow of each operator', (
   });
 });
 
-describe('design 9: OPERATOR NOT AVAILABLE for an operator, country and currency that don’t fit', () => {
+describe('contract 10.10: OPERATOR NOT AVAILABLE for an operator, country and currency that don’t fit', () => {
   it.concurrent.each(operators)('%s: of 4 countries and 4 currencies, only its own', async (operatorCode) => {
     const home = operatorCode.slice(0, 2);
     const places = Object.keys(currencies).flatMap((country) =>

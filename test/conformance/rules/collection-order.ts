@@ -9,7 +9,7 @@ interface Fault {
   readonly liberties?: Liberties;
 }
 
-// In the order of design 9; the rate comes second and is tried with the rates.
+// In the order of contract 10.2; the rate comes second and is tried with the rates.
 const faults: readonly Fault[] = [
   { reason: 'UNAUTHORIZED', liberties: { key: 'a-key-that-nobody-has' } },
   { reason: 'INVALID REQUEST', changes: { 'requestHeader.requestType': '' } },
@@ -23,7 +23,7 @@ const pairs = faults.flatMap((first, index) =>
 );
 const isRepeat = ({ reason }: Fault): boolean => reason === 'DUPLICATE REFERENCE';
 
-describe('design 9: the order of the checks of payin', () => {
+describe('contract 10.2: the order of the checks of payin', () => {
   it.each(pairs.map(([first, second]) => [first.reason, second.reason, first, second] as const))(
     '%s before %s',
     async (_before, _after, first, second) => {
@@ -59,7 +59,7 @@ describe('design 9: the order of the checks of payin', () => {
   });
 });
 
-describe('design 9: the order of the checks of complete-payin', () => {
+describe('contract 10.2: the order of the checks of complete-payin', () => {
   it('format, security module, reference, content, flow', async () => {
     const reference = next('order');
     const body = payinBody(reference, {}, 'GMWAV');

@@ -74,7 +74,7 @@ describe.concurrent('contract 8: an OTP is as many digits as the operator’s', 
   });
 });
 
-describe.concurrent('design 9: at most three tries', () => {
+describe.concurrent('contract 10.12: at most three tries', () => {
   it('two wrong ones, then the right one', async () => {
     const reference = next('third');
     const body = payinBody(reference);
@@ -134,7 +134,7 @@ describe.concurrent('design 9: at most three tries', () => {
   });
 });
 
-describe.concurrent('design 9: one completion at a time', () => {
+describe.concurrent('contract 10.12: one completion at a time', () => {
   it.each([2, 10])('of %i right ones at once the rail is asked once', async (count) => {
     const reference = next('once');
     const body = payinBody(reference);

@@ -11,7 +11,7 @@ const expectTooMany = (answer: PayinAnswer): void => {
   expect(answer.headers['retry-after']).toMatch(wholeSeconds);
 };
 
-describe('design 9: the rate of one merchant', () => {
+describe('contract 10.17: the rate of one merchant', () => {
   it('beyond 50 a second is TOO MANY REQUESTS with Retry-After, stores nothing, and leaves others alone', async () => {
     // Nobody has asked in this merchant's name before, so its first second is whole.
     const key = await collections.addMerchant('flood', { limits: { requestsPerSecond: 50 } });
@@ -69,7 +69,7 @@ describe('design 9: the rate of one merchant', () => {
   });
 });
 
-describe('design 9: how often one customer may be asked', () => {
+describe('contract 10.17: how often one customer may be asked', () => {
   const limits = { requestsPerSecond: 1_000, collectionsPerNumberPerHour: 3 };
 
   it('the fourth within an hour is TOO MANY REQUESTS; its reference is free for another number', async () => {

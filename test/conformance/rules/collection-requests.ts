@@ -17,7 +17,7 @@ let serial = 0;
 /** A reference that nobody used before. */
 export const next = (label: string): string => `${label}-${(serial += 1)}-${run}`;
 
-/** A customer whom nobody asked for money before; the last four digits choose what becomes of it (design 6). */
+/** A customer whom nobody asked for money before; the last four digits choose what becomes of it (contract 10.18). */
 export function customerIn(country: string, digits = '9999'): string {
   return `${dialling[country] ?? '220'}${String((serial += 1)).padStart(5, '0')}${digits}`;
 }

@@ -40,7 +40,7 @@ const failed = z.strictObject({
 /** The answer of payin and complete-payin (contract 2.9). */
 export const payinAnswer = z.union([pending, failed]);
 
-/** The answer of check-status (contract 2.10), with the pairs of design 9. */
+/** The answer of check-status (contract 2.10), with the pairs of contract 10.14. */
 export const statusAnswer = z.strictObject({
   serverResponse: z.strictObject({
     responseDetails: z.union([

@@ -6,7 +6,7 @@ import { base64, customerIn, next, payinBody, statusBody } from './collection-re
 
 const rejected = { status: 400, code: undefined, message: undefined, error: 'Bad Request' };
 
-describe.concurrent('contract 2.10, design 9: what check-status tells', () => {
+describe.concurrent('contract 2.10 and 10.14: what check-status tells', () => {
   it.each([
     ['00', 'COMPLETED', '9999'],
     ['06', 'FAILED', '0001'],

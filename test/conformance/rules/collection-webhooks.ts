@@ -28,7 +28,7 @@ function expectWebhook(reference: string, merchantId = 'demo') {
   });
 }
 
-/** A time of a webhook as milliseconds: it is in UTC (design 9). */
+/** A time of a webhook as milliseconds: it is in UTC (contract 10.15). */
 const utc = (time: string): number => Date.parse(`${time.replace(' ', 'T')}Z`);
 
 /** Initiates and, where the flow asks for it, completes; gives both references. */
@@ -119,7 +119,7 @@ describe.concurrent('contract 6.2: the webhook of a collection', () => {
   });
 });
 
-describe('design 5: the fee by the merchant’s schedule', () => {
+describe('contract 10.7: the fee by the merchant’s schedule', () => {
   it('fixed and percentage, minimum, maximum, rounded half up in minor units', async () => {
     const collectionFee = { fixedMinor: 25n, basisPoints: 100n, minimumMinor: 100n, maximumMinor: 500n };
     const key = await collections.addMerchant('priced', { collectionFee });
@@ -143,7 +143,7 @@ describe('design 5: the fee by the merchant’s schedule', () => {
   });
 });
 
-describe.concurrent('design 4.6: one webhook per collection, ever', () => {
+describe.concurrent('invariant W3: one webhook per collection, ever', () => {
   it.each([
     ['callback three times', '0009', '00'],
     ['a callback before the answer', '0010', '00'],
@@ -158,7 +158,7 @@ describe.concurrent('design 4.6: one webhook per collection, ever', () => {
   });
 });
 
-describe('design 4.6: at the end of all of them', () => {
+describe('invariant W3: at the end of all of them', () => {
   it('none has got a second one by the end of all of them', async () => {
     expect(ended.length).toBeGreaterThan(20);
     for (const { reference, merchantId } of ended)

@@ -154,7 +154,7 @@ async function expectTaken(sent: Sent & { readonly ours: string }): Promise<void
   expect(await ingress.kept(sent.ours)).toHaveLength(1);
 }
 
-describe('research/reliability 6.5: a rail with secrets', () => {
+describe('contract 10.16: a rail with secrets', () => {
   describe.each(['payouts', 'collections'] as const)('callbacks of %s', (kind) => {
     it.each(forgeries)('are refused with %s (%s)', async (_what, reason, sign) => {
       const sent = about('signed', kind);
@@ -198,7 +198,7 @@ describe('research/reliability 6.5: a rail with secrets', () => {
   });
 });
 
-describe('research/reliability 6.5: a rail with addresses', () => {
+describe('contract 10.16: a rail with addresses', () => {
   const forwarded = (value: string): readonly string[] => ['x-forwarded-for', value];
   const urls = new Map<number, string>();
 

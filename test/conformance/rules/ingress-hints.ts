@@ -66,7 +66,7 @@ async function expectUnmoved({ target, before }: Victim, breaks: readonly string
   expect(await target.look()).toEqual(before);
 }
 
-describe('design 6: a forged callback moves nothing, whatever it claims', () => {
+describe('ADR 6: a forged callback moves nothing, whatever it claims', () => {
   const victims = new Map<string, Victim>();
   const labelOf = (forgery: (typeof forgeries)[number]) =>
     `${forgery.kind}-${forgery.status}-${forgery.claimed}`.toLowerCase();
@@ -104,7 +104,7 @@ describe('design 6: a forged callback moves nothing, whatever it claims', () => 
   });
 });
 
-describe('design 4.5: a callback with another amount', () => {
+describe('ADR 23: a callback with another amount', () => {
   it.each([
     ['payouts', '0002', 'callback.amount_differs'],
     ['collections', '0002', 'collection.amount_differs'],
@@ -123,7 +123,7 @@ describe('design 4.5: a callback with another amount', () => {
   });
 });
 
-describe('design 4.5: a callback of success for a payout that never reached the rail', () => {
+describe('ADR 6: a callback of success for a payout that never reached the rail', () => {
   it('moves nothing, and the payout is paid once all the same', async () => {
     const { simulator } = ingress.scenario.stack;
     await simulator.setFaults({ outage: true });
@@ -140,7 +140,7 @@ describe('design 4.5: a callback of success for a payout that never reached the 
   });
 });
 
-describe('design 6: the word of another rail proves nothing', () => {
+describe('ADR 20: the word of another rail proves nothing', () => {
   it.each(['payouts', 'collections'] as const)('even signed by a rail that is proven (%s)', async (kind) => {
     const status = kind === 'payouts' ? 'INITIALIZED' : 'PENDING';
     const one = await victim(kind, `foreign-${kind}`, '0017', status);
@@ -160,7 +160,7 @@ describe('design 6: the word of another rail proves nothing', () => {
   });
 });
 
-describe('design 6: a reference that nobody knows', () => {
+describe('ADR 24: a reference that nobody knows', () => {
   it.each(['payouts', 'collections'] as const)(
     'is kept, and shown to people after the grace time (%s)',
     async (kind) => {

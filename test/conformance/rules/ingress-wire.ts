@@ -21,7 +21,7 @@ function withField(ours: string, field: string, text: string): string {
 
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
-describe('design 1: two addresses per rail, and nothing else', () => {
+describe('contract 10.16: two addresses per rail, and nothing else', () => {
   it.each([
     ['GET', '/rails/upstream/payouts'],
     ['PUT', '/rails/upstream/collections'],
@@ -42,7 +42,7 @@ describe('design 1: two addresses per rail, and nothing else', () => {
   });
 });
 
-describe.each(kinds)('research/reliability 6.5: bodies of %s', (kind) => {
+describe.each(kinds)('contract 10.16: bodies of %s', (kind) => {
   it('are taken up to 64 KiB, and not a byte more', async () => {
     const ours = unknownReference(kind);
     const largest = bodyOf(kind, ours, BODY_BYTES_MAX);
@@ -87,7 +87,7 @@ describe.each(kinds)('research/reliability 6.5: bodies of %s', (kind) => {
   });
 });
 
-describe('research/reliability 0.3: what hurts a reader', () => {
+describe('contract 10.16: what hurts a reader', () => {
   it.each([100, 1_000, 30_000])('JSON %d levels deep is refused, and the ingress lives', async (depth) => {
     const body = withField(unknownReference('collections'), 'received_from', nested(depth));
     const answer = await ingress.send({ rail: 'upstream', kind: 'collections', body });
@@ -137,7 +137,7 @@ describe('research/reliability 0.3: what hurts a reader', () => {
   }, 60_000);
 });
 
-describe('research/reliability 6.5: the same callback again', () => {
+describe('contract 10.16: the same callback again', () => {
   it('a thousand times at once is one callback, one hint', async () => {
     const target = await ingress.collect('thousand', '0017');
     const body = callbackBody('collections', target.ours, { status: 'COMPLETED' });

@@ -41,19 +41,19 @@ describe('contract 2.5, 4.4: balance', () => {
     expect(listed.map(({ currencyCode }) => currencyCode)).toEqual(['GHS']);
   });
 
-  it.each(['QQQ', 'USD', 'nothing'])('currency %s gives an empty list (design 9)', async (currency) => {
+  it.each(['QQQ', 'USD', 'nothing'])('currency %s gives an empty list (contract 10.8)', async (currency) => {
     expect(await walletsOf(`?currency=${currency}`)).toEqual([]);
   });
 
   it.each(['?currency=%24ne', '?currency[$ne]=GHS', '?currency=GHS&currency=NGN'])(
-    'design 9: 30: %s is refused',
+    'contract 10.8: 30: %s is refused',
     async (query) => {
       const answer = await api.call({ method: 'POST', path: `${balance}${query}` });
       expect(answer).toMatchObject({ status: 400, code: '30', data: undefined });
     },
   );
 
-  it('shows what can be spent now: amount and fee of an open payout are gone from it (design 9)', async () => {
+  it('shows what can be spent now: amount and fee of an open payout are gone from it (contract 10.8)', async () => {
     const before = Number((await walletsOf('?currency=ZAR'))[0]?.balance);
     const place = {
       country: 'South Africa',
@@ -71,7 +71,7 @@ describe('contract 2.5, 4.4: balance', () => {
     });
   });
 
-  it('design 9: 51: what is more than it, or in a currency without wallet, is refused', async () => {
+  it('contract 10.8: 51: what is more than it, or in a currency without wallet, is refused', async () => {
     const reference = api.scenario.reference('too-much');
     const tooMuch = singleBody(reference, { 'beneficiary.amount': number('990099.02') });
     await eventually(async () =>
@@ -91,7 +91,7 @@ async function processorsOf(country: string) {
 }
 
 describe('contract 2.6, 4.5: payout processors', () => {
-  it('are the same for a name, two and three letters (design 9)', async () => {
+  it('are the same for a name, two and three letters (contract 10.5)', async () => {
     const listed = await processorsOf('KEN');
     expect(listed.length).toBeGreaterThan(0);
     expect(new Set(listed.map(({ country, currency }) => `${country} ${currency}`))).toEqual(
@@ -113,7 +113,7 @@ describe('contract 2.6, 4.5: payout processors', () => {
   });
 
   it.each(['', '?country=', '?country=%20', '?Country=KEN', '?country=%24ne', '?country[$ne]=KEN'])(
-    'design 9: 30: %j names no country',
+    'contract 10.5: 30: %j names no country',
     async (query) => {
       const answer = await api.call({ path: `/api/v1/banks${query}` });
       expect(answer).toMatchObject({ status: 400, code: '30', data: undefined });
@@ -122,7 +122,7 @@ describe('contract 2.6, 4.5: payout processors', () => {
   );
 
   it.each(['Atlantis', 'QQQ', 'QQ', 'FRA'])(
-    'country %s, unknown or not served, gives an empty list (design 9)',
+    'country %s, unknown or not served, gives an empty list (contract 10.8)',
     async (country) => {
       expect(await processorsOf(country)).toEqual([]);
     },
@@ -159,7 +159,7 @@ describe('contract 2.7, 4.6: account name enquiry', () => {
     expect(holder.parse(answer.data)).toMatchObject({ accountNumber, bankCode });
   });
 
-  it.each(Object.keys(account))('design 9: 30: %s must be there, and text', async (field) => {
+  it.each(Object.keys(account))('contract 10.8: 30: %s must be there, and text', async (field) => {
     for (const value of [undefined, null, '', 7, {}, []]) {
       const answer = await enquire(JSON.stringify({ ...account, [field]: value }));
       expect(answer).toMatchObject({ status: 400, code: '30', data: undefined });
@@ -172,16 +172,16 @@ describe('contract 2.7, 4.6: account name enquiry', () => {
     ['currency', 'QQQ', '30'],
     ['bankCode', '999999999', '92'],
     ['bankCode', '01', '92'],
-  ])('%s %s is refused with %s (design 9)', async (field, value, code) => {
+  ])('%s %s is refused with %s (contract 10.8)', async (field, value, code) => {
     const answer = await enquire(JSON.stringify({ ...account, [field]: value }));
     expect(answer).toMatchObject({ code, successful: false, data: undefined });
   });
 
-  it.each(['', '[]', 'null', '{'])('design 9: 30: a body of %j', async (body) => {
+  it.each(['', '[]', 'null', '{'])('contract 10.8: 30: a body of %j', async (body) => {
     expect(await enquire(body)).toMatchObject({ status: 400, code: '30' });
   });
 
-  it('design 9: 65: has a limit of its own, with Retry-After', async () => {
+  it('contract 10.17: 65: has a limit of its own, with Retry-After', async () => {
     const limits = { requestsPerSecond: 1_000, nameEnquiriesPerMinute: 3 };
     const key = await api.addMerchant('curious', { limits });
     const body = JSON.stringify(account);
@@ -194,7 +194,7 @@ describe('contract 2.7, 4.6: account name enquiry', () => {
     expect(await walletsOf('', key)).toHaveLength(1);
   });
 
-  it('design 9: 91: the rail is down', async () => {
+  it('contract 10.8: 91: the rail is down', async () => {
     await api.scenario.stack.simulator.setFaults({ outage: true });
     try {
       const answer = await enquire(JSON.stringify({ ...account, accountNumber: '0123458888' }));

@@ -112,13 +112,13 @@ describe('contract 2.2: required fields of a single payout', () => {
     ['beginning with a hyphen', '-a'],
     ['not ASCII', 'réf'],
     ['of 65 characters', 'r'.repeat(65)],
-  ])('transactionReference %s is refused (design 9)', async (_what, value) => {
+  ])('transactionReference %s is refused (contract 10.3)', async (_what, value) => {
     const answer = await api.submit(singleBody('x', { transactionReference: value }));
     expect(answer).toMatchObject({ status: 400, code: '30' });
     expect(answer.message).toContain('transactionReference');
   });
 
-  it('transactionReference takes the whole alphabet and 64 characters (design 9)', async () => {
+  it('transactionReference takes the whole alphabet and 64 characters (contract 10.3)', async () => {
     const reference = `${next()}:A.b_c-0`.padEnd(64, '9');
     expectAccepted(await api.submit(singleBody(reference)));
     expect(expectFound(await api.lookUp(reference)).merchantReference).toBe(reference);
@@ -225,7 +225,7 @@ describe('contract 2.2: what a place asks for', () => {
   });
 
   it.each(['sender.countryCode', 'sender.currencyCode'])(
-    '%s must be one that exists (design 9)',
+    '%s must be one that exists (contract 10.5)',
     async (field) => {
       await expectRefusal({ ...kenya, [field]: 'QQQ' }, '30', field);
     },
@@ -244,7 +244,7 @@ describe('contract 2.2: channel, country, currency, bankCode', () => {
     },
   );
 
-  it('a country is a name or a code of two or three letters (design 9)', async () => {
+  it('a country is a name or a code of two or three letters (contract 10.5)', async () => {
     const reference = next();
     const ours = new Set<string>();
     for (const country of ['Nigeria', 'NG', 'NGA'])
@@ -259,7 +259,7 @@ describe('contract 2.2: channel, country, currency, bankCode', () => {
     ['currency', 'QQQ'],
     ['currency', 'NG'],
     ['currency', 'Naira'],
-  ])('%s %s is none (design 9: 30)', async (field, value) => {
+  ])('%s %s is none (contract 10.5: 30)', async (field, value) => {
     await expectRefusal({ [field]: value }, '30', field);
   });
 
@@ -267,14 +267,14 @@ describe('contract 2.2: channel, country, currency, bankCode', () => {
     ['nobody has', '999999999'],
     ['another country has', '01'],
     ['looks like an operator of the database', '$044'],
-  ])('design 9: 92: a bankCode that %s', async (_what, bankCode) => {
+  ])('contract 10.1: 92: a bankCode that %s', async (_what, bankCode) => {
     await expectRefusal({ 'beneficiary.bankCode': bankCode }, '92');
   });
 
   it.each([
     ['is inactive', 'inactive'],
     ['is blocked', 'blocked'],
-  ])('design 9: 92: a bankCode whose processor %s (contract 2.6)', async (_what, state) => {
+  ])('contract 10.1: 92: a bankCode whose processor %s (contract 2.6)', async (_what, state) => {
     const banks = await api.call({ path: '/api/v1/banks?country=NGA' });
     const listed = processors.parse(banks.data);
     const found = listed.find((each) => (state === 'blocked' ? each.blockTransaction : !each.active));
@@ -282,7 +282,7 @@ describe('contract 2.2: channel, country, currency, bankCode', () => {
     await expectRefusal({ 'beneficiary.bankCode': found?.code }, '92');
   });
 
-  it('design 9: 92: a country and a currency that no rail serves together', async () => {
+  it('contract 10.1: 92: a country and a currency that no rail serves together', async () => {
     await expectRefusal({ country: 'Ghana', 'beneficiary.bankCode': 'GHMTN' }, '92');
   });
 });

@@ -19,7 +19,7 @@ interface ListOptions {
 }
 
 /**
- * Adds `decisions …`: what a customer paid, where the rail's callback names another amount than was asked (design 6), and how a
+ * Adds `decisions …`: what a customer paid, where the rail's callback names another amount than was asked (ADR 23), and how a
  * payout ended that its rail never ends.
  */
 export function addDecisionCommands(program: Command, ports: CliPorts): void {

@@ -9,7 +9,7 @@ import type { CliPorts } from '../ports.ts';
 const currencyArgument = ['<currency>', 'ISO 4217 code'] as const;
 const amountArgument = ['<amount>', 'in major units, such as 2500.50'] as const;
 
-/** Adds `fund …`, `withdraw …`, `adjust` and `suspense`: orders to the ledger, by two operators (design 5). */
+/** Adds `fund …`, `withdraw …`, `adjust` and `suspense`: orders to the ledger, by two operators (ADR 17). */
 export function addMoneyCommands(program: Command, ports: CliPorts): void {
   const fund = program.command('fund').description('puts treasury money into a wallet or a float');
   addTreasuryCommands(fund, ports, {

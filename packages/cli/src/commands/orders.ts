@@ -15,7 +15,7 @@ interface ListOptions {
   readonly json?: boolean;
 }
 
-/** Adds `orders …`: what operators ordered of the ledger, and the decision of the second one (design 5). */
+/** Adds `orders …`: what operators ordered of the ledger, and the decision of the second one (ADR 17). */
 export function addOrderCommands(program: Command, ports: CliPorts): void {
   const orders = program.command('orders').description('orders of money, and who approves them');
   addListCommand(orders, ports);

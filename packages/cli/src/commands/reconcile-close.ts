@@ -31,7 +31,7 @@ const LOOK_MS = 1_000;
 /** How many payments of each result are printed. */
 const SHOWN = 20;
 
-/** Adds `reconcile close`: every payment that ended in a day, asked for again at its rail and matched (design 7). */
+/** Adds `reconcile close`: every payment that ended in a day, asked for again at its rail and matched (ADR 29). */
 export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
   const close = reconcile
     .command('close')

@@ -5,7 +5,7 @@ import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
 import type { WalletRun } from '../reconciling.ts';
 
-/** Adds `drift`: the latest comparison of every wallet (design 7). */
+/** Adds `drift`: the latest comparison of every wallet (ADR 28). */
 export function addDriftCommand(parent: Command, ports: CliPorts): void {
   const drift = parent
     .command('drift')

@@ -35,7 +35,7 @@ const MAPPING = `
 A mapping names the columns of the rail's file; the README of the reconciler, "Statements", tells every field:
   { "columns": { "reference": "Our Ref", "amount": "Amount", "time": "Time" }, "time": { "format": "ISO" }, "holds": "payouts" }`;
 
-/** Adds `reconcile match`: a rail's statement, each line of it held against our payments (design 7, ADR 30). */
+/** Adds `reconcile match`: a rail's statement, each line of it held against our payments (ADR 30). */
 export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
   const match = reconcile
     .command('match')

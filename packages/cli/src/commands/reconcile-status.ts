@@ -13,7 +13,7 @@ const DUE_COUNT_MAX = 10_000;
 /** Where the parked messages of a service are no longer counted. */
 const PARKED_COUNT_MAX = 1_000;
 
-/** Adds `status`: the first look of whoever is called (design 7). */
+/** Adds `status`: the first look of whoever is called. */
 export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
   const status = reconcile
     .command('status')

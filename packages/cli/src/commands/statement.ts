@@ -16,7 +16,7 @@ interface StatementOptions {
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Adds `statement`: the entries of one account between two times (design 5). */
+/** Adds `statement`: the entries of one account between two times (ADR 16). */
 export function addStatementCommand(program: Command, ports: CliPorts): void {
   const statement = program
     .command('statement')

@@ -21,7 +21,7 @@ interface VerifyOptions {
 const BAR_CELLS = 24;
 const seconds = new Intl.NumberFormat('en-GB', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
-/** Adds `ledger verify`: the audit of everything that is stored, from the first entry on (design 5). */
+/** Adds `ledger verify`: the audit of everything that is stored, from the first entry on (ADR 18). */
 export function addVerifyCommand(program: Command, ports: CliPorts): void {
   const verify = program
     .command('ledger')

@@ -14,7 +14,7 @@ const origin = [
   },
 ] as const;
 
-/** The events of a collection's life (design 4). */
+/** The events of a collection's life (contract 10.6). */
 export const collectionEvents = [
   {
     type: 'record',

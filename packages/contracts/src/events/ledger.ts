@@ -48,7 +48,7 @@ const discrepancy = {
   doc: 'whether the rail has more than our records explain, or less',
 } as const;
 
-/** The orders of operators to the ledger (design 2); an event id here is the command's own. */
+/** The orders of operators to the ledger (ADR 17); an event id here is the command's own. */
 export const ledgerCommands = [
   {
     type: 'record',
@@ -94,7 +94,7 @@ export const ledgerCommands = [
   },
 ] as const satisfies readonly AvroRecord[];
 
-/** What the ledger did (design 5). */
+/** What the ledger did (ADR 61). */
 export const ledgerEvents = [
   {
     type: 'record',

@@ -1,7 +1,7 @@
 import type { AvroRecord } from './avro.ts';
 import { envelope } from './fields.ts';
 
-/** What the reconciler found (design 7). */
+/** What the reconciler found (ADR 31). */
 export const reconciliationEvents = [
   {
     type: 'record',
@@ -97,7 +97,7 @@ const delivery = [
   { name: 'attempts', type: 'int' },
 ] as const;
 
-/** What became of webhooks to merchants (design 8). */
+/** What became of webhooks to merchants (contract 10.15). */
 export const webhookEvents = [
   {
     type: 'record',

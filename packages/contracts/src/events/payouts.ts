@@ -8,7 +8,7 @@ const amounts = [
   { name: 'fee', type: 'long', doc: 'our fee, minor units' },
 ] as const;
 
-/** The events of a payout's life (design 4). */
+/** The events of a payout's life (contract 10.6). */
 export const payoutEvents = [
   {
     type: 'record',

@@ -8,7 +8,7 @@ const subject = [
   { name: 'reference', type: 'string', doc: 'our transaction reference' },
 ] as const;
 
-/** Hints and facts about payments, from rails (design 2). */
+/** Hints and facts about payments, from rails (ADR 6). */
 export const railNotices = [
   {
     type: 'record',
@@ -44,7 +44,7 @@ export const railNotices = [
         name: 'proven',
         type: 'boolean',
         default: false,
-        doc: 'its signature verifies and its rail is configured as proven: what it claims is a fact (design 6)',
+        doc: 'its signature verifies and its rail is configured as proven: what it claims is a fact (ADR 20)',
       },
     ],
   },
@@ -84,7 +84,7 @@ export const railNotices = [
     type: 'record',
     namespace,
     name: 'CollectionAmountDecided',
-    doc: 'Two people decided what a customer paid, where a callback claims another amount than was asked (design 6).',
+    doc: 'Two people decided what a customer paid, where a callback claims another amount than was asked (ADR 23).',
     fields: [
       ...envelope,
       ...subject,

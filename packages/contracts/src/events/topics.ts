@@ -18,7 +18,7 @@ export interface Topic {
 const walletKey = 'wallet (`merchantId:currency`)';
 const PARTITIONS = 8;
 
-/** Every topic between services (design 2). */
+/** Every topic between services (ARCHITECTURE.md). */
 export const topics = {
   payouts: {
     name: 'payouts.events.v1',
@@ -89,7 +89,7 @@ export const topics = {
 /** The name of a topic in {@link topics}. */
 export type TopicName = keyof typeof topics;
 
-/** The topic that a consumer group parks messages in (design 2). */
+/** The topic that a consumer group parks messages in (ADR 8). */
 export function parkedTopic(group: string): Topic {
   return {
     name: `${group}.parked.v1`,
@@ -115,12 +115,12 @@ export function allSchemas(): readonly { readonly topic: Topic; readonly schema:
   return Object.values(topics).flatMap((topic) => topic.events.map((schema) => ({ topic, schema })));
 }
 
-/** The registry subject of a record on a topic: `<topic>-<full record name>` (design 2). */
+/** The registry subject of a record on a topic: `<topic>-<full record name>`. */
 export function subjectOf(topicName: string, schema: AvroRecord): string {
   return `${topicName}-${fullName(schema)}`;
 }
 
-/** The key of everything that moves one wallet's money (design 2). */
+/** The key of everything that moves one wallet's money (ARCHITECTURE.md). */
 export function walletKeyOf(merchantId: string, currency: string): string {
   return `${merchantId}:${currency}`;
 }

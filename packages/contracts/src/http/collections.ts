@@ -92,7 +92,7 @@ export const checkStatusResponse = z.object({
   }),
 });
 
-/** What check-status answers for each state (design 9). */
+/** What check-status answers for each state (contract 10.14). */
 export const checkStatusCodes = {
   pending: { responseCode: '09', responseMessage: 'PENDING' },
   completed: { responseCode: '00', responseMessage: 'COMPLETED' },
@@ -108,7 +108,7 @@ export const checkStatusError = z.object({
   path: z.string(),
 });
 
-/** Every failedReason of the collection API with its HTTP status (contract 7, design 9). */
+/** Every failedReason of the collection API with its HTTP status (contract 7 and 10.10). */
 export const collectionRefusals = {
   'DUPLICATE REFERENCE': 200,
   'INCORRECT SECURITY MODULE': 200,

@@ -13,7 +13,7 @@ import {
 /** The channels of a payout (contract 2.2). */
 export const channels = ['Bank Transfer', 'Mobile Money'] as const;
 
-/** Every responseCode of the payout API with its HTTP status (contract 7, design 9; after ISO 8583). */
+/** Every responseCode of the payout API with its HTTP status (contract 7 and 10.1; after ISO 8583). */
 export const payoutCodes = {
   answered: { code: '00', status: 200 },
   accepted: { code: '09', status: 200 },
@@ -50,7 +50,7 @@ const objectError = {
 /** What a payout is for, relevant for KES and XAF: 1 high risk, 2 low risk, 3 crypto (contract 2.2). */
 export const transactionTypes = ['1', '2', '3'] as const;
 
-/** How a country or currency may come: any spelling that names one (design 9). */
+/** How a country or currency may come: any spelling that names one (contract 10.5). */
 const spelling = line(60);
 
 /** The fields of whom a payout goes to, single or item of a batch. */
@@ -93,7 +93,7 @@ export const singlePayoutRequest = z.object(
 /** A single payout request, read. */
 export type SinglePayoutRequest = z.output<typeof singlePayoutRequest>;
 
-/** The most items of a batch (design 9). */
+/** The most items of a batch (contract 10.9). */
 export const BATCH_ITEMS_MAX = 10_000;
 
 /** An item of a batch: a payout of its own with its own reference; the header says the rest (contract 2.3). */
@@ -135,7 +135,7 @@ export const bulkPayoutHeader = z.object(
 /** The header of a batch, read. */
 export type BulkPayoutHeader = z.output<typeof bulkPayoutHeader>;
 
-/** A batch of payouts as a merchant submits it, all or nothing (contract 2.3, design 9). */
+/** A batch of payouts as a merchant submits it, all or nothing (contract 2.3 and 10.9). */
 export const bulkPayoutRequest = bulkPayoutHeader.extend({
   beneficiaries: z
     .array(bulkPayoutItem, {
@@ -153,7 +153,7 @@ export const payoutEnvelope = z.object({
   responseData: z.unknown().optional(),
 });
 
-/** The states a merchant sees (contract 3.1, design 4). */
+/** The states a merchant sees (contract 3.1 and 10.6). */
 export const payoutStatuses = ['INITIALIZED', 'COMPLETED', 'FAILED', 'REVERSED'] as const;
 
 /** A payout's state as a merchant sees it. */

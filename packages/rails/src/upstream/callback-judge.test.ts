@@ -45,7 +45,7 @@ const judge = (
 const verdictOn = (...given: Parameters<typeof judge>) => judge(...given).signature;
 const oneSecret = { callbackSecrets: [current] };
 
-describe('the signature of a callback (research/reliability 6.5)', () => {
+describe('the signature of a callback (contract 10.16)', () => {
   it('verifies over the bytes as they came, and vouches for the id', () => {
     expect(judge(oneSecret)).toEqual({
       address: 'any',

@@ -103,7 +103,7 @@ export function readInitiation(
   }
 }
 
-/** Reads the answer to complete-payin (contract 4.8, design 9). */
+/** Reads the answer to complete-payin (contract 4.8 and 10.12). */
 export function readCompletion(answer: Answered): CompletionResult {
   const read = readAnswer(answer);
   return read.kind === 'goesOn' ? { kind: 'accepted' } : read;

@@ -13,7 +13,7 @@ const processorList = z.array(z.unknown()).max(5_000);
 /** The largest list of processors that is read: some of the thousands that it may hold carry long addresses. */
 export const PROCESSORS_BYTES_MAX = 4 * 1_024 * 1_024;
 
-/** The codes by which a name enquiry says that there is no such account or processor (design 9). */
+/** The codes by which a name enquiry says that there is no such account or processor (contract 10.1). */
 const noAccountCodes: ReadonlySet<string | undefined> = new Set([
   payoutCodes.notFound.code,
   payoutCodes.noRoute.code,

@@ -6,7 +6,7 @@ import type { Answered } from './call.ts';
 import { BUSY_RETRY_MS, malformed, notSent, REFUSED_KEY_RETRY_MS, unknown } from './outcomes.ts';
 import { reasonLine } from './text.ts';
 
-/** The codes after which a payout has certainly not been executed and never will be (design 9). */
+/** The codes after which a payout has certainly not been executed and never will be (contract 10.1). */
 const definitiveCodes: ReadonlySet<string | undefined> = new Set([
   payoutCodes.malformed.code,
   payoutCodes.invalidAmount.code,

@@ -18,7 +18,7 @@ export interface PayoutWish {
   readonly country?: string;
   /** One of the currency's processors unless told otherwise. */
   readonly bankCode?: string;
-  /** Its last four digits choose the simulator's behaviour (design 6). */
+  /** Its last four digits choose the simulator's behaviour (contract 10.18). */
   readonly accountNumber: string;
 }
 

@@ -42,7 +42,7 @@ export interface Faults {
   readonly merchantEndpoint?: { readonly status: number; readonly times: number } | null;
 }
 
-/** The control side of the provider simulator (design 12). */
+/** The control side of the provider simulator. */
 export interface SimulatorClient {
   readonly journal: (reference: string) => Promise<readonly JournalEntry[]>;
   readonly received: (merchantId: string, reference: string) => Promise<readonly ReceivedWebhook[]>;

@@ -11,7 +11,7 @@ export interface Cluster extends Infrastructure {
 }
 
 /**
- * Opens a cluster of local daemons with new and empty data (design 10): three of each, or as many as are asked for.
+ * Opens a cluster of local daemons with new and empty data (ARCHITECTURE.md): three of each, or as many as are asked for.
  * Rejects with a one-line StackError that says what is wrong and what to do; then nothing is left running.
  */
 export async function openCluster(

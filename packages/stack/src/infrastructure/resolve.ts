@@ -4,7 +4,7 @@ import { type Addresses, addressesIn, checkAddresses } from './environment.ts';
 import { StackError } from './errors.ts';
 import { openLocal } from './local.ts';
 
-/** Where the infrastructure comes from (design 10). */
+/** Where the infrastructure comes from (ARCHITECTURE.md). */
 export type Provider = 'environment' | 'docker' | 'local';
 
 /** MongoDB, Kafka and the schema registry, all answering. Closing stops what was started for it. */
@@ -38,7 +38,7 @@ export interface Choice {
 }
 
 /**
- * Chooses the provider in the order of design 10: addresses in the environment, a Docker engine, local daemons.
+ * Chooses the provider in the order of ARCHITECTURE.md: addresses in the environment, a Docker engine, local daemons.
  * `PESEWA_INFRASTRUCTURE` set to `local` passes over Docker, set to `docker` insists on it.
  */
 export async function chooseProvider(choice: Choice): Promise<Provider> {
@@ -107,7 +107,7 @@ async function openLocalProvider(
 }
 
 /**
- * Opens MongoDB, Kafka and the schema registry, all real, from wherever they can be had (design 10).
+ * Opens MongoDB, Kafka and the schema registry, all real, from wherever they can be had (ARCHITECTURE.md).
  * Rejects with a one-line StackError that says what is wrong and what to do; then nothing is left running.
  */
 export async function openInfrastructure(options: InfrastructureOptions): Promise<Infrastructure> {

@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** What `.pesewa/run.json` holds: how tools find their way to a running stack (design 12). */
+/** What `.pesewa/run.json` holds: how tools find their way to a running stack. */
 export interface RunFile {
   readonly transferUrl: string;
   readonly collectionsUrl: string;

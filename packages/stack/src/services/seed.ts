@@ -12,7 +12,7 @@ export interface SeededMerchant {
   readonly webhookSecret: string;
 }
 
-/** The eight currencies of the demonstration, with the country of each wallet (design 12). */
+/** The eight currencies of the demonstration, with the country of each wallet. */
 export const demoWallets = [
   { currency: 'GMD', country: 'GMB' },
   { currency: 'GHS', country: 'GHA' },

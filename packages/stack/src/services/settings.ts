@@ -20,7 +20,7 @@ export interface StackSettings {
   /** The directory of the simulator's journal. */
   readonly dataDirectory: string;
   readonly logLevel: string;
-  /** Put before databases, topics and consumer groups; empty for the names of design 1 and 2. */
+  /** Put before databases, topics and consumer groups; empty for the names that ARCHITECTURE.md gives. */
   readonly prefix: string;
   /** Further settings of the one rail, or others in place of the usual ones. */
   readonly rail?: RailOverrides | undefined;
@@ -61,7 +61,7 @@ export function topicPrefix(prefix: string): string {
   return prefix === '' ? '' : `${prefix}.`;
 }
 
-/** The environment of one service; quick where production is patient, so that a story can be told (design 12). */
+/** The environment of one service; quick where production is patient, so that a story can be told. */
 export function serviceEnvironment(settings: StackSettings, name: ServiceName): Record<string, string> {
   const simulator = publicUrl(settings, 'provider-simulator');
   const ingress = publicUrl(settings, 'webhook-ingress');

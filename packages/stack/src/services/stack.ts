@@ -51,7 +51,7 @@ export interface StackOptions {
   /** Opened once the ports are ours, closed after the services. */
   readonly infrastructure: () => Promise<Infrastructure>;
   readonly log: (line: string) => void;
-  /** The ports of design 1, or free ones. */
+  /** The ports of ARCHITECTURE.md, or free ones. */
   readonly ports: 'fixed' | 'free';
   readonly logLevel?: string;
   /** Put before databases, topics and consumer groups, so that stacks can share infrastructure. */

@@ -14,7 +14,7 @@ export interface StoryDeps {
 
 const PATIENCE_MS = 90_000;
 
-/** Tells the four short stories of the demonstration, each step printed once it is true (design 12). */
+/** Tells the four short stories of the demonstration, each step printed once it is true. */
 export async function tellStory(deps: StoryDeps): Promise<void> {
   await payoutCompletes(deps);
   await collectionByOtpCompletes(deps);

@@ -123,7 +123,7 @@ function stepAfterInitiation({ flow }: CollectionOrder): CollectionStep {
   }
 }
 
-/** The life of a collection: PENDING → COMPLETED | FAILED (design 4). */
+/** The life of a collection: PENDING → COMPLETED | FAILED (contract 10.6). */
 export const collectionDecider: Pick<
   Decider<CollectionState, CollectionCommand, CollectionHappening, CollectionStateRefusal>,
   'decide' | 'evolve'

@@ -7,7 +7,7 @@ import type {
   Decision,
 } from './state.ts';
 
-/** How many OTPs of one collection are passed on to the rail, and for how long (design 9). */
+/** How many OTPs of one collection are passed on to the rail, and for how long (contract 10.12). */
 export const OTP_ATTEMPTS_MAX = 3;
 export const OTP_WINDOW_MS = 5 * 60_000;
 
@@ -17,7 +17,7 @@ const COMPLETIONS_MAX = 10;
 /**
  * Whether a completion may be passed on, one at a time.
  *
- * An unclear initiation may have reached the customer, so it may be completed (design 9). That another one is under way
+ * An unclear initiation may have reached the customer, so it may be completed (contract 10.12). That another one is under way
  * is judged before the number of tries and their time: its outcome may be that none is needed.
  */
 export function decideCompletion(

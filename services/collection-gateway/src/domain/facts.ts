@@ -2,7 +2,7 @@ import { accept, feeFor, refuse, unreachable } from '@pesewa/kernel';
 import { toldReason } from './reasons.ts';
 import type { CollectionFact, CollectionState, DecidedAmount, Decision } from './state.ts';
 
-/** What a fact from the rail makes of a collection (design 4.3, 4.5, 6). */
+/** What a fact from the rail makes of a collection (ADR 6, invariant P13). */
 export function decideFact(fact: CollectionFact, resubmitGraceMs: number, state: CollectionState): Decision {
   if (state.status !== 'PENDING') {
     const same = fact.status.toUpperCase() === state.status && !differs(fact.amount, state.amountReceived);
@@ -11,7 +11,7 @@ export function decideFact(fact: CollectionFact, resubmitGraceMs: number, state:
   const { minor: asked } = state.order.amount;
   switch (fact.status) {
     case 'completed':
-      // Another amount than was asked is for people to decide (design 6).
+      // Another amount than was asked is for people to decide (ADR 23).
       if (differs(fact.amount, asked)) return refuse('collection.amount_differs');
       return accept([
         { kind: 'completed', amountReceived: asked, fee: state.fee, railFee: fact.fee ?? state.railFee },
@@ -40,7 +40,7 @@ function differs(told: bigint | null, ours: bigint | null): boolean {
 }
 
 /**
- * Completes a collection with the amount that people decided the customer paid (design 6).
+ * Completes a collection with the amount that people decided the customer paid (ADR 23).
  *
  * Our fee is the one of that amount, by the terms of the day of acceptance, and never more than was received.
  */

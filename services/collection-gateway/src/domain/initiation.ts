@@ -33,7 +33,7 @@ export interface CollectionContent {
   readonly webhookUrl: string | undefined;
 }
 
-/** A well-formed request; its amount is judged later than its form (design 9). */
+/** A well-formed request; its amount is judged later than its form (contract 10.2). */
 export interface CollectionForm {
   readonly content: CollectionContent;
   /** The amount's own text in the body. */
@@ -50,7 +50,7 @@ export interface CollectionOrder extends Omit<CollectionContent, 'currency'> {
 const AMOUNT_STEP_MINOR: Readonly<Partial<Record<Operator['country'], bigint>>> = { CI: 5n };
 const TYPED_COUNTRIES: ReadonlySet<string> = new Set(['GH', 'KE']);
 
-/** Judges the form beyond what each field alone can tell, by the rules of its country (contract 2.8, design 9). */
+/** Judges the form beyond what each field alone can tell, by the rules of its country (contract 2.8 and 10.11). */
 export function readForm(request: PayinRequest): Result<CollectionForm, FieldProblem> {
   const country = request.transactionCountry.toUpperCase();
   if (country.length !== 2 || countryCode(country) === undefined) {
@@ -128,7 +128,7 @@ export function otpProblem(request: CompletePayinRequest): FieldProblem | undefi
   return problem(otpCode === undefined ? 'is required' : `must have ${flow.otpLength} digits`);
 }
 
-/** The texts whose Base64 is a right X-module: the amount as it was written, or as its shortest plain decimal (design 9). */
+/** The texts whose Base64 is a right X-module: the amount as it was written, or as its shortest plain decimal (contract 10.13). */
 export function securityTexts({ content, amountText }: CollectionForm): readonly string[] {
   const rest = `${content.merchantReference}${content.customerNumber}`;
   return [...new Set([amountText, plainDecimal(amountText)])].map((amount) => `${amount}${rest}`);
@@ -150,7 +150,7 @@ function plainDecimal(text: string): string {
   return plain === '0' ? plain : `${sign}${plain}`;
 }
 
-/** The operator that an order names, where it works in the order's country and currency (design 9). */
+/** The operator that an order names, where it works in the order's country and currency (contract 10.10). */
 export function readOperator({ content }: CollectionForm): Result<Operator, 'OPERATOR NOT AVAILABLE'> {
   const operator = findOperator(content.operatorCode);
   const fits = operator?.country === content.country && operator.currency === content.currency;

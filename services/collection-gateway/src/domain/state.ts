@@ -4,7 +4,7 @@ import type { CollectionOrder } from './initiation.ts';
 /** Where a collection stands, as merchants know it (contract 3.2). */
 export type CollectionStatus = 'PENDING' | 'COMPLETED' | 'FAILED';
 
-/** The inner steps of a PENDING collection, never shown outside (design 4). */
+/** The inner steps of a PENDING collection, never shown outside (contract 10.6). */
 export type CollectionStep =
   | 'initiating'
   | 'queued'
@@ -57,7 +57,7 @@ export interface CollectionState {
   readonly failureReason: string | null;
 }
 
-/** What the rail made of an initiation (design 6). */
+/** What the rail made of an initiation (ADR 62). */
 export type InitiationOutcome =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'failed'; readonly reason: string }
@@ -71,7 +71,7 @@ export type InitiationOutcome =
  */
 export type CompletionOutcome = 'accepted' | 'refused' | 'refusedForGood' | 'closed' | 'notSent';
 
-/** A fact from the rail (design 6); amount and fee in minor units, null where nobody told. */
+/** A fact from the rail (ADR 6); amount and fee in minor units, null where nobody told. */
 export interface CollectionFact {
   readonly status: 'completed' | 'failed' | 'reversed' | 'notFound';
   readonly amount: bigint | null;
@@ -80,7 +80,7 @@ export interface CollectionFact {
   readonly polledAtMs: number;
 }
 
-/** What two people decided that a customer paid (design 6). */
+/** What two people decided that a customer paid (ADR 23). */
 export interface DecidedAmount {
   readonly currency: string;
   readonly amount: bigint;

@@ -3,7 +3,7 @@ const FLOAT = 'float:';
 const FEE_INCOME = 'feeIncome:';
 const SUSPENSE = 'suspense:';
 
-/** The names of the accounts that entries name as their legs (design 5); a wallet has two. */
+/** The names of the accounts that entries name as their legs (ADR 61); a wallet has two. */
 export const accounts = {
   available: (wallet: string) => `${WALLET}${wallet}:available`,
   held: (wallet: string) => `${WALLET}${wallet}:held`,

@@ -2,7 +2,7 @@ import { walletKeyOf } from '@pesewa/contracts';
 import { isWalletAccount, type Turnover } from './accounts.ts';
 import type { FloatOrder, WalletOrder } from './instructions.ts';
 
-/** What an entry is about (design 5). */
+/** What an entry is about (ADR 61). */
 export type EntryKind =
   | 'hold'
   | 'capture'

@@ -35,7 +35,7 @@ export type FloatOrder = Ordered & { readonly rail: string } & (
     | { readonly kind: 'suspense'; readonly direction: 'surplus' | 'shortage' }
   );
 
-/** What an event asks of the ledger (design 5). */
+/** What an event asks of the ledger (ADR 61). */
 export type Instruction =
   | (Payout & { readonly kind: 'hold'; readonly rail: string })
   | (Payout & { readonly kind: 'capture'; readonly rail: string; readonly railFee: bigint })

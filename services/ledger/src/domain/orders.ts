@@ -7,7 +7,7 @@ import {
   refuse,
 } from '@pesewa/kernel';
 
-/** What an operator may order of the ledger (design 5), in minor units; the direction says where the money goes. */
+/** What an operator may order of the ledger (ADR 17), in minor units; the direction says where the money goes. */
 export type Wish = {
   /** The merchant, or the rail. */
   readonly target: string;
@@ -60,7 +60,7 @@ export function expiryMsOf(order: Order): number {
 }
 
 /**
- * Decides about an order: four eyes for an approval, any two for a rejection (design 5).
+ * Decides about an order: four eyes for an approval, any two for a rejection (ADR 17).
  *
  * The same decision again gives the very same order; a decided one is never decided otherwise.
  */
@@ -111,7 +111,7 @@ export interface OrderClaim {
 }
 
 /**
- * Why an event must not be applied, or nothing where it is what two operators agreed upon (design 5).
+ * Why an event must not be applied, or nothing where it is what two operators agreed upon (ADR 17).
  *
  * The topic proves nothing: whoever may write to it could order anything. What differs is named, and never shown.
  */

@@ -16,7 +16,7 @@ import {
 
 /** What the operator decides about the ledger. */
 export interface PostingPolicy {
-  /** Whether a reversed payout gives our fee back besides the amount (design 5). */
+  /** Whether a reversed payout gives our fee back besides the amount (ADR 61). */
   readonly refundFee: boolean;
 }
 

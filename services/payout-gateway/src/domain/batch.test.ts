@@ -35,7 +35,7 @@ it('reads the header and every item as an order of its own', () => {
   ]);
 });
 
-describe('what is wrong is named, the first bad index with it (contract 2.3, design 9)', () => {
+describe('what is wrong is named, the first bad index with it (contract 2.3 and 10.9)', () => {
   it.each([
     ['no items', { ...body, beneficiaries: [] }, 'malformed: beneficiaries must have at least one item'],
     ['an object of items', { ...body, beneficiaries: {} }, 'malformed: beneficiaries must be an array'],

@@ -30,7 +30,7 @@ const ITEMS = 'beneficiaries';
 
 /**
  * Reads the body of a batch: well-formed, complete, no reference twice, and its total the sum of its items; the first
- * bad index is named (contract 2.3, design 9).
+ * bad index is named (contract 2.3 and 10.9).
  *
  * It yields between steps, because ten thousand items at once would keep every other request waiting.
  */
@@ -105,7 +105,7 @@ function malformed(message: string): { readonly ok: false; readonly refusal: Ord
   return refuse({ code: 'malformed', message });
 }
 
-/** One text for one batch, from the hashes of its items in their order (design 4.2); they carry what it shares. */
+/** One text for one batch, from the hashes of its items in their order (contract 10.3); they carry what it shares. */
 export function canonicalBatch(terms: BatchTerms, itemHashes: readonly string[]): string {
   return JSON.stringify([terms.merchantReference, ...itemHashes]);
 }

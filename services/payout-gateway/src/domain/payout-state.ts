@@ -2,7 +2,7 @@ import type { PayoutStatus } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
 import type { DecidedEnd, DecidedHappening } from './decided.ts';
 
-/** The inner steps of an INITIALIZED payout, never shown outside (design 4). */
+/** The inner steps of an INITIALIZED payout, never shown outside (contract 10.6). */
 export type PayoutStep = 'accepted' | 'held' | 'submitting' | 'submitted' | 'unknown' | 'ended';
 
 /** The part of a payout that changes in its life. */

@@ -54,7 +54,7 @@ describe('attempts', () => {
       .when(record({ kind: 'recordAttempt', attempt: 1, outcome: { kind: 'accepted' } }))
       .emits(submitted);
   });
-  it('an unclear answer is neither success nor failure (design 4.3)', () => {
+  it('an unclear answer is neither success nor failure (invariant P4)', () => {
     const decision = payout
       .givenState(submitting)
       .when(record({ kind: 'recordAttempt', attempt: 1, outcome: { kind: 'unknown' } }));
@@ -129,7 +129,7 @@ describe('the answer to an attempt that a NOT FOUND has overtaken', () => {
   });
 });
 
-describe('facts (design 4)', () => {
+describe('facts (contract 10.6)', () => {
   it.each([
     ['completed', completed],
     ['failed', failed],

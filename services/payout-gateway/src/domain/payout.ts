@@ -2,7 +2,7 @@ import { accept, type Decider, type Result, refuse, unreachable } from '@pesewa/
 import { applyDecided, type DecidedOutcome, decideByPeople, endOf, isOver } from './decided.ts';
 import { evolve, initial, type PayoutEnd, type PayoutHappening, type PayoutState } from './payout-state.ts';
 
-/** What the rail made of an attempt (design 6). */
+/** What the rail made of an attempt (ADR 62). */
 export type AttemptOutcome =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'completed'; readonly fee: bigint }
@@ -10,7 +10,7 @@ export type AttemptOutcome =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'notSent'; readonly retryAtMs: number };
 
-/** A fact from the rail (design 6). */
+/** A fact from the rail (ADR 6). */
 export interface PayoutFact {
   readonly status: 'completed' | 'failed' | 'reversed' | 'notFound';
   readonly railFee: bigint;
@@ -150,9 +150,9 @@ function decideFact(
       ]);
     case 'notFound':
       if (state.step === 'held') return refuse('payout.already_there');
-      // Only an attempt without a clear answer is sent again; what the rail accepted, people look into (design 4.3).
+      // Only an attempt without a clear answer is sent again; what the rail accepted, people look into (ADR 5).
       if (state.step !== 'submitting' && state.step !== 'unknown') return refuse('payout.contradiction');
-      // The rail may still be busy with an attempt: only after the grace time does its "not found" hold (design 4.3).
+      // The rail may still be busy with an attempt: only after the grace time does its "not found" hold (ADR 5).
       if (fact.polledAtMs - state.attemptedAtMs < resubmitGraceMs) return refuse('payout.grace_not_over');
       if (state.decided?.stands) return accept([endOf(state.decided)]);
       // Nothing sends it again, so nothing can come of it any more.
@@ -163,7 +163,7 @@ function decideFact(
   }
 }
 
-/** After the end only COMPLETED → REVERSED moves anything (design 4.5). */
+/** After the end only COMPLETED → REVERSED moves anything (invariant P13). */
 function decideAfterTheEnd(
   fact: PayoutFact,
   state: PayoutState,
@@ -173,7 +173,7 @@ function decideAfterTheEnd(
   return refuse(fact.status.toUpperCase() === state.status ? 'payout.already_there' : 'payout.contradiction');
 }
 
-/** The life of a payout: INITIALIZED → COMPLETED | FAILED, and COMPLETED → REVERSED (design 4). */
+/** The life of a payout: INITIALIZED → COMPLETED | FAILED, and COMPLETED → REVERSED (contract 10.6). */
 export const payoutDecider: Decider<PayoutState, PayoutCommand, PayoutHappening, PayoutRefusal> = {
   initial,
   decide,

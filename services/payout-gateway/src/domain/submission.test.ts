@@ -101,7 +101,7 @@ describe('conditional fields (contract 2.2), each violated alone', () => {
   });
 });
 
-describe('places and amounts (design 9)', () => {
+describe('places and amounts (contract 10.4)', () => {
   it.each([
     ['country', 'Atlantis', malformed('country must be a country name or an ISO 3166 code')],
     ['currency', 'ABC', malformed('currency must be an ISO 4217 code')],
@@ -121,7 +121,7 @@ describe('places and amounts (design 9)', () => {
   );
 });
 
-describe('canonical content (design 4.2)', () => {
+describe('canonical content (contract 10.3)', () => {
   it('is the same whatever the spelling', () => {
     const respelt = JSON.stringify({
       ...full,

@@ -10,7 +10,7 @@ import {
 } from '@pesewa/contracts';
 import { accept, type Money, parseAmount, type Result, refuse } from '@pesewa/kernel';
 
-/** A payout as a merchant ordered it, normalised: equal content is equal text (design 4.2). */
+/** A payout as a merchant ordered it, normalised: equal content is equal text (contract 10.3). */
 export interface PayoutOrder {
   readonly merchantReference: string;
   /** Three letters. */
@@ -35,7 +35,7 @@ export interface OrderRefusal {
   readonly message: string;
 }
 
-/** Normalises a well-formed request and judges its conditional fields (contract 2.2, design 9). */
+/** Normalises a well-formed request and judges its conditional fields (contract 2.2 and 10.5). */
 export function readOrder(request: SinglePayoutRequest): Result<PayoutOrder, OrderRefusal> {
   const shared = readShared(request);
   if (!shared.ok) return shared;
@@ -142,7 +142,7 @@ function beneficiaryOf(given: PayoutOrder['beneficiary']): PayoutOrder['benefici
   };
 }
 
-/** One text for one content, whatever the spelling of the request: what duplicates are judged by (design 4.2). */
+/** One text for one content, whatever the spelling of the request: what duplicates are judged by (contract 10.3). */
 export function canonicalContent(order: PayoutOrder): string {
   const { beneficiary, sender } = order;
   return JSON.stringify([

@@ -43,7 +43,7 @@ const inCountry = (country: string, currency: string, rows: readonly Row[]): rea
   },
 ];
 
-/** Every processor of the simulated upstream; each serves every channel of its country and currency (design 9). */
+/** Every processor of the simulated upstream; each serves every channel of its country and currency (contract 10.5). */
 const processors: readonly Processor[] = [
   ...inCountry('NGA', 'NGN', [
     ['044', 'Access', 'Access Bank'],

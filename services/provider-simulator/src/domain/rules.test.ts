@@ -75,7 +75,7 @@ function simulate(balanceMinor = PLENTY) {
   };
 }
 
-describe('a payout behaves as its magic digits say (design 6)', () => {
+describe('a payout behaves as its magic digits say (contract 10.18)', () => {
   const usual = ['callback COMPLETED 10000 500'];
   it.each([
     ['4321', 'COMPLETED', usual],
@@ -150,7 +150,7 @@ describe('the wallet moves with what is executed, and with nothing else', () => 
   });
 });
 
-describe('a collection waits for its customer (design 6)', () => {
+describe('a collection waits for its customer (contract 10.18)', () => {
   const otp = { kind: 'otp', otpLength: 4 } as const;
 
   it('ends with the right OTP, and its callback follows', () => {

@@ -54,7 +54,7 @@ export interface PaymentRules extends Decider<Payment, Command, PaymentEvent, Pa
   readonly nextCallback: (payment: Payment) => { readonly atMs: number; readonly claim: Claim } | undefined;
 }
 
-/** The one-time password that the simulator's customers receive, by its length (design 6). */
+/** The one-time password that the simulator's customers receive, by its length (contract 10.18). */
 const rightOtps: Readonly<Record<4 | 6, string>> = { 4: '1234', 6: '123456' };
 
 const WRONG_OTPS_MAX = 3;

@@ -33,7 +33,7 @@ const ordinaryScript: Script = {
 
 const but = (difference: Partial<Script>): Script => ({ ...ordinaryScript, ...difference });
 
-/** The magic numbers: the last four digits of an account or customer number (design 6). */
+/** The magic numbers: the last four digits of an account or customer number (contract 10.18). */
 const scripts: ReadonlyMap<string, Script> = new Map([
   ['0001', but({ outcome: 'FAILED' })],
   ['0002', but({ callbacks: [] })],

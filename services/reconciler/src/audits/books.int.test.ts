@@ -27,7 +27,7 @@ afterAll(async () => {
   await harness.close();
 });
 
-describe('the ledger against the gateways, on real daemons (design 5)', () => {
+describe('the ledger against the gateways, on real daemons (ADR 27)', () => {
   it('finds a completed payout without its capture on a quiet night, once, and closes that when it comes', async () => {
     const reference = ids.next('po');
     await publish(accepted(reference), completed(reference));

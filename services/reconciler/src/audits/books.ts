@@ -50,7 +50,7 @@ const BEHIND_ID = breakId(LEDGER, BEHIND);
 const LEVEL = { id: BEHIND_ID, resolution: 'the ledger has applied what the gateways have published' };
 
 /**
- * Holds payments against the ledger's entries that do not bear each other out a grace time later (design 5, ADR 27).
+ * Holds payments against the ledger's entries that do not bear each other out a grace time later (ADR 27).
  *
  * Only what is in Kafka may be missed: before it judges, the ledger has applied all that the gateways' topics held after
  * the grace time, and we have applied all that the ledger made of it. While the ledger trails, one break says so for all

@@ -5,7 +5,7 @@ import type { OwnerRecord } from '../domain/coverage.ts';
 import type { RailFee } from '../handlers.ts';
 
 /**
- * The records of one gateway, read and never written: the one exception to a database per service (design 1, ADR 27).
+ * The records of one gateway, read and never written: the one exception to a database per service (ADR 27).
  *
  * What is read is what a majority has; no personal data is asked for.
  */

@@ -62,7 +62,7 @@ const openBreaks = async (reference: string) =>
 beforeAll(harness.open);
 afterAll(harness.close);
 
-describe('the coverage audit on real daemons (design 7)', () => {
+describe('the coverage audit on real daemons (ADR 27)', () => {
   it('takes in what no event told, tells people once, and has the rail asked', async () => {
     const [payout, collection] = [ids.next('po'), ids.next('co')];
     answers.set(payout, { kind: 'completed', amount: 10_000n, fee: 50n, reason: null });

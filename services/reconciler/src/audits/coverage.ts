@@ -16,7 +16,7 @@ import type {
   CoverageStore,
 } from './coverage-store.ts';
 
-/** The audit that holds the working set against the gateways' records (design 1, 7; ADR 27). */
+/** The audit that holds the working set against the gateways' records (ADR 27). */
 export interface Coverage extends AsyncDisposable {
   /** Audits now, or joins the audit in progress, and gives what came of it. */
   readonly run: () => Promise<CoverageRun>;

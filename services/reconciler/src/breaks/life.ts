@@ -28,7 +28,7 @@ export interface BreakOrder {
   readonly version?: number | undefined;
 }
 
-/** What people make of breaks (design 7). */
+/** What people make of breaks (ADR 31). */
 export interface BreakLife {
   /** Changes a break and tells of it in the same transaction; the same wish again is one. */
   readonly change: (order: BreakOrder) => Promise<Result<Break, BreakRefusal>>;

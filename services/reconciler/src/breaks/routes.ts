@@ -89,7 +89,7 @@ export interface BreakRouteDeps {
 }
 
 /**
- * Adds the routes of breaks (design 1, 7).
+ * Adds the routes of breaks (ADR 31, ADR 60).
  *
  * A break's id has slashes and colons: in a path it is percent-encoded whole, as `encodeURIComponent` does.
  */

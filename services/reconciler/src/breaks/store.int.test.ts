@@ -14,7 +14,7 @@ beforeAll(harness.open);
 afterAll(harness.close);
 
 describe('a discrepancy that moves nothing', () => {
-  it('opens one break where the rail does not find what it took on, and takes its later word (design 4.3)', async () => {
+  it('opens one break where the rail does not find what it took on, and takes its later word (ADR 5)', async () => {
     const [lost, unclear, refused] = [ids.next('po'), ids.next('po'), ids.next('po')];
     for (const reference of [lost, unclear, refused]) answers.set(reference, { kind: 'notFound' });
     await publish(accepted(lost), submitted(lost, 'accepted'));
@@ -36,7 +36,7 @@ describe('a discrepancy that moves nothing', () => {
     expect(await breaksOf(lost)).toEqual(['payout.not_found']);
   });
 
-  it('opens one break where the rail contradicts an end, and moves nothing (design 4.5, P13)', async () => {
+  it('opens one break where the rail contradicts an end, and moves nothing (invariant P13)', async () => {
     const [hinted, raced] = [ids.next('po'), ids.next('po')];
     const paid = { kind: 'completed', amount: 10_000n, fee: 50n, reason: null } as const;
     await publish(accepted(hinted), payoutFailed(hinted));

@@ -82,7 +82,7 @@ function text(amount: bigint | null, currency: string | null): string | null {
   return amount === null || currency === null ? null : formatAmount(amount, currency);
 }
 
-/** Paths of the services' operator APIs (design 1); what none of them knows answers an empty list, or 404. */
+/** Paths of the services' operator APIs (ADR 60); what none of them knows answers an empty list, or 404. */
 function linksOf(one: Break) {
   const orders = (one.adjustments ?? []).map(({ commandId }) => ({
     service: 'ledger',

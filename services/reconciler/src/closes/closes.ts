@@ -27,7 +27,7 @@ export interface ClosePreview {
   readonly payments: ReadonlyMap<string, number> | null;
 }
 
-/** Daily closes (design 7): each window of payments, asked for again at their rails and matched. */
+/** Daily closes (ADR 29): each window of payments, asked for again at their rails and matched. */
 export interface Closes {
   /** Makes the close over a window, once: the same again is the same one. */
   readonly open: (

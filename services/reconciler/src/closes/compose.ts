@@ -20,7 +20,7 @@ type Parts = Pick<
 /** Turns that have run out are looked for again no sooner. */
 const PACE_AGAIN_MIN_MS = 50;
 
-/** Puts the daily close together (design 7, ADR 29); everything it opens closes with the scope. */
+/** Puts the daily close together (ADR 29); everything it opens closes with the scope. */
 export async function composeCloses(
   scope: ServiceScope<z.output<typeof settings>>,
   parts: Parts,

@@ -38,7 +38,7 @@ const LOOK_MS = 1_000;
 const CAUGHT_UP_TIMEOUT_MS = 5_000;
 
 /**
- * Drives closes (design 7): reads the payments of each window page by page, and once all of them are asked for reads it
+ * Drives closes (ADR 29): reads the payments of each window page by page, and once all of them are asked for reads it
  * again, until nothing is new; so what is told of late is not left out. None is done before a reading brought nothing new
  * that began after all that the owners had published was applied here.
  *

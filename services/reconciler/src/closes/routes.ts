@@ -49,7 +49,7 @@ export interface CloseRouteDeps {
   readonly sharedMayOrder: boolean;
 }
 
-/** Adds the routes of daily closes (design 7). */
+/** Adds the routes of daily closes (ADR 29). */
 export function addCloseRoutes(operator: Hono, deps: CloseRouteDeps): void {
   const { closes } = deps;
   operator.post('/closes', forNamedOperators(deps.sharedMayOrder));

@@ -7,7 +7,7 @@ const COLLECTION_GRACES = 2;
 
 /**
  * Judges that a rail doesn't know an open payment. Its owner sends it again where no attempt had a clear answer; what the
- * rail took on, or refused while an earlier attempt may yet be executed, is for people (design 4.3), and so is a
+ * rail took on, or refused while an earlier attempt may yet be executed, is for people (ADR 5), and so is a
  * collection that it goes on not to know.
  */
 export function judgeAbsence(question: Question): Judged {

@@ -1,6 +1,6 @@
 import type { Told } from './discrepancies.ts';
 
-/** The correction that is ordered of the ledger for a break (design 5, ADR 17). */
+/** The correction that is ordered of the ledger for a break (ADR 17). */
 export interface AdjustmentTerms {
   /** The id of the order; begins with `bk-`. */
   readonly commandId: string;

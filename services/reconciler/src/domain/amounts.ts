@@ -7,7 +7,7 @@ import { currencyOf, readFee, readMinor } from './values.ts';
 /**
  * Judges what a rail says it paid, or took in, by what was agreed.
  *
- * Another amount is for people: it goes out as no fact (design 4.5, 6).
+ * Another amount is for people: it goes out as no fact (ADR 23).
  */
 export function judgeAmounts(question: Question, answer: Paid): Judged {
   const differing = differingAmount(question, answer);
@@ -74,7 +74,7 @@ function hintedAmount({ terms, tracked }: Question): readonly Finding[] {
 }
 
 /**
- * What check-status can't tell is taken from the callback when it equals the amount asked (design 6).
+ * What check-status can't tell is taken from the callback when it equals the amount asked (ADR 6).
  *
  * Anyone may have written a hint, so its fee counts only where it is the one of the rail's schedule. Any other goes to
  * people, and the fact goes out without a fee: its owner takes the schedule.

@@ -13,7 +13,7 @@ export const bookKinds: readonly BreakKind[] = [
 ];
 
 /**
- * What the ledger's entries of a payment are not as its state calls for; nothing where they are (design 5, ADR 27).
+ * What the ledger's entries of a payment are not as its state calls for; nothing where they are (ADR 27).
  *
  * The amount is signed as a wallet's drift is, the rail minus the ledger, and leaves the rails' own fees out: by so much
  * our float is off. Null where nobody can tell.
@@ -82,7 +82,7 @@ function offBy(tracked: Tracked, terms: Terms): bigint | null {
   return (status === 'completed' ? paid : 0n) - (booked?.minor ?? 0n);
 }
 
-/** An older entry may be of a payment whose own events the topics no longer hold (design 2: seven days at least). */
+/** An older entry may be of a payment whose own events the topics no longer hold (seven days at least). */
 const EXPLAINED_WITHIN_MS = 7 * 86_400_000;
 
 /** The payment, due to be held against its entries a grace time later unless they bear each other out by now. */

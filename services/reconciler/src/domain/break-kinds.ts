@@ -7,7 +7,7 @@ export type BreakSubject = 'payment' | 'wallet' | 'entry' | 'line' | 'service';
  * - `final`: resolve it; it is opened again only by something that was not known then.
  * - `again`: resolve it; the next run that finds the discrepancy opens it again.
  * - `ended`: resolve it, as `final`, once its payment has ended: until then it tells that nobody knows the end.
- * - `decided`: the same, and until then two operators decide the amount (design 6).
+ * - `decided`: the same, and until then two operators decide the amount (ADR 23).
  */
 export type ByHand = 'final' | 'again' | 'ended' | 'decided';
 
@@ -21,7 +21,7 @@ export interface BreakTerms {
   readonly byHand: ByHand;
 }
 
-/** Every kind of break (design 4.5, 7); `<what it is about>.<what is wrong>`. */
+/** Every kind of break (ADR 31); `<what it is about>.<what is wrong>`. */
 export const breakKinds = {
   'callback.denied': {
     about: 'payment',

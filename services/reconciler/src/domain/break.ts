@@ -2,7 +2,7 @@ import type { Adjustment } from './adjustments.ts';
 import { type BreakSubject, termsOfBreak } from './break-kinds.ts';
 import type { Told } from './discrepancies.ts';
 
-/** Every status, in the order in which people take a break through them (design 7). */
+/** Every status, in the order in which people take a break through them (ADR 31). */
 export const breakStatuses = ['open', 'assigned', 'explained', 'resolved'] as const;
 
 /** Where a break stands with people. */
@@ -60,7 +60,7 @@ export interface FoundBreak {
   readonly cause?: BreakCause;
 }
 
-/** A discrepancy for people, with its life (design 7). */
+/** A discrepancy for people, with its life (ADR 31). */
 export interface Break extends FoundBreak {
   /** Whether it stands; what people have made of it is told by {@link statusOf}. */
   readonly status: 'open' | 'resolved';

@@ -28,7 +28,7 @@ export const CANDIDATES_MAX = 20;
 const PAIRED_MAX = 5_000;
 
 /**
- * The payments that could explain what a comparison can't, likeliest first (design 7); none where nothing fits.
+ * The payments that could explain what a comparison can't, likeliest first (ADR 28); none where nothing fits.
  *
  * First those with a break over as much; then those that fit to the minor unit: by all that the rail would have moved, by the amount without the rail's fee;
  * then two that fit together; then those whose fee alone fits.

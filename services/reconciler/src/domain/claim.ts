@@ -12,7 +12,7 @@ export interface Claim {
   /** The rail whose address it came to, and the kind of payment that the address is for. */
   readonly rail: string;
   readonly kind: PaymentKind;
-  /** Whether the rail itself says so: its signature verifies, and the rail is configured as proven (design 6). */
+  /** Whether the rail itself says so: its signature verifies, and the rail is configured as proven (ADR 20). */
   readonly proven: boolean;
   readonly status: string;
   readonly amount: string | null;

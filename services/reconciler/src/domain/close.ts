@@ -58,7 +58,7 @@ export function sideOf(tracked: Tracked, terms: Terms): Side {
 }
 
 /**
- * Matches what a rail says of an ended payment with what we hold (design 7): payouts on status, amount and fee,
+ * Matches what a rail says of an ended payment with what we hold (ADR 29): payouts on status, amount and fee,
  * collections on status, since check-status tells no more. What is not told on either side is not compared.
  *
  * A difference counts once the rail has told it twice, so that neither a slip of the rail nor an end that its owner is

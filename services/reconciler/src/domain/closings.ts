@@ -31,7 +31,7 @@ const SETTLED: BreakKind = 'collection.amount_differs';
 const AGAIN: readonly string[] = [...bookKinds, ...coverageKinds, ...Object.values(stepKinds), SETTLED];
 
 /**
- * The breaks that a sighting closes by itself (design 7): those that were about a payment that nobody knew, or that
+ * The breaks that a sighting closes by itself (ADR 31): those that were about a payment that nobody knew, or that
  * did not end, or whose amount was in doubt until it completed with the one decided. Whatever contradicts something
  * stays for people.
  */

@@ -11,7 +11,7 @@ import {
 import type { BreakKind } from './break-kinds.ts';
 import type { Terms, Tracked } from './tracked.ts';
 
-/** The one kind of break over an amount that operators decide: what a customer paid (design 6). */
+/** The one kind of break over an amount that operators decide: what a customer paid (ADR 23). */
 export const DECIDABLE: BreakKind = 'collection.amount_differs';
 
 /**

@@ -13,7 +13,7 @@ export interface Doubts {
   readonly unsettled: boolean;
 }
 
-/** Judges every claim of the payment's own rail by an answer of it (design 4.5); those of others are no matter of it. */
+/** Judges every claim of the payment's own rail by an answer of it (ADR 6); those of others are no matter of it. */
 export function judgeClaims(question: Question): Doubts {
   const { tracked, terms } = question;
   const denied: Finding[] = [];

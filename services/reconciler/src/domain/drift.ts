@@ -30,7 +30,7 @@ export interface Drift {
 export type Books = Pick<Measurement, 'after' | 'inFlight'>;
 
 /**
- * Judges a rail's wallet against our float (design 7).
+ * Judges a rail's wallet against our float (ADR 28).
  *
  * Balances move while we look. What was posted before the question had certainly happened at the rail; what was posted
  * or in flight after the answer is all that may have happened: the lowest balance has every credit of the former and

@@ -10,7 +10,7 @@ import { afterVerdict, judge } from './verdict.ts';
 export type ProofSettings = Pick<Question, 'settleMs' | 'notFoundGraceMs' | 'pollsBeforeBreak'>;
 
 /**
- * Judges an end that the rail proves by its callback, like an answer to a poll (design 6); nothing where the claim is
+ * Judges an end that the rail proves by its callback, like an answer to a poll (ADR 20); nothing where the claim is
  * a hint, or speaks of no end.
  */
 export function judgeProven(

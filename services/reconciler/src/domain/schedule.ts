@@ -5,7 +5,7 @@ import type { Tracked } from './tracked.ts';
 export interface PollSchedule {
   readonly baseMs: number;
   readonly capMs: number;
-  /** How long the rail's own lookup may lag behind a callback (design 4.5). */
+  /** How long the rail's own lookup may lag behind a callback (ADR 6). */
   readonly settleMs: number;
 }
 

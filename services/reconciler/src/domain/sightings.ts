@@ -25,7 +25,7 @@ export type Sighting =
       readonly answer: 'accepted' | 'refused' | null;
     }
   | {
-      /** Nothing further is passed on to the rail: only its own word can end the collection (design 9). */
+      /** Nothing further is passed on to the rail: only its own word can end the collection (contract 10.12). */
       readonly kind: 'closed';
       readonly name: string;
       readonly version: bigint;

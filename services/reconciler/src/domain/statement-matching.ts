@@ -99,7 +99,7 @@ export function missingHere(row: Pick<StatementRow, 'amount' | 'status'>): Outco
   return { result: 'missing_here', difference: row.status === 'completed' ? row.amount : 0n };
 }
 
-/** Holds a line against its payment (design 5, 6). */
+/** Holds a line against its payment (ADR 30). */
 export function compare(row: StatementRow, payment: StatementPayment, rail: string): Outcome {
   const uses = movementOf(row, payment);
   const isReversal = uses !== payment.reference;

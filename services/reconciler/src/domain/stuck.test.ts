@@ -122,7 +122,7 @@ it.each<[string, Sighting]>([
   expect(closingsOf(before, after, sighting)).toMatchObject([{ kind: 'callback.unknown_reference' }]);
 });
 
-it('is asked for at once where no further completion is passed on (design 9)', () => {
+it('is asked for at once where no further completion is passed on (contract 10.12)', () => {
   const closed: Sighting = { kind: 'closed', name: 'CollectionCompletionClosed', version: 3n, atMs: 6_900 };
   expect(collection(closed)).toMatchObject({ dueAtMs: 7_000, pollsInRound: 0 });
   expect(collection(completed(), { ...closed, version: 9n }).dueAtMs).toBeNull();

@@ -93,7 +93,7 @@ describe('a payment of the working set', () => {
     },
   );
 
-  it('is asked for once more where it ended otherwise than the rail told (design 4.5)', () => {
+  it('is asked for once more where it ended otherwise than the rail told (invariant P13)', () => {
     const opening = fold(opened, asked);
     const history = remember(opening.history, { what: 'fact', detail: 'completed', atMs: 6_000 });
     const told = { ...opening, dueAtMs: null, history };

@@ -52,7 +52,7 @@ export interface Known {
   readonly since: 'told' | 'resolved' | 'asked';
 }
 
-/** A payment in the working set (design 7). */
+/** A payment in the working set (ADR 27). */
 export interface Tracked {
   readonly reference: string;
   /** Null until the owner's first event is seen: a callback or a ledger entry may come before it. */
@@ -249,7 +249,7 @@ export function agreedAmount({ received }: Pick<Tracked, 'received'>, { amount }
 }
 
 /**
- * What a payment may yet move at the rail, or has moved there unknown to our float; minor units (design 7). A completed payout
+ * What a payment may yet move at the rail, or has moved there unknown to our float; minor units (ADR 28). A completed payout
  * that its rail is asked about again may have been reversed there: until it has answered, and the owner has said so.
  */
 export function inFlight(tracked: Tracked): { readonly mayDebit: bigint; readonly mayCredit: bigint } {

@@ -30,7 +30,7 @@ const BESIDE: readonly string[] = [
   'statement.missing_there',
 ] satisfies readonly BreakKind[];
 
-/** Judges what a rail says of a payment, with what callbacks have claimed (design 4.5, 6). */
+/** Judges what a rail says of a payment, with what callbacks have claimed (contract 10.16, invariant P13). */
 export function judge(question: Question): Verdict {
   const { source, tracked } = question;
   const { denied, contradicted, settling, unsettled } = judgeClaims(question);
@@ -83,7 +83,7 @@ export function afterVerdict(
 
 /**
  * A payment without an end after so many scheduled polls is a matter for people, and so is one that can't be asked about;
- * no counter ever fails it (design 4.4).
+ * no counter ever fails it (invariant P11).
  */
 function stuckBy(
   question: Question,

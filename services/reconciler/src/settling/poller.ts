@@ -77,7 +77,7 @@ const UNASKED_TIMEOUT_MS = 15_000;
 const PACE_AGAIN_MIN_MS = 50;
 
 /**
- * Asks rails about due payments, outside any transaction, and commits what they said (design 7, ADR 26).
+ * Asks rails about due payments, outside any transaction, and commits what they said (ADR 26).
  *
  * Each rail has a claim loop of its own, within its concurrency here and its rate over all replicas: neither a slow rail
  * nor its backlog keeps another waiting, and behind an open circuit nothing is claimed, so that it stays due.
@@ -163,7 +163,7 @@ function startLane(deps: PollerDeps, name: string, lane: Lane, work: LaneOptions
     collection: deps.store.collection,
     open: lane.open,
     // A little before the rail is asked. Owners compare it with their attempts, which have the same clock: so our own
-    // can't make a NOT FOUND look older than it is (design 4.3).
+    // can't make a NOT FOUND look older than it is (ADR 5).
     mark: { askedAt: '$$NOW' },
     first: 'halves',
     leaseMs: workTimeoutMs * LEASE_FACTOR,

@@ -1,7 +1,7 @@
 import { isDuplicateKey } from '@pesewa/messaging';
 import type { Db } from 'mongodb';
 
-/** How often a rail may be asked, over all replicas together (design 7). */
+/** How often a rail may be asked, over all replicas together (ADR 26). */
 export interface RailPace {
   /**
    * Takes so many turns to ask a rail as there are, at most those wanted, and gives how many: 0 where none is left.

@@ -20,7 +20,7 @@ type Parts = Pick<StatementBreakDeps, 'store' | 'breaks' | 'events' | 'clock'> &
     readonly sharedMayOrder: boolean;
   };
 
-/** Puts the statements of rails together (design 7, ADR 30); everything it opens closes with the scope. */
+/** Puts the statements of rails together (ADR 30); everything it opens closes with the scope. */
 export async function composeStatements(
   scope: ServiceScope<z.output<typeof settings>>,
   parts: Parts,

@@ -77,7 +77,7 @@ export interface StatementRouteDeps {
   readonly clock: Clock;
 }
 
-/** Adds the routes of rails' statements (design 7, ADR 30). */
+/** Adds the routes of rails' statements (ADR 30). */
 export function addStatementRoutes(operator: Hono, deps: StatementRouteDeps): void {
   operator.on(['POST', 'DELETE'], '/statements/*', forNamedOperators(deps.sharedMayOrder));
   operator.on(['PUT'], '/statement-mappings/*', forNamedOperators(deps.sharedMayOrder));

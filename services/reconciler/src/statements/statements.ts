@@ -15,7 +15,7 @@ export interface TrialReport {
   readonly problems: readonly RecordDocument[];
 }
 
-/** The statements of rails (design 7, ADR 30). */
+/** The statements of rails (ADR 30). */
 export interface Statements extends AsyncDisposable {
   /** Takes a file in and leaves it to be matched; one that is whole already is not read again. */
   readonly take: (

@@ -27,7 +27,7 @@ const CAUGHT_UP_MS = 300;
 const OVERDUE_MS = 60_000;
 
 /**
- * Adds `GET /status`: what is open, due and broken, and when it was last compared (design 7).
+ * Adds `GET /status`: what is open, due and broken, and when it was last compared.
  *
  * A part that is not told in time is null and named in `untold`; the others are told all the same.
  */

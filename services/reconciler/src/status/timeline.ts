@@ -11,7 +11,7 @@ import type { WorkingStore } from '../store.ts';
 const DECISIONS_MAX = 200;
 
 /**
- * Adds `GET /timeline?reference=`: what the reconciler itself has seen of a payment, decisions included (design 1).
+ * Adds `GET /timeline?reference=`: what the reconciler itself has seen of a payment, decisions included (ADR 60).
  *
  * A line's `notKept` tells how many there were between the line before and it that the record no longer has.
  */

@@ -67,7 +67,7 @@ const BATCH = 200;
 
 /**
  * Finds payments that stand at a step of ours longer than they can, asks their owners to publish again what their records
- * prove, and tells people where that does not help (design 3, ADR 42).
+ * prove, and tells people where that does not help (ADR 42).
  *
  * Each payment is looked at when its longest time is over: one in order has ended by then, or gone on, and costs a read at most.
  * Nothing is missed before everything has been applied that could still bring it. One replica looks at a time; two that

@@ -10,7 +10,7 @@ import { type LookDeps, lookAtWallets, type RailWallets } from './looks.ts';
 import { type RunDocument, type WalletDocument, type WalletStore, walletId } from './store.ts';
 import type { PaymentsAtRail } from './suspects.ts';
 
-/** The comparison of rails' wallets with our float (design 7). */
+/** The comparison of rails' wallets with our float (ADR 28). */
 export interface Comparison {
   /** Compares every wallet that a rail or our books name now, and gives what it found. */
   readonly run: () => Promise<readonly RunDocument[]>;

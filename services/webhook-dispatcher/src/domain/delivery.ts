@@ -11,7 +11,7 @@ export type DeliveryKind =
 /** `exhausted`: given up, until an operator resends it. `discarded`: the merchant has no address for it. */
 export type DeliveryState = 'pending' | 'delivered' | 'exhausted' | 'discarded';
 
-/** Why an attempt brought no answer; `refused` is our own refusal of the address (design 8). */
+/** Why an attempt brought no answer; `refused` is our own refusal of the address (contract 10.15). */
 export type AttemptError = 'refused' | 'timeout' | 'dns' | 'connect' | 'tls' | 'reset' | 'malformed';
 
 /** What came of one attempt; `retryAfterMs` is what the endpoint asked for, counted from the answer. */
@@ -25,7 +25,7 @@ export type NextStep =
   | { readonly kind: 'retry'; readonly dueAtMs: number }
   | { readonly kind: 'exhausted'; readonly reason: string };
 
-/** The pauses after the first, second, … attempt: about three days in all (design 8). */
+/** The pauses after the first, second, … attempt: about three days in all (contract 10.15). */
 export const retryDelaysMs: readonly number[] = [
   5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000,
   86_400_000,

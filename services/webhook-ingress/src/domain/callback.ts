@@ -3,7 +3,7 @@ import { isId } from '@pesewa/kernel';
 /** What a callback is about. */
 export type CallbackKind = 'payout' | 'collection';
 
-/** What a callback claims; nothing of it is believed before the rail itself says so, or proof does (design 6). */
+/** What a callback claims; nothing of it is believed before the rail itself says so, or proof does (ADR 6). */
 export interface Claim {
   /** Our transaction reference, which the rail knows as its client's. */
   readonly reference: string;
