@@ -17,7 +17,7 @@ export interface Traces {
 
 const SETTLE_MS = 15_000;
 
-/** Reads everything that a run left, from all four sources (reliability.md §1). */
+/** Reads everything that a run left, from all four sources. */
 export async function readWorld(traces: Traces, databases: Databases): Promise<World> {
   const { stack, prefix, calls, walletsBefore } = traces;
   const { mongodbUrl } = stack.runFile();

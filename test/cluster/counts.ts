@@ -59,7 +59,7 @@ export function countsOf(
       violations.filter(({ rule }) => untoldRules.has(rule)),
       ({ rule, what }) => (rule === 'L5 untold entry' ? what.slice(0, what.indexOf(',')) : rule),
     ),
-    drifted: violations.filter(({ rule }) => rule === 'L12 float' || rule === 'X4 wallet moved').length,
+    drifted: violations.filter(({ rule }) => rule === 'L13 float' || rule === 'X4 wallet moved').length,
     breaks: countBy(world.breaks, ({ kind, isOpen }) => `${kind} ${isOpen ? 'open' : 'resolved'}`),
     violations: countBy(violations, ({ rule }) => rule),
   };

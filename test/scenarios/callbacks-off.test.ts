@@ -102,7 +102,7 @@ describe('once all is quiet', () => {
     expect(await callbacks.countDocuments()).toBe(0);
   });
 
-  it('no rail’s wallet has drifted from our float by a minor unit (L12)', async () => {
+  it('no rail’s wallet has drifted from our float by a minor unit (L13)', async () => {
     await eventually(async () => {
       await scenario.stack.operator.compare();
       const drifts = await scenario.stack.operator.drift();

@@ -89,7 +89,7 @@ describe('every magic number of the simulator (X1, P10, P12, P13, W1, R1, R3)', 
     expect((await availableIn(currency)) - (before.get(currency) ?? 0)).toBe(credited);
   });
 
-  it('leaves no drift that is not explained between the rail’s wallets and our floats (L12)', async () => {
+  it('leaves no drift that is not explained between the rail’s wallets and our floats (L13)', async () => {
     await eventually(async () => {
       await scenario.stack.operator.compare();
       const drifts = (await scenario.stack.operator.drift()).filter(({ currency }) =>

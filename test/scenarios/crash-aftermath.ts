@@ -28,7 +28,7 @@ export function describeAftermath(aftermath: {
       expect(await scenario().violations()).toEqual([]);
     });
 
-    it('the rail’s wallet agrees with our float, and people need to look at what they should (R1, R3, L12)', async () => {
+    it('the rail’s wallet agrees with our float, and people need to look at what they should (R1, R3, L13)', async () => {
       const { operator } = scenario().stack;
       await eventually(async () => {
         await operator.compare();

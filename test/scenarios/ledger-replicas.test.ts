@@ -65,7 +65,7 @@ async function sequencesByWallet(): Promise<ReadonlyMap<string, readonly bigint[
   );
 }
 
-describe('two replicas of the ledger (X2)', () => {
+describe('two replicas of the ledger (E3)', () => {
   it('one that slept through its session publishes nothing after its successor', async () => {
     const replica = await scenario.stack.replicate('ledger', { CRASH_AT: 'relay.before-send:2:freeze' });
     const frozen = replica.service.pid();

@@ -49,7 +49,7 @@ describe('every magic number of the simulator (X1, P12, P13, W1, R1, R3)', () =>
     }
   });
 
-  it('leaves no drift between the rail’s wallet and our float (L12)', async () => {
+  it('leaves no drift between the rail’s wallet and our float (L13)', async () => {
     await eventually(async () => {
       await scenario.stack.operator.compare();
       const [drift] = (await scenario.stack.operator.drift()).filter(({ currency }) => currency === 'NGN');

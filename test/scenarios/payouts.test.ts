@@ -225,7 +225,7 @@ it('an outage of the rail makes payouts wait, and fails none (X5)', async () => 
   for (const reference of references) await expectPaidOnce(reference);
 });
 
-it('the wallets of the rail agree with our float once all is quiet (R1, L12)', async () => {
+it('the wallets of the rail agree with our float once all is quiet (R1, L13)', async () => {
   await eventually(async () => {
     await scenario.stack.operator.compare();
     const drifts = await scenario.stack.operator.drift();

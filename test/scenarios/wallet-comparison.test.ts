@@ -78,7 +78,7 @@ async function pay(index: number): Promise<string> {
   return reference;
 }
 
-describe('wallets against floats under load (R1, L12)', () => {
+describe('wallets against floats under load (R1, L13)', () => {
   it('stay within range while payments are in flight, and end with drift 0', async () => {
     const until = Date.now() + LOAD_MS;
     const reversed: string[] = [];

@@ -34,7 +34,7 @@ describe('the checker', () => {
     };
     expect(checkWorld(undecided)).toEqual([]);
     const drifted = undecided.purses.map((purse) => ({ ...purse, float: purse.float + 1n }));
-    expect(checkWorld({ ...undecided, purses: drifted })).toMatchObject([{ rule: 'L12 float' }]);
+    expect(checkWorld({ ...undecided, purses: drifted })).toMatchObject([{ rule: 'L13 float' }]);
   });
 
   it('goes by the versions of a break, whichever of its events came first', () => {
@@ -89,7 +89,7 @@ describe('the checker', () => {
       ...numbered('X', 4),
       ...numbered('R', 3),
       ...numbered('W', 4),
-      'L12',
+      'L13',
     ];
     const known = new Set(rules.map(invariantOf));
     expect(asked.filter((invariant) => !known.has(invariant))).toEqual([]);

@@ -23,7 +23,7 @@ function retold(reference: string, what: RegExp, instead: string): World {
   return { ...world, deliveries: world.deliveries.map(change), received: world.received.map(change) };
 }
 
-/** What is wrong at the rail, in the books, among the breaks or at the merchants: X1 to X4, L5, L11, L12, R2, R3, W1 to W4. */
+/** What is wrong at the rail, in the books, among the breaks or at the merchants: X1 to X4, L5, L11, L13, R2, R3, W1 to W4. */
 export const plantedOutside: readonly Planted[] = [
   [
     'X1 executed twice',
@@ -71,12 +71,12 @@ export const plantedOutside: readonly Planted[] = [
   ],
   ['L11 missing entry', 'a collection without its credit', without('entries', of('co-paid'))],
   [
-    'L12 float',
+    'L13 float',
     'a float that drifted',
     { ...world, purses: world.purses.map((one) => ({ ...one, float: one.float + 1n })) },
   ],
   [
-    'L12 suspense',
+    'L13 suspense',
     'money in suspense',
     { ...world, purses: world.purses.map((one) => ({ ...one, suspense: 1n })) },
   ],

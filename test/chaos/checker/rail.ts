@@ -115,7 +115,7 @@ function booked({ payment, entryKinds, isRefused }: Story): readonly Finding[] {
   ]);
 }
 
-/** The rail's wallets against its journal and our float (X4, L12); `fees` are the rail's own. */
+/** The rail's wallets against its journal and our float (X4, L13); `fees` are the rail's own. */
 export function checkPurses({ purses, moves, payments, breaks }: World): readonly Violation[] {
   const undecided = undecidedOf(payments, breaks);
   return purses.flatMap(({ currency, before, after, float, suspense }) => {
@@ -132,10 +132,10 @@ export function checkPurses({ purses, moves, payments, breaks }: World): readonl
       ]);
     if (float + awaited !== after)
       found.push([
-        'L12 float',
+        'L13 float',
         `our float is ${float}, the rail's wallet ${after}, and ${awaited} waits to be decided`,
       ]);
-    if (suspense !== 0n) found.push(['L12 suspense', `${suspense} is in suspense`]);
+    if (suspense !== 0n) found.push(['L13 suspense', `${suspense} is in suspense`]);
     return violationsOf(currency, found);
   });
 }

@@ -1,5 +1,5 @@
 /**
- * Everything that a checker may say, named by the invariant of reliability.md §1 that it breaks and a word or two; each has
+ * Everything that a checker may say, named by the invariant of docs/invariants.md that it breaks and a word or two; each has
  * a world of its own in which it is planted.
  */
 export const rules = [
@@ -53,8 +53,8 @@ export const rules = [
   'L5 missing entry',
   'L5 untold entry',
   'L11 missing entry',
-  'L12 float',
-  'L12 suspense',
+  'L13 float',
+  'L13 suspense',
   'R1 open, ended there',
   'R2 opened while open',
   'R2 resolved while closed',

@@ -24,7 +24,7 @@ export interface Fault {
   readonly latencyMs?: number;
 }
 
-/** Which faults a seed has, and how strong (TigerBeetle's swarm, reliability.md §2.1). */
+/** Which faults a seed has, and how strong (swarm testing, as TigerBeetle does it). */
 export interface Swarm {
   /** The mean pause between two faults of a kind; absent kinds do not happen. */
   readonly everyMs: Readonly<Partial<Record<FaultKind, number>>>;

@@ -68,7 +68,7 @@ const misbehaving = [
   '0016',
 ] as const;
 
-/** Plans a run: what happens and when is the seed's alone; how it interleaves is not (reliability.md §5.1, tier C). */
+/** Plans a run: what happens and when is the seed's alone; how it interleaves is not (ADR 33). */
 export function createPlan(seed: number, loadMs: number): Plan {
   const chance = createChance(seed);
   const swarm = chooseSwarm(chance);

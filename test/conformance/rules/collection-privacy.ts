@@ -145,7 +145,7 @@ async function databases(): Promise<ReadonlyMap<string, string>> {
   }
 }
 
-describe('reliability 6.8: what names a customer, opens an account or completes a payment', () => {
+describe('invariant T2: what names a customer, opens an account or completes a payment', () => {
   it('goes its way, right and wrong', async () => {
     key = await collections.addMerchant('canary');
     await Promise.all([
