@@ -1,7 +1,9 @@
-// Fails on a document that cites a path, package or command which does not exist. Prints one line per dead reference.
+// Fails on a document that names a path, package or command which does not exist, and on a citation of a section, an invariant
+// or a decision that leads nowhere, in documents and in sources. Prints one line per dead reference.
 // It checks the working directory, so that the tests can show it firing elsewhere.
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { type Citable, deadCitations, readCitable } from './citations.ts';
 import { listSourceFiles } from './source-files.ts';
 
 /** First segments that make a quoted text a path of this repository. */
@@ -102,13 +104,45 @@ const checkDocument = (root: string, names: Names, document: string): readonly s
 };
 
 const isDocument = (file: string): boolean =>
-  /^(?:README|ARCHITECTURE|CONTRIBUTING)\.md$/.test(file) ||
+  /^(?:README|ARCHITECTURE|CONTRIBUTING|SECURITY)\.md$/.test(file) ||
   /^(?:docs|deploy)\/.*\.md$/.test(file) ||
   /^(?:packages|services|test)\/.*README\.md$/.test(file);
+
+/** The owners' file names paths from the root, as patterns. */
+const checkOwners = (root: string): readonly string[] =>
+  readIfThere(path.join(root, 'CODEOWNERS'))
+    .split('\n')
+    .flatMap((line, index) => {
+      const owned = /^\/(\S*[^\s/])\/?\s/.exec(line)?.[1];
+      return owned === undefined || isThere(root, owned) ? [] : [`CODEOWNERS:${index + 1}: no file ${owned}`];
+    });
+
+const readIfThere = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+
+const findCitable = (root: string): Citable => {
+  const decisions = path.join(root, 'docs/adr');
+  return readCitable(
+    readIfThere(path.join(root, 'docs/contract.md')),
+    readIfThere(path.join(root, 'docs/invariants.md')),
+    existsSync(decisions) ? readdirSync(decisions) : [],
+  );
+};
+
+const checkCitations = (root: string, citable: Citable, file: string): readonly string[] =>
+  deadCitations(file, readFileSync(path.join(root, file), 'utf8'), citable).map(
+    ({ line, problem }) => `${file}:${line}: ${problem}`,
+  );
 
 const root = process.cwd();
 const files = listSourceFiles(root);
 const names = readNames(root, files);
-const dead = files.filter(isDocument).flatMap((document) => checkDocument(root, names, document));
+const citable = findCitable(root);
+const dead = [
+  ...files.filter(isDocument).flatMap((document) => checkDocument(root, names, document)),
+  ...files
+    .filter((file) => isDocument(file) || file.endsWith('.ts'))
+    .flatMap((file) => checkCitations(root, citable, file)),
+  ...checkOwners(root),
+];
 process.stdout.write(dead.map((line) => `${line}\n`).join(''));
 process.exitCode = dead.length === 0 ? 0 : 1;

@@ -207,6 +207,8 @@ describe('Dockerfile', () => {
     expect(dockerfile).toContain(`ARG NODE_IMAGE=node:${nodeVersion}-bookworm-slim\n`);
     expect(dockerfile).toContain(`ARG PNPM_VERSION=${packageManager.replace('pnpm@', '')}\n`);
     expect(dockerfile).toContain(`ARG VERSION=${packageVersion()}\n`);
+    // For version managers, which do not read the workspace.
+    expect(read('.node-version')).toBe(`${nodeVersion}\n`);
   });
 
   it.each(serviceNames)('has a target for %s that starts it as the stack does', (name) => {

@@ -81,7 +81,8 @@ describe('each guard fires', () => {
   });
 
   it('references: dead paths, links, packages and commands, and no living one', async () => {
-    expect(places(await failureOf('references'))).toEqual([
+    const output = await failureOf('references');
+    expect(places(output).filter((place) => /^(?:README|docs)/.test(place))).toEqual([
       'README.md:10',
       'README.md:11',
       'README.md:14',
@@ -91,6 +92,37 @@ describe('each guard fires', () => {
       'README.md:8',
       'README.md:9',
       'docs/alive.md:1',
+      'docs/alive.md:2',
+      'docs/alive.md:2',
+      'docs/alive.md:2',
+    ]);
+    expect(output).toContain('CODEOWNERS:3: no file packages/gone');
+    expect(output).not.toContain('CODEOWNERS:2');
+  });
+
+  it('references: citations that lead nowhere, in documents, comments, texts and titles, and no living one', async () => {
+    const lines = (await failureOf('references')).split('\n');
+    const citations = (file: string) =>
+      lines.filter((line) => line.startsWith(file)).map((line) => line.slice(file.length + 1));
+    expect(citations('docs/alive.md').slice(1)).toEqual([
+      '2: docs/contract.md has no section 2',
+      '2: docs/adr has no ADR 3',
+      '2: docs/invariants.md has no L3',
+    ]);
+    expect(citations('packages/kernel/src/cited.ts')).toEqual([
+      '3: docs/contract.md has no section 1.2',
+      '5: docs/adr has no ADR 2',
+      '6: docs/contract.md has no section 2.3',
+      '7: docs/invariants.md has no P1',
+      '8: docs/invariants.md has no X1',
+      // Written with a character class, since this file is searched too.
+      expect.stringMatching(/^9: desig[n] 4\.3 is no document of this repository$/),
+      expect.stringMatching(/^10: researc[h]\/reliability is no document of this repository$/),
+    ]);
+    expect(citations('packages/kernel/src/cited.test.ts')).toEqual([
+      '2: docs/invariants.md has no L2',
+      '3: docs/contract.md has no section 3',
+      '4: docs/invariants.md has no E1',
     ]);
   });
 
