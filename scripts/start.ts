@@ -5,6 +5,7 @@ import {
   type Cluster,
   createMerchantClient,
   createRunFileWriter,
+  type Infrastructure,
   messageOf,
   openCluster,
   openInfrastructure,
@@ -24,6 +25,8 @@ tells a short story of money moving, and stays up until Ctrl-C.
 
   --once      stop after the story; exit code 0 if it ended well
   --no-demo   skip the story
+  --keep      keep the data in .pesewa/data and go on with it next time; without Docker. Otherwise all of it is gone
+              once this ends
   --cluster   on three Kafka nodes and three MongoDB members, always local daemons; about 4 GB of memory
   --help      show this
 
@@ -43,6 +46,7 @@ async function main(): Promise<number> {
     options: {
       once: { type: 'boolean', default: false },
       demo: { type: 'boolean', default: true },
+      keep: { type: 'boolean', default: false },
       cluster: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -51,6 +55,8 @@ async function main(): Promise<number> {
     say(help);
     return 0;
   }
+  if (values.keep && values.cluster)
+    throw new StackError('a cluster keeps no data: leave --keep or --cluster out');
   const interrupted = Promise.withResolvers<NodeJS.Signals>();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => interrupted.resolve(signal));
@@ -63,7 +69,8 @@ async function main(): Promise<number> {
     log: say,
     ports: process.env['PESEWA_PORTS'] === 'free' ? 'free' : 'fixed',
     logDirectory: join('.pesewa', 'logs'),
-    infrastructure: () => (values.cluster ? cluster() : openInfrastructure({ root, log: say })),
+    infrastructure: () => (values.cluster ? cluster() : infrastructure(values.keep)),
+    ...(values.keep ? { dataDirectory: join(root, '.pesewa', 'data', 'simulator') } : {}),
     changed: () => {
       if (stack) void runFile.write(stack.runFile());
     },
@@ -87,6 +94,13 @@ async function main(): Promise<number> {
     stack = undefined;
     await runFile.remove();
   }
+}
+
+/** Containers keep no data, so what is to be kept is with local daemons or at the addresses of the environment. */
+function infrastructure(keep: boolean): Promise<Infrastructure> {
+  if (!keep) return openInfrastructure({ root, log: say });
+  const env = { ...process.env, PESEWA_INFRASTRUCTURE: 'local' };
+  return openInfrastructure({ root, log: say, env, fresh: false });
 }
 
 async function cluster(): Promise<Cluster> {

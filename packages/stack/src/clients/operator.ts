@@ -44,6 +44,8 @@ export interface OperatorClient {
   readonly fundFloat: (order: FundFloat) => Promise<string>;
   /** Proposes what a customer paid as one operator and approves it as the other; gives the decision's id. */
   readonly decide: (decision: AmountDecision) => Promise<string>;
+  /** Whether the ledger has an order under the id. */
+  readonly hasOrder: (commandId: string) => Promise<boolean>;
   /** Resolves once the ledger has applied the commands. */
   readonly untilApplied: (commandIds: readonly string[]) => Promise<void>;
   readonly wallet: (merchantId: string, currency: string) => Promise<z.output<typeof walletView>>;
@@ -112,6 +114,11 @@ export function createOperatorClient(options: {
     decide,
     fundWallet: ({ merchantId, ...funding }) => order({ kind: 'fund', target: { merchantId }, ...funding }),
     fundFloat: ({ rail, ...funding }) => order({ kind: 'fund-float', target: { rail }, ...funding }),
+    hasOrder: async (commandId) => {
+      const url = `${operations.ledger}/commands/${commandId}`;
+      const answer = await exchange(url, { headers });
+      return answer.status !== 404 && expectOk(answer, url).status === 200;
+    },
     untilApplied: async (commandIds) => {
       await waitUntil('the ledger', APPLIED_TIMEOUT_MS, async () => {
         for (const id of commandIds) {

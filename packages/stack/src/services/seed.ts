@@ -68,6 +68,8 @@ export async function seed(options: {
   const commands: Promise<string>[] = [];
   for (const { currency, balance } of await options.simulator.wallets()) {
     const id = `seed-float-${currency}`;
+    // What was seeded at an earlier start has moved since, and the simulator's wallet with it.
+    if (await options.operator.hasOrder(id)) continue;
     commands.push(options.operator.fundFloat({ commandId: id, rail: 'upstream', currency, amount: balance }));
   }
   for (const { id: merchantId, funding } of profiles) {

@@ -58,6 +58,8 @@ export interface StackOptions {
   readonly prefix?: string;
   /** Where logs go, below the root. */
   readonly logDirectory: string;
+  /** Where the simulator's journal stays, absolute; without one it is gone with the stack. */
+  readonly dataDirectory?: string;
   /** Further variables of single services, for tests. */
   readonly environment?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
   /** Further settings of the rail, for every service that knows it. */
@@ -76,10 +78,12 @@ export async function openStack(options: StackOptions): Promise<Stack> {
   try {
     const held = await holdServicePorts(options.ports);
     const { env: addresses } = closers.use(await options.infrastructure());
-    const dataDirectory = await mkdtemp(join(tmpdir(), 'pesewa-data-'));
-    closers.defer(() => rm(dataDirectory, { recursive: true, force: true }));
+    const dataDirectory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'pesewa-data-')));
+    const isKept = options.dataDirectory !== undefined;
+    if (!isKept) closers.defer(() => rm(dataDirectory, { recursive: true, force: true }));
     const supervisor = closers.use(createSupervisor());
-    supervisor.removeOnClose(dataDirectory);
+    if (isKept) await mkdir(dataDirectory, { recursive: true });
+    else supervisor.removeOnClose(dataDirectory);
     const settings: StackSettings = {
       addresses,
       ports: held.ports,
