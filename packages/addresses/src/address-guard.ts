@@ -18,7 +18,10 @@ export interface JudgedAddress {
 }
 
 const URL_LENGTH_MAX = 2_048;
-/** A URL parser drops some of these in silence, and reads a backslash as a slash: what we judge must be what was written. */
+/**
+ * A URL parser drops some of these characters silently and reads a backslash as a slash. The parsed address must be
+ * the written one, so they are refused.
+ */
 const AMBIGUOUS = /[\u0000-\u0020\\\u007f]/;
 const INNER_NAMES =
   /(?:^|\.)(?:localhost|local|internal|svc|cluster|localdomain|home|lan|corp|intranet|onion)$|\.cluster\.local$|\.arpa$/;
@@ -64,8 +67,8 @@ const globalUnicast = ipaddr.IPv6.parse('2000::');
 const GLOBAL_UNICAST_BITS = 3;
 
 /**
- * Whether an IP address is a public one: unicast by the registries' ranges, once an IPv4 address mapped into IPv6 is
- * unwrapped; the other ways to wrap one (NAT64, 6to4, Teredo, compatible) are refused as a whole.
+ * Whether an IP address is public: unicast by the registries' ranges. An IPv4 address mapped into IPv6 is unwrapped
+ * first; addresses that wrap one in another way (NAT64, 6to4, Teredo, compatible) are never public.
  */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
@@ -80,9 +83,9 @@ export class AddressRefusedError extends Error {
 }
 
 /**
- * Resolves names for connections and gives only public addresses: one that isn't refuses the name as a whole.
+ * Resolves names for connections. A name is refused as soon as one of its addresses is not public.
  *
- * What was checked is what is connected to, so a name that changes in between gains nothing.
+ * The connection uses the addresses that were checked, so a name that changes in between gains nothing.
  */
 export function createGuardedLookup(resolveName: typeof resolve = resolve): LookupFunction {
   return (hostname, options, callback) => {

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 
 /** A list of addresses and ranges of them. */
 export interface AddressList {
-  /** Whether an address is in the list; what is no address is not. */
+  /** Whether an address is in the list; false for a text that is no address. */
   readonly has: (address: string | undefined) => boolean;
 }
 
@@ -22,8 +22,8 @@ const MEANT_AS_ADDRESS = /^(?:\d+(?:\.\d+)+|[0-9a-f]*:[0-9a-f:.]*)(?:\/[\d/a-f-]
 const MAPPED_PREFIX_BITS = IPV6_BITS - IPV4_BITS;
 
 /**
- * Reads one IP address as a connection or a proxy writes it, nothing where it is none; an IPv4 address mapped into IPv6
- * is unwrapped. Short, octal and hexadecimal spellings of IPv4 are none.
+ * Reads one IP address as a connection or a proxy writes it; undefined for any other text. An IPv4 address mapped
+ * into IPv6 is unwrapped. Short, octal and hexadecimal spellings of IPv4 are not accepted.
  */
 export function readAddress(text: string): Address | undefined {
   if (!text.includes(':'))
@@ -36,12 +36,18 @@ export function isAddressRange(text: string): boolean {
   return readRange(text) !== undefined;
 }
 
-/** Whether a text was meant as an address or a range: only such a one is quoted, for it may be a secret put in its place. */
+/**
+ * Whether a text was meant as an address or a range. Problems quote only such texts: any other may be a secret that
+ * was set by mistake.
+ */
 export function looksLikeAddress(text: unknown): text is string {
   return typeof text === 'string' && text.length <= RANGE_LENGTH_MAX && MEANT_AS_ADDRESS.test(text);
 }
 
-/** Builds an {@link AddressList}; throws a RangeError that tells the place of the first item which is no address or range. */
+/**
+ * Builds an {@link AddressList}; throws a RangeError that names the position of the first item that is no address or
+ * range.
+ */
 export function createAddressList(ranges: readonly string[]): AddressList {
   const read = ranges.map((text, index) => {
     const range = readRange(text);
@@ -69,7 +75,7 @@ function readRange(text: string): AddressRange | undefined {
   return prefixBits >= 0 && prefixBits <= bitsOfKind && isFirst(range) ? range : undefined;
 }
 
-/** A range written with bits beyond its prefix is a slip, and a dangerous one where the prefix is short. */
+/** A range with bits beyond its prefix is a mistake, and a dangerous one if the prefix is short. */
 function isFirst({ first, prefixBits }: AddressRange): boolean {
   return first.toByteArray().every((byte, index) => {
     const freeBits = Math.min(8, Math.max(0, (index + 1) * 8 - prefixBits));

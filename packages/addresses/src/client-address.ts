@@ -1,20 +1,19 @@
 import { type AddressList, readAddress } from './address-list.ts';
 
 /**
- * The address of whoever sent a request, as far as it can be believed; nothing where it can't, which nobody may take
- * for an allowed one.
+ * The address of a request's sender; undefined if it can't be trusted, which must never count as an allowed address.
  *
- * Each trusted proxy appends the address that it saw, so with N of them the N-th entry of X-Forwarded-For from the right
- * is the sender's, and everything left of it is the sender's own invention (RFC 7239, 8.1). Without a proxy the
- * header is never looked at, nor where a peer that is none of `proxies` brings it: then nobody can tell who sent it.
+ * Each trusted proxy appends the address that it saw, so with N of them the N-th entry of X-Forwarded-For from the
+ * right is the sender's, and the sender can write anything to the left of it (research/webhooks 5). The header is
+ * ignored if no proxy is trusted. If it comes from a peer that is none of `proxies`, the sender is unknown.
  */
 export function clientAddress(request: {
   /** The other end of the connection. */
   readonly peerAddress: string | undefined;
-  /** The header X-Forwarded-For; several are joined by commas. */
+  /** The header X-Forwarded-For; several headers are joined by commas. */
   readonly forwardedFor: string | undefined;
   readonly trustedProxies: number;
-  /** The proxies' own addresses, where they are known: X-Forwarded-For is believed only from one of them. */
+  /** The proxies' own addresses, if they are known: X-Forwarded-For is trusted only from one of them. */
   readonly proxies?: AddressList | undefined;
 }): string | undefined {
   const { peerAddress, forwardedFor, trustedProxies, proxies } = request;

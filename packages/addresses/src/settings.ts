@@ -5,7 +5,10 @@ const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).o
   error: 'must be exact origins, such as http://127.0.0.1:4070',
 });
 
-/** The setting of services that judge merchants' addresses; spread its shape, then `superRefine` the whole. */
+/**
+ * The setting of services that judge merchants' addresses: spread its shape into the schema, then apply `superRefine`
+ * to all settings.
+ */
 export const webhookAddressSettings = z.object({
   WEBHOOK_ALLOWED_ORIGINS: z
     .string()
@@ -20,7 +23,10 @@ export const webhookAddressSettings = z.object({
     .describe('origins that skip the address check, by commas; refused in production'),
 });
 
-/** For `superRefine` of a service's settings: allowed origins are a hole that production must not have. */
+/**
+ * For `superRefine` of a service's settings: refuses allowed origins in production, because they bypass the address
+ * checks.
+ */
 export function refuseOriginsInProduction(
   settings: { readonly NODE_ENV: string; readonly WEBHOOK_ALLOWED_ORIGINS: readonly string[] },
   context: Pick<z.RefinementCtx, 'addIssue'>,
@@ -33,7 +39,7 @@ export function refuseOriginsInProduction(
   });
 }
 
-/** An address or a CIDR range inside settings; a bad one is quoted by the problem only where it may pass for one. */
+/** An address or a CIDR range inside settings. The problem quotes a bad value only if it looks like an address. */
 export const addressRangeSetting = z.string().refine(isAddressRange, {
   error: ({ input }) => {
     const problem = 'must be an address or a CIDR range without bits beyond its prefix';
