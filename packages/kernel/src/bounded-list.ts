@@ -1,14 +1,14 @@
-/** An item of a bounded list that tells of those before it that are no longer there. */
+/** An item of a bounded list, which counts the dropped items before it. */
 export interface Bounded {
-  /** How many between the item before and this one are not kept; absent for none. */
+  /** How many items between the one before and this one were dropped; absent for none. */
   readonly notKept?: number;
-  /** How many things this item stands for; absent for one. */
+  /** How many equal items this one stands for; absent for one. */
   readonly times?: number;
 }
 
 /**
- * Adds an item to a list that must not grow without end: the first ones are kept, since they tell how it began, and the
- * newest. What was between them is counted where the gap is, by the first of the newest.
+ * Adds an item to a list that must not grow without end. The first items are kept, because they show how it began,
+ * and so are the newest. The first of the newest counts the items dropped before it.
  */
 export function appendBounded<Item extends Bounded>(
   items: readonly Item[],

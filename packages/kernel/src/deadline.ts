@@ -5,7 +5,7 @@ export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
 
-/** The promise's outcome, or a {@link DeadlineError} once the time has passed; what is overdue goes on unheard. */
+/** The promise's outcome, or a {@link DeadlineError} once the time has passed; a later outcome is ignored. */
 export async function withDeadline<Value>(
   promise: Promise<Value>,
   timeoutMs: number,

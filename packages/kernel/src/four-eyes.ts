@@ -10,7 +10,7 @@ export interface Proposal {
 /** Why a decision changes nothing: it is the maker's own approval, comes too late, or contradicts an earlier one. */
 export type ProposalRefusal = 'same_operator' | 'expired' | 'decided';
 
-/** How long a proposal can be approved; what stood longer was meant for other circumstances. */
+/** How long a proposal can be approved: an older one was made under other circumstances. */
 const PROPOSAL_LIFETIME_MS = 7 * 24 * 3_600_000;
 
 /** When a proposal can no longer be approved, in milliseconds since the epoch. */

@@ -8,7 +8,7 @@ const UUID_BYTES = 16;
 /** What an identifier names; the prefix is its first two letters on every wire. */
 export type IdPrefix = 'po' | 'co' | 'cb' | 'cm' | 'br' | 'dl' | 'rn' | 'ba' | 'dc' | 'tr';
 
-/** Makes identifiers that sort by their time of birth, such as `po-0193e5c1…` (UUIDv7 in hex). */
+/** Makes identifiers that sort by the time they were made, such as `po-0193e5c1…` (UUIDv7 in hex). */
 export interface Ids {
   readonly next: (prefix: IdPrefix) => string;
 }
@@ -30,7 +30,7 @@ export function createIds(clock: Clock, random: Random): Ids {
 
 const TIME_HEX = 12;
 
-/** What every identifier with this prefix sorts after that was born at the time or later, in milliseconds. */
+/** The lower bound of all identifiers with this prefix that were made at or after the time, in milliseconds. */
 export function firstIdAt(prefix: IdPrefix, atMs: number): string {
   return `${prefix}-${Math.max(0, Math.trunc(atMs)).toString(16).padStart(TIME_HEX, '0')}`;
 }
@@ -43,8 +43,8 @@ export function isId(prefix: IdPrefix, text: string): boolean {
 const DIGEST_HEX = 32;
 
 /**
- * The id of an event, in the form of {@link Ids}: it follows from what the event says, so that the same thing published
- * again, by any service, is the same event (ADR 37). Half of a SHA-256 is enough for no two things ever to share one.
+ * The id of an event, in the form of {@link Ids}. It is derived from the event's content, so that the same event
+ * published again, by any service, has the same id (ADR 37). Half of a SHA-256 is long enough to rule out collisions.
  */
 export function eventIdFrom(meaning: string): string {
   return `ev-${hash('sha256', meaning).slice(0, DIGEST_HEX)}`;

@@ -7,7 +7,7 @@ export interface Money {
   readonly currency: string;
 }
 
-/** Why a decimal text is no amount. */
+/** Why a decimal text is not an amount. */
 export type AmountRefusal = 'amount.malformed' | 'amount.too_fine' | 'amount.too_large';
 
 /** The largest amount of minor units that every consumer of our topics reads exactly (2^53 − 1). */
@@ -17,9 +17,8 @@ const DECIMAL = /^(-?)(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,3}))?$/;
 const SCALE_MAX = 60;
 
 /**
- * Reads a JSON number's own text as an amount, judged by its value: `20`, `20.00` and `2e1` are one.
- *
- * Anything finer than the currency's minor unit is refused rather than rounded (contract 10.4).
+ * Reads the text of a JSON number as an amount, by its value: `20`, `20.00` and `2e1` are the same amount. An amount
+ * finer than the currency's minor unit is refused rather than rounded (contract 10.4).
  */
 export function parseAmount(text: string, currency: string): Result<Money, AmountRefusal> {
   const match = DECIMAL.exec(text);
@@ -36,7 +35,7 @@ export function parseAmount(text: string, currency: string): Result<Money, Amoun
   return accept({ minor: sign === '-' ? -minor : minor, currency });
 }
 
-/** Multiplies by a power of ten, or gives nothing where digits would be lost. */
+/** Multiplies by a power of ten; undefined if digits would be lost. */
 function scale(digits: bigint, shift: number): bigint | undefined {
   if (shift >= 0) return digits * 10n ** BigInt(shift);
   const divisor = 10n ** BigInt(-shift);

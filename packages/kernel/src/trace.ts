@@ -7,16 +7,18 @@ const TRACEPARENT =
 /** Half of an identifier's hexadecimal digits, the more random half: what a parent id takes. */
 const PARENT_HEX = 16;
 
-/** A trace that begins here, as the `traceparent` of W3C Trace Context; not sampled: where spans are recorded, the traces of requests begin with theirs. */
+/**
+ * A new trace, as the `traceparent` of W3C Trace Context. It is not sampled: where spans are recorded, a request's
+ * trace begins with its span.
+ */
 export function beginTrace(ids: Ids): string {
   const id = ids.next('tr').slice('tr-'.length);
   return `00-${id}-${id.slice(PARENT_HEX)}-00`;
 }
 
 /**
- * The trace of a request: that of its `traceparent` where it has a valid one, else one that begins here.
- *
- * It is passed on as it came; of a later version in the form of 00. Where spans are recorded, what is given is that of the request's span.
+ * The trace of a request: the one in its `traceparent` if that is valid, else a new one. It is passed on unchanged, a
+ * later version in the form of 00. Where spans are recorded, the header given here is that of the request's span.
  */
 export function continueTrace(header: string | undefined, ids: Ids): string {
   const [, version, trace, parent, flags, rest] = TRACEPARENT.exec(header ?? '') ?? [];
