@@ -1,12 +1,14 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 
-/** Counts a request of a key against its limit: whole seconds to wait where it is one too many, else nothing. */
+/**
+ * Counts a request of a key against its limit. Gives the whole seconds to wait if it is one too many, else undefined.
+ */
 export type RateCounter = (key: string, limit: number) => Promise<number | undefined>;
 
 /**
- * Builds a {@link RateCounter} in windows that begin with a key's first request (docs/adr/0015).
+ * Builds a {@link RateCounter} with windows that begin at a key's first request (docs/adr/0015).
  *
- * There is one limiter for each limit in use; what is counted lives in this process, no longer than its window.
+ * There is one limiter per limit in use. Counts live in this process, for one window at most.
  */
 export function createCounter(windowSeconds: number): RateCounter {
   const byLimit = new Map<number, RateLimiterMemory>();

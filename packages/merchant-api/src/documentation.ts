@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { openPackageFiles } from './static-files.ts';
 
-/** The viewer's own files are all that its page may load: nothing comes from elsewhere, so it works offline. */
+/** The page may load only the viewer's own files, so that it works offline. */
 const contentSecurityPolicy = [
   "default-src 'self'",
   // Swagger UI sets styles on elements, and its icons are data URLs.
@@ -50,9 +50,9 @@ const viewer = openPackageFiles({
 
 /** An API's own documentation, for everyone: `GET /openapi.json` and a viewer of it at `GET /docs`. */
 export function createDocumentationRoutes(options: {
-  /** The page's title; it goes into the page as it is. */
+  /** The page's title, which is not escaped. */
   readonly title: string;
-  /** Builds the OpenAPI document, when it is first asked for. */
+  /** Builds the OpenAPI document, at its first request. */
   readonly createDocument: () => object;
 }): Hono {
   const routes = new Hono();

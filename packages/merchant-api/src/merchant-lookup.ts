@@ -1,12 +1,15 @@
 import { type Directory, DirectoryError, type Merchant } from '@pesewa/directory';
 import type { Logger } from '@pesewa/runtime';
 
-/** Whom a key header's value names; `unavailable` where what is known of merchants is out of reach, which refuses nobody. */
+/**
+ * Finds the merchant of a key header's value. `unavailable` means that the directory can't be reached, which is no
+ * reason to refuse a key.
+ */
 export type MerchantLookup = (
   headerValue: string,
 ) => Promise<{ readonly merchant: Merchant | undefined } | 'unavailable'>;
 
-/** Builds {@link MerchantLookup}; it rejects on a stored merchant that can't be read, which is breakage. */
+/** Builds {@link MerchantLookup}; it rejects if a stored merchant can't be read, which is breakage. */
 export function createMerchantLookup(deps: {
   readonly identify: Directory['identify'];
   readonly logger: Pick<Logger, 'error'>;

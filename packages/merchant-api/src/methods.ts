@@ -1,6 +1,6 @@
 import type { RouterRoute } from 'hono/types';
 
-/** The methods by which a path can be called, HEAD with GET; none where there is nothing at the path. */
+/** The methods that a path accepts, with HEAD wherever GET is; empty if the path does not exist. */
 export function allowedMethods(routes: readonly RouterRoute[], path: string): readonly string[] {
   const methods = routes
     .filter((route) => route.method !== 'ALL' && matches(route.path, path))

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * A document whose optional texts may also be empty or null, as the contract lets them be (contract 2.2, 2.8): the
- * readers' schemas take those as absent before they look at length or values.
+ * Lets the optional texts of a document also be empty or null, as the contract does (contract 2.2, 2.8): the schemas
+ * that read requests treat those as absent before they check length or values.
  */
 export function allowEmpty<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(allowEmpty) as Value;

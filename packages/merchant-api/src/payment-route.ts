@@ -41,8 +41,8 @@ export function addPaymentRoute<Payment>(
 }
 
 /**
- * What a payment went through, as operators read it; times in ISO 8601, and with each step how many between the one before
- * and it are not kept.
+ * A payment's timeline, as operators read it: times in ISO 8601, and with each step how many steps before it were
+ * dropped.
  */
 export function viewTrail(
   trail: readonly {
@@ -63,11 +63,14 @@ export function viewTrail(
 
 const MASK = '***';
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
-/** A number in whatever form its rail writes it: six digits and more, with signs between them. */
+/** A number as any rail may write it: six digits or more, with separators between them. */
 const NUMBER = /\+?\p{Nd}(?:[\s().\-/]*\p{Nd}){5,}/gu;
 const WORD_LENGTH_MIN = 2;
 
-/** A rail's reason without long numbers, and without the words of these names: whoever wrote it may have named the customer. */
+/**
+ * A rail's reason without long numbers and without the words of these names, because the reason may name the
+ * customer.
+ */
 export function withoutNames(
   reason: string | null,
   names: readonly (string | null | undefined)[],

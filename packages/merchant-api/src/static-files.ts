@@ -4,14 +4,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Context } from 'hono';
 
-/** The files of one directory of a package, served as they are. */
+/** The files of one directory of a package, served unchanged. */
 export interface StaticFiles {
   readonly has: (name: string) => boolean;
   /** Answers with the file; the name must be one that the directory has. */
   readonly answer: (context: Context, name: string) => Promise<Response>;
 }
 
-/** Opens a directory of an installed package; only names that it holds now are ever read. */
+/** Opens a directory of an installed package; only file names that it has now are ever read. */
 export function openPackageFiles(options: {
   /** The address of the package's `package.json`. */
   readonly manifestUrl: string;
