@@ -26,10 +26,11 @@ export function createWebhookSecret(random: Pick<Random, 'bytes'>): string {
 }
 
 /**
- * Signs the exact text of a webhook, once with each secret, so that a receiver may know the old or the new one.
+ * Signs the exact text of a webhook, once with each secret, so that a receiver can verify it with the old secret or
+ * the new one.
  *
- * The id stays the same over all attempts of a delivery; the timestamp (a date, or seconds since the epoch) is
- * that of the attempt. No secret, or one that is no Base64, is breakage.
+ * The id is the same for all attempts of a delivery; the timestamp (a date, or seconds since the epoch) is that of
+ * the attempt. Throws if there is no secret, or if one is not Base64.
  */
 export function signWebhook(message: {
   readonly id: string;
@@ -51,8 +52,8 @@ export function signWebhook(message: {
 /**
  * Verifies a webhook's signature over its exact text or bytes; any of the secrets may have made it.
  *
- * The library's own verification reads the machine's clock and takes text alone, so only its signing is used: what a
- * stranger sent is judged before anything, even its character set, is read. Header names are taken in lower case.
+ * The library's own verification reads the machine's clock and accepts only text, so only its signing is used: the
+ * signature is checked before the body is even decoded. Header names are expected in lower case.
  */
 export function verifyWebhook(message: {
   readonly headers: Readonly<Record<string, string | undefined>>;
