@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Cluster, openCluster } from '@pesewa/stack';
 
-/** One broker, one database and a registry of a test's own, of which the test may break the first two. */
+/** A broker, a database and a registry for one test, which may stop the broker and the database. */
 export function openBreakableDaemons(): Promise<Cluster> {
   const root = join(import.meta.dirname, '..', '..', '..');
   return openCluster({ root, log: () => undefined, copies: 1 });

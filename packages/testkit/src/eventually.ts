@@ -2,7 +2,7 @@ import { waitUntil } from '@pesewa/stack';
 
 const PATIENCE_MS = 30_000;
 
-/** Repeats an assertion until it holds, or fails with its last reason when the patience is over. */
+/** Repeats an assertion until it holds; fails with its last reason when the time is over. */
 export function eventually<Value>(
   assertion: () => Promise<Value> | Value,
   patienceMs = PATIENCE_MS,

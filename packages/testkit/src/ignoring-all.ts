@@ -1,6 +1,6 @@
 import { type AvroRecord, fullName, type TopicEvent, type TopicName, topics } from '@pesewa/contracts';
 
-/** Every type of a topic as ignored: a test's consumer names what it handles on top of it. */
+/** A handling that ignores every type of a topic; a test's consumer overrides the types that it handles. */
 export function ignoringAll<Name extends TopicName>(
   topic: Name,
 ): Record<TopicEvent<Name>['type'], 'ignored'> {

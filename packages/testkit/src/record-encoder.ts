@@ -2,7 +2,7 @@ import { varIntSize, writeText, writeVarInt } from '@pesewa/kafka';
 
 type Bytes = Buffer | string | null | undefined;
 
-/** What of a record does not depend on its place in a batch. */
+/** The parts of a record that do not depend on its place in a batch. */
 interface RecordInput {
   readonly key?: Bytes;
   readonly value: Bytes;

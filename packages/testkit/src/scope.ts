@@ -7,7 +7,7 @@ import type { Addresses } from '@pesewa/stack';
 import { Hono } from 'hono';
 import { Registry } from 'prom-client';
 
-/** What openMessaging needs to know, with names of this test's own. */
+/** The settings that openMessaging needs, with names of this test's own. */
 export interface TestConfig {
   readonly MONGODB_URL: string;
   readonly KAFKA_BROKERS: readonly string[];
@@ -20,12 +20,12 @@ export interface TestConfig {
   readonly NODE_ENV: 'test' | 'production';
 }
 
-/** A service's scope without its process: closes what it opened, and remembers why it was told to abort. */
+/** A service's scope without its process: closes what it opened, and keeps the reason it was aborted with. */
 export interface TestScope extends ServiceScope<TestConfig>, AsyncDisposable {
   readonly aborted: Promise<Error>;
 }
 
-/** The daemons that the test runner brought up. */
+/** A setting by which the test runner passes on the daemons that it started. */
 function required(name: string): string {
   const value = process.env[name];
   if (value === undefined) throw new Error(`${name} is not set: run these tests by npm run test:int`);
@@ -33,8 +33,8 @@ function required(name: string): string {
 }
 
 /**
- * Names of their own for one test file: its databases and topics, which exist when this resolves; on the daemons that the
- * test runner brought up where no others are given.
+ * Prepares databases and topics of a test file's own, which exist when this resolves; on the daemons of the test
+ * runner unless others are given.
  */
 export async function prepareTestNames(
   consumerGroups: readonly string[],

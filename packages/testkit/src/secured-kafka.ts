@@ -3,7 +3,7 @@ import { openSecuredKafka, type SecuredKafka } from '@pesewa/stack';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
-/** A broker with TLS and credentials of one test file's own; it knows these users by SCRAM. */
+/** A broker with TLS and with credentials of one test file's own; these users log in by SCRAM. */
 export function openTestSecuredKafka(
   users: Parameters<typeof openSecuredKafka>[0]['users'],
 ): Promise<SecuredKafka> {

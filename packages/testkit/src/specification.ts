@@ -8,7 +8,7 @@ export function specify<State, Command, Event, Refusal>(decider: Decider<State, 
       const state = history.reduce(decider.evolve, decider.initial);
       return specifyFrom(decider, state);
     },
-    /** Starts from a state that no history of events alone leads to, such as one that a claim has marked. */
+    /** Starts from a state that events alone can't lead to, such as one that a claim has marked. */
     givenState: (state: State) => specifyFrom(decider, state),
   };
 }

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A way to the database on which, once it is stalled, nothing passes any more, and nothing closes. */
+/** A connection to the database that can be stalled: from then on nothing passes through it, and it does not close. */
 export async function openStallableWay(mongodbUrl: string) {
   const { hostname, port } = new URL(mongodbUrl);
   const sockets = new Set<Socket>();

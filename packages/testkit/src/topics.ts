@@ -15,7 +15,7 @@ export interface ReadMessage {
 /** A topic read to its end. */
 export type TopicReader = (topic: string) => Promise<readonly ReadMessage[]>;
 
-/** Reads whole topics from their beginning to where they end now, without leaving a trace in any group. */
+/** Reads whole topics, from their beginning to their present end, without using a consumer group. */
 export async function createTopicReader(
   config: Pick<TestConfig, 'KAFKA_BROKERS' | 'SCHEMA_REGISTRY_URL' | 'TOPIC_PREFIX'>,
 ): Promise<TopicReader> {
