@@ -57,14 +57,14 @@ export interface DirectoryAdmin {
   readonly createMerchant: (
     merchant: NewMerchant,
   ) => Change<{ readonly publicKey: string; readonly webhookSecret: string }>;
-  /** Adds a key beside the present ones, and makes it where none is given. */
+  /** Adds a key to the present ones; makes a new key if none is given. */
   readonly addKey: (merchantId: string, publicKey?: string) => Change<{ readonly publicKey: string }>;
-  /** Takes a key away by its SHA-256, but never the last one: suspend the merchant instead. */
+  /** Removes a key by its SHA-256, but never the last one: suspend the merchant instead. */
   readonly removeKey: (merchantId: string, keyHash: string) => Change;
   /** Adds a wallet, or replaces the one of the same currency. */
   readonly setWallet: (merchantId: string, wallet: MerchantWallet) => Change;
   readonly setLimits: (merchantId: string, limits: MerchantLimits) => Change;
-  /** Sets the addresses; the secrets stay unless given. */
+  /** Sets the addresses; the secrets stay unless new ones are given. */
   readonly setWebhooks: (
     merchantId: string,
     webhooks: {
@@ -191,7 +191,7 @@ async function setWallet(merchants: Merchants, merchantId: string, wallet: Merch
   if (!parsed.success) return malformed(parsed.error);
   const { currency } = parsed.data;
   const options = { ignoreUndefined: true };
-  // Each step is atomic and at most one applies, whoever else writes at the same time.
+  // Each step is atomic and at most one of them applies, even if somebody else writes at the same time.
   const replaced = await merchants.updateOne(
     { _id: merchantId, 'wallets.currency': currency },
     { $set: { 'wallets.$': parsed.data } },
@@ -206,7 +206,7 @@ async function setWallet(merchants: Merchants, merchantId: string, wallet: Merch
   return changed(merchantId, added);
 }
 
-/** Which unique value a write ran into, if that is what happened. */
+/** The unique value that a write violated; undefined for any other error. */
 function duplicateOf(error: unknown): 'id' | 'key' | undefined {
   if (!(error instanceof MongoServerError) || error.code !== 11_000) return undefined;
   const pattern: unknown = error['keyPattern'];

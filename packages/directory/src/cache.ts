@@ -1,12 +1,12 @@
 import type { Clock } from '@pesewa/kernel';
 
-/** A read-through cache; one load per key at a time, failures are not kept. */
+/** A read-through cache with at most one load per key at a time; failures are not cached. */
 export interface Cache<Value> {
   readonly get: (key: string) => Promise<Value | undefined>;
 }
 
 interface Entry<Value> {
-  /** Settled already, so that a hit makes no new promise. */
+  /** Already resolved, so that a hit makes no new promise. */
   readonly answer: Promise<Value | undefined>;
   readonly askedAtMs: number;
 }
@@ -14,14 +14,15 @@ interface Entry<Value> {
 /**
  * Builds a cache over a loader.
  *
- * What is absent is kept apart and for a shorter time: a flood of unknown keys can't push the known ones out.
+ * Keys without a value are cached apart and for a shorter time, so that a flood of unknown keys can't evict the known
+ * ones.
  */
 export function createCache<Value>(options: {
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly ttlMs: number;
   readonly absentTtlMs: number;
   readonly sizeMax: number;
-  /** Told whether the key had a value when it was last asked for. */
+  /** `wasPresent` says whether the key had a value when it was last loaded. */
   readonly load: (key: string, wasPresent: boolean) => Promise<Value | undefined>;
 }): Cache<Value> {
   const { clock, sizeMax } = options;
@@ -32,10 +33,10 @@ export function createCache<Value>(options: {
   const fresh = (entries: Map<string, Entry<Value>>, key: string, ttlMs: number) => {
     const entry = entries.get(key);
     if (entry === undefined) return undefined;
-    // A clock that was set back gives a negative age, which says nothing: the entry is stale.
+    // A clock that was set back gives a negative age. Such an entry counts as stale.
     const ageMs = clock.nowMs() - entry.askedAtMs;
     if (ageMs < 0 || ageMs >= ttlMs) return undefined;
-    // A map keeps the order of insertion, so the first key is the one unused the longest.
+    // A map keeps the order of insertion, so the first key is the least recently used one.
     entries.delete(key);
     entries.set(key, entry);
     return entry.answer;
@@ -48,7 +49,7 @@ export function createCache<Value>(options: {
     if (oldest !== undefined) entries.delete(oldest);
   };
   const load = async (key: string) => {
-    // The age counts from the question: a change made while it was under way is seen in time.
+    // The age counts from the start of the load, so that a change made during it is seen in time.
     const askedAtMs = clock.nowMs();
     try {
       const value = await options.load(key, present.has(key));

@@ -51,7 +51,7 @@ function createFixture(ttlMs?: number) {
     directory,
     failWith: (error?: Error) => void (failure = error),
     stall: (now: boolean) => void (stalled = now),
-    /** Lets every read be overdue, from now on. */
+    /** From now on every read is overdue. */
     letTimePass: overdue.resolve,
   };
 }

@@ -5,12 +5,12 @@ import { HEADER_LENGTH_MAX, hashOfHeader } from './keys.ts';
 import { createLimiter } from './limiter.ts';
 import { type Merchant, type MerchantDocument, readMerchant } from './merchant.ts';
 
-/** Merchants' settings, read with a short cache; a change is seen everywhere after the cache's time. */
+/** Merchants' settings, read through a short cache; a change is seen everywhere once the cache's time is over. */
 export interface Directory {
   /**
-   * The merchant of a key header's value (contract 5), suspended ones included; nothing for an unknown key.
+   * The merchant of a key header's value (contract 5), even a suspended one; undefined for an unknown key.
    *
-   * Rejects where the database can't answer, or where too many unknown keys are looked for at once.
+   * Rejects if the database can't answer, or if too many unknown keys are being looked up at once.
    */
   readonly identify: (headerValue: string) => Promise<Merchant | undefined>;
   readonly find: (merchantId: string) => Promise<Merchant | undefined>;
@@ -26,7 +26,10 @@ const TTL_MS = 5_000;
 const ABSENT_TTL_MS = 1_000;
 const SIZE_MAX = 10_000;
 const READ_TIMEOUT_MS = 3_000;
-/** Of keys that named nobody when last asked: strangers can invent such keys without end, and share our connections. */
+/**
+ * Limits for keys that had no merchant when last looked up: strangers can invent such keys without end, and the
+ * lookups share our connections.
+ */
 const STRANGERS = { runningMax: 4, waitingMax: 256 } as const;
 const nobody = Promise.resolve(undefined);
 
@@ -75,7 +78,7 @@ export function createDirectoryOver(options: {
     load: (id) => withDeadline(loader.byId(id), READ_TIMEOUT_MS, clock),
   });
   return {
-    // An overlong value is no key, and must not take room in the cache.
+    // An overlong value is no key and must not take room in the cache.
     identify: (headerValue) => (headerValue.length > HEADER_LENGTH_MAX ? nobody : byHeader.get(headerValue)),
     find: byId.get,
   };

@@ -3,10 +3,10 @@ import type { Random } from '@pesewa/kernel';
 
 const KEY_BYTES = 32;
 
-/** The longest value of a key header that is looked at. */
+/** The maximum length of a key header's value; longer ones are not looked up. */
 export const HEADER_LENGTH_MAX = 512;
 
-/** The form of a public key: ASCII, so that its Base64 is one and the same for everyone. */
+/** The form of a public key: ASCII, so that all encoders give the same Base64. */
 export const publicKeyPattern = /^[A-Za-z0-9_-]{16,128}$/;
 
 /** Makes a new public key. */
@@ -20,10 +20,11 @@ export function hashPublicKey(publicKey: string | Uint8Array): string {
 }
 
 /**
- * The key's hash from the value of `x-api-key` or `X-business` (contract 5), or nothing where it is no strict Base64 of
- * what may be a public key: nobody has such a key, so nobody need be asked.
+ * The key's hash from the value of `x-api-key` or `X-business` (contract 5); undefined if it is no strict Base64 of a
+ * possible public key, so that no lookup is needed.
  *
- * Node reads Base64 leniently, so only a value that encodes back to itself counts: one key has one spelling.
+ * Node reads Base64 leniently. Only a value that encodes back to itself is accepted, so that each key has one
+ * spelling.
  */
 export function hashOfHeader(headerValue: string): string | undefined {
   if (headerValue === '' || headerValue.length > HEADER_LENGTH_MAX) return undefined;

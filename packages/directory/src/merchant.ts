@@ -2,7 +2,10 @@ import { countryCode } from '@pesewa/contracts';
 import { isCurrency } from '@pesewa/kernel';
 import { z } from 'zod';
 
-/** Longs come as bigint from clients with `useBigInt64`; a whole number that someone typed by hand is taken too. */
+/**
+ * Clients with `useBigInt64` read a long as a bigint; a whole number that somebody entered by hand is a JavaScript
+ * number.
+ */
 const minorUnits = z
   .union([z.bigint(), z.int().transform(BigInt)])
   .refine((minor) => minor >= 0n, { error: 'must not be negative' });
@@ -45,11 +48,11 @@ export const webhooksDocument = z.object({
 export const limitsDocument = z.object({
   requestsPerSecond: wholeCount(1, 1_000_000),
   perPayoutMaxMinor: z.record(currency, minorUnits).optional(),
-  /** Of all payouts accepted within one UTC day, whatever becomes of them. */
+  /** The limit of all payouts accepted within one UTC day, whatever their outcome. */
   perDayMaxMinor: z.record(currency, minorUnits).optional(),
-  /** A name enquiry tells personal data, so it has a limit of its own. */
+  /** A name enquiry reveals personal data, so it has a limit of its own. */
   nameEnquiriesPerMinute: wholeCount(1, 100_000).optional(),
-  /** A collection sends its customer a prompt or an OTP, so each number has a limit; a million is none. */
+  /** A collection sends its customer a prompt or an OTP, so each number has a limit. 1,000,000 means no limit. */
   collectionsPerNumberPerHour: wholeCount(1, 1_000_000).optional(),
 });
 
@@ -75,13 +78,13 @@ export type MerchantDocument = z.output<typeof merchantDocument>;
 /** A merchant's wallet: its currency, its home and its prices. */
 export type MerchantWallet = Readonly<z.output<typeof walletDocument>>;
 
-/** Where a merchant's webhooks go and what signs them; the first secret is the newest, all of them sign. */
+/** Where a merchant's webhooks go and the secrets that sign them: the first is the newest, and all of them sign. */
 export type MerchantWebhooks = Readonly<z.output<typeof webhooksDocument>>;
 
-/** How much a merchant may do; amounts are in minor units by currency, absent means unlimited. */
+/** A merchant's limits; amounts are in minor units by currency, an absent one means unlimited. */
 export type MerchantLimits = Readonly<MerchantDocument['limits']>;
 
-/** A merchant and its settings. A suspended one is found too: it is known, and not permitted. */
+/** A merchant and its settings . Includes suspended merchants, which are known but may not pay. */
 export interface Merchant {
   readonly id: string;
   readonly name: string;
@@ -94,7 +97,7 @@ export interface Merchant {
   readonly createdAt: Date;
 }
 
-/** A stored merchant that can't be read; names the fields, never their values. */
+/** A stored merchant can't be read; names the fields, never their values. */
 export class DirectoryError extends Error {
   override readonly name = 'DirectoryError';
 }
