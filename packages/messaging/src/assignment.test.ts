@@ -25,10 +25,10 @@ const batchOf = (eventType: string) =>
     resolveOffset: () => undefined,
   }) as unknown as EachBatchPayload;
 
-/** One that no handler takes. */
+/** An event of a type that no handler takes. */
 const batch = batchOf('pesewa.ledger.HoldPlaced');
 
-/** An assignment of one partition, whose way to Kafka and whose transactions a test decides. */
+/** An assignment of one partition. The test decides how Kafka and transactions behave. */
 function openAssignment(ways: {
   readonly leftovers?: readonly Bundle[];
   readonly send?: (bundle: Bundle) => Promise<void>;
@@ -91,7 +91,7 @@ it('sends what an earlier owner left once, before a partition is read: what is r
   });
   assignment.take([place]);
   await vi.waitFor(() => expect(sent).toHaveLength(3));
-  // What was fetched before the pause is handed over all the same, and again.
+  // Messages fetched before the pause are still handed over, and then again.
   await assignment.consume(batch);
   await assignment.consume(batch);
   expect(transact).not.toHaveBeenCalled();
@@ -123,7 +123,7 @@ it('lets go of a partition once the batch in hand is dealt with: a join may come
   const release = assignment.release().then(isReleased);
   await new Promise((resolve) => setImmediate(resolve));
   expect(isReleased).not.toHaveBeenCalled();
-  // What the batch emits is on its way to the relay still.
+  // The batch's events are still on their way to the relay.
   expect(released).toEqual([]);
   committed.resolve();
   await Promise.all([consumed, release]);
@@ -151,7 +151,7 @@ it('a message that stops a partition is told of once, however often it is looked
     expect(await count()).toBe('1');
   }
   await opened(4);
-  // Opened again by itself, and by a join after which it is ours again.
+  // It is opened once by itself, and once by a join after which it is ours again.
   expect(await count()).toBe('1');
   await assignment.release();
   expect(await count()).toBe('0');

@@ -9,7 +9,7 @@ import { openPartition, type PartitionOfKafka } from './partition-opening.ts';
 import { PartitionStoppedError } from './partition-stopped.ts';
 import type { TopicHandler } from './received.ts';
 
-/** What the partitions of one membership in the group need. */
+/** The dependencies of the partitions of one group membership. */
 export interface AssignmentDeps extends PartitionDeps, BatchDeps {
   readonly handlers: ReadonlyMap<string, TopicHandler>;
   readonly positions: Positions;
@@ -18,20 +18,22 @@ export interface AssignmentDeps extends PartitionDeps, BatchDeps {
   readonly abort: (error: Error) => void;
 }
 
-/** How the consumer learns where to go on. */
+/** Controls where a member of the group goes on in each partition. */
 export interface Flow {
   readonly pause: (place: Place) => void;
   readonly resumeAt: (place: Place, next: bigint) => void;
-  /** Tells Kafka that the group goes on there. */
+  /** Commits to Kafka that the group goes on at this offset. */
   readonly commit: (place: Place, next: bigint) => Promise<void>;
 }
 
-/** The partitions that a process has from one join of its group to the next. */
+/** The partitions that a process owns from one join of its group to the next. */
 export interface Assignment {
-  /** Takes partitions over: each is read from its position on, once that was judged and what was left is sent. */
+  /**
+   * Takes partitions over. Each is read from its position on, after that was checked and its unsent events were sent.
+   */
   readonly take: (places: readonly Place[]) => void;
   readonly consume: (payload: EachBatchPayload) => Promise<void>;
-  /** Lets go of all: resolves when nothing of theirs is on its way to Kafka, so that a successor is alone. */
+  /** Gives up all partitions; resolves when nothing of theirs is on its way to Kafka, so that a successor is alone. */
   readonly release: () => Promise<void>;
 }
 
@@ -75,13 +77,14 @@ export function createAssignment(deps: AssignmentDeps, flow: Flow): Assignment {
   return {
     take: (places) => {
       const all = deps.positions.bounds(deps.topicPrefix + deps.group, places);
-      // Each partition hears of it below.
+      // Each partition gets this rejection below.
       all.catch(() => undefined);
       for (const [index, place] of places.entries()) {
         const handler = deps.handlers.get(place.topic);
         if (!handler) continue;
         const source = partitionSource(deps, handler, place.partition);
-        // Joins may follow one another without a release between them that knew of all.
+        // A join may follow another without a release in between, so the partition's earlier owner here is ended
+        // first.
         partitions.get(idOf(place))?.lost.abort();
         void deps.relay.release(source);
         const held = newHeld(place, handler, source);
@@ -107,19 +110,19 @@ export function createAssignment(deps: AssignmentDeps, flow: Flow): Assignment {
         deps.followed.release(place);
         flow.pause(place);
       }
-      // A join may come from within a fetch, while batches of other fetches are being applied.
+      // A join may come during one fetch while batches of other fetches are still being applied.
       await Promise.allSettled(inHand);
       await Promise.all(all.map(({ source }) => deps.relay.release(source)));
     },
   };
 }
 
-/** Opens partitions, for as long as each is ours and however often that takes. */
+/** Opens partitions, retrying for as long as each is ours. */
 interface Opener {
   readonly open: (held: Held, readBounds?: () => Promise<PartitionBounds | undefined>) => void;
-  /** Looks anew at where a partition stands; nothing of it is consumed meanwhile. */
+  /** Checks anew where a partition stands; nothing of it is consumed meanwhile. */
   readonly reopen: (held: Held) => void;
-  /** Stops a partition until people let it go on; it looks again by itself, now and then. */
+  /** Stops a partition until an operator lets it go on; it is checked again at intervals. */
   readonly stop: (held: Held, error: PartitionStoppedError) => void;
 }
 
@@ -181,12 +184,12 @@ function createOpener(deps: AssignmentDeps, flow: Flow): Opener {
   };
 }
 
-/** Errors that the group's membership ends with: kafkajs joins again for them. */
+/** Errors that end the group membership: kafkajs joins again after them. */
 const isOfGroup = (error: unknown): boolean => error instanceof Error && error.name.startsWith('Kafka');
 
 /**
- * Whether a batch is what was to come next. Only of a compacted topic may offsets be missing; kafkajs, sent away from an
- * offset that is gone, begins anew at the other end without a word (tulios/kafkajs#1119).
+ * Whether a batch begins at the expected offset. Only a compacted topic may miss offsets; if the expected offset is
+ * gone, kafkajs silently begins anew at the other end (tulios/kafkajs#1119).
  */
 function follows(held: Held, first: bigint): boolean {
   const next = held.worker?.next() ?? first;

@@ -21,7 +21,7 @@ const values = [0n, ...powers.flatMap((power) => [power - 1n, power, power + 1n]
 ]);
 const all = [...values, 2n ** 63n - 1n, -(2n ** 63n)];
 
-/** Avro's own rule: zigzag, then seven bits a byte. */
+/** Avro's own encoding: zigzag, then seven bits a byte. */
 function bytesOf(value: bigint): number[] {
   let rest = BigInt.asUintN(64, (value << 1n) ^ (value >> 63n));
   const bytes: number[] = [];

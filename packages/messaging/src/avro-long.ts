@@ -1,6 +1,6 @@
 import avro from 'avsc';
 
-/** What avsc reads from and writes to. */
+/** The buffer that avsc reads from and writes to. */
 interface Tap {
   pos: number;
   readonly readLong: () => number;
@@ -12,7 +12,7 @@ interface Long {
   readonly _write: (tap: Tap, value: bigint) => void;
 }
 
-/** Within these avsc's own arithmetic is exact: twice the number is still a safe integer. */
+/** Within this bound avsc's own arithmetic is exact: twice the number is still a safe integer. */
 const EXACT_MAX = 2 ** 51;
 const EXACT_MAX_BIGINT = BigInt(EXACT_MAX);
 
@@ -29,7 +29,7 @@ const byBytes = avro.types.LongType.__with({
   compare: (left: bigint, right: bigint) => (left === right ? 0 : left < right ? -1 : 1),
 });
 
-// avsc's way for other kinds of long goes through a buffer for each number; that is left to the numbers that need it.
+// avsc copies each custom long through a buffer. Only the numbers that need it go that slow way.
 const slow = byBytes as unknown as Long;
 
 const quick: Long = {
@@ -47,7 +47,7 @@ const quick: Long = {
   },
 };
 
-/** Whole numbers of 64 bits as bigint: no amount is ever rounded on its way. */
+/** 64-bit integers as bigint, so that no amount is ever rounded. */
 export const longAsBigint: avro.Type = Object.freeze(
   Object.assign(Object.create(byBytes) as typeof byBytes, quick),
 );

@@ -7,7 +7,7 @@ import type { PartitionWorker } from './partition.ts';
 import type { Opening } from './partition-opening.ts';
 import type { StoppedPartitions } from './stopped-partitions.ts';
 
-/** What consuming a batch needs. */
+/** The dependencies of consuming a batch. */
 export interface BatchDeps {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -16,27 +16,33 @@ export interface BatchDeps {
   readonly stopped: StoppedPartitions;
 }
 
-/** A partition in our hands, from its assignment on. */
+/** A partition that this process owns, from its assignment on. */
 export interface Held extends Opening {
   readonly lost: AbortController;
-  /** Of the partition, not of its worker: one that was stopped for it looks again, and parks no more than before. */
+  /**
+   * Belongs to the partition, not to its worker: a partition stopped for too many parked messages is opened again,
+   * and must not start counting anew.
+   */
   readonly row: ParkedRow;
   worker: PartitionWorker | undefined;
-  /** Whether it is stopped for its position: then opening it is what lets it go on, and else what is applied. */
+  /**
+   * Whether it is stopped because its position does not fit. If so, opening it lets it go on; if not, applying a
+   * message does.
+   */
   isMisfit: boolean;
 }
 
-/** The consumer is stopping, or its partition is somebody else's: nothing more is to be done with it. */
+/** The consumer is stopping, or its partition has another owner: its work ends here. */
 export class LostPartitionError extends Error {
   override readonly name = 'LostPartitionError';
 }
 
-/** The pauses between the tries of what passes. */
+/** The pauses between the retries of transient faults. */
 export const RETRY_PAUSE_MS = { first: 100, last: 5_000 } as const;
 const HEARTBEAT_PAUSE_MS = 500;
 const CHUNKS_UNSENT_MAX = 4;
 
-/** Applies a batch in chunks; resolves once what they emit has arrived. */
+/** Applies a batch in chunks; resolves once the events that they emit are in Kafka. */
 export async function consumeBatch(
   deps: BatchDeps,
   held: Held,
@@ -52,11 +58,11 @@ export async function consumeBatch(
     const chunk = batch.messages.slice(start, end);
     const following = batch.messages.slice(end, end + deps.chunkMessagesMax);
     const { sent } = await persist(deps, held, payload, () => worker.apply(chunk, following));
-    // Awaited below; what is dropped meanwhile is noticed there.
+    // Awaited below; this only keeps the rejection of a dropped promise from being unhandled.
     sent.catch(() => undefined);
     unsent.push(sent);
     deps.applied(batch.topic, chunk.length);
-    // What comes next was what stopped it, if anything did.
+    // A chunk was applied, so whatever had stopped the partition is over.
     deps.stopped.delete(held.place);
     if (unsent.length >= CHUNKS_UNSENT_MAX) await withHeartbeats(deps.clock, held, payload, unsent.shift());
     const last = chunk.at(-1);
@@ -67,7 +73,7 @@ export async function consumeBatch(
   await withHeartbeats(deps.clock, held, payload, Promise.all(unsent));
 }
 
-/** Waits for Kafka without losing the membership meanwhile; a rebalance ends the waiting. */
+/** Waits for Kafka while it keeps sending heartbeats; a rebalance ends the waiting. */
 async function withHeartbeats(
   clock: Clock,
   { lost }: Pick<Held, 'lost'>,
@@ -89,7 +95,7 @@ async function withHeartbeats(
   }
 }
 
-/** Retries a transient fault in place for as long as the partition is ours, with a heartbeat between the tries. */
+/** Retries a transient fault in place for as long as the partition is ours, with a heartbeat between the retries. */
 async function persist<Value>(
   deps: BatchDeps,
   { lost }: Pick<Held, 'lost'>,

@@ -1,7 +1,7 @@
 import { varIntReader, varIntSize, writeVarInt } from '@pesewa/kafka';
 import { Binary, type Collection } from 'mongodb';
 
-/** A message as it will stand in Kafka; its bytes are born in the transaction. */
+/** A message as Kafka will store it; its bytes are written inside the transaction. */
 export interface EncodedMessage {
   readonly topic: string;
   readonly key: string;
@@ -24,11 +24,14 @@ export interface BundleDocument {
   /** How many messages are packed. */
   readonly count: number;
   readonly topics: readonly string[];
-  /** For each message the number of its topic, the length of its body, and the body: what Kafka will hold. */
+  /** For each message: the number of its topic, the length of its body, and the body as Kafka will store it. */
   readonly packed: Binary;
 }
 
-/** A bundle as it is stored: packed, because thousands of small fields cost more than the messages themselves. */
+/**
+ * Builds the stored form of a bundle. It is packed, because thousands of small fields would cost more than the
+ * messages themselves.
+ */
 export function packBundle({ _id, messages, createdAt }: Bundle): BundleDocument {
   const topics: string[] = [];
   let bytes = 0;
@@ -47,7 +50,7 @@ export function packBundle({ _id, messages, createdAt }: Bundle): BundleDocument
   return { _id, createdAt, count: messages.length, topics, packed: new Binary(packed) };
 }
 
-/** A bundle as it was before it was stored. */
+/** Rebuilds a bundle from its stored form. */
 export function unpackBundle({ _id, createdAt, count, topics, packed }: BundleDocument): Bundle {
   const bytes = Buffer.from(packed.buffer);
   const reader = varIntReader(bytes, 0);
@@ -81,25 +84,25 @@ export function bundleId(source: string, sequence: number, part = 0): string {
   return part === 0 ? id : `${id}.${String(part).padStart(PART_DIGITS, '0')}`;
 }
 
-/** Below what a broker takes for one batch of one partition (1 MiB), even if all of it goes to one. */
+/** Less than a broker's limit for one batch of one partition (1 MiB), even if all of it goes to one partition. */
 export const BUNDLE_BYTES_MAX = 900 * 1_024;
 
-/** What a record takes beside its body, at most: its length, attributes and deltas. */
+/** The most that a record takes in addition to its body: its length, attributes and deltas. */
 const OVERHEAD_BYTES = 16;
 
-/** What a message takes on its way to Kafka, at most. */
+/** The most bytes that a message takes on its way to Kafka. */
 function sizeOf(message: EncodedMessage): number {
   return message.body.length + OVERHEAD_BYTES;
 }
 
-/** What messages take on their way to Kafka, at most. */
+/** The most bytes that messages take on their way to Kafka. */
 export function bytesOf(messages: readonly EncodedMessage[]): number {
   let bytes = 0;
   for (const message of messages) bytes += sizeOf(message);
   return bytes;
 }
 
-/** Cuts the messages of a transaction into bundles that a broker takes, in their order. */
+/** Cuts the messages of a transaction into bundles that a broker accepts, in their order. */
 export function cutBundles(
   origin: { readonly source: string; readonly sequence: number },
   messages: readonly EncodedMessage[],
@@ -125,12 +128,14 @@ export function cutBundles(
     room -= bytes;
     end += 1;
   }
-  // Nearly always all of them: then nothing is copied.
+  // Nearly always one bundle has all of them, and nothing is copied.
   if (end > first) add(first === 0 ? messages : messages.slice(first));
   return bundles;
 }
 
-/** The source of a process's group commits of one name; a partition's source is its group, topic and number. */
+/**
+ * The source of a process's group commits with one name. A partition's source is its group, topic and number instead.
+ */
 export function commitSource(name: string, owner: string): string {
   return `commit/${name}/${owner}`;
 }
@@ -140,17 +145,17 @@ export function sourceOf(id: string): string {
   return id.slice(0, id.lastIndexOf('#'));
 }
 
-/** The process whose group commits a source holds. */
+/** The process that made the group commits of a source. */
 export function ownerOf(source: string): string {
   return source.slice(source.lastIndexOf('/') + 1);
 }
 
-/** Whether the sweeper stands behind a bundle; a partition's bundle has none but the partition's owner. */
+/** Whether the sweeper may send a bundle; a partition's bundles are sent by the partition's owner only. */
 export function isSwept(id: string): boolean {
   return id.startsWith('commit/');
 }
 
-/** The filter of the bundles of all group commits: those that no partition's next owner takes over. */
+/** The filter for the bundles of all group commits, which is all bundles but those of partitions. */
 export const commitBundles = { _id: { $gte: 'commit/', $lt: 'commit0' } };
 
 /** The filter of all bundles of one source. */

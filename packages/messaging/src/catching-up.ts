@@ -6,10 +6,11 @@ import type { ConsumerOffset } from './offsets.ts';
 const LOOK_PAUSE_MS = 100;
 
 /**
- * Builds what waits until a consumer group has applied every message that topics, by their full names, hold now; it gives
- * false where it has not in time.
+ * Builds a function that waits until a consumer group has applied every message that the topics, given by full name,
+ * hold now; it gives false if that takes too long.
  *
- * Whoever compares a projection with the world outside asks this first: else the projection's lag looks like a difference.
+ * A comparison of a projection with the world outside needs this first: else the projection's lag looks like a
+ * difference.
  */
 export function createCatchingUp(options: {
   readonly positions: Pick<Positions, 'ends'>;

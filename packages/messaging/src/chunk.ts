@@ -9,30 +9,30 @@ import { PartitionStoppedError } from './partition-stopped.ts';
 import type { Reading, TopicHandler } from './received.ts';
 import type { Transact } from './transact.ts';
 
-/** What committing chunks needs to know of the consumer. */
+/** What committing chunks needs from the consumer. */
 export interface ChunkDeps extends ParkingDeps {
   readonly transact: Transact;
   readonly offsets: Collection<ConsumerOffset>;
   readonly owner: string;
-  /** After how many parked messages in a row a partition stops. */
+  /** The number of messages parked in a row at which a partition stops. */
   readonly parkedInARowMax: number;
 }
 
-/** When the events of a committed chunk have reached Kafka. */
+/** A promise that resolves when the events of a committed chunk are in Kafka. */
 export interface Sent {
   readonly sent: Promise<void>;
 }
 
-/** Commits what was read of one partition: effects, parked messages and the offset in one transaction. */
+/** Commits chunks of one partition: effects, parked messages and the offset in one transaction. */
 export interface Chunks {
   readonly commit: (
     readings: readonly Reading[],
     from: bigint,
     to: bigint,
-    /** Work for the time in which the database commits; it must not fail. */
+    /** `meanwhile` runs while the database commits; it must not fail. */
     meanwhile?: () => void,
   ) => Promise<Sent>;
-  /** The same for one message; if the handler fails on it for good, it is parked. */
+  /** The same for one message, which is parked if its handler fails on it for good. */
   readonly commitSingly: (reading: Reading | undefined, from: bigint, to: bigint) => Promise<Sent>;
 }
 
@@ -41,10 +41,16 @@ interface Place {
   readonly partition: number;
 }
 
-/** How many messages of a partition were parked since the last one that was applied: it outlives what counts it. */
+/**
+ * How many messages of a partition were parked since the last one that was applied. It outlives the partition's
+ * worker.
+ */
 export interface ParkedRow {
   count: number;
-  /** The message whose failure was told of last: one that stops its partition fails again and again. */
+  /**
+   * The last message whose failure was logged: one that stops its partition fails again and again, and is logged
+   * once.
+   */
   toldOf?: bigint;
 }
 
@@ -64,7 +70,8 @@ export function createChunks(
     to: bigint,
     meanwhile: () => void = () => undefined,
   ): Promise<Sent> {
-    // What is behind it may build on it: the caller commits what is before it, and nothing else.
+    // Later messages may depend on one of an unknown type, so the chunk fails and the caller commits only the
+    // messages before it.
     for (const reading of readings)
       if (reading.kind === 'unknown') throw unknownType(deps.group, place, reading);
     const move = { id: source, from, to, owner: deps.owner };
@@ -92,7 +99,7 @@ export function createChunks(
           if (wanted.length < readings.length)
             deps.logger.info({ topic: topicName, partition }, 'discarded events came again, without effect');
         });
-        // Once what is written now is on its way to the server.
+        // Runs once the writes of this transaction are on their way to the server.
         setImmediate(meanwhile);
       });
     try {
@@ -120,13 +127,13 @@ export function createChunks(
   return { commit, commitSingly };
 }
 
-/** What is left of readings without the events that operators have discarded, of which there are hardly ever any. */
+/** The readings without the events that operators have discarded, of which there are hardly ever any. */
 function withoutDiscarded(readings: readonly Reading[], ids: readonly string[]): readonly Reading[] {
   if (ids.length === 0) return readings;
   return readings.filter((reading) => reading.kind !== 'event' || !ids.includes(reading.event.eventId));
 }
 
-/** Hands the events over to their handler; gives what is to be parked, with the reasons. */
+/** Hands the events to their handler; gives the readings to park, with the reasons. */
 export async function handOver(
   handler: TopicHandler,
   partition: number,
@@ -141,7 +148,7 @@ export async function handOver(
   const reasons = new Map<Reading, string>();
   if (events.length > 0) {
     const { session, afterCommit } = transaction;
-    // What an event causes belongs to its trace.
+    // An event belongs to the trace of the event that caused it.
     const traces = new Map(events.map(({ eventId, traceparent }) => [eventId, traceparent]));
     const emit = (event: OutgoingEvent) =>
       transaction.emit(event, event.causationId === null ? undefined : traces.get(event.causationId));
@@ -172,8 +179,8 @@ function unknownType(
 }
 
 /**
- * How many messages are parked in a row after these readings: what is handled is no fault of the messages before it.
- * Many in a row are no fault of the messages at all, but ours; then the next one is not parked (ADR 39).
+ * How many messages are parked in a row after these readings; a handled message begins the count anew. Many in a row
+ * are a fault of ours and not of the messages; then the next one is not parked (ADR 39).
  */
 function countInARow(
   { group, parkedInARowMax }: Pick<ChunkDeps, 'group' | 'parkedInARowMax'>,
@@ -195,10 +202,10 @@ function countInARow(
   return inARow;
 }
 
-/** Whether the error says that the partition must be looked at anew, or that the fault will pass. */
+/** Whether the error means that the partition must be checked anew, or that the fault is transient. */
 export const mustStop = (error: unknown): boolean => error instanceof FencedError || isTransient(error);
 
-/** Faults of the connection or the cluster: they pass, so the chunk is retried in place. */
+/** Whether the error is a transient fault of the connection or the cluster; the chunk is then retried in place. */
 export function isTransient(error: unknown): boolean {
   return (
     isPassing(error) ||

@@ -11,7 +11,7 @@ interface Job extends Claimable {
   readonly lane?: string;
 }
 
-/** What MongoDB's profiler tells of an operation. */
+/** An operation as MongoDB's profiler records it. */
 interface Profiled {
   readonly op: string;
   readonly command: { readonly projection?: { readonly _id?: unknown } };
@@ -42,7 +42,7 @@ beforeEach(() => jobs.deleteMany({}));
 afterAll(() => resources.disposeAsync());
 
 const named = (index: number) => `j-${String(index).padStart(4, '0')}`;
-/** Jobs that became due one after another, the newest of them just now. */
+/** Inserts jobs that became due one after another, the last of them just now. */
 async function insert(count: number, lane = 'a'): Promise<readonly string[]> {
   const nowMs = systemClock.nowMs();
   const records = Array.from({ length: count }, (_, index) => ({
@@ -62,7 +62,7 @@ const rules = (change: Partial<ClaimRules<Job>> = {}): ClaimRules<Job> => ({
   ids,
   ...change,
 });
-/** The jobs, whose updates come to something else. */
+/** The jobs, with a different `updateMany`. */
 const withUpdate = (updateMany: typeof jobs.updateMany): typeof jobs =>
   Object.assign(Object.create(jobs) as typeof jobs, { updateMany });
 const claimedBy = async (claim: ReturnType<typeof createClaimer<Job>>, room: number) =>
@@ -120,7 +120,7 @@ describe('what goes first', () => {
       })),
     );
     const claim = createClaimer(rules({ first: 'halves', clock: clockAhead(3_000) }));
-    // The first look tells how far it is ahead.
+    // The first claim finds out how far it is ahead.
     expect(await claimedBy(claim, 4)).toEqual(all.slice(0, 2));
     expect(await claimedBy(claim, 4)).toEqual([...all.slice(2, 4), ...all.slice(18)]);
   });

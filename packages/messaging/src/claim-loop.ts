@@ -7,18 +7,24 @@ import { type Loop, startLoop } from './loop.ts';
 /** How a claim loop works. */
 export interface ClaimOptions<Record extends Claimable> extends ClaimRules<Record> {
   readonly name: string;
-  /** Whether anything is to be claimed now; always, where it is left out. Asked before each claim. */
+  /** Whether anything may be claimed now, asked before each claim; always, if left out. */
   readonly mayClaim?: () => boolean;
-  /** The longest that one piece of work may take; the lease must outlast it. */
+  /** The maximum time that one piece of work may take; the lease must be longer. */
   readonly workTimeoutMs: number;
   readonly batchMax: number;
   readonly concurrencyMax: number;
   readonly pauseMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Hears of every look for due records: how many were claimed, and whether the pace left others waiting. */
+  /**
+   * Called after every search for due records, with how many were claimed and whether the rate limit left others
+   * waiting.
+   */
   readonly claimed?: (records: number, isPaced: boolean) => void;
-  /** Gets when the record was claimed at the earliest, by `clock`: the claim's age is told on one clock. */
+  /**
+   * Does the work. `claimedAtMs` is the earliest time by `clock` at which the record can have been claimed, so that
+   * the claim's age is measured by one clock.
+   */
   readonly work: (record: WithId<Record>, claim: string, claimedAtMs: number) => Promise<void>;
 }
 
@@ -53,7 +59,7 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
       for (const record of records) begin(record, token, claimedAtMs);
       options.claimed?.(records.length, isPaced);
       if (!options.pace || !isPaced) return more;
-      // Nothing that wakes us makes turns come sooner.
+      // After a rate limit waking up is useless: no turns come sooner.
       await options.clock.sleep(Math.min(options.pace.againMs, options.pauseMs), signal);
       return true;
     },

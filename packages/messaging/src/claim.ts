@@ -4,36 +4,36 @@ import type { Collection, Document, Filter, WithId } from 'mongodb';
 /** The fields that claimable records share. */
 export interface Claimable {
   readonly _id: string;
-  /** When the record is next due; moving it forward is the lease. Absent once nothing is left to do. */
+  /** When the record is next due; moving it forward is the lease. Absent once the record needs no more work. */
   readonly dueAt?: Date;
-  /** The token of the latest claim; what a worker finishes must still carry it. */
+  /** The token of the latest claim; a worker may finish only a record that still has its token. */
   readonly claim?: string;
 }
 
-/** A rate that several loops keep together. */
+/** A rate limit that several loops share. */
 export interface ClaimPace {
-  /** Takes so many turns as there are, at most those wanted. */
+  /** Takes as many turns as there are, at most `wanted`. */
   readonly take: (wanted: number) => Promise<number>;
-  /** Gives back turns for which nothing was claimed: others were quicker. */
+  /** Returns turns for which nothing was claimed because others were quicker. */
   readonly giveBack: (unused: number) => Promise<void>;
-  /** When to look again where turns have run out; milliseconds. */
+  /** When to try again after turns have run out; milliseconds. */
   readonly againMs: number;
 }
 
 /** How records are claimed. */
 export interface ClaimRules<Record extends Claimable> {
   readonly collection: Collection<Record>;
-  /** Which records are open to claiming; served by an index that ends in `dueAt`, or in `dueAt` and `_id`. */
+  /** Which records can be claimed; needs an index that ends in `dueAt`, or in `dueAt` and `_id`. */
   readonly open: Filter<Record>;
   /** Further aggregation `$set` fields that the claim writes, such as the next state. */
   readonly mark?: Document;
   /**
-   * What goes first where more is due than can be claimed: `oldest` (the default), or `halves`, the newest of what has
-   * been due for less than half a minute, up to half of the batch, and the oldest otherwise: a backlog keeps nothing new
-   * waiting, and goes in order itself.
+   * Which records go first if more are due than can be claimed. `oldest` is the default. `halves` gives up to half of
+   * the batch to the newest of those due for less than half a minute, and the rest to the oldest: a backlog delays no
+   * new record and is itself worked off in order.
    */
   readonly first?: 'oldest' | 'halves';
-  /** How often anything may be claimed; as often as there is room, where it is left out. */
+  /** The rate limit on claims; without it as many are claimed as there is room for. */
   readonly pace?: ClaimPace;
   readonly leaseMs: number;
   readonly clock: Pick<Clock, 'nowMs'>;
@@ -43,16 +43,16 @@ export interface ClaimRules<Record extends Claimable> {
 /** What was claimed. */
 export interface Batch<Record extends Claimable> {
   readonly token: string;
-  /** When it was claimed at the earliest, by our own clock. */
+  /** The earliest time at which it can have been claimed, by our own clock. */
   readonly claimedAtMs: number;
   readonly records: readonly WithId<Record>[];
   /** Whether more may be due. */
   readonly more: boolean;
-  /** Whether less was claimed than is due, since turns ran out. */
+  /** Whether fewer were claimed than are due because turns ran out. */
   readonly isPaced: boolean;
 }
 
-/** What is due for longer is no longer fresh: it is part of the backlog, and goes in its order. */
+/** A record due for longer than this is not fresh any more: it belongs to the backlog and goes in its order. */
 const FRESH_MS = 30_000;
 
 /** Claims batches of due records by moving `dueAt` forward, by the server's clock; never more than `room` at once. */
@@ -60,8 +60,8 @@ export function createClaimer<Record extends Claimable>(
   rules: ClaimRules<Record>,
 ): (room: number) => Promise<Batch<Record>> {
   const { collection, clock } = rules;
-  // What is found is due by the server's clock, as far as the newest claim told it: were ours ahead, the newest of what
-  // we find would not be due there, and could not be claimed.
+  // Records are searched by the server's clock, as the newest claim showed it. If we searched by a clock that is
+  // ahead, the newest records found would not be due on the server yet and could not be claimed.
   let serverAheadMs = 0;
   let newestIsNext = true;
 
@@ -69,7 +69,7 @@ export function createClaimer<Record extends Claimable>(
     idsOf(collection, due, direction, limit);
 
   const halves = async (dueUntilMs: number, oldest: readonly string[], granted: number) => {
-    // Of an odd number, the two ends get the larger half in turn: a pace of one at a time serves both.
+    // If the number is odd, the two ends get the larger half in turn, so that a limit of one at a time serves both.
     const share = newestIsNext ? Math.ceil(granted / 2) : Math.floor(granted / 2);
     newestIsNext = !newestIsNext;
     const fresh = {
@@ -93,7 +93,8 @@ export function createClaimer<Record extends Claimable>(
     try {
       await collection.updateMany(stillDue, [{ $set: { ...rules.mark, ...lease } }], { hint: { _id: 1 } });
     } catch (error) {
-      // The driver does not repeat it: what it came to before the connection broke is ours all the same.
+      // The driver does not retry this update. Records that it changed before the connection broke are ours all the
+      // same.
       const records = await readClaimed();
       if (records.length === 0) throw error;
       return records;
@@ -115,7 +116,8 @@ export function createClaimer<Record extends Claimable>(
     const due = { ...rules.open, dueAt: { $lte: new Date(dueUntilMs) } } as Filter<Record>;
     const oldest = await find(due, 1, room);
     if (oldest.length === 0) {
-      // What was learned may hold no more: our clock may have been set since, and nothing would be found for as long.
+      // The measured difference may be wrong by now, because our clock may have been set since; without this nothing
+      // might be found until it catches up.
       serverAheadMs = 0;
       return { token, claimedAtMs: nowMs, records: [], more: false, isPaced: false };
     }
@@ -128,14 +130,14 @@ export function createClaimer<Record extends Claimable>(
     const claimedAtMs = clock.nowMs();
     const records = await write(due, chosen, token);
     learn(records, claimedAtMs, clock.nowMs());
-    // What is claimed is worked on whatever becomes of the turns: those that are lost only slow us down.
+    // Claimed records are worked on even if turns can't be given back: lost turns only slow us down.
     if (granted > records.length) await rules.pace?.giveBack(granted - records.length).catch(() => undefined);
-    // Where others were quicker, there is nothing that we would have to hurry for.
+    // If others were quicker, there is no reason to claim again at once.
     return { token, claimedAtMs, records, more: isFull && records.length === chosen.length, isPaced };
   };
 }
 
-/** The ids of so many records, from one end: what the index holds, so that no document is read. */
+/** The ids of so many records, from one end of the index; it holds all that is read, so no document is read. */
 async function idsOf<Record extends Claimable>(
   collection: Collection<Record>,
   due: Filter<Record>,
@@ -147,7 +149,7 @@ async function idsOf<Record extends Claimable>(
     .project<{ _id: string }>({ _id: 1 })
     .sort({ dueAt: direction })
     .limit(limit)
-    // All in the one answer, which otherwise holds the first 101.
+    // One answer holds all of them; by default it would hold the first 101.
     .batchSize(limit)
     .toArray();
   return found.map(({ _id }) => _id);

@@ -11,7 +11,7 @@ beforeAll(async () => {
   config = await prepareTestNames(['clocked']);
 });
 
-/** A clock that can be wrong, and whose pauses are short. */
+/** A clock that can be wrong and whose pauses are short. */
 function oddClock(offByMs = 0) {
   const odd = { offByMs };
   const clock = {

@@ -4,8 +4,8 @@ import type { MongoClient } from 'mongodb';
 import { type Loop, startLoop } from './loop.ts';
 
 /**
- * How far our clock may be from the database's: what is written by two processes must stay comparable (ADR 16). The
- * clocks of two processes may so be twice as far from each other.
+ * How far our clock may be from the database's, so that times written by two processes stay comparable (ADR 16). The
+ * clocks of two processes may therefore differ by twice as much.
  */
 export const CLOCK_SKEW_MAX_MS = 5_000;
 
@@ -17,8 +17,8 @@ class ClockSkewError extends Error {
 }
 
 /**
- * How far our clock is ahead of the server's, in milliseconds; behind is below zero, and what the round trip may hide
- * is none.
+ * How far our clock is ahead of the server's, in milliseconds; negative if it is behind. A difference that the round
+ * trip could explain counts as 0.
  */
 export async function measureClockSkewMs(client: MongoClient, clock: Pick<Clock, 'nowMs'>): Promise<number> {
   const askedMs = clock.nowMs();
@@ -39,18 +39,18 @@ export function refuseClockSkew(skewMs: number): void {
   );
 }
 
-/** The clock's health: compared at intervals, and told to whoever asks in between. */
+/** Compares the clocks at intervals; readiness checks read the newest result. */
 export interface ClockGuard extends Loop {
-  /** Throws while the newest comparison has found the clocks too far apart. */
+  /** Throws if the newest comparison found the clocks too far apart. */
   readonly check: () => void;
 }
 
-/** Compares the clocks every twenty seconds; a database that does not answer is somebody else's to report. */
+/** Compares the clocks every twenty seconds. A database that does not answer is reported by other checks. */
 export function startClockGuard(options: {
   readonly measure: () => Promise<number>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Hears of every comparison that finds them too far apart. */
+  /** Called for every comparison that finds the clocks too far apart. */
   readonly skewed: (error: Error) => void;
 }): ClockGuard {
   let newestMs = 0;

@@ -15,17 +15,17 @@ import { explainRefusal, openRegistry, type RegistryConnection } from './registr
 const MAGIC_BYTE = 0;
 const HEADER_BYTES = 5;
 
-/** A message that is not what its registered schema says. */
+/** A message that does not match its registered schema. */
 export class UndecodableError extends Error {
   override readonly name = 'UndecodableError';
 }
 
-/** The registry does not say what a schema is: it will. */
+/** The registry can't be asked for a schema now; the same request may succeed later. */
 export class RegistryAwayError extends Error {
   override readonly name = 'RegistryAwayError';
 }
 
-/** An event as it was decoded: its full record name and its payload. */
+/** A decoded event: its full record name and its payload. */
 export interface Decoded {
   readonly type: string;
   readonly payload: unknown;
@@ -35,12 +35,12 @@ export interface Decoded {
 export interface Codec {
   readonly encode: (topicName: string, type: string, payload: unknown) => Buffer;
   /**
-   * Encodes into a buffer from a place on; gives the place behind it, or, below zero, by how many bytes the buffer is
-   * too short.
+   * Encodes into a buffer from an offset on. Gives the offset behind the last byte or, as a negative number, how many
+   * bytes the buffer is too short.
    */
   readonly encodeInto: (target: EncodeTarget, topicName: string, type: string, payload: unknown) => number;
   readonly decode: (bytes: Buffer) => Promise<Decoded>;
-  /** The same at once; undefined where the registry must be asked for the schema first. */
+  /** Decodes without waiting; undefined if the registry must be asked for the schema first. */
   readonly decodeKnown: (bytes: Buffer) => Decoded | undefined;
 }
 
@@ -61,7 +61,7 @@ interface Writer {
   readonly read: (bytes: Buffer) => unknown;
 }
 
-/** Looks up the ids of our schemas and reads whatever older or newer form a message was written in. */
+/** Looks up the ids of our schemas. Messages written with an older or newer schema can be decoded too. */
 export async function openCodec(
   options: RegistryConnection & {
     readonly topicPrefix: string;
@@ -130,7 +130,7 @@ interface Encoder {
   readonly type: avro.Type;
 }
 
-/** Looks up what we write: gives the way to the encoder of a topic and a type. */
+/** Looks up the schemas that we write; gives a function that finds the encoder of a topic and a type. */
 async function loadEncoders(
   registry: SchemaRegistry,
   options: { readonly topicPrefix: string; readonly produces: readonly Topic[] },
@@ -183,7 +183,10 @@ function isUnknownSchema(error: unknown): boolean {
   return error instanceof Error && 'status' in error && error.status === 404;
 }
 
-/** Registers every schema under its subject as FULL_TRANSITIVE; an incompatible change is refused by name. */
+/**
+ * Registers every schema under its subject as FULL_TRANSITIVE. An incompatible change is refused, with an error that
+ * names the schema.
+ */
 export async function registerSchemas(
   options: RegistryConnection & {
     readonly topicPrefix: string;

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { StartProblem } from '@pesewa/kafka';
 import type { Document, IndexDescription } from 'mongodb';
 
-/** A collection that a service keeps, and what the server must know of it. */
+/** A collection that a service keeps, with the server's settings for it. */
 export interface CollectionSchema {
   readonly name: string;
   readonly indexes?: readonly IndexDescription[];
-  /** What every document must be like; the server refuses others. */
+  /** The rule that every document must match; the server refuses others. */
   readonly validator?: Document;
-  /** Set where the newest documents alone are kept, so many. */
+  /** Set if only the newest documents are kept, up to this size and number. */
   readonly capped?: { readonly bytes: number; readonly documents: number };
 }
 
@@ -19,12 +19,12 @@ export interface FoundCollection {
   readonly indexes: readonly IndexDescription[];
 }
 
-/** A message that waits for people is kept for as long as it waits. */
+/** The states in which a parked message may expire; one that still waits for an operator is kept. */
 const decided = ['replayed', 'discarded'] as const;
-/** Longer than any topic keeps an event: until then a discarded one may come again. */
+/** Longer than any topic keeps an event: until then a discarded event may come again. */
 const PARKED_KEPT_S = 400 * 86_400;
 
-/** What stands between Kafka and every service, in its own database. */
+/** The collections that messaging needs in every service's own database. */
 const messagingCollections: readonly CollectionSchema[] = [
   { name: 'outbox' },
   { name: 'consumer_offsets' },
@@ -45,12 +45,12 @@ const messagingCollections: readonly CollectionSchema[] = [
   },
 ];
 
-/** All collections of a service's database: its own, and those of the road to Kafka. */
+/** All collections of a service's database: its own and those of messaging. */
 export function allCollections(own: readonly CollectionSchema[] = []): readonly CollectionSchema[] {
   return [...own, ...messagingCollections];
 }
 
-/** What a database lacks of what is declared, one problem for each thing; what it has beyond that is nobody's concern. */
+/** What a database lacks of the declared collections, one problem for each thing; anything beyond them is ignored. */
 export function collectionProblems(
   database: string,
   declared: readonly CollectionSchema[],
@@ -81,7 +81,7 @@ function indexProblems(
 ): readonly string[] {
   return indexes.flatMap((declared) => {
     const fields = fieldsOf(declared);
-    // Several indexes may have the same fields, each over a part of the records.
+    // Several indexes may have the same fields, each for a part of the records.
     const same = standing.filter((index) => isDeepStrictEqual(fieldsOf(index), fields));
     const shown = `${name}: the index ${fields.map(([field, way]) => `${field}:${String(way)}`).join(',')}`;
     if (same.length === 0) return [`${shown} is missing`];
@@ -91,12 +91,12 @@ function indexProblems(
   });
 }
 
-/** The fields of an index in their order, which counts. */
+/** The fields of an index; their order counts. */
 function fieldsOf({ key }: IndexDescription): readonly (readonly [string, unknown])[] {
   return (key instanceof Map ? [...key] : Object.entries(key)).map(([field, way]) => [field, Number(way)]);
 }
 
-/** What makes two indexes of the same fields different ones. */
+/** The options in which two indexes of the same fields can differ. */
 function behaviourOf(index: IndexDescription) {
   const { unique = false, partialFilterExpression = {}, expireAfterSeconds } = index;
   return {

@@ -2,7 +2,7 @@ import type { PartitionBounds, Place, Positions } from '@pesewa/kafka';
 import { type Clock, withDeadline } from '@pesewa/kernel';
 import { Gauge, type Registry } from 'prom-client';
 
-/** The partitions that a process has in its hands, each with the offset that comes next where it is known. */
+/** The partitions that a process owns, each with its next offset if that is known. */
 export interface FollowedPartitions {
   readonly follow: (place: Place, next: () => bigint | undefined) => void;
   readonly release: (place: Place) => void;
@@ -11,8 +11,8 @@ export interface FollowedPartitions {
 const READ_TIMEOUT_MS = 1_000;
 
 /**
- * Registers the gauge `consumer_lag_messages`: how many messages of each topic wait to be applied, in the partitions that this
- * process has. Kafka is asked at each scrape; nothing where it does not tell in time.
+ * Registers the gauge `consumer_lag_messages`: how many messages of each topic wait to be applied, in the partitions
+ * that this process owns. Kafka is asked at each scrape; without an answer in time there is no value.
  */
 export function gaugeLag(options: {
   readonly positions: Pick<Positions, 'bounds'>;
@@ -27,7 +27,7 @@ export function gaugeLag(options: {
   const lagOf = (bounds: PartitionBounds): number => {
     const { low, high, committed = low } = bounds;
     const next = followed.get(idOf(bounds))?.next() ?? committed;
-    // Nobody waits for what Kafka no longer keeps.
+    // Messages that Kafka has removed don't count as waiting.
     const first = next < low ? low : next;
     return Math.max(0, Number(high - first));
   };

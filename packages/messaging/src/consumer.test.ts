@@ -10,7 +10,7 @@ import { handleTopic } from './received.ts';
 const TOPIC = 'ledger.events.v1';
 const MINUTE_MS = 60_000;
 
-/** A member of a group as kafkajs runs it: a test says what it is given. */
+/** A group member in place of kafkajs's: the test decides what it is given. */
 function openKafka() {
   const listeners = new Map<string, (event: { readonly payload: object }) => void>();
   const started = Promise.withResolvers<(payload: EachBatchPayload) => Promise<void>>();
@@ -67,7 +67,7 @@ const payloadOf = (partition: number, offset: number): EachBatchPayload =>
     resolveOffset: () => undefined,
   }) as unknown as EachBatchPayload;
 
-/** A consumer of two partitions whose commits a test lets happen, and whose clock it moves. */
+/** A consumer of two partitions. The test lets its commits happen and moves its clock. */
 async function openConsumer({ readyOnceJoined = false, joins = true } = {}) {
   const cluster = openKafka();
   const health = createHealth();
@@ -118,13 +118,13 @@ async function openConsumer({ readyOnceJoined = false, joins = true } = {}) {
     ...cluster,
     consumer,
     released,
-    /** Has Kafka fail the consumer, which begins anew. */
+    /** Makes Kafka fail the consumer, which then begins anew. */
     crash: async () => {
       const lives = connect.mock.calls.length;
       cluster.crash();
       await vi.waitFor(() => expect(connect).toHaveBeenCalledTimes(lives + 1));
     },
-    /** Begins a batch; it stands still until its commit is let happen. */
+    /** Begins a batch, which waits until the test lets its commit happen. */
     begin: async (partition: number, offset = 0) => {
       commits.delete(partition);
       const done = eachBatch(payloadOf(partition, offset));
@@ -153,7 +153,7 @@ it('a batch that stands still is seen, however well those of other partitions mo
   stuck.commit();
   await stuck.done;
   expect(await failures()).toEqual({});
-  // Nothing in our hands: the silence is Kafka's, and a consumer that is well gives up and begins anew.
+  // Without a batch the silence is Kafka's. A healthy consumer gives up in time and begins anew.
   for (let minutes = 0; minutes < 30; minutes += 3) {
     pass(3 * MINUTE_MS);
     expect(await failures()).toEqual({});

@@ -13,40 +13,53 @@ import type { TopicHandler } from './received.ts';
 
 /** Options of {@link runConsumer}. */
 export interface ConsumerOptions extends Omit<AssignmentDeps, 'handlers'> {
-  /** A client for one life of a consumer: kafkajs's own restarts can leave one behind (tulios/kafkajs#1147). */
+  /**
+   * Makes the client of one consumer; each new consumer needs a new one, because kafkajs's own restarts can leave a
+   * consumer behind (tulios/kafkajs#1147).
+   */
   readonly connect: () => Kafka;
   readonly handlers: readonly TopicHandler[];
   readonly sessionTimeoutMs: number;
   readonly health: Health;
-  /** The process's monotonic clock: it goes on while the process sleeps. */
+  /** The process's monotonic clock, which also counts the time in which the process is suspended. */
   readonly monotonicMs: () => number;
-  /** Whether the process is not ready before it has joined its group for the first time; what comes later changes nothing. */
+  /**
+   * Whether the process becomes ready only when it has joined its group for the first time. Leaving the group later
+   * changes nothing.
+   */
   readonly readyOnceJoined: boolean;
 }
 
 const RESTART_PAUSE_MS = { first: 200, last: 5_000 } as const;
 const LIVED_WELL_MS = 60_000;
 const CLOSE_TIMEOUT_MS = 8_000;
-/** Several times what the client waits for an answer, its retries included: it gives up by then, and begins anew. */
+/**
+ * Several times the client's timeout for an answer, its retries included: a working consumer has given up and begun
+ * anew by then.
+ */
 const SILENCE_MAX_MS = 300_000;
-/** What our clock and the broker's may differ by, in the time of one session. */
+/** The share of a session's time that we rely on: our clock and the broker's may run at slightly different speeds. */
 const SESSION_SHARE_SURE = 0.9;
 
-/** What is known of the consumer's life. */
+/** Signs of life of the consumer. */
 interface Signs {
   joined: boolean;
   hasJoined: boolean;
-  /** When it was last born, or had an answer of Kafka, by the monotonic clock: a step of the other must not restart everything. */
+  /**
+   * When it last started or had an answer from Kafka, by the monotonic clock: a step of the wall clock must not restart
+   * all replicas.
+   */
   lastHeardMs: number;
-  /** The batches in our hands, each with when it was last heard of. */
+  /** The batches being consumed, each with the time of its last progress. */
   readonly batches: Set<{ lastSeenMs: number }>;
 }
 
 /**
- * Consumes a service's topics for as long as the process lives: chunks in one transaction each, positions in MongoDB.
+ * Consumes a service's topics for as long as the process lives: each chunk in one transaction, with positions in
+ * MongoDB.
  *
- * It outlives Kafka's absence, and takes nothing out of rotation meanwhile: a consumer that has died is replaced by a new
- * one. Whether the process is ready without ever having joined is the service's to say (ADR 52).
+ * It survives an absence of Kafka and does not make the process unready meanwhile: a failed consumer is replaced by a
+ * new one. The service chooses whether the process may become ready before it has joined for the first time (ADR 52).
  */
 export function runConsumer(options: ConsumerOptions): AsyncDisposable {
   const closing = new AbortController();
@@ -65,12 +78,12 @@ export function runConsumer(options: ConsumerOptions): AsyncDisposable {
     });
   }
   health.addLiveness(`consumer ${group}`, () => {
-    // Without a batch in our hands the silence is Kafka's, which a restart of ours does not end. Each batch is looked at by
-    // itself: one that stands still holds up its partition, however well the others move.
+    // Without a batch in progress the silence is Kafka's, and restarting us would not end it. Each batch is checked by
+    // itself, because one that hangs holds up its partition even if the others move.
     const stalledMs = Math.max(2 * options.sessionTimeoutMs, LIVED_WELL_MS);
     const sinceMs = clock.nowMs() - stalledMs;
     if ([...signs.batches].some(({ lastSeenMs }) => lastSeenMs < sinceMs)) throw new Error('stalled');
-    // One that has neither an answer nor given up within that time does nothing any more, whatever Kafka does.
+    // A consumer that has had no answer for this long and has not given up either is stuck, whatever Kafka does.
     if (signs.lastHeardMs < options.monotonicMs() - SILENCE_MAX_MS) throw new Error('silent');
   });
   const running = live(options, signs, closing.signal);
@@ -97,7 +110,7 @@ async function live(options: ConsumerOptions, signs: Signs, closing: AbortSignal
   }
 }
 
-/** One life of a consumer: gives what ended it. */
+/** Runs one consumer until it ends; gives the error that ended it. */
 async function consumeUntilCrash(
   options: ConsumerOptions,
   signs: Signs,
@@ -113,7 +126,7 @@ async function consumeUntilCrash(
     { ...options, handlers },
     {
       pause: ({ topic, partition }) => {
-        // A member that has stopped pauses nothing, and fetches nothing.
+        // kafkajs can't pause partitions of a member that has stopped, and such a member fetches nothing anyway.
         if (isMember) consumer.pause([{ topic, partitions: [partition] }]);
       },
       resumeAt: ({ topic, partition }, next) => {
@@ -147,7 +160,7 @@ async function consumeUntilCrash(
   return reason;
 }
 
-/** Has a batch consumed; it is heard of whenever it goes on, and whenever it waits for what is not in our hands. */
+/** Consumes a batch; each heartbeat, during the work or while waiting for Kafka, counts as progress. */
 async function watchBatch(
   { batches }: Signs,
   clock: Clock,
@@ -178,7 +191,7 @@ async function start(consumer: Consumer, names: string[], eachBatch: Assignment[
   });
 }
 
-/** Follows a consumer's events: how it lives, what it gets, and until when it can be sure of that. */
+/** Follows a consumer's events: its signs of life, the partitions it gets, and until when they are surely its own. */
 function watch(
   consumer: Consumer,
   options: ConsumerOptions,
@@ -191,7 +204,7 @@ function watch(
     options.ownership.sureUntil(heartbeatSentMs + options.sessionTimeoutMs * SESSION_SHARE_SURE);
   consumer.on(events.REQUEST, ({ payload }) => {
     signs.lastHeardMs = options.monotonicMs();
-    // The broker counts a session from the request's arrival, which is no earlier than its departure.
+    // The broker counts a session from when the request arrives. We count from when it was sent, which is never later.
     if (['Heartbeat', 'SyncGroup'].includes(payload.apiName))
       heartbeatSentMs = options.monotonicMs() - payload.duration;
   });

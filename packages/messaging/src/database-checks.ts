@@ -1,29 +1,29 @@
 import type { StartJudgement, StartProblem } from '@pesewa/kafka';
 import { type CollectionSchema, collectionProblems, type FoundCollection } from './collections.ts';
 
-/** What a server says of itself, and of one database. */
+/** What a server reports about itself and about one database. */
 export interface FoundServer {
   /** Its answer to `hello`. */
   readonly hello: { readonly setName?: unknown; readonly msg?: unknown };
-  /** Nothing where it does not say. */
+  /** Undefined if the server does not report it. */
   readonly transactionLifetimeS: number | undefined;
-  /** The name of the database, with the installation's prefix. */
+  /** The name of the database, including the installation's prefix. */
   readonly database: string;
   readonly collections: readonly FoundCollection[];
 }
 
-/** A killed process leaves its locks behind for so long (ADR 13). */
+/** The locks of a killed process last for so long (ADR 13). */
 const TRANSACTION_LIFETIME_S_MAX = 10;
 
-/** Whether a server has transactions: a member of a replica set has, and what stands before a sharded cluster. */
+/** Whether a server has transactions: members of a replica set and the routers of a sharded cluster have. */
 export function hasTransactions({ setName, msg }: FoundServer['hello']): boolean {
   return typeof setName === 'string' || msg === 'isdbgrid';
 }
 
-/** What one has to do where a server has none. */
+/** What to do if a server has no transactions. */
 export const REPLICA_SET_REMEDY = 'start mongod with --replSet and initiate the set';
 
-/** Whether money may be kept in what was found. */
+/** The problems because of which money must not be kept in this database. */
 export function judgeServer(
   { hello, transactionLifetimeS, database, collections }: FoundServer,
   declared: readonly CollectionSchema[],

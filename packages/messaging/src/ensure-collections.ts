@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Db, type Document, MongoServerError } from 'mongodb';
 import type { CollectionSchema, FoundCollection } from './collections.ts';
 
-/** Makes sure of collections, their bounds, validators and indexes; what is there already is left alone. */
+/** Creates collections with their bounds, validators and indexes; what exists already is not changed. */
 export async function ensureCollections(db: Db, declared: readonly CollectionSchema[]): Promise<void> {
   const standing = await readOptions(db);
   await Promise.all(declared.map((schema) => ensure(db, schema, standing.get(schema.name))));
 }
 
-/** What a database has of these collections. */
+/** Reads which of these collections a database has, and with what settings. */
 export async function readCollections(
   db: Db,
   declared: readonly CollectionSchema[],
@@ -33,7 +33,7 @@ async function ensure(db: Db, schema: CollectionSchema, standing: Document | und
     try {
       await db.createCollection(name, { ...bounds, ...(validator && { validator }) });
     } catch (error) {
-      // Another replica that starts at the same time made it, of the same declaration.
+      // Another replica that started at the same time has created it from the same declaration.
       if (!(error instanceof MongoServerError) || error.code !== NAMESPACE_EXISTS) throw error;
     }
   }

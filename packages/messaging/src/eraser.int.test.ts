@@ -45,7 +45,7 @@ const daysAgo = (days: number, state: Thing['state'] = 'ended'): Thing => ({
   name: 'Ama Mensah',
 });
 
-/** An eraser of one replica whose clock stands until it is moved. */
+/** An eraser of one replica whose clock moves only when the test moves it. */
 function openEraser(owner: string, aheadMs = 0) {
   const clock = { ...systemClock, nowMs: () => NOW_MS + aheadMs };
   return startEraser<Thing>(

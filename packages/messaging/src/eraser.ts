@@ -7,39 +7,40 @@ import { type Loop, startLoop } from './loop.ts';
 const PAUSE_MS = 3_600_000;
 const LEASE_MS = 60_000;
 const PAGE = 500;
-/** How many records may be open before the note; more hold it back. */
+/** How many open records may lie before the mark; if there are more, the mark stays where it is. */
 const OPEN_MAX = 10_000;
 
-/** Up to where records have been erased; `_id` is the collection's name. */
+/** How far records have been erased; `_id` is the collection's name. */
 interface MarkDocument {
   readonly _id: string;
-  /** The id of the newest record before which none is left to be erased, but for those that are still open. */
+  /** All records before this id are erased, except those that are still open. */
   readonly after: string;
-  /** The ids of these. */
+  /** The ids of those open records. */
   readonly open: readonly string[];
 }
 
-/** The collection in which an eraser notes how far it is. */
+/** The collection in which an eraser stores its mark. */
 export const ERASURES = 'erasures';
 
-/** What is erased of which records. */
+/** Which records lose which data, and when. */
 export interface Erasure<Record extends Document> {
   readonly collection: Collection<Record>;
-  /** The field with our own id, of which there is one index: it sorts by the time of birth. */
+  /** The field with our own id, which must have an index: it sorts by the time the record was made. */
   readonly by: keyof Record & string;
   readonly prefix: IdPrefix;
-  /** How long after its birth a record keeps what is erased then. */
+  /** How long after it was made a record keeps this data. */
   readonly keepMs: number;
-  /** Records that are not over: nothing of them is erased, however old they are. */
+  /** Records that are not finished: they lose nothing, however old they are. */
   readonly open: Filter<Record>;
-  /** Records that still have what is to be erased. */
+  /** Records that still have the data. */
   readonly whole: Filter<Record>;
   readonly erase: UpdateFilter<Record> | Document[];
 }
 
 /**
- * Erases what records may keep for a time only, oldest first, one replica at a time. It costs no field and no index: it goes
- * through the ids, and notes how far it is and what was still open before that, which each run looks at again.
+ * Erases data that records may keep only for a time: oldest records first, one replica at a time. It needs no field and
+ * no index of its own: it goes through the ids, and stores how far it is together with the records before that which
+ * were still open. Each run checks those again.
  */
 export function startEraser<Record extends Document>(
   deps: { readonly db: Db; readonly owner: string; readonly clock: Clock; readonly logger: Logger },
@@ -66,7 +67,7 @@ export function startEraser<Record extends Document>(
   });
 }
 
-/** A walk from the note on; each call takes a page, and says whether there may be another. */
+/** A walk from the mark on; each call handles a page and gives whether there may be another. */
 async function beginRun<Record extends Document>(
   db: Db,
   { collection, by, prefix, keepMs, open, whole, erase }: Erasure<Record>,
@@ -78,7 +79,7 @@ async function beginRun<Record extends Document>(
     const found = await collection.find(filter as Filter<Record>, options).toArray();
     return found.map((record) => String(record[by]));
   };
-  /** Erases what is over of some records; gives those that are open. */
+  /** Erases the data of finished records among these; gives the ids of the open ones. */
   const eraseOf = async (some: object): Promise<readonly string[]> => {
     const over = { $and: [some, whole, { $nor: [open] }] } as unknown as Filter<Record>;
     await collection.updateMany(over, erase);

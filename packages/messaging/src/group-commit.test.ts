@@ -18,7 +18,7 @@ const none = {
   send: () => undefined,
 };
 
-/** A transact that only runs the work: what it groups is what is tested. */
+/** A transact that only runs the work, because only the grouping is tested. */
 const transact = (async (_name, _origin, work) => ({
   value: await work(none as never),
   sent: Promise.resolve(),
@@ -152,7 +152,7 @@ describe('a conflict with another transaction', () => {
   const conflict = failure(112, 'TransientTransactionError');
   const ownerOf = (item: string) => item.slice(0, 1);
 
-  /** Applies all but what another transaction is at work on. */
+  /** Applies all items except those that another transaction is writing. */
   function openContested(limits: GroupLimits<string> = {}) {
     const contested = new Set<string>();
     const tries: (readonly string[])[] = [];

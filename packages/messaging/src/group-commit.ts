@@ -3,26 +3,29 @@ import type { Transaction } from './outbox.ts';
 import { splitByOwner } from './split.ts';
 import type { Transact } from './transact.ts';
 
-/** The item is not known to be committed in time; it may be, so the same item must be submitted again. */
+/**
+ * The item was not committed in time, as far as we know. It may still be committed, so the caller must submit the same
+ * item again.
+ */
 class CommitTimeoutError extends Error {
   override readonly name = 'CommitTimeoutError';
 }
 
-/** Whoever submitted one of the group was told meanwhile that it is not known to be committed. */
+/** The caller of an item in the group has meanwhile been answered that its item is not known to be committed. */
 class AbandonedError extends Error {
   override readonly name = 'AbandonedError';
 }
 
-/** Lets concurrent work share transactions: durability is cheap when shared (ADR 4). */
+/** Lets concurrent work share transactions: a durable commit is slow, and cheap if many share it (ADR 4). */
 export interface GroupCommit<Item, Outcome> {
-  /** Resolves once the item's transaction is majority-committed; rejects when it is not known to be. */
+  /** Resolves once the item's transaction is majority-committed; rejects if that is not known to have happened. */
   readonly submit: (item: Item) => Promise<Outcome>;
 }
 
 /**
  * Applies a group of items in one transaction and gives their outcomes in the same order.
  *
- * `careful` is true on a rerun after a unique key was found taken: then look before writing.
+ * `careful` is true on a rerun after a unique key was found taken: then it must read before it writes.
  */
 export type ApplyGroup<Item, Outcome> = (
   items: readonly Item[],
@@ -30,24 +33,27 @@ export type ApplyGroup<Item, Outcome> = (
   careful: boolean,
 ) => Promise<readonly Outcome[]>;
 
-/** How a group commit groups. */
+/** The limits of a group commit. */
 export interface GroupLimits<Item> {
-  /** How many items share a transaction at most; where it is one, a conflict is retried in place. */
+  /** The most items that share a transaction; with 1 a conflict is retried in place. */
   readonly itemsMax?: number;
-  /** How many transactions are in flight at most, beside those of items in conflict. */
+  /** The most transactions in flight, not counting those of items in conflict. */
   readonly groupsMax?: number;
-  /** Whose conflicts are not to delay anyone else's items; without it each item stands for itself. */
+  /**
+   * The owner of an item: conflicts of one owner's items must not delay another's. Without it each item is its own
+   * owner.
+   */
   readonly ownerOf?: (item: Item) => string;
 }
 
 interface Entry<Item, Outcome> {
   readonly item: Item;
   readonly done: PromiseWithResolvers<Outcome>;
-  /** Ends its time. */
+  /** The timer that rejects the item when its time is over. */
   late: NodeJS.Timeout | undefined;
-  /** Its time has passed, and whoever submitted it was told so: no new transaction takes it. */
+  /** Its time is over and its caller was answered so: no new transaction may include it. */
   abandoned: boolean;
-  /** How often it has been in conflict by itself. */
+  /** How often it was in conflict when it was alone in its group. */
   conflicts: number;
 }
 
@@ -62,8 +68,8 @@ const CONFLICT_PAUSE_MS = { first: 20, last: 320 } as const;
 /**
  * Builds a {@link GroupCommit}: at most `groupsMax` transactions in flight, each of up to `itemsMax` items.
  *
- * Items in conflict with another transaction leave their group at once and are tried again in a lane of their own: the
- * other transaction may take seconds, and nobody else is to wait for it.
+ * Items in conflict with another transaction leave their group at once and are retried in a lane of their own: the
+ * other transaction may take seconds, and no other item should wait for it.
  */
 export function createGroupCommit<Item, Outcome>(
   options: GroupLimits<Item> & {
@@ -88,7 +94,7 @@ export function createGroupCommit<Item, Outcome>(
     (group) => settle(group, again),
   );
 
-  /** Whether the entry was still waited for; it no longer is. */
+  /** Closes the entry; gives whether its caller was still waiting. */
   function close({ late, abandoned }: Entry<Item, Outcome>): boolean {
     if (abandoned) return false;
     clearTimeout(late);
@@ -100,14 +106,17 @@ export function createGroupCommit<Item, Outcome>(
     return waiting.length > 0 ? waiting.splice(0, itemsMax) : undefined;
   }
 
-  /** What a conflict in a group's place comes to: the others commit at once, its owner's items change lanes. */
+  /**
+   * Handles a conflict of a group: other owners' items commit at once, those of the conflicting owner go to their own
+   * lane.
+   */
   async function apart(group: Group<Item, Outcome>): Promise<void> {
     const parts = splitByOwner(group, ownerOfEntry);
     if (parts) for (const part of parts) await settle(part, apart);
     else enqueueConflicting(group);
   }
 
-  /** What a conflict in the lane comes to: smaller groups, and for one that is alone a pause. */
+  /** Handles a conflict in that lane: splits the group, or pauses if it is one item. */
   function again(group: Group<Item, Outcome>): void {
     const parts = splitByOwner(group);
     const [only] = group;
@@ -124,7 +133,10 @@ export function createGroupCommit<Item, Outcome>(
     pumpConflicting();
   }
 
-  /** From here on no transaction takes the entry up, behind the back of whoever is told so. */
+  /**
+   * Rejects the entry. From here on no transaction may include it, because its caller is answered that it may not be
+   * stored.
+   */
   function abandon(entry: Entry<Item, Outcome>): void {
     entry.abandoned = true;
     const place = waiting.indexOf(entry);
@@ -141,14 +153,14 @@ export function createGroupCommit<Item, Outcome>(
       entry.late = setTimeout(() => abandon(entry), ANSWER_TIMEOUT_MS);
       unsettled += 1;
       waiting.push(entry);
-      // One turn of the event loop later, so that requests that arrived together share the first transaction too.
+      // Waits for one turn of the event loop, so that requests that arrived together share even the first transaction.
       if (waiting.length === 1) setImmediate(pump);
       return done.promise;
     },
   };
 }
 
-/** Works off what there is to take, so much at a time; the work must not fail. */
+/** Runs the waiting work, at most `runsMax` pieces at once; the work must not fail. */
 function createPump<Work>(
   runsMax: number,
   take: () => Work | undefined,
@@ -169,7 +181,9 @@ function createPump<Work>(
   return pump;
 }
 
-/** Builds what commits a group and tells each entry its outcome; a group in conflict is handed on. */
+/**
+ * Builds the function that commits a group and gives each entry its outcome; a group in conflict goes to `conflicted`.
+ */
 function createSettle<Item, Outcome>(options: {
   readonly name: string;
   readonly source: string;
@@ -182,7 +196,7 @@ function createSettle<Item, Outcome>(options: {
   async function commit(group: Group<Item, Outcome>, careful: boolean): Promise<void> {
     const origin = { source: options.source, sequence: options.nextSequence() };
     const work = async (transaction: Transaction) => {
-      // Looked at in every try: a try may come seconds after the one before.
+      // Checked in every attempt, because an attempt may come seconds after the one before.
       const live = group.every(isLive) ? group : group.filter(isLive);
       if (live.length === 0) throw new AbandonedError('nobody waits any more');
       const outcomes = await options.apply(live.map(itemOf), transaction, careful);
@@ -209,13 +223,14 @@ function createSettle<Item, Outcome>(options: {
       if (live.length === 0) return;
       if (error instanceof AbandonedError) return settle(live, conflicted);
       if (options.conflicts === 'throw' && isWriteConflict(error)) return conflicted(live);
-      // What failed is not the items: they may be stored, or nothing can be, and trying each would only take longer.
+      // A transient fault is not the items' fault: they may be stored, or nothing can be stored now, and trying each by
+      // itself would only take longer.
       if (live.length === 1 || isPassing(error))
         for (const entry of live) {
           options.close(entry);
           entry.done.reject(error);
         }
-      // One item that can't be applied must not take the others down with it.
+      // One item that can't be applied must not make the others fail.
       else for (const single of live) await settle([single], conflicted);
     }
   };
@@ -229,7 +244,7 @@ function itemOf<Item>(entry: { readonly item: Item }): Item {
   return entry.item;
 }
 
-/** Runs once without looking; where a unique key was taken meanwhile, again with care. */
+/** Runs the work, without reading first. If a unique key turns out to be taken, it runs again with `careful`. */
 async function runCarefully(run: (careful: boolean) => Promise<void>): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {

@@ -14,7 +14,7 @@ import { FUNDED } from './sender.fixture.ts';
 
 const MINUTE_MS = 60_000;
 const BOUND_BYTES = 100_000;
-/** Less than the bound by far: most of what waits is read again from the outbox. */
+/** Far below the bound, so that most of the waiting events are read again from the outbox. */
 const MEMORY_BYTES = 5_000;
 
 let cluster: Awaited<ReturnType<typeof openBreakableDaemons>>;
@@ -30,10 +30,10 @@ afterAll(async () => {
   await cluster[Symbol.asyncDispose]();
 });
 
-/** What was applied, by wallet, in the order of its commits. */
+/** Applied events by wallet, in the order of their commits. */
 type Applied = Map<string, bigint[]>;
 
-/** One process of a service that accepts from outside, and consumes what it has sent. */
+/** One process of a service that accepts requests and consumes its own events. */
 async function openProcess(
   name: string,
   applied: Applied,
@@ -64,7 +64,7 @@ async function openProcess(
     return events.map(() => null);
   });
   const sent = new Map<string, bigint[]>();
-  /** Accepts an event for each of three wallets, if it may. */
+  /** Accepts an event for each of three wallets, unless the bound refuses it. */
   const accept = async (): Promise<boolean> => {
     if (!messaging.acceptsWork()) return false;
     for (const wallet of ['a', 'b', 'c']) {
@@ -89,7 +89,7 @@ async function openProcess(
     }
     return true;
   };
-  /** What liveness fails of, as if nothing more had happened for so long. */
+  /** The liveness checks that fail if nothing happens for so long. */
   const livenessAfter = async (ms: number) => {
     shift.ms = ms;
     const { failures } = await scope.health.liveness();
@@ -114,12 +114,12 @@ it('Kafka away: what is accepted waits up to the bound, processes start and stay
   await broker.kill();
   for (let round = 0; round < 20; round += 1) expect(await first.accept()).toBe(true);
   await first.expectWell();
-  // It gives up looking for its cluster long before its silence makes the process look stalled.
+  // It gives up looking for its cluster long before its silence would make the process look stalled.
   await eventually(async () => {
     await first.expectWell();
     expect((await first.scope.health.readiness()).details['consumer away']).toMatch(/not joined/);
   });
-  // It ends, and what it has accepted is left to others.
+  // The process ends and leaves its accepted events to others.
   await first.scope[Symbol.asyncDispose]();
 
   const second = await openProcess('second', applied);
@@ -131,7 +131,7 @@ it('Kafka away: what is accepted waits up to the bound, processes start and stay
   });
   await second.expectWell();
   expect((await second.scope.health.readiness()).details['outbox']).toMatch(/full/);
-  // What follows from what was accepted goes on: the bound is of what comes from outside.
+  // Work that follows from accepted requests goes on: the bound applies only to requests from outside.
   const third = await openProcess('third', applied);
   await third.expectWell();
 

@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { isDuplicateKey } from './mongo.ts';
 
-/** A right that one process at a time holds, for as long as it renews it. */
+/** A right that only one process holds at a time, for as long as it renews it. */
 export interface Lease {
   readonly _id: string;
   readonly owner: string;
@@ -13,7 +13,7 @@ export function leasesOf(db: Db): Collection<Lease> {
   return db.collection<Lease>('leases');
 }
 
-/** Takes or renews a lease by the server's clock; false while another owner's has not run out. */
+/** Takes or renews a lease by the server's clock; false while another owner's lease lasts. */
 export async function takeLease(
   leases: Collection<Lease>,
   wish: { readonly name: string; readonly owner: string; readonly durationMs: number },
@@ -38,13 +38,13 @@ export async function takeLease(
     );
     return lease?.owner === wish.owner;
   } catch (error) {
-    // Two upserts of a new lease met: the other one has it.
+    // Two inserts of a new lease met, and the other one won.
     if (isDuplicateKey(error)) return false;
     throw error;
   }
 }
 
-/** Ends a lease of ours now, so that others can take it; one that can't be ended runs out. */
+/** Ends our lease now, so that others can take it; if that fails, the lease runs out. */
 export async function endLease(
   leases: Collection<Lease>,
   { name, owner }: { readonly name: string; readonly owner: string },

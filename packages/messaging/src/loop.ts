@@ -1,16 +1,16 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 
-/** Work that repeats until it is closed; closing waits for the round in progress. */
+/** Work that repeats until it is closed; closing waits for the current round. */
 export interface Loop extends AsyncDisposable {
-  /** Starts the next round now, or right after the one in progress. */
+  /** Starts the next round now, or right after the current one. */
   readonly wake: () => void;
 }
 
 /**
- * Runs rounds one after another, with a pause in between that shrinks to nothing when woken.
+ * Runs rounds one after another with a pause between them, which `wake` ends.
  *
- * A round returns true when there may be more to do at once. A round that fails is logged and repeated after the pause.
+ * A round returns true if there may be more work at once. A failed round is logged and repeated after the pause.
  */
 export function startLoop(options: {
   readonly name: string;

@@ -6,7 +6,7 @@ import { countEmitted } from './message-counts.ts';
 import type { OutgoingEvent } from './outbox.ts';
 import { createTransact } from './transact.ts';
 
-/** A way to transactions of which the first commit is in conflict. */
+/** A `transact` whose first commit meets a conflict. */
 function openTransact() {
   const registry = new Registry();
   const errorLabels = ['TransientTransactionError'];

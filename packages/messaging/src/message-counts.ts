@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 
-/** Registers `events_emitted_total`, and gives what counts by it. */
+/** Registers `events_emitted_total`; gives the function that counts. */
 export function countEmitted(registry: Registry): (types: readonly string[]) => void {
   const events = new Counter({
     name: 'events_emitted_total',

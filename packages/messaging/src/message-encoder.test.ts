@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Codec } from './codec.ts';
 import { createMessageEncoder } from './message-encoder.ts';
 
-/** A codec whose payload is its own bytes. */
+/** A codec that takes the payload itself as the bytes. */
 const codec: Pick<Codec, 'encodeInto'> = {
   encodeInto: ({ buffer, offset }, _topic, _type, payload) => {
     const bytes = payload as Buffer;

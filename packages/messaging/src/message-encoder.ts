@@ -4,7 +4,7 @@ import type { EncodedMessage } from './bundle.ts';
 import type { Codec } from './codec.ts';
 import { idOf, type OutgoingEvent } from './outbox.ts';
 
-/** What a message is made of. */
+/** The parts of a message. */
 export interface MessageInput {
   /** The topic's name, with the prefix. */
   readonly topic: string;
@@ -16,26 +16,26 @@ export interface MessageInput {
     readonly eventId: string;
     readonly version: bigint;
     readonly causationId: string | null;
-    /** The trace that it belongs to; a new one begins where it is left out. */
+    /** The trace of the message; a new one begins if it is left out. */
     readonly traceparent?: string | undefined;
   };
 }
 
-/** Encodes what goes out as Kafka will hold it: key, value and headers (ADR 38), each byte written once. */
+/** Encodes messages as Kafka will store them: key, value and headers (ADR 38), each byte written once. */
 export interface MessageEncoder {
-  /** `traceparent` counts where the event names none. */
+  /** `traceparent` is used if the event has none. */
   readonly event: (event: OutgoingEvent, traceparent?: string) => EncodedMessage;
   readonly message: (input: MessageInput) => EncodedMessage;
 }
 
-/** Many messages share one piece of memory; a piece is given back when the last of its messages is. */
+/** Many messages share one slab of memory, which is freed when the last of them is. */
 const SLAB_BYTES = 65_536;
-/** More than the parts of a record take beside its texts and its value. */
+/** More than a record takes in addition to its texts and its value. */
 const FRAME_BYTES = 160;
-/** What the length of a value takes, most often. */
+/** The bytes that a value's length takes in most cases. */
 const LENGTH_BYTES = 2;
 
-/** The name of a header with its length, ready to be copied. */
+/** The name of a header with its length, as bytes to copy. */
 function nameBytes(name: string): Buffer {
   const bytes = Buffer.allocUnsafe(varIntSize(name.length) + name.length);
   writeText(bytes, name, name.length, writeVarInt(bytes, name.length, 0));
@@ -67,14 +67,17 @@ export function createMessageEncoder(
   let slab = Buffer.alloc(0);
   let used = 0;
 
-  /** Writes a value with its length; gives the place behind it, or by how much the slab is too short. */
+  /**
+   * Writes a value with its length; gives the offset behind it or, as a negative number, how many bytes the slab is too
+   * short.
+   */
   function writeValue({ topic, type, payload }: MessageInput, offset: number): number {
     const start = offset + LENGTH_BYTES;
     const end = codec.encodeInto({ buffer: slab, offset: start }, topic, type, payload);
     if (end < 0) return end;
     const length = end - start;
     const lengthBytes = varIntSize(length);
-    // Rarely: the length takes another number of bytes than was left free for it.
+    // In rare cases the length takes another number of bytes than was left free for it.
     if (lengthBytes !== LENGTH_BYTES) slab.copyWithin(offset + lengthBytes, start, end);
     writeVarInt(slab, length, offset);
     return offset + lengthBytes + length;
@@ -99,7 +102,7 @@ export function createMessageEncoder(
   function message(input: MessageInput): EncodedMessage {
     const { topic, key, type, headers } = input;
     const { traceparent = beginTrace() } = headers;
-    // Three bytes for each character are always enough.
+    // No character takes more than three bytes.
     const ids = headers.eventId.length + (headers.causationId?.length ?? 0) + traceparent.length;
     const characters = key.length + type.length + ids;
     for (let tries = 0; ; tries += 1) {
@@ -109,7 +112,7 @@ export function createMessageEncoder(
         used = end;
         return { topic, key, body };
       }
-      // A fresh piece; and if even that is too short, one that holds what was missing.
+      // Takes a new slab; if even a new one was too short, one large enough.
       slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, tries === 0 ? 0 : 2 * (slab.length - end)));
       used = 0;
     }

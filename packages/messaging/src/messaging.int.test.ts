@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 const TRACE = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`;
 
-/** A receiver whose effect is one document per event: its number of effects can be counted. */
+/** A receiver that stores one document per event, so that effects can be counted. */
 async function openReceiver(scope: ReturnType<typeof openTestScope>, group: string, merchantId: string) {
   const messaging = await openMessagingAs(scope, { service: group, database: group, produces: [] });
   const effects = messaging.db.collection<{ _id: string; times: number }>('effects');
@@ -80,7 +80,7 @@ describe('a relay that died before it sent (E1)', () => {
     const dead = await openSender(first, 'swept');
     const { SCHEMA_REGISTRY_URL: registryUrl, TOPIC_PREFIX: topicPrefix } = config;
     const codec = await openCodec({ registryUrl, topicPrefix, produces: [topics.ledger] });
-    // The bundle as the dead process left it: committed, never sent.
+    // The bundle as the dead process left it: committed and never sent.
     const messages = [createMessageEncoder(codec, topicPrefix, () => TRACE).event(event)];
     const left = { _id: 'commit/test.send/dead#0000000000000001', createdAt: new Date(0), messages };
     await outboxOf(dead.messaging.db).insertOne(packBundle(left));
@@ -151,7 +151,7 @@ describe('consuming: every event takes effect once (E4, E5)', () => {
     await receiver.messaging.consume([receiver.handler]);
     const first = await sender.commit.submit(funded('fence', 1n));
     await eventually(async () => expect(await receiver.effects.countDocuments({ _id: first })).toBe(1));
-    // Another owner has applied the next message already: the offset in MongoDB is ahead of ours.
+    // Another owner has applied the next message already, so the offset in MongoDB is ahead of ours.
     const offsets = receiver.messaging.db.collection<{ _id: string; next: bigint; owner: string }>(
       'consumer_offsets',
     );

@@ -43,46 +43,55 @@ import { showStoppedPartitions } from './stopped-partitions.ts';
 import { startPresence, startSweeper } from './sweeper.ts';
 import { createTransact } from './transact.ts';
 
-/** The road between one service's database and Kafka (ADR 2). */
+/** Connects a service's database with Kafka (ADR 2). */
 export interface Messaging {
   readonly client: MongoClient;
   readonly db: Db;
-  /** Another database on the same server, with the prefix of this installation. */
+  /** Another database on the same server, by its name without this installation's prefix. */
   readonly database: (name: string) => Db;
   /** A unique name of this process, for leases and claims. */
   readonly owner: string;
-  /** Lets concurrent work of one kind share transactions; `name` also names its crash points. */
+  /** Lets concurrent work of one kind share transactions; its crash points are named after `name`. */
   readonly groupCommit: <Item, Outcome>(
     name: string,
     apply: ApplyGroup<Item, Outcome>,
     limits?: GroupLimits<Item>,
   ) => GroupCommit<Item, Outcome>;
-  /** Whether work from outside may be taken on; false while too many events wait for Kafka. */
+  /** Whether requests from outside may be accepted; false while too many events wait for Kafka. */
   readonly acceptsWork: () => boolean;
-  /** Starts consuming; called once, last, when every handler's needs are open. */
+  /** Starts consuming. Call it once and last, when everything the handlers need is open. */
   readonly consume: (handlers: readonly TopicHandler[]) => Promise<void>;
-  /** Runs work alone in one majority transaction; the work may run more than once. */
+  /** Runs work in a majority transaction of its own; the work may run more than once. */
   readonly inTransaction: <Value>(work: (transaction: Transaction) => Promise<Value>) => Promise<Value>;
   /**
-   * The events of a partition that came at a time or later, up to now, many at once and in their order; a few that came
-   * before may be among them. What is no event of ours is passed over. Rejects while Kafka is away.
+   * The events of a partition from a time on until now, in order and many at once; a few earlier ones may be among
+   * them. Messages that are no events of ours are left out. Rejects while Kafka is away.
    */
   readonly since: <Name extends TopicName>(
     topic: Name,
     partition: number,
     timeMs: number,
   ) => AsyncIterable<readonly PastEvent<Name>[]>;
-  /** Waits until this service has applied all that the topics hold now; false where it has not, or Kafka has not told, in time. */
+  /**
+   * Waits until this service has applied everything that the topics hold now; false if it has not in time, or if Kafka
+   * did not answer in time.
+   */
   readonly caughtUp: (names: readonly TopicName[], timeoutMs: number) => Promise<boolean>;
-  /** Whether the database was restored, as far as can be told; after `consume`. Rejects while Kafka or the database do not answer. */
+  /**
+   * Whether the database was restored, as far as Kafka shows; call it after `consume`. Rejects while Kafka or the
+   * database does not answer.
+   */
   readonly recovery: () => Promise<Recovery>;
-  /** Whether anything says now that the database is an older one, or nothing can say that it is not; as {@link Messaging.recovery}. */
+  /**
+   * Whether there is a sign that the database is an older one, or no way to rule it out; call it as {@link
+   * Messaging.recovery}.
+   */
   readonly mayHaveGoneBack: () => Promise<boolean>;
-  /** How far topics go now, for {@link Messaging.hasApplied}; nothing where Kafka has not told in time. */
+  /** Where topics end now, for {@link Messaging.hasApplied}; undefined if Kafka did not answer in time. */
   readonly ends: (names: readonly TopicName[], timeoutMs: number) => Promise<readonly TopicEnd[] | undefined>;
   /**
-   * Whether another service has applied all before these ends, by what its consumer group has committed to Kafka; nothing
-   * where Kafka has not told in time.
+   * Whether another service has applied everything before these ends, judged by what its consumer group has committed
+   * to Kafka; undefined if Kafka did not answer in time.
    */
   readonly hasApplied: (
     service: string,
@@ -103,24 +112,26 @@ export interface MessagingConfig extends KafkaSettings, RegistrySettings {
 }
 
 const CHUNK_MESSAGES_MAX = 250;
-/** A consumer whose cluster is away gives up within seconds, and is replaced. */
+/** A consumer that can't reach its cluster gives up within seconds and is replaced. */
 const CONSUMER_RETRIES_MAX = 5;
 const PING_TIMEOUT_MS = 2_000;
 
-/** What a service asks of its messaging, beyond what its role says. */
+/** Settings of a service's messaging, in addition to its role. */
 export interface MessagingTuning {
-  /** The service's own: made at the start, but for production, where they must be there (ADR 49). */
+  /**
+   * The service's own collections. They are created at the start, except in production, where they must exist (ADR 49).
+   */
   readonly collections?: readonly CollectionSchema[];
   readonly chunkMessagesMax?: number;
-  /** How much may wait for Kafka in memory. */
+  /** How many bytes of events may wait for Kafka in memory. */
   readonly bytesWaitingMax?: number;
-  /** Whether a clock that is off the database's ends the process; otherwise the process is not ready meanwhile. */
+  /** Whether a clock too far from the database's ends the process; if not, the process is not ready meanwhile. */
   readonly endsOnClockSkew?: boolean;
 }
 
 /**
- * Opens the database, the codec, the relay and the sweeper of a service; everything closes with the scope. What it may use is
- * what `services` of the contracts declares.
+ * Opens the database, the codec, the relay and the sweeper of a service; all of them close with the scope. The service
+ * may use only what `services` of the contracts declares for it.
  */
 export function openMessaging(
   scope: ServiceScope<MessagingConfig>,
@@ -132,7 +143,7 @@ export function openMessaging(
 /** What {@link openMessagingAs} opens. */
 export type MessagingOptions = MessagingRole & MessagingTuning;
 
-/** The same in a role of the caller's own: for tests, which play others. */
+/** Does the same in a role that the caller gives: for tests, which play other services. */
 export async function openMessagingAs(
   scope: ServiceScope<MessagingConfig>,
   options: MessagingOptions,
@@ -140,7 +151,7 @@ export async function openMessagingAs(
   const parts = await openParts(scope, options);
   const { client, db, owner, transact, kafka } = parts;
   const { clock, random } = scope;
-  // What has no name has no crash points: its tests end it wherever they like.
+  // Work without a name has no crash points; its tests stop it where they like.
   const alone = createTransact({ ...parts, clock, random, crashPoint: () => undefined });
   const positions = await scope.open('positions', openPositions({ ...kafka, clock }));
   let standing: ServicePositions | undefined;
@@ -211,7 +222,7 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
   const kafka = kafkaOptions(scope, owner);
   const { client, db } = await openCheckedDatabase(scope, { ...options, kafka });
   health.addReadiness('mongodb', async () => {
-    // The driver's own bounds are those of work; readiness is asked for every few seconds.
+    // The driver's own timeouts are made for work; readiness is checked every few seconds and needs a shorter one.
     await withDeadline(client.db('admin').command({ ping: 1 }), PING_TIMEOUT_MS, clock);
   });
   const guard = startClockGuard({
@@ -233,7 +244,8 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
   const monotonicMs = () => performance.now();
   const ownership = createOwnership(owner, monotonicMs);
   const leases = leasesOf(db);
-  // Before the producer: it says that this process lives for as long as anything of it may be on its way.
+  // Opened before the producer and so closed after it: this process must count as alive for as long as it may be
+  // sending.
   await scope.open('presence', startPresence({ leases, owner, clock, logger, ownership, monotonicMs }));
   const producer = await scope.open(
     'producer',

@@ -3,31 +3,31 @@ import { type Db, MongoClient, MongoError, type TransactionOptions } from 'mongo
 import { measureClockSkewMs, refuseClockSkew } from './clock-guard.ts';
 import { hasTransactions, REPLICA_SET_REMEDY } from './database-checks.ts';
 
-/** A MongoDB connection; disposing of it closes the pool. */
+/** A MongoDB connection; disposing of it closes its pool. */
 export interface Database extends AsyncDisposable {
   readonly client: MongoClient;
   readonly db: Db;
 }
 
 /**
- * How long a silent server is waited for. The driver ignores `timeoutMS`, so these are what notices a stalled one: its
- * monitor hears nothing for `heartbeat` and `connect` together, closes the connections and ends what waits on them;
- * where the topology has changed meanwhile, `socket` does. Both are above every answer we wait for: a transaction's
- * command takes seconds at most, a cursor tells its documents by the batch, and a majority write gives up after
- * `majority`. An operation is tried once more, so it fails within some twenty seconds.
+ * How long we wait for a silent server. The driver ignores `timeoutMS`, so these timeouts are what notices a stalled
+ * one: its monitor hears nothing for `heartbeat` and `connect` together, closes the connections and fails the
+ * operations on them; after a change of topology `socket` does. Both are longer than any answer takes: a transaction's
+ * command takes seconds at most, a cursor returns its documents in batches, and a majority write gives up after
+ * `majority`. An operation is retried once, so it fails within about twenty seconds.
  */
 const silenceMs = { heartbeat: 5_000, connect: 5_000, majority: 10_000, socket: 15_000 } as const;
 
 const writeConcern = { w: 'majority', journal: true, wtimeoutMS: silenceMs.majority } as const;
 
-/** The options of every transaction: what was committed survives a failover (https://jepsen.io/analyses/mongodb-4.2.6). */
+/** The options of every transaction: committed data survives a failover (https://jepsen.io/analyses/mongodb-4.2.6). */
 export const transactionOptions: TransactionOptions = {
   readConcern: { level: 'snapshot' },
   writeConcern,
   readPreference: 'primary',
 };
 
-/** Connects with majority reads and writes, and whole numbers as bigint; the caller closes it. */
+/** Connects with majority reads and writes, and reads 64-bit integers as bigint; the caller closes it. */
 export function connectClient({
   url,
   appName,
@@ -55,12 +55,12 @@ export function connectClient({
   return client.connect();
 }
 
-/** Connects as {@link connectClient} does, to a server that must have transactions. */
+/** Connects as {@link connectClient} does, and refuses a server without transactions. */
 export async function openDatabase(options: {
   readonly url: string;
   readonly database: string;
   readonly appName: string;
-  /** Of a process that writes times: more than five seconds from the server's it is refused. */
+  /** For a process that writes times: it is refused if its clock is more than five seconds from the server's. */
   readonly clock?: Pick<Clock, 'nowMs'>;
 }): Promise<Database> {
   const client = await connectClient(options);
@@ -88,7 +88,7 @@ export function isDuplicateKey(error: unknown): boolean {
 
 const WRITE_CONFLICT = 112;
 
-/** Whether the error says that another transaction, in progress or newer, has written the same. */
+/** Whether the error says that another transaction, in progress or newer, has written the same document. */
 export function isWriteConflict(error: unknown): boolean {
   return error instanceof MongoError && error.code === WRITE_CONFLICT && error.hasErrorLabel(TRANSIENT);
 }
@@ -96,12 +96,12 @@ export function isWriteConflict(error: unknown): boolean {
 const TRANSIENT = 'TransientTransactionError';
 const COMMIT_UNKNOWN = 'UnknownTransactionCommitResult';
 
-/** Whether a commit's outcome is not known: it may be asked for again, but nothing may be tried anew. */
+/** Whether a commit's outcome is unknown: the commit may be sent again, but the work must not be repeated. */
 export function isCommitUnknown(error: unknown): boolean {
   return error instanceof MongoError && error.hasErrorLabel(COMMIT_UNKNOWN);
 }
 
-/** Whether a transaction is known to have left nothing behind, so that the whole of it may be tried anew. */
+/** Whether a transaction is known to have left nothing behind, so that all of it may be repeated. */
 export function isRepeatable(error: unknown): boolean {
   return error instanceof MongoError && error.hasErrorLabel(TRANSIENT) && !isCommitUnknown(error);
 }
@@ -110,8 +110,8 @@ const NO_SUCH_TRANSACTION = 251;
 const LIFETIME_EXCEEDED = 290;
 
 /**
- * Whether the server has ended a transaction that took too long, or lost it in a failover: the same work may fit into
- * several smaller ones.
+ * Whether the server has ended a transaction because it took too long, or lost it in a failover. The same work may
+ * succeed in several smaller transactions.
  */
 export function hasOutlived(error: unknown): boolean {
   return (
@@ -119,7 +119,7 @@ export function hasOutlived(error: unknown): boolean {
   );
 }
 
-/** Whether the error is one of the connection or the cluster, not of what was asked: it passes. */
+/** Whether the error comes from the connection or the cluster and not from the request: it is transient. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof MongoError)) return false;
   return (

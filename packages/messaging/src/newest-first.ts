@@ -1,13 +1,13 @@
 import type { PageCursor } from '@pesewa/runtime';
 
-/** What narrows a list that shows the newest first to what comes after a cursor. */
+/** The filter for the items behind a cursor in a list that shows the newest first. */
 export function afterCursor<Field extends string>(field: Field, cursor: PageCursor | undefined) {
   if (!cursor) return {};
   const at = new Date(cursor.atMs);
   return { $or: [{ [field]: { $lt: at } }, { [field]: at, _id: { $lt: cursor.id } }] };
 }
 
-/** Where the page after a full one begins; a list ends with a page that is not full. */
+/** The cursor of the next page; undefined after a page that is not full, which is the last one. */
 export function nextCursor<Item extends { readonly _id: string }>(
   found: readonly Item[],
   limit: number,

@@ -1,27 +1,30 @@
 import type { ClientSession, Collection, Db } from 'mongodb';
 
-/** How far one consumer group has applied one partition: the truth that Kafka's own offset only hints at. */
+/** How far one consumer group has applied one partition. This is authoritative; Kafka's own offset is only a copy. */
 export interface ConsumerOffset {
   /** `<group>/<topic>/<partition>` */
   readonly _id: string;
   readonly next: bigint;
-  /** Of which topic: one that is deleted and created again is another. */
+  /** The id of the topic: a topic that was deleted and created again is another one. */
   readonly topicId: string;
   readonly owner: string;
   /**
-   * What Kafka knew the group to have committed when an operator realigned the partition (ADR 43); gone before anything is
-   * applied from there on.
+   * The offset that the group had committed to Kafka when an operator realigned the partition (ADR 43). Removed before
+   * anything is applied from there on.
    */
   readonly acceptedCommitted?: bigint;
-  /** Where Kafka's log was found to end, before what comes next: once it has grown again, its offsets look right (ADR 43). */
+  /**
+   * Where Kafka's log was found to end, if that is before the next offset. Once the log has grown again its offsets
+   * look right, so this must be kept (ADR 43).
+   */
   readonly cutAt?: bigint;
-  /** When it was found first: what was written since is not what was there before. */
+  /** When that was first found: messages written since are not those that were there before. */
   readonly cutSeenAt?: Date;
-  /** The ids of events of this partition that were discarded (ADR 39): whoever publishes one again, it has no effect. */
+  /** The ids of discarded events of this partition (ADR 39): they have no effect even if they are published again. */
   readonly discarded?: readonly string[];
 }
 
-/** Another owner has advanced the partition: this one must look again before it goes on. */
+/** Another owner has advanced the partition: this one must read the offset again before it goes on. */
 export class FencedError extends Error {
   override readonly name = 'FencedError';
 }
@@ -31,12 +34,15 @@ export function offsetsOf(db: Db): Collection<ConsumerOffset> {
   return db.collection<ConsumerOffset>('consumer_offsets');
 }
 
-/** What a majority knows of a partition's position. */
+/** The position of a partition, read with majority. */
 export function findOffset(offsets: Collection<ConsumerOffset>, id: string): Promise<ConsumerOffset | null> {
   return offsets.findOne({ _id: id }, { readConcern: { level: 'majority' } });
 }
 
-/** Notes where a partition begins that was never consumed before; gives what stands, be it another's. */
+/**
+ * Writes the first offset of a partition that was never consumed before; gives the stored one, which may be another
+ * owner's.
+ */
 export async function beginOffset(
   offsets: Collection<ConsumerOffset>,
   { _id, ...begin }: ConsumerOffset,
@@ -49,7 +55,7 @@ export async function beginOffset(
   return found ?? { _id, ...begin };
 }
 
-/** Notes that Kafka's log ended before what comes next. */
+/** Notes that Kafka's log ended before the next offset. */
 export async function noteCut(
   offsets: Collection<ConsumerOffset>,
   {
@@ -61,7 +67,7 @@ export async function noteCut(
   await offsets.updateOne({ _id: id, next, cutAt: { $exists: false } }, { $set: cut });
 }
 
-/** Forgets that it did, now that what was there is there again. */
+/** Removes that note once Kafka is known to have the messages after all. */
 export async function forgetCut(
   offsets: Collection<ConsumerOffset>,
   { id, next }: { readonly id: string; readonly next: bigint },
@@ -69,7 +75,7 @@ export async function forgetCut(
   await offsets.updateOne({ _id: id, next }, { $unset: { cutAt: '', cutSeenAt: '' } });
 }
 
-/** Forgets what an operator has accepted, now that the group has committed where it goes on. */
+/** Removes what an operator accepted, once the group has committed the offset that it goes on from. */
 export async function forgetAccepted(
   offsets: Collection<ConsumerOffset>,
   { id, next }: { readonly id: string; readonly next: bigint },
@@ -77,7 +83,7 @@ export async function forgetAccepted(
   await offsets.updateOne({ _id: id, next }, { $unset: { acceptedCommitted: '' } });
 }
 
-/** Notes that an event of a partition never has an effect, however often it comes. */
+/** Notes that an event of a partition must never have an effect, however often it is published. */
 export async function noteDiscarded(
   offsets: Collection<ConsumerOffset>,
   { id, eventId }: { readonly id: string; readonly eventId: string },
@@ -87,8 +93,8 @@ export async function noteDiscarded(
 }
 
 /**
- * Moves the offset within the transaction of the effects: it removes duplicates and fences zombies in one write. Gives the
- * ids of the events that were discarded: who discards one writes here too, so no chunk misses it.
+ * Moves the offset within the transaction of the effects: this one write drops duplicates and fences off earlier
+ * owners. Gives the ids of discarded events; discarding writes to this document too, so no chunk misses one.
  */
 export async function advanceOffset(
   offsets: Collection<ConsumerOffset>,

@@ -12,7 +12,7 @@ import { addPositionRoutes } from './position-routes.ts';
 import type { TopicHandler } from './received.ts';
 import { createServicePositions, type ServicePositions } from './service-positions.ts';
 
-/** Lets operators at what the service has parked, and tells how much of it waits. */
+/** Mounts the operators' routes to parked messages, and registers the gauge of those that wait. */
 export function mountParked(
   scope: ServiceScope<MessagingConfig>,
   parts: {
@@ -37,7 +37,7 @@ export function mountParked(
   gaugeParked({ store: parts.store, topicNames: [...byName.keys()], registry, clock });
 }
 
-/** Lets operators look at positions, and start partitions that are stopped. */
+/** Mounts the operators' routes that show positions and start stopped partitions. */
 export function mountPositions(
   { clock, logger, config, operator }: ServiceScope<MessagingConfig>,
   parts: {
@@ -54,7 +54,7 @@ export function mountPositions(
   return positions;
 }
 
-/** What a service consumes, by the full names of the topics. */
+/** The consumed topics by their full names. */
 function byTopicName(parts: {
   readonly topicPrefix: string;
   readonly handlers: readonly TopicHandler[];

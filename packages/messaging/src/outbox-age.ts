@@ -5,8 +5,8 @@ import type { Outbox } from './bundle.ts';
 const READ_TIMEOUT_MS = 1_000;
 
 /**
- * Registers the gauge `outbox_oldest_bundle_age_seconds`: how long the oldest bundle of the service has waited for
- * Kafka, as of each scrape; 0 where none waits, not a number where the database does not tell.
+ * Registers the gauge `outbox_oldest_bundle_age_seconds`: how long the service's oldest bundle has waited for Kafka,
+ * read at each scrape; 0 if none waits, NaN if the database does not answer.
  */
 export function gaugeOldestBundle(options: {
   readonly outbox: Outbox;
@@ -27,7 +27,7 @@ export function gaugeOldestBundle(options: {
 }
 
 async function ageSeconds(outbox: Outbox, clock: Pick<Clock, 'nowMs'>): Promise<number> {
-  // The natural order is that of insertion, near enough: an index for one number would be paid for by every commit.
+  // The natural order is nearly that of insertion. An index for this one number would slow down every commit.
   const oldest = await outbox.findOne(
     {},
     { sort: { $natural: 1 }, projection: { createdAt: 1 }, maxTimeMS: READ_TIMEOUT_MS },

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import type { Outbox } from './bundle.ts';
 import { openOutboxBound } from './outbox-bound.ts';
 
-/** A clock that a test moves; a sleeper wakes in time. */
+/** A clock that the test moves; sleepers wake when their time has come. */
 function createTestClock() {
   let nowMs = 0;
   const sleepers = new Set<() => void>();
@@ -66,7 +66,7 @@ it('refuses work from where too much waits until a good part of it is gone, and 
   const refuses = [false, 1, true];
 
   await later(10_000);
-  // What waits but not for long is on its way.
+  // A bundle that has not waited for long is still on its way.
   sinceMs = clock.nowMs();
   bytes = 5_000;
   await later(2_500);
@@ -84,7 +84,7 @@ it('refuses work from where too much waits until a good part of it is gone, and 
     await later(1_500);
     expect(await full()).toEqual(expected);
   }
-  // Whatever the database counts: when nothing of this process waits, Kafka takes what it is given.
+  // Whatever the database counts: if nothing of this process waits, Kafka accepts what we send.
   sinceMs = undefined;
   await later(1_500);
   expect(await full()).toEqual(takes);

@@ -5,21 +5,21 @@ import type { Outbox } from './bundle.ts';
 import { startLoop } from './loop.ts';
 import type { Relay } from './relay.ts';
 
-/** How much of a service's events may wait for Kafka before it takes nothing on from outside any more. */
+/** Limits how many bytes of a service's events may wait for Kafka before it accepts no more work from outside. */
 export interface OutboxBound extends AsyncDisposable {
-  /** False from where too much waits until a good part of it is gone. */
+  /** False once too much waits, until a good part of it has been sent. */
   readonly acceptsWork: () => boolean;
 }
 
 const LOOK_PAUSE_MS = 1_000;
-/** What waits less long is on its way: the outbox is not even looked at. */
+/** A bundle that has waited less than this is still on its way, and the outbox is not even read. */
 const WAITS_LONG_MS = 3_000;
-/** Work is taken on again below this share of the bound, so that it is not refused and taken by turns. */
+/** Work is accepted again below this share of the bound, so that the answer does not alternate. */
 const LET_GO_SHARE = 0.8;
 
 /**
- * Watches the bound while a bundle of this process has waited for seconds, and costs nothing otherwise. What is accepted
- * within those seconds, and the events that follow from what was accepted before, come on top of the bound.
+ * Checks the bound while a bundle of this process has waited for seconds, and costs nothing otherwise. Work accepted
+ * within those seconds, and events that follow from work accepted before, come on top of the bound.
  */
 export function openOutboxBound(options: {
   readonly outbox: Outbox;
@@ -65,7 +65,7 @@ interface CollectionStats {
   readonly storageStats: { readonly size: number | bigint };
 }
 
-/** The size of all bundles, of this process and of others, as the database counts it without looking at them. */
+/** The size of all bundles, of this process and others, from the database's own statistics. */
 async function bytesIn(outbox: Outbox): Promise<number> {
   const shards = await outbox
     .aggregate<CollectionStats>([{ $collStats: { storageStats: {} } }], { readConcern: { level: 'local' } })

@@ -5,7 +5,7 @@ import type { Outbox } from './bundle.ts';
 const AT_ONCE_MAX = 1_000;
 const PAUSE_MS = { first: 100, last: 5_000 } as const;
 
-/** Takes what was sent out of the outbox in the background: no caller waits for it. */
+/** Removes sent bundles from the outbox in the background: no caller waits for it. */
 export interface Removal {
   readonly remove: (id: string, removed: () => void) => void;
   /** Resolves when nothing is left to remove. */
@@ -13,8 +13,8 @@ export interface Removal {
 }
 
 /**
- * Builds the {@link Removal}. A majority has what it removes: by fewer, a removal may be undone by a failover, and the
- * bundle would be sent again, days later perhaps. What fails is tried again.
+ * Builds the {@link Removal}. It removes with a majority write: a failover could undo any other removal, and the bundle
+ * would be sent again, perhaps days later. Failed removals are retried.
  */
 export function createRemoval(options: {
   readonly outbox: Outbox;

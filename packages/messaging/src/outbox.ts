@@ -2,7 +2,7 @@ import { eventIdOf, type TopicEvent, type TopicName } from '@pesewa/contracts';
 import type { ClientSession, Db } from 'mongodb';
 import type { BundleDocument, Outbox } from './bundle.ts';
 
-/** A payload without its id, which is given only where it is that of the command which the event carries. */
+/** A payload without its id. An event that carries a command keeps the id, which is the command's. */
 type Unidentified<Event> = Event extends { readonly type: string; readonly payload: object }
   ? {
       readonly type: Event['type'];
@@ -10,27 +10,27 @@ type Unidentified<Event> = Event extends { readonly type: string; readonly paylo
     }
   : never;
 
-/** An event on its way out: its topic and key, its payload, and what it follows from; its id is derived from them. */
+/** An event to publish: its topic, key and payload, and the event that caused it. Its id is derived from them. */
 export type OutgoingEvent = {
   [Name in TopicName]: Unidentified<TopicEvent<Name>> & {
     readonly topic: Name;
     readonly key: string;
     /** The version of the payment, or the sequence of the wallet, after this event. */
     readonly version: bigint;
-    /** The id of the event that caused this one; null for a request from outside. */
+    /** The id of the event that caused this one; null if a request from outside did. */
     readonly causationId: string | null;
-    /** The trace that it belongs to (W3C); by default that of the event that caused it, or else a new one. */
+    /** The trace of the event (W3C); if left out, the trace of the event that caused it, or a new one. */
     readonly traceparent?: string;
   };
 }[TopicName];
 
-/** Where what happened to a payment comes from: the event behind it, and when it was recorded. */
+/** What made something happen to a payment: the event behind it, and when it was recorded. */
 export interface Occasion {
   readonly causationId: string | null;
   readonly atMs: number;
 }
 
-/** The id that the event goes out under. */
+/** The id that the event is published under. */
 export function idOf(event: OutgoingEvent): string {
   return event.payload.eventId ?? eventIdOf(event);
 }
@@ -40,12 +40,12 @@ export function outboxOf(db: Db): Outbox {
   return db.collection<BundleDocument>('outbox');
 }
 
-/** A transaction in progress: its session, and the events that go out if it commits. */
+/** A transaction in progress: its session, and the events that are published if it commits. */
 export interface Transaction {
   readonly session: ClientSession;
   /**
-   * Adds an event to the transaction's bundle; it is encoded at once, so a malformed one aborts the transaction.
-   * `traceparent` counts where the event names none.
+   * Adds an event to the transaction's bundle. It is encoded at once, so a malformed one aborts the transaction.
+   * `traceparent` is used if the event has none.
    */
   readonly emit: (event: OutgoingEvent, traceparent?: string) => void;
   /** Runs the action once the transaction has committed; it must not fail. */

@@ -6,7 +6,10 @@ import { handleTopic, type OutgoingEvent, openMessagingAs } from './index.ts';
 import { FUNDED } from './sender.fixture.ts';
 
 const EVENTS = 60;
-/** Together longer than the server lets a transaction live (ADR 13) and is tried again; each half is not. */
+/**
+ * All events together take longer than the server lets a transaction live (ADR 13), so it is retried; each half takes
+ * less.
+ */
 const EVENT_MS = 150;
 
 let config: TestConfig;
@@ -51,7 +54,7 @@ it('a batch that takes longer than a transaction may live is applied in halves, 
     handleTopic('ledger', FUNDED, async (received, { session }) => {
       sizes.push(received.length);
       for (const { eventId } of received) {
-        // The work itself, slow by the event: not a wait for anything.
+        // This is the work itself, which takes time for each event; it waits for nothing.
         await systemClock.sleep(EVENT_MS);
         await effects.updateOne({ _id: eventId }, { $inc: { times: 1 } }, { upsert: true, session });
       }

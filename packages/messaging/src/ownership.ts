@@ -1,21 +1,25 @@
 import { isSwept, ownerOf } from './bundle.ts';
 
-/** Whose turn it is to send: what a source may put on its way is decided here, right before each try. */
+/** Decides, right before each attempt to send, whether this process may send events of a source. */
 export interface Ownership {
-  /** From now on the source is this process's; a partition's for as long as the consumer group is sure of it. */
+  /**
+   * Makes the source this process's own; a partition only for as long as its place in the consumer group is certain.
+   */
   readonly take: (source: string) => void;
   readonly lose: (source: string) => void;
-  /** Until when, by {@link performance.now}, no other process can have got what this process owns. */
+  /** Until when, by {@link performance.now}, no other process can have got a partition of this process. */
   readonly sureUntil: (untilMs: number) => void;
-  /** Until when, by the same clock, nobody takes this process for dead, and sends what it has committed. */
+  /**
+   * Until when, by the same clock, no other process can take this one for dead and send the bundles it has committed.
+   */
   readonly aliveUntil: (untilMs: number) => void;
   readonly maySend: (source: string) => boolean;
 }
 
 /**
- * Builds the {@link Ownership} of a process. One that slept may have been succeeded without knowing it: by its own
- * monotonic clock it is not sure of its partitions, or of what it has committed itself, any more, and sends nothing of
- * them before it has heard that they are still its own. What others left is sent by whoever sweeps.
+ * Builds the {@link Ownership} of a process. A process that was suspended may have lost its partitions without knowing
+ * it. By its own monotonic clock it then stops trusting in them and in its own group commits, and sends nothing of
+ * either until it has heard that they are still its own. Bundles that other processes left are the sweeper's to send.
  */
 export function createOwnership(owner: string, nowMs: () => number): Ownership {
   const owned = new Set<string>();

@@ -5,8 +5,8 @@ import type { ParkedStore } from './parked-store.ts';
 const READ_TIMEOUT_MS = 1_000;
 
 /**
- * Registers the gauge `messages_parked`: how many messages of each topic wait for people, as of each scrape; nothing where the
- * database does not tell.
+ * Registers the gauge `messages_parked`: how many parked messages of each topic wait for an operator, read at each
+ * scrape; no value if the database does not answer.
  */
 export function gaugeParked(options: {
   readonly store: Pick<ParkedStore, 'countWaiting'>;

@@ -7,13 +7,13 @@ import {
   refuse,
 } from '@pesewa/kernel';
 
-/** Every state of a parked message; it leaves the first one once. */
+/** Every state of a parked message; it leaves the first one for good. */
 export const parkedStates = ['parked', 'replayed', 'discarded'] as const;
 
 /** One of {@link parkedStates}. */
 export type ParkedState = (typeof parkedStates)[number];
 
-/** What a message is read from again. */
+/** What is kept of a message in order to read it again. */
 export interface KeptMessage {
   readonly key: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export interface KeptMessage {
   readonly value: Uint8Array | null;
 }
 
-/** A message that its consumer could not apply and put aside, and what became of it (ADR 39). */
+/** A message that its consumer could not apply and put aside, and what happened to it since (ADR 39). */
 export interface ParkedMessage {
   /** `<group>/<topic>/<partition>/<offset>` */
   readonly id: string;
@@ -30,36 +30,39 @@ export interface ParkedMessage {
   readonly offset: bigint;
   readonly key: string;
   readonly eventType: string;
-  /** Empty where the message could not be read: then a discard is of this message alone, and of no event. */
+  /** Empty if the message could not be read: then discarding it discards this message alone and no event. */
   readonly eventId: string;
-  /** Why it could not be applied; it names no values of the message. */
+  /** Why it could not be applied; without values from the message. */
   readonly reason: string;
   readonly valueBytes: number;
   readonly parkedAt: Date;
   readonly state: ParkedState;
-  /** The last replay; one without a failure took effect. */
+  /** The last replay; if it has no failure, it took effect. */
   readonly lastReplay?: Replay | undefined;
   /** The last proposal to discard it. */
   readonly discard?: Discard | undefined;
 }
 
-/** An operator's replay, and why it did not take effect. */
+/** An operator's replay, and why it failed if it did. */
 export interface Replay {
   readonly by: string;
   readonly at: Date;
   readonly failure?: string | undefined;
 }
 
-/** An operator's proposal to discard a message, and what another made of it. */
+/** An operator's proposal to discard a message, and another operator's decision about it. */
 export type Discard = { readonly reason: string; readonly requestedBy: string; readonly at: Date } & (
   | { readonly status: 'proposed' }
   | { readonly status: 'approved' | 'rejected'; readonly decidedBy: string; readonly decidedAt: Date }
 );
 
-/** Why a proposal to discard, or a decision about one, changes nothing. */
+/** Why a proposal to discard, or a decision about one, is refused. */
 export type DiscardRefusal = 'parked.closed' | 'discard.open' | 'discard.none' | `discard.${ProposalRefusal}`;
 
-/** Proposes to discard a message; the same proposal again changes nothing, another waits for the first. */
+/**
+ * Proposes to discard a message. The same proposal again changes nothing; a different one is refused while the first is
+ * open.
+ */
 export function proposeDiscard<Message extends ParkedMessage>(
   message: Message,
   proposal: { readonly reason: string; readonly by: string; readonly at: Date },
@@ -74,7 +77,7 @@ export function proposeDiscard<Message extends ParkedMessage>(
   return accept({ ...message, discard: { reason, requestedBy, at, status: 'proposed' } });
 }
 
-/** Decides about the proposal to discard a message: another operator approves it, anyone rejects it (ADR 17). */
+/** Decides about the proposal to discard a message: another operator may approve it, anyone may reject it (ADR 17). */
 export function decideDiscard<Message extends ParkedMessage>(
   message: Message,
   decision: { readonly verdict: 'approve' | 'reject'; readonly by: string; readonly at: Date },

@@ -21,7 +21,7 @@ import type { KeptParked } from './parked-store.ts';
 
 const MESSAGES_PER_PAGE = 100;
 const REASON_LENGTH_MAX = 200;
-/** Enough to tell what an undecodable message is; the whole of it lies in the database and in its topic. */
+/** Enough to recognise an undecodable message; all of it is in the database and in its topic. */
 const SHOWN_BYTES_MAX = 3_072;
 
 const query = z.object({
@@ -35,16 +35,19 @@ const proposal = z.strictObject(
   { error: 'the body must be { "reason": "…" }' },
 );
 
-/** What the routes of parked messages need. */
+/** The dependencies of the routes of parked messages. */
 export interface ParkedRouteDeps {
   readonly parked: ParkedMessages;
   readonly codec: Pick<Codec, 'decode'>;
   readonly logger: Pick<Logger, 'info'>;
-  /** Whether the holder of the token that no person owns may replay and discard: in development alone. */
+  /** Whether the shared token, which belongs to no person, may replay and discard: only in development. */
   readonly sharedMayOrder: boolean;
 }
 
-/** Adds the routes by which operators look at parked messages, replay them, and discard them by two (ADR 39). */
+/**
+ * Adds the routes by which operators list parked messages, replay them, and discard them with a second operator's
+ * approval (ADR 39).
+ */
 export function addParkedRoutes(operator: Hono, deps: ParkedRouteDeps): void {
   const { parked, codec, logger } = deps;
   operator.post('/parked/*', forNamedOperators(deps.sharedMayOrder));
@@ -156,7 +159,7 @@ function viewDiscard(discard: NonNullable<ParkedMessage['discard']>) {
   };
 }
 
-/** The same with what the message holds: its payload, or, where that can't be read, the first of its bytes. */
+/** The same with the message's content: its payload or, if it can't be decoded, its first bytes. */
 async function viewWhole(message: KeptParked, codec: Pick<Codec, 'decode'>) {
   const { kept } = message;
   const whole = { ...view(message), headers: kept?.headers ?? null };
@@ -164,7 +167,7 @@ async function viewWhole(message: KeptParked, codec: Pick<Codec, 'decode'>) {
   const bytes = Buffer.from(kept.value);
   try {
     const { payload } = await codec.decode(bytes);
-    // Amounts and times are 64 bits wide, which a JSON number is not.
+    // Amounts and times are 64-bit integers, which JSON numbers can't hold exactly.
     const text = JSON.stringify(payload, (_name, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value,
     );

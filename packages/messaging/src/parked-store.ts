@@ -5,10 +5,10 @@ import { afterCursor, nextCursor } from './newest-first.ts';
 import type { KeptMessage, ParkedMessage, ParkedState } from './parked-message.ts';
 import { headerOf } from './received.ts';
 
-/** A parked message with what it is read from again; nothing where that was too large to keep. */
+/** A parked message with the content to read it from again; without it if the message was too large to keep. */
 export interface KeptParked extends ParkedMessage {
   readonly kept: KeptMessage | null;
-  /** How often it was changed: a change is written where nobody else has made one meanwhile. */
+  /** How often it was changed. A change is written only if nobody else has made one meanwhile. */
   readonly changes: number;
 }
 
@@ -20,7 +20,7 @@ export interface ParkedQuery {
   readonly limit: number;
 }
 
-/** A page of a list, and where the next one begins. */
+/** A page of a list, and the cursor of the next one. */
 export interface ParkedPage {
   readonly items: readonly ParkedMessage[];
   readonly next: PageCursor | null;
@@ -28,12 +28,14 @@ export interface ParkedPage {
 
 /** The parked messages of a service's database. */
 export interface ParkedStore {
-  /** Keeps a message; of one that is kept already, what is known of it stands. */
+  /** Stores a message; if it is stored already, its record stays as it is. */
   readonly add: (message: KeptParked, session: ClientSession) => Promise<void>;
   readonly find: (id: string, session?: ClientSession) => Promise<KeptParked | undefined>;
-  /** Writes a change; false where somebody else has made one since. */
+  /** Writes a change; false if somebody else has written one since. */
   readonly replace: (before: KeptParked, after: KeptParked, session?: ClientSession) => Promise<boolean>;
-  /** Discards the other copies of a discarded event that its partition has: it was published again, and parked again. */
+  /**
+   * Discards the other copies of a discarded event in its partition, which exist if it was published and parked again.
+   */
   readonly discardCopies: (of: KeptParked, session: ClientSession) => Promise<void>;
   readonly list: (query: ParkedQuery) => Promise<ParkedPage>;
   /** How many messages wait, by topic. */
@@ -57,7 +59,8 @@ export function openParkedStore(db: Db): ParkedStore {
     find,
     add: async (message, session) => {
       const standing = await find(message.id, session);
-      // A position that was set back brings it again; a topic that was made anew has another message at this place.
+      // The same message comes again after its position was set back. A different one at this place means that the
+      // topic was created anew.
       if (standing && isSame(standing, message)) return;
       await collection.replaceOne({ _id: message.id }, toDocument(message), { upsert: true, session });
     },
@@ -134,13 +137,15 @@ function fromDocument({ _id, kept, ...message }: ParkedDocument): KeptParked {
   return { id: _id, ...message, kept: kept && { ...kept, value: kept.value && kept.value.value() } };
 }
 
-/** What a handler reads of a message besides its key and value. */
+/** The headers of a message that a handler needs. */
 const HEADERS = ['event-id', 'event-type', 'aggregate-version', 'causation-id', 'traceparent'];
-/** No topic of ours takes more for one message; what comes from elsewhere must not fill the database. */
+/** No topic of ours accepts a larger message. Larger ones from elsewhere must not fill the database. */
 const KEPT_BYTES_MAX = 1_048_576;
 const SHOWN_LENGTH_MAX = 200;
 
-/** The part of a message that is parked which comes from the message itself, and the id of the event that it was read as. */
+/**
+ * The part of a parked message's record that comes from the message itself, with the id of the event it was read as.
+ */
 export function keepMessage(
   message: Pick<KafkaMessage, 'key' | 'value' | 'headers'>,
   eventId: string,
@@ -163,7 +168,7 @@ export function keepMessage(
   };
 }
 
-/** A kept message as Kafka gave it. */
+/** A kept message in the form in which Kafka gave it. */
 export function toKafkaMessage(offset: bigint, { key, headers, value }: KeptMessage): KafkaMessage {
   return {
     key: Buffer.from(key),

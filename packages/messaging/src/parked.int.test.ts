@@ -48,7 +48,7 @@ async function openTeller(scope: ReturnType<typeof openTestScope>) {
     for (const event of events) emit(event);
     return Promise.resolve(events.map(() => undefined));
   });
-  // One after the other: their order is what is looked at.
+  // Sent one after the other, because the test checks their order.
   return async (merchantId: string, ids: readonly string[]) => {
     for (const id of ids) await telling.submit(funded(id, merchantId));
   };
@@ -56,7 +56,7 @@ async function openTeller(scope: ReturnType<typeof openTestScope>) {
 
 const hashOf = (name: string) => Uint8Array.from(createHash('sha256').update(`token-of-${name}`).digest());
 
-/** A service of these tests, whose handler takes what it is told to take; effects are documents, and are told on. */
+/** A service whose handler accepts what the test lets it accept. It stores a document per effect and emits an event. */
 async function openService(group: string, merchantId: string, more: Partial<TestConfig> = {}) {
   const scope = openTestScope({ ...config, ...more });
   const messaging = await openMessagingAs(scope, { service: group, database: group, produces: ['webhooks'] });
@@ -111,7 +111,7 @@ it('keeps what it parks, and an operator replays it once what was wrong is fixed
   service.unfit.set('k-1', 'throws').set('k-2', 'parks');
   await service.start();
   await tell('kept', ['k-1', 'k-2', 'k-3']);
-  // What a handler has written of a message that it parks stays: it decides what the rest of the chunk makes of it.
+  // Writes that a handler made for a message before it parked it are kept: the rest of the chunk was decided with them.
   await eventually(async () => expect(await service.appliedIds()).toContain('k-3'));
   const items = await service.listed('?state=parked');
   expect(items).toMatchObject([
@@ -165,7 +165,7 @@ it('commits nothing of a replay that its handler wants parked again', async () =
   await tell('again', ['a-1', 'a-2']);
   await eventually(async () => expect(await service.appliedIds()).toEqual(['a-2']));
   const [one = {}] = await service.listed();
-  // A copy, parked as the first was.
+  // A copy of the message, parked like the first one.
   await tell('again', ['a-1']);
   await eventually(async () => expect(await service.listed()).toHaveLength(2));
   service.unfit.set('a-1', 'parks');
@@ -195,7 +195,7 @@ it('commits nothing of a replay that its handler wants parked again', async () =
     status: 409,
     body: { code: 'closed' },
   });
-  // Who publishes it again undoes nothing of what two operators decided.
+  // Publishing the events again does not undo what two operators decided.
   await tell('again', ['a-1', 'a-3']);
   await eventually(async () => expect(await service.appliedIds()).toContain('a-3'));
   expect(await service.appliedIds()).toEqual(['a-2', 'a-3']);

@@ -12,24 +12,24 @@ import { type KeptParked, type ParkedStore, toKafkaMessage } from './parked-stor
 import { describeFailure } from './parking.ts';
 import { type Reading, readMessages, type TopicHandler } from './received.ts';
 
-/** Why a replay changed nothing but for the note of it. */
+/** Why a replay changed nothing; only the attempt is recorded. */
 export interface ReplayFailure {
   readonly failure: string;
 }
 
-/** Why nothing became of what an operator asked for. */
+/** Why an operator's request was refused. */
 export type ParkedRefusal = 'parked.unknown' | DiscardRefusal;
 
-/** What operators do with the parked messages of a service (ADR 39). */
+/** The operators' actions on the parked messages of a service (ADR 39). */
 export interface ParkedMessages {
   readonly list: ParkedStore['list'];
   readonly find: (id: string) => Promise<KeptParked | undefined>;
   /**
-   * Puts a message through its topic's handler, in a transaction of its own with whatever that emits; one that took effect
-   * before is left alone, one that fails stays parked with the reason.
+   * Passes a message to its topic's handler, in a transaction of its own together with the events that the handler
+   * emits. A message that took effect before is not touched; one that fails stays parked with the reason.
    */
   readonly replay: (id: string, by: string) => Promise<Result<ParkedMessage, ParkedRefusal | ReplayFailure>>;
-  /** Proposes that a message has no effect for good. */
+  /** Proposes that a message shall never have an effect. */
   readonly proposeDiscard: (
     id: string,
     proposal: { readonly reason: string; readonly by: string },
@@ -56,7 +56,7 @@ interface ParkedDeps {
   readonly logger: Pick<Logger, 'error'>;
 }
 
-/** The handler wants the message parked again: nothing of the replay may be committed. */
+/** The handler parks the message again: nothing of the replay may be committed. */
 class ParkedAgainError extends Error {
   override readonly name = 'ParkedAgainError';
 }
@@ -77,7 +77,7 @@ export function createParked(deps: ParkedDeps): ParkedMessages {
   const replaying = deps.groupCommit<Replayable, Result<ParkedMessage, ParkedRefusal>>(
     `${deps.group}.replay`,
     (items, transaction, careful) => Promise.all(items.map((item) => apply(item, transaction, careful))),
-    // Each alone: what fails takes no other with it.
+    // Each replay has its own transaction, so that a failing one does not affect the others.
     { itemsMax: 1 },
   );
 
@@ -92,7 +92,7 @@ export function createParked(deps: ParkedDeps): ParkedMessages {
     const reason = (await handOver(handler, partition, [reading], transaction, careful)).get(reading);
     if (reason !== undefined) throw new ParkedAgainError(reason);
     const replayed = { ...standing, state: 'replayed', lastReplay: { by, at: now() } } as const;
-    // Read in this transaction's snapshot: a rival's write is a conflict, and reruns.
+    // Read in this transaction's snapshot: a concurrent write is a conflict, and the transaction reruns.
     if (!(await store.replace(standing, replayed, transaction.session)))
       throw new Error('a parked message was changed twice at once');
     return accept(replayed);
@@ -130,7 +130,7 @@ export function createParked(deps: ParkedDeps): ParkedMessages {
       try {
         return await replaying.submit({ id, partition: message.partition, by, ...read.value });
       } catch (error) {
-        // Whether it took effect is not known; asking again tells.
+        // Whether it took effect is unknown; replaying it again is safe and shows it.
         if (isPassing(error)) throw error;
         if (error instanceof ParkedAgainError) return fail(id, by, error.message);
         deps.logger.error({ err: error, parked: id }, 'handler failed');
@@ -149,7 +149,10 @@ interface DiscardDecision {
   readonly verdict: 'approve' | 'reject';
 }
 
-/** Builds what decides about discards: one is known where every chunk of its partition looks, with the decision itself. */
+/**
+ * Builds the decisions about discards. A discard is written, in the decision's own transaction, to the offset document
+ * that every chunk of its partition reads.
+ */
 function createDiscarding(
   { store, db, group, groupCommit }: ParkedDeps,
   now: () => Date,
@@ -168,7 +171,7 @@ function createDiscarding(
       await noteDiscarded(offsetsOf(db), { id: partition, eventId }, session);
       await store.discardCopies(decided.value, session);
     }
-    // Read in this transaction's snapshot: a rival's write is a conflict, and reruns.
+    // Read in this transaction's snapshot: a concurrent write is a conflict, and the transaction reruns.
     if (!(await store.replace(before, decided.value, session)))
       throw new Error('a parked message was changed twice at once');
     return decided;
@@ -181,12 +184,12 @@ function createDiscarding(
   );
 }
 
-/** What a replay of a message that is no longer parked comes to: it took effect once, or never will. */
+/** The outcome of replaying a message that is not parked any more: it took effect once, or never will. */
 function judgeEnded(message: KeptParked): Result<KeptParked, 'parked.closed'> {
   return message.state === 'replayed' ? accept(message) : refuse('parked.closed');
 }
 
-/** The event that a kept message is to its topic's handler, or why it is none. */
+/** The event that a kept message is for its topic's handler, or the reason why it is none. */
 async function readKept(
   { handlerOf, codec, group }: ParkedDeps,
   { topic, offset, eventType, kept }: KeptParked,

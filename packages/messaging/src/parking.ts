@@ -7,7 +7,7 @@ import type { MessageEncoder } from './message-encoder.ts';
 import { keepMessage, type ParkedStore } from './parked-store.ts';
 import { headerOf, type Reading } from './received.ts';
 
-/** What parking needs to know of the consumer. */
+/** The dependencies of parking. */
 export interface ParkingDeps {
   readonly encoder: MessageEncoder;
   readonly parkedStore: Pick<ParkedStore, 'add'>;
@@ -20,11 +20,11 @@ export interface ParkingDeps {
   readonly parked: (topic: string) => void;
 }
 
-/** Puts messages that can't be applied aside: each is kept, and a pointer to where it lies is published (ADR 39). */
+/** Puts messages that can't be applied aside: each is stored, and a pointer to its place is published (ADR 39). */
 export interface Parking {
   readonly message: (reading: Reading, reason: string) => EncodedMessage;
   readonly keep: (reading: Reading, reason: string, session: ClientSession) => Promise<void>;
-  /** Tells people, once the pointer is committed. */
+  /** Logs and counts the parked message, once the pointer is committed. */
   readonly announce: (reading: Reading, reason: string) => void;
 }
 
@@ -32,18 +32,18 @@ const TYPE = 'pesewa.messaging.MessageParked';
 
 const eventTypeOf = (reading: Reading): string => headerOf(reading.message, 'event-type');
 
-/** Why a handler's failure parks a message: the error's name, for what it says may hold values. */
+/** Why a handler's failure parks a message. Only the error's name, because its message may contain values. */
 export function describeFailure(error: unknown): string {
   return `the handler failed: ${error instanceof Error ? error.name : 'unknown'}`;
 }
 
-/** The id of the event that a message could be read as; empty where it could not. */
+/** The id of the event that a message was read as; empty if it could not be read. */
 function readIdOf(reading: Reading): string {
   if (reading.kind === 'event') return reading.event.eventId;
   return (reading.kind === 'poison' && reading.eventId) || '';
 }
 
-/** What an unreadable message was caused by, and belongs to, can't be told. */
+/** An unreadable message has neither a known cause nor a known trace. */
 const originOf = (reading: Reading) =>
   reading.kind === 'event'
     ? { causationId: reading.event.eventId, traceparent: reading.event.traceparent }

@@ -9,7 +9,10 @@ import { handleTopic } from './received.ts';
 const place = { topic: 'ledger.events.v1', partition: 3 };
 const source = `books/${place.topic}/3`;
 
-/** A partition whose database is at 7, and of which a test says where Kafka ends and when what was written. */
+/**
+ * A partition whose database is at offset 7. The test decides where Kafka's log ends and when its messages were
+ * written.
+ */
 function openAtSeven() {
   const clock = { ms: 1_000 };
   let cut: object = {};
@@ -39,12 +42,12 @@ function openAtSeven() {
   const lost = new AbortController();
   const handler = handleTopic('ledger', ignoringAll('ledger'), async () => undefined);
   const opening: Opening = { place, handler, source, lost };
-  /** When the messages from 0 on were written. */
+  /** The write times of the messages from offset 0 on. */
   const writtenMs = Array.from({ length: 7 }, () => 900);
   return {
     clock,
     writtenMs,
-    /** Looks once, where Kafka ends there, and begins there; gives where it goes on, or why it does not. */
+    /** Opens the partition once while Kafka's log has these ends; gives the next offset, or why it stops. */
     look: async (high: bigint, low = 0n) => {
       clock.ms += 15_000;
       const bounds: PartitionBounds = { ...place, topicId: 't-1', low, high, committed: 7n };
@@ -77,7 +80,7 @@ it('an end that a new leader does not know of yet stops a partition for as long 
   const { clock, writtenMs, look, noted } = openAtSeven();
   for (let looks = 0; looks < 9; looks += 1) expect(await look(5n)).toBe(GONE);
   expect(noted()).toMatchObject({ cutAt: 5n });
-  // What comes next may have been written meanwhile.
+  // The message at the next offset may have been written meanwhile.
   writtenMs.push(clock.ms);
   expect(await look(8n)).toBe(7n);
   expect(noted()).toEqual({});
@@ -95,7 +98,7 @@ it('an end that grew between two looks past what comes next is gone, and told of
 it('an end that grows up to what comes next is gone', async () => {
   const { clock, writtenMs, look } = openAtSeven();
   expect(await look(5n)).toBe(GONE);
-  // What is written first may be of a clock that is behind ours.
+  // The first message may carry the time of a clock that is behind ours.
   writtenMs[6] = clock.ms;
   expect(await look(7n)).toBe(GONE);
 });

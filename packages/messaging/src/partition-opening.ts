@@ -14,33 +14,33 @@ import { PartitionStoppedError } from './partition-stopped.ts';
 import { judgePosition } from './position.ts';
 import type { TopicHandler } from './received.ts';
 
-/** What opening a partition asks of Kafka. */
+/** What Kafka is asked while a partition is opened. */
 export interface PartitionOfKafka {
-  /** What Kafka was found to hold when the partition was assigned; the first look is at that. */
+  /** The partition's bounds at its assignment, for the first check. */
   readonly found: () => Promise<PartitionBounds | undefined>;
   readonly look: () => Promise<PartitionBounds | undefined>;
-  /** The offset of the first message that was written at a time or later, in milliseconds; nothing where none was. */
+  /** The offset of the first message written at or after a time, in milliseconds; undefined if there is none. */
   readonly firstSince: (timeMs: number) => Promise<bigint | undefined>;
-  /** Commits, as the partition's owner, where its group goes on. */
+  /** Commits, as the partition's owner, the offset at which its group goes on. */
   readonly commit: (next: bigint) => Promise<void>;
 }
 
-/** A partition that is being opened, by the one process that was assigned it. */
+/** A partition being opened by the process that it was assigned to. */
 export interface Opening {
   readonly place: Place;
   readonly handler: TopicHandler;
   readonly source: string;
-  /** Aborted once the partition is another process's: from then on nothing of it is sent here. */
+  /** Aborted once the partition has another owner: from then on this process sends nothing of it. */
   readonly lost: Pick<AbortController, 'signal'>;
 }
 
 const LEFT_PAUSE_MS = 50;
 
 /**
- * Makes a partition ready to be consumed: its position is held against Kafka's, and what an earlier owner committed but
- * did not send is sent before anything new is applied. Gives the offset of the message that is to come next.
+ * Makes a partition ready to be consumed: compares its position with Kafka's, and sends what an earlier owner committed
+ * but did not send before anything new is applied. Gives the offset of the next message.
  *
- * Throws a {@link PartitionStoppedError} where only people can say how to go on; any other error passes.
+ * Throws a {@link PartitionStoppedError} if only people can decide how to go on; any other error is transient.
  */
 export async function openPartition(
   deps: PartitionDeps,
@@ -72,14 +72,14 @@ export async function openPartition(
   if (position.kind === 'begins') {
     const { topicId } = looked.bounds;
     const begun = await beginOffset(deps.offsets, { _id: source, next, topicId, owner: deps.owner });
-    // What stands may be further than what Kafka was asked for, or of another topic.
+    // The stored offset may be beyond the bounds that Kafka gave, or of another topic.
     if (begun.owner !== deps.owner) throw new Error(`another owner begins ${source}: it is looked at anew`);
   } else if (stored?.acceptedCommitted !== undefined) await forget(deps, source, next, kafka);
   await sendLeftovers(deps, source, lost.signal);
   return next;
 }
 
-/** What the database and Kafka say at one moment: an owner before us may still be advancing the partition. */
+/** What the database and Kafka say at one moment. Rejects if an earlier owner is still advancing the partition. */
 async function lookCalmly(
   deps: PartitionDeps,
   source: string,
@@ -94,8 +94,9 @@ async function lookCalmly(
 }
 
 /**
- * Notes that Kafka was found to end before what comes next, or forgets it: a new leader says less than is replicated until its
- * followers have asked it, and then nothing before what comes next was written since. Gives what is known then.
+ * Notes that Kafka's log ends before our next offset, or removes that note. A new leader reports an end too low until
+ * its followers have answered; in that case no message before our next offset was written since. Gives the offset as it
+ * is stored then.
  */
 async function settleCut(
   { offsets }: PartitionDeps,
@@ -110,7 +111,7 @@ async function settleCut(
     await noteCut(offsets, { id, next, ...cut });
     return { ...uncut, ...cut };
   }
-  // What is no longer kept can't be asked for.
+  // Messages that were removed can't be checked, and neither can those that are not there yet.
   if (high < next || low > cutAt || cutSeenAt === undefined) return stored;
   const written = await kafka.firstSince(cutSeenAt.getTime());
   if (written !== undefined && written < next) return stored;
@@ -118,7 +119,7 @@ async function settleCut(
   return uncut;
 }
 
-/** Makes Kafka the witness of a realigned position, so that a database that is restored later is noticed again. */
+/** Commits a realigned position to Kafka, so that Kafka shows it if the database is restored again later. */
 async function forget(
   deps: PartitionDeps,
   source: string,
@@ -126,15 +127,15 @@ async function forget(
   kafka: PartitionOfKafka,
 ): Promise<void> {
   await kafka.commit(next);
-  // A member that is leaving its group commits nothing, and does not say so.
+  // A member that is leaving its group does not commit and reports no error.
   if ((await kafka.look())?.committed !== next) throw new Error(`the group has not committed ${source} yet`);
   await forgetAccepted(deps.offsets, { id: source, next });
 }
 
 /**
- * Sends, in order, what an earlier owner of a partition committed but did not send. A position that was set back gives
- * new bundles the ids of those, so they must be gone first. Once the partition is lost they are its new owner's to send, and
- * what the relay took here would wait for ever.
+ * Sends, in order, what an earlier owner of a partition committed but did not send. After a position was set back, new
+ * bundles get the ids of earlier ones, so those must be gone first. Once the partition is lost, its new owner sends
+ * them; given to our relay they would wait for ever.
  */
 async function sendLeftovers(deps: PartitionDeps, source: string, lost: AbortSignal): Promise<void> {
   const sends: Promise<void>[] = [];

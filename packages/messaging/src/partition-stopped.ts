@@ -1,7 +1,7 @@
-/** A partition that only people can let go on: nothing behind this place is applied, its position does not move. */
+/** A partition stopped until people act: its position does not move, and nothing from this offset on is applied. */
 export class PartitionStoppedError extends Error {
   override readonly name = 'PartitionStoppedError';
-  /** What is wrong, with the names that one needs to find it. */
+  /** What is wrong, with the names needed to find it. */
   readonly reason: string;
   /** What to do about it. */
   readonly remedy: string;

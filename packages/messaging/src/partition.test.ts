@@ -7,7 +7,7 @@ import { handleTopic } from './received.ts';
 
 const FUNDED = 'pesewa.ledger.WalletFunded';
 
-/** A partition over a database of nothing but its offset; what commits is noted. */
+/** A partition over a database that holds only its offset; records the commits. */
 function openPartition(discarded: readonly string[] = []) {
   const applied: string[] = [];
   const parked: number[] = [];
@@ -86,7 +86,7 @@ const message = (offset: number, eventType = FUNDED, value = `n-${offset}`, more
 const messagesOf = (count: number, change: Readonly<Record<number, string>> = {}): readonly KafkaMessage[] =>
   Array.from({ length: count }, (_, offset) => message(offset, change[offset]));
 
-/** Messages by a line of signs: `.` is applied, `x` makes the handler fail, `0` is empty, `-` is ignored. */
+/** Messages from a line of signs: `.` is applied, `x` makes the handler fail, `0` is empty, `-` is ignored. */
 const messagesFrom = (signs: string, first = 0): readonly KafkaMessage[] =>
   signs.split('').map((sign, index) => {
     const offset = first + index;
@@ -112,10 +112,10 @@ it('a type that this version does not know stops its partition: what is before i
 
 it('a row of parked messages stops its partition: the fault is ours, and the next one is not parked', async () => {
   const { worker, applied, parked, failures, position } = openPartition();
-  // Three in a row are parked, and what is applied begins the row anew.
+  // Three in a row are parked; an applied message begins the count anew.
   await worker.apply(messagesFrom('.x0x.x'));
   expect(parked).toEqual([1, 2, 3, 5]);
-  // The row goes on over batches, and over what nobody handles.
+  // The count goes on across batches and across ignored messages.
   const batch = messagesFrom('-0-xx..', 6);
   for (const _ of ['first', 'again']) {
     const stopped: unknown = await worker.apply(batch).catch((error: unknown) => error);

@@ -7,25 +7,25 @@ import { hasOutlived } from './mongo.ts';
 import { type Reading, readMessages, type TopicHandler } from './received.ts';
 import type { Relay } from './relay.ts';
 
-/** What the consumer of a service shares between its partitions. */
+/** What the partitions of a service's consumer share. */
 export interface PartitionDeps extends ChunkDeps {
   readonly codec: Codec;
   readonly outbox: Outbox;
   readonly relay: Relay;
 }
 
-/** One partition in our hands: applies chunks in order, each in one transaction with the offset and the outbox. */
+/** Applies the chunks of one partition in order, each in one transaction with the offset and the outbox. */
 export interface PartitionWorker {
-  /** The offset of the message that is to come next. */
+  /** The offset of the next message to apply. */
   readonly next: () => bigint;
   /**
-   * Applies the messages up to and including the last; resolves with the promise of their events' arrival. Those that
-   * follow are read while the database commits.
+   * Applies the messages; resolves once they are committed, with a promise for their events' arrival in Kafka.
+   * `following` is read while the database commits.
    */
   readonly apply: (messages: readonly KafkaMessage[], following?: readonly KafkaMessage[]) => Promise<Sent>;
 }
 
-/** Builds the worker of one partition, which goes on at `first`. */
+/** Builds the worker of one partition, which starts at the offset `first`. */
 export function createPartitionWorker(
   deps: PartitionDeps,
   handler: TopicHandler,
@@ -39,7 +39,7 @@ export function createPartitionWorker(
   const reader = createReader(handler, deps.codec);
   let next = first;
 
-  /** What can't be applied is looked for by halves and takes nothing else with it. */
+  /** Splits a failing chunk in halves until the message that can't be applied is alone; all others are committed. */
   async function commit(
     messages: readonly KafkaMessage[],
     readings: readonly Reading[],
@@ -65,7 +65,7 @@ export function createPartitionWorker(
     const { sent: firstHalf } = await commit(messages.slice(0, middle), before);
     const { sent: secondHalf } = await commit(messages.slice(middle), after);
     const sent = Promise.all([firstHalf, secondHalf]).then(() => undefined);
-    // Awaited by whoever has applied the rest too.
+    // The caller awaits it after the rest is applied; this only keeps an earlier rejection from being unhandled.
     sent.catch(() => undefined);
     return { sent };
   }
@@ -73,7 +73,7 @@ export function createPartitionWorker(
   return {
     next: () => next,
     apply: async (batch, following = []) => {
-      // A retry hands over again what a part of the first try has committed already.
+      // A retry may bring messages that the first attempt has committed already.
       const messages = messagesFrom(next, batch);
       if (messages.length === 0) return { sent: Promise.resolve() };
       const readings = await reader.read(messages);
@@ -82,7 +82,7 @@ export function createPartitionWorker(
   };
 }
 
-/** Reads chunks; the next one may be read before it is asked for. */
+/** Reads chunks, and may read the next one ahead of time. */
 function createReader(handler: TopicHandler, codec: Codec) {
   let ahead:
     | { readonly messages: readonly KafkaMessage[]; readonly readings: Promise<readonly Reading[]> }
@@ -93,7 +93,7 @@ function createReader(handler: TopicHandler, codec: Codec) {
     read: (messages: readonly KafkaMessage[]): Promise<readonly Reading[]> => {
       const readings = same(messages) ? ahead?.readings : undefined;
       ahead = undefined;
-      // What failed ahead of time is tried again when it is due.
+      // If reading ahead failed, the chunk is read again now.
       return (
         readings?.catch(() => readMessages(messages, handler, codec)) ??
         readMessages(messages, handler, codec)
@@ -108,13 +108,13 @@ function createReader(handler: TopicHandler, codec: Codec) {
   };
 }
 
-/** The messages from an offset on; they come in the order of their offsets. */
+/** The messages from an offset on; they are sorted by offset. */
 function messagesFrom(offset: bigint, messages: readonly KafkaMessage[]): readonly KafkaMessage[] {
   const first = messages.findIndex((message) => BigInt(message.offset) >= offset);
   return first === 0 ? messages : first === -1 ? [] : messages.slice(first);
 }
 
-/** What names a partition's offset and bundles: `<group>/<topic>/<partition>`. */
+/** The name of a partition's offset and of its bundles' source: `<group>/<topic>/<partition>`. */
 export function partitionSource(deps: PartitionDeps, handler: TopicHandler, partition: number): string {
   return `${deps.group}/${deps.topicPrefix}${topics[handler.topic].name}/${partition}`;
 }

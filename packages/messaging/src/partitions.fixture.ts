@@ -16,7 +16,7 @@ import { handleTopic, offsetsOf, openCodec, openMessagingAs } from './index.ts';
 const TYPE = 'pesewa.ledger.WalletFunded';
 const FUNDED = { ...ignoringAll('ledger'), [TYPE]: 'handled' } as const;
 
-/** The topic of these tests, to be written to and to be damaged. */
+/** A topic of these tests that they write to and damage. */
 export async function openDamagedTopic(config: TestConfig) {
   const { SCHEMA_REGISTRY_URL: registryUrl, TOPIC_PREFIX: topicPrefix } = config;
   const codec = await openCodec({ registryUrl, topicPrefix, produces: [topics.ledger] });
@@ -49,17 +49,17 @@ export async function openDamagedTopic(config: TestConfig) {
       });
       await producer.send({ topic, messages, acks: -1 });
     },
-    /** Deletes the topic and creates it again, empty. */
+    /** Deletes the topic and creates it again, without messages. */
     recreate: async () => {
       await admin.deleteTopics({ topics: [topic] });
       const { partitions } = topics.ledger;
       const again = { topic, numPartitions: partitions, replicationFactor: 1 };
-      // Its deletion goes on behind our back; as long as it does, nothing is created.
+      // Kafka deletes topics in the background, and until that is done it creates no topic of that name.
       await eventually(async () => expect(await admin.createTopics({ topics: [again] })).toBe(true));
     },
-    /** Has Kafka remove what lies before an offset of partition 0. */
+    /** Makes Kafka remove the messages of partition 0 that lie before an offset. */
     cut: async (offset: number) => {
-      // This is what makes the client look up who leads the topic.
+      // This call makes the client look up the topic's leaders.
       await admin.fetchTopicOffsets(topic);
       await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: String(offset) }] });
     },
@@ -75,7 +75,7 @@ export async function openDamagedTopic(config: TestConfig) {
 
 const LOOK_AGAIN_MS = 15_000;
 
-/** A clock by which only the pause after which a stopped partition is looked at again is shorter; it counts them. */
+/** A clock that shortens only the pause between checks of a stopped partition, and counts those pauses. */
 function createLookClock() {
   const pauses = { count: 0 };
   const clock: typeof systemClock = {
@@ -91,7 +91,7 @@ function createLookClock() {
 
 const hashOf = (name: string) => Uint8Array.from(createHash('sha256').update(`token-of-${name}`).digest());
 
-/** A service that consumes the topic; each effect is a document that counts how often it was applied. */
+/** A service that consumes the topic; its effects are documents that count how often each event was applied. */
 export async function openLookedAtService(config: TestConfig, group: string) {
   const stops: Record<string, unknown>[] = [];
   const stream = {
@@ -120,7 +120,7 @@ export async function openLookedAtService(config: TestConfig, group: string) {
   return {
     scope,
     stops,
-    /** How often stopped partitions were looked at, and left to be looked at again. */
+    /** How often a stopped partition was checked and stayed stopped. */
     looks: () => pauses.count,
     offsets: offsetsOf(messaging.db),
     idOf,
@@ -128,7 +128,7 @@ export async function openLookedAtService(config: TestConfig, group: string) {
       await messaging.consume([handler]);
       scope.health.setServing(true);
     },
-    /** Lets handlers wait until `letGo` is called; `reached` resolves when the first one does. */
+    /** Makes handlers wait until `letGo` is called; `reached` resolves when the first handler waits. */
     holdBack: () => {
       const held = Promise.withResolvers<void>();
       gate = held.promise;

@@ -4,20 +4,20 @@ import type { Codec } from './codec.ts';
 import type { Messaging } from './messaging.ts';
 import { headerOf, type Reading, type Received, readMessages, type TopicHandler } from './received.ts';
 
-/** An event that lies in a topic, with what made it happen. */
+/** An event read from a topic, with the event that caused it. */
 export type PastEvent<Name extends TopicName> = Received<TopicEvent<Name>> & {
-  /** The id of the event that caused it; empty where none did. */
+  /** The id of the event that caused it; empty if there is none. */
   readonly causationId: string;
 };
 
 type Read = Extract<Reading, { readonly kind: 'event' }>;
 
-/** Only events of the topic are read, which the wide type can't say. */
+/** Only events of the topic are read, which the type can't express. */
 function toPast<Name extends TopicName>({ event, message }: Read): PastEvent<Name> {
   return { ...event, causationId: headerOf(message, 'causation-id') } as unknown as PastEvent<Name>;
 }
 
-/** Builds what reads a topic without consuming it. */
+/** Builds functions that read a topic without consuming it. */
 export function openPast(
   positions: Pick<Positions, 'since'>,
   parts: { readonly codec: Codec; readonly topicPrefix: string },

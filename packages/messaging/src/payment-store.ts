@@ -8,15 +8,15 @@ import type {
 } from 'mongodb';
 import type { Claimable } from './claim.ts';
 
-/** What every payment of a merchant has, payout or collection. */
+/** The fields of every payment of a merchant, payout or collection. */
 export interface PaymentRecord {
-  /** Ours. */
+  /** The payment's reference, made by us. */
   readonly reference: string;
   readonly merchantId: string;
   readonly version: bigint;
 }
 
-/** A payment as MongoDB holds it; `_id` is the merchant and its reference, so each is accepted once, for ever. */
+/** A payment as MongoDB holds it; `_id` is the merchant and its reference, so that each is accepted only once. */
 export interface PaymentDocument extends PaymentRecord, Claimable {}
 
 /** What makes a payment unique to its merchant. */
@@ -35,7 +35,9 @@ export interface PaymentChange<Payment> {
 export interface PaymentStore<Payment, Document extends PaymentDocument> {
   readonly collection: Collection<Document>;
   readonly insert: (payments: readonly Payment[], session: ClientSession) => Promise<void>;
-  /** By the merchant's reference, else by ours, always within the merchant (contract 10.3). */
+  /**
+   * Finds a payment by the merchant's reference or, failing that, by ours, always within the merchant (contract 10.3).
+   */
   readonly find: (merchantId: string, reference: string) => Promise<Payment | undefined>;
   readonly findAccepted: (
     keys: readonly PaymentKey[],
@@ -45,7 +47,7 @@ export interface PaymentStore<Payment, Document extends PaymentDocument> {
     references: readonly string[],
     session?: ClientSession,
   ) => Promise<readonly Payment[]>;
-  /** Saves changed states, each against the version it was read at; a conflict aborts the transaction. */
+  /** Saves changed states, each against the version that was read; a conflict aborts the transaction. */
   readonly save: (changes: readonly PaymentChange<Payment>[], session: ClientSession) => Promise<void>;
 }
 
@@ -54,7 +56,7 @@ export function paymentId({ merchantId, merchantReference }: PaymentKey): string
   return `${merchantId}:${merchantReference}`;
 }
 
-/** What a claim writes when the claimed payment is about to be sent to its rail: the attempt, before the call. */
+/** The update by which a claim marks a payment as being sent to its rail: the attempt is committed before the call. */
 export function attemptMark(step: string) {
   return {
     step,
@@ -65,13 +67,13 @@ export function attemptMark(step: string) {
 }
 
 /**
- * The indexes of a gateway's payments. Our reference is unique by construction and so not by an index: `_id` is the one unique
- * key, by which the collection can be sharded. Those in the step `due` are claimable by `dueAt`, within equal fields of
- * `claimedWithin` where there are any.
+ * The indexes of a gateway's payments. Our reference is unique by construction, so no index enforces it: `_id` is the
+ * only unique key, by which the collection can be sharded. Payments in the step `due` are claimed by `dueAt`, within
+ * equal values of the fields `claimedWithin` if any are given.
  */
 export function paymentIndexes(options: {
   readonly due: string;
-  /** The status of those that have not ended; they are found, oldest first, from the index alone (ADR 27). */
+  /** The status of payments that have not ended; these are found, oldest first, from the index alone (ADR 27). */
   readonly unended: string;
   readonly claimedWithin?: readonly string[];
 }): readonly IndexDescription[] {
@@ -91,7 +93,7 @@ export function openPaymentStore<Payment extends PaymentRecord, Document extends
   readonly collection: Collection<Document>;
   readonly toDocument: (payment: Payment) => Document;
   readonly fromDocument: (document: Document) => Payment;
-  /** The update that leads from a stored payment to this one; what never changes may be left out. */
+  /** The update that turns the stored payment into this one; fields that never change may be left out. */
   readonly toUpdate: (after: Payment) => object;
 }): PaymentStore<Payment, Document> {
   const { collection, fromDocument } = options;
@@ -108,7 +110,7 @@ export function openPaymentStore<Payment extends PaymentRecord, Document extends
   return {
     collection,
     insert: async (payments, session) => {
-      // Every document brings its own _id, which the driver's type can't see through a generic.
+      // Every document has its own _id, which the driver's generic type can't express.
       const documents: unknown = payments.map(options.toDocument);
       await collection.insertMany(documents as OptionalUnlessRequiredId<Document>[], { session });
     },

@@ -29,15 +29,15 @@ const wish = z.strictObject({
 
 const decided = z.strictObject(place);
 
-/** What the routes of positions need. */
+/** The dependencies of the routes of positions. */
 export interface PositionRouteDeps {
   readonly positions: ServicePositions;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  /** Whether the holder of the token that no person owns may realign: in development alone. */
+  /** Whether the shared token, which belongs to no person, may realign: only in development. */
   readonly sharedMayOrder: boolean;
 }
 
-/** Adds the routes by which operators look at positions and realign those that are stopped (ADR 43). */
+/** Adds the routes by which operators list positions and realign stopped ones (ADR 43). */
 export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void {
   const { positions, logger } = deps;
   const answered = (work: (context: Context) => Promise<Response>) => async (context: Context) => {
@@ -152,7 +152,7 @@ const refuse = refuserOf<RealignRefusal>({
 
 const text = (offset: bigint | undefined): string | null => (offset === undefined ? null : String(offset));
 
-/** A position as operators see it; offsets as decimal text. */
+/** A position as operators see it; offsets are decimal strings. */
 function view({ stored, bounds, position, realignment }: PartitionPosition) {
   const { topic, partition, low, high, committed, topicId } = bounds;
   const next = position.kind === 'stopped' ? undefined : position.next;
@@ -167,7 +167,7 @@ function view({ stored, bounds, position, realignment }: PartitionPosition) {
     }),
     stored: stored && { next: String(stored.next), topicId: stored.topicId },
     kafka: { low: String(low), high: String(high), committed: text(committed), topicId },
-    // What is behind a position that does not fit is anybody's guess.
+    // Nothing is known of how many messages wait behind a position that does not fit.
     lag: next === undefined ? null : String(high > next ? high - next : 0n),
     ...(realignment && { realignment: viewRealignment(realignment) }),
   };

@@ -17,7 +17,7 @@ const ids = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, index) => `a-${String(first + index).padStart(2, '0')}`);
 const once = (all: readonly string[]) => Object.fromEntries(all.map((id) => [id, 1]));
 
-/** Five messages of partition 0 applied, and committed to Kafka. */
+/** Applies five messages of partition 0 and commits them to Kafka. */
 async function applyFive({ topic, openService }: Damage): Promise<void> {
   await using service = await openService();
   await topic.write(0, ids(1, 5));
@@ -27,7 +27,9 @@ async function applyFive({ topic, openService }: Damage): Promise<void> {
   await eventually(async () => expect(await service.offsets.countDocuments()).toBe(topics.ledger.partitions));
 }
 
-/** Partition 0 is stopped for this reason, said once and everywhere; another partition goes on. */
+/**
+ * Expects partition 0 to be stopped for this reason, reported once and in every place, while another partition goes on.
+ */
 async function expectStopped(
   { topic }: Damage,
   service: LookedAtService,
@@ -39,7 +41,7 @@ async function expectStopped(
   await eventually(async () => expect(await service.applied()).toEqual(once([...expected.applied, 'b-01'])));
   const looks = service.looks();
   await eventually(() => expect(service.looks()).toBeGreaterThan(looks + 1));
-  // Looked at again meanwhile, it says nothing new.
+  // It was checked again meanwhile without another report.
   await topic.write(1, ['b-02']);
   await eventually(async () =>
     expect(await service.applied()).toEqual(once([...expected.applied, 'b-01', 'b-02'])),
@@ -60,7 +62,7 @@ describe('a topic that was deleted and created again', () => {
     await using _topic = damage.topic;
     await applyFive(damage);
     await damage.topic.recreate();
-    // As long as the old one was, so that its offsets look right.
+    // As long as the old log was, so that its offsets look right.
     await damage.topic.write(0, ids(6, 10));
     await using service = await damage.openService();
     await service.start();
@@ -119,7 +121,7 @@ describe('a log whose start was cut past what comes next', () => {
     await eventually(async () => expect(await service.applied()).toEqual(once(ids(1, 5))));
     const { letGo, reached } = service.holdBack();
     await topic.write(0, ids(6, 6));
-    // What was fetched before it was cut is applied; what lies behind that is gone.
+    // Messages fetched before the cut are applied; those behind it are gone.
     await reached;
     await topic.write(0, ids(7, 12));
     await topic.cut(10);
@@ -138,7 +140,7 @@ describe('a log that ends before what comes next', () => {
     await using _topic = damage.topic;
     await applyFive(damage);
     await using service = await damage.openService();
-    // As it looks where Kafka has lost the last two of seven.
+    // The same state as if Kafka had lost the last two of seven messages.
     await service.offsets.updateOne({ _id: service.idOf(0) }, { $set: { next: 7n } });
     await service.start();
     await eventually(() => expect(service.stops).toHaveLength(1));
@@ -158,7 +160,7 @@ describe('a log that ends before what comes next', () => {
     await using _topic = damage.topic;
     await applyFive(damage);
     await using service = await damage.openService();
-    // As it was noted where a new leader did not know yet of the last one of five.
+    // The note that is left if a new leader did not know the last of five messages yet.
     const noted = { cutAt: 4n, cutSeenAt: new Date() };
     await service.offsets.updateOne({ _id: service.idOf(0) }, { $set: noted });
     await damage.topic.write(0, ids(6, 7));

@@ -2,15 +2,14 @@ import type { PartitionBounds } from '@pesewa/kafka';
 import type { ConsumerOffset } from './offsets.ts';
 
 /**
- * What of a partition does not fit, so that only people can say how it goes on.
- *
- * - `added`: the topic has more partitions than this version gives it
+ * Why a partition's position does not fit, so that only people can decide how it goes on.
+ * - `added`: the topic has more partitions than this version expects
  * - `lost`: our database has no position, but Kafka knows that there was one
- * - `unknown start`: nobody has a position, and Kafka no longer keeps the first messages
+ * - `unknown start`: there is no position anywhere, and Kafka no longer keeps the first messages
  * - `recreated`: the topic was deleted and created again
- * - `start gone`: Kafka has removed messages that were to come next
+ * - `start gone`: Kafka has removed messages that we had not applied yet
  * - `end gone`: Kafka has lost messages that we have applied
- * - `restored`: our database is an older one than the one that Kafka was told about
+ * - `restored`: our database is older than what we have committed to Kafka
  */
 export type Misfit =
   | 'added'
@@ -28,26 +27,26 @@ export type Position =
   | {
       readonly kind: 'stopped';
       readonly misfit: Misfit;
-      /** The same for as long as it is stopped, whatever Kafka writes or removes meanwhile. */
+      /** Does not change for as long as it is stopped, whatever Kafka writes or removes meanwhile. */
       readonly reason: string;
-      /** What people are to do, with the command that does it. */
+      /** What people must do, with the command for it. */
       readonly remedy: string;
     };
 
-/** What a position is judged by. */
+/** The facts that a position is judged by. */
 export interface Standing {
   readonly group: string;
   readonly stored: Pick<ConsumerOffset, 'next' | 'topicId' | 'acceptedCommitted' | 'cutAt'> | null;
   readonly bounds: PartitionBounds;
-  /** How many partitions the topic has by this version. */
+  /** How many partitions this version expects of the topic. */
   readonly partitions: number;
 }
 
 /**
- * Holds our position of a partition against Kafka's (ADR 43).
+ * Compares our position of a partition with Kafka's (design 3, ADR 43).
  *
- * What does not fit is never guessed at: a position taken for a repetition, or for a new beginning, loses messages. The
- * position must have been read so that nobody has advanced it since Kafka was asked.
+ * A position that does not fit is never corrected by guessing: mistaken for a repetition, or for a new beginning, it
+ * would lose messages. The caller must make sure that the stored position has not moved since Kafka was asked.
  */
 export function judgePosition(standing: Standing): Position {
   const { stored, bounds, partitions } = standing;
@@ -64,7 +63,7 @@ export function judgePosition(standing: Standing): Position {
       `the topic has more than the ${partitions} partitions that this version gives it`,
     );
   if (stored === null) {
-    // A group commits where it begins before it has applied anything: 0 is no progress.
+    // A group commits its first offset before it has applied anything, so 0 proves no progress.
     if (committed > 0n)
       return stopped(
         'lost',

@@ -3,7 +3,10 @@ import { allCollections, type CollectionSchema } from './collections.ts';
 import { ensureCollections } from './ensure-collections.ts';
 import { openDatabase } from './mongo.ts';
 
-/** Builds what the argument `prepare` of a service does: its database gets what is declared. Gives a line that says so. */
+/**
+ * Builds what a service runs with the argument `prepare`: it creates the declared collections in its database. Gives a
+ * line that reports so.
+ */
 export function prepareDatabase(service: MessagingService, own: readonly CollectionSchema[]) {
   return async (config: {
     readonly MONGODB_URL: string;

@@ -14,11 +14,11 @@ import { registerSchemas } from './codec.ts';
 import { type RegistrySettings, registryConnection } from './registry.ts';
 
 /**
- * Creates the topics and registers the schemas that the services look up when they start. For production the topics must be
- * such as the services accept there: rejects with all that is wrong with them, one line each.
+ * Creates the topics and registers the schemas that services look up when they start. For production it also checks the
+ * topics as the services do: rejects with all problems found, one line each.
  */
 export async function prepareTopics(options: {
-  /** How Kafka and the schema registry are reached. */
+  /** The settings to reach Kafka and the schema registry. */
   readonly settings: KafkaSettings & RegistrySettings;
   readonly topicPrefix: string;
   readonly isProduction?: boolean;

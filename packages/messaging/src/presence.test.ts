@@ -9,7 +9,7 @@ import { type PresenceDeps, startPresence } from './sweeper.ts';
 
 const logger = createLogger({ name: 'test', level: 'silent' });
 
-/** The presence of a process, whose monotonic clock and whose database a test has in hand. */
+/** The presence of a process; the test controls its monotonic clock and its database. */
 async function openPresence() {
   const monotonic = { ms: 1_000 };
   const database: { answers: Promise<void>; ended?: unknown } = { answers: Promise.resolve() };
@@ -37,7 +37,7 @@ async function openPresence() {
 
 const own = commitSource('test', 'me');
 
-/** A relay whose producer sends, when a test says so, what it may by then. */
+/** A relay whose producer sends when the test lets it, if `maySend` still allows it then. */
 function openGatedRelay(maySend: (source: string) => boolean) {
   const sent: string[] = [];
   let waiting: { readonly source: string; readonly id: string; readonly done: () => void }[] = [];
@@ -85,12 +85,12 @@ it('a process sends what it has committed for as long as nobody takes it for dea
   // It slept, or its database did.
   monotonic.ms += 5_100;
   expect(maySend(own)).toBe(false);
-  // What another left is the sweeper's to send.
+  // What another process left is the sweeper's to send.
   expect(maySend(commitSource('test', 'dead'))).toBe(true);
   answers.resolve();
   await vi.waitFor(() => expect(maySend(own)).toBe(true));
   await presence[Symbol.asyncDispose]();
-  // Its successors need not wait until it would be taken for dead.
+  // The process has ended in order, so its successors need not wait until it counts as dead.
   expect(database.ended).toEqual({ _id: 'alive/me', owner: 'me' });
 });
 
@@ -104,7 +104,7 @@ it('a process that was silent for too long sends all that it has committed, in i
   await vi.waitFor(() => expect(maySend(own)).toBe(true));
   commit(4);
   pump();
-  // The sweeper may have sent some of them: those come once more, and never for the first time after a newer one.
+  // The sweeper may have sent some of them. Those are sent once more, but none for the first time after a newer one.
   expect(sent).toEqual(['1', '2', '3', '4']);
   await presence[Symbol.asyncDispose]();
   await relay[Symbol.asyncDispose]();

@@ -6,7 +6,7 @@ import { createCatchingUp } from './catching-up.ts';
 import type { Messaging } from './messaging.ts';
 import { offsetsOf } from './offsets.ts';
 
-/** What is known of how far topics go, and of how far services have applied them: what Kafka says in time. */
+/** Finds out from Kafka where topics end and how far services have applied them, within a time limit. */
 export function openProgress(
   clock: Clock,
   positions: Positions,

@@ -72,7 +72,7 @@ it('goes on from where a restored database stands, and notices the next one that
   });
   expect((await service.offsets.findOne({ _id: service.idOf(0) }))?.acceptedCommitted).toBeUndefined();
 
-  // Kafka is a witness again: the same backup a second time.
+  // The position is committed to Kafka again, so restoring the same backup a second time is noticed.
   await eventually(async () => expect(await topic.committed('stayer', 0)).toBe(String(end)));
   await service.offsets.updateOne({ _id: service.idOf(0) }, { $set: { next } });
   await topic.write(0, ['s-5']);

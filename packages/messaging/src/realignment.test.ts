@@ -41,7 +41,7 @@ describe('a plan', () => {
     ['start gone, from what is left', cut, 'start', { next: 10n, appliedAgain: 0n, skipped: 6n }],
     ['nobody knows, from what is left', {}, 'start', { next: 10n, appliedAgain: 0n, skipped: 0n }],
     ['end gone, from the start', shortened, 'start', { next: 10n, appliedAgain: 90n, skipped: 0n }],
-    // What was written since the cut may be new, wherever it lies.
+    // Messages written since the cut may be new, whatever their offsets.
     ['end gone, from the end', shortened, 'end', { next: 100n, appliedAgain: 0n, skipped: 90n }],
     ['recreated, from the start', recreated, 'start', { next: 10n, appliedAgain: 0n, skipped: 0n }],
     ['recreated, as in the old one', recreated, 'stored', { next: 50n, appliedAgain: 0n, skipped: 40n }],

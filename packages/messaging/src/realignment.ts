@@ -8,20 +8,23 @@ import {
 } from '@pesewa/kernel';
 import type { Position, Standing } from './position.ts';
 
-/** Where an operator wants a stopped partition to go on: where our database stands, at an end of what Kafka keeps, or there. */
+/**
+ * Where an operator wants a stopped partition to go on: where our database stands, at the start or end of what Kafka
+ * keeps, or at an offset.
+ */
 export type RealignTarget = 'stored' | 'start' | 'end' | bigint;
 
 /** What a realignment would do. */
 export interface RealignPlan {
-  /** The message that would come next. */
+  /** The offset of the message that would come next. */
   readonly next: bigint;
-  /** How many messages would be applied again; those that took effect change nothing. */
+  /** How many messages would be applied again; those that took effect before change nothing. */
   readonly appliedAgain: bigint;
-  /** How many messages would never be applied, as far as anyone knows; those that Kafka has removed are among them. */
+  /** How many messages may never be applied, including those that Kafka has removed. */
   readonly skipped: bigint;
 }
 
-/** Why a partition is not realigned. */
+/** Why a realignment is refused. */
 export type PlanRefusal =
   | 'realign.fits'
   | 'realign.added'
@@ -44,7 +47,7 @@ export function planRealignment(
   if (next < low) return refuse('realign.not_kept');
   if (next > high) return refuse('realign.beyond_end');
   const surely = appliedBefore(standing, position.misfit);
-  // Of a topic that was created again we have applied nothing, wherever we had come to in the old one.
+  // Of a topic that was created again we have applied nothing, however far we were in the old one.
   const once = position.misfit === 'recreated' ? low : most(stored?.next ?? 0n, committed);
   return accept({
     next,
@@ -53,9 +56,9 @@ export function planRealignment(
   });
 }
 
-/** Before which offset this database has surely applied everything; what is passed over beyond it is skipped. */
+/** The offset before which this database has surely applied everything; messages from there on count as skipped. */
 function appliedBefore({ stored, bounds }: Standing, misfit: string): bigint {
-  // Elsewhere what lies at an offset may be another message than the one that we have applied.
+  // With any other misfit, the message at an offset may not be the one that we applied.
   const isOurs = misfit === 'restored' || misfit === 'start gone';
   return isOurs && stored ? stored.next : bounds.low;
 }
@@ -63,27 +66,27 @@ function appliedBefore({ stored, bounds }: Standing, misfit: string): bigint {
 const most = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
-/** A realignment of a partition, the last one: where from and where to, and by whom. */
+/** The latest realignment of a partition: its old and new position, and who asked for it. */
 export interface Realignment extends RealignPlan {
   /** `<group>/<topic>/<partition>` */
   readonly id: string;
-  /** Of the topic that Kafka had then. */
+  /** The id of the topic that Kafka had then. */
   readonly topicId: string;
-  /** Where our database stood; null where it had no position. */
+  /** The position in our database before; null if it had none. */
   readonly from: bigint | null;
   readonly reason: string;
   readonly requestedBy: string;
   readonly at: Date;
-  /** One that skips nothing is `done` at once. */
+  /** A realignment that skips no message is `done` at once. */
   readonly status: 'proposed' | 'approved' | 'rejected' | 'done';
   readonly decidedBy?: string | undefined;
   readonly decidedAt?: Date | undefined;
 }
 
-/** Why a realignment that skips messages is not proposed, or not decided. */
+/** Why a realignment that skips messages can't be proposed or decided. */
 export type RealignmentRefusal = 'realign.open' | 'realign.none' | `realign.${ProposalRefusal}`;
 
-/** Judges a proposal beside the last one: `repeated` is the same again. */
+/** Judges a proposal in view of the latest one: `repeated` is the same proposal again. */
 export function judgeRealignment(
   standing: Realignment | null,
   proposed: Realignment,
@@ -98,7 +101,7 @@ export function judgeRealignment(
   return isSame ? accept('repeated') : refuse('realign.open');
 }
 
-/** Decides about a proposal: another operator approves it, anyone rejects it (ADR 17). */
+/** Decides about a proposal: another operator may approve it, anyone may reject it (ADR 17). */
 export function decideRealignment(
   standing: Realignment | null,
   decision: { readonly verdict: 'approve' | 'reject'; readonly by: string; readonly at: Date },

@@ -7,7 +7,7 @@ import { handleTopic, readMessages } from './received.ts';
 const DRIFT = 'pesewa.reconciliation.DriftMeasured';
 const done = () => Promise.resolve();
 
-/** A codec whose values are the names of their types. */
+/** A codec whose values are only the names of their types. */
 const codec: Pick<Codec, 'decode' | 'decodeKnown'> = {
   decode: (bytes) => Promise.resolve(decodeName(bytes)),
   decodeKnown: decodeName,

@@ -6,29 +6,32 @@ import type { Transaction } from './outbox.ts';
 /** Any event of any topic. */
 export type AnyEvent = TopicEvent<TopicName>;
 
-/** An event as a handler gets it. */
+/** An event as a handler receives it. */
 export type Received<Event> = Event & {
   readonly eventId: string;
   readonly version: bigint;
   readonly key: string;
-  /** The trace that it belongs to (W3C). */
+  /** The trace of the event (W3C). */
   readonly traceparent?: string | undefined;
 };
 
-/** The transaction of a chunk: besides emitting, a handler may park an event that it can never apply. */
+/** The transaction of a chunk. In addition to emitting, a handler may park an event that it can never apply. */
 export interface ChunkTransaction extends Transaction {
-  /** The partition that the chunk comes from: with the topic, the one writer of whatever is kept per partition. */
+  /**
+   * The partition that the chunk comes from. Nothing else writes at the same time what a handler keeps per topic and
+   * partition.
+   */
   readonly partition: number;
   /**
-   * Puts the event at this place of the chunk aside, with its reason; the chunk goes on without it. Not by its id: an event
-   * that was published again may stand beside itself.
+   * Parks the event at this index of the chunk, with its reason; the chunk goes on without it. By its index and not by
+   * its id, because a chunk may hold an event twice that was published again.
    */
   readonly park: (index: number, reason: string) => void;
-  /** True when run again because a unique key was found taken: then look before writing. */
+  /** True on a rerun after a unique key was found taken: then the handler must read before it writes. */
   readonly careful: boolean;
 }
 
-/** What a service says of every type of a topic's events; an ignored one is skipped undecoded. */
+/** What a service does with every type of a topic's events; events of an ignored type are not even decoded. */
 export type EventHandling<Name extends TopicName> = Readonly<
   Record<TopicEvent<Name>['type'], 'handled' | 'ignored'>
 >;
@@ -42,27 +45,27 @@ type HandledType<Handling> = {
   [Type in keyof Handling]: Handling[Type] extends 'handled' ? Type : never;
 }[keyof Handling];
 
-/** Refuses keys that are no types of the topic. */
+/** Refuses keys that are not types of the topic. */
 type NoOthers<Name extends TopicName, Handling> = Readonly<
   Record<Exclude<keyof Handling, TopicEvent<Name>['type']>, never>
 >;
 
-/** What a service does with the events of one topic; the whole chunk is one transaction, which may rerun. */
+/** Handles the events of one topic. A whole chunk is one transaction, which may rerun. */
 export interface TopicHandler {
   readonly topic: TopicName;
-  /** The types that are handled. */
+  /** The handled types. */
   readonly types: readonly string[];
   readonly handle: (events: readonly Received<AnyEvent>[], transaction: ChunkTransaction) => Promise<void>;
   /**
-   * Done whenever a partition was taken over, once its position fits and before anything of it is applied; what it throws is
-   * tried again, but for a `PartitionStoppedError`.
+   * Runs whenever a partition was taken over, after its position was found to fit and before anything of it is applied.
+   * It is retried on any error but a `PartitionStoppedError`.
    */
   readonly prepare?: (partition: number) => Promise<void>;
 }
 
 /**
- * Declares a handler. It says of every type of the topic whether it is handled or ignored, so that a new event can't be
- * overlooked: the compiler names each consumer that doesn't. The handler gets the handled ones alone, narrowed, in order.
+ * Declares a handler. It must list every type of the topic as handled or ignored, so that the compiler finds the
+ * consumers that overlook a new event. The handler gets only events of the handled types, in order.
  */
 export function handleTopic<Name extends TopicName, const Handling extends EventHandling<Name>>(
   topic: Name,
@@ -70,20 +73,20 @@ export function handleTopic<Name extends TopicName, const Handling extends Event
   handle: (events: readonly HandledEvent<Name, Handling>[], transaction: ChunkTransaction) => Promise<void>,
 ): TopicHandler {
   const types = Object.entries(handling).flatMap(([type, use]) => (use === 'handled' ? [type] : []));
-  // Only events of these types are ever handed over (see readMessages), which the wide type can't say.
+  // Only events of these types are ever handed over (see readMessages), which the type can't express.
   return { topic, types, handle: handle as unknown as TopicHandler['handle'] };
 }
 
-/** A message that was read, or the reason why it is not applied. */
+/** A message that was read as an event, or why it is not applied. */
 export type Reading = { readonly offset: bigint; readonly message: KafkaMessage } & (
   | { readonly kind: 'event'; readonly event: Received<AnyEvent> }
-  /** With the id of its event where it could be read: what nobody can read is no event, whatever its headers say. */
+  /** `eventId` is set if the event could be read: an unreadable message is no event, whatever its headers say. */
   | { readonly kind: 'poison'; readonly reason: string; readonly eventId?: string }
-  /** Of a type that this version does not know: it waits for the version that does. */
+  /** An event of a type that this version does not know; it waits for a version that does. */
   | { readonly kind: 'unknown'; readonly eventType: string }
 );
 
-/** The text of a message's header; empty where it has none. */
+/** The text of a message's header; empty if the header is missing. */
 export function headerOf(message: Pick<KafkaMessage, 'headers'>, name: string): string {
   const value = message.headers?.[name];
   return value === undefined ? '' : Array.isArray(value) ? value.join(',') : value.toString();
@@ -94,7 +97,7 @@ const knownTypes = (name: TopicName): ReadonlySet<string> => {
   return new Set(events.map(fullName));
 };
 
-/** Reads the messages of a chunk that the handler wants; what it doesn't want is skipped by its header alone. */
+/** Reads the messages of a chunk that the handler wants; the others are skipped by their header alone. */
 export async function readMessages(
   messages: readonly KafkaMessage[],
   handler: TopicHandler,
@@ -106,7 +109,7 @@ export async function readMessages(
   for (const message of messages) {
     const eventType = headerOf(message, 'event-type');
     if (wanted.has(eventType)) {
-      // Almost always at once: a promise for each message costs more than reading it.
+      // Nearly every message can be read without waiting, and a promise per message would cost more than reading it.
       readings.push(
         readMessage(message, eventType, codec.decodeKnown) ?? (await readLater(message, eventType, codec)),
       );
@@ -117,7 +120,7 @@ export async function readMessages(
 
 function readUnknown(message: KafkaMessage, eventType: string): Reading {
   const offset = BigInt(message.offset);
-  // Nothing of ours is written without one, by any version.
+  // All versions of ours write this header.
   if (eventType === '') return { kind: 'poison', offset, message, reason: 'no event-type header' };
   return { kind: 'unknown', offset, message, eventType };
 }
@@ -152,7 +155,7 @@ function readMessage(
     const eventId = headerOf(message, 'event-id') || payload.eventId;
     const version = versionOf(headerOf(message, 'aggregate-version'));
     const key = message.key?.toString() ?? '';
-    // One event of one type, which spreading would say at the price of another object.
+    // The event is built in one step; spreading would cost another object per message.
     const traceparent = headerOf(message, 'traceparent') || undefined;
     const event = { type, payload, eventId, version, key, traceparent } as Received<AnyEvent>;
     return { kind: 'event', offset, message, event };

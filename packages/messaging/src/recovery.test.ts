@@ -6,7 +6,7 @@ import type { PartitionPosition } from './service-positions.ts';
 
 const topicId = 'a1';
 
-/** A partition that ends at 100, by where our database is and what Kafka and the operators know. */
+/** A partition whose log ends at 100, given our database's position and what Kafka and the operators know. */
 function partition(given: {
   readonly next?: bigint;
   readonly committed?: bigint;

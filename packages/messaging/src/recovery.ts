@@ -2,11 +2,10 @@ import type { Messaging } from './messaging.ts';
 import type { PartitionPosition, ServicePositions } from './service-positions.ts';
 
 /**
- * How a service's database stands to what the service has done, as far as Kafka knows.
- *
- * - `older`: it was restored, or lost, and a partition is stopped until people realign it
- * - `behind`: it was older once, or Kafka has forgotten the group, so it may not know yet what became of what it holds
- * - `current`: nothing speaks for its being an older one
+ * Whether a service's database has everything that the service has done, as far as Kafka shows.
+ * - `older`: it was restored or lost, and a partition is stopped until people realign it
+ * - `behind`: it was older once, or Kafka has forgotten the group, so it may not know yet how its records went on
+ * - `current`: there is no sign that it is an older one
  */
 export type Recovery = 'older' | 'behind' | 'current';
 
@@ -17,8 +16,9 @@ export function judgeRecovery(partitions: readonly PartitionPosition[]): Recover
 }
 
 /**
- * Whether anything says that the database is an older one than Kafka was told about: now, or when operators realigned a
- * partition that has not gone on since. Where Kafka knows nothing of the whole group any more, nothing says that it is not.
+ * Whether there is a sign that the database is older than what was committed to Kafka: now, or when operators realigned
+ * a partition that has not moved since. Also true if Kafka knows nothing of the whole group, because then nothing rules
+ * it out.
  */
 export function mayHaveGoneBack(partitions: readonly PartitionPosition[]): boolean {
   return partitions.some(wentBack) || partitions.every(({ bounds }) => bounds.committed === undefined);
@@ -35,13 +35,14 @@ function isOlder({ position }: PartitionPosition): boolean {
 
 function isBehind({ position, bounds, realignment }: PartitionPosition): boolean {
   if (position.kind === 'stopped') return false;
-  // A position alone can't say that it has caught up: what became of older records may not have been published yet.
+  // A position alone does not prove that the database has caught up: the outcomes of older records may not have been
+  // published yet.
   const isRealigned = realignment?.status === 'done' || realignment?.status === 'approved';
   if (isRealigned && realignment.topicId === bounds.topicId) return true;
   return bounds.committed === undefined && position.next < bounds.high;
 }
 
-/** What a service asks of its own database's recovery, once it consumes. */
+/** Builds the questions that a service asks about its own database's recovery, once it consumes. */
 export function openRecovery(
   standing: () => ServicePositions | undefined,
 ): Pick<Messaging, 'recovery' | 'mayHaveGoneBack'> {

@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 const TOPIC_RESOURCE = 2;
 
-/** Sets what the topic's brokers take in one batch. */
+/** Sets the largest batch that the topic's brokers accept. */
 async function takeAtMost(bytes: number): Promise<void> {
   const admin = createTestKafka(config).admin();
   await admin.connect();
@@ -32,7 +32,7 @@ async function takeAtMost(bytes: number): Promise<void> {
   await admin.disconnect();
 }
 
-/** More than a broker is made to take in one batch. */
+/** Larger than a batch that the broker is made to accept. */
 const oversized: OutgoingEvent = {
   topic: 'ledger',
   key: 'huge:KES',

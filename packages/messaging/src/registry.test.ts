@@ -8,7 +8,7 @@ const password = 'canary-of-a-password';
 const authority = createCertificateAuthority('test authority');
 const { certificate: cert, key } = authority.issue('registry', ['127.0.0.1']);
 
-/** A registry that knows one user, and every schema under the number 7. */
+/** A registry with one user, which gives the id 7 to every schema. */
 const server = createServer({ cert, key }, (request, response) => {
   const login = Buffer.from(request.headers.authorization?.replace('Basic ', '') ?? '', 'base64').toString();
   response.setHeader('content-type', 'application/json');

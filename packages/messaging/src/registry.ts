@@ -1,7 +1,7 @@
 import { Agent } from 'node:https';
 import { SchemaRegistry } from '@kafkajs/confluent-schema-registry';
 
-/** Where the schema registry is, and how we prove to it who we are. */
+/** The address of the schema registry and our credentials for it. */
 export interface RegistrySettings {
   readonly SCHEMA_REGISTRY_URL: string;
   readonly SCHEMA_REGISTRY_USERNAME?: string | undefined;
@@ -9,15 +9,15 @@ export interface RegistrySettings {
   readonly SCHEMA_REGISTRY_TLS_CA?: string | undefined;
 }
 
-/** The way to a schema registry. */
+/** A connection to a schema registry. */
 export interface RegistryConnection {
   readonly registryUrl: string;
   readonly registryAuth?: { readonly username: string; readonly password: string };
-  /** The authorities that are trusted (PEM); those that Node trusts, without. */
+  /** The certificate authorities to trust (PEM); without it, those that Node trusts. */
   readonly registryCa?: string;
 }
 
-/** The way to the schema registry that the settings tell. */
+/** The registry connection that these settings describe. */
 export function registryConnection(settings: RegistrySettings): RegistryConnection {
   const { SCHEMA_REGISTRY_USERNAME: username, SCHEMA_REGISTRY_PASSWORD: password } = settings;
   const { SCHEMA_REGISTRY_TLS_CA: registryCa } = settings;
@@ -38,7 +38,7 @@ export function openRegistry({ registryUrl, registryAuth, registryCa }: Registry
   });
 }
 
-/** The answer of a registry, with what to do where it is about access; for use as `.catch(explainRefusal)`. */
+/** Rethrows a registry's refusal, with what to do if it is about access; for use as `.catch(explainRefusal)`. */
 export function explainRefusal(error: unknown): never {
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
   if (status === 401 || status === 403) {

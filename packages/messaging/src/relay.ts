@@ -4,26 +4,29 @@ import type { CrashPoint, Logger } from '@pesewa/runtime';
 import { type Bundle, bytesOf, isSwept, type Outbox, sourceOf, unpackBundle } from './bundle.ts';
 import { createRemoval } from './outbox-removal.ts';
 
-/** The one road from the outbox to Kafka: each partition in the order of the calls, without end. */
+/** Sends bundles from the outbox to Kafka: each partition in the order of the calls, retrying without end. */
 export interface Relay extends AsyncDisposable {
   /** Takes over a committed bundle; resolves once Kafka has it on every in-sync replica. */
   readonly send: (bundle: Bundle) => Promise<void>;
-  /** Drops what waits of a partition that was taken away, and waits for what is on its way: it stays in the outbox. */
+  /**
+   * Drops the waiting bundles of a partition that was taken away, which stay in the outbox, and waits for those being
+   * sent.
+   */
   readonly release: (source: string) => Promise<void>;
-  /** Whether the bundle is this process's to send; what others send is not known. */
+  /** Whether this process has the bundle in hand; false says nothing of other processes. */
   readonly holds: (id: string) => boolean;
-  /** Since when the oldest bundle of this process has waited for Kafka; nothing while none waits. */
+  /** Since when the oldest bundle of this process has waited for Kafka; undefined if none waits. */
   readonly waitsSinceMs: () => number | undefined;
 }
 
-/** What a relay needs. */
+/** The dependencies of a relay. */
 export interface RelayOptions {
   readonly producer: Producer;
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly crashPoint: CrashPoint;
-  /** How much may wait in memory; what is beyond it is read again from the outbox in its turn. */
+  /** How many bytes may wait in memory; bundles beyond that are read again from the outbox when their turn comes. */
   readonly bytesWaitingMax?: number;
 }
 
@@ -33,13 +36,13 @@ const READ_AGAIN_AFTER_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 5_000;
 
 /**
- * Opens the relay of a process. A bundle whose process dies is left to the sweeper; one that doesn't fit into memory
- * while Kafka is away is read again from the outbox, in its turn.
+ * Opens the relay of a process. If the process dies, the sweeper sends its bundles; a bundle that does not fit into
+ * memory while Kafka is away is read again from the outbox when its turn comes.
  */
 export function openRelay(options: RelayOptions): Relay {
   const { producer, clock, crashPoint, bytesWaitingMax = BYTES_WAITING_MAX } = options;
   const removal = createRemoval(options);
-  // By when they came, the oldest first.
+  // In order of arrival, the oldest first.
   const held = new Map<string, number>();
   const hold = (id: string) => {
     if (!held.has(id)) held.set(id, clock.nowMs());
@@ -52,7 +55,7 @@ export function openRelay(options: RelayOptions): Relay {
   const overflow = createOverflow(options, {
     hasRoom,
     put: (bundle) => void put(bundle).catch(() => undefined),
-    // Nothing else removes it: then another replica has sent it, after this process was taken for dead.
+    // It was not removed here, so another replica has sent it after this process was taken for dead.
     gone: (id) => held.delete(id),
   });
 
@@ -82,7 +85,7 @@ export function openRelay(options: RelayOptions): Relay {
   return {
     send: async (bundle) => {
       if (closed) return;
-      // What consumers wait for is bounded by their own waiting.
+      // Only group commits are bounded here: a consumer waits for its own events and so bounds itself.
       if (isSwept(bundle._id) && (!overflow.isEmpty() || !hasRoom())) {
         hold(bundle._id);
         overflow.add(bundle._id);
@@ -107,11 +110,14 @@ interface Underway {
   isSent: boolean;
 }
 
-/** What of each source is on its way: a bundle is done after those before it, so that none is ever sent after a newer one. */
+/**
+ * The bundles of each source that are being sent. A bundle is done only after those before it, so that none is ever
+ * sent again after a newer one.
+ */
 function createSourceLines(done: (id: string) => void) {
   const lines = new Map<string, Underway[]>();
   return {
-    /** Puts a bundle behind the others of its source; gives what says that Kafka has it. */
+    /** Adds a bundle behind the others of its source; gives the function to call once Kafka has it. */
     add: (source: string, id: string): (() => void) => {
       const line = lines.get(source) ?? [];
       lines.set(source, line);
@@ -124,7 +130,7 @@ function createSourceLines(done: (id: string) => void) {
         if (line.length === 0 && lines.get(source) === line) lines.delete(source);
       };
     },
-    /** Forgets a source; gives what of it is not done. */
+    /** Forgets a source; gives the ids of its bundles that are not done. */
     drop: (source: string): readonly string[] => {
       const left = lines.get(source) ?? [];
       lines.delete(source);
@@ -133,7 +139,7 @@ function createSourceLines(done: (id: string) => void) {
   };
 }
 
-/** What was left out for want of room, by ids, in the order in which it was committed. */
+/** The ids of bundles for which there was no memory, in the order in which they were committed. */
 function createOverflow(
   options: RelayOptions,
   relay: {

@@ -4,7 +4,7 @@ import { checkHandlers, limitTo, roleOf, topicsWritten } from './role.ts';
 
 const nothing = { topic: 'payouts.events.v1', partition: 0, end: 1n };
 
-/** Answers whatever it is asked. */
+/** Answers any request. */
 const anything = {
   database: (name: string) => ({ databaseName: name }),
   since: () => [],

@@ -10,9 +10,11 @@ import {
 import type { Messaging } from './messaging.ts';
 import type { TopicHandler } from './received.ts';
 
-/** The part of a service between MongoDB and Kafka. What is left out is not limited, as tests want it that play one. */
+/**
+ * What a service does between MongoDB and Kafka. A part that is left out is not limited, for tests that play a service.
+ */
 export interface MessagingRole {
-  /** Its name: its consumer group, too. */
+  /** The service's name, which is also its consumer group. */
   readonly service: string;
   readonly database: string;
   readonly produces: readonly TopicName[];
@@ -20,23 +22,26 @@ export interface MessagingRole {
   readonly readsOutsideGroup?: readonly TopicName[];
   readonly readsDatabases?: readonly DatabaseName[];
   readonly asksProgressOf?: readonly string[];
-  /** Whether the process is not ready before it has joined its consumer group: one that only operators call. */
+  /**
+   * Whether the process becomes ready only once it has joined its consumer group: for a service that only operators
+   * call.
+   */
   readonly readyOnceJoined?: boolean;
 }
 
-/** The role that a service of ours has. */
+/** The declared role of a service. */
 export function roleOf(service: MessagingService): MessagingRole {
   const { isPublic, messaging } = services[service];
   return { service, readyOnceJoined: !isPublic, ...messaging };
 }
 
-/** The topics that a role writes to; one that consumes nothing parks nothing. */
+/** The topics that a role writes to, with that of parked messages if it consumes any. */
 export function topicsWritten({ service, produces, consumes }: MessagingRole): readonly Topic[] {
   const parked = consumes?.length === 0 ? [] : [parkedTopic(service)];
   return [...produces.map((name) => topics[name]), ...parked];
 }
 
-/** Throws where the topics of the handlers are not those that the role consumes: rights in Kafka follow the role. */
+/** Throws if the handlers' topics are not those that the role consumes, because the rights in Kafka follow the role. */
 export function checkHandlers(role: MessagingRole, handlers: readonly Pick<TopicHandler, 'topic'>[]): void {
   if (!role.consumes) return;
   const list = (names: readonly TopicName[]) => names.toSorted().join(', ') || 'nothing';
@@ -49,7 +54,7 @@ export function checkHandlers(role: MessagingRole, handlers: readonly Pick<Topic
 
 type Limited = Pick<Messaging, 'database' | 'since' | 'caughtUp' | 'ends' | 'hasApplied'>;
 
-/** Lets a role at the databases, topics and groups alone that it is declared to use; anything else throws. */
+/** Limits access to the databases, topics and groups that a role declares; any other use throws. */
 export function limitTo(role: MessagingRole, all: Limited): Limited {
   const { service, produces, consumes, readsOutsideGroup, readsDatabases, asksProgressOf } = role;
   const check = (allowed: readonly string[] | undefined, name: string, what: string) => {

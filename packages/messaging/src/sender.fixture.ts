@@ -3,12 +3,12 @@ import { eventually, ignoringAll, type TestScope } from '@pesewa/testkit';
 import { expect } from 'vitest';
 import { idOf, type Messaging, type OutgoingEvent, openMessagingAs, outboxOf } from './index.ts';
 
-/** A ledger's topic of which only fundings are handled. */
+/** Of the ledger's topic only fundings are handled. */
 export const FUNDED = { ...ignoringAll('ledger'), 'pesewa.ledger.WalletFunded': 'handled' } as const;
 
 let count = 0;
 
-/** A funding, another one with each call. */
+/** A funding, a different one with each call. */
 export function funded(merchantId: string, amount: bigint): OutgoingEvent {
   count += 1;
   return {
@@ -21,7 +21,7 @@ export function funded(merchantId: string, amount: bigint): OutgoingEvent {
   };
 }
 
-/** A service that commits fundings, one document for each; of another version where its messaging is given. */
+/** A service that commits fundings, one document for each; of another version if that version's `open` is given. */
 export async function openSender(scope: TestScope, database = 'sender', open = openMessagingAs) {
   const messaging = await open(scope, { service: 'sender', database, produces: ['ledger'] });
   await messaging.db.createCollection('written').catch(() => undefined);
@@ -37,7 +37,7 @@ export async function openSender(scope: TestScope, database = 'sender', open = o
   return { messaging, commit };
 }
 
-/** Waits until a service's events are all in Kafka. */
+/** Waits until all of a service's events are in Kafka. */
 export async function outboxIsEmpty(messaging: Messaging): Promise<void> {
   await eventually(async () => expect(await outboxOf(messaging.db).countDocuments()).toBe(0));
 }

@@ -28,24 +28,26 @@ export interface PartitionPosition extends Standing {
   readonly realignment: Realignment | null;
 }
 
-/** What an operator wants of a stopped partition. */
+/** Where an operator wants a stopped partition to go on. */
 export interface RealignWish extends Place {
   readonly to: RealignTarget;
   readonly reason: string;
   readonly by: string;
 }
 
-/** Why nothing came of what an operator asked for; the position stands as it did. */
+/** Why an operator's request was refused; the position has not changed. */
 export type RealignRefusal = PlanRefusal | RealignmentRefusal | 'realign.unknown' | 'realign.moved';
 
-/** What operators do with the positions of a service (ADR 43). Rejects while Kafka or the database do not answer. */
+/**
+ * The operators' actions on the positions of a service (ADR 43). Rejects while Kafka or the database does not answer.
+ */
 export interface ServicePositions {
   readonly list: () => Promise<readonly PartitionPosition[]>;
   readonly plan: (
     place: Place,
     to: RealignTarget,
   ) => Promise<Result<RealignPlan & { readonly seen: PartitionPosition }, RealignRefusal>>;
-  /** Realigns a stopped partition, or, where that skips messages, proposes to. */
+  /** Realigns a stopped partition or, if that skips messages, proposes to. */
   readonly realign: (wish: RealignWish) => Promise<Result<Realignment, RealignRefusal>>;
   readonly decide: (
     place: Place,
@@ -59,14 +61,14 @@ interface ServicePositionsDeps {
   readonly positions: Pick<Positions, 'bounds' | 'places'>;
   readonly group: string;
   readonly topicPrefix: string;
-  /** By the full names of their topics. */
+  /** The handlers by the full names of their topics. */
   readonly handlers: ReadonlyMap<string, TopicHandler>;
   readonly clock: Clock;
 }
 
 type RealignmentDocument = Omit<Realignment, 'id'> & { readonly _id: string };
 
-/** Somebody else has moved the position, or decided, since it was looked at. */
+/** Somebody else has moved the position or decided since it was read. */
 class MovedError extends Error {
   override readonly name = 'MovedError';
 }
@@ -132,7 +134,7 @@ export function createServicePositions(deps: ServicePositionsDeps): ServicePosit
       const planned = await plan(place, realignment.next);
       if (!planned.ok) return planned;
       const { seen } = planned.value;
-      // What was proposed was meant for what was there then.
+      // A proposal is valid only for the topic and the position that it was made for.
       if (seen.bounds.topicId !== realignment.topicId || fromOf(seen) !== realignment.from)
         return refuse('realign.moved');
       return write(found && fromDocument(found), realignment, seen);
@@ -152,7 +154,7 @@ async function isConsumed(
   return (await positions.places([topic])).some((place) => place.partition === partition);
 }
 
-/** Builds what looks at partitions. */
+/** Builds the function that reads where partitions stand. */
 function createLook(
   { group, topicPrefix, positions, handlers }: ServicePositionsDeps,
   offsets: Collection<ConsumerOffset>,
@@ -175,7 +177,8 @@ function createLook(
       const id = idOf(group, bounds);
       const stored = after[index] ?? null;
       const standing = { group, stored, bounds, partitions: topics[handler.topic].partitions };
-      // What moves while it is looked at goes on; Kafka was asked for a moment that has passed.
+      // A position that moved while it was read is fine. It can't be compared with Kafka's bounds, which are of an
+      // earlier moment.
       const moves = stored !== null && stored.next !== before[index]?.next;
       const position = moves ? ({ kind: 'continues', next: stored.next } as const) : judgePosition(standing);
       return [{ ...standing, stored, id, position, realignment: lastById.get(id) ?? null }];
@@ -183,7 +186,7 @@ function createLook(
   };
 }
 
-/** Writes what became of a realignment, if nobody else has written since the last one was read. */
+/** Writes the new state of a realignment, unless somebody else has written one since it was read. */
 async function noteRealignment(
   realignments: Collection<RealignmentDocument>,
   before: Realignment | null,
@@ -199,7 +202,7 @@ async function noteRealignment(
   if (matchedCount === 0) throw new MovedError(`the realignment of ${_id} is not what it was`);
 }
 
-/** Puts a position where a realignment wants it, if it stands where it was seen. */
+/** Moves a position to a realignment's target, unless it has moved since it was read. */
 async function moveOffset(
   db: Db,
   { id, stored, bounds }: PartitionPosition,

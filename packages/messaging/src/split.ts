@@ -1,6 +1,6 @@
 /**
- * Two parts of a group, about halves, where no owner has items in both; nothing where all are one owner's, or the group
- * is of one. Without owners each item stands for itself. An owner's items keep their order.
+ * Splits a group into two parts of about half its size such that no owner has items in both; undefined if all items are
+ * one owner's. Without owners each item is its own owner. An owner's items keep their order.
  */
 export function splitByOwner<Item>(
   group: readonly Item[],

@@ -8,7 +8,7 @@ const collections: readonly CollectionSchema[] = [
   { name: 'payments', indexes: [{ key: { reference: 1 }, unique: true }] },
 ];
 const own = ['outbox', 'consumer_offsets', 'leases', 'realignments', 'parked'];
-/** All that the ledger writes, consumes and parks in. */
+/** All topics that the ledger writes, consumes and parks in. */
 const topics = [
   'ledger.events.v1',
   'wallets.balances.v1',
@@ -31,7 +31,7 @@ interface Line {
   readonly remedy?: string;
 }
 
-/** Starts as production would, and gives the log's lines of a level beside how it ended. */
+/** Starts as in production; gives the outcome and the log's lines of one level. */
 async function start(changes: Partial<TestConfig> = {}) {
   const lines: Line[] = [];
   const logger = createLogger(

@@ -16,14 +16,14 @@ import { startLoop } from './loop.ts';
 import { connectClient, type Database, openDatabase } from './mongo.ts';
 import { type MessagingRole, topicsWritten } from './role.ts';
 
-/** What was found forbids to run; each reason is in the log. */
+/** Production must not run with what was found; each reason is in the log. */
 class UnsafeError extends Error {
   override readonly name = 'UnsafeError';
 }
 
-/** What a service keeps and uses, all of which is checked. */
+/** What a service declares, all of which is checked. */
 interface Declared extends MessagingRole {
-  /** The service's own. */
+  /** The service's own collections. */
   readonly collections?: readonly CollectionSchema[];
   readonly kafka: KafkaOptions;
 }
@@ -38,7 +38,7 @@ type Scope = Pick<
   'config' | 'clock' | 'logger' | 'abort' | 'open'
 >;
 
-/** With the name that the database has, the installation's prefix before it. */
+/** `database` is the database's name with the installation's prefix. */
 interface Deps extends Declared {
   readonly scope: Scope;
 }
@@ -57,13 +57,13 @@ export async function openCheckedDatabase(scope: Scope, declared: Declared): Pro
   return opened;
 }
 
-/** Long enough for a cluster that lives; without Kafka a service starts (ADR 44). */
+/** Long enough for a healthy cluster; without Kafka a service starts all the same (ADR 44). */
 const KAFKA_TIMEOUT_MS = 5_000;
 const KAFKA_PAUSE_MS = 15_000;
 
 /**
- * Refuses to start against what could lose money in production: one log line for each reason, then an {@link UnsafeError}.
- * Where Kafka does not answer now, its topics are judged once it does, and what is wrong with them ends the process.
+ * Refuses to start in production if money could be lost: one log line for each reason, then an {@link UnsafeError}. If
+ * Kafka does not answer now, its topics are checked as soon as it does, and a problem with them ends the process.
  */
 async function checkStart(deps: Deps): Promise<void> {
   const { logger, open } = deps.scope;
@@ -87,7 +87,7 @@ function checkLater(deps: Deps): AsyncDisposable {
     logger,
     round: async () => {
       if (isJudged) return false;
-      // A round that fails is logged, and repeated.
+      // If this rejects, the loop logs it and repeats the round.
       const judgement = await askKafka(deps);
       isJudged = true;
       try {
@@ -130,7 +130,7 @@ async function readLifetime(client: MongoClient): Promise<number | undefined> {
     const answer = await client.db('admin').command({ getParameter: 1, [name]: 1 });
     return Number(answer[name]);
   } catch (error) {
-    // Without the right to it, and of a mongos, which has no such parameter.
+    // The parameter can't be read without the right to it, and a mongos does not have it.
     if (error instanceof MongoServerError) return undefined;
     throw error;
   }

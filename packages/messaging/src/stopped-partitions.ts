@@ -3,16 +3,16 @@ import type { Health, Logger } from '@pesewa/runtime';
 import { Gauge, type Registry } from 'prom-client';
 import type { PartitionStoppedError } from './partition-stopped.ts';
 
-/** The partitions that stand still until people let them go on. */
+/** The partitions that are stopped until people let them go on. */
 export interface StoppedPartitions {
   readonly add: (place: Place, error: PartitionStoppedError) => void;
-  /** It goes on: nothing is said where it was not stopped. */
+  /** Reports that it goes on, if it was stopped. */
   readonly delete: (place: Place) => void;
-  /** It may be somebody else's now, stopped as it is. */
+  /** The partition may have another owner now, and is still stopped there: nothing is reported. */
   readonly release: (place: Place) => void;
 }
 
-/** Builds what shows the stopped partitions of a group: a log line for each, a detail of readiness, a metric. */
+/** Shows the stopped partitions of a group: by a log line for each, a detail of readiness, and a metric. */
 export function showStoppedPartitions(options: {
   readonly group: string;
   readonly health: Health;
@@ -20,7 +20,7 @@ export function showStoppedPartitions(options: {
   readonly logger: Logger;
 }): StoppedPartitions {
   const stopped = new Map<string, PartitionStoppedError>();
-  // It is looked at again now and then, and after each rebalance; the same reason is said once.
+  // A stopped partition is checked at intervals and after each rebalance; the same reason is logged once.
   const said = new Map<string, string>();
   const gauge = new Gauge({
     name: 'consumer_partitions_stopped',

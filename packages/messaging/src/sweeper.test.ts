@@ -5,7 +5,7 @@ import { type BundleDocument, bundleId, commitSource, type Outbox, packBundle } 
 import type { Relay } from './relay.ts';
 import { startSweeper } from './sweeper.ts';
 
-/** An outbox of one process, in the order of its bundles. */
+/** An outbox with bundles of one process, in their order. */
 function openOutbox(owner: string, count: number) {
   const messages = [{ topic: 't', key: 'k', body: Buffer.of(2, 107, 2, 118, 0) }];
   const bundles = Array.from({ length: count }, (_, index) =>
@@ -68,7 +68,7 @@ it('stops sending what a process has committed once the process says again that 
   answered.resolve();
   const before = paused.askedFor;
   await vi.waitFor(() => expect(stored.size === 0 || paused.askedFor > before + 20).toBe(true));
-  // What was read while it was silent, and no more.
+  // Only what was read while the process was silent.
   expect(sent).toHaveLength(8);
   expect(stored.size).toBe(22);
 });

@@ -16,14 +16,17 @@ import type { Ownership } from './ownership.ts';
 import type { Relay } from './relay.ts';
 
 const PAUSE_MS = 1_000;
-/** A process that has not said for so long that it lives is dead, or asleep. */
+/** A process that has not renewed its sign of life for this long is silent: dead, or suspended. */
 const ALIVE_MS = 5_000;
-/** What dead processes said of themselves is of no use after this. */
+/** The signs of life of dead processes are deleted after this time. */
 const GONE_AFTER_MS = 86_400_000;
-/** So long it is given once it was found silent. */
+/** A process counts as dead once it was seen silent for this long. */
 const SILENT_MS = 2_000;
 const SWEEPER_LEASE_MS = 15_000;
-/** A bundle of our own that is older and not in our hands: its commit was not known to have succeeded. */
+/**
+ * After this time a bundle of our own that the relay does not hold is sent: its commit had succeeded without our
+ * knowing it.
+ */
 const FORGOTTEN_AFTER_MS = 5_000;
 const BUNDLES_PER_READ = 8;
 const BUNDLES_AT_ONCE_MAX = 500;
@@ -41,16 +44,16 @@ interface SweeperDeps {
 }
 
 /**
- * Sends what dead processes left of their group commits, one sweeper at a time over all replicas, each source in its
- * order. What a process that lives has not sent yet is its own to send: Kafka may be away.
+ * Sends the bundles that dead processes left of their group commits: one sweeper at a time over all replicas, each
+ * source in its order. A living process sends its own, even if they wait for long because Kafka is away.
  *
- * A partition's bundles are its next owner's: sent by anyone else, an old balance could come after a newer one.
+ * A partition's bundles are sent by its next owner only: otherwise an old balance could arrive after a newer one.
  */
 export function startSweeper(deps: SweeperDeps): Loop {
   const isDead = createDeathWatch(deps);
   const sweeping = new Map<string, Promise<void>>();
   let sweeps = false;
-  /** Kafka may take its time, or refuse a source: neither this round nor another source waits for it. */
+  /** Kafka may be slow or refuse a source, so neither this round nor another source waits for it. */
   const sweep = (source: string, send: () => Promise<void>) => {
     if (sweeping.has(source)) return;
     const sent = send()
@@ -80,7 +83,7 @@ export function startSweeper(deps: SweeperDeps): Loop {
   return endingLease(loop, deps, SWEEPER_LEASE);
 }
 
-/** A loop that holds a lease for as long as it runs, and leaves it to others once it is closed. */
+/** A loop that ends its lease when it is closed, so that others can take it. */
 function endingLease(
   loop: Loop,
   { leases, owner }: Pick<SweeperDeps, 'leases' | 'owner'>,
@@ -95,23 +98,25 @@ function endingLease(
   };
 }
 
-/** What saying that a process lives needs. */
+/** The dependencies of a process's sign of life. */
 export interface PresenceDeps extends Omit<SweeperDeps, 'outbox' | 'relay'> {
   readonly ownership: Pick<Ownership, 'aliveUntil'>;
-  /** The clock that {@link Ownership} goes by. */
+  /** The clock that {@link Ownership} uses. */
   readonly monotonicMs: () => number;
 }
 
 /**
- * Says for as long as the process lives that it does, so that no other process sends what is its own to send; resolves
- * once it has been said. One that was silent for too long, being paused or without its database, sends all that it still has
- * once it was said again: what was swept meanwhile is there twice, and nothing comes after what is newer for the first time.
- * One that ends in order says so: another process need not wait to send what it has left.
+ * Renews the process's sign of life for as long as it lives, so that no other process sends its bundles; resolves after
+ * the first time.
+ *
+ * A process that was silent for too long, because it was suspended or without its database, sends all that it still has
+ * after the next renewal: bundles that were swept meanwhile are in Kafka twice, but none comes for the first time after
+ * a newer one. A process that ends in order ends its sign of life, so that others can send its bundles at once.
  */
 export async function startPresence(deps: PresenceDeps): Promise<Loop> {
   const { leases, owner, clock, logger, ownership } = deps;
   const say = async () => {
-    // The lease counts from the request's arrival; whoever finds it over waits for as long as a silence takes.
+    // The lease counts from when the server gets the request, so it ends no earlier than this.
     const untilMs = deps.monotonicMs() + ALIVE_MS;
     await takeLease(leases, { name: aliveLease(owner), owner, durationMs: ALIVE_MS });
     ownership.aliveUntil(untilMs);
@@ -131,7 +136,10 @@ export async function startPresence(deps: PresenceDeps): Promise<Loop> {
   return endingLease(loop, deps, aliveLease(owner));
 }
 
-/** The sources of group commits that have bundles: a step by key for each, however many they have. */
+/**
+ * The sources of group commits that have bundles, found by one step in the index for each, however many bundles they
+ * have.
+ */
 async function* sourcesOf(outbox: Outbox): AsyncGenerator<string> {
   let after: string = commitBundles._id.$gte;
   for (;;) {
@@ -147,8 +155,8 @@ async function* sourcesOf(outbox: Outbox): AsyncGenerator<string> {
 }
 
 /**
- * Builds what says whether a process is dead: it has not said that it lives, and says nothing for a while longer. After a
- * failover all have been silent for as long as there was no primary.
+ * Builds the check whether a process is dead: its sign of life has run out, and it stays silent for a while longer.
+ * After a failover all processes have been silent for as long as there was no primary.
  */
 function createDeathWatch({ leases, clock }: SweeperDeps): (owner: string) => Promise<boolean> {
   const silent = new Map<string, { readonly untilMs: number; readonly sinceMs: number }>();
@@ -186,7 +194,7 @@ async function sendForgotten(deps: SweeperDeps, source: string): Promise<void> {
   );
 }
 
-/** Whether it goes on is asked before each read: a process that lives again sends its own. */
+/** Checks `goesOn` before each read, because a process that lives again sends its own bundles. */
 async function sendAll(deps: SweeperDeps, source: string, goesOn: () => Promise<boolean>): Promise<void> {
   while (await goesOn()) {
     const left = await deps.outbox

@@ -1,11 +1,17 @@
 import { appendBounded, type Bounded } from '@pesewa/kernel';
 
-/** One step of a payment's life at its gateway, as operators see it: what happened, and at which attempt at the rail. */
+/**
+ * One step of a payment's timeline at its gateway, as operators see it: what happened, and at which attempt at the
+ * rail.
+ */
 export interface TrailStep extends Pick<Bounded, 'notKept'> {
   readonly what: string;
-  /** When it was recorded, by the clock of the process that did. */
+  /** When it was recorded, by the clock of the process that recorded it. */
   readonly atMs: number;
-  /** The attempt that it is about, and when that was committed, by the database's clock; absent before the first. */
+  /**
+   * The attempt that the step belongs to, and when it was committed, by the database's clock; absent before the first
+   * attempt.
+   */
   readonly attempt?: { readonly number: number; readonly claimedAtMs: number };
 }
 
@@ -18,10 +24,10 @@ export interface TrailStepDocument {
   readonly notKept?: number;
 }
 
-/** A payment that goes on and on is sent again and again: of its steps those that it began with are kept, and the newest. */
+/** A payment may be sent again any number of times, so only its first steps and the newest are kept. */
 const KEPT = { first: 10, newest: 30 } as const;
 
-/** Adds a step; of very many those in the middle are counted, and not kept. */
+/** Adds a step; if there are too many, those in the middle are only counted. */
 export function addStep(trail: readonly TrailStep[], step: TrailStep): readonly TrailStep[] {
   return appendBounded(trail, step, KEPT);
 }
@@ -36,7 +42,7 @@ export function trailToDocument(trail: readonly TrailStep[]): readonly TrailStep
   }));
 }
 
-/** A trail as it was stored; payments from before there were trails have none. */
+/** The steps as they were stored; payments stored before steps were recorded have none. */
 export function trailFromDocument(trail: readonly TrailStepDocument[] = []): readonly TrailStep[] {
   return trail.map(({ what, at, attempt: number, claimedAt, notKept }) => ({
     what,

@@ -6,24 +6,26 @@ import type { Transaction } from './outbox.ts';
 import type { Relay } from './relay.ts';
 import { type Conflicts, runTransaction, type TransactionDeps } from './transaction.ts';
 
-/** Where a bundle comes from and where it stands in that source's order. */
+/** The source of a bundle and its place in that source's order. */
 export interface BundleOrigin {
   readonly source: string;
   readonly sequence: number;
 }
 
-/** What a committed transaction gave, and when its events have reached Kafka. */
+/** The outcome of a committed transaction, and a promise that resolves when its events are in Kafka. */
 export interface Committed<Value> {
   readonly value: Value;
   readonly sent: Promise<void>;
 }
 
-/** A transaction that may also send what is encoded already. */
+/** A transaction that can also send messages that are encoded already. */
 export interface RawTransaction extends Transaction {
   readonly send: (message: EncodedMessage) => void;
 }
 
-/** Runs work in one majority transaction whose events go out if, and only if, it commits; conflicts are retried. */
+/**
+ * Runs work in one majority transaction whose events are published if and only if it commits; conflicts are retried.
+ */
 export type Transact = <Value>(
   name: string,
   origin: BundleOrigin,
@@ -32,8 +34,8 @@ export type Transact = <Value>(
 ) => Promise<Committed<Value>>;
 
 /**
- * Builds {@link Transact}. The work may run more than once (a conflict or a lost connection reruns it, for some seconds), so it must do nothing but read and
- * write MongoDB through the session; never a call to the outside.
+ * Builds {@link Transact}. The work may run more than once: a conflict or a lost connection reruns it, for some
+ * seconds. So it may only read and write MongoDB through the session, and must never call the outside.
  */
 export function createTransact(
   options: TransactionDeps & {
@@ -42,7 +44,7 @@ export function createTransact(
     readonly relay: Relay;
     readonly encoder: MessageEncoder;
     readonly crashPoint: CrashPoint;
-    /** Hears of the types of events that were committed, to be published. */
+    /** Called with the types of the events that were committed and will be published. */
     readonly emitted: (types: readonly string[]) => void;
   },
 ): Transact {
@@ -75,7 +77,7 @@ export function createTransact(
     for (const action of actions) action();
     options.emitted(types);
     const sent = Promise.all(bundles.map(options.relay.send)).then(() => undefined);
-    // Whoever needs to know awaits `sent`; for everyone else the sweeper stands behind a failed send.
+    // Callers that need to know await `sent`; for all others the sweeper repeats a failed send.
     sent.catch(() => undefined);
     return { value, sent };
   };

@@ -10,7 +10,7 @@ const conflict = failure(112, 'TransientTransactionError');
 const moved = failure(251, 'TransientTransactionError');
 const unknown = failure(91, 'UnknownTransactionCommitResult');
 
-/** A session that tells what was asked of it; the failures come one by one, then all is well. */
+/** A session that records the calls. The given failures come one by one; after them every call succeeds. */
 function openSession(failures: { work?: readonly Error[]; commit?: readonly Error[] }) {
   const work = [...(failures.work ?? [])];
   const commits = [...(failures.commit ?? [])];

@@ -2,15 +2,15 @@ import type { Clock, Random } from '@pesewa/kernel';
 import type { ClientSession } from 'mongodb';
 import { isCommitUnknown, isRepeatable, isWriteConflict, transactionOptions } from './mongo.ts';
 
-/** Less than what a request is answered within, so that nothing begins behind the back of whoever was told `91`. */
+/** Less than the time within which a request is answered, so that no work begins after its caller was answered `91`. */
 const RETRY_FOR_MS = 8_000;
 const BACKOFF_MS = { first: 5, growth: 1.5, last: 500 } as const;
 const MAX_TIME_EXPIRED = 50;
 
-/** What a transaction does that finds a conflict with another: tries again, or leaves it to whoever knows more. */
+/** What a transaction does after a conflict with another: it retries, or leaves it to its caller. */
 export type Conflicts = 'retry' | 'throw';
 
-/** What the retries of a transaction need. */
+/** The dependencies of a transaction's retries. */
 export interface TransactionDeps {
   readonly clock: Clock;
   readonly random: Random;
@@ -18,9 +18,10 @@ export interface TransactionDeps {
 
 /**
  * Runs the work in one transaction, by the rules of the driver's `withTransaction` but for eight seconds instead of two
- * minutes: what is known to have left nothing is tried anew, a commit without an answer is only asked for again.
+ * minutes: a transaction known to have left nothing is repeated; of one whose commit had no answer, only the commit is
+ * repeated.
  *
- * Throws the last error; one that {@link isCommitUnknown} means that the transaction may have committed.
+ * Throws the last error; if {@link isCommitUnknown} holds for it, the transaction may have committed.
  */
 export async function runTransaction<Value>(
   deps: TransactionDeps,

@@ -11,10 +11,12 @@ const AUDITED = 'pesewa.ledger.WalletAudited';
 let config: TestConfig;
 let next: typeof present;
 
-/** The messaging of a version to come: an event of the ledger has a field more, and the topic a record more. */
+/**
+ * The messaging of a later version, in which an event of the ledger has one more field and the topic one more record.
+ */
 async function loadNextVersion(): Promise<typeof present> {
   vi.resetModules();
-  // What mends kafkajs mends it once in a process.
+  // kafkajs is patched in place, which must happen once per process.
   vi.doMock('@pesewa/kafka', () => kafka);
   const contracts = await import('@pesewa/contracts');
   const before: readonly AvroRecord[] = contracts.topics.ledger.events;
@@ -35,14 +37,14 @@ beforeAll(async () => {
   await next.registerSchemas({ registryUrl, topicPrefix, consumerGroups: GROUPS });
 });
 
-/** What a version that is to come sends: a funding with a note, or what no version before has heard of. */
+/** What a later version sends: a funding with a note, or an event of a type that this version does not know. */
 function sentByNext(merchantId: string, amount: bigint, type?: typeof AUDITED): present.OutgoingEvent {
   const event = funded(merchantId, amount);
   const payload = { ...event.payload, ...(type === undefined && { note: 'thanks' }) };
   return { ...event, ...(type !== undefined && { type }), payload } as present.OutgoingEvent;
 }
 
-/** A replica of a group, of this version or the next one; `applied` gets what was applied, by merchant. */
+/** A replica of a group, of this version or the next one; `applied` collects the applied events by merchant. */
 async function openReplica(version: typeof present, group: string, applied: Map<string, unknown[]>) {
   const scope = openTestScope(config);
   const messaging = await version.openMessagingAs(scope, { service: group, database: group, produces: [] });
@@ -99,12 +101,12 @@ describe('a producer of the next version', () => {
       }),
     );
     await eventually(async () => expect(await old.waits()).toBe(topics.ledger.partitions));
-    // No type that it does not know is dropped, and nothing behind it is applied.
+    // No event of an unknown type is dropped, and nothing behind it is applied.
     for (const merchant of merchants) expect([[], [1n]]).toContainEqual(applied.get(merchant) ?? []);
 
     await using _new = await openReplica(next, 'rollout', applied);
     const done = () => merchants.filter((merchant) => applied.get(merchant)?.length === 3).length;
-    // What the new replica has got goes on; what the old one kept waits, and for nothing but its end.
+    // The new replica consumes its partitions; those that the old one kept wait until it ends.
     await eventually(async () => {
       expect(await old.waits()).toBe(topics.ledger.partitions / 2);
       expect(done()).toBeGreaterThan(0);
@@ -113,7 +115,7 @@ describe('a producer of the next version', () => {
     await old[Symbol.asyncDispose]();
     const leftMs = performance.now();
     await eventually(() => expect(done()).toBe(merchants.length));
-    // It said that it left: a session that runs out takes a minute.
+    // It left its group explicitly: a session takes a minute to run out.
     expect(performance.now() - leftMs).toBeLessThan(20_000);
     for (const merchant of merchants) expect(applied.get(merchant)).toEqual([1n, AUDITED, 3n]);
   });
