@@ -1,12 +1,12 @@
-/** What an account is for; wallets have two. */
+/** The purpose of an account; a wallet has two accounts. */
 export type AccountRole = 'available' | 'held' | 'float' | 'feeIncome' | 'railCost' | 'treasury' | 'suspense';
 
-/** An account by its parts. */
+/** An account, parsed from its name. */
 export interface Account {
   readonly name: string;
   readonly role: AccountRole;
   readonly currency: string;
-  /** `merchantId:currency`; only wallets have it. */
+  /** `merchantId:currency`; set for the accounts of wallets only. */
   readonly wallet?: string;
 }
 
@@ -17,7 +17,7 @@ const sharedRoles: ReadonlySet<string> = new Set<AccountRole>([
   'suspense',
 ]);
 
-/** Reads the name of an account (ADR 61); nothing for a name that the chart does not know. */
+/** Reads the name of an account (ADR 61); undefined for a name that is not in the chart. */
 function parseAccount(name: string): Account | undefined {
   const [head = '', ...parts] = name.split(':');
   if (parts.some((part) => part === '')) return undefined;
@@ -61,7 +61,7 @@ export const chart: ReadonlyMap<string, readonly (readonly [AccountRole, Account
   } satisfies Record<string, [AccountRole, AccountRole][]>),
 );
 
-/** Reads account names and remembers them: entries name the same ones over and over. */
+/** Reads account names and caches them, because entries use the same few over and over. */
 export function createAccountReader(): (name: unknown) => Account | undefined {
   const known = new Map<string, Account>();
   return (name) => {

@@ -10,22 +10,22 @@ import { readPages } from './pages.ts';
 import { judgePlacement } from './placement.ts';
 import { type Moment, readMoment } from './snapshot.ts';
 
-/** How far an audit is: entries of the books, or payments of the cross check. */
+/** The progress of an audit: entries of the books, or payments of the cross check. */
 export interface AuditProgress {
   readonly stage: 'entries' | 'payments';
   readonly done: number;
   readonly total: number;
 }
 
-/** What an audit found; clean is one without violations. */
+/** The result of an audit; the books are clean if there are no violations. */
 export interface AuditReport extends AuditCounts {
   /** Payments that were compared with the books; 0 without a cross check. */
   readonly payments: number;
-  /** The first ones, in the order they were found. */
+  /** The first violations, in the order they were found. */
   readonly violations: readonly Violation[];
-  /** The newest page of each chain: what a later audit can hold the chains against. */
+  /** The newest page of each chain, to compare the chains with in a later audit. */
   readonly heads: readonly Head[];
-  /** How many of each rule there are. */
+  /** The number of violations of each rule. */
   readonly violationCounts: Readonly<Partial<Record<Invariant, number>>>;
   readonly durationMs: number;
 }
@@ -33,11 +33,11 @@ export interface AuditReport extends AuditCounts {
 /** What an audit reads, and how. */
 export interface AuditOptions {
   readonly mongodbUrl: string;
-  /** What stands before every database name; nothing by default. */
+  /** The prefix of every database name; empty by default. */
   readonly databasePrefix?: string;
-  /** Whether the gateways' records are compared as well (L5, L10, L11); they are by default. */
+  /** Whether the gateways' records are compared too (L5, L10, L11); true by default. */
   readonly crossCheck?: boolean;
-  /** How long a payment or an order may disagree with its entries while events are on their way; 120 s by default. */
+  /** How long a payment or an order may differ from its entries while events are on their way; 120 s by default. */
   readonly settleMs?: number;
   /** The heads of an earlier report: each must still be a page, with the same hash. */
   readonly since?: readonly Head[];
@@ -45,13 +45,16 @@ export interface AuditOptions {
   readonly onProgress?: (progress: AuditProgress) => void;
 }
 
-/** Longer than a ledger that dies is missed (its session, then the rebalance), so that another goes on where it stopped. */
+/** Longer than it takes until a dead ledger is replaced (its session, then the rebalance) and its work goes on. */
 const SETTLE_MS = 120_000;
 
 /** How far the clocks of the ledger's machines may be from the database's (ADR 16: five seconds from each other). */
 const CLOCK_SKEW_MAX_MS = 10_000;
 
-/** Audits a running or resting system: reads its databases, writes nothing, asks no service (docs/adr/0018-the-audit-reads-the-databases.md). */
+/**
+ * Audits a running or resting system. It reads databases only: it writes nothing and calls no service
+ * (docs/adr/0018-the-audit-reads-the-databases.md).
+ */
 export async function auditLedger(options: AuditOptions): Promise<AuditReport> {
   const { clock, databasePrefix = '' } = options;
   const startedAtMs = clock.nowMs();
@@ -61,7 +64,7 @@ export async function auditLedger(options: AuditOptions): Promise<AuditReport> {
     readPreference: 'secondaryPreferred',
     serverSelectionTimeoutMS: 5_000,
   }).connect();
-  // Not as an option of the client: there it would take the place of a snapshot's own.
+  // Not an option of the client: there it would override a snapshot's own read concern.
   const majority = { readConcern: new ReadConcern('majority') };
   const databases: Databases = {
     ledger: client.db(`${databasePrefix}ledger`, majority),
@@ -88,7 +91,7 @@ async function auditDatabases(
   const findings = createFindings();
   const { moment, openSession } = await readMoment(ledger, findings);
   const audit = createLedgerAudit({ findings, since, latestMs: moment.atMs + CLOCK_SKEW_MAX_MS });
-  // A session runs one operation at a time, and pages are read ahead while others are checked.
+  // A second session, because a session runs one operation at a time and pages are read ahead while others are checked.
   await using session = openSession();
   await using ahead = openSession();
   const deps = { databases, ledger, session, findings, clock, settleMs };
@@ -110,7 +113,10 @@ async function auditDatabases(
   return { audit, payments: check ? await checkPayments(databases, check, options) : 0 };
 }
 
-/** Every entry on one page, every page in one chain (L6): sums tell whether, and reading all of it which. */
+/**
+ * Checks that every entry is on one page and every page in one chain (L6). Sums show whether that holds; only if they
+ * differ are all ids read to find the entries.
+ */
 async function comparePlaces(
   { ledger }: Databases,
   session: ClientSession,

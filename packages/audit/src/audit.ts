@@ -7,13 +7,13 @@ import { readPage } from './page-reader.ts';
 import type { PageRecord } from './records.ts';
 import { createWallets } from './wallets.ts';
 
-/** What is stored beside the entries, as of one moment. */
+/** The stored balances and heads, as of one moment. */
 export interface Balances extends StoredBalances {
-  /** The number of the newest page of each chain. */
+  /** The number of each chain's newest page. */
   readonly heads: ReadonlyMap<string, bigint>;
 }
 
-/** What an audit went through. */
+/** How much an audit has checked. */
 export interface AuditCounts {
   readonly pages: number;
   readonly entries: number;
@@ -23,14 +23,17 @@ export interface AuditCounts {
   readonly openHolds: number;
 }
 
-/** Recomputes the books from the first entry on, in memory of the size of wallets, accounts and open holds. */
+/**
+ * Recomputes the books from the first entry on. Its memory grows with wallets, accounts and open holds, not with
+ * entries.
+ */
 export interface LedgerAudit {
   /**
-   * The next page of its chain with its entries; chains may alternate as they like. `earlier` has at least the entries
-   * that those of the page refer to.
+   * Takes the next page of a chain with its entries; the chains' pages may come in any order. `earlier` has at least
+   * the entries that those of the page refer to.
    */
   readonly page: (page: PageRecord, entries: PageEntries, earlier?: Earlier) => void;
-  /** Compares with what is stored, as of the newest of the pages that were given. */
+  /** Compares with the stored balances, which must be as of the newest of the given pages. */
   readonly close: (balances: Balances) => void;
   readonly counts: () => AuditCounts;
   /** The newest page of each chain. */
@@ -38,7 +41,7 @@ export interface LedgerAudit {
   readonly findings: Findings;
 }
 
-/** What an audit may be told. */
+/** Options of an audit. */
 export interface LedgerAuditOptions extends ChainsOptions {
   readonly findings?: Findings;
   /** Bounds the entries that wait for lower numbers of their wallet. */

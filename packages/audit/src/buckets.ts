@@ -10,17 +10,17 @@ import {
   type WalletRecord,
 } from './records.ts';
 
-/** What is stored of wallets and shared accounts. */
+/** The stored wallets and shared accounts. */
 export interface StoredBalances {
   readonly wallets: readonly WalletRecord[];
   readonly buckets: readonly BucketRecord[];
 }
 
-/** Folds the shared accounts per writer (L3), and sums everything that is stored per currency (L2). */
+/** Adds up the shared accounts per writer (L3) and everything stored per currency (L2). */
 export interface Buckets {
-  /** The next page of its chain: the chain's writer has one bucket for each account that it moves. */
+  /** Takes the next page of a chain. A chain's writer has one bucket for each account that it moves. */
   readonly page: (page: PageRecord, entries: readonly ReadEntry[]) => void;
-  /** Compares with every stored bucket; wallets own what the shared accounts owe. */
+  /** Compares with every stored bucket, and checks that what wallets own equals what the shared accounts owe. */
   readonly close: (stored: StoredBalances) => void;
   /** Shared accounts. */
   readonly count: () => number;
@@ -36,7 +36,7 @@ const sides = ['debits', 'credits'] as const;
 
 /** Builds {@link Buckets}. */
 export function createBuckets(findings: Findings): Buckets {
-  /** By `<account>#<chain>`. */
+  /** Keyed by `<account>#<chain>`. */
   const folds = new Map<string, Sides>();
   const accounts = new Set<string>();
 
@@ -80,7 +80,7 @@ function openSides(folds: Map<string, Sides>, key: string): Sides {
   return fold;
 }
 
-/** What entries move on shared accounts; a leg that is no account was reported already. */
+/** The amounts that entries move on shared accounts; an invalid account name was reported before. */
 function sumByAccount(entries: readonly ReadEntry[]): Map<string, Sides> {
   const sums = new Map<string, Sides>();
   for (const { debit, credit, amount } of entries) {
@@ -110,7 +110,7 @@ function judgeBucket(findings: Findings, stored: BucketRecord, fold: Sides): voi
   }
 }
 
-/** Shared accounts by their debits, wallets by what they own: in each currency they cancel out (L2). */
+/** In each currency the debits of the shared accounts must equal what the wallets own (L2). */
 function judgeSums(findings: Findings, { wallets, buckets }: StoredBalances): void {
   const accountOf = createAccountReader();
   const sums = new Map<string, bigint>();

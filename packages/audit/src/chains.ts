@@ -2,10 +2,13 @@ import { GENESIS, pageHash, pageId, topics } from '@pesewa/contracts';
 import type { Findings } from './findings.ts';
 import type { EntryRecord, PageRecord } from './records.ts';
 
-/** What stands on a page, in its order; nothing where an entry is named that does not exist. */
+/** The entries of a page, in order; undefined for an id that has no entry. */
 export type PageEntries = readonly (EntryRecord | undefined)[];
 
-/** The newest page of a chain as an audit found it; kept elsewhere, it proves later that nothing before it was changed. */
+/**
+ * The newest page of a chain as an audit found it. Kept outside the system, it proves later that nothing before it was
+ * changed.
+ */
 export interface Head {
   readonly chain: string;
   readonly number: number;
@@ -13,17 +16,17 @@ export interface Head {
   readonly hash: string;
 }
 
-/** What an audit knows besides the pages. */
+/** What an audit knows in addition to the pages. */
 export interface ChainsOptions {
   /** The heads of an earlier audit: each must still be a page, with the same hash. */
   readonly since?: readonly Head[];
-  /** No page may be of a later time; any time by default. */
+  /** Pages may not be newer than this; by default they may have any time. */
   readonly latestMs?: number;
 }
 
 /** Verifies the chains of pages (L6). */
 export interface Chains {
-  /** The next page of its chain. */
+  /** Takes the next page of a chain. */
   readonly page: (page: PageRecord, entries: PageEntries) => void;
   /** Compares with the newest page of each chain, as stored when the audit began. */
   readonly close: (heads: ReadonlyMap<string, bigint>) => void;
@@ -40,14 +43,14 @@ interface Tail {
 
 const beginning: Tail = { number: 0n, hash: GENESIS, atMs: 0 };
 
-/** The partitions that the ledger consumes, of which each writes one chain (docs/adr/0016-hash-chained-pages.md). */
+/** The partitions that the ledger consumes; each writes a chain of its own (docs/adr/0016-hash-chained-pages.md). */
 const writers: ReadonlySet<string> = new Set(
   (['payouts', 'collections', 'ledgerCommands'] as const).flatMap((topic) =>
     Array.from({ length: topics[topic].partitions }, (_, partition) => `${topic}/${partition}`),
   ),
 );
 
-/** Builds {@link Chains}; every chain begins with the page 1, which follows nothing. */
+/** Builds {@link Chains}; every chain begins with page 1, which has no predecessor. */
 export function createChains(findings: Findings, options: ChainsOptions = {}): Chains {
   const { since = [], latestMs = Number.POSITIVE_INFINITY } = options;
   const tails = new Map<string, Tail>();

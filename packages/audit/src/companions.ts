@@ -2,13 +2,13 @@ import type { ReadEntry } from './entries.ts';
 import type { Findings } from './findings.ts';
 import { type EntryRecord, toWhole } from './records.ts';
 
-/** Entries by id that the entries of a page refer to, wherever they stand. */
+/** The entries, by id, that a page's entries refer to on any page. */
 export type Earlier = Pick<ReadonlyMap<string, EntryRecord>, 'get'>;
 
-/** Nothing that is referred to. */
+/** For entries that refer to none. */
 export const nothingEarlier: Earlier = new Map();
 
-/** The ids of what must have been written before this entry, on any page; most refer to none. */
+/** The ids of entries that must have been written before this one, on any page; most entries have none. */
 export function earlierIdsOf({
   kind,
   reference,
@@ -18,8 +18,8 @@ export function earlierIdsOf({
 }
 
 /**
- * Judges entries that stand only with others (L5, L7, L10): a refund follows the capture that it gives back, the refund
- * of a fee stands behind its refund, and a rail cost behind what was paid or received there.
+ * Checks entries that are valid only together with others (L5, L7, L10): a refund needs an earlier capture, the refund
+ * of a fee follows its refund, and a rail cost follows the payment that it was paid for.
  */
 export function judgeCompanions(findings: Findings, entries: readonly ReadEntry[], earlier: Earlier): void {
   for (const [index, entry] of entries.entries()) {
@@ -29,7 +29,7 @@ export function judgeCompanions(findings: Findings, entries: readonly ReadEntry[
       judgeRefund(findings, entry, earlier.get(`${reference}/capture`));
       continue;
     }
-    // One instruction writes them one behind the other: capture or collect, its fee if there is one, its rail cost.
+    // They are written together, in this order: capture or collect, its fee if there is one, its rail cost.
     const before = entries.slice(Math.max(0, index - 2), index).filter((one) => one.reference === reference);
     if (kind === 'railCost') judgeRailCost(findings, entry, before);
     else judgeRefundFee(findings, entry, before, earlier.get(`${reference}/fee`));

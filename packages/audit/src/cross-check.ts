@@ -21,11 +21,11 @@ export interface Databases {
   readonly collections: Db;
 }
 
-/** Compares the gateways' records with the books, both ways (L5, L10, L11). */
+/** Compares the gateways' records with the books, in both directions (L5, L10, L11). */
 export interface CrossCheck {
-  /** Whether what these entries hold or credit is a payment at all. */
+  /** Checks that the payments of these entries exist. */
   readonly entries: (batch: Batch) => Promise<void>;
-  /** All payments of both gateways; `onRead` hears how many were read. */
+  /** Checks all payments of both gateways; `onRead` gets how many were read so far. */
   readonly payments: (onRead: (count: number) => void) => Promise<void>;
 }
 
@@ -46,20 +46,23 @@ const projection = {
   step: 1,
 } as const;
 
-/** The rule that a payment's entry without the payment breaks. */
+/** The rule that is broken by an entry whose payment does not exist. */
 const rules = { payouts: 'L5', collections: 'L11' } as const;
 
-/** Where the payment of an entry must be, if any; the other kinds follow these, or are judged with them. */
+/**
+ * The gateway that must have an entry's payment; undefined for kinds that depend on another entry and are judged with
+ * it.
+ */
 function gatewayOf({ kind, debit }: EntryRecord): Gateway | undefined {
   if (kind === 'hold' || kind === 'refund' || kind === 'refundFee') return 'payouts';
   if (kind === 'collect') return 'collections';
-  // The fee of a payout leaves what is held, that of a collection the float.
+  // The fee of a payout is taken from the held part of the wallet, that of a collection from the float.
   return kind === 'fee' && String(debit).startsWith('float:') ? 'collections' : undefined;
 }
 
 /**
- * Builds a {@link CrossCheck}. The ledger follows the gateways by events: a payment that disagrees with its entries is
- * asked again, and counts once none of those in doubt was settled for `settleMs`.
+ * Builds a {@link CrossCheck}. The ledger lags behind the gateways, which it follows by events: a payment that differs
+ * from its entries is read again, and counts only when no such payment has agreed for `settleMs`.
  */
 export function createCrossCheck(deps: {
   readonly databases: Databases;
@@ -72,7 +75,10 @@ export function createCrossCheck(deps: {
   const paymentsOf = (gateway: Gateway) => databases[gateway].collection<PaymentRecord>(gateway);
   const judgeAll = { payouts: judgePayouts, collections: judgeCollections } as const;
 
-  /** The payments of a batch that disagree with their entries, which are read after them and so not older. */
+  /**
+   * The payments of a batch that differ from their entries. The entries are read after them and are therefore not
+   * older.
+   */
   async function disagreements(gateway: Gateway, payments: readonly PaymentRecord[]) {
     const judged = await judgeAll[gateway](databases.ledger, session, payments);
     return new Map([...judged].filter(([, told]) => told.length > 0));
@@ -110,7 +116,8 @@ export function createCrossCheck(deps: {
     payments: async (onRead) => {
       for (const gateway of ['payouts', 'collections'] as const) {
         let suspects = new Map<string, readonly Disagreement[]>();
-        // Among the payouts stand the references that batches reserve; they have no status and no money (ADR 14).
+        // The collection of payouts also holds the references that batches reserve, which have no status and no money
+        // (ADR 14).
         const all = paymentsOf(gateway).find(
           { status: { $exists: true } },
           { session, projection, batchSize: PAYMENTS_PER_READ },

@@ -3,25 +3,25 @@ import { type Account, chart, createAccountReader } from './accounts.ts';
 import type { Findings } from './findings.ts';
 import { type EntryRecord, isPlainText, readWhole } from './records.ts';
 
-/** An entry that was read and judged by itself. */
+/** An entry, read and checked by itself. */
 export interface ReadEntry {
   readonly id: string;
   readonly kind: string;
   readonly reference: string;
   readonly amount: bigint;
-  /** Our fee within a hold's amount. */
+  /** The part of a hold's amount that is our fee. */
   readonly fee: bigint;
   readonly debit: Account | undefined;
   readonly credit: Account | undefined;
-  /** The wallet it touches and its number there; absent where it touches none. */
+  /** The wallet that the entry touches and its number there; both are absent if it touches none. */
   readonly wallet: string | undefined;
   readonly sequence: number;
   readonly atMs: number;
-  /** What the entry says that the wallet is afterwards. */
+  /** The wallet's balances after the entry, as the entry states them. */
   readonly after: { readonly available: bigint; readonly held: bigint };
 }
 
-/** Judges entries one by one: legs, identity, money and currency (L1, L7, L8, L9). */
+/** Checks entries one by one: legs, identity, money and currency (L1, L7, L8, L9). */
 export function createEntryReader(findings: Findings): (entry: EntryRecord) => ReadEntry {
   const accountOf = createAccountReader();
   return (entry) => {
@@ -59,13 +59,15 @@ export function createEntryReader(findings: Findings): (entry: EntryRecord) => R
   };
 }
 
-/** What the hash of its page covers of an entry; money and time are judged where they are read. */
+/** The fields of an entry that the hash of its page covers; money and time are checked where they are read. */
 const texts = ['_id', 'kind', 'debit', 'credit', 'currency', 'reference', 'causationId'] as const;
 const optionalTexts = ['wallet', 'rail'] as const;
 const others = ['amount', 'walletSequence', 'availableAfter', 'heldAfter', 'fee', 'at'] as const;
 const fields: ReadonlySet<string> = new Set<keyof EntryRecord>([...texts, ...optionalTexts, ...others]);
 
-/** Nothing stands beside what is hashed, and no text could be read as another or as two (L6). */
+/**
+ * Checks that an entry has no fields outside its hash, and that none of its texts is ambiguous in the hashed text (L6).
+ */
 function judgeFields(findings: Findings, entry: EntryRecord): void {
   for (const field of texts) {
     if (!isPlainText(entry[field])) findings.report('L6', entry._id, `its ${field} is no plain text`);
@@ -76,7 +78,7 @@ function judgeFields(findings: Findings, entry: EntryRecord): void {
       findings.report('L6', entry._id, `its ${field} is no plain text`);
     }
   }
-  // Not over Object.keys: this runs for every entry, and takes no list of them.
+  // This runs for every entry, and Object.keys would make a list each time.
   for (const field in entry) {
     if (!fields.has(field)) findings.report('L6', entry._id, `holds ${field}, which no hash covers`);
   }

@@ -1,4 +1,4 @@
-/** The rules that the books keep, whatever happens (docs/adr/0018-the-audit-reads-the-databases.md). */
+/** The rules that the books must always keep (docs/adr/0018-the-audit-reads-the-databases.md). */
 export const invariants = {
   L1: 'an entry moves one amount above zero between two accounts that its kind may name',
   L2: 'the sum over all accounts of a currency is zero',
@@ -17,22 +17,22 @@ export const invariants = {
 /** The name of a rule. */
 export type Invariant = keyof typeof invariants;
 
-/** One rule that does not hold, and where. */
+/** A broken rule, and where it is broken. */
 export interface Violation {
   readonly invariant: Invariant;
-  /** The page, entry, wallet, account or payment that shows it. */
+  /** The page, entry, wallet, account or payment where it shows. */
   readonly subject: string;
-  /** What was found and what was to be found; no personal data. */
+  /** What was found and what was expected; no personal data. */
   readonly message: string;
 }
 
 /** Collects violations. */
 export interface Findings {
-  /** Remembers a violation; of one rule and one subject only the first. */
+  /** Records a violation; of one rule and one subject only the first. */
   readonly report: (invariant: Invariant, subject: string, message: string) => void;
-  /** The first ones, in the order they were found. */
+  /** The first violations, in the order they were found. */
   readonly violations: () => readonly Violation[];
-  /** How many were found of each rule, also of those that were not kept. */
+  /** How many violations of each rule were found, including those that were not kept. */
   readonly counts: () => Readonly<Partial<Record<Invariant, number>>>;
 }
 

@@ -2,7 +2,7 @@ import type { ReadEntry } from './entries.ts';
 import type { Findings } from './findings.ts';
 import { readWhole, type WalletRecord } from './records.ts';
 
-/** A wallet as its entries have it so far. */
+/** A wallet's state after the entries so far. */
 export interface Fold {
   available: bigint;
   held: bigint;
@@ -13,14 +13,14 @@ export interface Fold {
   compared: boolean;
 }
 
-/** A wallet that no entry has touched. */
+/** The state of a wallet without entries. */
 export function emptyFold(): Fold {
   return { available: 0n, held: 0n, sequence: 0, atMs: 0, compared: false };
 }
 
 const sides = ['available', 'held'] as const;
 
-/** Folds the next entry of a wallet, and judges what it leaves (L3, L4). */
+/** Applies the next entry of a wallet and checks the balances after it (L3, L4). */
 export function foldEntry(findings: Findings, fold: Fold, entry: ReadEntry): void {
   const { id, wallet = '', debit, credit, amount, sequence, after, atMs } = entry;
   if (debit?.wallet === wallet) fold[debit.role === 'held' ? 'held' : 'available'] -= amount;
@@ -40,7 +40,7 @@ export function foldEntry(findings: Findings, fold: Fold, entry: ReadEntry): voi
   }
 }
 
-/** Compares a stored wallet with the fold of its entries and with its open holds (L3, L4, L5, L8, L9). */
+/** Compares a stored wallet with the state from its entries and with its open holds (L3, L4, L5, L8, L9). */
 export function judgeStored(findings: Findings, stored: WalletRecord, fold: Fold, openHolds: bigint): void {
   const { _id: id, merchantId, currency } = stored;
   const { report } = findings;

@@ -1,11 +1,11 @@
 import type { ReadEntry } from './entries.ts';
 import type { Findings } from './findings.ts';
 
-/** The holds that are open, and the ends of those that were (L5, L10). */
+/** The open holds, and checks on how holds end (L5, L10). */
 export interface Holds {
-  /** The next entry of a wallet, in the wallet's own order. */
+  /** Takes the next entry of a wallet, in the wallet's own order. */
   readonly entry: (entry: ReadEntry) => void;
-  /** What a wallet's open holds come to. */
+  /** The sum of a wallet's open holds. */
   readonly heldOf: (wallet: string) => bigint;
   readonly close: () => void;
   /** Open holds. */
@@ -16,12 +16,12 @@ interface OpenHold {
   readonly wallet: string;
   readonly amount: bigint;
   readonly fee: bigint;
-  /** What is still held; less than the amount between a capture and its fee. */
+  /** What is still held; between a capture and its fee this is less than the hold's amount. */
   remaining: bigint;
   captured: boolean;
 }
 
-/** Builds {@link Holds}; a hold is forgotten with its end, whose id the ledger keeps unique. */
+/** Builds {@link Holds}. An ended hold is forgotten: the ledger keeps the ids of its ends unique. */
 export function createHolds(findings: Findings): Holds {
   const holds = new Map<string, OpenHold>();
   const heldByWallet = new Map<string, bigint>();
@@ -76,7 +76,7 @@ export function createHolds(findings: Findings): Holds {
     entry: (entry) => {
       const { id, kind, reference, wallet, debit } = entry;
       if (kind === 'hold') place(entry);
-      // A collection's fee leaves the float, and ends no hold.
+      // A collection's fee is taken from the float and ends no hold.
       else if (debit?.role === 'held' && (kind === 'capture' || kind === 'fee' || kind === 'release')) {
         const hold = holds.get(reference);
         if (!hold) report('L5', id, `is the ${kind} of ${reference}, which has no open hold`);

@@ -1,15 +1,15 @@
-/** What of a set of ids is kept to compare it with another: how many, and a sum of their hashes. */
+/** Summarises a set of ids so that it can be compared with another: their number and a sum of their hashes. */
 export interface IdSum {
   readonly add: (id: string) => void;
   readonly count: () => number;
-  /** The same for the same ids in any order. */
+  /** The same value for the same ids in any order. */
   readonly value: () => string;
 }
 
-/** Four 32-bit numbers that nobody can know beforehand, or the ids that even a sum out could be looked for. */
+/** Four random 32-bit numbers. If they were known, somebody could find ids that give the same sum. */
 export type IdKey = readonly [number, number, number, number];
 
-/** Builds an {@link IdSum} of 64 bits; sums compare with those of the same key. */
+/** Builds an {@link IdSum} of 64 bits; only sums with the same key can be compared. */
 export function createIdSum([left, right, leftFactor, rightFactor]: IdKey): IdSum {
   const [leftOdd, rightOdd] = [leftFactor | 1, rightFactor | 1];
   let count = 0;

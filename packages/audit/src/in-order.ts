@@ -2,17 +2,20 @@ import type { ReadEntry } from './entries.ts';
 import type { Findings } from './findings.ts';
 import { emptyFold, type Fold } from './fold.ts';
 
-/** Brings the entries of every wallet into the wallet's own order: the chains of three topics meet in one wallet. */
+/**
+ * Sorts the entries of every wallet into the wallet's own order: three topics, each with its own chains, write to one
+ * wallet.
+ */
 export interface InOrder {
   readonly push: (wallet: string, entry: ReadEntry) => void;
-  /** Gives up waiting for numbers that never came, and goes on behind them. */
+  /** Stops waiting for numbers that never came, and goes on after each gap. */
   readonly close: () => void;
   readonly folds: ReadonlyMap<string, Fold>;
 }
 
 /**
- * Builds {@link InOrder}: `apply` gets each entry in its turn, and a number that is missing or there twice is reported
- * (L3). When more than `earlyMax` entries wait, the number that most of them wait for counts as missing.
+ * Builds {@link InOrder}: `apply` gets each entry in its order, and a number that is missing or duplicate is reported
+ * (L3). If more than `earlyMax` entries wait, the missing number that most of them wait for is reported and skipped.
  */
 export function createInOrder(
   findings: Findings,
@@ -20,7 +23,7 @@ export function createInOrder(
   apply: (fold: Fold, entry: ReadEntry) => void,
 ): InOrder {
   const folds = new Map<string, Fold>();
-  /** Entries that came before their turn, by their number. */
+  /** Entries that came before their turn, keyed by their number. */
   const early = new Map<Fold, Map<number, ReadEntry>>();
   let waiting = 0;
 

@@ -1,4 +1,4 @@
-/** Merges streams into one by a key that grows within each; equal keys come in the order of the streams. */
+/** Merges streams by a key that ascends within each; equal keys come in the order of the streams. */
 export async function* mergeBy<Item>(
   streams: readonly AsyncIterator<Item>[],
   keyOf: (item: Item) => number,

@@ -6,7 +6,7 @@ import type { EntryRecord, OrderRecord } from './records.ts';
 import { chunksOf, type Suspects, settle } from './settle.ts';
 import { collections } from './snapshot.ts';
 
-/** The kinds of entries that only an order leads to, each of the order's own kind (ADR 17). */
+/** The kinds of entries that only an order can lead to; an order leads to an entry of its own kind (ADR 17). */
 const orderKinds: ReadonlySet<string> = new Set([
   'fund',
   'withdraw',
@@ -21,7 +21,7 @@ const SUSPECTS_MAX = 5_000;
 
 type OrderedEntry = Pick<EntryRecord, 'kind' | 'debit' | 'credit' | 'amount' | 'currency'>;
 
-/** Why an entry is not what its order asked for, or nothing where it is (L12). */
+/** Why an entry does not match its order; undefined if it does (L12). */
 function judgeOrder(entry: OrderedEntry, order: OrderRecord | undefined): string | undefined {
   if (!order) return 'was ordered by nobody';
   const { status, requestedBy, decidedBy, target, currency } = order;
@@ -42,18 +42,18 @@ function judgeOrder(entry: OrderedEntry, order: OrderRecord | undefined): string
     : `has the direction ${told ?? 'none'}; ${order.direction ?? 'none'} was ordered`;
 }
 
-/** A wallet's credit is a gain; a float's debit is more than the records explain. */
+/** A credit of a wallet is a gain; a debit of a float is money that the records do not explain. */
 function directionOf(kind: string, isCredit: boolean): string | undefined {
   if (kind === 'adjust') return isCredit ? 'credit' : 'debit';
   if (kind === 'suspense') return isCredit ? 'shortage' : 'surplus';
   return undefined;
 }
 
-/** Compares the operators' orders with the books, both ways (L12). */
+/** Compares the operators' orders with the books, in both directions (L12). */
 export interface OrderCheck {
-  /** Whether these entries are what was ordered and approved. */
+  /** Checks that these entries were ordered and approved. */
   readonly entries: (batch: Batch) => Promise<void>;
-  /** Whether every approved order was applied or refused. */
+  /** Checks that every approved order was applied or refused. */
   readonly orders: () => Promise<void>;
 }
 

@@ -1,28 +1,28 @@
 import type { Findings } from './findings.ts';
 import { isPlainText, type LineRecord, type PageRecord } from './records.ts';
 
-/** Where a page stands, by its id alone: its fields are judged by it. */
+/** A page's place according to its id, which its fields are compared with. */
 export interface PageAddress {
   readonly chain: string;
   readonly number: bigint;
 }
 
-/** The last part of every page's id. */
+/** The end of every page's id. */
 export const pageIdEnding = /#\d{16}$/;
 
-/** Reads the id of a page; nothing for one that the ledger gives no page. */
+/** Reads the id of a page; undefined for an id that the ledger would not make. */
 export function readPageId(id: string): PageAddress | undefined {
   if (!pageIdEnding.test(id)) return undefined;
   const mark = id.lastIndexOf('#');
   return { chain: id.slice(0, mark), number: BigInt(id.slice(mark + 1)) };
 }
 
-/** When a page was written, as far as it says so; for reading pages in about the order of their time. */
+/** When a page claims to have been written; good enough to read pages in about the order of their time. */
 export function pageMs({ at }: Pick<PageRecord, 'at'>): number {
   return isDate(at) ? at.getTime() : 0;
 }
 
-/** The ids on a page, as far as it has any. */
+/** The ids on a page; empty if it has no valid list of them. */
 export function pageEntryIds({ entries }: Pick<PageRecord, 'entries'>): readonly string[] {
   return isList(entries) ? entries.filter((id) => typeof id === 'string') : [];
 }
@@ -46,7 +46,10 @@ const lineFields: ReadonlySet<string> = new Set<keyof LineRecord>([
   'creditsAfter',
 ]);
 
-/** Reads a page so that an audit can go on behind whatever was changed of it; what is not as its id says is reported (L6). */
+/**
+ * Reads a page so that an audit can go on even if it was tampered with; fields that do not match its id are reported
+ * (L6).
+ */
 export function readPage(findings: Findings, stored: PageRecord): PageRecord | undefined {
   const { _id: id, at, previous, hash, entries, accounts } = stored;
   const address = readPageId(id);

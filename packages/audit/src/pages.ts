@@ -7,7 +7,7 @@ import { pageEntryIds, pageMs } from './page-reader.ts';
 import type { EntryRecord, PageRecord } from './records.ts';
 import { collections } from './snapshot.ts';
 
-/** Pages with what stands on them, and the earlier entries that it refers to. */
+/** Pages with their entries, and the earlier entries that those refer to. */
 export interface Batch {
   readonly pages: readonly { readonly page: PageRecord; readonly entries: PageEntries }[];
   readonly earlier: Earlier;
@@ -17,8 +17,8 @@ const ENTRIES_PER_BATCH = 2_000;
 const PAGES_PER_READ = 25;
 
 /**
- * Reads all pages up to the heads, about in the order they were written over all chains, each chain in its own order;
- * the next batch is read while the last one is judged.
+ * Reads all pages up to the heads: in about the order of their time across the chains, and each chain in its own order.
+ * The next batch is read while the last one is checked.
  */
 export async function* readPages(
   db: Db,
@@ -31,7 +31,7 @@ export async function* readPages(
     const batch = await ahead;
     if (!batch) return;
     ahead = nextOf(batches).then((pages) => readBatch(db, pages, session));
-    // Awaited in the next round; a reader that stops early must not leave a rejection without a handler.
+    // Awaited in the next round; a reader that stops early must not leave an unhandled rejection.
     ahead.catch(() => undefined);
     yield batch;
   }

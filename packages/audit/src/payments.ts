@@ -2,16 +2,16 @@ import type { Findings } from './findings.ts';
 import { type EntryRecord, type PaymentRecord, readWhole, toWhole } from './records.ts';
 import type { Disagreement } from './settle.ts';
 
-/** The kinds of entries that tell of a payout. */
+/** The kinds of entries of a payout. */
 export const payoutKinds = ['hold', 'capture', 'fee', 'release', 'refund', 'refundFee'] as const;
 
-/** The kinds of entries that tell of a collection. */
+/** The kinds of entries of a collection. */
 export const collectionKinds = ['collect', 'fee'] as const;
 
-/** A payment's entries by their kind. */
+/** A payment's entries, keyed by their kind. */
 export type EntriesByKind = ReadonlyMap<string, Pick<EntryRecord, 'amount' | 'currency' | 'wallet'>>;
 
-/** Which entries a payout has in each status; what is named in neither list may be there or not. */
+/** The entries that a payout has in each status; kinds in neither list are optional. */
 const expectations: Readonly<
   Record<string, { readonly some: readonly string[]; readonly none: readonly string[] }>
 > = {
@@ -21,7 +21,7 @@ const expectations: Readonly<
   REVERSED: { some: ['hold', 'capture', 'refund'], none: ['release'] },
 };
 
-/** Judges a payout's record against its entries and its refusal (L5, L10). */
+/** Checks a payout's record against its entries and its refusal (L5, L10). */
 export function judgePayout(
   payout: PaymentRecord,
   entries: EntriesByKind,
@@ -64,7 +64,7 @@ export function judgePayout(
   return told;
 }
 
-/** Judges a collection's record against its entries (L11). */
+/** Checks a collection's record against its entries (L11). */
 export function judgeCollection(collection: PaymentRecord, entries: EntriesByKind): readonly Disagreement[] {
   const { status, merchantId, currency } = collection;
   if (status !== 'COMPLETED') {
@@ -81,7 +81,7 @@ export function judgeCollection(collection: PaymentRecord, entries: EntriesByKin
   return told;
 }
 
-/** Judges the types of a payment's money (L8). */
+/** Checks the types of a payment's money (L8). */
 export function judgeMoney(
   findings: Findings,
   subject: string,

@@ -7,8 +7,8 @@ import { collections } from './snapshot.ts';
 const IDS_PER_PASS = 1_000_000;
 
 /**
- * Names the entries that stand on no page, and those that stand on two (L6); tells how many. Run where something is wrong
- * already: it reads all ids once per million of entries, so that its memory stays bounded.
+ * Reports the entries that are on no page and those that are on two (L6); gives how many. Run only if something is
+ * known to be wrong: it reads all ids once per million entries, so that its memory stays bounded.
  */
 export async function judgePlacement(
   db: Db,
@@ -25,7 +25,7 @@ export async function judgePlacement(
   for (let pass = 0; pass < passes; pass += 1) {
     const isOfPass = (id: string): boolean => passes === 1 || scatter(id) % passes === pass;
     const unplaced = new Set<string>();
-    // Entries before pages: what is written meanwhile then stands on a page that is read.
+    // Entries are read before pages, so that an entry written meanwhile is on a page that is read.
     const entries = db
       .collection<EntryRecord>(collections.entries)
       .find({}, { session, projection: { _id: 1 }, hint: { _id: 1 } });
@@ -57,7 +57,7 @@ async function takePlaced(
   }
 }
 
-/** Spreads ids evenly (FNV-1a). */
+/** Hashes ids to spread them evenly (FNV-1a). */
 function scatter(id: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < id.length; index += 1) {

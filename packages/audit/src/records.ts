@@ -1,7 +1,9 @@
 import type { ChainedEntry, ChainedLine } from '@pesewa/contracts';
 import type { Findings } from './findings.ts';
 
-/** An entry as the ledger stores it. As all records here, its type says what is written; the audit trusts nothing of it. */
+/**
+ * An entry as the ledger stores it. The types of all records here say what the ledger writes; the audit checks them.
+ */
 export type EntryRecord = ChainedEntry;
 
 /** A page of a chain as the ledger stores it. */
@@ -13,13 +15,13 @@ export interface PageRecord {
   readonly at: Date;
   readonly previous: Uint8Array;
   readonly hash: Uint8Array;
-  /** The ids of its entries, in their order. */
+  /** The ids of its entries, in order. */
   readonly entries: readonly string[];
-  /** What its entries add to the shared accounts, and what the chain has moved there by its end. */
+  /** For each shared account: what the page's entries add to it, and the chain's total there at the end of the page. */
   readonly accounts: readonly LineRecord[];
 }
 
-/** A shared account on a page. */
+/** A page's line for a shared account. */
 export type LineRecord = ChainedLine;
 
 /** A wallet as the ledger stores it; `_id` is `merchantId:currency`. */
@@ -34,7 +36,7 @@ export interface WalletRecord {
   readonly at: Date;
 }
 
-/** One writer's share of a shared account; `_id` is `<account>#<chain>`. */
+/** One writer's part of a shared account; `_id` is `<account>#<chain>`. */
 export interface BucketRecord {
   readonly _id: string;
   readonly account: string;
@@ -42,13 +44,13 @@ export interface BucketRecord {
   readonly credits: bigint;
 }
 
-/** A payment as its gateway stores it, as far as the books speak of it. */
+/** The fields of a gateway's payment that the audit compares. */
 export interface PaymentRecord {
   readonly reference: string;
   readonly merchantId: string;
   readonly currency: string;
   readonly amount: bigint;
-  /** Of a collection that completed: what the customer paid, which need not be the amount asked (ADR 23). */
+  /** For a completed collection: what the customer paid, which may differ from the amount asked (ADR 23). */
   readonly amountReceived?: bigint;
   readonly fee: bigint;
   readonly status: string;
@@ -59,7 +61,7 @@ export interface PaymentRecord {
 export interface OrderRecord {
   readonly _id: string;
   readonly kind: string;
-  /** The merchant, or the rail. */
+  /** A merchant or a rail. */
   readonly target: string;
   readonly currency: string;
   readonly amount: bigint;
@@ -69,22 +71,22 @@ export interface OrderRecord {
   readonly decidedBy?: string;
 }
 
-/** What separates the fields of a hashed text, or could pass for it: no text that is hashed may hold it. */
+/** The separators of a hashed text, and characters that could be taken for them: no hashed text may contain one. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const controlCharacter = /[\u0000-\u001f\u007f]/;
 
-/** Whether a stored value is a text that a hash covers without a doubt. */
+/** Whether a stored value is a text that a hash covers unambiguously. */
 export function isPlainText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && !controlCharacter.test(value);
 }
 
-/** The nearest whole number of what is stored, so that an audit can go on behind a wrong type. */
+/** The nearest whole number to a stored value, so that an audit can go on after a wrong type. */
 export function toWhole(value: unknown): bigint {
   if (typeof value === 'bigint') return value;
   return typeof value === 'number' && Number.isFinite(value) ? BigInt(Math.trunc(value)) : 0n;
 }
 
-/** Reads a stored number; one that is no 64-bit whole number is reported (L8). */
+/** Reads a stored number; reports it unless it is a 64-bit whole number (L8). */
 export function readWhole(findings: Findings, subject: string, field: string, value: unknown): bigint {
   if (typeof value !== 'bigint') {
     const found = typeof value === 'number' ? `the number ${value}, no 64-bit whole one` : typeof value;

@@ -1,17 +1,17 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Findings, Invariant } from './findings.ts';
 
-/** What a record and its entries disagree about: the ledger may still be behind, so it is asked again before it counts. */
+/** How a record and its entries differ. The ledger may still be behind, so they are read again before it counts. */
 export type Disagreement = readonly [Invariant, string];
 
-/** What disagrees, by its reference. */
+/** The records that differ from their entries, by reference. */
 export type Suspects = ReadonlyMap<string, readonly Disagreement[]>;
 
 const PAUSE_MS = 250;
 
 /**
- * Asks again for whatever disagrees with its entries, and reports what still does when none of it was settled for
- * `settleMs`: the ledger follows by events.
+ * Reads again every record that differs from its entries, because the ledger follows by events. Reports those that
+ * still differ once no record has come to agree for `settleMs`.
  */
 export async function settle(
   found: Suspects,
@@ -32,7 +32,7 @@ export async function settle(
   }
 }
 
-/** Cuts what comes one by one into lists. */
+/** Groups the items of a stream into lists. */
 export async function* chunksOf<Item>(
   items: AsyncIterable<Item>,
   size: number,

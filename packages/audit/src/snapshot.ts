@@ -17,28 +17,28 @@ export const collections = {
   orders: 'commands',
 } as const;
 
-/** What the ledger stored at one moment. */
+/** The ledger's stored state at one moment. */
 export interface Moment extends Balances {
-  /** The ids of all entries; those on pages are summed up with the same key. */
+  /** The sum of all entries' ids, to compare with the sum of those on pages, which uses the same key. */
   readonly entryIds: IdSum;
   readonly idKey: IdKey;
   readonly pageCount: number;
-  /** By the clock of the database, in milliseconds since the epoch. */
+  /** The moment by the database's clock, in milliseconds since the epoch. */
   readonly atMs: number;
 }
 
 const IDS_PER_READ = 20_000;
 
 /**
- * Reads balances, heads and the ids of entries as of one moment, so that a ledger that writes on contradicts
- * nothing. `openSession` gives sessions whose reads see at least that moment, also on a secondary that lags.
+ * Reads balances, heads and the ids of entries as of one moment, so that a ledger that keeps writing causes no
+ * contradictions. The sessions of `openSession` see at least that moment, even on a secondary that lags.
  */
 export async function readMoment(
   ledger: Db,
   findings: Findings,
 ): Promise<{ readonly moment: Moment; readonly openSession: () => ClientSession }> {
   const { client } = ledger;
-  // A read concern of the database would silently take the place of the snapshot.
+  // A read concern of the database would silently override the snapshot.
   const db = client.db(ledger.databaseName);
   await using snapshot = client.startSession({ snapshot: true });
   const inSnapshot = { session: snapshot };
@@ -71,7 +71,7 @@ function createKey(): IdKey {
   return [bytes.readInt32LE(0), bytes.readInt32LE(4), bytes.readInt32LE(8), bytes.readInt32LE(12)];
 }
 
-/** The newest page of each chain, found by leaps over the index of `_id`; what a page says of itself decides nothing. */
+/** Finds the newest page of each chain by seeking in the index of `_id`; fields of the pages are not trusted. */
 async function readHeads(
   db: Db,
   session: ClientSession,
@@ -97,7 +97,7 @@ async function readHeads(
   }
 }
 
-/** Behind every page of the chain: the sign after the digits. */
+/** An id that sorts behind every page of the chain: it ends in the character after the digits. */
 function lastId(chain: string): string {
   return `${chain}#:`;
 }

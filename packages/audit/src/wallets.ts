@@ -5,18 +5,18 @@ import { createHolds } from './holds.ts';
 import { createInOrder } from './in-order.ts';
 import type { WalletRecord } from './records.ts';
 
-/** Folds the entries of every wallet in the wallet's own order (L3, L4), and their holds (L5, L10). */
+/** Adds up the entries of every wallet in the wallet's own order (L3, L4), and their holds (L5, L10). */
 export interface Wallets {
-  /** An entry that may touch a wallet; those of other chains may bring lower numbers later. */
+  /** Takes an entry that may touch a wallet; lower numbers may come later from other chains. */
   readonly entry: (entry: ReadEntry) => void;
   /** Compares with every stored wallet. */
   readonly close: (stored: readonly WalletRecord[]) => void;
-  /** Wallets that entries touch. */
+  /** The number of wallets that entries touch. */
   readonly count: () => number;
   readonly openHolds: () => number;
 }
 
-/** Entries that may wait for their turn: more than the clocks of writers can be apart. */
+/** How many entries may wait for their turn: more than the clock differences of the writers can cause. */
 const EARLY_MAX = 500_000;
 
 /** Builds {@link Wallets}. */
