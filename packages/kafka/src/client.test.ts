@@ -7,7 +7,7 @@ const { createErrorFromCode } = createRequire(import.meta.url)('kafkajs/src/prot
   readonly createErrorFromCode: (code: number) => Error & { readonly type: string };
 };
 
-/** The level at which something that kafkajs says as an error is logged. */
+/** The level at which we log an error that kafkajs reports. */
 function levelOf(message: string, error: string): string | undefined {
   const levels: string[] = [];
   const { logCreator } = clientConfig({

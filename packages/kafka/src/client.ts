@@ -1,28 +1,28 @@
-// First: what it mends must be mended before kafkajs is loaded.
+// This import comes first, because it patches kafkajs before kafkajs is loaded.
 import { setTimeout as delay } from 'node:timers/promises';
 import { parkedTopic, type Topic, topics } from '@pesewa/contracts';
 import { type Admin, Kafka, type KafkaConfig, logLevel } from './kafkajs.ts';
 import { type KafkaConnection, kafkaRemedy } from './security.ts';
 import { IN_SYNC_MIN, REPLICAS_MIN } from './topic-checks.ts';
 
-/** Where a Kafka client's own warnings and errors go; `info` is what goes on in a group as its members come and go. */
+/** Where a Kafka client's warnings and errors go; membership changes of a group are logged as `info`. */
 export type KafkaLog = (
   level: 'info' | 'warn' | 'error',
   message: string,
   fields: Readonly<Record<string, unknown>>,
 ) => void;
 
-/** How a Kafka client finds its cluster, and how it proves who it is. */
+/** How a Kafka client reaches its cluster, and its credentials. */
 export interface KafkaOptions extends KafkaConnection {
   readonly clientId: string;
   readonly log: KafkaLog;
 }
 
-/** What brokers answer while a member comes or goes, or the coordinator moves: the client joins again by itself. */
+/** Answers of brokers while a member joins or leaves, or the coordinator moves: the client joins again by itself. */
 const GROUP_CHANGE =
   /group is rebalancing|not aware of this member|not the correct coordinator|coordinator is not available|coordinator is loading|generation id is not valid|valid member id/;
 
-/** The level of what kafkajs says: a change of the group is no failure of anything. */
+/** The level of a kafkajs message: a membership change is no failure. */
 function levelOf(level: logLevel, text: string): Parameters<KafkaLog>[0] {
   if (GROUP_CHANGE.test(text)) return 'info';
   return level === logLevel.ERROR ? 'error' : 'warn';
@@ -59,8 +59,8 @@ export function clientConfig({
 }
 
 /**
- * A Kafka client of its own; consumers must not share one, nor its map of committed offsets. With 20 retries it looks for its
- * cluster for more than a minute, in which nothing is heard of it.
+ * Makes a Kafka client. Consumers must not share one , nor its map of committed offsets. With 20 retries it looks for
+ * its cluster for more than a minute without a log line.
  */
 export function createKafka(options: KafkaOptions, retriesMax = 20): Kafka {
   const config = clientConfig(options);
@@ -68,8 +68,8 @@ export function createKafka(options: KafkaOptions, retriesMax = 20): Kafka {
 }
 
 /**
- * Asks Kafka one question, and rejects with what to do where the brokers refuse us. That none answers is no refusal: who
- * needs one waits for it.
+ * Sends Kafka one request; rejects, with what to do, if the brokers refuse us. It resolves if no broker answers:
+ * callers that need one wait for it elsewhere.
  */
 export async function checkKafkaAccess(connection: KafkaConnection): Promise<void> {
   const admin = new Kafka({
@@ -95,23 +95,23 @@ export async function checkKafkaAccess(connection: KafkaConnection): Promise<voi
 const DAY_MS = 86_400_000;
 
 /**
- * Creates the topics that don't exist yet; replication and min ISR follow the number of brokers, at most 3 and 2. Gives the
- * full names of all topics, and of those that it created.
+ * Creates the topics that don't exist yet; replication and min ISR follow the number of brokers, at most 3 and 2. Gives
+ * the full names of all topics, and of those that were created.
  */
 export async function createTopics(options: {
   readonly kafka: Kafka;
-  /** How many brokers there are to be; those that are up now may be fewer. */
+  /** How many brokers the cluster has in total; fewer may be up now. */
   readonly brokers: number;
   readonly topicPrefix: string;
   readonly consumerGroups: readonly string[];
-  /** Refuses, before it creates anything, to make topics of fewer replicas. */
+  /** The least number of replicas; it rejects before it creates a topic with fewer. */
   readonly replicasMin?: number;
 }): Promise<{ readonly all: readonly string[]; readonly created: readonly string[] }> {
   const admin = options.kafka.admin();
   await admin.connect();
   try {
     const { brokers } = await admin.describeCluster();
-    // Never fewer because one is down just now: a topic keeps the number for life.
+    // A broker that is down now still counts, because a topic keeps its number of replicas for life.
     const replicas = Math.min(REPLICAS_MIN, Math.max(options.brokers, brokers.length));
     if (replicas < (options.replicasMin ?? 1))
       throw new Error(
@@ -149,7 +149,7 @@ export async function createTopics(options: {
 const LEADER_TRIES_MAX = 100;
 const LEADER_PAUSE_MS = 100;
 
-/** Waits until every partition has a leader; kafkajs's own wait gives up at the first broker that lags behind. */
+/** Waits until every partition has a leader; kafkajs's own wait fails at the first broker that lags behind. */
 async function untilLed(admin: Admin, topicNames: readonly string[]): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -1,7 +1,7 @@
 const POLYNOMIAL = 0x82f63b78;
 const SLICES = 8;
 
-/** One table of 256 for each of the eight bytes that are taken at once. */
+/** Eight tables of 256 values, one for each of the eight bytes processed at once. */
 const tables = ((): readonly Int32Array[] => {
   const first = Int32Array.from({ length: 256 }, (_, index) => {
     let value = index;

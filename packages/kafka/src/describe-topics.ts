@@ -1,12 +1,12 @@
 import { ConfigResourceTypes, type Kafka } from './kafkajs.ts';
 import type { FoundTopic } from './topic-checks.ts';
 
-/** The topics of these full names that exist; without their settings where the brokers don't let us read them. */
+/** The existing topics among these full names; without their settings if the brokers don't let us read them. */
 export async function describeTopics(kafka: Kafka, names: readonly string[]): Promise<readonly FoundTopic[]> {
   const admin = kafka.admin();
   await admin.connect();
   try {
-    // Asked for by its name, a topic that is missing would be created.
+    // Asking for metadata of a missing topic by name would create it.
     const existing = new Set(await admin.listTopics());
     const found = names.filter((name) => existing.has(name));
     if (found.length === 0) return [];

@@ -1,16 +1,21 @@
 import { type Consumer, type Kafka, PartitionAssigners } from './kafkajs.ts';
 
-/** Several chunks of every partition: kafkajs fetches no more before all that it fetched is dealt with. */
+/** Room for several chunks of every partition: kafkajs fetches again only when all that it fetched is processed. */
 const PARTITION_FETCH_BYTES_MAX = 1_048_576;
 const FETCH_BYTES_MAX = 8 * PARTITION_FETCH_BYTES_MAX;
-/** Above what an answer of Kafka is waited for, so that what is on its way is answered before partitions change hands. */
+/**
+ * Longer than the client waits for an answer from Kafka, so that pending sends are answered before partitions change
+ * hands.
+ */
 const REBALANCE_TIMEOUT_MS = 60_000;
 
 /**
- * Builds a member of a consumer group, with the settings that answer the defects of kafkajs 2.2.4 (ADR
- * 11). It does not restart by itself: a crash of any kind is reported by its event, and a new member is to be built.
+ * Builds a member of a consumer group, with settings that work around the defects of kafkajs 2.2.4
+ * (research/kafka-mongo 1.2). It does not restart by itself: every crash is reported by its event, and the caller must
+ * build a new member.
  *
- * `beforeHandOver` is awaited before it joins its group again or leaves it: another member may own its partitions afterwards.
+ * `beforeHandOver` is awaited before it rejoins its group or leaves it, because another member may own its partitions
+ * afterwards.
  */
 export function createGroupMember(
   kafka: Kafka,
@@ -34,7 +39,7 @@ export function createGroupMember(
     maxBytesPerPartition: PARTITION_FETCH_BYTES_MAX,
     maxWaitTimeInMs: 100,
     readUncommitted: false,
-    // So long a partition that was added may go unnoticed.
+    // A new partition is noticed within this time.
     metadataMaxAge: 20_000,
     retry: {
       initialRetryTime: 200,

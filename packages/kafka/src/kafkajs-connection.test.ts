@@ -17,7 +17,7 @@ const BrokerClass = require('kafkajs/src/broker') as new (options: object) => { 
 const quiet = { debug: () => undefined, error: () => undefined, warn: () => undefined };
 const logger = { namespace: () => quiet };
 
-/** A socket that is connected at once, and whose other side is the test. */
+/** A socket that is connected at once; the test plays its other side. */
 function openSocket(onConnect: () => void) {
   const requests: Buffer[] = [];
   const socket = Object.assign(new EventEmitter(), {
@@ -29,7 +29,7 @@ function openSocket(onConnect: () => void) {
   return socket;
 }
 
-/** A question without content, answered by whatever text the broker says. */
+/** A request without content, whose answer is any text. */
 const question = {
   request: {
     apiKey: 3,
@@ -43,7 +43,7 @@ const question = {
   },
 };
 
-/** The answer to a request, framed as a broker frames it. */
+/** The answer to a request, framed as a broker would. */
 function answerTo(request: Buffer | undefined, text: string): Buffer {
   const bytes = Buffer.alloc(8 + text.length);
   bytes.writeInt32BE(bytes.length - 4, 0);
@@ -52,7 +52,7 @@ function answerTo(request: Buffer | undefined, text: string): Buffer {
   return bytes;
 }
 
-/** A connection with all sockets that it opened; the first of them may never get through. */
+/** A connection with all sockets that it has opened; the first one may never connect. */
 function openConnection(first: 'connects' | 'waits' = 'connects') {
   const sockets: ReturnType<typeof openSocket>[] = [];
   const connection = new ConnectionClass({

@@ -23,7 +23,7 @@ const REBALANCE_IN_PROGRESS = 27;
 const nothing = () => undefined;
 const quiet = { info: nothing, debug: nothing, warn: nothing, namespace: () => quiet };
 
-/** A member of a group whose coordinator notes what it is asked; handing over takes until `letGo` is called. */
+/** A group member whose coordinator records the requests; its hand-over lasts until `letGo` is called. */
 function openMember() {
   const asked: string[] = [];
   let begun = Promise.withResolvers<void>();
@@ -58,7 +58,7 @@ function openMember() {
   return {
     group,
     asked,
-    /** Resolves when a hand-over has begun, and all that does not wait for it has had its turn. */
+    /** Resolves when a hand-over has begun and everything that does not wait for it has run. */
     begun: async () => {
       await begun.promise;
       await new Promise((resolve) => setImmediate(resolve));

@@ -14,7 +14,7 @@ interface Encoder {
   readonly buffer: Buffer;
 }
 
-/** What a file of kafkajs exports, read from the file itself, since what is loaded is replaced by ours. */
+/** The original export of a kafkajs file, read from the file because the loaded one is patched. */
 function original<Export>(file: string): Export {
   const path = require.resolve(`kafkajs/src/${file}`);
   const requireThere = createRequire(path);
@@ -142,7 +142,7 @@ describe('a fetched batch', () => {
     ['without records', { topicData: one([]) }],
   ])('is read as kafkajs reads it, %s', async (_name, input) => {
     const bytes = await batchOf(input);
-    // What a broker writes over it: the offset; and something that follows.
+    // The offset, which a broker overwrites, and some bytes behind the batch.
     bytes.writeBigInt64BE(9_007_199_254_700_000n, 0);
     await expectSame(Buffer.concat([bytes, Buffer.from('next')]));
   });

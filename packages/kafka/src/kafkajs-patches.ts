@@ -3,12 +3,11 @@ import type { Socket } from 'node:net';
 import { type RecordBatch, readRecordBatch } from './record-reader.ts';
 
 /**
- * The mends of kafkajs 2.2.4, which has no release since 2023 (ADR 11); this module must be imported before kafkajs
- * itself.
+ * Patches for kafkajs 2.2.4, which has had no release since 2023 (ADR 11). This module must be imported before kafkajs.
  */
 const require = createRequire(import.meta.url);
 
-/** What stands before each answer: its length. */
+/** Each answer begins with its length. */
 const LENGTH_BYTES = 4;
 
 interface Encoder {
@@ -22,7 +21,7 @@ interface Decoder {
   offset: number;
 }
 
-/** Replaces what a file of kafkajs exports, before anything else has taken it from there. */
+/** Replaces an export of a kafkajs file before other code takes it from there. */
 function replace<Export>(file: string, by: (original: Export) => Export): void {
   const path = require.resolve(`kafkajs/src/${file}`);
   const original = require(path) as Export;
@@ -66,7 +65,7 @@ interface WireRequest {
   };
 }
 
-/** Puts the header before a request in one step; kafkajs doubles zeroed buffers until all of it fits, twice. */
+/** Puts the header before a request in one step; kafkajs doubles zeroed buffers until everything fits, twice. */
 function patchRequest(): void {
   replace<(wire: WireRequest) => Promise<Encoder>>('protocol/request', () => async (wire) => {
     const { apiKey, apiVersion, encode } = wire.request;
@@ -85,7 +84,7 @@ function patchRequest(): void {
   });
 }
 
-/** Reads fetched batches in one pass, without a decoder, a copy of the headers and two long numbers for each record. */
+/** Reads fetched batches in one pass, which saves a decoder, a copy of the headers and two long numbers per record. */
 function patchFetch(): void {
   replace<(decoder: Decoder) => Promise<RecordBatch>>(
     'protocol/recordBatch/v0/decoder',
@@ -108,11 +107,12 @@ async function handOver(group: Group): Promise<void> {
 }
 
 /**
- * Lets a member end what it has begun before it joins its group again, or leaves it; kafkajs reports partitions that
- * were taken away only by what it assigns next. Fetches that find the leaders moved each ask to join: they share one join.
+ * Lets a member finish its work before it rejoins its group or leaves it; kafkajs reports lost partitions only with the
+ * next assignment. Several fetches may find at once that leaders have moved and ask to join: they share one join.
  *
- * A join that fails ends the member. kafkajs tries some failures again by fetching: a coordinator that has just moved may
- * still know the member, and the group then counts on one that has handed everything over and was given nothing.
+ * A failed join ends the member. After some failures kafkajs would go on fetching: a coordinator that has just moved
+ * may still know the member, and the group would then rely on a member that has handed over everything and was assigned
+ * nothing.
  */
 function patchHandOver(): void {
   const group = require('kafkajs/src/consumer/consumerGroup') as {
@@ -159,11 +159,12 @@ interface Connection {
 }
 
 /**
- * Gives each life of a connection a socket of its own, and an end that nothing survives.
+ * Gives each connection a socket of its own every time it is opened, and fails everything that waits on it when it is
+ * closed.
  *
- * kafkajs opens two sockets for two requests at once, goes on with the half of an answer that the socket before left, and
- * lets the events of an old socket close the newer one; a request that was sent meanwhile, as one to join a group, is then
- * neither answered nor timed out, for ever. Here a connection is opened once, and who closes it fails all that waits on it.
+ * kafkajs opens two sockets for two simultaneous requests, continues with half an answer from the previous socket, and
+ * lets the events of an old socket close the newer one. A request sent meanwhile, such as one to join a group, is then
+ * never answered and never times out.
  */
 function patchConnection(): void {
   const { prototype } = require('kafkajs/src/network/connection') as {
@@ -202,7 +203,7 @@ function patchConnection(): void {
     this.authenticatedAt = null;
     this.connectionStatus = CONNECTION_STATUS.DISCONNECTED;
     this.socket = undefined;
-    // One that is being opened may still say why it can't be; TLS does so right after its end.
+    // A connection that is being opened may still report why it fails; TLS does so right after the socket's end.
     if (opening) setImmediate(() => opening.giveUp(closed));
     else socket?.removeAllListeners().on('error', () => undefined);
     socket?.destroy();
@@ -214,8 +215,8 @@ function patchConnection(): void {
 }
 
 /**
- * Closes a connection whose first questions are not answered, as of a broker that is paused. kafkajs leaves it open, takes
- * it for connected ever after, and fails every request on it without a word.
+ * Closes a connection whose first requests are not answered, for example by a paused broker. kafkajs would leave it
+ * open, consider it connected from then on, and fail every request on it silently.
  */
 function patchConnect(): void {
   const broker = require('kafkajs/src/broker') as {
@@ -237,7 +238,7 @@ function patchConnect(): void {
 patchIdleTimer();
 patchRequest();
 patchFetch();
-// Last: these load files that take what is replaced above.
+// These come last, because they load files that use what is replaced above.
 patchHandOver();
 patchConnect();
 patchConnection();

@@ -1,4 +1,5 @@
-// First: what it patches must be patched before kafkajs is loaded. Everything else takes kafkajs from here.
+// This import comes first, because it patches kafkajs before kafkajs is loaded. All other code imports kafkajs from
+// here.
 import './kafkajs-patches.ts';
 import kafkajs from 'kafkajs';
 
@@ -17,5 +18,5 @@ export {
   type PartitionMetadata,
 } from 'kafkajs';
 
-// Node sees no names of these: kafkajs spreads them into what it exports.
+// Node can't detect these names as exports, because kafkajs spreads them into its module.
 export const { ConfigResourceTypes, KafkaJSConnectionError, KafkaJSNonRetriableError } = kafkajs;

@@ -1,6 +1,6 @@
-/** What waits for Kafka, by partition: the order of each is that of the calls, whatever is tried again. */
+/** The queue of each partition: records are written in the order of the calls, however often a write is retried. */
 
-/** One call of produce: done when none of its pieces is left. */
+/** One call of produce; it is done when all its pieces are written. */
 export interface Entry {
   readonly source: string;
   pieces: number;
@@ -8,63 +8,63 @@ export interface Entry {
   readonly done: PromiseWithResolvers<void>;
 }
 
-/** What an entry writes to one partition. */
+/** The records of an entry for one partition. */
 interface Piece {
   readonly entry: Entry;
   readonly bodies: Buffer[];
   bytes: number;
 }
 
-/** One partition: what waits for it, and what is on its way. */
+/** The queue of one partition, and its records in flight. */
 export interface Lane {
   readonly id: string;
   readonly topic: string;
   readonly partition: number;
   queue: Piece[];
   inFlight: readonly Piece[];
-  /** Tries that failed since something was written last. */
+  /** The number of failed attempts since the last success. */
   tries: number;
   notBeforeMs: number;
-  /** After a refusal: how many pieces go one by one, until the one that is refused is known. */
+  /** After a refused batch: how many pieces are sent one by one, to find the piece that Kafka refuses. */
   singly: number;
-  /** Sources of which Kafka refuses the next piece, and when each is tried again. */
+  /** Sources whose next piece Kafka refuses, and when each is retried. */
   readonly refused: Map<string, { readonly untilMs: number; readonly times: number }>;
 }
 
-/** What came of a try. */
+/** The outcome of an attempt. */
 export type Outcome = 'written' | 'failed' | 'refused';
 
-/** Errors that the same bytes, or the same rights, will meet again; everything else passes. */
+/** Error codes that a retry of the same bytes, or with the same rights, would meet again; all others are transient. */
 const REFUSALS: ReadonlySet<number> = new Set([10, 17, 18, 29, 31, 32, 43, 44, 87]);
-/** Below what a broker takes for one batch of one partition (1 MiB). */
+/** Less than a broker's limit for one batch of one partition (1 MiB). */
 const BATCH_BYTES_MAX = 950 * 1_024;
 const REQUEST_BYTES_MAX = 8 * 1_024 * 1_024;
 const PAUSE_MS = { first: 50, last: 2_000 } as const;
-/** A source that may not send is asked again after this. */
+/** How soon a source that may not send now is checked again. */
 const GATE_PAUSE_MS = 100;
 const REFUSED_PAUSE_MS = { first: 1_000, last: 30_000 } as const;
-/** What a record takes beside its body, at most. */
+/** The most bytes that a record takes in addition to its body. */
 const RECORD_OVERHEAD_BYTES = 16;
 
-/** All partitions that were ever written to. */
+/** The queues of all partitions that were ever written to. */
 export interface Lanes {
   readonly add: (entry: Entry, topic: string, partition: number, body: Buffer) => void;
-  /** Those with something to send, nothing on its way and no pause. */
+  /** The queues with something to send, nothing in flight and no pause. */
   readonly waiting: (nowMs: number) => readonly Lane[];
-  /** Puts on its way what fits into one request; gives the lanes that have something in it. */
+  /** Takes what fits into one request and marks it as in flight; gives the lanes that it was taken from. */
   readonly take: (
     lanes: readonly Lane[],
     maySend: (source: string) => boolean,
     nowMs: number,
   ) => readonly Lane[];
-  /** Notes a partition's answer; without a code there was none. */
+  /** Handles a partition's answer; `code` is undefined if there was none. */
   readonly settle: (lane: Lane, code: number | undefined, nowMs: number) => Outcome;
-  /** When to look again, where nothing else will cause a look. */
+  /** When a queue must be checked again, unless something else triggers that. */
   readonly nextAtMs: (nowMs: number, isBusy: (lane: Lane) => boolean) => number | undefined;
   readonly topics: () => readonly string[];
-  /** Takes a source's pieces out of all queues; gives the entries that are not done. */
+  /** Removes a source's pieces from all queues; gives the entries that are not done. */
   readonly withdraw: (source: string) => readonly Entry[];
-  /** Resolves when no piece of the source is on its way. */
+  /** Resolves when no piece of the source is in flight. */
   readonly untilAnswered: (source: string) => Promise<void>;
 }
 

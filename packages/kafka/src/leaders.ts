@@ -1,24 +1,24 @@
 import type { Clock } from '@pesewa/kernel';
 import type { KafkaLog } from './client.ts';
 
-/** The broker that leads a partition; below zero it has no leader. */
+/** The leader of a partition; a negative broker id means that it has none. */
 export interface Leader {
   readonly topic: string;
   readonly partition: number;
   readonly broker: number;
 }
 
-/** Who leads what, as Kafka said last. */
+/** The leaders of partitions, by Kafka's last answer. */
 export interface Leaders {
-  /** The broker that leads a partition; nothing where none is known. */
+  /** The broker that leads a partition; undefined if none is known. */
   readonly of: (lane: { readonly id: string }) => number | undefined;
-  /** Asks Kafka until every partition that is waited for has a leader; those that ask meanwhile share the answer. */
+  /** Asks Kafka until every queued partition has a leader; concurrent callers share the answer. */
   readonly refresh: () => Promise<void>;
 }
 
 const PAUSE_MS = { first: 50, last: 2_000 } as const;
 
-/** Builds {@link Leaders}; `learned` is called whenever Kafka has said something. */
+/** Builds {@link Leaders}; `learned` is called after every answer. */
 export function createLeaders(options: {
   readonly ask: (topics: readonly string[]) => Promise<readonly Leader[]>;
   readonly topics: () => readonly string[];
@@ -48,7 +48,7 @@ export function createLeaders(options: {
           log('warn', 'Kafka does not say who leads its partitions', { err: error });
       }
       await clock.sleep(Math.min(pauseMs, PAUSE_MS.last), closing);
-      // Those that have a leader are not to wait for those that have none.
+      // Partitions with a leader must not wait for those without.
       options.learned();
     }
   }

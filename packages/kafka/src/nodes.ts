@@ -1,4 +1,4 @@
-// First: what it loads of kafkajs must be patched.
+// This import comes first, because what is loaded of kafkajs below must be patched.
 import './kafkajs.ts';
 import { createRequire } from 'node:module';
 import { type Clock, withDeadline } from '@pesewa/kernel';
@@ -6,7 +6,7 @@ import { clientConfig, type KafkaOptions } from './client.ts';
 import type { KafkaMessage } from './kafkajs.ts';
 import { type ClusterMetadata, type Exchange, metadataExchange } from './wire.ts';
 
-/** Longer than a node that lives takes, and short enough that a silent one is passed over soon. */
+/** Longer than a healthy node needs, and short enough to skip a silent one soon. */
 const CONNECT_TIMEOUT_MS = 5_000;
 const ANSWER_TIMEOUT_MS = 5_000;
 
@@ -15,16 +15,16 @@ interface Offsets {
   readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
 }
 
-/** One broker: connected, authenticated, its versions known. */
+/** A broker with an authenticated connection whose API versions are known. */
 export interface Node {
   readonly isConnected: () => boolean;
   readonly connectionPool: { readonly send: <Answer>(exchange: Exchange<Answer>) => Promise<Answer> };
   readonly listOffsets: (request: {
-    /** 0: what is replicated counts, whether or not its transaction has ended. */
+    /** 0: every replicated message counts, even if its transaction is still open. */
     readonly isolationLevel: 0;
     readonly topics: readonly {
       readonly topic: string;
-      /** A time in milliseconds, -1 for the end, -2 for the oldest. */
+      /** A time in milliseconds; -1 for the end, -2 for the oldest message. */
       readonly partitions: readonly { readonly partition: number; readonly timestamp: number }[];
     }[];
   }) => Promise<{ readonly responses: readonly Offsets[] }>;
@@ -66,17 +66,17 @@ interface ClosableNode extends Node {
 }
 
 /**
- * The brokers of a cluster, each with one connection.
+ * The brokers of a cluster, with one connection each.
  *
- * kafkajs's own pool asks whichever broker is connected and waits for it; one that is paused stays connected and gives no
- * answer, so here each question has a bound of its own and then goes to the next broker.
+ * kafkajs's own pool asks any connected broker and waits for it, and a paused broker stays connected without answering.
+ * Here each request has a timeout and then goes to the next broker.
  */
 export interface Nodes extends AsyncDisposable {
   readonly byId: (id: number) => Promise<Node>;
-  /** Lets one broker after another answer until one does; rejects with the last one's error. */
+  /** Sends the request to one broker after another until one answers; rejects with the last one's error. */
   readonly any: <Answer>(question: (node: Node) => Promise<Answer>) => Promise<Answer>;
   readonly metadata: (topics: readonly string[]) => Promise<ClusterMetadata>;
-  /** Forgets the connection to a broker: the next question opens a new one. */
+  /** Forgets the connection to a broker, so that the next request opens a new one. */
   readonly drop: (id: number) => void;
 }
 
@@ -100,12 +100,12 @@ interface Address {
 
 const keyOf = ({ host, port }: Address) => `${host}:${port}`;
 
-/** What still waits for an answer of the node is rejected by kafkajs when its own time has passed. */
+/** kafkajs rejects the requests that still wait for an answer once their own timeout is over. */
 function close(node: ClosableNode): void {
   node.disconnect().catch(() => undefined);
 }
 
-/** One connection for each address, opened when it is asked for. */
+/** One connection per address, opened on demand. */
 interface Connections {
   readonly at: (address: Address) => Promise<Node>;
   readonly forget: (address: Address) => void;
@@ -114,7 +114,7 @@ interface Connections {
 
 function createConnections(settings: KafkaOptions & { readonly clock: Clock }): Connections {
   const config = clientConfig(settings);
-  // The caller logs what failed; a line for each try of each connection would only repeat it.
+  // The caller logs failures; a line for each attempt of each connection would only repeat that.
   const logger = createLogger({ level: NOTHING, logCreator: config.logCreator });
   const pools = buildPools({ ...config, logger, socketFactory: createSocketFactory() });
   const connections = new Map<string, Promise<ClosableNode>>();
@@ -135,7 +135,7 @@ function createConnections(settings: KafkaOptions & { readonly clock: Clock }): 
       const known = connections.get(key);
       const found = await known?.catch(() => undefined);
       if (found?.isConnected()) return found;
-      // Its connection has ended, or its token has.
+      // Its connection or its token has expired.
       if (found) close(found);
       const meanwhile = connections.get(key);
       if (meanwhile && meanwhile !== known) return meanwhile;
@@ -156,7 +156,7 @@ function createConnections(settings: KafkaOptions & { readonly clock: Clock }): 
   };
 }
 
-/** Opens a way to the brokers; connections are made when they are needed. */
+/** Opens the connections to the brokers, each when it is first needed. */
 export function openNodes(settings: KafkaOptions & { readonly clock: Clock }): Nodes {
   const connections = createConnections(settings);
   const seeds = settings.brokers.map((address): Address => {

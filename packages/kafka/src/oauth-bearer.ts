@@ -12,8 +12,9 @@ const SIZE_BYTES = 4;
 const STATUS_LENGTH_MAX = 200;
 
 /**
- * Proves with a token who we are (RFC 7628). kafkajs's own way reads no answer and takes a refused token for a success;
- * what follows is a connection that closes without a word. A token that can't be had is tried for again, like a connection.
+ * Authenticates with a token (RFC 7628). kafkajs's own implementation reads no answer and takes a refused token for a
+ * success; the broker then closes the connection without a message. If no token can be had, it is retried like a
+ * connection.
  */
 export function createOauthBearer(
   tokens: TokenSource,
@@ -36,7 +37,7 @@ export function createOauthBearer(
   });
 }
 
-/** Bytes as kafkajs passes them on: their number comes first. */
+/** Bytes as kafkajs passes them on, with their length in front. */
 function withSize(bytes: Buffer): Buffer {
   const sized = Buffer.allocUnsafe(SIZE_BYTES + bytes.length);
   sized.writeInt32BE(bytes.length);

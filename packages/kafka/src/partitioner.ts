@@ -2,10 +2,10 @@ import { Partitioners, type PartitionMetadata } from './kafkajs.ts';
 
 const KEYS_REMEMBERED_MAX = 50_000;
 
-/** Puts a key to one of so many partitions. */
+/** Assigns a key to one of a topic's partitions. */
 export type Partitioner = (topic: string, key: string, partitions: number) => number;
 
-/** Kafka's own key partitioning, remembered by key: a wallet's thousandth event is not hashed again. */
+/** Kafka's own key partitioning with a cache by key, so that a wallet's key is hashed once and not per event. */
 export function createPartitioner(): Partitioner {
   const choose = Partitioners.DefaultPartitioner();
   const remembered = new Map<number, Map<string, number>>();
@@ -27,7 +27,7 @@ export function createPartitioner(): Partitioner {
   };
 }
 
-/** As many partitions as there are: nothing else of them counts. */
+/** Metadata with this number of partitions, of which the partitioner needs nothing else. */
 function metadataOf(partitions: number): PartitionMetadata[] {
   return Array.from({ length: partitions }, (_, partitionId) => ({
     partitionId,

@@ -9,40 +9,40 @@ export interface Place {
   readonly partition: number;
 }
 
-/** The offset that a partition's next message gets; a partition without messages has none. */
+/** The offset that a partition's next message gets; partitions without messages are left out. */
 export interface TopicEnd extends Place {
   readonly end: bigint;
 }
 
-/** What Kafka holds of a partition, and how far a group says that it has come. */
+/** What Kafka holds of a partition, and what a group has committed for it. */
 export interface PartitionBounds extends Place {
-  /** Another one after the topic was deleted and created again. */
+  /** A topic that was deleted and created again has another id. */
   readonly topicId: string;
-  /** The offset of the oldest message that is kept. */
+  /** The offset of the oldest message still kept. */
   readonly low: bigint;
   /** The offset that the next message gets. */
   readonly high: bigint;
-  /** What the group has committed last; nothing where it never did, or long ago. */
+  /** The group's last committed offset; undefined if it never committed, or so long ago that Kafka has forgotten it. */
   readonly committed: bigint | undefined;
 }
 
-/** What Kafka knows of positions. Questions reject while it is away; the caller asks again. */
+/** Reads positions from Kafka. Everything rejects while Kafka is away, and the caller retries. */
 export interface Positions extends AsyncDisposable {
   readonly bounds: (group: string, places: readonly Place[]) => Promise<readonly PartitionBounds[]>;
-  /** All partitions that topics have in Kafka, by the topics' full names. */
+  /** All partitions of topics, by the topics' full names. */
   readonly places: (topics: readonly string[]) => Promise<readonly Place[]>;
   /** The ends of all partitions that hold a message. */
   readonly ends: (topics: readonly string[]) => Promise<readonly TopicEnd[]>;
   /**
-   * Whether a group has committed to Kafka that it is past these ends. A service does that once its database has them, so
-   * this is never said too early; it may be said late.
+   * Whether a group has committed offsets past these ends. Services commit only after their database has the messages,
+   * so true is reliable; false may be out of date.
    */
   readonly isPast: (group: string, ends: readonly TopicEnd[]) => Promise<boolean>;
-  /** The offset of the first message of a partition that came at a time or later, in milliseconds; nothing where none did. */
+  /** The offset of a partition's first message at or after a time, in milliseconds; undefined if there is none. */
   readonly firstSince: (place: Place, timeMs: number) => Promise<bigint | undefined>;
   /**
-   * The messages of a partition that came at a time or later, in milliseconds, up to those that it holds now: by no group, as
-   * many at once as an answer has. A few that came before may be among them.
+   * The messages of a partition at or after a time, in milliseconds, up to its end now: without a group, and as many at
+   * once as an answer holds. A few earlier ones may be among them.
    */
   readonly since: (place: Place, timeMs: number) => AsyncIterable<readonly KafkaMessage[]>;
 }
@@ -62,7 +62,7 @@ function byTopic(
   }));
 }
 
-/** Opens a way to ask. */
+/** Opens the reader of positions. */
 export function openPositions(options: KafkaOptions & { readonly clock: Clock }): Positions {
   const nodes = openNodes(options);
   return {
@@ -171,7 +171,7 @@ async function* readSince(
   const at = async (timestamp: number) => found(await offsets(nodes, topics, [place], timestamp), place);
   const end = await at(LATEST);
   let next = await at(timeMs);
-  // Nothing came since.
+  // There is no message since then.
   if (next < 0n) return;
   while (next < end) {
     const leader = (await describe(nodes, [topic])).get(topic)?.leaders.get(partition) ?? -1;
@@ -181,7 +181,7 @@ async function* readSince(
     );
     const answered = responses.flatMap((response) => response.partitions).flatMap(({ messages }) => messages);
     const from = next;
-    // A broker gives whole batches.
+    // A broker answers with whole batches, which may begin earlier.
     const messages = answered.filter(({ offset }) => BigInt(offset) >= from && BigInt(offset) < end);
     const last = messages.at(-1);
     if (!last)
@@ -191,7 +191,7 @@ async function* readSince(
   }
 }
 
-/** Asks one broker; a connection that failed is opened anew by the next question. */
+/** Asks one broker; a failed connection is reopened by the next request. */
 async function ask<Answer>(
   nodes: Nodes,
   broker: number,
@@ -216,7 +216,7 @@ async function committedOf(
   const { responses } = await ask(nodes, coordinator.nodeId, (node) =>
     node.offsetFetch({ groupId, topics: byTopic(places) }),
   );
-  // What was never committed is said as -1.
+  // A partition without a committed offset is answered with -1.
   return new Map([...offsetsIn(responses)].filter(([, offset]) => offset >= 0n));
 }
 

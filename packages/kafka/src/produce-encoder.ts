@@ -1,7 +1,10 @@
 import { crc32c } from './crc32c.ts';
 import { varIntSize, writeVarInt } from './record-bytes.ts';
 
-/** A Produce request (version 3 to 7): to each partition one batch of records, whose bodies are encoded already. */
+/**
+ * The content of a Produce request (version 3 to 7): for each partition one batch of records, whose bodies are encoded
+ * already.
+ */
 export interface ProduceInput {
   readonly acks: number;
   readonly timeoutMs: number;
@@ -11,9 +14,9 @@ export interface ProduceInput {
   }[];
 }
 
-/** From the offset up to the count of records. */
+/** The bytes of a batch from its offset up to its count of records. */
 const BATCH_HEADER_BYTES = 61;
-/** What stands before that of which the batch tells the length, and before that which its checksum covers. */
+/** Offsets in a batch: the length counts the bytes from the leader epoch on, the checksum those from the attributes on. */
 const BATCH_LENGTH_AT = 8;
 const BATCH_LEADER_EPOCH_AT = 12;
 const BATCH_ATTRIBUTES_AT = 21;
@@ -26,7 +29,7 @@ interface Batch {
   readonly bytes: number;
 }
 
-/** Attributes and timestamp delta are a zero byte each, then comes the offset delta. */
+/** Attributes and timestamp delta are one zero byte each; the offset delta follows them. */
 const recordSize = (body: Buffer, offsetDelta: number): number => 2 + varIntSize(offsetDelta) + body.length;
 
 function measure(partition: number, bodies: readonly Buffer[]): Batch {
@@ -65,8 +68,8 @@ function writeBatch(target: Buffer, { bodies, bytes }: Batch, start: number, now
 }
 
 /**
- * The body of a Produce request, for a producer that is neither idempotent nor transactional, uncompressed, every
- * record at the time given: written once, into one buffer of its exact size.
+ * Encodes a Produce request of a producer that is neither idempotent nor transactional: uncompressed, every record at
+ * the given time, in one buffer of its exact size.
  */
 export function encodeProduce(input: ProduceInput, nowMs: number): Buffer {
   const topics = input.topics.map(({ topic, partitions }) => ({

@@ -11,7 +11,7 @@ const NOT_LEADER = 6;
 
 type Answer = (broker: number, lane: Lane, bodies: readonly string[]) => Promise<number | undefined>;
 
-/** A cluster of two brokers whose answers a test decides, with a log for each partition. */
+/** A cluster of two brokers with a log for each partition; the test decides their answers. */
 function openCluster() {
   const log = new Map<string, string[]>();
   const leaders = new Map([
@@ -31,7 +31,7 @@ function openCluster() {
         const errorCode = leads ? await cluster.answer(broker, lane, bodiesOf(lane)) : NOT_LEADER;
         return { lane, errorCode };
       });
-      // A broker that dies has written nothing of the whole request.
+      // A broker that dies has written nothing of the request.
       return (await Promise.all(answers)).flatMap(({ lane, errorCode }) => {
         if (errorCode === 0) log.set(lane.id, [...(log.get(lane.id) ?? []), ...bodiesOf(lane)]);
         return errorCode === undefined ? [] : [{ topic: 't', partition: lane.partition, errorCode }];
@@ -52,7 +52,7 @@ function openCluster() {
   return { producer, log, leaders, cluster, said };
 }
 
-/** A key for each of the two partitions. */
+/** One key for each of the two partitions. */
 const keys = [0, 1].map((partition) => {
   const partitionOf = createPartitioner();
   return ['a', 'b', 'c', 'd', 'e', 'f'].find((key) => partitionOf('t', key, 2) === partition) ?? '';
@@ -76,7 +76,7 @@ describe('a producer', () => {
     cluster.answer = async (_broker, { partition }) => {
       if (partition !== 1 || fails === 0) return 0;
       fails -= 1;
-      // Once it refuses for now, once it answers for other partitions alone.
+      // The first time it refuses for now; the second time it leaves this partition out of its answer.
       return fails === 1 ? NOT_LEADER : undefined;
     };
     await producer.produce(batch('s', '1', '2'));
@@ -100,7 +100,7 @@ describe('a producer', () => {
     for (const number of numbers) {
       asked = Promise.withResolvers();
       produced.push(producer.produce(batch(`s${Number(number) % 3}`, number)));
-      // Some come together, the others while brokers are being asked.
+      // Some batches come together, the others while brokers are being asked.
       if (Number(number) % 4 === 0) await asked.promise;
     }
     await Promise.all(produced);
@@ -170,7 +170,7 @@ describe('a producer', () => {
   it('sends nothing of a source that is not sure to be its own any more, not even again', async () => {
     const { producer, log, cluster } = openCluster();
     cluster.answer = async () => {
-      // Below the least number of replicas; before the next try another process takes the partition over.
+      // There are too few replicas, and before the next attempt another process takes the partition over.
       cluster.sure = false;
       return 19;
     };

@@ -7,38 +7,38 @@ import { createPartitioner } from './partitioner.ts';
 import { kafkaRemedy } from './security.ts';
 import { type PartitionAnswer, produceExchange } from './wire.ts';
 
-/** A message whose record is encoded: key, value and headers as a batch of Kafka holds them. */
+/** A message whose record is encoded: key, value and headers as a batch of Kafka stores them. */
 export interface EncodedRecord {
   readonly topic: string;
   readonly key: string;
   readonly body: Buffer;
 }
 
-/** What is produced together: done when each partition that it writes to has answered for it. */
+/** Records produced together; done when each partition that they go to has answered. */
 export interface ProduceBatch {
-  /** Whose order is kept, and who alone waits where Kafka refuses. */
+  /** The source keeps its order, and if Kafka refuses a batch only its source waits. */
   readonly source: string;
   readonly records: readonly EncodedRecord[];
 }
 
-/** What was dropped before Kafka had all of it: another process owns its source now. */
+/** The batch was dropped before Kafka had all of it, because another process owns its source now. */
 export class DroppedError extends Error {
   override readonly name = 'DroppedError';
 }
 
 /**
- * Writes to Kafka: one request outstanding for each broker, each partition in the order of the calls, without end.
+ * Writes to Kafka: one request in flight per broker, each partition in the order of the calls, retrying without end.
  *
- * Not idempotent in Kafka's sense, since an event may be there twice anyway: consumers drop repetitions.
+ * It is not idempotent in Kafka's sense, because consumers drop duplicate events anyway.
  */
 export interface Producer extends AsyncDisposable {
-  /** Resolves when every in-sync replica of every partition has its records; rejects with {@link DroppedError} alone. */
+  /** Resolves when every in-sync replica of every partition has its records; rejects only with {@link DroppedError}. */
   readonly produce: (batch: ProduceBatch) => Promise<void>;
-  /** Takes back what of a source is not on its way, and waits for the answers to what is. */
+  /** Drops the waiting records of a source, and waits for the answers to those in flight. */
   readonly drop: (source: string) => Promise<void>;
 }
 
-/** The way to the brokers, as the producer needs it. */
+/** The connections to the brokers, as the producer needs them. */
 export interface ProducerNodes {
   readonly leaders: (topics: readonly string[]) => Promise<readonly Leader[]>;
   readonly write: (broker: number, lanes: readonly Lane[]) => Promise<readonly PartitionAnswer[]>;
@@ -48,17 +48,17 @@ export interface ProducerNodes {
 
 const SAID_AGAIN_AFTER_TRIES = 20;
 
-/** How a producer is opened. */
+/** Options of a producer. */
 export interface ProducerOptions {
   readonly clock: Clock;
   readonly log: KafkaLog;
-  /** How many partitions a topic has for ever; keys are put to them by it. */
+  /** How many partitions a topic has for ever; it decides the partition of a key. */
   readonly partitionsOf: (topic: string) => number;
-  /** Asked right before each try: whether what a source sends is still its to send. */
+  /** Asked right before each attempt: whether this process may still send records of the source. */
   readonly maySend?: (source: string) => boolean;
 }
 
-/** The time that in-sync replicas get, and what a request may take altogether. */
+/** How long in-sync replicas may take, and how long a request may take in total. */
 const REPLICATION_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 
@@ -99,7 +99,7 @@ export function openProducer(options: ProducerOptions & KafkaOptions): Producer 
   };
 }
 
-/** Builds a producer upon a way to the brokers. */
+/** Builds a producer over connections to the brokers. */
 export function createProducerOf(nodes: ProducerNodes, options: ProducerOptions): Producer {
   const { clock, log, partitionsOf, maySend = () => true } = options;
   const partitionOf = createPartitioner();
@@ -140,7 +140,7 @@ export function createProducerOf(nodes: ProducerNodes, options: ProducerOptions)
     pump();
   }
 
-  /** Wakes up for lanes whose pause ends, and for sources that may not send yet. */
+  /** Waits until a queue's pause ends, or a source that may not send must be checked again. */
   async function waitForNext(nowMs: number): Promise<void> {
     wake.abort();
     const isBusy = (lane: Lane) => busy.has(leaders.of(lane) ?? -1);
@@ -169,7 +169,7 @@ export function createProducerOf(nodes: ProducerNodes, options: ProducerOptions)
   };
 }
 
-/** Writes to one broker and notes each partition's answer; gives whether each has taken it, or refused it for good. */
+/** Writes to one broker and handles each partition's answer; gives whether each was written or permanently refused. */
 function createWriter(
   nodes: ProducerNodes,
   lanes: Lanes,
@@ -187,7 +187,7 @@ function createWriter(
     );
     let isAnswered = true;
     for (const lane of taken) {
-      // What the answer does not name was not answered for.
+      // A partition that is missing in the answer has no answer.
       const errorCode = codes.get(lane.id);
       const outcome = lanes.settle(lane, errorCode, clock.nowMs());
       const { topic, partition, tries } = lane;
@@ -206,7 +206,7 @@ async function drop(lanes: Lanes, source: string): Promise<void> {
   const entries = lanes.withdraw(source);
   await lanes.untilAnswered(source);
   for (const { done } of entries) {
-    // Its caller may have stopped waiting.
+    // The caller may have stopped waiting.
     done.promise.catch(() => undefined);
     done.reject(new DroppedError(`what ${source} had to send is not its own any more`));
   }

@@ -4,8 +4,8 @@ const AGAIN_AFTER_MS = 10_000;
 const FORGOTTEN_AFTER_MS = 600_000;
 
 /**
- * Says the same of the same topic once in ten seconds, with how often it was left out: an absent Kafka is asked for several
- * times a second, however long it is away.
+ * Logs the same message about the same topic once in ten seconds, with how often it was left out. While Kafka is away
+ * it would come several times a second.
  */
 export function createQuietLog(log: KafkaLog, nowMs: () => number): KafkaLog {
   const said = new Map<string, { atMs: number; leftOut: number }>();

@@ -2,7 +2,7 @@
 
 const zigZag = (value: number): number => ((value << 1) ^ (value >> 31)) >>> 0;
 
-/** How many bytes a whole number of 32 bits takes. */
+/** The number of bytes that a 32-bit integer takes. */
 export function varIntSize(value: number): number {
   let rest = zigZag(value);
   let size = 1;
@@ -13,7 +13,7 @@ export function varIntSize(value: number): number {
   return size;
 }
 
-/** Writes a whole number of 32 bits; gives the place behind it. */
+/** Writes a 32-bit integer; gives the offset behind it. */
 export function writeVarInt(target: Buffer, value: number, offset: number): number {
   let rest = zigZag(value);
   let at = offset;
@@ -26,26 +26,26 @@ export function writeVarInt(target: Buffer, value: number, offset: number): numb
   return at + 1;
 }
 
-/** Above this a call into the engine is quicker than a loop. */
+/** For longer texts a call into the engine is faster than a loop. */
 const LOOPED_LENGTH_MAX = 64;
 
-/** Writes a text of that many bytes as UTF-8; gives the place behind it. */
+/** Writes a text of that many bytes as UTF-8; gives the offset behind it. */
 export function writeText(target: Buffer, text: string, byteLength: number, offset: number): number {
   if (byteLength > LOOPED_LENGTH_MAX || byteLength !== text.length) {
     return offset + target.write(text, offset, 'utf8');
   }
-  // As many bytes as characters: all of it is ASCII.
+  // The text has as many bytes as characters, so it is ASCII.
   for (let index = 0; index < byteLength; index += 1) target[offset + index] = text.charCodeAt(index);
   return offset + byteLength;
 }
 
-/** Reads whole numbers of 32 bits, one after another. */
+/** Reads 32-bit integers, one after another. */
 export interface VarIntReader {
   at: number;
   readonly next: () => number;
 }
 
-/** Opens a reader at a place in the bytes. */
+/** Opens a reader at an offset in the bytes. */
 export function varIntReader(bytes: Buffer, offset: number): VarIntReader {
   const reader = {
     at: offset,

@@ -2,7 +2,7 @@ import { varIntReader } from './record-bytes.ts';
 
 type Headers = Record<string, Buffer | null | (Buffer | null)[]>;
 
-/** A batch of records as kafkajs's own decoder gives it. */
+/** A batch of records in the form of kafkajs's own decoder. */
 export interface RecordBatch {
   readonly firstOffset: string;
   readonly firstTimestamp: string;
@@ -26,8 +26,8 @@ const TRANSACTIONAL_MASK = 0x10;
 const CONTROL_MASK = 0x20;
 
 /**
- * Reads one batch from a place in the bytes of a Fetch answer; undefined where the batch is compressed or cut off,
- * which is left to kafkajs.
+ * Reads one batch at an offset in a Fetch answer; undefined if the batch is compressed or cut off, which kafkajs
+ * handles.
  */
 export function readRecordBatch(
   bytes: Buffer,
@@ -111,7 +111,7 @@ function readRecords(
 
 type Reader = ReturnType<typeof varIntReader>;
 
-/** A timestamp's distance; undefined where it is beyond what a number holds. */
+/** A timestamp's delta; undefined if it exceeds the exact range of a number. */
 function readVarLong(bytes: Buffer, reader: Reader): number | undefined {
   let value = 0;
   let scale = 1;
@@ -143,7 +143,7 @@ function readHeaders(bytes: Buffer, reader: Reader, readBytes: () => Buffer | nu
 const NAMES_REMEMBERED_MAX = 256;
 const remembered = new Map<number, string>();
 
-/** The name of a header; the same few come again and again, so they are made once. */
+/** The name of a header; cached, because the same few occur again and again. */
 function nameAt(bytes: Buffer, start: number, length: number): string {
   const hint = (length << 16) | ((bytes[start] ?? 0) << 8) | (bytes[start + length - 1] ?? 0);
   const known = remembered.get(hint);

@@ -42,7 +42,7 @@ const scram = (overrides: Partial<KafkaSettings> = {}): KafkaSettings => ({
   ...overrides,
 });
 
-/** Why the broker can't be used by these settings. */
+/** The error that these settings lead to at the broker. */
 const refusal = (settings: KafkaSettings): Promise<string> => {
   const access = checkKafkaAccess(kafkaConnection(settings, systemClock));
   return access.then(
@@ -51,7 +51,7 @@ const refusal = (settings: KafkaSettings): Promise<string> => {
   );
 };
 
-/** Sends one message through a client of its own and reads it with another, of the same settings. */
+/** Sends one message through a new client and reads it with another, both with the same settings. */
 async function exchangeMessage(settings: KafkaSettings): Promise<string> {
   const topic = `t-${crypto.randomUUID()}`;
   const connection = kafkaConnection(settings, systemClock);
@@ -134,7 +134,7 @@ describe('a broker that wants TLS and credentials', () => {
 });
 
 describe('a broker that wants tokens', () => {
-  /** A program that writes the next of some tokens at each call, and counts its calls. */
+  /** A program that prints the next of some tokens at each call, and counts its calls. */
   async function tokenCommand(tokens: readonly string[]) {
     const folder = await mkdtemp(join(directory, 'tokens-'));
     const calls = join(folder, 'calls');

@@ -3,7 +3,7 @@ import type { KafkaConfig } from './kafkajs.ts';
 import { createOauthBearer } from './oauth-bearer.ts';
 import { createTokenSource } from './token-command.ts';
 
-/** Where Kafka is, and how we prove to it who we are; a start-up check has seen that the settings fit together. */
+/** Kafka's address and our credentials; a check at the start has made sure that the settings fit together. */
 export interface KafkaSettings {
   readonly KAFKA_BROKERS: readonly string[];
   readonly KAFKA_TLS?: 'on' | 'off';
@@ -19,14 +19,14 @@ export interface KafkaSettings {
 /** The options of a connection, as kafkajs takes them. */
 export type KafkaConnection = Pick<KafkaConfig, 'ssl' | 'sasl'> & { readonly brokers: readonly string[] };
 
-/** The way to Kafka that the settings tell; each has a token of its own where tokens are used. */
+/** The Kafka connection that these settings describe; if tokens are used, each connection gets its own. */
 export function kafkaConnection(settings: KafkaSettings, clock: Pick<Clock, 'nowMs'>): KafkaConnection {
   const ssl = tlsOf(settings);
   const sasl = saslOf(settings, clock);
   return { brokers: settings.KAFKA_BROKERS, ...(ssl && { ssl }), ...(sasl && { sasl }) };
 }
 
-/** Certificates are always checked: there is no setting to leave that out. */
+/** Certificates are always verified: there is no setting to turn that off. */
 function tlsOf(settings: KafkaSettings): KafkaConfig['ssl'] {
   if (settings.KAFKA_TLS !== 'on') return undefined;
   const { KAFKA_TLS_CA: ca, KAFKA_TLS_CERTIFICATE: cert, KAFKA_TLS_KEY: key } = settings;
@@ -47,7 +47,7 @@ function saslOf(settings: KafkaSettings, clock: Pick<Clock, 'nowMs'>): KafkaConf
   return { mechanism, authenticationProvider: createOauthBearer(tokens) };
 }
 
-/** What a Kafka client's error or warning says of access, and what to do about it. */
+/** Errors and warnings of a Kafka client that are about access, and what to do about each. */
 const refusals: readonly (readonly [RegExp, string])[] = [
   [
     /verify the first certificate|self-signed certificate|unable to get (?:local )?issuer/i,
@@ -75,10 +75,10 @@ const refusals: readonly (readonly [RegExp, string])[] = [
   [/KAFKA_SASL_TOKEN_COMMAND/, 'there is no token: see the message'],
 ];
 
-/** What a broker does that wants TLS or credentials and gets none, and also one that is going down. */
+/** How a broker behaves that expects TLS or credentials and gets none; a broker that shuts down does the same. */
 const CLOSED = /closed connection|ECONNRESET|socket hang up/i;
 
-/** What to do about an error or a warning that is about access, or nothing where it is about something else. */
+/** What to do about an error or a warning; undefined if it is not about access. */
 export function kafkaRemedy(message: string, connection: KafkaConnection): string | undefined {
   const known = refusals.find(([pattern]) => pattern.test(message));
   if (known) return known[1];

@@ -19,7 +19,7 @@ const jwt = (claims: unknown): string =>
     .map((part) => Buffer.from(part).toString('base64url'))
     .join('.');
 
-/** A source over a program of this text, which is told how many calls there were in `calls`. */
+/** A token source over a program with this text; the program counts its calls in `calls`. */
 async function sourceOf(program: string, timeoutMs?: number) {
   const folder = await mkdtemp(join(directory, 'program-'));
   const file = join(folder, 'token.mjs');

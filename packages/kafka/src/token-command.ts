@@ -4,27 +4,27 @@ import type { Clock } from '@pesewa/kernel';
 const TIMEOUT_MS = 10_000;
 const OUTPUT_BYTES_MAX = 64 * 1024;
 
-/** The share of a token's life in which it is used again; Kafka's own clients refresh after the same. */
+/** The share of a token's lifetime during which it is reused; Kafka's own clients refresh after the same share. */
 const REUSED_SHARE = 0.8;
 
-/** What RFC 6750 allows in a bearer token; anything else could end the message that carries it. */
+/** The characters that RFC 6750 allows in a bearer token; others could end the message that carries it. */
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
-/** Gives tokens that have not run out. */
+/** Gives tokens that have not expired. */
 export interface TokenSource {
   readonly token: () => Promise<string>;
-  /** Forgets the token that was given last: it was refused. */
+  /** Forgets the last token, because it was refused. */
   readonly forget: () => void;
 }
 
-/** The words of a command line that no shell reads. */
+/** The words of a command line, split without a shell. */
 const wordsOf = (command: string): readonly string[] => command.split(/\s+/).filter((word) => word !== '');
 
 /**
- * Takes tokens from a program's stdout. One is used again for most of its life, by the `exp` of a JWT; of a token that
- * does not say how long it lives each use asks for a new one. Callers at the same time share a run.
+ * Takes tokens from a program's stdout. A token is reused for most of its life, by the `exp` of a JWT; one without a
+ * known lifetime is used once. Concurrent callers share a run.
  *
- * An error says how the program ended, and nothing that it wrote or was called with.
+ * Errors say how the program ended, and never quote its output or its arguments.
  */
 export function createTokenSource(options: {
   readonly command: string;
@@ -62,7 +62,7 @@ function runCommand(command: string, timeoutMs: number): Promise<string> {
   const [program = '', ...words] = wordsOf(command);
   const limits = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: OUTPUT_BYTES_MAX } as const;
   return new Promise((resolve, reject) => {
-    // Node's own error has the arguments and stderr in its text, and either may hold a secret: it goes no further.
+    // Node's own error contains the arguments and stderr, either of which may hold a secret, so it is not passed on.
     execFile(program, words, { ...limits, windowsHide: true }, (error, stdout) => {
       const fail = (how: string): void => reject(new Error(`KAFKA_SASL_TOKEN_COMMAND ${how}`));
       if (error?.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER')
@@ -87,7 +87,7 @@ function howItEnded({
   return `ended with ${signal ?? `exit code ${code}`}`;
 }
 
-/** When a JWT runs out, or nothing for a token that does not tell. */
+/** When a JWT expires; undefined for a token that does not say. */
 function expiryOf(token: string): number | undefined {
   try {
     const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());

@@ -1,22 +1,22 @@
-/** Why a service must not run against what it finds, and what to do about it. */
+/** A reason why a service must not start, and what to do about it. */
 export interface StartProblem {
   readonly message: string;
   readonly remedy: string;
 }
 
-/** What was judged before a start: what forbids it, and what the server does not say. */
+/** The result of the checks before a start: problems that forbid it, and facts that the server does not report. */
 export interface StartJudgement {
   readonly problems: readonly StartProblem[];
-  /** What is not known, each a sentence. */
+  /** Facts that could not be checked, each as a sentence. */
   readonly unchecked: readonly string[];
 }
 
 /** A topic as Kafka has it. */
 export interface FoundTopic {
   readonly name: string;
-  /** Of the partition that has the fewest. */
+  /** The replicas of the partition that has the fewest. */
   readonly replicas: number;
-  /** Nothing where the brokers do not say. */
+  /** Undefined if the brokers do not report them. */
   readonly settings: { readonly minInSync: number; readonly electsUnclean: boolean } | undefined;
 }
 
@@ -30,7 +30,7 @@ const REASSIGN = 'raise it by kafka-reassign-partitions, or by replicas of its K
 const CONFIGURE = (setting: string) => `set ${setting} on the topic by kafka-configs, or in its KafkaTopic`;
 const ALLOW = 'allow this user DescribeConfigs on it, or compare the settings by hand';
 
-/** Whether messages of these topics survive the loss of a broker; by full names. */
+/** Checks that messages of these topics survive the loss of a broker; the topics are given by full name. */
 export function judgeTopics(wanted: readonly string[], found: readonly FoundTopic[]): StartJudgement {
   const byName = new Map(found.map((topic) => [topic.name, topic]));
   const unchecked = found.filter(({ name, settings }) => wanted.includes(name) && settings === undefined);

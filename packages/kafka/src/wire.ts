@@ -17,23 +17,23 @@ export interface Exchange<Answer> {
   readonly requestTimeout: number;
 }
 
-/** What a broker answers for one partition that was written to. */
+/** A broker's answer for one partition of a Produce request. */
 export interface PartitionAnswer {
   readonly topic: string;
   readonly partition: number;
-  /** 0 where every in-sync replica has it. */
+  /** 0 if every in-sync replica has the records. */
   readonly errorCode: number;
 }
 
 /** What a broker knows of a topic. */
 export interface TopicMetadata {
   readonly name: string;
-  /** The topic's identity, in hex: another one after it was deleted and created again. */
+  /** The topic's id in hex; a topic that was deleted and created again has another one. */
   readonly id: string;
   readonly errorCode: number;
   readonly partitions: readonly {
     readonly partition: number;
-    /** The broker that leads it; -1 where none does. */
+    /** The id of the broker that leads it; -1 if there is none. */
     readonly leader: number;
   }[];
 }
@@ -62,7 +62,7 @@ function exchange<Answer>(
   };
 }
 
-/** Produce (version 7), answered for each partition by itself; kafkajs throws all answers away for one error. */
+/** Produce (version 7) with an answer for each partition; kafkajs discards all answers if one of them is an error. */
 export function produceExchange(
   input: ProduceInput,
   timeoutMs: number,
@@ -77,7 +77,7 @@ export function produceExchange(
           return reader.list((): PartitionAnswer => {
             const partition = reader.int32();
             const errorCode = reader.int16();
-            // Base offset, append time and log start.
+            // Skips base offset, append time and log start.
             reader.skip(24);
             return { topic, partition, errorCode };
           });
@@ -87,7 +87,7 @@ export function produceExchange(
   );
 }
 
-/** Metadata (version 10): the first with ids of topics, which kafkajs does not speak. */
+/** Metadata (version 10): the first version with topic ids, which kafkajs does not support. */
 export function metadataExchange(topics: readonly string[], timeoutMs: number): Exchange<ClusterMetadata> {
   return exchange(
     { key: 3, version: 10, name: 'Metadata' },
@@ -97,7 +97,7 @@ export function metadataExchange(topics: readonly string[], timeoutMs: number): 
         const name = Buffer.from(topic);
         parts.push(Buffer.alloc(16), unsigned(name.length + 1), name, Buffer.of(0));
       }
-      // No topic is created by asking for it, and no access rights are returned.
+      // The request must neither create topics nor return access rights.
       parts.push(Buffer.of(0, 0, 0, 0));
       return Buffer.concat(parts);
     },
@@ -107,7 +107,7 @@ export function metadataExchange(topics: readonly string[], timeoutMs: number): 
 }
 
 function readMetadata(reader: WireReader): ClusterMetadata {
-  // The header's tags, then the throttle time.
+  // Skips the header's tags, then the throttle time.
   reader.tags();
   reader.skip(4);
   const brokers = reader.compactList(() => {
@@ -138,7 +138,7 @@ function readMetadata(reader: WireReader): ClusterMetadata {
   return { brokers, topics };
 }
 
-/** A whole number in groups of seven bits, without a sign. */
+/** An unsigned integer in groups of seven bits. */
 function unsigned(value: number): Buffer {
   const bytes: number[] = [];
   let rest = value;
