@@ -5,7 +5,7 @@ import { connectionSettings, environmentSetting, type SettingProblem, secret } f
 import { operatorsSetting } from './operators.ts';
 import { tracingSettings } from './tracing.ts';
 
-/** A configuration that can't be used: every problem at once, each with the variable's name. */
+/** A configuration that can't be used; lists every problem, each with its variable's name. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -13,8 +13,8 @@ export class ConfigError extends Error {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads a configuration from environment variables; empty ones count as absent. Each setting may be given as a file, whose
- * path is in the variable of its name with `_FILE`. A {@link ConfigError} quotes no value.
+ * Reads a configuration from environment variables; empty ones count as absent. Each setting may also be given as a
+ * file, whose path is in the variable of its name with `_FILE`. A {@link ConfigError} quotes no values.
  */
 export function parseConfig<Schema extends z.ZodType>(
   schema: Schema,
@@ -33,7 +33,10 @@ export function configError(problems: readonly SettingProblem[]): ConfigError {
   return new ConfigError(`the configuration has ${lines.length} problem(s):\n${lines.join('\n')}`);
 }
 
-/** The environment without what is empty, and with what files hold for the settings of these names, less a last line end. */
+/**
+ * The environment without empty variables and with the content of files for the settings of these names, without their
+ * last line end.
+ */
 export function withFiles(names: readonly string[], environment: Environment): Environment {
   const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const problems: SettingProblem[] = [];
@@ -58,7 +61,7 @@ export function withFiles(names: readonly string[], environment: Environment): E
   return { ...present, ...files };
 }
 
-/** The variables of a schema, also where what it reads is transformed. */
+/** The variables of a schema, even if the schema transforms its result. */
 function settingNames(schema: unknown): readonly string[] {
   if (schema instanceof z.ZodObject) return Object.keys(schema.shape);
   return schema instanceof z.ZodPipe ? settingNames(schema.in) : [];
@@ -74,7 +77,7 @@ export const durationMsSetting = wholeNumberSetting({ min: 0, max: 7 * 24 * 3_60
 
 const portSetting = wholeNumberSetting({ min: 0, max: 65_535 });
 
-/** The settings that every service has; each service's `config.ts` extends them. */
+/** The settings of every service; each service's `config.ts` extends them. */
 export const serviceSettings = tracingSettings.extend({
   HOST: z.string().default('127.0.0.1').describe('address to listen on'),
   PORT: portSetting.describe('port of the public API'),
@@ -106,7 +109,7 @@ export const serviceSettings = tracingSettings.extend({
     .describe('crash point to die at, as name:n, or to be stopped at, as name:n:freeze (tests only)'),
 });
 
-/** The ports of a service, by default those that it is declared with; for `extend` of its settings. */
+/** The ports of a service, by default its declared ones; for `extend` of its settings. */
 export function portSettings({ port, operationsPort, isPublic }: Service) {
   const { PORT, OPERATIONS_PORT } = serviceSettings.shape;
   const withDefault = PORT.default(port);
@@ -116,7 +119,7 @@ export function portSettings({ port, operationsPort, isPublic }: Service) {
   };
 }
 
-/** The settings of services that stand between MongoDB and Kafka. */
+/** The settings of services that use MongoDB and Kafka. */
 export const messagingSettings = connectionSettings.extend({
   DATABASE_PREFIX: z
     .string()
@@ -134,7 +137,7 @@ export const messagingSettings = connectionSettings.extend({
   PARKED_IN_A_ROW_MAX: wholeNumberSetting({ min: 1, max: 10_000 })
     .default(10)
     .describe('after how many parked messages without one that is applied a partition stops'),
-  // 1,000 payments a second for two hours, or 4,000 for half an hour: an event takes some 600 bytes.
+  // Room for 1,000 payments a second for two hours, or 4,000 for half an hour: an event takes about 600 bytes.
   OUTBOX_WAITING_BYTES_MAX: wholeNumberSetting({ min: 1_000, max: Number.MAX_SAFE_INTEGER })
     .default(4 * 1_024 * 1_024 * 1_024)
     .describe('how many bytes of events may wait for Kafka before nothing is taken on from outside'),

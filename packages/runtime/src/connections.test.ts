@@ -28,7 +28,7 @@ const plain = {
 
 type Variables = Readonly<Record<string, string>>;
 
-/** The variables that are complained of. */
+/** The names of the variables with problems. */
 const complaints = (variables: Variables, overrides: Variables = {}): readonly string[] => {
   const problems = connectionProblems(parseConfig(schema, { ...variables, ...overrides }));
   expect(JSON.stringify(problems)).not.toContain(canary);

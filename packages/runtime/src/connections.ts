@@ -1,7 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 
-/** What can do without TLS or credentials, or without proof of who calls, where `ALLOW_INSECURE` names it. */
+/**
+ * What may be insecure if `ALLOW_INSECURE` names it: connections without TLS or credentials, callbacks without proof of
+ * their sender.
+ */
 const systems = ['kafka', 'registry', 'mongodb', 'callbacks'] as const;
 
 type System = (typeof systems)[number];
@@ -30,8 +33,8 @@ const privateKeySetting = z.string().refine((pem) => understands(() => createPri
 });
 
 /**
- * A connection string by its form. The driver quotes what it can't read in its errors, and a password that holds an `@`, a
- * `/` or a `?` as it is would be read as something else, and quoted.
+ * Checks the form of a connection string before the driver does: the driver's errors quote what they can't read, and a
+ * password with an unescaped `@`, `/` or `?` would be misread and quoted.
  */
 const MONGODB_URL = ((): RegExp => {
   const credentials = String.raw`[^:@/?#]*(?::[^@/?#]*)?@`;
@@ -42,16 +45,16 @@ const MONGODB_URL = ((): RegExp => {
   );
 })();
 
-/** Where the environment says that we are; what says nothing is production. */
+/** The environment that the process runs in; production unless the variable says otherwise. */
 export const environmentSetting = z
   .enum(['development', 'test', 'production'])
   .default('production')
   .describe('`production` refuses unsafe switches and insecure connections');
 
-/** Put on settings that hold a secret (`meta`): they are to be given as files, never as plain configuration. */
+/** Marks settings that hold a secret (`meta`): they should be given as files, never as plain configuration. */
 export const secret = { isSecret: true } as const;
 
-/** How MongoDB, Kafka and the schema registry are reached, and how we prove to them who we are (docs/connections.md). */
+/** The addresses of MongoDB, Kafka and the schema registry, and our credentials for them (docs/connections.md). */
 export const connectionSettings = z.object({
   MONGODB_URL: z
     .string()
@@ -111,7 +114,7 @@ export const connectionSettings = z.object({
 /** The connections of one process, as {@link connectionSettings} reads them. */
 export type ConnectionSettings = z.output<typeof connectionSettings>;
 
-/** Settings to judge; what is not connected to has no address. */
+/** Settings to check; a system that is not used has no address. */
 export type JudgedSettings = Partial<ConnectionSettings> & { readonly NODE_ENV: string };
 
 /** A setting that can't stay as it is; the message says what to do and quotes no value. */
@@ -120,7 +123,10 @@ export interface SettingProblem {
   readonly message: string;
 }
 
-/** Settings of connections that contradict each other, would send a secret in clear, or are insecure in production. */
+/**
+ * Checks settings of connections: finds those that contradict each other, would send a secret in clear, or are insecure
+ * in production.
+ */
 export function connectionProblems(settings: JudgedSettings): readonly SettingProblem[] {
   return [
     ...(settings.KAFKA_BROKERS === undefined ? [] : kafkaProblems(settings)),
@@ -133,7 +139,7 @@ export function connectionProblems(settings: JudgedSettings): readonly SettingPr
 
 type Variable = keyof ConnectionSettings;
 
-/** The problem, where it is one. */
+/** A list of this problem if the condition holds, else an empty one. */
 const when = (isProblem: boolean, variable: Variable, message: string): readonly SettingProblem[] =>
   isProblem ? [{ variable, message }] : [];
 
@@ -237,7 +243,7 @@ function registryProblems(settings: JudgedSettings, address: string): readonly S
   ];
 }
 
-/** Options of a connection string that leave TLS without a check of who answers. */
+/** Options of a connection string that turn off the verification of the server's certificate. */
 const unchecked = ['tlsinsecure', 'tlsallowinvalidcertificates', 'tlsallowinvalidhostnames'];
 
 /** Mechanisms whose credentials are not in the connection string's user and password. */
@@ -273,7 +279,7 @@ function mongodbProblems(settings: JudgedSettings, url: string): readonly Settin
   ];
 }
 
-/** Two settings that make sense together only. */
+/** Two settings that only make sense together. */
 function pairProblems(
   settings: JudgedSettings,
   first: Variable,

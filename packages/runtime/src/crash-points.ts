@@ -1,16 +1,16 @@
 import { writeSync } from 'node:fs';
 
-/** A named line at which a test may kill the process, or freeze it; free when none is armed. */
+/** A named line at which a test may kill or freeze the process; it does nothing unless it is armed. */
 export type CrashPoint = (name: string) => void;
 
-/** The line that goes to the process's log right before, so that a test can tell where it died. */
+/** Written to the process's log right before the crash, so that a test knows where it died. */
 const announce = (passed: string) => void writeSync(process.stderr.fd, `crash point ${passed}\n`);
 
 /**
- * Arms one crash point from `name:n` (the n-th time it is passed, default the first), or `name:n:freeze`.
+ * Arms one crash point from `name:n` (the n-th time it is reached, by default the first), or `name:n:freeze`.
  *
- * The process dies by SIGKILL, so that no handler runs: the crash a power cut would be. A frozen one stops by SIGSTOP
- * until someone sends SIGCONT: the pause of a machine that swaps or moves, after which it believes no time has passed.
+ * The process dies by SIGKILL, so that no handler runs, as in a power cut. To freeze, it stops by SIGSTOP until
+ * somebody sends SIGCONT, like a machine that swaps or is moved: afterwards it believes that no time has passed.
  */
 export function createCrashPoints(armed: string | undefined): CrashPoint {
   if (armed === undefined) return () => undefined;

@@ -5,7 +5,7 @@ import { type DrainLimits, followConnections } from './drain.ts';
 
 const limits: DrainLimits = { delayMs: 0, lingerMs: 300, hurryAfterMs: 20_000, timeoutMs: 20_000 };
 
-/** A server that answers `/held` when a test says so and all else soon, and the way to end it. */
+/** A server that answers `/held` when the test lets it and all other paths at once, with the function that ends it. */
 async function openServer(hurry: () => Promise<unknown> = () => Promise.resolve()) {
   const held: (() => void)[] = [];
   const server: Server = createServer((request, response) => {
@@ -27,7 +27,7 @@ async function openServer(hurry: () => Promise<unknown> = () => Promise.resolve(
   };
 }
 
-/** A connection that a test writes to as it likes; what came, and whether it was ended or reset. */
+/** A connection that a test writes any bytes to; records the answer, and whether it was ended or reset. */
 async function openConnection(port: number) {
   const socket: Socket = connect(port, '127.0.0.1');
   let text = '';

@@ -2,32 +2,32 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How long a server's end may take. */
+/** How long the steps of a server's end may take. */
 export interface DrainLimits {
-  /** For how long new connections are still taken, whether there are any or not. */
+  /** How long new connections are still accepted. */
   readonly delayMs: number;
-  /** For how long open connections may bring another request before those that bring none are closed. */
+  /** How long open connections may bring another request before idle ones are closed. */
   readonly lingerMs: number;
-  /** After how long requests that are still in progress are to hurry. */
+  /** When requests still in progress are told to hurry. */
   readonly hurryAfterMs: number;
-  /** After how long requests that are still in progress are cut off. */
+  /** When requests still in progress are cut off. */
   readonly timeoutMs: number;
 }
 
 const LOOK_PAUSE_MS = 50;
 
 /**
- * Follows a server's connections from its start on; gives what ends it without cutting off a request.
+ * Follows a server's connections from its start on; gives the function that ends it without cutting off a request.
  *
- * HTTP has no way to refuse another request on a connection that is kept alive but to say so in an answer. So each connection
- * gets `Connection: close` with its next answer, and those that ask for nothing are closed after a while: a request that was
- * on its way when we began is still answered. The port takes new connections until then.
+ * HTTP can refuse further requests on a kept-alive connection only with an answer. So each connection gets `Connection:
+ * close` with its next answer, and connections without requests are closed after a while: a request that was on its way
+ * when we began is still answered. The port accepts new connections until then.
  */
 export function followConnections(
   server: Server,
 ): (limits: DrainLimits, hurry: () => Promise<unknown>) => Promise<void> {
   const connections = new Set<Socket>();
-  /** The newest request of each connection: what is asked without waiting for answers is answered in its order. */
+  /** The newest request of each connection: pipelined requests are answered in their order. */
   const newest = new WeakMap<Socket, ServerResponse>();
   let isDraining = false;
 
@@ -39,7 +39,7 @@ export function followConnections(
     const before = newest.get(socket);
     newest.set(socket, response);
     if (!isDraining) return;
-    // Node answers nothing on a connection after the answer that closes it.
+    // After an answer that closes the connection, Node would not send the later ones.
     if (before && !before.headersSent) before.shouldKeepAlive = true;
     response.shouldKeepAlive = false;
   });
@@ -56,7 +56,7 @@ export function followConnections(
     const closed = new Promise<void>((resolve) => {
       server.close(() => resolve());
     });
-    // Node does not count as idle what was opened and never asked for anything.
+    // Node does not count a connection as idle if it never brought a request.
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
     const look = setInterval(() => server.closeIdleConnections(), LOOK_PAUSE_MS);
     const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);

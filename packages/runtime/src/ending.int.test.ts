@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 const TOKEN = 'token-of-the-operator';
 const service = fileURLToPath(new URL('./fixtures/ending-service.ts', import.meta.url));
 
-/** A process of the fixture, and what it has logged. */
+/** A process of the fixture, with its log. */
 async function startProcess(environment: Readonly<Record<string, string>> = {}) {
   const supervisor = createSupervisor();
   onTestFinished(() => supervisor.close());
@@ -35,7 +35,7 @@ async function startProcess(environment: Readonly<Record<string, string>> = {}) 
     child,
     port,
     operations,
-    /** What was said of each step: the last lines of a process are not always written in their order. */
+    /** The logged steps, regardless of order: the last lines of a process are not always written in their order. */
     steps: () =>
       lines
         .filter(({ step }) => step !== undefined)
@@ -45,7 +45,7 @@ async function startProcess(environment: Readonly<Record<string, string>> = {}) 
   };
 }
 
-/** A process of the fixture that is ready. */
+/** A ready process of the fixture. */
 async function openProcess(environment: Readonly<Record<string, string>> = {}) {
   const started = await startProcess(environment);
   await eventually(async () => expect((await started.operations('/readyz')).status).toBe(200));
@@ -54,7 +54,7 @@ async function openProcess(environment: Readonly<Record<string, string>> = {}) {
 
 type Process = Awaited<ReturnType<typeof openProcess>>;
 
-/** Clients that never pause, over connections that are kept alive; new ones go where `target` says. */
+/** Clients that send without pause over kept-alive connections; new connections go to the current `target`. */
 function startClients(target: () => Pick<Process, 'port'>) {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   agent.createConnection = () => connect(target().port, '127.0.0.1');
@@ -100,7 +100,7 @@ it('a process that ends loses no request, and says how it ends', async () => {
       { healthy: false, failures: { serving: 'draining' }, details: {} },
     ]);
   });
-  // Until everything else is closed, it is alive, and is seen.
+  // The process is alive, and answers probes, until everything else is closed.
   expect((await ending.operations('/livez')).status).toBe(200);
   expect((await ending.operations('/metrics')).status).toBe(200);
   expect((await ending.operations('/things')).status).toBe(503);

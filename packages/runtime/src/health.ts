@@ -1,21 +1,24 @@
-/** Throws, or rejects, with the reason while the part is not healthy. */
+/** Throws or rejects, with the reason, while the part is unhealthy. */
 export type HealthCheck = () => void | Promise<void>;
 
-/** The outcome of a round of checks: names of what failed, with the reason. */
+/** The outcome of a round of checks: the names of failed checks, with reasons. */
 export interface HealthReport {
   readonly healthy: boolean;
   readonly failures: Readonly<Record<string, string>>;
-  /** What people should know though the process can do its work: by name, what is wrong. */
+  /** Problems that people should know about although the process can do its work, by name. */
   readonly details: Readonly<Record<string, string>>;
 }
 
-/** What a process says of itself: able to serve (readiness), and worth keeping (liveness, without dependencies). */
+/**
+ * The state that a process reports: whether it can serve (readiness), and whether it should be restarted (liveness,
+ * which checks no dependencies).
+ */
 export interface Health {
   readonly addReadiness: (name: string, check: HealthCheck) => void;
   readonly addLiveness: (name: string, check: HealthCheck) => void;
-  /** Something to tell beside readiness that takes nothing out of rotation; undefined while there is nothing. */
+  /** Adds a message beside readiness that does not make the process unready; undefined while there is none. */
   readonly addDetail: (name: string, detail: () => string | undefined) => void;
-  /** A process is not ready until it serves (true), nor from when it ends on (false): it is draining then. */
+  /** The process is ready only after `true`, and never again after `false`, when it drains. */
   readonly setServing: (serving: boolean) => void;
   readonly readiness: () => Promise<HealthReport>;
   readonly liveness: () => Promise<HealthReport>;
@@ -35,7 +38,7 @@ export function createHealth(): Health {
     addLiveness: (name, check) => void livenessChecks.set(name, check),
     addDetail: (name, detail) => void details.set(name, detail),
     setServing: (serving) => {
-      // A process that is to end while it starts never serves.
+      // A process that is ended while it starts never serves.
       if (phase !== 'draining') phase = serving ? 'serving' : 'draining';
     },
     readiness: () => run(readinessChecks, details),

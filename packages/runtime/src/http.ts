@@ -8,7 +8,7 @@ import type { Logger } from './logger.ts';
 import { hasHungUp, observeRequests, type RequestMeter, type ServerBindings } from './requests.ts';
 import { allowUploads } from './uploads.ts';
 
-/** A listening HTTP server; disposing of it finishes what is in flight, within a bound, and resets no connection. */
+/** A listening HTTP server; disposing of it finishes requests in flight, within a bound, and resets no connection. */
 export interface HttpServer extends AsyncDisposable {
   readonly port: number;
 }
@@ -25,23 +25,26 @@ const limits = {
   connectionsMax: 10_000,
 } as const;
 
-/** Listens with bounds on headers, time and connections; port 0 takes a free one. */
+/** Listens, with limits on headers, time and connections; port 0 chooses a free one. */
 export async function serveHttp<E extends Env>(options: {
   readonly app: Hono<E>;
   readonly host: string;
   readonly port: number;
-  /** By when a whole request must have come; whoever is slower is cut off. */
+  /** How long a whole request may take to arrive; slower ones are cut off. */
   readonly requestTimeoutMs?: number;
   readonly requests?: RequestMeter;
-  /** For how long at its end it still takes new connections; not at all where absent. */
+  /** How long it still accepts new connections when it ends; 0 if absent. */
   readonly drainDelayMs?: number;
-  /** For how long at its end open connections may bring another request; 500 where absent. */
+  /** How long open connections may bring another request when it ends; 500 if absent. */
   readonly lingerMs?: number;
-  /** Ends what requests need not wait for, where they are still in progress seconds after the last one has come. */
+  /**
+   * Ends waits that requests don't depend on; called if requests are still in progress seconds after the server has
+   * stopped listening.
+   */
   readonly hurry?: () => Promise<unknown>;
 }): Promise<HttpServer> {
   const requestTimeoutMs = options.requestTimeoutMs ?? limits.requestTimeoutMs;
-  // The adaptor types its answer for HTTP/2 as well; without options it is a plain HTTP/1.1 server.
+  // The adaptor's type allows HTTP/2 too; without options it is a plain HTTP/1.1 server.
   const server = createAdaptorServer({
     fetch: (request, bindings) => {
       (bindings as ServerBindings).requests = options.requests;
@@ -75,7 +78,7 @@ export type BodyRefusal = 'body.too_large' | 'body.not_json' | 'body.not_utf8';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** What reading a body needs of a request's context. */
+/** The parts of a request's context that reading a body needs. */
 interface BodySource {
   readonly req: Pick<HonoRequest, 'header' | 'arrayBuffer'> & {
     readonly raw: { readonly body: AsyncIterable<Uint8Array> | null };
@@ -101,7 +104,7 @@ export async function readJsonText(
   }
 }
 
-/** Reads the bytes of a request's body, or nothing where they exceed the bound. */
+/** Reads the bytes of a request's body; undefined if they exceed the limit. */
 export async function readBytes(context: BodySource, bytesMax: number): Promise<Uint8Array | undefined> {
   const declared = context.req.header('content-length');
   if (declared !== undefined) {
@@ -120,7 +123,7 @@ export async function readBytes(context: BodySource, bytesMax: number): Promise<
   return Buffer.concat(chunks);
 }
 
-/** Turns breakage into the API's own fixed answer, logged once; a path with dot segments leads nowhere. */
+/** Answers breakage with the API's own fixed answer, logged once; a path with dot segments is never routed. */
 export function hardenApp<E extends Env>(
   app: Hono<E>,
   options: {
@@ -142,7 +145,7 @@ export function hardenApp<E extends Env>(
   });
 }
 
-/** Logs why a request failed: as an error, unless its client has hung up. */
+/** Logs why a request failed; as an error, unless its client has hung up. */
 export function logFailure(
   logger: Pick<Logger, 'debug' | 'error'>,
   failed: { readonly error: Error; readonly context: Context; readonly text: string },
@@ -155,12 +158,12 @@ export function logFailure(
 const dotSegment = /[/\\](?:\.|%2e){1,2}(?:[/\\?#]|$)/i;
 
 /**
- * Whether the target, as it came over the wire, has a segment `.` or `..`, however spelled.
+ * Whether the path, as it was sent, has a segment `.` or `..` in any spelling.
  *
- * A URL resolves them before any route sees them, so that a reference of `..` would reach another operation.
+ * A URL resolves such segments before routing, so that a reference of `..` would reach another operation.
  */
 function hasDotSegment(context: Context): boolean {
-  // There is no incoming message where an app is called without a server.
+  // If an app is called without a server there is no incoming message.
   const { incoming } = (context.env ?? {}) as Partial<HttpBindings>;
   const [path = ''] = (incoming?.url ?? '').split('?', 1);
   return dotSegment.test(path);
@@ -172,7 +175,7 @@ const jsonHeaders = {
   'x-content-type-options': 'nosniff',
 };
 
-/** Answers JSON whose numbers may carry their own text (see `jsonNumber` of the contracts). */
+/** Answers with JSON whose numbers may carry their own text (see `jsonNumber` of the contracts). */
 export function answerJson(
   context: Pick<Context, 'newResponse'>,
   status: StatusCode,

@@ -4,7 +4,7 @@ import { createLogger } from './logger.ts';
 
 const CANARY = 'canary-0712345678';
 
-/** As the driver makes it: it carries the documents that were not written. */
+/** Like the driver's error, which carries the documents that were not written. */
 class FakeBulkWriteError extends Error {
   readonly code = 11_000;
   readonly codeName = 'DuplicateKey';

@@ -24,7 +24,7 @@ const personal = [
   'body',
 ];
 
-/** The paths that pino hides wherever they stand in the first three levels; the second net under not logging them. */
+/** The paths that pino masks in the first three levels of any log line: a second safeguard beside not logging them. */
 const redactedPaths = personal.flatMap((key) => [`["${key}"]`, `*["${key}"]`, `*.*["${key}"]`]);
 
 const MESSAGE_LENGTH_MAX = 500;
@@ -34,7 +34,7 @@ const FRAMES_MAX = 30;
 const LABELS_MAX = 10;
 const CAUSES_MAX = 3;
 
-/** What is logged of an error. */
+/** The fields of an error that are logged. */
 interface LoggedError {
   readonly type: string;
   readonly message: string;
@@ -45,7 +45,7 @@ interface LoggedError {
   readonly cause?: LoggedError;
 }
 
-/** Drivers put whole documents, thus personal data, on their errors: only what is named here is ever logged. */
+/** Drivers put whole documents, and so personal data, on their errors: only the fields named here are ever logged. */
 function describeError(error: unknown, causesLeft = CAUSES_MAX): LoggedError {
   if (typeof error !== 'object' || error === null) {
     return { type: typeof error, message: typeof error === 'string' ? safeMessage(error) : '' };
@@ -68,7 +68,7 @@ function describeError(error: unknown, causesLeft = CAUSES_MAX): LoggedError {
   };
 }
 
-/** A bounded message without the key values that a refused duplicate names. */
+/** A message of bounded length, without the key values that a duplicate-key error quotes. */
 function safeMessage(message: unknown): string {
   if (typeof message !== 'string') return '';
   return message
@@ -77,7 +77,7 @@ function safeMessage(message: unknown): string {
     .trimEnd();
 }
 
-/** The frames of a stack without its head, which repeats the message. */
+/** The frames of a stack, without its first lines, which repeat the message. */
 function framesOf({ message, stack }: Error): string {
   const text = typeof stack === 'string' ? stack : '';
   const messageAt = text.indexOf(message);
@@ -97,7 +97,7 @@ function safeLabels(labels: readonly unknown[]): readonly string[] {
     .map((label) => label.slice(0, WORD_LENGTH_MAX));
 }
 
-/** Without a text of its own, a line would get the error's whole message as its text. */
+/** If a line has no text, pino would use the error's full message. */
 const logMethod: NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']> = function logSafely(
   parameters,
   method,
@@ -114,7 +114,7 @@ function errorIn(subject: unknown): unknown {
 }
 
 /**
- * A structured logger for one process; personal data and secrets are masked, errors cut down to what names them.
+ * A structured logger for one process. Personal data and secrets are masked, and errors reduced to safe fields.
  *
  * Lines go to the standard output unless a destination is given.
  */

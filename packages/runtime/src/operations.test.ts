@@ -7,7 +7,7 @@ import { createOperators } from './operators.ts';
 
 const TOKEN = 'the-main-token-of-tests';
 
-/** Calls a route that breaks; what it was answered, and what was logged. */
+/** Calls a route that fails; gives the answer and the log. */
 async function breakBy(error: Error) {
   const lines: string[] = [];
   const operations = createOperationsApp({

@@ -10,14 +10,14 @@ import { observeRequests } from './requests.ts';
 /** The operations side of a service: probes and metrics for machines, and the operator APIs behind a token. */
 export interface OperationsApp {
   readonly app: Hono;
-  /** Routes added here ask for `Authorization: Bearer <token of an operator>` (ADR 60). */
+  /** Routes added here require `Authorization: Bearer <token of an operator>` (ADR 60). */
   readonly operator: Hono;
 }
 
 /**
- * Builds the operations app of a service; the operator routes are mounted by {@link mountOperator}.
+ * Builds the operations app of a service; {@link mountOperator} mounts the operator routes.
  *
- * Breakage is logged once and answered as JSON: 503 `unavailable` where it passes by itself, else 500 `broken`.
+ * Breakage is logged once and answered as JSON: 503 `unavailable` if it is transient, else 500 `broken`.
  */
 export function createOperationsApp(options: {
   readonly health: Health;
@@ -48,14 +48,17 @@ export function createOperationsApp(options: {
   return { app, operator: new Hono() };
 }
 
-/** Whether a driver's error is one of the connection or the cluster; told by its name, for the runtime knows no driver. */
+/**
+ * Whether an error comes from the connection or the cluster; recognised by name, because the runtime depends on no
+ * driver.
+ */
 function isPassing({ name }: Error): boolean {
   return /^Mongo.*(?:Network|ServerSelection|WaitQueue|PoolCleared|NotConnected|Timeout)/.test(name);
 }
 
 /**
- * Puts the operator routes behind the operators' tokens; called once all of them are added. Disposing of what it gives ends
- * them, while probes and metrics go on.
+ * Mounts the operator routes behind the operators' tokens; call it after all routes are added. Disposing of the result
+ * ends them, while probes and metrics go on.
  */
 export function mountOperator(operations: OperationsApp, operators: Operators): AsyncDisposable {
   const gate = createRequestGate();
@@ -64,7 +67,7 @@ export function mountOperator(operations: OperationsApp, operators: Operators): 
   return gate;
 }
 
-/** Asks for an operator's token before any of the routes; they learn who calls by `operatorOf`. */
+/** Requires an operator's token for all of the routes, which learn the operator's name by `operatorOf`. */
 export function guardOperator(routes: Hono, operators: Operators): Hono {
   const guarded = new Hono();
   guarded.use(async (context, next) => {
@@ -76,7 +79,7 @@ export function guardOperator(routes: Hono, operators: Operators): Hono {
       });
     }
     const token = /^Bearer (\S+)$/.exec(header)?.[1];
-    // What is no token at all is nobody's, even if somebody's token were empty.
+    // A missing token never matches, even if an operator's token were empty.
     const name = token === undefined ? undefined : operators.identify(token);
     if (name === undefined) {
       return answerJson(context, 403, { code: 'forbidden', message: 'the operator token is wrong' });
@@ -89,9 +92,9 @@ export function guardOperator(routes: Hono, operators: Operators): Hono {
 }
 
 /**
- * Lets named operators alone through to routes that order or decide (ADR 17).
+ * Lets only named operators through to routes that order or decide (ADR 17).
  *
- * @param sharedMayOrder whether whoever has `OPERATOR_TOKEN`, which no person owns, may as well: in development alone
+ * @param sharedMayOrder whether `OPERATOR_TOKEN`, which belongs to no person, is accepted too: only in development
  */
 export function forNamedOperators(sharedMayOrder: boolean): MiddlewareHandler {
   return async (context, next) => {

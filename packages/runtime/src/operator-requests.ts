@@ -23,7 +23,7 @@ export function refuseOperator(
   return answerJson(context, status, { code, message });
 }
 
-/** Builds what answers the refusals of some routes: status, code and message of each. */
+/** Builds a function that answers the refusals of some routes: each with its status, code and message. */
 export function refuserOf<Refusal extends string>(
   answers: Readonly<Record<Refusal, readonly [StatusCode, string, string]>>,
 ): (context: Context, refusal: Refusal) => Response {
@@ -33,13 +33,13 @@ export function refuserOf<Refusal extends string>(
   };
 }
 
-/** Where a page of a list goes on, the newest first: after this item. */
+/** The item after which the next page of a list begins; lists show the newest first. */
 export interface PageCursor {
   readonly atMs: number;
   readonly id: string;
 }
 
-/** A cursor as text, which {@link pageCursor} reads. */
+/** A cursor as text; {@link pageCursor} reads it. */
 export function formatPageCursor({ atMs, id }: PageCursor): string {
   return `${atMs}.${id}`;
 }
@@ -55,7 +55,10 @@ export const pageCursor = z
     return z.NEVER;
   });
 
-/** Reads the query of an operator's request; what can't be accepted is 400 `invalid`, and the message names the field. */
+/**
+ * Reads the query of an operator's request; an invalid one is answered with 400 `invalid` and a message that names the
+ * field.
+ */
 export function readOperatorQuery<Schema extends z.ZodType>(
   context: Context,
   schema: Schema,
@@ -68,7 +71,10 @@ export function readOperatorQuery<Schema extends z.ZodType>(
   return { ok: false, refusal: refuseOperator(context, 400, 'invalid', said) };
 }
 
-/** Reads the body of an operator's request; what can't be accepted is 400 `invalid`, and the message names the field. */
+/**
+ * Reads the body of an operator's request; an invalid one is answered with 400 `invalid` and a message that names the
+ * field.
+ */
 export async function readOperatorBody<Schema extends z.ZodType>(
   context: Context,
   schema: Schema,

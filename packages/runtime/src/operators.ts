@@ -2,20 +2,20 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import { z } from 'zod';
 
-/** A person or program that may use the operator APIs, known by the hash of a token alone. */
+/** A person or program that may use the operator APIs, identified by the hash of a token. */
 export interface NamedOperator {
   readonly name: string;
   /** SHA-256 of the token, 32 bytes. */
   readonly tokenHash: Uint8Array;
 }
 
-/** Tells whose token it is. */
+/** Finds the owner of a token. */
 export interface Operators {
-  /** The operator's name, or nothing for a token of nobody; takes the same time for every token. */
+  /** The operator's name; undefined for an unknown token. Takes the same time for every token. */
   readonly identify: (token: string) => string | undefined;
 }
 
-/** Whom `OPERATOR_TOKEN` belongs to. */
+/** The name that goes with `OPERATOR_TOKEN`. */
 const MAIN_OPERATOR = 'operator';
 
 const ENTRY = /^([a-z][a-z0-9-]{1,31}):([0-9a-f]{64})$/;
@@ -23,13 +23,13 @@ const CONTEXT_KEY = 'pesewa.operator';
 
 const sha256 = (text: string): Uint8Array => createHash('sha256').update(text).digest();
 
-/** What a script makes of a variable that is not set. */
+/** The hash that a script makes of a variable that is not set. */
 const EMPTY_HASH = createHash('sha256').digest('hex');
 
 /**
- * The operators besides the one of `OPERATOR_TOKEN`, from `name:hash,name:hash` (ADR 17).
+ * The operators in addition to that of `OPERATOR_TOKEN`, from `name:hash,name:hash` (design 5).
  *
- * One name or one token twice is refused: two names with one token would let one person approve their own orders.
+ * A duplicate name or token is refused: two names with one token would let one person approve their own orders.
  */
 export const operatorsSetting = z
   .string()
@@ -39,7 +39,7 @@ export const operatorsSetting = z
     const seen = new Set([MAIN_OPERATOR]);
     return entries.flatMap((entry, index) => {
       const complain = (problem: string): readonly NamedOperator[] => {
-        // By its place and never by its text: someone may have put the token itself there.
+        // Named by its position and never quoted: somebody may have put the token itself there.
         context.addIssue({ code: 'custom', message: `entry ${index + 1} ${problem}` });
         return [];
       };
@@ -58,7 +58,7 @@ export const operatorsSetting = z
     });
   });
 
-/** What is wrong with the operators as a whole, or nothing: the main token must be nobody else's. */
+/** What is wrong with the operators as a whole, if anything: the main token must not belong to a named operator too. */
 export function operatorsProblem(config: {
   readonly OPERATOR_TOKEN: string;
   readonly OPERATORS: readonly NamedOperator[];
@@ -68,12 +68,12 @@ export function operatorsProblem(config: {
   return shared && `OPERATORS: ${shared.name} has the token of OPERATOR_TOKEN: each operator needs their own`;
 }
 
-/** Whether the name is that of whoever has `OPERATOR_TOKEN`: several may, so it stands for no person (ADR 17). */
+/** Whether the name is that of `OPERATOR_TOKEN`: several people may have it, so it stands for no person (ADR 17). */
 export function isSharedOperator(name: string): boolean {
   return name === MAIN_OPERATOR;
 }
 
-/** Builds {@link Operators}: `operator` with the main token, and the named ones. */
+/** Builds {@link Operators}: `operator` for the main token, and the named ones. */
 export function createOperators(operatorToken: string, named: readonly NamedOperator[] = []): Operators {
   const known: readonly NamedOperator[] = [
     { name: MAIN_OPERATOR, tokenHash: sha256(operatorToken) },
@@ -83,19 +83,19 @@ export function createOperators(operatorToken: string, named: readonly NamedOper
     identify: (token) => {
       const hash = sha256(token);
       let identified: string | undefined;
-      // Every one is compared, so that the time tells nothing of who matched.
+      // Every hash is compared, so that the time does not reveal which one matched.
       for (const { name, tokenHash } of known) if (timingSafeEqual(tokenHash, hash)) identified = name;
       return identified;
     },
   };
 }
 
-/** Notes for the routes whose call this is. */
+/** Stores the operator's name for the routes. */
 export function setOperator(context: Context, name: string): void {
   context.set(CONTEXT_KEY, name);
 }
 
-/** The name of the operator who calls; a route outside the guard is breakage. */
+/** The name of the calling operator; throws on a route outside the guard. */
 export function operatorOf(context: Context): string {
   const name: unknown = context.get(CONTEXT_KEY);
   if (typeof name === 'string') return name;

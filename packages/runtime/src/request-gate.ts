@@ -1,12 +1,12 @@
 import type { MiddlewareHandler } from 'hono';
 import { answerJson } from './http.ts';
 
-/** Counts the requests behind it; disposing of it lets no more in, and awaits those that are in. */
+/** Counts the requests behind it; disposing of it refuses new ones and awaits those in progress. */
 export interface RequestGate extends AsyncDisposable {
   readonly middleware: MiddlewareHandler;
 }
 
-/** Builds a {@link RequestGate}; what it lets in no more gets 503, and may be sent to another process. */
+/** Builds a {@link RequestGate}; refused requests get 503 and may be sent to another process. */
 export function createRequestGate(): RequestGate {
   let inProgress = 0;
   let isClosed = false;

@@ -49,7 +49,7 @@ function createApp(entered: () => void = () => undefined): Hono {
   return app;
 }
 
-/** Serves an app whose clock goes on by 20 ms from look to look. */
+/** Serves an app whose clock advances by 20 ms at each reading. */
 async function serve(app: Hono): Promise<number> {
   let nowMs = 0;
   const requests = createRequestMeter(registry, () => (nowMs += 20));

@@ -4,12 +4,12 @@ import { matchedRoutes } from 'hono/route';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { inServerSpan } from './spans.ts';
 
-/** The status of an answer, or `aborted` where the client was gone before it could be answered. */
+/** The status of an answer, or `aborted` if the client had gone before it could be answered. */
 type RequestStatus = number | 'aborted';
 
-/** Takes down what became of requests, by the templates of their routes. */
+/** Measures the outcomes of requests, by the templates of their routes. */
 export interface RequestMeter {
-  /** A clock that only goes forward, in milliseconds since any moment. */
+  /** A clock that never goes back, in milliseconds since an arbitrary moment. */
   readonly monotonicMs: () => number;
   readonly answered: (request: {
     readonly method: string;
@@ -17,15 +17,15 @@ export interface RequestMeter {
     readonly status: RequestStatus;
     readonly durationMs: number;
   }) => void;
-  /** Whether spans are recorded of the requests. */
+  /** Whether spans are recorded for the requests. */
   readonly isTraced: boolean;
 }
 
-/** What the server hands over with each request; there is none where an app is called without a server. */
+/** What the server passes on with each request; empty if an app is called without a server. */
 export type ServerBindings = Partial<HttpBindings> & { requests?: RequestMeter | undefined };
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Whatever has no route of its own: a label for each path would be as many as clients can think of. */
+/** The label of all paths without a route: a label per path would let clients create any number of them. */
 const NO_ROUTE = 'none';
 
 /** Registers `http_requests_total` and `http_request_seconds`. */
@@ -56,27 +56,30 @@ export function createRequestMeter(
   };
 }
 
-/** The template of the request's route; middleware, which is added for all methods, is none. */
+/** The template of the request's route; middleware, which is registered for all methods, does not count. */
 function routeOf(context: Context): string {
   return matchedRoutes(context).findLast(({ method }) => method !== 'ALL')?.path ?? NO_ROUTE;
 }
 
-/** Whether the client has hung up: what fails then is nobody's fault, and no answer reaches it. */
+/** Whether the client has hung up: failures are then no fault of ours, and no answer reaches it. */
 export function hasHungUp(context: Context): boolean {
   return (context.env as ServerBindings | undefined)?.outgoing?.destroyed === true;
 }
 
-/** What became of a request that has been dealt with. */
+/** The outcome of a finished request. */
 function statusOf(context: Context): RequestStatus {
   return hasHungUp(context) ? 'aborted' : context.res.status;
 }
 
-/** Counts and times the requests of an app, and records their spans; the first middleware, so that it sees every answer. */
+/**
+ * Counts and times the requests of an app, and records their spans. It must be the first middleware, so that it sees
+ * every answer.
+ */
 export const observeRequests: MiddlewareHandler = async (context, next) => {
   const bindings = context.env as ServerBindings | undefined;
   const meter = bindings?.requests;
   if (bindings === undefined || meter === undefined) return next();
-  // An app that is mounted in another one would count them again.
+  // An app that is mounted in another one would count the request again.
   bindings.requests = undefined;
   const route = routeOf(context);
   const startedAtMs = meter.monotonicMs();

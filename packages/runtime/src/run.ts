@@ -15,45 +15,48 @@ import { createRequestMeter, type RequestMeter } from './requests.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
 import { startTracing } from './tracing.ts';
 
-/** What a composition root is given: everything of the process that others must not reach for themselves. */
+/** What a composition root is given: everything of the process that other code must not access directly. */
 export interface ServiceScope<Config> {
   readonly config: Config;
   readonly logger: Logger;
   readonly metrics: Registry;
-  /** Counts, times and traces the requests of the public API. */
+  /** Counts, times and traces the requests to the public API. */
   readonly requests: RequestMeter;
   readonly health: Health;
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: Ids;
   readonly crashPoint: CrashPoint;
-  /** The operator routes of this service, behind the operators' tokens; `operatorOf` tells them who calls. */
+  /** The operator routes of this service, behind the operators' tokens; `operatorOf` gives the caller's name. */
   readonly operator: Hono;
-  /** Registers a resource to be closed, in the reverse order of opening; the log names the step so. */
+  /** Registers a resource to be closed, in reverse order of opening; the log uses this name for the step. */
   readonly open: Shutdown['open'];
-  /** Ends the process for good: breakage that a restart mends better than we do. */
+  /** Ends the process: for breakage that only a restart can fix. */
   readonly abort: (error: Error) => void;
 }
 
-/** Closing takes less than this beside the drain delay (ADR 52); the steps have a second less, and say what hangs. */
+/** Closing takes less than this plus the drain delay (ADR 52); the steps get a second less, to log what hangs. */
 const CLOSE_TIMEOUT_MS = 25_000;
 const CLOSE_STEPS_MS = 24_000;
 
-/** One service as its process runs it. */
+/** A service as its process runs it. */
 export interface Service<Schema extends z.ZodType> {
   readonly name: string;
   readonly settings: Schema;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What must be done once before the service runs, by `node src/main.ts prepare`; gives a line that says what was done. */
+  /**
+   * The work that must be done once before the service runs, by `node src/main.ts prepare`; gives a line that reports
+   * it.
+   */
   readonly prepare?: (config: z.output<Schema>) => Promise<string>;
 }
 
 /**
- * Runs one service: configuration, logging, `compose`, then the operations port; closes in reverse on a signal, the
- * operations port last. It ends with exit code 0 then, or with 1 where a step failed or hung; a second signal ends it at once.
- * With the argument `prepare` it does what the service prepares, and nothing else.
+ * Runs one service: configuration, logging, `compose`, then the operations port. On a signal it closes in reverse
+ * order, the operations port last. It then ends with exit code 0, or with 1 if a step failed or hung; a second signal
+ * ends it at once. With the argument `prepare` it only runs the service's preparation.
  *
- * A configuration problem ends with exit code 2 and every problem listed; breakage at start or later with 1.
+ * A configuration problem ends it with exit code 2 and lists every problem; breakage at the start or later with 1.
  */
 export async function runService<Schema extends z.ZodType<z.output<typeof serviceSettings>>>(
   service: Service<Schema>,
@@ -70,7 +73,8 @@ export async function runService<Schema extends z.ZodType<z.output<typeof servic
   collectDefaultMetrics({ register: metrics });
   const requests = createRequestMeter(metrics);
   const monotonicMs = () => performance.now();
-  // A step may take half of what is left: twice the delay lets the public port have it beside its own time.
+  // A step may take half of the remaining time, so twice the delay leaves the public port the full delay in addition to
+  // its own time.
   const delayMs = 2 * config.DRAIN_DELAY_MS;
   const shutdown = createShutdown({ withinMs: CLOSE_STEPS_MS + delayMs, clock, monotonicMs, logger });
   closeOnSignals({ shutdown, health, logger, withinMs: CLOSE_TIMEOUT_MS + delayMs });
@@ -100,14 +104,14 @@ export async function runService<Schema extends z.ZodType<z.output<typeof servic
     const operators = createOperators(config.OPERATOR_TOKEN, config.OPERATORS);
     await shutdown.open('operator requests', mountOperator(operations, operators));
     const { HOST: host, OPERATIONS_PORT: operationsPort } = config;
-    // Probes and scrapes would bury the traces of payments.
+    // Spans of probes and scrapes would bury those of payments.
     const untraced = { ...requests, isTraced: false };
     const listening = { app: operations.app, host, port: operationsPort, requests: untraced };
     await port.listen({ ...listening, lingerMs: 0 });
     health.setServing(true);
     logger.info({ port: config.PORT, operationsPort }, 'ready');
   } catch (error) {
-    // What closes ends the process, and is why nothing can be opened any more.
+    // The end has begun: it ends the process, and is the reason why nothing more could be opened.
     if (shutdown.hasBegun()) return;
     logger.fatal({ err: error }, 'could not start');
     await shutdown.close();
@@ -115,7 +119,7 @@ export async function runService<Schema extends z.ZodType<z.output<typeof servic
   }
 }
 
-/** Whether the service is to be prepared; an argument that nobody knows is a problem of configuration. */
+/** Whether the service must only be prepared; an unknown argument is a problem of configuration. */
 function readArguments(name: string, given: readonly string[]): boolean {
   const [first, ...others] = given;
   if (first === undefined) return false;
@@ -163,7 +167,7 @@ function closeOnSignals(deps: {
   );
 }
 
-/** A port that is opened last and closed last, so that probes and metrics see how everything else ends. */
+/** A port that is registered first and so closed last, so that probes and metrics see how everything else ends. */
 function createLatePort(): AsyncDisposable & {
   readonly listen: (options: Parameters<typeof serveHttp>[0]) => Promise<void>;
 } {

@@ -5,7 +5,7 @@ import { createShutdown } from './shutdown.ts';
 
 const WITHIN_MS = 24_000;
 
-/** A shutdown whose time passes only while nothing else can happen, so that what hangs hangs for all of its time. */
+/** A shutdown whose time passes only when nothing else can happen, so that a hanging step hangs for its full time. */
 function openShutdown() {
   let nowMs = 0;
   const clock: Pick<Clock, 'sleep'> = {

@@ -1,18 +1,18 @@
 import { type Clock, DeadlineError, withDeadline } from '@pesewa/kernel';
 import type { Logger } from './logger.ts';
 
-/** What a process has opened, closed one after another in the reverse order, within a time. */
+/** The open resources of a process, to be closed one after another in reverse order, within a time. */
 export interface Shutdown {
   /**
-   * Registers a resource under the name that its step has in the log. One that comes once closing has begun is closed at
-   * once, and refused.
+   * Registers a resource, with the name of its step in the log. If closing has begun, the resource is closed at once
+   * and this rejects.
    */
   readonly open: <Resource extends AsyncDisposable>(
     name: string,
     resource: Resource | Promise<Resource>,
   ) => Promise<Resource>;
   readonly hasBegun: () => boolean;
-  /** Closes everything; gives the names of the steps that failed or did not end in their time. */
+  /** Closes everything; gives the names of the steps that failed or did not end in time. */
   readonly close: () => Promise<readonly string[]>;
 }
 
@@ -22,8 +22,8 @@ interface Step {
 }
 
 /**
- * Builds a {@link Shutdown} that takes less than `withinMs`: each step may take half of what is left, so that one that hangs
- * is gone on without, and every step after it still has its turn.
+ * Builds a {@link Shutdown} that takes less than `withinMs`. Each step may take half of the remaining time, so that a
+ * hanging one is skipped and all later steps still get time.
  */
 export function createShutdown(deps: {
   readonly withinMs: number;

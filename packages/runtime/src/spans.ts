@@ -11,27 +11,27 @@ import {
 } from '@opentelemetry/api';
 import type { Context } from 'hono';
 
-// Records nothing, at the price of some calls, until `startTracing` has found an endpoint.
+// Records nothing, at the cost of a few calls, until `startTracing` has found an endpoint.
 const tracer = () => trace.getTracer('pesewa');
 
-/** The context of a `traceparent`; that of nothing where there is none. */
+/** The context of a `traceparent`; the root context if there is none. */
 function contextOf(traceparent: string | undefined): TraceContext {
   return traceparent === undefined ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, { traceparent });
 }
 
-/** Runs work as a part of the trace that a payment or a message belongs to. */
+/** Runs work as part of the trace of a payment or a message. */
 export function inTraceOf<Value>(traceparent: string | undefined, work: () => Value): Value {
   return active.with(contextOf(traceparent), work);
 }
 
-/** The `traceparent` of what is going on; the given one where no spans are recorded. */
+/** The `traceparent` of the current span; the given one if no spans are recorded. */
 export function currentTraceparent(otherwise: string | undefined): string | undefined {
   const carrier: { traceparent?: string } = {};
   propagation.inject(active.active(), carrier);
   return carrier.traceparent ?? otherwise;
 }
 
-/** Runs a request within its span, which continues the trace of the client. */
+/** Runs a request in a span that continues the client's trace. */
 export async function inServerSpan(
   context: Context,
   route: string,
@@ -53,7 +53,7 @@ export async function inServerSpan(
   }
 }
 
-/** Makes a call to somebody else within a span; `end` says how it went. */
+/** Makes an outgoing call in a span; `end` records its outcome. */
 export async function inClientSpan<Value>(
   name: string,
   attributes: Attributes,
@@ -84,8 +84,8 @@ export interface AppliedMessage {
 const SAMPLED = /[13579bdf]$/;
 
 /**
- * Records a span for each of the messages that were applied together, as a part of its own trace; they are linked to the first
- * of them, since they shared its transaction.
+ * Records a span for each message that was applied, as part of the message's own trace. All are linked to the first
+ * one, because they shared its transaction.
  */
 export function recordApplied(
   place: { readonly topic: string; readonly partition: number; readonly group: string },

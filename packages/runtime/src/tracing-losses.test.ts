@@ -26,7 +26,7 @@ it('counts the spans that a collector did not take and those that had no room, a
     service: 'test',
     config: tracingSettings.parse({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` }),
     metrics,
-    // Nobody waits on this clock: what takes its time takes too long.
+    // Sleeping on this clock takes no time, so anything slow exceeds its limit.
     clock: { ...systemClock, sleep: async () => undefined },
   });
   recordApplied(
@@ -42,7 +42,7 @@ it('counts the spans that a collector did not take and those that had no room, a
   expect(await count('dropped')).toBe(7);
   asked[0]?.writeHead(400).end();
   await expect.poll(() => count('failed')).toBe(BATCH);
-  // The next batch is on its way, and is never answered.
+  // The next batch is in flight and never answered.
   await tracing?.[Symbol.asyncDispose]();
   expect(await count('exported')).toBe(0);
   server.closeAllConnections();

@@ -30,7 +30,7 @@ interface Export {
   }[];
 }
 
-/** A collector that keeps the spans it gets. */
+/** A collector that keeps the spans it receives. */
 async function openCollector() {
   const spans: SpanOfExport[] = [];
   const server = createServer((request, response) => {
@@ -48,7 +48,7 @@ async function openCollector() {
   return { spans, server, endpoint: `http://127.0.0.1:${port}` };
 }
 
-/** An app that answers with the trace its requests belong to, on a port of its own. */
+/** An app that answers with the trace of its request, on a port of its own. */
 async function openApp(registry: Registry) {
   const app = new Hono();
   hardenApp(app, {
@@ -70,7 +70,7 @@ async function openApp(registry: Registry) {
   return { server, ask };
 }
 
-// One test: a process starts tracing once, and what comes before it is what there is without.
+// This is one test, because a process starts tracing only once and what comes before must be checked without it.
 it('records nothing without an endpoint; with one, requests, messages and calls become parts of their traces', async () => {
   const registry = new Registry();
   const { server, ask } = await openApp(new Registry());

@@ -10,7 +10,7 @@ import { type Clock, withDeadline } from '@pesewa/kernel';
 import { Counter, type Registry } from 'prom-client';
 import { z } from 'zod';
 
-/** Where spans go, and which; named as OpenTelemetry names them. */
+/** Where spans go and which are recorded; named as in OpenTelemetry. */
 export const tracingSettings = z.object({
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
@@ -35,7 +35,7 @@ const EXPORT_EVERY_MS = 1_000;
 const EXPORT_TIMEOUT_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 3_000;
 
-/** Records spans from now on where there is an endpoint; the SDK is not even loaded where there is none. */
+/** Records spans from now on, if there is an endpoint; without one the SDK is not even loaded. */
 export async function startTracing(options: {
   readonly service: string;
   readonly config: z.output<typeof tracingSettings>;
@@ -77,14 +77,14 @@ export async function startTracing(options: {
   trace.setGlobalTracerProvider(provider);
   return {
     [Symbol.asyncDispose]: async () => {
-      // What a collector that is away has not had by then is lost: payments don't wait for it.
+      // Spans that an absent collector has not received by then are lost, because payments must not wait for it.
       await withDeadline(provider.shutdown(), CLOSE_TIMEOUT_MS, clock).catch(() => undefined);
       for (const api of [trace, context, propagation]) api.disable();
     },
   };
 }
 
-/** Registers `trace_spans_total`, and gives what the processor of the spans counts them with. */
+/** Registers `trace_spans_total`; gives the meter by which the span processor counts. */
 function countSpans(registry: Registry): MeterProvider {
   const spans = new Counter({
     name: 'trace_spans_total',
@@ -93,7 +93,7 @@ function countSpans(registry: Registry): MeterProvider {
     registers: [registry],
   });
   for (const outcome of ['exported', 'failed', 'dropped']) spans.inc({ outcome }, 0);
-  // Not that meter itself: the whole process shares it.
+  // A copy, because the whole process shares that meter.
   const meter = Object.create(createNoopMeter()) as Meter;
   meter.createCounter = () => ({
     add: (count, attributes) => {

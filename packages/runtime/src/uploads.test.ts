@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server[Symbol.asyncDispose]();
 });
 
-/** A server whose requests must come within half a second, and whose uploads may take as long as they keep coming. */
+/** A server whose requests must arrive within half a second, while uploads may take as long as they make progress. */
 async function serve(pace = { idleMs: 700, bytesPerSecondMin: 1, graceMs: 10_000 }) {
   const app = new Hono();
   app.post('/upload', async (context) => {
@@ -35,7 +35,7 @@ async function serve(pace = { idleMs: 700, bytesPerSecondMin: 1, graceMs: 10_000
   return server.port;
 }
 
-/** Sends a request by the piece with a pause before each, and gives all that came back. */
+/** Sends a request in pieces with a pause before each; gives all bytes that came back. */
 async function send(port: number, path: string, pieces: readonly string[], pauseMs: number): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => undefined);

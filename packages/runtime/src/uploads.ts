@@ -4,23 +4,23 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Clock } from '@pesewa/kernel';
 import type { Context } from 'hono';
 
-/** Whoever sends an upload is too slow, or has gone: what was read is all that came. */
+/** The sender of an upload is too slow or has gone: nothing after what was read will come. */
 export class UploadCutError extends Error {
   override readonly name = 'UploadCutError';
 }
 
-/** How fast an upload must come at least. */
+/** How fast an upload must arrive. */
 export interface UploadPace {
-  /** How long nothing may come. */
+  /** How long nothing may arrive. */
   readonly idleMs: number;
-  /** What must have come on average, once `graceMs` have gone by. */
+  /** How many bytes per second must have arrived on average, once `graceMs` are over. */
   readonly bytesPerSecondMin: number;
   readonly graceMs: number;
 }
 
 const SECOND_MS = 1_000;
 
-/** Requests that keep time themselves, by the connection that they come over. */
+/** The connections whose current request is an upload, which has time limits of its own. */
 const uploading = new WeakSet<Socket>();
 
 const answers: Readonly<Record<string, string>> = {
@@ -30,9 +30,10 @@ const answers: Readonly<Record<string, string>> = {
 };
 
 /**
- * Lets a server's uploads outlast its time for a request; every other request is cut off as Node does by itself.
+ * Lets a server's uploads take longer than its limit for a request; all other requests are cut off as Node does by
+ * default.
  *
- * Node has one such time for a whole server, and leaves it to whoever listens for `clientError` to cut.
+ * Node has one such limit per server, and leaves the cutting off to the listener of `clientError` if there is one.
  */
 export function allowUploads(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -48,9 +49,9 @@ export function allowUploads(server: Server): void {
 }
 
 /**
- * Reads the body of an upload as it comes, however long it takes, and cuts off whoever sends too slowly.
+ * Reads the body of an upload as it arrives, however long it takes, and cuts off a sender that is too slow.
  *
- * Time counts only while the reader waits for the sender; a reader that is slow itself holds the sender back.
+ * Time counts only while the reader waits for the sender; a slow reader slows the sender down.
  */
 export async function* readUpload(
   context: Pick<Context, 'env' | 'req'>,
@@ -88,14 +89,14 @@ async function withinIdle<Piece>(reading: Promise<Piece>, idleMs: number, clock:
     if (!over.signal.aborted) throw new UploadCutError(`nothing came for ${idleMs} ms`);
     return undefined as never;
   });
-  // Once the piece is there, nobody waits for the other.
+  // Once the piece has arrived, the outcome of this timer no longer matters.
   idle.catch(() => undefined);
   try {
     return await Promise.race([
       reading.catch(() => {
         throw new UploadCutError('the sender has gone');
       }),
-      // Never wins by its quiet end: that comes only after the piece.
+      // Its quiet end can't win the race, because it comes only after the piece.
       idle,
     ]);
   } finally {
