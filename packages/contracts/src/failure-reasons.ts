@@ -1,4 +1,4 @@
-/** The reasons of failed collections that a merchant may be told on the word of a callback alone: these and no others. */
+/** The only reasons of failed collections that a merchant may receive from a callback alone. */
 const failureReasons = [
   'ACCOUNT BLOCKED',
   'CANCELLED BY CUSTOMER',
@@ -16,10 +16,10 @@ const failureReasons = [
   'TIMEOUT',
 ] as const;
 
-/** Why a collection failed, in the words that any rail may use. */
+/** Why a collection failed, in the words that rails use. */
 type FailureReason = (typeof failureReasons)[number];
 
-/** Reads a rail's word for why a collection failed, in whatever letters; nothing where it is none of the known ones. */
+/** Reads a rail's reason for a failed collection, in upper or lower case; undefined if it is not a known one. */
 export function readFailureReason(text: string): FailureReason | undefined {
   const word = text.trim().replace(/\s+/g, ' ').toUpperCase();
   return failureReasons.find((reason) => reason === word);

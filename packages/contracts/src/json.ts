@@ -11,7 +11,7 @@ declare global {
 /** The deepest nesting of any body we read; a deeper one is an attack on the stack. */
 export const JSON_DEPTH_MAX = 32;
 
-/** A text that is no JSON, is nested too deeply, or names one key twice with different values. */
+/** A text that is not JSON, is nested too deeply, or has a key twice with different values. */
 export class JsonError extends Error {
   override readonly name = 'JsonError';
 }
@@ -43,13 +43,13 @@ function exceedsDepth(text: string): boolean {
   return false;
 }
 
-/** A JSON number, handed on as its own text; API documents show it as the number that it is on the wire. */
+/** A JSON number, kept as its own text; API documents show it as a number, which it is on the wire. */
 export const numberText = z
   .custom<LosslessNumber>(isLosslessNumber, { error: 'must be a number' })
   .meta({ type: 'number' })
   .transform((number) => number.value);
 
-/** A JSON number that is a small whole one. */
+/** A JSON number that is a small integer. */
 export const wholeNumber = numberText.pipe(
   z.string().regex(/^\d{1,9}$/, { error: 'must be a whole number' }),
 );

@@ -82,7 +82,7 @@ describe('the hash of a page', () => {
 
   it('is another where an entry hides in a field of its neighbour', () => {
     const second = { ...entry, _id: 'po-2/hold' };
-    // The sequence that ends the first text is where the text of the second could go on.
+    // Where the first text ends, the second could continue.
     const between = `\n${entryText(second)}`;
     const hiding = { ...entry, heldAfter: `${entry.heldAfter}${between}` as unknown as bigint };
     const withLength = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What of an entry the hash chain of the ledger covers: the whole document, as MongoDB holds it (ADR 16). */
+/** The fields of an entry that the ledger's hash chain covers: the whole document, as MongoDB holds it (ADR 16). */
 export interface ChainedEntry {
   /** `<reference>/<kind>` */
   readonly _id: string;
@@ -12,7 +12,10 @@ export interface ChainedEntry {
   readonly currency: string;
   readonly reference: string;
   readonly causationId: string;
-  /** The wallet that the entry touches, with its sequence and its balances afterwards; absent where it touches none. */
+  /**
+   * The wallet that the entry touches, with its sequence number and its balances after the entry; absent if it touches
+   * none.
+   */
   readonly wallet?: string | undefined;
   readonly walletSequence?: bigint | undefined;
   readonly availableAfter?: bigint | undefined;
@@ -22,19 +25,19 @@ export interface ChainedEntry {
   readonly at: Date;
 }
 
-/** Where a page stands in its chain; each writer partition has a chain of its own, numbered from 1. */
+/** The place of a page in its chain; each writer partition has its own chain, numbered from 1. */
 export interface PagePlace {
   /** `<topic>/<partition>` */
   readonly chain: string;
   readonly number: bigint;
-  /** The hash of the page before; {@link GENESIS} for the first. */
+  /** The hash of the previous page; {@link GENESIS} for the first. */
   readonly previous: Uint8Array;
 }
 
-/** What the first page of every chain follows. */
+/** The predecessor of the first page of every chain. */
 export const GENESIS: Uint8Array = new Uint8Array(32);
 
-/** What a page says of a shared account: what it moves there, and what its chain has moved there by its end. */
+/** A page's line for a shared account: what the page moves there, and the chain's total at the end of the page. */
 export interface ChainedLine {
   readonly account: string;
   /** Minor units, as all amounts here. */
@@ -44,10 +47,12 @@ export interface ChainedLine {
   readonly creditsAfter: bigint;
 }
 
-/** Between two fields. No field may hold it or any other control character; whoever verifies a page judges that too. */
+/**
+ * The separator of fields. No field may contain it or any other control character; verifying a page checks that too.
+ */
 const S = '\u001f';
 
-/** One text for one entry; one template, because it is made for every entry that is written. */
+/** The text of an entry that is hashed. It is one template, because it is made for every entry that is written. */
 export function entryText(entry: ChainedEntry): string {
   const { _id, kind, debit, credit, amount, currency, reference, causationId, at } = entry;
   const {
@@ -68,8 +73,8 @@ function lineText({ account, debits, credits, debitsAfter, creditsAfter }: Chain
 }
 
 /**
- * The hash of a page: SHA-256 over the hash before it, its place, and its entries and account lines in their order.
- * Their numbers come first, and each text's length before the text: no text can pass for two, nor two for one.
+ * The hash of a page: SHA-256 over the previous hash, its place, and its entries and account lines in order. Their
+ * numbers come first and each text is preceded by its length, so that different pages never give the same bytes.
  */
 export function pageHash(
   place: PagePlace,
@@ -90,7 +95,7 @@ export function pageHash(
 
 const NUMBER_DIGITS = 16;
 
-/** The `_id` of a page: sorts by number within its chain. */
+/** The `_id` of a page; within a chain these sort by number. */
 export function pageId(chain: string, number: bigint): string {
   return `${chain}#${number.toString().padStart(NUMBER_DIGITS, '0')}`;
 }

@@ -24,7 +24,7 @@ const ghana = { country: 'GH', currency: 'GHS', flows: { highRisk: stk, lowRisk:
 const gambia = { country: 'GM', currency: 'GMD' } as const;
 const ivoryCoast = { country: 'CI', currency: 'XOF' } as const;
 
-/** Every operator of the contract's table; KESAF is read as a single-step STK push (contract 2.8, ADR 19). */
+/** Every operator in the contract's table; KESAF is treated as a single-step STK push (contract 2.8, ADR 19). */
 export const operators: readonly Operator[] = [
   { code: 'GMWAV', ...gambia, flows: same(link) },
   { code: 'GMAFR', ...gambia, flows: same(stkThenComplete) },
@@ -41,7 +41,7 @@ export const operators: readonly Operator[] = [
 
 const byCode = new Map(operators.map((operator) => [operator.code, operator]));
 
-/** The operator of a code, or nothing. */
+/** The operator of a code; undefined for an unknown one. */
 export function findOperator(code: string): Operator | undefined {
   return byCode.get(code);
 }

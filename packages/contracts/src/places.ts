@@ -1,11 +1,11 @@
 import { isCurrency } from '@pesewa/kernel';
-// Not its front door, which loads the names in every language.
+// Not its main module, which would load the names in every language.
 import countries from 'i18n-iso-countries/index.js';
 import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
 
 countries.registerLocale(english);
 
-/** Without accents, curly apostrophes, capitals and superfluous spaces: how merchants differ in writing a name. */
+/** A name without accents, curly apostrophes, capitals and extra spaces, in which merchants' spellings differ. */
 const plain = (name: string): string =>
   name
     .trim()
@@ -15,7 +15,7 @@ const plain = (name: string): string =>
     .replace(/\s+/g, ' ')
     .toLowerCase();
 
-/** Every spelling that names a country, to its three-letter code; made once, since a look-up is on the hot path. */
+/** The three-letter code of a country by each of its spellings; built once, because look-ups are on the hot path. */
 const bySpelling: ReadonlyMap<string, string> = new Map(
   Object.entries(countries.getNames('en', { select: 'all' })).flatMap(([twoLetters, names]) => {
     const code = countries.alpha2ToAlpha3(twoLetters);
@@ -24,7 +24,10 @@ const bySpelling: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** A country by its English name, two- or three-letter code, as its three-letter code; else nothing (contract 10.5). */
+/**
+ * The three-letter code of a country, by its English name, two- or three-letter code; undefined for any other text
+ * (contract 10.5).
+ */
 export function countryCode(text: string): string | undefined {
   return bySpelling.get(plain(text));
 }
@@ -34,7 +37,7 @@ export function twoLetterCode(threeLetters: string): string | undefined {
   return countries.alpha3ToAlpha2(threeLetters);
 }
 
-/** A currency code in capitals, whatever case it came in; else nothing. */
+/** A currency code in capitals, from any case; undefined for any other text. */
 export function currencyCode(text: string): string | undefined {
   const upper = text.trim().toUpperCase();
   return isCurrency(upper) ? upper : undefined;

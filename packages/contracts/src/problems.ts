@@ -1,13 +1,13 @@
 import type { z } from 'zod';
 
-/** A field of a request that can't be accepted, and what would be. */
+/** A field of a request that is invalid, and what would be valid. */
 export interface FieldProblem {
   /** The field's path in the body, such as `beneficiary.amount`; empty for the body itself. */
   readonly path: string;
   readonly message: string;
 }
 
-/** The first problem of a refused body, as the merchant reads it. */
+/** The first problem of a refused body, as shown to the merchant. */
 export function firstProblem(error: z.ZodError): FieldProblem {
   const [issue] = error.issues;
   if (!issue) return { path: '', message: 'is malformed' };

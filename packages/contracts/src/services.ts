@@ -12,27 +12,27 @@ export type DatabaseName =
 
 /** What a service stores, and which topics and consumer groups it uses. */
 export interface MessagingUse {
-  /** Its own database, in which it alone writes. */
+  /** Its own database; no other service writes to it. */
   readonly database: DatabaseName;
-  /** Databases of others that it reads. */
+  /** Other services' databases that it reads. */
   readonly readsDatabases: readonly DatabaseName[];
   readonly produces: readonly TopicName[];
-  /** The topics of its consumer group, which has its name. */
+  /** The topics that its consumer group consumes; the group has the service's name. */
   readonly consumes: readonly TopicName[];
-  /** Topics that it reads, or asks the ends of, without consuming them. */
+  /** Topics that it reads without consuming them, or whose ends it asks for. */
   readonly readsOutsideGroup: readonly TopicName[];
-  /** The consumer groups of others whose progress it asks Kafka for. */
+  /** Other services' consumer groups whose progress it asks Kafka for. */
   readonly asksProgressOf: readonly string[];
 }
 
-/** A service as everything around it must know it. */
+/** What the rest of the installation must know about a service. */
 export interface Service {
-  /** The default port of its public API, open or not; that of its operations is the next one. */
+  /** The default port of its public API, even if that is not open; the operations port is the next one. */
   readonly port: number;
   readonly operationsPort: number;
-  /** Whether it opens its public port; the others serve operators only. */
+  /** Whether it opens its public port; the others only serve operators. */
   readonly isPublic: boolean;
-  /** Nothing where it stands between neither MongoDB nor Kafka. */
+  /** Absent if it uses neither MongoDB nor Kafka. */
   readonly messaging?: MessagingUse;
   /** What it calls outside the installation. */
   readonly callsOutside: 'rails' | 'webhooks' | 'nothing';
@@ -40,7 +40,7 @@ export interface Service {
   readonly calls: readonly string[];
 }
 
-/** Every service, in the order they are started; code, manifests and documents follow it. */
+/** Every service, in the order in which they are started; code, manifests and documents are derived from this. */
 export const services = {
   'provider-simulator': {
     port: 4070,
@@ -149,12 +149,12 @@ export type MessagingService = {
   [Name in ServiceName]: (typeof services)[Name] extends { readonly messaging: MessagingUse } ? Name : never;
 }[ServiceName];
 
-/** The names of all services, in the order they are started. */
+/** The names of all services, in the order in which they are started. */
 export const serviceNames = Object.keys(services) as readonly ServiceName[];
 
 const messagingOf = (name: ServiceName): MessagingUse | undefined => (services[name] as Service).messaging;
 
-/** The services between MongoDB and Kafka, in the order they are started. */
+/** The services that use MongoDB and Kafka, in the order in which they are started. */
 export const messagingServices = serviceNames.filter(
   (name): name is MessagingService => messagingOf(name) !== undefined,
 );
@@ -166,7 +166,7 @@ export type ConsumerGroup = {
     : Name;
 }[MessagingService];
 
-/** The consumer groups, in the order their services are started. */
+/** The consumer groups, in the order in which their services are started. */
 export const consumerGroups = messagingServices.filter(
   (name): name is ConsumerGroup => services[name].messaging.consumes.length > 0,
 );

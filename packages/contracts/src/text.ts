@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** C0 and C1, line and paragraph separators, what turns the direction of text around, and byte order marks. */
+/** C0 and C1, line and paragraph separators, characters that reverse the direction of text, and byte order marks. */
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/;
 
 const isBlank = (value: unknown): boolean =>
@@ -31,7 +31,7 @@ export function optionalLine(lengthMax: number): z.ZodType<string | undefined> {
   return optional(line(lengthMax));
 }
 
-/** A line that must be there but may be empty, which is read as absent (contract 2.3, a batch's phone number). */
+/** A line that must be present but may be empty, which is read as absent (contract 2.3, a batch's phone number). */
 export function presentLine(lengthMax: number): z.ZodType<string | undefined> {
   return z.preprocess(
     (value) => (isBlank(value) ? '' : value),
@@ -39,20 +39,20 @@ export function presentLine(lengthMax: number): z.ZodType<string | undefined> {
   );
 }
 
-/** An e-mail address as far as one can tell without writing to it: one line, one @, something on both sides. */
+/** An e-mail address, as far as can be checked without writing to it: one line, one @, something on both sides. */
 export const emailLine = line(254).refine((text) => /^[^\s@]+@[^\s@]+$/u.test(text), {
   error: 'must be an e-mail address',
 });
 
 /**
- * A bank account or mobile number: no narrower than the account numbers, IBANs and phone numbers of this world, which
- * are written with spaces, dots, slashes and hyphens.
+ * A bank account or mobile number: any account number, IBAN or phone number of the world, which are written with
+ * spaces, dots, slashes and hyphens.
  */
 export const accountNumberLine = line(40).refine((text) => /^\+?[A-Za-z0-9][A-Za-z0-9 ./-]*$/.test(text), {
   error: 'must have only letters, digits, spaces, dots, slashes and hyphens, after at most one plus sign',
 });
 
-/** The alphabet of every payment reference, ours and the merchants' (contract 10.3). */
+/** The form of every payment reference, ours and the merchants' (contract 10.3). */
 export const referencePattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
 
 /** A payment reference. */
@@ -63,12 +63,15 @@ export const reference = z
       'must start with a letter or digit and have 1 to 64 letters, digits, dots, underscores, colons or hyphens',
   });
 
-/** Whether a text may be the id of an operator's own order or decision: payments' references are left to payments. */
+/**
+ * Whether a text may be the id of an operator's order or decision; ids in the form of payment references are reserved
+ * for payments.
+ */
 export function isCommandId(text: string): boolean {
   return referencePattern.test(text) && !/^(?:po|co)-/.test(text);
 }
 
-/** The id of an operator's own order or decision: the same under the same id is one. */
+/** The id of an operator's order or decision; a repetition under the same id counts as the same one. */
 export const commandId = reference.refine(isCommandId, {
   error: 'must not begin like the reference of a payment, po- or co-',
 });

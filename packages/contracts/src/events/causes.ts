@@ -1,9 +1,9 @@
 import type { EventType } from './identities.ts';
 
 /**
- * What makes an event happen: another event, whose id is in the header `causation-id`; or, without one, a request from
- * outside (of a merchant, a rail or an operator), or a time at which we look for ourselves. `message`: the very event that it
- * is about, whatever that is.
+ * What makes an event happen: another event, whose id is in the header `causation-id`; or, without that header, a
+ * request from outside (of a merchant, a rail or an operator) or a time at which we check something ourselves.
+ * `message`: the event that this one is about, of whatever type.
  */
 export type EventCause = EventType | 'request' | 'time' | 'message';
 
@@ -30,7 +30,7 @@ const ATTEMPTED = [
   'pesewa.collections.CollectionCompletionRequested',
   'pesewa.rails.RailStatusObserved',
 ] as const;
-/** What a payment that is watched was last heard of by: its owner's events, and callbacks. */
+/** The events by which the reconciler may have last heard of a payment: those of its owner, and callbacks. */
 const HEARD = [
   'pesewa.payouts.PayoutAccepted',
   'pesewa.payouts.PayoutSubmitted',
@@ -53,10 +53,10 @@ const ENDED = [
 ] as const;
 const REQUEST = ['request'] as const;
 
-/** What makes each event happen; an event with neither `request` nor `time` always names the event that caused it. */
+/** What makes each event happen. An event with neither `request` nor `time` always names the event that caused it. */
 export const eventCauses = {
   'pesewa.payouts.PayoutAccepted': REQUEST,
-  // The attempt follows from the hold, or from the fact that an earlier attempt never arrived.
+  // The hold leads to the attempt, or the fact that an earlier attempt never arrived.
   'pesewa.payouts.PayoutSubmitted': [...HOLD, ...FACT],
   'pesewa.payouts.PayoutCompleted': [...HOLD, ...FACT, ...DECIDED],
   'pesewa.payouts.PayoutFailed': [...HOLD, 'pesewa.ledger.HoldRefused', ...FACT, ...DECIDED],
@@ -89,7 +89,7 @@ export const eventCauses = {
   'pesewa.ledger.OrderDecided': REQUEST,
   'pesewa.wallets.WalletBalanceChanged': [...BOOKED, ...ORDERS],
   'pesewa.rails.CallbackReceived': REQUEST,
-  // Without one where the coverage audit, and no event, has reported the payment.
+  // No event, if the coverage audit has reported the payment.
   'pesewa.rails.RailStatusObserved': [...HEARD, 'time'],
   'pesewa.rails.CollectionAmountDecided': REQUEST,
   'pesewa.rails.PayoutOutcomeDecided': REQUEST,
@@ -109,11 +109,11 @@ export const eventCauses = {
   'pesewa.reconciliation.DriftMeasured': ['time'],
   'pesewa.webhooks.WebhookDelivered': ENDED,
   'pesewa.webhooks.WebhookExhausted': ENDED,
-  // Of what can't be read nothing is known: it is as if we had come upon it.
+  // An unreadable message has no known event as its cause.
   'pesewa.messaging.MessageParked': ['message', 'time'],
 } as const satisfies { readonly [Type in EventType]: readonly [EventCause, ...EventCause[]] };
 
-/** Whether an event may go without a `causation-id`. */
+/** Whether an event may have no `causation-id`. */
 export function mayBeginAlone(type: EventType): boolean {
   const causes: readonly EventCause[] = eventCauses[type];
   return causes.includes('request') || causes.includes('time');

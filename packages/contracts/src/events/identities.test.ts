@@ -24,7 +24,7 @@ describe('the id of an event', () => {
 
   test('is the same whenever the same is told, and stays what it was', () => {
     expect(idOf({ ...submitted, occurredAt: 2n }, 9n)).toBe(idOf({ ...submitted, occurredAt: 1n }));
-    // Events that are stored under it must find it again.
+    // Ids are stored, so this one must never change.
     expect(idOf(submitted)).toMatchInlineSnapshot(`"ev-d348658f7822b391c7d184a0fe34cf06"`);
   });
 

@@ -7,7 +7,7 @@ type Parked<Schema> = Schema extends AvroRecord
   ? { readonly type: FullName<Schema>; readonly payload: AvroPayload<Schema> }
   : never;
 
-/** Every event that is published, on whichever topic. */
+/** Every event that is published, on any topic. */
 export type PublishedEvent = TopicEvent<TopicName> | Parked<(typeof parkedEvents)[number]>;
 
 /** The full record name of an event. */
@@ -16,8 +16,8 @@ export type EventType = PublishedEvent['type'];
 type PayloadOf<Type extends EventType> = Extract<PublishedEvent, { readonly type: Type }>['payload'];
 
 /**
- * What distinguishes an event from every other one of its type: fields of its payload, and `version`, the one of its header.
- * `own`: the id is given, being that of the command that the event carries.
+ * The fields that distinguish an event from all others of its type: fields of its payload, and `version`, which is in
+ * its header. `own`: the event carries a command and has the command's id.
  */
 type Identity<Type extends EventType> =
   | 'own'
@@ -28,7 +28,10 @@ const COMMAND = ['commandId'] as const;
 const DELIVERY = ['deliveryId', 'attempts'] as const;
 const BREAK = ['breakId', 'version'] as const;
 
-/** From what the id of each event is derived (ADR 37). What can happen once to a payment needs no more than its reference. */
+/**
+ * The fields that the id of each event is derived from (ADR 37). What can happen to a payment only once needs only its
+ * reference.
+ */
 export const eventIdentities = {
   'pesewa.payouts.PayoutAccepted': PAYMENT,
   'pesewa.payouts.PayoutSubmitted': ['reference', 'attempt', 'answer', 'refused'],
@@ -36,7 +39,7 @@ export const eventIdentities = {
   'pesewa.payouts.PayoutFailed': PAYMENT,
   'pesewa.payouts.PayoutReversed': PAYMENT,
   'pesewa.collections.CollectionInitiated': PAYMENT,
-  // A try that is given back is made again under its number.
+  // A completion that is given back and then made again has the same number.
   'pesewa.collections.CollectionCompletionRequested': ['reference', 'attempt', 'version'],
   'pesewa.collections.CollectionCompletionClosed': ['reference', 'version'],
   'pesewa.collections.CollectionCompleted': PAYMENT,
@@ -60,10 +63,10 @@ export const eventIdentities = {
   'pesewa.ledger.WalletAdjusted': COMMAND,
   'pesewa.ledger.SuspenseBooked': COMMAND,
   'pesewa.ledger.CommandRefused': COMMAND,
-  // A ledger that was restored may write another page under the same number.
+  // A restored ledger may write another page with the same number.
   'pesewa.ledger.PageWritten': ['chain', 'number', 'hash'],
   'pesewa.ledger.OrderDecided': ['commandId', 'status'],
-  // A ledger that was restored may come to other balances under the same number.
+  // A restored ledger may reach other balances with the same number.
   'pesewa.wallets.WalletBalanceChanged': ['merchantId', 'currency', 'sequence', 'available', 'held'],
   'pesewa.rails.CallbackReceived': ['rail', 'kind', 'reference', 'digest', 'proven', 'occurredAt'],
   'pesewa.rails.RailStatusObserved': [
@@ -90,19 +93,19 @@ export const eventIdentities = {
   'pesewa.messaging.MessageParked': ['consumerGroup', 'topic', 'partition', 'offset'],
 } as const satisfies { readonly [Type in EventType]: Identity<Type> };
 
-/** What the id of an event is made of: its type, and what it says. */
+/** What the id of an event is derived from: its type, its content and its version. */
 export interface Identifiable {
   readonly type: EventType;
   readonly payload: object;
-  /** Of its header `aggregate-version`. */
+  /** The version in its header `aggregate-version`. */
   readonly version: bigint;
 }
 
 /**
- * The id of an event, derived from its type and from what {@link eventIdentities} names of it; so a reader who knows these
- * can tell which event it was.
+ * The id of an event, derived from its type and the fields that {@link eventIdentities} lists; a reader who knows those
+ * can therefore tell which event an id belongs to.
  *
- * @throws TypeError where a named field is missing, and for commands, which bring ids of their own
+ * @throws TypeError if a listed field is missing, and for commands, which have ids of their own
  */
 export function eventIdOf({ type, payload, version }: Identifiable): string {
   const identity = eventIdentities[type];
@@ -113,7 +116,7 @@ export function eventIdOf({ type, payload, version }: Identifiable): string {
   return eventIdFrom(meaning);
 }
 
-/** Each part with its length, so that no two rows of parts read the same. */
+/** Writes each part with its length, so that different lists of parts give different texts. */
 function partOf(type: EventType, name: string, value: unknown): string {
   if (value === null) return ' null';
   if (typeof value !== 'string' && !isPlain(value)) throw new TypeError(`${type} has no ${name}`);

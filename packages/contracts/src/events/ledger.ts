@@ -13,7 +13,7 @@ const held = { name: 'held', type: 'long', doc: 'amount and fee, minor units' } 
 const rail = { name: 'rail', type: 'string' } as const;
 const amount = { name: 'amount', type: 'long', doc: 'minor units' } as const;
 const fee = { name: 'fee', type: 'long', doc: 'our fee, minor units' } as const;
-/** The parts that the amount held is made of, and where it is to go: what the ledger's own record of the hold needs. */
+/** The parts of the held amount and its destination, for the ledger's own record of the hold. */
 const holdTerms = [
   { name: 'fee', type: 'long', default: 0, doc: 'our fee within what is held, minor units' },
   { name: 'rail', type: 'string', default: '' },
@@ -48,7 +48,7 @@ const discrepancy = {
   doc: 'whether the rail has more than our records explain, or less',
 } as const;
 
-/** The orders of operators to the ledger (ADR 17); an event id here is the command's own. */
+/** The operators' orders to the ledger (ADR 17); such an event's id is the command's own. */
 export const ledgerCommands = [
   {
     type: 'record',

@@ -1,7 +1,7 @@
 import type { AvroRecord } from './avro.ts';
 import { envelope } from './fields.ts';
 
-/** What the reconciler found (ADR 31). */
+/** What the reconciler has found (ADR 31). */
 export const reconciliationEvents = [
   {
     type: 'record',
@@ -97,7 +97,7 @@ const delivery = [
   { name: 'attempts', type: 'int' },
 ] as const;
 
-/** What became of webhooks to merchants (contract 10.15). */
+/** The outcome of webhooks to merchants (contract 10.15). */
 export const webhookEvents = [
   {
     type: 'record',
@@ -115,7 +115,7 @@ export const webhookEvents = [
   },
 ] as const satisfies readonly AvroRecord[];
 
-/** A message that can't be processed, kept with its reason; its own bytes are in the source topic. */
+/** A message that can't be processed and was put aside with its reason; its bytes are in the source topic. */
 export const parkedEvents = [
   {
     type: 'record',

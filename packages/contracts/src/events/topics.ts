@@ -110,7 +110,7 @@ type EventOf<Schema> = Schema extends AvroRecord
 /** Every event of a topic as `{ type, payload }`, told apart by its full record name. */
 export type TopicEvent<Name extends TopicName> = EventOf<SchemaOf<Name>>;
 
-/** Every schema literal of every topic, with the topic it travels on. */
+/** Every schema of every topic, with its topic. */
 export function allSchemas(): readonly { readonly topic: Topic; readonly schema: AvroRecord }[] {
   return Object.values(topics).flatMap((topic) => topic.events.map((schema) => ({ topic, schema })));
 }
@@ -120,17 +120,20 @@ export function subjectOf(topicName: string, schema: AvroRecord): string {
   return `${topicName}-${fullName(schema)}`;
 }
 
-/** The key of everything that moves one wallet's money (ARCHITECTURE.md). */
+/** The key of all events that move one wallet's money (ARCHITECTURE.md). */
 export function walletKeyOf(merchantId: string, currency: string): string {
   return `${merchantId}:${currency}`;
 }
 
-/** The dispatcher keeps a webhook for at least so many days after it has ended: so long one that is missing was never there. */
+/**
+ * The dispatcher keeps a finished webhook for at least this many days. If a webhook is missing within that time, it
+ * never existed.
+ */
 export const WEBHOOK_KEEP_DAYS_MIN = 30;
 
 /**
- * The id of the webhook that a merchant is owed for an end of a payment: the same for the service that sends it and for whoever
- * looks whether there is one. It has no dot, which Standard Webhooks puts between the parts that are signed.
+ * The id of the webhook that a merchant is owed for an end of a payment. The service that sends it and those that check
+ * for it derive the same id. It has no dot, because Standard Webhooks separates the signed parts by dots.
  */
 export function webhookIdOf(reference: string, end: 'completed' | 'failed' | 'reversed'): string {
   return `${reference}-${end}`;

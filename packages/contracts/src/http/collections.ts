@@ -7,12 +7,12 @@ const requestHeader = z.object(
   { error: (issue) => (issue.input === undefined ? 'is required' : 'must be an object') },
 );
 
-/** A mobile number with its country's dialling code; no separators, so that it has one spelling in `X-module`. */
+/** A mobile number with its country's dialling code; without separators, so that it has one spelling in `X-module`. */
 const customerNumber = z
   .string({ error: (issue) => (issue.input === undefined ? 'is required' : 'must be a string') })
   .regex(/^\+?\d{6,15}$/, { error: 'must have 6 to 15 digits, after at most one plus sign' });
 
-/** Where the customer goes on: a browser is sent there, so that nothing but a page may be at it. */
+/** The address where the customer continues. A browser is sent there, so it must be that of a web page. */
 const pageAddress = optional(
   line(2048).refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), {
     error: 'must be an http or https address',

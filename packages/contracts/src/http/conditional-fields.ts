@@ -1,4 +1,7 @@
-/** What the conditions of contract 2.2 look at in a payout; the country has three letters, codes are in capitals. */
+/**
+ * The fields of a payout that the conditions of contract 2.2 depend on; the country has three letters, codes are in
+ * capitals.
+ */
 export interface ConditionalOrder {
   readonly country: string;
   readonly currency: string;
@@ -21,7 +24,7 @@ interface Rule {
   readonly path: string;
   readonly read: (order: ConditionalOrder) => string | undefined;
   readonly applies: (order: ConditionalOrder) => boolean;
-  /** When it is required, in words. */
+  /** When the field is required, in words. */
   readonly when: string;
 }
 
@@ -87,8 +90,8 @@ const rules: readonly Rule[] = [
 ];
 
 /**
- * The first field of a single payout that its currency or country requires and that is absent or empty, as a sentence
- * (contract 2.2). Items of a batch need none of them (contract 2.3).
+ * A sentence about the first field of a single payout that its currency or country requires and that is absent or empty
+ * (contract 2.2). Items of a batch need none of these fields (contract 2.3).
  */
 export function missingConditionalField(order: ConditionalOrder): string | undefined {
   const missing = rules.find((rule) => rule.applies(order) && !rule.read(order));

@@ -47,13 +47,13 @@ const objectError = {
     issue.input === undefined ? 'is required' : 'must be an object',
 };
 
-/** What a payout is for, relevant for KES and XAF: 1 high risk, 2 low risk, 3 crypto (contract 2.2). */
+/** The purpose of a payout, relevant for KES and XAF: 1 high risk, 2 low risk, 3 crypto (contract 2.2). */
 export const transactionTypes = ['1', '2', '3'] as const;
 
-/** How a country or currency may come: any spelling that names one (contract 10.5). */
+/** A country or currency in any spelling that names one (contract 10.5). */
 const spelling = line(60);
 
-/** The fields of whom a payout goes to, single or item of a batch. */
+/** The fields of a payout's beneficiary, in a single payout and in an item of a batch. */
 const beneficiaryFields = {
   accountName: line(140),
   accountNumber: accountNumberLine,
@@ -96,7 +96,7 @@ export type SinglePayoutRequest = z.output<typeof singlePayoutRequest>;
 /** The most items of a batch (contract 10.9). */
 export const BATCH_ITEMS_MAX = 10_000;
 
-/** An item of a batch: a payout of its own with its own reference; the header says the rest (contract 2.3). */
+/** An item of a batch: a payout with its own reference; the batch's header has the other fields (contract 2.3). */
 export const bulkPayoutItem = z.object(
   {
     ...beneficiaryFields,
@@ -109,7 +109,7 @@ export const bulkPayoutItem = z.object(
 /** An item of a batch, read. */
 export type BulkPayoutItem = z.output<typeof bulkPayoutItem>;
 
-/** All of a batch but its items (contract 2.3). */
+/** A batch without its items (contract 2.3). */
 export const bulkPayoutHeader = z.object(
   {
     transactionReference: reference,
