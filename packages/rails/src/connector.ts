@@ -7,23 +7,23 @@ export type RailKind = 'payout' | 'collection';
 /** The channel of a payout (contract 2.2). */
 export type PayoutChannel = (typeof channels)[number];
 
-/** Nobody knows what the rail did: the reference stays as it is and the lookup decides (invariant P4). */
+/** What the rail did is unknown: the reference stays as it is, and the lookup decides (invariant P4). */
 export interface Unknown {
   readonly kind: 'unknown';
-  /** For logs and breaks; carries no personal data. */
+  /** For logs and breaks; contains no personal data. */
   readonly why: string;
-  /** Where the rail turned a question away: it is not to be asked anything sooner. */
+  /** Set if the rail turned the request away: it should not be asked anything sooner. */
   readonly retryAfterMs?: number;
 }
 
-/** The request certainly had no effect: send the same one again, not before the time given. */
+/** The request certainly had no effect: the same one may be sent again after the given time. */
 export interface NotSent {
   readonly kind: 'notSent';
   readonly why: string;
   readonly retryAfterMs: number;
 }
 
-/** What a submission came to; only `completed` and `failed` are facts (ADR 62). */
+/** The result of a submission; only `completed` and `failed` are facts (ADR 62). */
 export type SubmissionResult =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'completed'; readonly fee?: bigint }
@@ -32,18 +32,18 @@ export type SubmissionResult =
   | NotSent;
 
 /**
- * What a rail says of a payment when asked; `unknown` is no answer, and so no ground to act on.
+ * A rail's answer about a payment; on `unknown` nothing may be decided.
  *
- * A question that the rail turned away, or that did not reach it, is `unknown` too; `notSent` are those that our own
- * limits kept back.
+ * A question that the rail turned away or that did not reach it is `unknown` too; `notSent` is one that our own limits
+ * held back.
  */
 export type Observation =
   | { readonly kind: 'pending' }
   | {
       readonly kind: 'completed';
-      /** Minor units, or null where the rail doesn't tell (contract 2.10). */
+      /** Minor units; null if the rail doesn't report it (contract 2.10). */
       readonly amount: bigint | null;
-      /** The rail's own fee in minor units, or null where the rail doesn't tell. */
+      /** The rail's own fee in minor units; null if the rail doesn't report it. */
       readonly fee: bigint | null;
       readonly reason: string | null;
     }
@@ -57,21 +57,21 @@ export type Observation =
   | { readonly kind: 'notFound' }
   | Unknown;
 
-/** What the initiation of a collection came to; the address is empty but for link flows. */
+/** The result of initiating a collection; the address is empty except for link flows. */
 export type InitiationResult =
   | { readonly kind: 'accepted'; readonly redirectionUrl: string }
   | { readonly kind: 'failed'; readonly reason: string }
   | Unknown
   | NotSent;
 
-/** What the completion of a collection came to; a refusal (`INCORRECT OTP`) does not by itself end the collection. */
+/** The result of completing a collection; a refusal (`INCORRECT OTP`) does not end the collection. */
 export type CompletionResult =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'refused'; readonly reason: string }
   | Unknown
   | NotSent;
 
-/** A payout as it goes out (contract 2.2); the reference is ours, the amount in minor units of the currency. */
+/** A payout as it is sent (contract 2.2); the reference is ours, the amount in minor units of the currency. */
 export interface PayoutOrder {
   readonly reference: string;
   /** Three letters. */
@@ -100,10 +100,10 @@ export interface PayoutOrder {
   };
 }
 
-/** A collection as it goes out (contract 2.8); the reference is ours, the amount in minor units of the currency. */
+/** A collection as it is sent (contract 2.8); the reference is ours, the amount in minor units of the currency. */
 export interface CollectionOrder {
   readonly reference: string;
-  /** Two or three letters; it travels as two (contract 2.8). */
+  /** Two or three letters; it is sent as two (contract 2.8). */
   readonly country: string;
   readonly currency: string;
   readonly operatorCode: string;
@@ -118,14 +118,17 @@ export interface CollectionOrder {
   readonly cancelUrl?: string | undefined;
 }
 
-/** What a callback brings along that may prove it. */
+/** The parts of a callback that may prove it. */
 export interface CallbackEvidence {
-  /** As they came; names in any case. */
+  /** As received; names in any case. */
   readonly headers: readonly { readonly name: string; readonly value: string }[];
   readonly body: Uint8Array;
-  /** Who sent it, as far as that can be believed. */
+  /** The sender's address; undefined if it can't be trusted. */
   readonly clientAddress: string | undefined;
-  /** When it came: its timestamp is judged by that, so that the same evidence can be judged again later. */
+  /**
+   * When it was received. Its timestamp is compared with this time, so that the same evidence can be judged again
+   * later.
+   */
   readonly receivedAtMs: number;
 }
 
@@ -135,20 +138,20 @@ export interface CallbackVerdict {
   readonly address: 'allowed' | 'unlisted' | 'any';
   /** `not_required`: the rail has no secrets; a signature is then not looked at. */
   readonly signature: 'verified' | 'wrong' | 'expired' | 'missing' | 'not_required';
-  /** The rail's own id of the message (`webhook-id`), null where no signature vouches for it. */
+  /** The rail's own id of the message (`webhook-id`); null unless a verified signature covers it. */
   readonly messageId: string | null;
-  /** Whether what it claims is a fact: its signature verifies, and the rail is configured as proven. */
+  /** Whether its claim is a fact: its signature verifies, and the rail is configured as proven. */
   readonly proven: boolean;
 }
 
-/** What a callback claims, read but not believed (ADR 20). */
+/** A callback's claims, read but not trusted (ADR 20). */
 export interface RailCallback {
   /** The reference that we sent. */
   readonly reference: string;
   readonly claimedStatus: string;
   /** Decimal text, as the callback wrote it. */
   readonly claimedAmount: string | null;
-  /** ISO 4217; null for payouts, and where what is named is no currency's code by its form. */
+  /** ISO 4217; null for payouts, and if the named currency does not have the form of a code. */
   readonly claimedCurrency: string | null;
   readonly claimedFee: string | null;
   readonly claimedReason: string | null;
@@ -167,7 +170,7 @@ export interface Processor {
   readonly blockTransaction: boolean;
 }
 
-/** A rail's answer to a question that moves no money, or none. */
+/** A rail's answer to a question that moves no money, or why there is none. */
 export type Answer<Value> = { readonly kind: 'answered'; readonly value: Value } | Unknown;
 
 /** The account that a name enquiry asks for (contract 4.6). */
@@ -202,17 +205,22 @@ export interface RailCapabilities {
   readonly callbacks: 'hint' | 'proven';
   /** The rail's own fees, which are costs to us. */
   readonly fees: { readonly payout: FeeSchedule; readonly collection: FeeSchedule };
-  /** How much it may be asked about payments: over all replicas together, and at once by each (ADR 26). */
+  /**
+   * The limits for asking about payments: requests per second over all replicas, and concurrent requests per replica
+   * (ADR 26).
+   */
   readonly polling: { readonly perSecondMax: number; readonly concurrencyMax: number };
-  /** The longest that any one call takes, waiting for its turn included; a lease must be longer. */
+  /** The longest time that any one call takes, including the wait for its turn; a lease must be longer. */
   readonly callDeadlineMs: number;
 }
 
-/** One rail, whoever is behind it. Nothing here throws for what the rail does or fails to do. */
+/**
+ * One rail, whatever system is behind it. None of its functions throws because of what the rail does or fails to do.
+ */
 export interface RailConnector {
   readonly name: string;
   readonly capabilities: RailCapabilities;
-  /** Whether a call would be tried now; while not, every one comes back `notSent` (its circuit is open). */
+  /** Whether a call would be attempted now; if not, every call gives `notSent`, because the circuit is open. */
   readonly isAvailable: () => boolean;
   readonly submitPayout: (order: PayoutOrder) => Promise<SubmissionResult>;
   readonly lookUpPayout: (query: {
@@ -233,12 +241,12 @@ export interface RailConnector {
   >;
   /** The processors of a country, three letters. */
   readonly processors: (country: string) => Promise<Answer<readonly Processor[]>>;
-  /** The holder of an account; null where the rail says that there is none. */
+  /** The holder of an account; null if the rail answers that there is none. */
   readonly enquireName: (query: NameQuery) => Promise<Answer<AccountName | null>>;
   readonly translateCallback: (
     kind: RailKind,
     bodyText: string,
   ) => Result<RailCallback, 'callback.malformed'>;
-  /** Judges where a callback comes from and what proves it, over the bytes as they came and before anything is read. */
+  /** Judges a callback's origin and what proves it, from its raw bytes and before anything is read. */
   readonly judgeCallback: (request: CallbackEvidence) => CallbackVerdict;
 }

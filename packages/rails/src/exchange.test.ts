@@ -19,7 +19,7 @@ const accepted = JSON.stringify({
   },
 });
 
-/** A rail on a real socket, reached through a real client. */
+/** Runs a rail on a real socket, with a real client for it. */
 async function withRail<Value>(
   listener: RequestListener,
   use: (rail: {
@@ -135,7 +135,7 @@ describe('a rail on a real network', () => {
     });
   });
 
-  /** As many processors as asked for, each with a long address of a picture. */
+  /** A list of so many processors, each with a long address of a picture. */
   const listOf = (count: number) => ({
     isSuccessful: true,
     responseCode: '00',

@@ -1,18 +1,18 @@
 import { Agent, type Dispatcher } from 'undici';
 
-/** One HTTP request to a rail; redirects are answers, never followed. */
+/** One HTTP request to a rail; a redirect is an answer and is not followed. */
 export interface ExchangeRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** One deadline over connecting, sending and reading to the last byte. */
+  /** One deadline for connecting, sending and reading to the last byte. */
   readonly timeoutMs: number;
-  /** The largest answer that is read, {@link ANSWER_BYTES_MAX} unless told otherwise; a larger one counts as garbage. */
+  /** The largest answer that is read, {@link ANSWER_BYTES_MAX} by default; a larger one counts as unreadable. */
   readonly bytesMax?: number;
 }
 
-/** An answer read to its end. */
+/** An answer that was read completely. */
 export interface ExchangeResponse {
   readonly status: number;
   readonly retryAfter: string | undefined;
@@ -22,11 +22,11 @@ export interface ExchangeResponse {
 /** The port to the network: resolves with any complete answer, rejects with an {@link ExchangeError}. */
 export type Exchange = (request: ExchangeRequest) => Promise<ExchangeResponse>;
 
-/** An exchange without a whole answer; `sent` tells whether any of the request may have left. */
+/** An exchange without a complete answer; `sent` is false only if no byte of the request can have left. */
 export class ExchangeError extends Error {
   override readonly name = 'ExchangeError';
   readonly sent: boolean;
-  /** Whether the rail did answer, only not what we can read: no sign of a rail that is down. */
+  /** Whether the rail did answer, though unreadably: then the rail is not down. */
   readonly answered: boolean;
 
   constructor(message: string, sent: boolean, answered = false) {
@@ -41,17 +41,17 @@ export interface HttpExchange extends AsyncDisposable {
   readonly exchange: Exchange;
 }
 
-/** The largest answer that is read where a request doesn't say otherwise. */
+/** The default limit for the size of an answer. */
 export const ANSWER_BYTES_MAX = 65_536;
 
 const KEEP_ALIVE_TIMEOUT_MS = 4_000;
 const HEADER_BYTES_MAX = 16_384;
 
-/** Opens kept-alive connections over HTTP/1.1, at most so many per origin. */
+/** Opens keep-alive connections over HTTP/1.1, at most so many per origin. */
 export function createHttpExchange(options: {
   readonly connectionsMax: number;
   readonly connectTimeoutMs: number;
-  /** A clock that goes on while the process stands still, in milliseconds since any moment. */
+  /** A clock that goes on while the process is suspended, in milliseconds since an arbitrary moment. */
   readonly monotonicMs: () => number;
 }): HttpExchange {
   const agent = new Agent({
@@ -59,7 +59,7 @@ export function createHttpExchange(options: {
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     maxHeaderSize: HEADER_BYTES_MAX,
-    // HTTP/2 moves requests between streams and sessions, which blurs whether one was sent.
+    // With HTTP/2 a request can move between streams and sessions, so that we could not tell whether it was sent.
     allowH2: false,
     connect: { timeout: options.connectTimeoutMs },
   });
@@ -100,10 +100,10 @@ interface Settlement {
 }
 
 /**
- * Follows one request through undici.
+ * Handles one request through undici.
  *
- * `onRequestStart` is called right before the first byte is written: whatever goes wrong earlier
- * (the queue, name resolution, connecting) has certainly not reached the rail.
+ * `onRequestStart` is called right before the first byte is written: a failure before that (in the queue, name
+ * resolution, connecting) has certainly not reached the rail.
  */
 function createHandler(
   settlement: Settlement,
@@ -133,9 +133,9 @@ function createHandler(
 
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart: (started) => {
-      // In a process that stood still the connection may come about before the timer has fired.
+      // If the process was suspended, the connection may open before the timer fires.
       if (monotonicMs() > deadlineMs) fail('timeout');
-      // A request that was given up, or that undici would write a second time, must not go out.
+      // A request that was given up, or that undici would send a second time, must not be sent.
       if (settled || controller !== undefined) started.abort(new ExchangeError('given up', false));
       else controller = started;
     },
@@ -171,7 +171,7 @@ function readUtf8(bytes: Buffer): string | undefined {
   }
 }
 
-/** The code alone: messages may name addresses. */
+/** Only the error's code, because messages may name addresses. */
 function describe(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return describe(error.errors[0]);
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;

@@ -2,7 +2,7 @@ import type { Exchange, ExchangeRequest } from './exchange.ts';
 import { openRails } from './rails.ts';
 import { railSettings } from './settings.ts';
 
-/** The least that a rail needs to be configured. */
+/** The minimum settings of a rail. */
 export const leastSettings = {
   name: 'upstream',
   connector: 'upstream',
@@ -11,10 +11,10 @@ export const leastSettings = {
   publicKey: 'pesewa-at-upstream',
 };
 
-/** A moment at which the tests' clock stands until it is moved. */
+/** The time of the tests' clock until a test moves it. */
 export const START_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 
-/** A clock that moves only when told, or when someone sleeps on it. */
+/** A clock that moves only when a test moves it or code sleeps on it. */
 export function createTestClock() {
   const clock = {
     now: START_MS,
@@ -24,7 +24,7 @@ export function createTestClock() {
   return clock;
 }
 
-/** One rail over a scripted network, with every request that it made. */
+/** One rail over a scripted network; records every request. */
 export function createRailFixture(exchange: Exchange, settings: object = {}) {
   const requests: ExchangeRequest[] = [];
   const warnings: unknown[] = [];
@@ -42,13 +42,13 @@ export function createRailFixture(exchange: Exchange, settings: object = {}) {
   return { rail, requests, clock, warnings };
 }
 
-/** A network that answers everything alike; an object is sent as JSON. */
+/** A network that gives every request the same answer; an object is sent as JSON. */
 export function answering(status: number, body: unknown, retryAfter?: string): Exchange {
   const bodyText = typeof body === 'string' ? body : JSON.stringify(body);
   return async () => ({ status, retryAfter, bodyText });
 }
 
-/** A payout with every optional field left out, to a place where none of them is required. */
+/** A payout without its optional fields, to a country that requires none of them. */
 export const payout = {
   reference: 'po-1',
   country: 'GHA',
@@ -59,7 +59,7 @@ export const payout = {
   sender: { name: 'Demo', email: 'demo@example.com' },
 } as const;
 
-/** A collection with every optional field left out. */
+/** A collection without its optional fields. */
 export const collection = {
   reference: 'co-1',
   country: 'GHA',

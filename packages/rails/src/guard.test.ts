@@ -158,7 +158,7 @@ describe('the rate limit', () => {
   it('does not send what stood still while it waited for its turn', async () => {
     const { rail, requests, clock } = createRailFixture(answering(200, ''), { requestsPerSecondMax: 1 });
     await rail.submitPayout(payout);
-    // The turn comes within a second; a process that is frozen meanwhile wakes up a minute later.
+    // The turn would come within a second, but the process is frozen and wakes up a minute later.
     clock.sleep = async (durationMs) => void (clock.now += durationMs + 60_000);
     expect(await rail.submitPayout(payout)).toMatchObject({
       kind: 'notSent',

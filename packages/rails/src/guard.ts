@@ -15,21 +15,21 @@ import { type Exchange, ExchangeError, type ExchangeRequest, type ExchangeRespon
 import type { RailSettings } from './settings.ts';
 import { createTokenBucket } from './token-bucket.ts';
 
-/** What a guarded exchange came to. */
+/** The result of a guarded exchange. */
 export type Guarded =
   | { readonly kind: 'answered'; readonly response: ExchangeResponse }
-  /** No connection to the rail came about: it certainly has not had the request. */
+  /** There was no connection to the rail: the request certainly did not reach it. */
   | { readonly kind: 'unreached'; readonly why: string }
   | Unknown
   | NotSent;
 
-/** The state of a circuit breaker: `half_open` from when the next request may probe the rail. */
+/** The state of a circuit breaker; `half_open` as soon as the next request may probe the rail. */
 export type Circuit = 'closed' | 'half_open' | 'open';
 
-/** Exchanges within a rail's limits; never throws. */
+/** An exchange within a rail's limits; it never throws. */
 export interface Guard {
   (request: ExchangeRequest): Promise<Guarded>;
-  /** Whether a request would be tried now: the circuit is closed, or has been open so long that it may be probed. */
+  /** Whether a request would be attempted now: the circuit is closed, or has been open long enough for a probe. */
   readonly isAvailable: () => boolean;
   readonly circuit: () => Circuit;
 }
@@ -42,7 +42,7 @@ class WaitError extends Error {
   override readonly name = 'WaitError';
 }
 
-/** After this time nothing of a call is under way at the rail; an answer that comes later still is `notSent`. */
+/** After this time a call has surely ended at the rail; an answer that comes even later is `notSent`. */
 export function callDeadlineMs(settings: Pick<RailSettings, 'timeoutMs'>): number {
   return WAIT_MS_MAX * 2 + settings.timeoutMs;
 }
@@ -50,7 +50,7 @@ export function callDeadlineMs(settings: Pick<RailSettings, 'timeoutMs'>): numbe
 /**
  * Puts a rail's rate limit, concurrency limit and circuit breaker around an exchange.
  *
- * Refusals of the guard are `notSent`: they make a payout wait, never fail (ADR 62).
+ * What the guard itself refuses is `notSent`: it makes a payout wait and never fail (design 6).
  */
 export function createGuard(dependencies: {
   readonly settings: RailSettings;
@@ -86,7 +86,7 @@ export function createGuard(dependencies: {
     if (turn.waitMs > 0) await clock.sleep(turn.waitMs);
     try {
       const response = await limits.execute(() => {
-        // Counted from the call on: a process may have stood still while it waited for its turn.
+        // Measured from the call, because the process may have been suspended while it waited for its turn.
         if (clock.nowMs() - calledAtMs > turn.waitMs + WAIT_MS_MAX) throw new WaitError();
         return exchange(request);
       });
@@ -96,7 +96,7 @@ export function createGuard(dependencies: {
       if (isBulkheadRejectedError(error)) return notSent('concurrency limit of the rail', RETRY_AFTER_MS);
       if (error instanceof WaitError) return notSent('waited too long for its turn', RETRY_AFTER_MS);
       if (error instanceof ExchangeError && !error.sent) return { kind: 'unreached', why: error.message };
-      // Anything else, a defect of ours included, may have happened after the request left.
+      // Any other failure, including a defect of ours, may have happened after the request left.
       return { kind: 'unknown', why: error instanceof ExchangeError ? error.message : 'network failure' };
     }
   };
@@ -119,7 +119,7 @@ function isServerFailure(result: unknown): boolean {
   );
 }
 
-/** What our own bounds refuse says nothing of the rail's health. */
+/** Whether our own limits refused the request, which says nothing about the rail's health. */
 function isOurRefusal(error: unknown): boolean {
   return error instanceof WaitError || (error instanceof ExchangeError && error.answered);
 }

@@ -4,9 +4,9 @@ import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { RailConnector } from './connector.ts';
 import type { Circuit } from './guard.ts';
 
-/** Takes down how calls to rails go. */
+/** Measures calls to rails. */
 export interface RailMetrics {
-  /** Shows the state of a rail's circuit breaker at each scrape. */
+  /** Exports the state of a rail's circuit breaker at each scrape. */
   readonly watch: (rail: string, circuit: () => Circuit) => void;
   readonly called: (call: {
     readonly rail: string;
@@ -45,7 +45,7 @@ export function createRailMetrics(registry: Registry): RailMetrics {
   };
 }
 
-/** The rail with its calls measured and traced; each belongs to the trace that is going on. */
+/** A rail whose calls are measured and traced, each as part of the current trace. */
 export function observeRail(
   rail: RailConnector,
   { metrics, clock }: { readonly metrics: RailMetrics | undefined; readonly clock: Pick<Clock, 'nowMs'> },

@@ -8,11 +8,14 @@ import { createRailMetrics, observeRail } from './observed.ts';
 import type { RailSettings } from './settings.ts';
 import { createUpstream } from './upstream/upstream.ts';
 
-/** The configured rails and the way to them; disposing of them closes their connections. */
+/** The configured rails with their connections, which are closed by disposing of them. */
 export interface Rails extends AsyncDisposable {
   readonly get: (name: string) => RailConnector | undefined;
   readonly all: readonly RailConnector[];
-  /** The rails that serve a payout, in configured order; any channel where it is left out. The country has three letters. */
+  /**
+   * The rails that serve a payout, in configured order; without a channel, those of any channel. The country has three
+   * letters.
+   */
   readonly payoutRails: (payout: {
     readonly country: string;
     readonly currency: string;
@@ -27,9 +30,9 @@ export function openRails(
   dependencies: {
     readonly clock: Clock;
     readonly logger?: Pick<Logger, 'warn' | 'info'> | undefined;
-    /** The network; undici unless told otherwise. */
+    /** The network; undici by default. */
     readonly exchange?: Exchange | undefined;
-    /** Where calls and circuits are measured. */
+    /** The registry for the metrics of calls and circuits. */
     readonly registry?: Registry | undefined;
   },
 ): Rails {

@@ -5,24 +5,25 @@ import type { RailCapabilities } from './connector.ts';
 export const CALL_WITHIN_MS = 2_000;
 
 /**
- * Whether the call of an attempt may still begin: a process that was frozen between claim and call must not act on an
- * old claim, since the rail's NOT FOUND may have sent the payment again meanwhile (ADR 5).
+ * Whether the call of an attempt may still begin. A process that was frozen between claim and call must not act on an
+ * old claim, because meanwhile the payment may have been sent again after the rail's NOT FOUND (design 4.3).
  *
- * Both times are by one and the same clock, in milliseconds since the epoch; the attempt's is the moment before it was
- * committed. A clock that was set back in between makes an old claim look young: one in the future says so.
+ * Both times are by the same clock, in milliseconds since the epoch; the attempt's is from right before it was
+ * committed. If the clock was set back since, an old claim looks young; a claim in the future is therefore refused too.
  */
 export function mayStillCall(attemptedAtMs: number, nowMs: number): boolean {
   return Math.abs(nowMs - attemptedAtMs) <= CALL_WITHIN_MS;
 }
 
 /**
- * The grace time after an attempt, in milliseconds, once it is sure that no call to these rails outlasts it.
+ * The grace time after an attempt, in milliseconds, checked to be longer than any call to these rails.
  *
- * It is longer than configured by as much again as a call may begin late, for what lies between that judgement and the
- * call's first byte. It counts by the database's clock, whose are the claim of an attempt and that of a poll; who
- * takes another clock's time for an attempt adds what the two may differ.
+ * It adds to the configured time as much as a call may begin late, for what lies between that check and the call's
+ * first byte. It is measured by the database's clock, which times the claims of attempts and of polls; a caller with an
+ * attempt's time from another clock must add the possible difference.
  *
- * Throws ConfigError where one can: NOT FOUND would be believed while an attempt may still be under way.
+ * Throws ConfigError if a call may take longer: NOT FOUND would then be trusted while an attempt may still be in
+ * progress.
  */
 export function readResubmitGraceMs(
   config: { readonly RESUBMIT_GRACE_MS: number },

@@ -10,7 +10,7 @@ const httpUrl = z
 
 const minorUnits = z.int().min(0).transform(BigInt);
 
-/** Basis points alone (50 is 0.5 %), or a whole schedule in minor units. */
+/** Only basis points (50 is 0.5 %), or a whole schedule in minor units. */
 const feeSchedule = z.union([
   z
     .int()
@@ -55,7 +55,7 @@ const defaultRoutes: readonly PayoutRoute[] = [
 
 const rail = z
   .strictObject({
-    /** Travels in callback addresses and on topics. */
+    /** The name is part of callback addresses and is sent on topics. */
     name: z
       .string()
       .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, { error: 'must be lower-case letters, digits, hyphens' }),
@@ -66,18 +66,18 @@ const rail = z
     timeoutMs: z.int().min(100).max(120_000).default(10_000),
     concurrencyMax: z.int().min(1).max(1_000).default(64),
     requestsPerSecondMax: z.int().min(1).max(100_000).default(500),
-    /** Of all replicas together; half of the limits above where they are left out, so that payments have the rest. */
+    /** For all replicas together; by default half of the limits above, so that the other half is left for payments. */
     pollsPerSecondMax: z.number().min(0.1).max(100_000).optional(),
-    /** Of each replica. */
+    /** For each replica. */
     pollConcurrencyMax: z.int().min(1).max(1_000).optional(),
     breakerFailures: z.int().min(1).max(1_000).default(10),
     breakerOpenMs: z.int().min(100).max(600_000).default(5_000),
     payoutFee: feeSchedule.default({ fixedMinor: 0n, basisPoints: 50n, minimumMinor: 0n }),
     collectionFee: feeSchedule.default({ fixedMinor: 0n, basisPoints: 100n, minimumMinor: 0n }),
-    /** Where its callbacks may come from; nothing listed is anywhere. */
+    /** The addresses that its callbacks may come from; an empty list allows any. */
     callbackAddresses: z.array(addressRangeSetting).default([]),
     callbacks: z.enum(['hint', 'proven']).default('hint'),
-    /** Where there are any, every callback must be signed with one of them. */
+    /** If there are any, every callback must be signed with one of them. */
     callbackSecrets: z
       .array(z.string().regex(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/, { error: 'must be a whsec_ secret' }))
       .default([]),
@@ -108,10 +108,10 @@ const rail = z
 export type RailSettings = z.output<typeof rail>;
 
 /**
- * Reads the variable `RAILS`: JSON text of an array of rails, at least one, each named once.
+ * Reads the variable `RAILS`: JSON text of an array of rails, at least one, with unique names.
  *
- * Required are name, connector, transferUrl, collectionsUrl and publicKey. Where two rails serve one route,
- * the first one takes it.
+ * name, connector, transferUrl, collectionsUrl and publicKey are required. If two rails serve the same route, the first
+ * one takes it.
  */
 export const railSettings = z
   .string()
@@ -140,7 +140,10 @@ export const railSettings = z
       }),
   );
 
-/** Where a callback secret stands that stood before; the text of one key may differ, so its bytes are compared. */
+/**
+ * The places of callback secrets that occur earlier too; their bytes are compared, because one key has several
+ * spellings.
+ */
 function repeatedSecrets(rails: readonly RailSettings[]): readonly (readonly (string | number)[])[] {
   const seen = new Set<string>();
   return rails.flatMap(({ callbackSecrets }, rail) =>

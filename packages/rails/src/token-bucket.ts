@@ -1,12 +1,12 @@
 import type { Clock } from '@pesewa/kernel';
 
-/** A rate limit that gives each caller its turn. */
+/** A rate limit that lets callers wait for their turn. */
 export interface TokenBucket {
-  /** Takes a turn: how long to wait for it in milliseconds, or a refusal where that exceeds the bound. */
+  /** Takes a turn: gives how long to wait for it in milliseconds, or refuses if that exceeds the limit. */
   readonly take: () => { readonly granted: boolean; readonly waitMs: number };
 }
 
-/** Allows so many turns per second, after a burst of at most one second's worth. */
+/** Allows so many turns per second, after an initial burst of at most one second's worth. */
 export function createTokenBucket(options: {
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly perSecondMax: number;
@@ -18,7 +18,7 @@ export function createTokenBucket(options: {
   return {
     take: () => {
       const nowMs = options.clock.nowMs();
-      // A clock that was set back gives no tokens and takes none.
+      // A clock that was set back adds no tokens and removes none.
       const elapsedMs = Math.max(0, nowMs - refilledAtMs);
       refilledAtMs = nowMs;
       tokens = Math.min(burst, tokens + (elapsedMs * options.perSecondMax) / 1000);

@@ -6,33 +6,35 @@ import type { Guard } from '../guard.ts';
 import type { RailSettings } from '../settings.ts';
 import { BUSY_RETRY_MS, notSent, REFUSED_KEY_RETRY_MS, UNREACHED_RETRY_MS, unknown } from './outcomes.ts';
 
-/** A request of the contract, before addresses and deadlines. */
+/** A request of the contract, without addresses and deadlines. */
 export interface Call {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Numbers may carry their own text (`jsonNumber`). */
   readonly body?: unknown;
-  /** Whether it only asks: whatever the rail refuses is then an answer that tells nothing, and people must hear of it. */
+  /**
+   * Whether the call only asks. A refusal by the rail then answers nothing about the payment and is reported to people.
+   */
   readonly asks?: true;
-  /** The largest answer that is read, where it may be larger than usual. */
+  /** The largest answer that is read, if it may exceed the default. */
   readonly bytesMax?: number;
 }
 
-/** JSON that the rail answered, not yet judged. */
+/** A JSON answer of the rail, not yet interpreted. */
 export interface Answered {
   readonly kind: 'answered';
   readonly status: number;
   readonly body: unknown;
 }
 
-/** Calls the upstream; what an answer's status alone decides is decided here. */
+/** Calls the upstream. Outcomes that follow from an answer's status alone are decided here. */
 export type CallUpstream = (call: Call) => Promise<Answered | Unknown | NotSent>;
 
 const RETRY_AFTER_MIN_MS = 100;
 const RETRY_AFTER_MAX_MS = 600_000;
 
-/** Builds the way to an upstream through its guard. */
+/** Builds the function that calls an upstream through its guard. */
 export function createCall(dependencies: {
   readonly guard: Guard;
   readonly settings: Pick<RailSettings, 'timeoutMs'>;

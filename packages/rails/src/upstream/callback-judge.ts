@@ -6,8 +6,8 @@ import type { RailSettings } from '../settings.ts';
 const TOLERANCE_SECONDS = 300;
 
 /**
- * How a header that verifies must look beyond what its signature demands. A header that was sent twice reaches us as one, joined by a comma: no form allows that,
- * else the part that verifies and the part that somebody else reads could differ.
+ * The form that a header must have in addition to a valid signature. If a header was sent twice we receive both joined
+ * by a comma. No form allows a comma: otherwise the verified part and the part that other code reads could differ.
  */
 const forms = {
   'webhook-id': /^[\x21-\x2b\x2d-\x7e]{1,256}$/,
@@ -21,7 +21,10 @@ const verdicts: Readonly<Record<SignatureRefusal, CallbackVerdict['signature']>>
   'signature.wrong': 'wrong',
 };
 
-/** Builds what judges a rail's callbacks: addresses by its list, signatures after Standard Webhooks by its secrets. */
+/**
+ * Builds the function that judges a rail's callbacks: addresses by its list, signatures after Standard Webhooks by its
+ * secrets.
+ */
 export function createCallbackJudge(
   settings: Pick<RailSettings, 'callbackAddresses' | 'callbackSecrets' | 'callbacks'>,
 ): RailConnector['judgeCallback'] {
@@ -58,7 +61,7 @@ export function createCallbackJudge(
 
 type Judged = Pick<CallbackVerdict, 'signature' | 'messageId'>;
 
-/** The three headers, or why they can prove nothing. */
+/** The three headers, or why they can't prove anything. */
 function readHeaders(headers: CallbackEvidence['headers']): WebhookHeaders | 'missing' | 'wrong' {
   const values = (wanted: string) =>
     headers.filter(({ name }) => name.toLowerCase() === wanted).map(({ value }) => value);

@@ -7,7 +7,7 @@ import { reasonLine } from './text.ts';
 const AMOUNT_LENGTH_MAX = 40;
 const CURRENCY = /^[A-Z]{3}$/;
 
-/** What a hint needs; the rest of the body is kept by whoever stores it, not judged. */
+/** The fields that a hint needs; the rest of the body is stored unread. */
 const payoutClaim = z.object({
   data: payoutRecord.pick({
     transactionStatus: true,
@@ -27,7 +27,7 @@ const collectionClaim = collectionWebhook
     failure_reason: true,
   })
   .extend({
-    // A rail that leaves it out is still heard: what it is worth without one is not ours to judge.
+    // A callback without a currency is still accepted; what it is worth is decided elsewhere.
     currency_code: z.unknown().optional(),
   });
 

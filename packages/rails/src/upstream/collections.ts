@@ -22,13 +22,13 @@ import { BUSY_RETRY_MS, malformed, notSent, REFUSED_KEY_RETRY_MS, unknown } from
 import { base64, reasonLine } from './text.ts';
 
 const ADDRESS_LENGTH_MAX = 2_048;
-/** Nothing that hides, breaks or turns round what stands beside it: control, format and bidirectional characters. */
+/** Control, format and bidirectional characters, which could hide, break or reverse the text around them. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** What is no text says nothing; it spoils no answer. */
+/** A value that is not a text counts as absent and does not invalidate the answer. */
 const lenientText = z.string().optional().catch(undefined);
 
-/** An answer of payin or complete-payin as rails write them: code and message alone decide (contract 2.9). */
+/** An answer of payin or complete-payin as rails send it: only code and message decide (contract 2.9). */
 const collectionAnswer = z.object({
   responseDetails: z.object({
     responseCode: z.enum(['09', '06']),
@@ -41,12 +41,12 @@ const collectionAnswer = z.object({
 
 type CollectionAnswer = z.output<typeof collectionAnswer>;
 
-/** The two-letter code of a country that is given with two or three letters (contract 2.8). */
+/** The two-letter code of a country, given with two or three letters (contract 2.8). */
 function collectionCountry(country: string): string {
   return country.length === 3 ? (twoLetterCode(country) ?? country) : country;
 }
 
-/** The body and the security value of a collection (contract 2.8, 5), made of one and the same amount text. */
+/** The body of a collection and its security value (contract 2.8, 5), both made from the same amount text. */
 export function collectionRequest(order: CollectionOrder & { readonly otpCode?: string | undefined }): {
   readonly body: unknown;
   readonly securityModule: string;
@@ -68,7 +68,7 @@ export function collectionRequest(order: CollectionOrder & { readonly otpCode?: 
     errorUrl: order.errorUrl ?? '',
     cancelUrl: order.cancelUrl ?? '',
     operatorCode: order.operatorCode,
-    // Empty, so that the upstream calls back the address that is configured there.
+    // Empty, so that the upstream uses the callback address configured there.
     webhookUrl: '',
     otpCode: order.otpCode,
   };
@@ -81,7 +81,9 @@ export function isByLink(order: Pick<CollectionOrder, 'operatorCode' | 'transact
   return operator !== undefined && completionFlow(operator, order.transactionType).kind === 'link';
 }
 
-/** Reads the answer to payin (contract 2.9); `readLink` judges the link where there is to be one, else it is undefined. */
+/**
+ * Reads the answer to payin (contract 2.9). `readLink` checks the payment link; it is undefined if none is expected.
+ */
 export function readInitiation(
   answer: Answered,
   readLink: ((address: string) => string) | undefined,
@@ -109,7 +111,9 @@ export function readCompletion(answer: Answered): CompletionResult {
   return read.kind === 'goesOn' ? { kind: 'accepted' } : read;
 }
 
-/** What an answer says: it goes on, it is refused with an upper-case reason, or it is none. */
+/**
+ * The meaning of an answer: the collection goes on, is refused with an upper-case reason, or the answer is unreadable.
+ */
 type ReadAnswer =
   | { readonly kind: 'goesOn'; readonly answer: CollectionAnswer }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -140,8 +144,8 @@ function readAnswer(answer: Answered): ReadAnswer {
 }
 
 /**
- * A link that a customer may be sent to, in its normal spelling, or an empty text: https, and http only where the rail
- * itself is reached by it, which is a developer's machine.
+ * A payment link that a customer may be sent to, in its normal spelling; an empty text for any other. It must be https;
+ * http is allowed only if the rail itself is reached by it, as on a developer's machine.
  */
 export function readPaymentLink(text: string, collectionsUrl: string): string {
   const url = UNSEEN.test(text) ? null : URL.parse(text);
@@ -150,7 +154,7 @@ export function readPaymentLink(text: string, collectionsUrl: string): string {
   return isFit && url.href.length <= ADDRESS_LENGTH_MAX ? url.href : '';
 }
 
-/** The body of a status check (contract 2.10); the requestType follows its one sample, `GH-Collections`. */
+/** The body of a status check (contract 2.10); the requestType follows the contract's only sample, `GH-Collections`. */
 export function checkBody(reference: string, country: string): unknown {
   const transactionCountry = collectionCountry(country);
   return {
@@ -163,7 +167,7 @@ export function checkBody(reference: string, country: string): unknown {
 /**
  * Reads the answer to a status check.
  *
- * A state counts only where code and message agree: `00` alone may also mean that the question was answered.
+ * A state counts only if code and message agree: `00` alone may also mean that the question was answered.
  */
 export function readCheck(answer: Answered): Observation {
   if (answer.status >= 300) return unknown(`the check was refused with HTTP ${answer.status}`);

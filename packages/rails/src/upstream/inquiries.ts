@@ -10,10 +10,10 @@ const wallets = z.array(walletRecord.pick({ balance: true, currencyCode: true })
 
 const processorList = z.array(z.unknown()).max(5_000);
 
-/** The largest list of processors that is read: some of the thousands that it may hold carry long addresses. */
+/** The largest list of processors that is read: it may have thousands, some with long addresses. */
 export const PROCESSORS_BYTES_MAX = 4 * 1_024 * 1_024;
 
-/** The codes by which a name enquiry says that there is no such account or processor (contract 10.1). */
+/** The codes by which a name enquiry reports that there is no such account or processor (contract 10.1). */
 const noAccountCodes: ReadonlySet<string | undefined> = new Set([
   payoutCodes.notFound.code,
   payoutCodes.noRoute.code,
@@ -39,8 +39,8 @@ export function readBalances(
 /**
  * Reads the list of processors (contract 4.5).
  *
- * A record that can't be read is left out and told: one bank's gap must not close a country. A list of such records
- * alone is no answer.
+ * Records that can't be read are left out and reported: one bank's error must not close a country. A list in which no
+ * record can be read is no answer.
  */
 export function readProcessors(
   answer: Answered,

@@ -2,16 +2,16 @@ import { describeProblem, firstProblem } from '@pesewa/contracts';
 import type { z } from 'zod';
 import type { NotSent, Unknown } from '../connector.ts';
 
-/** When to come back to a rail that is busy and doesn't say for how long. */
+/** When to retry at a rail that is busy and doesn't say for how long. */
 export const BUSY_RETRY_MS = 1_000;
 
-/** When to come back to a rail to which there was no connection. */
+/** When to retry at a rail that could not be connected to. */
 export const UNREACHED_RETRY_MS = 1_000;
 
-/** When to come back to a rail that refuses our key, which is for people to mend. */
+/** When to retry at a rail that refuses our key, which people must fix. */
 export const REFUSED_KEY_RETRY_MS = 30_000;
 
-/** An outcome that nobody knows. */
+/** An unknown outcome. */
 export function unknown(why: string): Unknown {
   return { kind: 'unknown', why };
 }
@@ -21,7 +21,7 @@ export function notSent(why: string, retryAfterMs: number): NotSent {
   return { kind: 'notSent', why, retryAfterMs };
 }
 
-/** An answer that doesn't have the shape of the contract decides nothing; names the field, never its value. */
+/** An answer that doesn't have the contract's form decides nothing; the message names the field, never its value. */
 export function malformed(answer: { readonly status: number }, error: z.ZodError): Unknown {
   return unknown(`HTTP ${answer.status}, malformed: ${describeProblem(firstProblem(error))}`);
 }

@@ -6,7 +6,7 @@ import type { Answered } from './call.ts';
 import { BUSY_RETRY_MS, malformed, notSent, REFUSED_KEY_RETRY_MS, unknown } from './outcomes.ts';
 import { reasonLine } from './text.ts';
 
-/** The codes after which a payout has certainly not been executed and never will be (contract 10.1). */
+/** The codes that prove that a payout was not executed and never will be (contract 10.1). */
 const definitiveCodes: ReadonlySet<string | undefined> = new Set([
   payoutCodes.malformed.code,
   payoutCodes.invalidAmount.code,
@@ -28,7 +28,7 @@ export function payoutBody(order: PayoutOrder): unknown {
   };
 }
 
-/** A payout as a batch of its own (contract 2.3): the item has our reference, the batch one made from it. */
+/** A payout as a batch of one item (contract 2.3): the item has our reference, and the batch one derived from it. */
 export function batchBody(order: PayoutOrder): unknown {
   const amount = jsonNumber(formatAmount(order.amount, order.currency));
   return {
@@ -51,7 +51,7 @@ export function readEnvelope(answer: Answered): z.output<typeof payoutEnvelope> 
   return envelope.success ? envelope.data : malformed(answer, envelope.error);
 }
 
-/** Reads the answer to a submission (contract 4.1); only what names this very payout is believed. */
+/** Reads the answer to a submission (contract 4.1); only an answer that names this payout is trusted. */
 export function readSubmission(answer: Answered, order: PayoutOrder): SubmissionResult {
   const envelope = readEnvelope(answer);
   if ('kind' in envelope) return envelope;
@@ -74,7 +74,7 @@ export function readSubmission(answer: Answered, order: PayoutOrder): Submission
   }
 }
 
-/** Reads the answer to a batch of one (contract 4.2): it has no record, so lookups and callbacks tell the rest. */
+/** Reads the answer to a batch of one (contract 4.2): it has no record, so lookups and callbacks bring the outcome. */
 export function readBatchSubmission(answer: Answered): SubmissionResult {
   const envelope = readEnvelope(answer);
   if ('kind' in envelope) return envelope;
@@ -112,7 +112,7 @@ export function readLookup(
   if ('kind' in envelope) return envelope;
   if (!envelope.isSuccessful) {
     if (envelope.responseCode !== payoutCodes.notFound.code) return unknown('the lookup was refused');
-    // Contract 4.3 has it with 400. Under another status something else may have answered, such as a proxy's 404.
+    // Contract 4.3 sends it with 400. With another status something else may have answered, such as a proxy's 404.
     if (answer.status !== payoutCodes.notFound.status && answer.status !== payoutCodes.answered.status)
       return unknown(`not found with HTTP ${answer.status}`);
     return { kind: 'notFound' };

@@ -22,7 +22,7 @@ import { base64 } from './text.ts';
 
 const json = { 'content-type': 'application/json' };
 
-/** The connector for an aggregator that speaks the contract: we are its client. */
+/** The connector for an aggregator that implements the contract; we are its client. */
 export function createUpstream(dependencies: {
   readonly settings: RailSettings;
   readonly guard: Guard;
@@ -67,7 +67,7 @@ function payoutOperations(
     call({ method: 'POST', url: `${base}${path}`, headers: { ...headers, ...json }, body });
   return {
     submitPayout: async (order) => {
-      // Contract 2.2 asks a single payout for fields that contract 2.3 does not ask an item of a batch for.
+      // Contract 2.2 requires fields of a single payout that contract 2.3 does not require of an item of a batch.
       if (missingConditionalField(order) !== undefined) {
         const answer = await post('/transactions/transfer/bulk', batchBody(order));
         return answer.kind === 'answered' ? readBatchSubmission(answer) : answer;
@@ -126,7 +126,7 @@ function collectionOperations(
       if (answer.kind !== 'answered') return answer;
       const readLink = (address: string) => {
         const link = readPaymentLink(address, settings.collectionsUrl);
-        // The address itself may be anyone's, so it is not told.
+        // The address is not logged, because it may be anything.
         if (link === '')
           logger?.warn(
             { rail: settings.name, reference: order.reference },
@@ -148,7 +148,7 @@ function collectionOperations(
   };
 }
 
-/** A question that was not asked is as good as one without an answer. */
+/** A question that was not sent counts like one without an answer. */
 function unanswered(outcome: Unknown | NotSent): Unknown {
   return outcome.kind === 'unknown' ? outcome : { kind: 'unknown', why: `not asked: ${outcome.why}` };
 }
