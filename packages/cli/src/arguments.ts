@@ -2,7 +2,7 @@ import { countryCode, currencyCode, firstProblem, isCommandId, line, reference }
 import { parseAmount } from '@pesewa/kernel';
 import { CliError } from './errors.ts';
 
-/** Adds one more value of an option that may be given several times. */
+/** Adds a value of an option that may be given several times. */
 export function collect(value: string, earlier: readonly string[] = []): readonly string[] {
   return [...earlier, value];
 }
@@ -23,7 +23,7 @@ export function readCountry(field: string, text: string): string {
   return country;
 }
 
-/** Reads a positive amount in major units: minor units, and the text as it was written. */
+/** Reads a positive amount in major units; gives minor units and the text as it was written. */
 export function readPositiveAmount(field: string, text: string, currency: string): SignedAmount {
   const amount = parseAmount(text, currency);
   if (amount.ok && amount.value.minor > 0n) return { minor: amount.value.minor, text };
@@ -32,7 +32,7 @@ export function readPositiveAmount(field: string, text: string, currency: string
   );
 }
 
-/** Reads the id that an order or a decision is to have. */
+/** Reads the id for an order or a decision. */
 export function readCommandId(text: string | undefined): string | undefined {
   if (text === undefined || isCommandId(text)) return text;
   throw new CliError(
@@ -60,13 +60,13 @@ export function readCount(field: string, text: string): number {
   throw new CliError(`${field}: ${text} is no count: write a whole number from 1`);
 }
 
-/** An amount with its direction: minor units with their sign, and the decimal text without it. */
+/** A signed amount in minor units, and its decimal text without the sign. */
 export interface SignedAmount {
   readonly minor: bigint;
   readonly text: string;
 }
 
-/** Reads `+12.50` or `-12.50`: the sign must be there, since it says where the money goes. */
+/** Reads `+12.50` or `-12.50`; the sign is required, because it decides where the money goes. */
 export function readSignedAmount(field: string, text: string, currency: string): SignedAmount {
   const unsigned = text.slice(1);
   const amount = parseAmount(unsigned, currency);
@@ -81,10 +81,10 @@ export function readSignedAmount(field: string, text: string, currency: string):
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const TIME = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
 
-/** Reads a date as its midnight, UTC; nothing for what is no date, or none of the calendar. */
+/** Reads a date as its midnight, UTC; undefined for a text that is no date of the calendar. */
 export function readDay(text: string): Date | undefined {
   const midnight = new Date(`${text}T00:00:00Z`);
-  // The 30th of February rolls over to March where it is not refused.
+  // Without this check the 30th of February would become a day in March.
   const isReal =
     DATE.test(text) && !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
   return isReal ? midnight : undefined;

@@ -40,7 +40,7 @@ export function breaksCsv(found: readonly BreakRow[]): string {
   );
 }
 
-/** A break with its history, and where more is told. */
+/** A break with its history, and where to find more about it. */
 export function breakDetails(found: BreakView): string {
   const { currency, amount, resolvedAt, resolvedBy } = found;
   const pending = pendingOf(found);

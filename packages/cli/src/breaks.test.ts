@@ -178,7 +178,7 @@ describe('the adjustment of a break', () => {
       program.requests.findIndex(isOf('/commands/')),
     );
     expect(program.printed()).toContain('waiting for another operator');
-    // It died between the two: the break has it, the ledger has not.
+    // The command line died between the two: the break has the adjustment, the ledger has no order.
     const pending = { ...order, ...noted, amount: '-12.5', status: 'proposed', settledAt: null };
     const known = { ...pending, proposedBy: 'ama', proposedAt: order.requestedAt };
     const again = commandLine((at) =>
@@ -190,7 +190,7 @@ describe('the adjustment of a break', () => {
     expect(await other.run(...suspense.map((word) => (word === '-12.50' ? '+1' : word)))).toBe(1);
     expect(other.complained()).toMatch(/^pesewa: another adjustment of .* waits: approve it, or reject it/);
     expect(other.requests).toEqual([url]);
-    // The one before was refused: the next is another order.
+    // The order before was refused, so the next one is a new order.
     const refused = commandLine((at) =>
       at.startsWith('http://ledger')
         ? answer(order)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Ask, Download } from './operations.ts';
 
-/** The statuses of breaks, in the order in which people take a break through them. */
+/** The statuses of breaks, in the order in which a break passes through them. */
 export const breakStatuses = ['open', 'assigned', 'explained', 'resolved'] as const;
 
 const nullable = z.string().nullable();
@@ -55,13 +55,13 @@ export const breakColumns = row.keyof().options;
 /** A break as the reconciler lists it: amounts in signed decimal text, times in UTC. */
 export type BreakRow = z.output<typeof row>;
 
-/** A break with its history, its adjustments, and where more is told. */
+/** A break with its history, its adjustments, and where to find more about it. */
 export type BreakView = z.output<typeof whole>;
 
 /** A correction that was proposed for a break. */
 export type AdjustmentView = z.output<typeof adjustment>;
 
-/** What of the breaks is listed; each field narrows it. */
+/** Which breaks are listed; each field narrows the list. */
 export interface BreakFilters {
   readonly status?: BreakRow['status'] | 'unresolved' | undefined;
   readonly reference?: string | undefined;
@@ -83,9 +83,9 @@ export type BreakChange =
   | { readonly verb: 'withdraw'; readonly body: { readonly commandId: string } }
   | { readonly verb: 'adjustment'; readonly body: Readonly<Record<string, string>> };
 
-/** What differs somewhere and waits for people, or for its cause to go (ADR 31). */
+/** Discrepancies that wait for people, or for their cause to go away (ADR 31). */
 export interface Breaks {
-  /** Those first that were opened last, at most `limit`, and whether there are more. */
+  /** The most recently opened ones first, at most `limit`, and whether there are more. */
   readonly list: (
     filters: BreakFilters,
     limit: number,
@@ -129,13 +129,13 @@ function queryOf(filters: BreakFilters, more: Readonly<Record<string, string>>):
   return new URLSearchParams(given).toString();
 }
 
-/** The id of the next order for a break: the same as long as none of its adjustments is added. */
+/** The id of the next order for a break; it stays the same until one of its adjustments is added. */
 export function nextCommandId({ id, adjustments }: Pick<BreakView, 'id' | 'adjustments'>): string {
   const digest = createHash('sha256').update(`${id}\n${adjustments.length}`).digest('hex');
   return `bk-${digest.slice(0, 24)}`;
 }
 
-/** The adjustment that waits for the second operator, if there is one. */
+/** The adjustment that waits for the second operator, if any. */
 export function pendingOf({ adjustments }: Pick<BreakView, 'adjustments'>): AdjustmentView | undefined {
   return adjustments.find(({ status }) => status === 'proposed');
 }

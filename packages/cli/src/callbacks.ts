@@ -41,14 +41,14 @@ export type RejectedView = z.output<typeof rejected>;
 
 const changed = z.object({ id: z.string(), state: z.string() });
 
-/** What became of a callback that an operator ordered about. */
+/** The result of an operator's action on a callback. */
 export type ChangedCallback = z.output<typeof changed>;
 
 /** The callbacks of rails, as webhook-ingress keeps them. */
 export interface Callbacks {
   /** Of one payment, by our transaction reference, the oldest first. */
   readonly about: (reference: string, limit: number) => Promise<readonly CallbackView[]>;
-  /** Those that our own reading broke on, the oldest first. */
+  /** Those that failed because of a defect in our own reading, the oldest first. */
   readonly failed: (limit: number) => Promise<readonly CallbackView[]>;
   /** Those that were refused, the newest first. */
   readonly rejected: (query: {

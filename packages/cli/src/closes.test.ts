@@ -97,7 +97,7 @@ describe('pesewa reconcile close', () => {
   });
 
   it('is about yesterday, one rail, or a time', async () => {
-    // The clock of these tests begins with 1970.
+    // These tests' clock begins in 1970.
     for (const [options, body] of [
       [[], { date: '1969-12-31' }],
       [['--rail', 'upstream'], { date: '1969-12-31', rail: 'upstream' }],

@@ -19,7 +19,7 @@ const close = z.object({
   done: z.number().nullable(),
   /** Null while there are too many to count. */
   results: counts.nullable(),
-  /** How many of its payments were told of only after it had been done once. */
+  /** How many of its payments were reported only after the close had been made. */
   late: z.number(),
   requestedBy: z.string(),
   requestedAt: z.string(),
@@ -39,7 +39,7 @@ const preview = z.object({
   rails: z.array(z.object({ rail: z.string(), payments: z.number(), atLeastSeconds: z.number() })),
 });
 
-/** What a close would ask for. */
+/** What a close would check. */
 export type ClosePreview = z.output<typeof preview>;
 
 const side = z.object({
@@ -61,20 +61,20 @@ const record = z.object({
 });
 const page = z.object({ items: z.array(record), next: z.string().nullable() });
 
-/** A payment of a close; amounts in decimal text, null where nobody tells them. */
+/** A payment of a close; amounts are decimal strings, null if unknown. */
 export type CloseRecordView = z.output<typeof record>;
 
-/** What a close is about: a day, or a time. */
+/** The period of a close: a day, or two times. */
 export type CloseWish = ({ readonly date: string } | { readonly from: string; readonly to: string }) & {
   readonly rail?: string;
 };
 
-/** The results of a close that people look at. */
+/** The results of a close that people must look at. */
 export const openResults = ['differs', 'missing_there', 'unclear'] as const;
 
-/** Daily closes (ADR 29): the payments of a day, asked for again at their rails and matched. */
+/** Daily closes (ADR 29): the payments of a day, looked up again at their rails and matched. */
 export interface Closes {
-  /** Makes one, or gives the one that is there. */
+  /** Makes a close, or gives the existing one. */
   readonly open: (wish: CloseWish) => Promise<CloseView>;
   readonly preview: (wish: CloseWish) => Promise<ClosePreview>;
   readonly show: (id: string) => Promise<CloseView>;

@@ -4,7 +4,7 @@ import { ConfigError, withFiles } from '@pesewa/runtime';
 import { z } from 'zod';
 import { CliError } from './errors.ts';
 
-/** Everything a command may need an address of; what is missing is complained about only where it is needed. */
+/** The addresses that commands may need; a missing one is reported only by a command that needs it. */
 export interface Addresses {
   readonly mongodbUrl: string | undefined;
   readonly ledgerUrl: string | undefined;
@@ -14,21 +14,21 @@ export interface Addresses {
   readonly collectionGatewayUrl: string | undefined;
   readonly webhookDispatcherUrl: string | undefined;
   readonly operatorToken: string | undefined;
-  /** Of another operator, who approves what is ordered. */
+  /** The token of another operator, who approves orders. */
   readonly approverToken: string | undefined;
   readonly kafkaBrokers: string | undefined;
   readonly schemaRegistryUrl: string | undefined;
 }
 
-/** An address that can be missing. */
+/** The name of an address. */
 export type AddressName = keyof Addresses;
 
-/** Addresses, and which of them are those of a running stack. */
+/** Addresses, and which of them come from a running stack. */
 export interface ResolvedAddresses extends Addresses {
   readonly ofRunningStack: ReadonlySet<AddressName>;
 }
 
-/** Where each address is looked for: the option, then the variable, then the run file of a running stack. */
+/** Where each address comes from: the option, then the variable, then the run file of a running stack. */
 export const addressSources: Readonly<
   Record<AddressName, { readonly option: string; readonly variable: string; readonly what: string }>
 > = {
@@ -95,15 +95,15 @@ const runFile = z.object({
   schemaRegistryUrl: z.string(),
 });
 
-/** That of this checkout; a command line that was built and installed belongs to none. */
+/** The run file of this checkout; an installed command line belongs to no checkout. */
 const defaultRunFile = import.meta.filename.endsWith('.ts')
   ? join(import.meta.dirname, '..', '..', '..', '.pesewa', 'run.json')
   : undefined;
 
-/** The environment of this process; read nowhere else. */
+/** The environment of this process; no other file reads it. */
 export const environment = process.env;
 
-/** Resolves every address; an option wins over a variable, a variable over the run file. */
+/** Resolves every address; an option takes precedence over a variable, and a variable over the run file . */
 export async function resolveAddresses(
   options: Partial<Record<AddressName, string>> & { readonly runFile?: string },
   env: NodeJS.ProcessEnv,
@@ -113,7 +113,7 @@ export async function resolveAddresses(
   const given = (name: AddressName): string | undefined =>
     present(options[name]) ?? present(variables[addressSources[name].variable]);
   const pick = (name: AddressName): string | undefined => given(name) ?? running?.[name];
-  // Whoever names their own token approves in their own name, not in that of the stack's second operator.
+  // An operator with a token of their own approves in their own name, not in that of the stack's second operator.
   const isOwnToken = given('operatorToken') !== undefined;
   return {
     mongodbUrl: pick('mongodbUrl'),
@@ -131,7 +131,7 @@ export async function resolveAddresses(
   };
 }
 
-/** The variables, and what files hold for those whose name with `_FILE` is set. */
+/** The variables, with the content of files for those that are given with `_FILE`. */
 function readVariables(env: NodeJS.ProcessEnv): Readonly<Record<string, string | undefined>> {
   try {
     return withFiles(
@@ -143,14 +143,14 @@ function readVariables(env: NodeJS.ProcessEnv): Readonly<Record<string, string |
   }
 }
 
-/** A problem of the settings as the command line shows it. */
+/** A problem of the settings, as the command line prints it. */
 export function inOneLine(error: unknown): unknown {
   if (!(error instanceof ConfigError)) return error;
   const [, ...problems] = error.message.split('\n');
   return new CliError(problems.map((problem) => problem.trim()).join('; '));
 }
 
-/** The address, or a refusal that says how to give it. */
+/** The address; if it is missing, throws an error that says how to set it. */
 export function requireAddress(addresses: Addresses, name: AddressName): string {
   const address = addresses[name];
   if (address !== undefined) return address;

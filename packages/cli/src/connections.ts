@@ -10,8 +10,8 @@ import type { z } from 'zod';
 import { type AddressName, inOneLine, type ResolvedAddresses, requireAddress } from './config.ts';
 
 /**
- * The address of MongoDB, by the rules of the services (docs/connections.md): what a person or a variable names must be
- * secure in production; a running stack's is on this machine.
+ * The address of MongoDB, by the rules of the services (docs/connections.md): an address from an option or a variable
+ * must be secure in production; that of a running stack is on this machine.
  */
 export function requireMongodbUrl(addresses: ResolvedAddresses, env: NodeJS.ProcessEnv): string {
   const url = requireAddress(addresses, 'mongodbUrl');
@@ -23,7 +23,7 @@ export function requireMongodbUrl(addresses: ResolvedAddresses, env: NodeJS.Proc
   return url;
 }
 
-/** The settings of connections, and by which rules the brokers are judged. */
+/** The settings of connections, and the rules by which the brokers are checked. */
 export interface JudgedConnections extends ConnectionSettings {
   readonly NODE_ENV: z.output<typeof environmentSetting>;
 }
@@ -49,7 +49,7 @@ export function requireConnections(addresses: ResolvedAddresses, env: NodeJS.Pro
   return settings;
 }
 
-/** What is not the address itself: the files of addresses were read where they were looked for. */
+/** The variables without the files of addresses, which were read when the addresses were resolved. */
 function withoutFiles(env: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
   return { ...env, ...Object.fromEntries(names.map((name) => [`${name}_FILE`, undefined])) };
 }

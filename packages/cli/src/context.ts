@@ -7,15 +7,15 @@ import { CliError } from './errors.ts';
 import { createOperations, type Operations } from './operations.ts';
 import type { CliPorts, OpenedDirectory } from './ports.ts';
 
-/** The options that every command understands. */
+/** The options that every command accepts. */
 export type GlobalOptions = Partial<Record<AddressName, string>> & { readonly runFile?: string };
 
-/** What a command is carried out with: the ports, and the addresses of this call. */
+/** What a command works with: the ports and the resolved addresses. */
 export interface CommandContext {
   readonly ports: CliPorts;
   readonly addresses: ResolvedAddresses;
   readonly operations: Operations;
-  /** Opens the directory, does the work, and closes it whatever happens. */
+  /** Opens the directory, runs the work, and always closes the directory. */
   readonly withDirectory: <Value>(
     work: (admin: OpenedDirectory['admin']) => Promise<Value>,
   ) => Promise<Value>;
@@ -35,13 +35,13 @@ export async function openContext(ports: CliPorts, command: Command): Promise<Co
   };
 }
 
-/** The value of an accepted change; a refusal becomes one line. */
+/** The value of an accepted change; throws a one-line error for a refused one. */
 export function accepted<Value>(result: Result<Value, { readonly message: string }>): Value {
   if (result.ok) return result.value;
   throw new CliError(result.refusal.message);
 }
 
-/** The merchant of an id, or a refusal that says where to look. */
+/** The merchant with this id; if there is none, throws an error that says where to look. */
 export async function findMerchant(admin: OpenedDirectory['admin'], id: string): Promise<Merchant> {
   const merchant = (await admin.list()).find((candidate) => candidate.id === id);
   if (merchant) return merchant;

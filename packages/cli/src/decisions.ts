@@ -2,10 +2,12 @@ import { z } from 'zod';
 import type { Ask } from './operations.ts';
 import { readPages } from './pages.ts';
 
-/** The statuses of decisions, in the order in which a decision takes them. */
+/** The statuses of decisions, in the order in which a decision passes through them. */
 export const decisionStatuses = ['proposed', 'approved', 'rejected', 'applied'] as const;
 
-/** How a payout may have ended by the word of people: the rail has not paid and will not, or it paid what was asked. */
+/**
+ * The outcomes that people can decide for a payout: the rail has not paid and will not, or it paid the amount asked.
+ */
 export const decidedOutcomes = ['failed', 'completed'] as const;
 
 const decision = z.object({
@@ -44,10 +46,10 @@ const breaks = z.object({
   ),
 });
 
-/** An open break that people may decide about, as the reconciler shows it. */
+/** An open break that people can decide, as the reconciler shows it. */
 export type DecidableBreak = z.output<typeof breaks>['items'][number];
 
-/** What is proposed that a customer paid; the amount is decimal text. */
+/** A proposed amount that a customer paid; the amount is a decimal string. */
 export interface AmountProposal {
   readonly reference: string;
   readonly amount: string;
@@ -55,7 +57,7 @@ export interface AmountProposal {
   readonly note?: string;
 }
 
-/** How a payout ended that its rail never ends, and how that is known. */
+/** A proposed outcome of a payout that its rail never ends, and how it is known. */
 export interface OutcomeProposal {
   readonly reference: string;
   readonly outcome: (typeof decidedOutcomes)[number];
@@ -63,7 +65,9 @@ export interface OutcomeProposal {
   readonly commandId: string;
 }
 
-/** What operators decide that customers paid (ADR 23), or how payouts ended: proposed by one, approved by another. */
+/**
+ * The operators' decisions on what customers paid (ADR 23) and how payouts ended: proposed by one, approved by another.
+ */
 export interface Decisions {
   readonly propose: (proposal: AmountProposal | OutcomeProposal) => Promise<DecisionView>;
   readonly approve: (id: string) => Promise<DecisionView>;
@@ -75,9 +79,9 @@ export interface Decisions {
     readonly reference: string | undefined;
     readonly limit: number;
   }) => Promise<readonly DecisionView[]>;
-  /** The open break over the collection's amount, if there is one. */
+  /** The open break about the collection's amount, if any. */
   readonly openBreak: (reference: string) => Promise<DecidableBreak | undefined>;
-  /** What keeps the payout from its end, if anything does that people may decide. */
+  /** The open break that people must decide before the payout can end, if any. */
   readonly stuckBreak: (reference: string) => Promise<DecidableBreak | undefined>;
 }
 

@@ -13,9 +13,9 @@ const documents = globSync(
   { cwd: root, exclude: (name) => name.includes('node_modules') },
 );
 
-/** A call as documents write it: after `pesewa`, up to what ends it in code or in a shell. */
+/** A command in a document: the text after `pesewa`, up to the end of the code or a shell operator. */
 const CALL = /(?:^|[`\s])(?:npm run (?:-s )?pesewa --|pesewa)[ ]((?:[a-z][a-z-]*|-)[^`\n#|&;]*)/gm;
-/** What in a document is code. */
+/** The code in a document. */
 const CODE = /```[a-z]*\n([\s\S]*?)```|`([^`\n]+)`/g;
 
 interface Call {
@@ -29,10 +29,10 @@ const calls: readonly Call[] = documents.flatMap((file) =>
   ),
 );
 
-/** What in a call names no command or option: it stands for a value, or for what is left out. */
+/** Whether a word is a placeholder: it stands for a value or for omitted words. */
 const isLeftOut = (word: string) => word === '…' || word === '...';
 
-/** What is wrong with a call; nothing where the command line has it. */
+/** What is wrong with a command; undefined if the command line accepts it. */
 function problemOf({ text }: Call): string | undefined {
   const words = [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   let command: Command = createProgram(commandLine().ports);

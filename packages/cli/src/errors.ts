@@ -1,13 +1,13 @@
-/** A command that can't be carried out: one line that names the field or address and the remedy. */
+/** A command that can't be carried out; its one line names the field or address and the remedy. */
 export class CliError extends Error {
   override readonly name = 'CliError';
 }
 
-/** A request that was answered with a refusal: nothing of it was done. */
+/** A request that was refused: it had no effect. */
 export class RefusedError extends CliError {
-  /** Of the HTTP answer, 400 to 499. */
+  /** The status of the HTTP answer, 400 to 499. */
   readonly status: number;
-  /** The word by which the service names the refusal; empty where it gave none. */
+  /** The service's code for the refusal; empty if it gave none. */
   readonly code: string;
   constructor(message: string, status: number, code = '') {
     super(message);
@@ -16,7 +16,7 @@ export class RefusedError extends CliError {
   }
 }
 
-/** The one-line text of whatever was thrown. */
+/** The one-line text of any thrown value. */
 export function messageOf(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   return text.split('\n', 1)[0] ?? text;

@@ -11,23 +11,23 @@ const services: Readonly<Record<ConsumerGroup, ServiceAddress>> = {
   'webhook-dispatcher': 'webhookDispatcherUrl',
 };
 
-/** A service that consumes topics: it has positions, and parks messages. */
+/** A service that consumes topics, and so has positions and parks messages. */
 export type ConsumingService = ConsumerGroup;
 
 /** Every service that consumes topics. */
 export const consumingServices = Object.keys(services) as readonly ConsumingService[];
 
-/** Where a service that consumes topics is asked. */
+/** The address of a service that consumes topics. */
 export const addressOf = (service: ConsumingService): ServiceAddress => services[service];
 
-/** What was found over the services. */
+/** The items of several services. */
 export interface Answers<Item> {
   readonly items: readonly Item[];
   /** The services that gave no answer, and why. */
   readonly missing: readonly { readonly service: ConsumingService; readonly why: string }[];
 }
 
-/** Asks one service, or all of them at once; one that gives no answer does not keep back the others' items. */
+/** Asks one service, or all at once; the items of the others are given even if one does not answer. */
 export async function askEvery<Item>(
   service: ConsumingService | undefined,
   ask: (service: ConsumingService) => Promise<readonly Item[]>,
@@ -42,7 +42,7 @@ export async function askEvery<Item>(
   return { items, missing };
 }
 
-/** Ends a command with an error where a service gave no answer. */
+/** Fails the command if a service gave no answer. */
 export function requireAllAnswers({ missing }: Pick<Answers<unknown>, 'missing'>): void {
   const [first] = missing;
   if (first)

@@ -8,8 +8,8 @@ const BASIS_POINTS_MAX = 10_000n;
 export const feeForm = '1.5% or percent=1.5,fixed=0.50,min=0.10,max=100';
 
 /**
- * Reads a fee: a percentage alone, or `percent`, `fixed`, `min` and `max` by commas, amounts in the currency's major unit.
- * `field` names the option in the refusal.
+ * Reads a fee: only a percentage, or `percent`, `fixed`, `min` and `max` separated by commas, with amounts in the
+ * currency's major unit. `field` is the option's name for error messages.
  */
 export function readFee(field: string, text: string, currency: string): FeeSchedule {
   const parts = new Map<string, string>();
@@ -37,7 +37,7 @@ export function readFee(field: string, text: string, currency: string): FeeSched
   };
 }
 
-/** Reads an amount in major units as minor units; zero is allowed, less is not. */
+/** Reads an amount in major units as minor units; zero is allowed, a negative amount is not. */
 export function readMinor(field: string, text: string, currency: string): bigint {
   const amount = parseAmount(text, currency);
   if (amount.ok && amount.value.minor >= 0n) return amount.value.minor;

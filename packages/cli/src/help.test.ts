@@ -17,7 +17,7 @@ async function helpOf(...path: readonly string[]): Promise<string> {
 const wordsOf = (text: string): readonly string[] =>
   [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
 
-/** The leaf that the words name, and the words that are left. */
+/** The command that the words name, and the remaining words. */
 function follow(command: Command, words: readonly string[]): readonly [Command, readonly string[]] {
   const [first, ...rest] = words;
   const below = command.commands.find((candidate) => candidate.name() === first);

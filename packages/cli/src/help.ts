@@ -1,6 +1,6 @@
 import type { Command, Help } from 'commander';
 
-/** Below which heading of `pesewa --help` a command stands. */
+/** The heading of `pesewa --help` under which a command is listed. */
 export const helpGroups = {
   merchants: 'Merchants and their settings:',
   money: 'Moving money, by two operators:',
@@ -11,7 +11,7 @@ export const helpGroups = {
   installation: 'Installation:',
 } as const;
 
-/** Adds calls that show how a command is used; each begins with `pesewa`. */
+/** Adds examples of a command's use; each begins with `pesewa`. */
 export function withExamples(command: Command, examples: readonly string[]): Command {
   const lines = examples.map((example) => `  ${example}`).join('\n');
   return command.addHelpText(
@@ -20,12 +20,12 @@ export function withExamples(command: Command, examples: readonly string[]): Com
   );
 }
 
-/** Adds which exit codes a command ends with, beside the 1 of whatever was refused or could not be done. */
+/** Documents a command's exit codes, in addition to 1, which means that something was refused or failed. */
 export function withExitCodes(command: Command, text: string): void {
   command.addHelpText('after', `\nExit code: ${text}`);
 }
 
-/** The commands that do something: those without commands of their own. */
+/** The commands without subcommands, which are those that do something. */
 export function leavesOf(command: Command): readonly Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 }
@@ -34,7 +34,7 @@ function descendantsOf(command: Command): readonly Command[] {
   return command.commands.flatMap((below) => [below, ...descendantsOf(below)]);
 }
 
-/** A command's name with those above it, such as `pesewa fund wallet`. */
+/** A command's full name, such as `pesewa fund wallet`. */
 export function pathOf(command: Command): string {
   return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 }

@@ -7,7 +7,7 @@ import type { OperationsDownload, OperationsExchange } from './ports.ts';
 
 const TIMEOUT_MS = 10_000;
 
-/** Talks to an operations API over HTTP; whoever does not answer is named by its address. */
+/** Talks to an operations API over HTTP; if it does not answer, the error names its address. */
 export const exchangeHttp: OperationsExchange = async ({ url, token, body, timeoutMs = TIMEOUT_MS }) => {
   const silent = () => silence(url);
   const response = await fetch(url, {
@@ -24,10 +24,12 @@ export const exchangeHttp: OperationsExchange = async ({ url, token, body, timeo
   return { status: response.status, body: parse(text) };
 };
 
-/** How long a download may stand still. */
+/** How long a download may make no progress. */
 const IDLE_TIMEOUT_MS = 60_000;
 
-/** Writes an answer to a file as it comes, by way of another beside it: the file itself is whole, or as it was. */
+/**
+ * Streams an answer to a file, by way of a temporary file beside it: the file itself is either complete or unchanged.
+ */
 export const downloadHttp: OperationsDownload = async ({ url, token, file }) => {
   const idle = new AbortController();
   const timer = setTimeout(() => idle.abort(), IDLE_TIMEOUT_MS);

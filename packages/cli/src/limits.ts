@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { collect, readCount, readCurrency, readPair } from './arguments.ts';
 import { readMinor } from './fees.ts';
 
-/** The limits of a merchant as they are given on the command line; what is not given stays. */
+/** A merchant's limits as given on the command line; omitted ones stay. */
 export interface LimitOptions {
   readonly requestsPerSecond?: string;
   readonly nameEnquiriesPerMinute?: string;
@@ -33,7 +33,7 @@ export function addLimitOptions(command: Command): Command {
     );
 }
 
-/** The limits that the options make of the present ones. */
+/** The merchant's present limits with the changes of the options. */
 export function readLimits(options: LimitOptions, present: MerchantLimits): MerchantLimits {
   const perPayoutMaxMinor = readMaxima('--payout-max', options.payoutMax, present.perPayoutMaxMinor);
   const perDayMaxMinor = readMaxima('--day-max', options.dayMax, present.perDayMaxMinor);
@@ -60,7 +60,7 @@ export function readLimits(options: LimitOptions, present: MerchantLimits): Merc
   };
 }
 
-/** The count that is given, else the present one. */
+/** The given count, else the present one. */
 function readChange<Present extends number | undefined>(
   field: string,
   given: string | undefined,

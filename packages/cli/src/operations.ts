@@ -25,7 +25,7 @@ const floats = z.object({
   items: z.array(z.object({ rail: z.string(), currency: z.string(), balance: z.string() })),
 });
 
-/** A wallet as the ledger shows it; amounts are decimal text. */
+/** A wallet as the ledger shows it; amounts are decimal strings. */
 export type Account = z.output<typeof account>;
 
 /** The address of a service's operations API. */
@@ -39,16 +39,16 @@ export interface Question {
   readonly path: string;
   /** Posted as JSON; absent means GET. */
   readonly body?: unknown;
-  /** Whether the other operator asks, who approves. */
+  /** Whether the request is made with the second operator's token. */
   readonly approving?: boolean;
-  /** For what takes longer than a usual request. */
+  /** For requests that take longer than usual. */
   readonly timeoutMs?: number;
 }
 
-/** Asks an operations API and reads its answer; a refusal becomes a {@link CliError}. */
+/** Sends a request to an operations API and reads its answer; a refusal becomes a {@link CliError}. */
 export type Ask = <Schema extends z.ZodType>(schema: Schema, question: Question) => Promise<z.output<Schema>>;
 
-/** Asks an operations API and writes its answer to a file; a refusal becomes a {@link CliError}. */
+/** Sends a request to an operations API and writes its answer to a file; a refusal becomes a {@link CliError}. */
 export type Download = (
   question: Pick<Question, 'service' | 'path'> & { readonly file: string },
 ) => Promise<void>;
@@ -74,13 +74,13 @@ export interface Operations {
   readonly parked: Parked;
   readonly positions: Positions;
   readonly account: (merchantId: string, currency: string) => Promise<Account>;
-  /** The balance of our float at a rail; nothing where no entry has touched one. */
+  /** The balance of our float at a rail; undefined if it has no entries. */
   readonly float: (rail: string, currency: string) => Promise<string | undefined>;
   readonly reconciling: Reconciling;
   readonly timelines: Timelines;
 }
 
-/** Builds {@link Operations} over the resolved addresses; each is required only when it is used. */
+/** Builds {@link Operations} over the resolved addresses; a missing one matters only when it is used. */
 export function createOperations(
   ports: Pick<CliPorts, 'exchange' | 'download' | 'upload' | 'clock' | 'progress'>,
   addresses: Addresses,
@@ -89,7 +89,7 @@ export function createOperations(
     `${requireAddress(addresses, service).replace(/\/+$/, '')}${path}`;
   const exchange = async ({ body, approving, timeoutMs, ...at }: Question): Promise<OperationsAnswer> => {
     const url = urlOf(at);
-    // Without a second token the caller's own is used: they may be the second operator.
+    // Without a second token the caller's own is used, because they may be the second operator.
     const token =
       (approving ? addresses.approverToken : undefined) ?? requireAddress(addresses, 'operatorToken');
     const waiting = timeoutMs !== undefined && { timeoutMs };
@@ -118,7 +118,7 @@ export function createOperations(
     account: async (merchantId, currency) => {
       const path = `/accounts/${encodeURIComponent(merchantId)}/${encodeURIComponent(currency)}`;
       const answer = await exchange({ service: 'ledgerUrl', path });
-      // A wallet that no entry has touched yet is empty.
+      // A wallet without entries is empty.
       if (answer.status === 404) return { currency, available: '0', held: '0', sequence: 0 };
       return read(account, answer, path);
     },
@@ -142,7 +142,7 @@ function read<Schema extends z.ZodType>(
   throw new CliError(`${path} answered something else than expected: use a command line of the same version`);
 }
 
-/** Breaks off where an answer is a refusal. */
+/** Throws if an answer is a refusal. */
 function refused(answer: OperationsAnswer, path: string): void {
   if (answer.status < 200 || answer.status >= 300) {
     const said = refusal.safeParse(answer.body);

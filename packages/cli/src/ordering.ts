@@ -6,7 +6,7 @@ import type { CommandContext } from './context.ts';
 import { CliError, messageOf, RefusedError } from './errors.ts';
 import { describeOrder, type OrderKind, type OrderView } from './orders.ts';
 
-/** The options that every order has. */
+/** The options of every order. */
 export interface OrderOptions {
   readonly commandId?: string;
   readonly reason?: string;
@@ -14,21 +14,21 @@ export interface OrderOptions {
   readonly dryRun?: boolean;
 }
 
-/** What a command wants ordered. */
+/** The order that a command asks for. */
 export interface OrderWish {
   readonly kind: OrderKind;
   readonly account: { readonly merchantId: string } | { readonly rail: string };
   readonly currency: string;
   /** Decimal text without a sign. */
   readonly amount: string;
-  /** What the balance of the account changes by, in minor units. */
+  /** The change of the account's balance, in minor units. */
   readonly change: bigint;
   readonly direction?: 'credit' | 'debit' | 'surplus' | 'shortage';
 }
 
 const REASON_LENGTH_MAX = 200;
 
-/** Adds the options of an order; a correction needs a reason, others may have one. */
+/** Adds the options of an order; a correction requires a reason, other orders may have one. */
 export function addOrderOptions(command: Command, reason: 'required' | 'optional'): Command {
   const why = new Option(
     '--reason <text>',
@@ -43,9 +43,10 @@ export function addOrderOptions(command: Command, reason: 'required' | 'optional
 }
 
 /**
- * Proposes the order, or shows what it would do; with `--approve` sees it through until the ledger has applied it.
+ * Proposes the order, or shows what it would do; with `--approve` it also approves it and waits until the ledger has
+ * applied it.
  *
- * @param again how to repeat it where an answer was lost; else with its id
+ * @param again how to repeat the command if an answer was lost; by default, with the order's id
  */
 export async function placeOrder(
   context: CommandContext,
@@ -72,9 +73,9 @@ export async function placeOrder(
     );
     return;
   }
-  // Asked for before anything is sent: an order should not be half done for want of a token.
+  // Required before anything is sent, so that an order is not left half done because a token is missing.
   if (options.approve) requireAddress(addresses, 'approverToken');
-  // Before the first send: whoever never sees an answer must know what to ask for, or they order it twice.
+  // Printed before the first request: if no answer arrives, people need the id, or they would order it twice.
   ports.print(`ordering ${commandId}\n`);
   const proposed = await operations.orders.propose({ kind, body }).catch((error: unknown) => {
     throw error instanceof RefusedError
@@ -94,7 +95,7 @@ export async function placeOrder(
   reportSettled(context, followed);
 }
 
-/** The error with what may be true all the same, and the id under which the same again is no other. */
+/** The error, with what may have happened all the same and the id with which a repetition is the same order. */
 export function repeatable(
   error: unknown,
   commandId: string,
@@ -104,7 +105,7 @@ export function repeatable(
   return new CliError(`${messageOf(error)}; ${despite}: ${again}`);
 }
 
-/** Prints an order that the ledger has come to; one that it refused is an error. */
+/** Prints an order's outcome in the ledger; a refused order is an error. */
 export function reportSettled(context: CommandContext, order: OrderView): void {
   if (order.status === 'refused') {
     throw new CliError(
@@ -127,7 +128,7 @@ function nextStep({ commandId, status, expiresAt }: OrderView): string {
   return `waiting for another operator${until}: pesewa orders approve ${commandId}\n`;
 }
 
-/** The balance now and after the order, in two or three lines. */
+/** The balance before and after the order, in two or three lines. */
 async function foresee({ operations }: CommandContext, wish: OrderWish): Promise<string> {
   const { account, currency, change } = wish;
   const isWallet = 'merchantId' in account;

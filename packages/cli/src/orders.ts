@@ -4,10 +4,10 @@ import type { Ask } from './operations.ts';
 import { readPages } from './pages.ts';
 import type { CliPorts } from './ports.ts';
 
-/** The kinds of orders, as the ledger's paths name them. */
+/** The kinds of orders, as in the ledger's paths. */
 export type OrderKind = 'fund' | 'fund-float' | 'withdraw' | 'withdraw-float' | 'adjust' | 'suspense';
 
-/** The statuses of orders, in the order in which an order takes them. */
+/** The statuses of orders, in the order in which an order passes through them. */
 export const orderStatuses = ['proposed', 'approved', 'rejected', 'applied', 'refused'] as const;
 
 const order = z.object({
@@ -35,7 +35,7 @@ const order = z.object({
 /** An order as the ledger shows it: amounts in decimal text, times in UTC. */
 export type OrderView = z.output<typeof order>;
 
-/** What is proposed: the path of its kind, and the body. */
+/** A proposal: the path of its kind, and the body. */
 export interface Proposal {
   readonly kind: OrderKind;
   readonly body: Readonly<Record<string, string>> & { readonly commandId: string };
@@ -96,7 +96,7 @@ export function createOrders(ports: Pick<CliPorts, 'clock' | 'progress'>, ask: A
   };
 }
 
-/** What an order does with the money, such as `2500 GHS into the wallet of demo`. */
+/** What an order does, such as `2500 GHS into the wallet of demo`. */
 export function describeOrder(
   view: Pick<OrderView, 'kind' | 'merchantId' | 'rail' | 'direction' | 'amount' | 'currency'>,
 ): string {

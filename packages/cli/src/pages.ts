@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Ask, ServiceAddress } from './operations.ts';
 
-/** Reads a list of an operations API page by page, until it ends or `limit` items are there (ADR 60). */
+/** Reads a list of an operations API page by page, until it ends or `limit` items are read (ADR 60). */
 export async function readPages<Item extends z.ZodType>(
   ask: Ask,
   item: Item,
@@ -10,7 +10,7 @@ export async function readPages<Item extends z.ZodType>(
     readonly path: string;
     readonly query: Readonly<Record<string, string | undefined>>;
     readonly limit: number;
-    /** How its query names where a page begins. */
+    /** The name of the query parameter for the start of a page. */
     readonly cursorName?: 'cursor' | 'after';
   },
 ): Promise<readonly z.output<Item>[]> {

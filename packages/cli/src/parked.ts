@@ -45,22 +45,22 @@ const whole = parked.extend({
   base64: z.string().optional(),
 });
 
-/** A message that a service could not apply, as it shows it in a list; times in UTC. */
+/** A message that a service could not apply, as in the service's list; times in UTC. */
 export type ParkedView = z.output<typeof parked>;
 
-/** The same with its headers and its payload, or, where that can't be read, the first of its bytes. */
+/** The same with its headers and its payload, or the first bytes if the payload can't be read. */
 export type WholeParkedView = z.output<typeof whole>;
 
-/** The parked messages that were found over the services, the newest first. */
+/** The parked messages of the services, the newest first. */
 export type ParkedList = Answers<ParkedView>;
 
-/** Which parked messages are asked for. */
+/** Which parked messages are listed. */
 export interface ParkedSearch {
-  /** Of this service alone. */
+  /** Only messages of this service. */
   readonly service?: ConsumingService | undefined;
   readonly state?: ParkedView['state'] | undefined;
   readonly topic?: string | undefined;
-  /** Of each service. */
+  /** The most messages from each service. */
   readonly limit: number;
 }
 
@@ -74,7 +74,7 @@ export interface Parked {
   readonly reject: (id: string) => Promise<ParkedView>;
 }
 
-/** The service that has parked the message: ids begin with its name. */
+/** The service that has parked the message; ids begin with its name. */
 export function serviceOf(id: string): ConsumingService {
   const service = consumingServices.find((name) => id.startsWith(`${name}/`));
   if (service) return service;

@@ -3,7 +3,7 @@ import type { DirectoryAdmin } from '@pesewa/directory';
 import type { Clock, Ids } from '@pesewa/kernel';
 import type { ConnectionSettings } from '@pesewa/runtime';
 
-/** The writing side of the directory, and its connection. */
+/** Writes the directory; disposing of it closes its connection. */
 export interface OpenedDirectory extends AsyncDisposable {
   readonly admin: DirectoryAdmin;
 }
@@ -14,40 +14,40 @@ export interface OperationsAnswer {
   readonly body: unknown;
 }
 
-/** Sends one request with the operator token; rejects where nothing answers. */
+/** Sends one request with the operator token; rejects if there is no answer. */
 export type OperationsExchange = (request: {
   readonly url: string;
   readonly token: string;
   /** Posted as JSON; absent means GET. */
   readonly body?: unknown;
-  /** How long it may take, where that is longer than usual. */
+  /** The time limit, if it is longer than usual. */
   readonly timeoutMs?: number;
 }) => Promise<OperationsAnswer>;
 
-/** Sends one request with the operator token and writes what is answered with 2xx to a file, whole or not at all. */
+/** Sends one request with the operator token and writes a 2xx answer to a file, completely or not at all. */
 export type OperationsDownload = (request: {
   readonly url: string;
   readonly token: string;
   readonly file: string;
 }) => Promise<OperationsAnswer>;
 
-/** Posts a file with the operator token as it is read; the address is told by the SHA-256 of the file. */
+/** Streams a file to a service with the operator token; `urlOf` gives the address for the file's SHA-256. */
 export type OperationsUpload = (request: {
   readonly urlOf: (sha256: string) => string;
   readonly token: string;
   readonly file: string;
-  /** Called with the bytes that were sent, and those of the whole file. */
+  /** Called with the number of bytes sent, and the size of the file. */
   readonly progress: (sent: number, size: number) => void;
 }) => Promise<OperationsAnswer>;
 
-/** Everything outside the process that commands use, so that tests can stand in for it. */
+/** Everything outside the process that commands use, so that tests can replace it. */
 export interface CliPorts {
   readonly environment: NodeJS.ProcessEnv;
-  /** One text to stdout, line end included by the printer. */
+  /** Writes a text to stdout; the caller includes the line end. */
   readonly print: (text: string) => void;
-  /** One text to stderr. */
+  /** Writes a text to stderr. */
   readonly complain: (text: string) => void;
-  /** Shows one passing line to whoever watches a terminal; an empty one takes it away. */
+  /** Shows a temporary line on a terminal; an empty text removes it. */
   readonly progress: (text: string) => void;
   readonly colours: boolean;
   readonly openDirectory: (mongodbUrl: string) => Promise<OpenedDirectory>;
@@ -56,11 +56,11 @@ export interface CliPorts {
   readonly upload: OperationsUpload;
   readonly prepare: (wish: {
     readonly settings: ConnectionSettings;
-    /** Whether the topics must be such as the services accept in production. */
+    /** Whether topics must meet the services' requirements for production. */
     readonly isProduction: boolean;
     readonly log: (line: string) => void;
   }) => Promise<void>;
-  /** Audits the databases of an installation; reads only. */
+  /** Audits the databases of an installation; it only reads. */
   readonly audit: (wish: {
     readonly mongodbUrl: string;
     readonly crossCheck: boolean;

@@ -41,10 +41,10 @@ const position = z.object({
 const positions = z.object({ items: z.array(position) });
 const foreseen = position.extend({ plan });
 
-/** Where a service stands in a partition, by its database and by Kafka; offsets are decimal text. */
+/** A service's position in a partition, by its database and by Kafka; offsets are decimal strings. */
 export type PositionView = z.output<typeof position>;
 
-/** What a realignment does, or did; one that skips messages needs two operators. */
+/** A realignment, planned or done; one that skips messages needs two operators. */
 export type RealignmentView = z.output<typeof realignment>;
 
 /** A partition of a service. */
@@ -54,7 +54,7 @@ export interface ServicePartition {
   readonly partition: number;
 }
 
-/** The positions that were found over the services. */
+/** The positions of the services, the newest first. */
 export type PositionList = Answers<PositionView & { readonly service: ConsumingService }>;
 
 /** The positions of all services that consume topics (ADR 43). */

@@ -1,10 +1,13 @@
 import { jsonNumber } from '@pesewa/contracts';
 import picocolors from 'picocolors';
 
-/** A cell of a table; nothing is shown as a dash. */
+/** A cell of a table; an absent value is shown as a dash. */
 export type Cell = string | number | null | undefined;
 
-/** Prints rows as columns of equal width with a heading, those named by `right` to the right; no rows print as one line saying so. */
+/**
+ * Prints rows as aligned columns with a heading, with those named by `right` aligned to the right. Without rows it
+ * prints one line that says so.
+ */
 export function formatTable(
   heading: readonly string[],
   rows: readonly (readonly Cell[])[],
@@ -34,10 +37,10 @@ export function formatJson(value: unknown): string {
   return `${JSON.stringify(value, exact, 2)}\n`;
 }
 
-/** What moves the cursor of a terminal, hides text or turns it round: rails and merchants may have written it. */
+/** Characters that move a terminal's cursor, hide text or reverse it: texts of rails and merchants may contain them. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** A cell as it is shown: nothing in it is hidden, and nothing of it is more than text. */
+/** A cell as it is shown, without characters that could hide or change other text. */
 export function cellText(cell: Cell): string {
   return cell === null || cell === undefined || cell === '' ? '-' : String(cell).replaceAll(UNSEEN, '\uFFFD');
 }

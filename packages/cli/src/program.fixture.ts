@@ -4,10 +4,10 @@ import { accept, refuse } from '@pesewa/kernel';
 import type { CliPorts, OpenedDirectory, OperationsAnswer } from './ports.ts';
 import { runProgram } from './program.ts';
 
-/** The price of the merchant's wallet, both ways: one percent. */
+/** The fee of the merchant's wallet, for payouts and collections: one percent. */
 export const fee = { fixedMinor: 0n, basisPoints: 100n, minimumMinor: 0n };
 
-/** An audit that found nothing. */
+/** An audit without violations. */
 export const cleanReport: AuditReport = {
   pages: 30,
   entries: 12_000,
@@ -36,7 +36,7 @@ const demo: Merchant = {
   createdAt: new Date(0),
 };
 
-/** Addresses of nothing, so that a running stack is never asked. */
+/** Unused addresses, so that a running stack is never asked. */
 const addresses = [
   '--mongodb-url',
   'mongodb://unused',
@@ -54,7 +54,7 @@ const addresses = [
   'http://webhooks',
 ];
 
-/** A directory that notes the changes. */
+/** A directory that records the changes. */
 function pretendedAdmin(changes: unknown[]): OpenedDirectory['admin'] {
   const change =
     (name: string) =>
@@ -89,9 +89,9 @@ function pretendedAdmin(changes: unknown[]): OpenedDirectory['admin'] {
 }
 
 /**
- * A command line over fakes: what it printed, and what it asked of the directory and the operations APIs.
+ * A command line over fakes: records what it printed, and its requests to the directory and the operations APIs.
  *
- * @param answers the answers one after the other, the last of them for ever; or what answers each address
+ * @param answers the answers in order, of which the last is repeated; or a function that answers each address
  */
 export function commandLine(
   answers: readonly OperationsAnswer[] | ((url: string) => OperationsAnswer) = [],
@@ -153,7 +153,7 @@ export function commandLine(
     run: (...call: string[]) => runProgram(ports, [...call, ...addresses]),
     printed: () => printed.join(''),
     complained: () => complained.join(''),
-    /** The passing lines of waiting. */
+    /** The temporary lines shown while waiting. */
     shown,
     ports,
     changes,

@@ -67,7 +67,7 @@ export function createProgram(ports: CliPorts): Command {
   addDecisionCommands(program, ports);
   program.commandsGroup(helpGroups.looking);
   addBalanceCommand(program, ports);
-  // Short names of the two that are asked for most.
+  // Short names for the two commands that are used most.
   addDriftCommand(program, ports);
   addTimelineCommand(program, ports);
   addStatementCommand(program, ports);

@@ -46,7 +46,7 @@ const view = (given: object) => ({
 const call = ['reconcile', 'match', 'the.csv', '--rail', 'upstream', '--currency', 'kes'] as const;
 const mapped = () => ['--mapping', join(folder, 'mapping.json')] as const;
 
-/** A command line whose reconciler has matched a file, or is matching it the first time it is asked. */
+/** A command line whose reconciler has matched a file, or is still matching it when first asked. */
 function matching(given: object) {
   let asked = 0;
   return commandLine((url) => {

@@ -45,21 +45,21 @@ const statement = z.object({
   discrepancies: z.number().nullable(),
   breaksOpened: z.number(),
   breaksHidden: z.number(),
-  /** Of a dry run: the first records that are not matched. */
+  /** Only in a dry run: the first records that are not matched. */
   problems: z.array(record).optional(),
 });
 
-/** A line of a rail's statement, or a payment without one, and what it came to; amounts in decimal text. */
+/** A line of a rail's statement or a payment without a line, and its result; amounts are decimal strings. */
 export type StatementRecordView = z.output<typeof record>;
 
 /** A rail's statement as the reconciler shows it. */
 export type RailStatementView = z.output<typeof statement>;
 
-/** What a file is matched with. */
+/** How a file is matched. */
 export interface StatementWish {
   readonly file: string;
   readonly rail: string;
-  /** The name of a mapping that is kept, or its JSON. */
+  /** The name of a stored mapping, or a mapping as JSON. */
   readonly mapping: string;
   readonly currency?: string;
   readonly from?: string;
@@ -67,7 +67,7 @@ export interface StatementWish {
   readonly dryRun: boolean;
 }
 
-/** The statements that rails send (ADR 30), held against our payments. */
+/** The rails' statements (ADR 30), compared with our payments. */
 export interface RailStatements {
   readonly upload: (
     wish: StatementWish,

@@ -26,7 +26,7 @@ const explained = {
 };
 const page = (...items: readonly object[]) => ok({ items, next: null });
 
-/** A reconciler that compares, and whose latest comparisons are these. */
+/** A reconciler that answers a comparison with these, and has these latest comparisons. */
 function reconciler(compared: readonly object[], latest: readonly object[] = compared) {
   return commandLine((url) => (url.endsWith('/compare') ? page(...compared) : page(...latest)));
 }
@@ -143,7 +143,7 @@ const status = {
   untold: [],
 };
 
-/** A reconciler that stands so, and services that have parked nothing. */
+/** A reconciler with this status, and services without parked messages unless given. */
 function standing(found: object, parked: Readonly<Record<string, readonly object[]>> = {}) {
   return commandLine((url) => {
     const { host, pathname } = new URL(url);

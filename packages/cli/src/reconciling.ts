@@ -7,7 +7,7 @@ const run = z.object({
   id: z.string(),
   at: z.string(),
   rail: z.string(),
-  /** False where the rail was taken out of the configuration: then it is not compared any more. */
+  /** False if the rail was removed from the configuration and is no longer compared. */
   configured: z.boolean(),
   currency: z.string(),
   railBalance: z.string(),
@@ -55,9 +55,9 @@ const status = z.object({
       at: moment,
       wallets: z.number(),
       outOfRange: z.array(z.string()),
-      /** Out of range at the newest look, while something that our services know was still on its way. */
+      /** Wallets out of range in the newest comparison, while some of our services' events were still on their way. */
       suspected: z.array(z.string()),
-      /** Wallets of rails that are not configured any more; the other fields are without them. */
+      /** Wallets of rails that are no longer configured; the other fields leave them out. */
       removed: z.array(z.object({ wallet: z.string(), configured: z.boolean(), withinRange: z.boolean() })),
     })
     .nullable(),
@@ -69,29 +69,29 @@ const status = z.object({
       to: moment,
       finishedAt: moment,
       counts: z.record(z.string(), z.number()).nullable(),
-      /** How many of its payments were told of only after it had been done once. */
+      /** How many of its payments were reported only after the close had been made. */
       late: z.number(),
     })
     .nullable(),
-  /** Whether everything that was published until now is in the working set. */
+  /** Whether the working set has everything that was published until now. */
   caughtUp: z.boolean().nullable(),
   untold: z.array(z.string()),
 });
 
-/** Where reconciliation stands; a part that was not told in time is null. */
+/** The state of reconciliation; a part that was not answered in time is null. */
 export type ReconciliationStatus = z.output<typeof status>;
 
-/** What came of a comparison that was asked for. */
+/** The result of a requested comparison. */
 export interface Compared {
   readonly runs: readonly WalletRun[];
   /**
-   * The wallets known before that it says nothing of, by their latest comparison: their rail, or our topics, did not tell.
-   * Those of rails that are not configured any more are not among them.
+   * Known wallets that were not compared, with their latest comparison: their rail or our own topics did not answer.
+   * Wallets of rails that are no longer configured are left out.
    */
   readonly notCompared: readonly WalletRun[];
 }
 
-/** What operators ask the reconciler as a whole. */
+/** The operators' actions on the reconciler as a whole. */
 export interface Reconciling {
   readonly status: () => Promise<ReconciliationStatus>;
   /** The latest comparison of every wallet. */
@@ -100,7 +100,7 @@ export interface Reconciling {
   readonly compare: () => Promise<Compared>;
 }
 
-/** A comparison looks up to three times, and waits for our own topics each time. */
+/** A comparison makes up to three attempts, and each waits for our own topics. */
 const COMPARE_TIMEOUT_MS = 120_000;
 
 /** Builds {@link Reconciling}. */

@@ -4,7 +4,7 @@ import { CliError } from './errors.ts';
 import type { Ask } from './operations.ts';
 import type { CliPorts } from './ports.ts';
 
-/** By name, in decimal text: a wallet has `available` and `held`, any other account `balance`. */
+/** Sums by name, as decimal strings: a wallet has `available` and `held`, any other account `balance`. */
 const sums = z.record(z.string(), z.string());
 
 const item = z.object({
@@ -15,9 +15,9 @@ const item = z.object({
   causationId: z.string(),
   debit: z.string(),
   credit: z.string(),
-  /** What the entry moved, signed. */
+  /** The change by the entry, signed. */
   amount: sums,
-  /** What it left. */
+  /** The balance after the entry. */
   balance: sums,
 });
 
@@ -26,7 +26,7 @@ const page = z.object({
   currency: z.string(),
   from: z.string(),
   to: z.string(),
-  /** Whether no entry of this time can come any more. */
+  /** Whether no further entry of this period can come. */
   final: z.boolean(),
   opening: sums,
   closing: sums,
@@ -52,7 +52,10 @@ const READINGS_MAX = 3;
 
 type Query = Parameters<Statements['of']>[0];
 
-/** Builds {@link Statements}; one whose entries don't lead from its opening to its closing balance is read again. */
+/**
+ * Builds {@link Statements}. A statement whose entries don't lead from its opening to its closing balance is read
+ * again.
+ */
 export function createStatements(ports: Pick<CliPorts, 'progress'>, ask: Ask): Statements {
   return {
     of: async (query) => {
@@ -71,7 +74,7 @@ export function createStatements(ports: Pick<CliPorts, 'progress'>, ask: Ask): S
   };
 }
 
-/** Reads all pages: the balances are those of the last, and it is final only if every page was. */
+/** Reads all pages: the balances are those of the last page, and the statement is final only if every page was. */
 async function readPages(
   ports: Pick<CliPorts, 'progress'>,
   ask: Ask,
@@ -99,7 +102,7 @@ async function readPages(
   }
 }
 
-/** Whether every balance is the opening one and what the entries moved. */
+/** Whether every closing balance is the opening one plus the entries' changes. */
 function addsUp({ opening, closing, items, currency }: Statement): boolean {
   const minorOf = (text = '0'): bigint | undefined => {
     const amount = parseAmount(text, currency);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CallbackView } from './callbacks.ts';
 
-/** How many between the one before and this one its service no longer has. */
+/** How many items between the one before and this one the service has dropped. */
 const notKept = z.number();
 
 const step = z.object({
@@ -12,7 +12,7 @@ const step = z.object({
   notKept,
 });
 
-/** A gateway's record of a payment, as operators may see it. */
+/** A gateway's record of a payment, as shown to operators. */
 export const payment = z.object({
   kind: z.enum(['payout', 'collection']),
   reference: z.string(),
@@ -56,7 +56,7 @@ export const reconciliation = z.object({
 /** A break in a list. */
 export const listedBreak = z.object({ id: z.string() });
 
-/** A break with what people did about it; what they wrote is left out. */
+/** A break with people's actions on it; the texts they wrote are left out. */
 export const breakHistory = z.object({
   id: z.string(),
   kind: z.string(),
@@ -103,7 +103,7 @@ export type DeliveryLog = z.output<typeof delivery> & {
   readonly attempts: readonly z.output<typeof webhookAttempt>[];
 };
 
-/** Everything that the services told of one payment. */
+/** The services' answers about one payment. */
 export interface TimelineSources {
   readonly payment: PaymentView | null;
   readonly callbacks: readonly CallbackView[];
@@ -113,6 +113,6 @@ export interface TimelineSources {
   readonly deliveries: readonly DeliveryLog[];
   /** The services that gave no answer, and why. */
   readonly missing: readonly { readonly service: string; readonly why: string }[];
-  /** What there is more of than was read. */
+  /** The lists that have more items than were read. */
   readonly cut: readonly string[];
 }

@@ -1,9 +1,9 @@
 import type { PaymentView } from './timeline-sources.ts';
 
-/** A time of the fixtures: so many milliseconds after their beginning. */
+/** A time of the fixtures, by milliseconds from their start. */
 export const at = (ms: number) => new Date(Date.UTC(2026, 0, 2) + ms).toISOString();
 
-/** A payout that was unclear, sent again, and completed by what the rail said to a poll. */
+/** A payout that was unclear, sent again, and completed by the rail's answer to a poll. */
 export const payout: PaymentView = {
   kind: 'payout',
   reference: 'po-1',
@@ -39,7 +39,7 @@ export const payout: PaymentView = {
   ],
 };
 
-/** What the rail's callback claims of it. */
+/** The claims of the rail's callback about it. */
 export const callback = {
   id: 'cb-1',
   rail: 'upstream',
@@ -57,7 +57,7 @@ export const callback = {
   receivedAt: at(80),
 };
 
-/** What the reconciler has seen of it. */
+/** What the reconciler knows of it. */
 export const seen = {
   status: 'completed',
   polls: 1,
@@ -82,10 +82,10 @@ const entry = (kind: string, ms: number) => ({
   currency: 'GHS',
 });
 
-/** What the ledger booked for it. */
+/** The ledger's entries for it. */
 export const entries = [entry('capture', 110), entry('hold', 20)];
 
-/** The webhook that tells of it. */
+/** The webhook about it. */
 export const delivery = {
   id: 'wh-1',
   reference: 'po-1',
@@ -96,7 +96,7 @@ export const delivery = {
   dueAt: null,
 };
 
-/** Its attempts: the merchant was away at first. */
+/** The webhook's attempts: the merchant was unreachable at first. */
 export const webhookAttempts = [
   { at: at(120), error: 'timeout', durationMs: 10 },
   { at: at(130), status: 200, durationMs: 4 },

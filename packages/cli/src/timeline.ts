@@ -8,9 +8,9 @@ import type {
   TimelineSources,
 } from './timeline-sources.ts';
 
-/** One thing that is known of a payment, as one service tells it. */
+/** One line of a payment's timeline, from one service. */
 export interface TimelineLine {
-  /** By the clock of the service; ISO 8601. */
+  /** By the service's clock; ISO 8601. */
   readonly at: string;
   readonly service: string;
   readonly what: string;
@@ -18,8 +18,8 @@ export interface TimelineLine {
 }
 
 /**
- * Where a line stands among those of the same time: in the order in which a payment goes through the services. Lines of
- * one place stay in the order in which their service told them.
+ * The order of lines with the same time: the order in which a payment passes through the services. Lines of the same
+ * service and kind keep the service's order.
  */
 const places = [
   'accepted',
@@ -43,7 +43,10 @@ interface PlacedLine extends TimelineLine {
 
 const ENDS: ReadonlySet<string> = new Set(['completed', 'failed', 'reversed']);
 
-/** Everything known of a payment in one list, the oldest first; equal times stand in the order of the flow. */
+/**
+ * Merges everything known about a payment into one list, the oldest first; lines with the same time are in the order of
+ * the flow.
+ */
 export function mergeTimeline(sources: Omit<TimelineSources, 'missing' | 'cut'>): readonly TimelineLine[] {
   const { payment, callbacks, reconciliation, breaks, entries, deliveries } = sources;
   const lines: readonly PlacedLine[] = [
@@ -62,7 +65,7 @@ function byTimeAndPlace(one: PlacedLine, other: PlacedLine): number {
   return later === 0 ? places.indexOf(one.place) - places.indexOf(other.place) : later;
 }
 
-/** The request, the attempts at the rail, and what became of each. */
+/** The request, the attempts at the rail, and their outcomes. */
 function linesOfPayment(payment: PaymentView): readonly PlacedLine[] {
   const service = payment.kind === 'payout' ? 'payout-gateway' : 'collection-gateway';
   const { amount, currency, fee, merchantId, merchantReference, rail } = payment;
@@ -93,7 +96,7 @@ function linesOfPayment(payment: PaymentView): readonly PlacedLine[] {
   }
 }
 
-/** A line, and before it one that tells of those that are not kept. */
+/** A line, preceded by one that counts the dropped items before it. */
 function withGap(line: PlacedLine, notKept: number): readonly PlacedLine[] {
   if (notKept === 0) return [line];
   const { at, service, place } = line;
@@ -107,7 +110,7 @@ interface Attempt {
   readonly isAnswered: boolean;
 }
 
-/** Every attempt that a step tells of, and the newest, which may have no step yet. */
+/** Every attempt that a step mentions, and the newest, which may have no step yet. */
 function attemptsOf({ steps, attempts, attemptedAt }: PaymentView): readonly Attempt[] {
   const known = new Map<number, Attempt>();
   for (const { attempt: number, claimedAt } of steps) {
@@ -152,7 +155,7 @@ function linesOfReconciler({
   return withGap({ at, service: 'reconciler', what, detail: `${detail}${repeated}`, place }, notKept);
 }
 
-/** What people did with a break; what the reconciler itself did stands in its own timeline. */
+/** People's actions on a break; the reconciler's own are in its timeline. */
 function linesOfBreak({ kind, history }: BreakHistory): readonly PlacedLine[] {
   return history.flatMap(({ at, what, by }) =>
     by === null

@@ -7,7 +7,7 @@ const ok = (body: unknown) => ({ status: 200, body });
 const page = (items: readonly unknown[], next: string | null = null) => ok({ items, next });
 const unknown = { status: 404, body: { code: 'not_found', message: 'nothing here' } };
 
-/** A break of which one thing was done by a person; what was written stays with the break. */
+/** A break on which a person has acted; the text they wrote is not shown. */
 const stuck = {
   id: 'po-1/payment.stuck',
   kind: 'payment.stuck',
@@ -18,7 +18,7 @@ const stuck = {
   ],
 };
 
-/** The answers of an installation in which every service knows the payout; some of them can be replaced. */
+/** The answers of an installation in which every service knows the payout; tests replace some of them. */
 const answers = {
   'http://payouts/payments?reference=po-1': () => ok(payout),
   'http://payouts/payments?reference=order-1&merchant=demo': () => ok(payout),

@@ -17,16 +17,16 @@ import {
   webhookAttempt,
 } from './timeline-sources.ts';
 
-/** Everything known of one payment, and what could not be learnt. */
+/** Everything known about one payment, and what could not be read. */
 export interface Timeline extends Omit<TimelineSources, 'callbacks' | 'entries' | 'deliveries'> {
-  /** Ours. */
+  /** Our reference. */
   readonly reference: string;
   readonly lines: readonly TimelineLine[];
 }
 
 /** The timelines of payments, put together from what each service shows to operators (ADR 32). */
 export interface Timelines {
-  /** By our reference, or by a merchant and its reference; refuses where nobody knows anything. */
+  /** By our reference, or by a merchant and its reference; fails if no service knows the payment. */
   readonly of: (query: {
     readonly reference: string;
     readonly merchantId: string | undefined;
@@ -47,7 +47,7 @@ const serviceNames: Readonly<Record<ServiceAddress, string>> = {
   webhookDispatcherUrl: 'webhook-dispatcher',
 };
 
-/** The pages that are read of a list: a flood of callbacks must not hold an operator up. */
+/** How many pages of a list are read: a flood of callbacks must not delay an operator. */
 const PAGES_MAX = 5;
 const DELIVERIES_MAX = 20;
 const BREAKS_MAX = 20;
@@ -81,9 +81,9 @@ export function createTimelines(ask: Ask): Timelines {
   };
 }
 
-/** What could not be learnt while a timeline is put together. */
+/** Records what could not be read for a timeline. */
 interface Gaps {
-  /** The answer; nothing where the service knows nothing, or can't be asked, which is noted. */
+  /** The answer; undefined if the service knows nothing, or if it can't be asked, which is recorded. */
   readonly try: <Value>(service: ServiceAddress, asking: () => Promise<Value>) => Promise<Value | undefined>;
   readonly cutShort: (what: string) => void;
   readonly known: () => Pick<TimelineSources, 'missing' | 'cut'>;
@@ -111,13 +111,13 @@ function openGaps(): Gaps {
   };
 }
 
-/** The record of a payment by our reference, which tells which gateway has it. */
+/** The record of a payment by our reference; the reference shows which gateway has it. */
 async function findByOurs(ask: Ask, gaps: Gaps, reference: string): Promise<PaymentView | null> {
   const service = reference.startsWith('co-') ? gateways.collection : gateways.payout;
   return (await readPayment(ask, gaps, service, { reference })) ?? null;
 }
 
-/** The record by the merchant's reference; the same may be both a payout's and a collection's. */
+/** The record by the merchant's reference, which may name a payout and a collection. */
 async function findByMerchant(
   ask: Ask,
   gaps: Gaps,
@@ -150,7 +150,7 @@ function readPayment(
   return gaps.try(service, () => ask(payment, { service, path }));
 }
 
-/** What everybody but the gateway knows, all asked at once. */
+/** The answers of all services except the gateway, asked at once. */
 async function readRest(ask: Ask, gaps: Gaps, reference: string) {
   const about = `reference=${encodeURIComponent(reference)}`;
   const pages = <Item extends z.ZodType>(service: ServiceAddress, what: string, item: Item, by: string) =>
@@ -173,7 +173,7 @@ async function readRest(ask: Ask, gaps: Gaps, reference: string) {
   };
 }
 
-/** Follows the pages of a list up to a bound, which is noted. */
+/** Follows the pages of a list up to a limit; reaching it is recorded. */
 async function readPages<Item extends z.ZodType>(
   ask: Ask,
   gaps: Gaps,
@@ -182,7 +182,7 @@ async function readPages<Item extends z.ZodType>(
     readonly what: string;
     readonly item: Item;
     readonly path: string;
-    /** The query parameter that takes the next page. */
+    /** The query parameter that takes the cursor of the next page. */
     readonly by: string;
   },
 ): Promise<readonly z.output<Item>[]> {
@@ -202,7 +202,7 @@ async function readPages<Item extends z.ZodType>(
   return items;
 }
 
-/** What was done about each break. */
+/** The history of each break. */
 async function readHistories(
   ask: Ask,
   gaps: Gaps,
@@ -217,7 +217,7 @@ async function readHistories(
   return (await Promise.all(read)).filter((one) => one !== undefined);
 }
 
-/** The attempts of each webhook; of other payments that another merchant calls like this one there are none. */
+/** The attempts of each webhook; webhooks of other merchants' payments with the same reference are left out. */
 async function readAttempts(
   ask: Ask,
   gaps: Gaps,

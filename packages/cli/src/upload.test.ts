@@ -14,7 +14,7 @@ afterEach(async () => {
 
 const content = 'x'.repeat(10_000_000);
 
-/** A service, and a file of 10 MB that is sent to it. */
+/** A service, and a file of 10 MB to send to it. */
 async function serve(listener: RequestListener) {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -57,7 +57,7 @@ it('sends a file under its digest, and tells how far it is', async () => {
 
 it('takes an answer that comes before the file is sent, and sends no more', async () => {
   const { request, seen } = await serve((received, response) => {
-    // As our services do: what still comes is let go by.
+    // As our services do: the rest of the request is read and discarded.
     setImmediate(() => received.resume());
     response.writeHead(400);
     response.end('{"code":"invalid","message":"no"}');

@@ -6,14 +6,14 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { CliError } from './errors.ts';
 import type { OperationsAnswer, OperationsUpload } from './ports.ts';
 
-/** Longer than any dry run takes: its answer comes after the matching. */
+/** Longer than any dry run takes, because the answer comes after the matching. */
 const ANSWER_TIMEOUT_MS = 3_600_000;
 const PIECE_BYTES = 262_144;
 
 /**
- * Sends a file as it is read, never whole in memory, after its digest.
+ * Computes a file's digest, then streams the file.
  *
- * A service that knows the file already answers before it has come: then nothing more is sent.
+ * A service that knows the file already answers before it was sent; the rest is then not sent.
  */
 export const uploadHttp: OperationsUpload = async ({ urlOf, token, file, progress }) => {
   const unreadable = () => {
@@ -30,7 +30,7 @@ export const uploadHttp: OperationsUpload = async ({ urlOf, token, file, progres
   const url = new URL(urlOf(hash.digest('hex')));
   const isSecure = url.protocol === 'https:';
   const send = isSecure ? requestHttps : requestHttp;
-  // Kept open: a service that closes at once behind an early answer would take the answer with it.
+  // Keep-alive: if the service closed the connection right after an early answer, the answer would be lost.
   const agent = isSecure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
   return new Promise<OperationsAnswer>((resolve, reject) => {
     const headers = {

@@ -16,7 +16,7 @@ interface RejectedOptions extends ListOptions {
   readonly reason?: string;
 }
 
-/** Adds `callbacks …`: what rails told us, what of it could not be read, and what was refused. */
+/** Adds `callbacks …`: the rails' callbacks, those that could not be read, and those that were refused. */
 export function addCallbackCommands(program: Command, ports: CliPorts): void {
   const callbacks = program
     .command('callbacks')

@@ -19,8 +19,8 @@ interface ListOptions {
 }
 
 /**
- * Adds `decisions …`: what a customer paid, where the rail's callback names another amount than was asked (ADR 23), and how a
- * payout ended that its rail never ends.
+ * Adds `decisions …`: what a customer paid if the rail's callback names another amount than was asked (ADR 23), and the
+ * outcome of a payout that its rail never ends.
  */
 export function addDecisionCommands(program: Command, ports: CliPorts): void {
   const decisions = program
@@ -154,7 +154,7 @@ function addOutcomeCommand(decisions: Command, ports: CliPorts): void {
   ]);
 }
 
-/** What an outcome brings about once it is approved, which nothing undoes. */
+/** The consequences of an outcome once it is approved; nothing undoes them. */
 const CONSEQUENCES = {
   failed:
     'once approved: its hold is released, the merchant hears FAILED, the rail is not asked again; if the rail pays all the same, that is our loss; an attempt that is newer than the proposal, and may still pay, keeps it open: look again, and propose again',
@@ -162,12 +162,12 @@ const CONSEQUENCES = {
     'once approved: its hold is captured, the merchant hears COMPLETED, the rail is not asked again; if the rail has not paid, the merchant has lost it',
 } as const;
 
-/** Sends a proposal, and says what comes next. */
+/** Sends a proposal and prints the next step. */
 async function sendProposal(
   { ports, operations }: { readonly ports: CliPorts; readonly operations: Operations },
   proposal: Parameters<Operations['decisions']['propose']>[0],
 ): Promise<void> {
-  // Before it is sent: whoever never sees an answer must know what to repeat.
+  // Printed before it is sent: if no answer arrives, people must know the id to repeat it with.
   ports.print(`proposing ${proposal.commandId}\n`);
   const proposed = await operations.decisions.propose(proposal).catch((error: unknown) => {
     throw error instanceof RefusedError
@@ -239,7 +239,7 @@ function summary(decision: DecisionView): string {
   return `${status} ${id}: ${what}, proposed by ${requestedBy}${decided}\n`;
 }
 
-/** What an approval would bring about. */
+/** The consequences of an approval. */
 function previewOf({ outcome, note }: DecisionView): string {
   if (outcome === undefined) return '';
   return `reason: ${note ?? ''}\n${CONSEQUENCES[outcome]}\n`;

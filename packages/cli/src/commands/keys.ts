@@ -6,7 +6,7 @@ import type { CliPorts } from '../ports.ts';
 
 const SHA256_HEX = /^[0-9a-f]{64}$/;
 
-/** Adds `keys …`: the public keys that a merchant is known by. */
+/** Adds `keys …`: a merchant's public keys. */
 export function addKeyCommands(program: Command, ports: CliPorts): void {
   const keys = program.command('keys').description('public keys of merchants');
   const add = keys

@@ -218,7 +218,7 @@ function table(merchants: readonly Merchant[], colours: boolean): string {
   );
 }
 
-/** A merchant as it is printed: its webhook secrets stay where they are. */
+/** A merchant as it is printed: without its webhook secrets. */
 function shown(merchant: Merchant) {
   const { payoutsUrl, collectionsUrl, secrets } = merchant.webhooks;
   return { ...merchant, webhooks: { payoutsUrl, collectionsUrl, secrets: secrets.length } };

@@ -9,7 +9,7 @@ import type { CliPorts } from '../ports.ts';
 const currencyArgument = ['<currency>', 'ISO 4217 code'] as const;
 const amountArgument = ['<amount>', 'in major units, such as 2500.50'] as const;
 
-/** Adds `fund …`, `withdraw …`, `adjust` and `suspense`: orders to the ledger, by two operators (ADR 17). */
+/** Adds `fund …`, `withdraw …`, `adjust` and `suspense`: orders to the ledger by two operators (ADR 17). */
 export function addMoneyCommands(program: Command, ports: CliPorts): void {
   const fund = program.command('fund').description('puts treasury money into a wallet or a float');
   addTreasuryCommands(fund, ports, {
@@ -166,7 +166,7 @@ function addSuspenseCommand(program: Command, ports: CliPorts): void {
   ]);
 }
 
-/** The ledger knows wallets by their entries alone: it would move the money of a mistyped merchant. */
+/** The ledger only knows wallets that have entries, so it would accept an order for a mistyped merchant. */
 export async function requireWallet(
   context: CommandContext,
   merchantId: string,

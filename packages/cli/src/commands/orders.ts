@@ -15,7 +15,7 @@ interface ListOptions {
   readonly json?: boolean;
 }
 
-/** Adds `orders …`: what operators ordered of the ledger, and the decision of the second one (ADR 17). */
+/** Adds `orders …`: the operators' orders to the ledger, and the second operator's decisions (ADR 17). */
 export function addOrderCommands(program: Command, ports: CliPorts): void {
   const orders = program.command('orders').description('orders of money, and who approves them');
   addListCommand(orders, ports);
@@ -123,7 +123,7 @@ function table(orders: readonly OrderView[], colours: boolean): string {
   );
 }
 
-/** Whether the account that the order is of has less afterwards. */
+/** Whether the order lowers the balance of its account. */
 function takesAway({ kind, direction }: OrderView): boolean {
   return kind.startsWith('withdraw') || direction === 'debit' || direction === 'shortage';
 }

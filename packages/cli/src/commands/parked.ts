@@ -10,7 +10,7 @@ import { cellText, formatJson, formatTable } from '../print.ts';
 
 const REASON_LENGTH_MAX = 200;
 const ID = 'its id: <service>/<topic>/<partition>/<offset>';
-/** How many are replayed by one call; for more, call again. */
+/** How many messages one call replays; for more, repeat the call. */
 const REPLAYED_MAX = 1_000;
 
 /** Adds `parked …`: messages that services could not apply, replayed by one operator or discarded by two (ADR 39). */
@@ -115,7 +115,7 @@ interface ReplayOptions {
   readonly topic?: string;
 }
 
-/** What is to be replayed, in the order in which its topics have it. */
+/** The ids of the messages to replay, in the order of their topics. */
 async function idsOf(
   { operations }: CommandContext,
   id: string | undefined,
@@ -149,7 +149,7 @@ async function replayOne(
   try {
     return { ok: true, line: `${(await operations.parked.replay(id)).state} ${id}\n` };
   } catch (error) {
-    // Another refusal is of the caller, or of what was asked: the next would get it too.
+    // Any other refusal concerns the caller or the request, and all further messages would get it too.
     if (!(error instanceof RefusedError) || error.code !== 'replay_failed') throw error;
     return { ok: false, line: `failed ${id}: ${error.message}\n` };
   }
@@ -221,7 +221,7 @@ function table(items: readonly ParkedView[], colours: boolean): string {
   );
 }
 
-/** What operators did last. */
+/** The operators' latest action. */
 function latest({ state, lastReplay, discard }: ParkedView): string {
   if (state === 'replayed') return `replayed by ${lastReplay?.by ?? '?'}`;
   if (discard?.status === 'approved')

@@ -4,7 +4,7 @@ import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 
-/** Adds `prepare`: what must exist before the first service starts. */
+/** Adds `prepare`: creates what must exist before the first service starts. */
 export function addPrepareCommand(program: Command, ports: CliPorts): void {
   const prepare = program
     .command('prepare')

@@ -21,7 +21,7 @@ interface RealignOptions {
   readonly reject?: boolean;
 }
 
-/** Adds `realign`: shows where services stand in their topics, and starts partitions that are stopped (ADR 43). */
+/** Adds `realign`: shows the positions of services in their topics, and starts stopped partitions (ADR 43). */
 export function addRealignCommand(program: Command, ports: CliPorts): void {
   const realign = program
     .command('realign')

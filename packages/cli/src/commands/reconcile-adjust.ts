@@ -10,7 +10,7 @@ import type { OrderView } from '../orders.ts';
 import type { CliPorts } from '../ports.ts';
 import { requireWallet } from './money.ts';
 
-/** What the ledger takes as the reason of an order. */
+/** The longest reason that the ledger accepts for an order. */
 const REASON_LENGTH_MAX = 200;
 
 interface AdjustOptions {
@@ -23,7 +23,7 @@ interface AdjustOptions {
   readonly dryRun?: boolean;
 }
 
-/** Adds `breaks adjust`: an order to the ledger that mends what a break found, by two operators (ADR 31). */
+/** Adds `breaks adjust`: an order to the ledger that corrects a break's difference, by two operators ( ADR 31). */
 export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
   const adjust = breaks
     .command('adjust')
@@ -57,7 +57,7 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
       };
       if (!options.dryRun) {
         if (options.approve) requireAddress(context.addresses, 'approverToken');
-        // Noted first: an order of which no break knows would move money that nobody waits for.
+        // The break notes the order first: an order that no break knows would move money without anybody expecting it.
         const body = {
           ...wish.account,
           commandId,
@@ -68,7 +68,7 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
         await known.change(id, { verb: 'adjustment', body });
       }
       await placeOrder(context, wish, order, 'repeat the same call').catch(async (error: unknown) => {
-        // What the ledger can't take at all was never ordered, so nothing waits for it.
+        // If the ledger refused the order itself, nothing was ordered and nothing waits for it.
         if (error instanceof RefusedError && wasNeverOrdered(error)) {
           await known.change(id, { verb: 'withdraw', body: { commandId } });
         }
@@ -81,7 +81,7 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
   ]);
 }
 
-/** Any other conflict may be with the very order that is repeated here. */
+/** Any other conflict may be with this same order, sent before. */
 function wasNeverOrdered({ status, code }: RefusedError): boolean {
   return status === 400 || status === 404 || code.startsWith('unknown_');
 }
@@ -111,7 +111,7 @@ async function wishOf(
   return { amount, wish: { kind: 'suspense', account: { rail }, ...money, direction } };
 }
 
-/** The id of the order: that of the same one that waits already, so that repeating orders nothing twice. */
+/** The id of the order: if the same order waits already, its id, so that a repetition orders nothing twice. */
 function commandIdOf(found: BreakView, wish: OrderWish, amount: SignedAmount): string {
   if (found.status === 'resolved') throw new CliError(`${found.id} is resolved: reopen it first`);
   const pending = pendingOf(found);
@@ -142,7 +142,7 @@ function signed({ minor, text }: SignedAmount): string {
   return `${minor < 0n ? '-' : '+'}${text}`;
 }
 
-/** Adds `breaks withdraw`: the end of an adjustment whose order will never be applied. */
+/** Adds `breaks withdraw`: ends an adjustment whose order will never be applied. */
 export function addWithdrawCommand(breaks: Command, ports: CliPorts): void {
   const withdraw = breaks
     .command('withdraw')
@@ -175,7 +175,7 @@ export function addWithdrawCommand(breaks: Command, ports: CliPorts): void {
   ]);
 }
 
-/** Why the order may yet move money, or has; nothing where it never will. */
+/** Why the order may still move money, or has; undefined if it never will. */
 function whyAlive({ commandId, status, expiresAt }: OrderView, nowMs: number): string | undefined {
   switch (status) {
     case 'rejected':

@@ -11,7 +11,7 @@ import { addAdjustCommand, addWithdrawCommand } from './reconcile-adjust.ts';
 
 const TEXT_LENGTH_MAX = 500;
 
-/** Adds `breaks …`: what differs somewhere, and what people make of it (ADR 31). */
+/** Adds `breaks …`: discrepancies, and what people do with them (ADR 31). */
 export function addBreakCommands(reconcile: Command, ports: CliPorts): void {
   const breaks = reconcile
     .command('breaks')

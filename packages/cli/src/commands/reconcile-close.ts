@@ -31,7 +31,7 @@ const LOOK_MS = 1_000;
 /** How many payments of each result are printed. */
 const SHOWN = 20;
 
-/** Adds `reconcile close`: every payment that ended in a day, asked for again at its rail and matched (ADR 29). */
+/** Adds `reconcile close`: looks up every payment that ended in a day again at its rail and matches it (ADR 29). */
 export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
   const close = reconcile
     .command('close')
@@ -88,7 +88,7 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
   );
 }
 
-/** What is said of a file that nothing is written to would be passed over. */
+/** Options of a file are refused if nothing is written to it, because they would be ignored. */
 function checkFile({ dryRun, export: file, format }: CloseOptions): void {
   if (dryRun && file !== undefined)
     throw new CliError('--export: a dry run leaves nothing to export: leave out one of the two');
@@ -96,7 +96,7 @@ function checkFile({ dryRun, export: file, format }: CloseOptions): void {
     throw new CliError('--format: it is that of a file: name one with --export, or leave it out');
 }
 
-/** How many payments people look at. */
+/** The number of payments that people must look at. */
 function unmatchedOf({ results }: Pick<CloseView, 'results'>): number {
   return openResults.reduce((sum, result) => sum + (results?.[result] ?? 0), 0);
 }
@@ -142,7 +142,7 @@ async function write(closes: Closes, close: CloseView, options: CloseOptions, fi
   await closes.export(close.id, format, file);
 }
 
-/** The first payments of each result that people look at. */
+/** The first payments of each result that people must look at. */
 async function openRecords(closes: Closes, { id, results }: CloseView): Promise<readonly CloseRecordView[]> {
   const found: CloseRecordView[] = [];
   for (const result of openResults) {
@@ -214,7 +214,7 @@ function table(close: CloseView, records: readonly CloseRecordView[], colours: b
   return `${text}${more}`;
 }
 
-/** The first field in which the two differ: what each has, and theirs minus ours. */
+/** The first field in which the two differ: both values, and theirs minus ours. */
 function differenceOf({ ours, theirs, differences, currency }: CloseRecordView): readonly (string | null)[] {
   const [first] = differences;
   if (!first) return [null, ours.status, theirs.status, null];

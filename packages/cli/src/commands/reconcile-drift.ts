@@ -31,7 +31,7 @@ export const SIGNS =
 const REMOVED =
   '\nremoved: the rail is no longer in RAILS of the reconciler, so its wallet is not compared any more; shown is what was found last\n';
 
-/** Comparisons of wallets as a table; below it what nothing explains yet, with its candidates. */
+/** Comparisons of wallets as a table, and below it the unexplained amounts with their candidates. */
 export function describeRuns(
   runs: readonly WalletRun[],
   colours: boolean,

@@ -35,7 +35,7 @@ const MAPPING = `
 A mapping names the columns of the rail's file; the README of the reconciler, "Statements", tells every field:
   { "columns": { "reference": "Our Ref", "amount": "Amount", "time": "Time" }, "time": { "format": "ISO" }, "holds": "payouts" }`;
 
-/** Adds `reconcile match`: a rail's statement, each line of it held against our payments (ADR 30). */
+/** Adds `reconcile match`: compares each line of a rail's statement with our payments ( ADR 30). */
 export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
   const match = reconcile
     .command('match')
@@ -110,7 +110,7 @@ async function wishOf(file: string, options: MatchOptions): Promise<StatementWis
   };
 }
 
-/** A mapping from its file, as short as it can be written; what is no file is the name of one. */
+/** A mapping from its file, as compact JSON; if there is no such file, the text is the name of a stored mapping. */
 async function readMapping(given: string): Promise<string> {
   const text = await readFile(given, 'utf8').catch(() => undefined);
   if (text === undefined) {

@@ -7,7 +7,7 @@ import { formatJson } from '../print.ts';
 import type { Compared } from '../reconciling.ts';
 import { describeRuns, SIGNS } from './reconcile-drift.ts';
 
-/** Adds `run`: a comparison of every wallet now (ADR 28). */
+/** Adds `run`: compares every wallet now (ADR 28). */
 export function addRunCommand(reconcile: Command, ports: CliPorts): void {
   const run = reconcile
     .command('run')

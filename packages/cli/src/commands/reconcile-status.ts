@@ -8,12 +8,12 @@ import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
 import type { ReconciliationStatus } from '../reconciling.ts';
 
-/** Where the reconciler stops counting due polls. */
+/** The number at which the reconciler stops counting due polls. */
 const DUE_COUNT_MAX = 10_000;
-/** Where the parked messages of a service are no longer counted. */
+/** The number at which a service's parked messages are no longer counted. */
 const PARKED_COUNT_MAX = 1_000;
 
-/** Adds `status`: the first look of whoever is called. */
+/** Adds `status`: the overview that people on call need first . */
 export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
   const status = reconcile
     .command('status')
@@ -90,7 +90,7 @@ function describe(found: ReconciliationStatus, colours: boolean): string {
     .join('\n');
 }
 
-/** When everything was last looked at as a whole. */
+/** When the last complete comparisons and audits ran. */
 function describeRuns(
   { comparison, coverage, close, caughtUp }: ReconciliationStatus,
   since: (at: string | null) => string | null,
@@ -112,12 +112,12 @@ function describeRuns(
     .join('');
 }
 
-/** Wallets that may be out of range: what our services know was not all there. */
+/** Wallets that may be out of range: when they were compared, our own services were behind. */
 function suspected(wallets: readonly string[]): string {
   return wallets.length === 0 ? '' : `, suspected: ${wallets.join(', ')}`;
 }
 
-/** What is left of rails that are not configured any more; nothing where there is nothing. */
+/** What is left of rails that are no longer configured; null if nothing is. */
 function describeRemoved({ polls, comparison }: ReconciliationStatus): string | null {
   const rails = (polls ?? []).filter(({ configured }) => !configured).map(({ rail }) => rail);
   const wallets = (comparison?.removed ?? []).map(
@@ -132,7 +132,7 @@ function describeRemoved({ polls, comparison }: ReconciliationStatus): string | 
   return lines.length === 0 ? null : lines.map((line) => `removed    ${line}\n`).join('');
 }
 
-/** How many messages wait at each service that answered, and which did not answer. */
+/** How many messages wait at each service that answered, and the services that did not answer. */
 function countParked({ items, missing }: ParkedList) {
   const untold = missing.map(({ service }) => service);
   const counts = consumingServices
@@ -168,7 +168,7 @@ const units = [
   [1, 's'],
 ] as const;
 
-/** A span in its two largest units, such as `3 h 20 min`. */
+/** A duration in its two largest units, such as `3 h 20 min`. */
 function age(spanMs: number): string {
   let restS = Math.max(0, Math.floor(spanMs / 1_000));
   const parts: string[] = [];

@@ -5,7 +5,7 @@ import { withExamples } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
 
-/** Adds `balance`: what the ledger knows of a merchant's wallets. */
+/** Adds `balance`: the balances of a merchant's wallets in the ledger. */
 export function addBalanceCommand(program: Command, ports: CliPorts): void {
   const balance = program
     .command('balance')

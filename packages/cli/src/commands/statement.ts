@@ -44,7 +44,10 @@ export function addStatementCommand(program: Command, ports: CliPorts): void {
   ]);
 }
 
-/** From the beginning of the first day, or the time, until the end of the last day, or the time: `to` is not in it. */
+/**
+ * From the start of the first day, or the first time, to the end of the last day, or the last time; `to` itself is
+ * excluded.
+ */
 function periodOf(options: StatementOptions, nowMs: number): { readonly from: Date; readonly to: Date } {
   const today = new Date(nowMs - (nowMs % DAY_MS)).toISOString().slice(0, 10);
   const fromText = options.from ?? today;
@@ -81,7 +84,10 @@ function format(statement: Statement, as: StatementOptions['format'], colours: b
   }
 }
 
-/** The statement as rows: the balance before, the entries with what each moved and left, the balance after. */
+/**
+ * The statement as rows: the opening balance, each entry with its amounts and the balance after it, the closing
+ * balance.
+ */
 function grid({ opening, closing, items, from, to, currency }: Statement) {
   const names = Object.keys(opening);
   const left = names.map((name) => name.toUpperCase());

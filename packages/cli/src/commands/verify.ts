@@ -21,7 +21,7 @@ interface VerifyOptions {
 const BAR_CELLS = 24;
 const seconds = new Intl.NumberFormat('en-GB', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
-/** Adds `ledger verify`: the audit of everything that is stored, from the first entry on (ADR 18). */
+/** Adds `ledger verify`: audits everything that is stored, from the first entry on (ADR 18). */
 export function addVerifyCommand(program: Command, ports: CliPorts): void {
   const verify = program
     .command('ledger')
@@ -79,7 +79,7 @@ const earlierReport = z.object({
   ),
 });
 
-/** What an earlier report told of the chains. */
+/** The heads of the chains in an earlier report. */
 async function readHeads(path: string): Promise<readonly Head[]> {
   const text = await readFile(path, 'utf8').catch(() => {
     throw new CliError(`--since: ${path} can't be read`);
