@@ -1,6 +1,6 @@
 import { parseJson } from '@pesewa/contracts';
 
-/** An answer over HTTP: its status, its headers and its JSON body, numbers as their own text. */
+/** An HTTP answer: its status, its headers and its JSON body, with numbers as their own text. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -8,14 +8,14 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** An answer 5xx or 429 that says nothing else: what became of the request is not known. */
+/** An answer 5xx or 429 without further meaning: the outcome of the request is unknown. */
 export class ServerError extends Error {
   override readonly name = 'ServerError';
 }
 
 const TIMEOUT_MS = 20_000;
 
-/** Sends one request and reads the whole answer; rejects where there is none. */
+/** Sends one request and reads the whole answer; rejects if there is none. */
 export async function exchange(
   url: string,
   request: {

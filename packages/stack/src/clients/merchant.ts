@@ -9,20 +9,20 @@ import { formatAmount, parseAmount } from '@pesewa/kernel';
 import type { z } from 'zod';
 import { type Answer, exchange, postJson, ServerError } from './http.ts';
 
-/** A payout in a few words; the rest is filled in. */
+/** The fields of a payout that a caller chooses; the others are filled in. */
 export interface PayoutWish {
   readonly reference: string;
   /** Decimal text, written into the body as a JSON number. */
   readonly amount: string;
   readonly currency?: string;
   readonly country?: string;
-  /** One of the currency's processors unless told otherwise. */
+  /** By default one of the currency's processors. */
   readonly bankCode?: string;
   /** Its last four digits choose the simulator's behaviour (contract 10.18). */
   readonly accountNumber: string;
 }
 
-/** A collection in a few words; the rest is filled in. */
+/** The fields of a collection that a caller chooses; the others are filled in. */
 export interface CollectionWish {
   readonly reference: string;
   readonly amount: string;
@@ -37,7 +37,7 @@ const submission = payoutEnvelope.extend({ responseData: payoutRecord.optional()
 /** A payout API answer, read by its schema. */
 export type PayoutAnswer = z.output<typeof submission> & { readonly httpStatus: number };
 
-/** A merchant's side of the two APIs. */
+/** A merchant's client of the two APIs. */
 export interface MerchantClient {
   readonly requestPayout: (wish: PayoutWish) => Promise<PayoutAnswer>;
   /** Submits payouts in the currency of the first one as one batch, all or nothing. */
@@ -53,7 +53,7 @@ export interface MerchantClient {
   ) => Promise<{ readonly responseCode: string; readonly responseMessage: string }>;
 }
 
-/** A processor of each currency that the simulator lists as active. */
+/** A processor of each currency, which the simulator lists as active. */
 export const bankCodes: Readonly<Record<string, string>> = {
   GMD: 'GMTRB',
   GHS: '300304',
@@ -119,7 +119,7 @@ function totalOf(wishes: readonly PayoutWish[], currency: string): string {
   return formatAmount(minor, currency);
 }
 
-/** The body of a collection wish, with the customer's OTP where one is given. */
+/** The body of a collection, with the customer's OTP if one is given. */
 export function collectionBody(wish: CollectionWish, otpCode?: string): string {
   const needsType = wish.country === 'GH' || wish.country === 'KE';
   return JSON.stringify({
@@ -151,11 +151,11 @@ function collectionHeaders(publicKey: string, module: string): Record<string, st
   return { 'x-business': base64(publicKey), 'x-app': 'api', 'x-module': base64(module) };
 }
 
-/** The body of an answer; a 5xx need not have the form of the others (contract 7). */
+/** The body of an answer; a 5xx may have a different form (contract 7). */
 function read<Schema extends z.ZodType>(schema: Schema, { status, body }: Answer): z.output<Schema> {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
-  // The form of the refusals of check-status says nothing about the collection, only to ask later (429) or again (5xx).
+  // A refusal of check-status says nothing about the collection; it only asks to try later (429) or again (5xx).
   throw status >= 500 || status === 429 ? new ServerError(`the answer is ${status}`) : parsed.error;
 }
 

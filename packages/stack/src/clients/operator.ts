@@ -10,7 +10,7 @@ export const walletView = z.object({
   held: z.string(),
 });
 
-/** A drift as the reconciler measured it; amounts are decimal text, the drift signed. */
+/** A measured drift of the reconciler; amounts are decimal strings, the drift is signed. */
 export const driftView = z.object({
   rail: z.string(),
   currency: z.string(),
@@ -24,7 +24,7 @@ const page = <Item extends z.ZodType>(item: Item) =>
   z.object({ items: z.array(item), next: z.string().nullable() });
 const anyItem = z.record(z.string(), z.unknown());
 
-/** What two operators order of the ledger: the path of its kind, and its fields. */
+/** An order of two operators to the ledger: the path of its kind, and its fields. */
 export interface LedgerOrder {
   readonly kind: 'fund' | 'fund-float' | 'withdraw' | 'withdraw-float' | 'adjust' | 'suspense';
   readonly commandId: string;

@@ -28,13 +28,13 @@ const receivedView = z.object({
 
 const walletsView = z.object({ wallets: z.array(z.object({ currency: z.string(), balance: z.string() })) });
 
-/** What the simulator really did with a reference. */
+/** What the simulator really did with a payment. */
 export type JournalEntry = z.output<typeof journalView>['entries'][number];
 
-/** A webhook as it reached the merchant's endpoint. */
+/** A webhook as the merchant's endpoint received it. */
 export type ReceivedWebhook = z.output<typeof receivedView>['webhooks'][number];
 
-/** The faults that the simulator can be told to show; null puts the default back. */
+/** The faults that the simulator can be set to; null restores the default. */
 export interface Faults {
   readonly callbacks?: boolean | null;
   readonly outage?: boolean | null;

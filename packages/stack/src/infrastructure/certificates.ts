@@ -7,9 +7,9 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** An authority of one test, and what it signs. */
+/** A certificate authority of one test. */
 export interface CertificateAuthority {
-  /** Its own certificate in PEM, which clients trust. */
+  /** Its own certificate in PEM, for clients to trust. */
   readonly certificate: string;
   /** Signs a certificate for servers and clients; `hosts` are names or IPv4 addresses. */
   readonly issue: (name: string, hosts?: readonly string[]) => Certificate;
@@ -26,7 +26,7 @@ const tag = {
 } as const;
 const context = (number: number, constructed: boolean): number => 0x80 + number + (constructed ? 0x20 : 0);
 
-/** One element of DER: its tag, the length of what it holds, and that. */
+/** One element of DER: its tag, the length of its content, and the content. */
 function der(kind: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
@@ -47,7 +47,7 @@ const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));
 const nameOf = (commonName: string): Buffer =>
   sequence(der(tag.set, sequence(oid('550403'), der(tag.utf8, Buffer.from(commonName)))));
 
-/** An extension that must be understood where it is critical. */
+/** A certificate extension; a client must understand it if it is critical. */
 function extension(id: string, isCritical: boolean, value: Buffer): Buffer {
   const critical = isCritical ? [Buffer.from('0101ff', 'hex')] : [];
   return sequence(oid(id), ...critical, der(tag.octets, value));
@@ -95,8 +95,8 @@ function signed(options: {
 const newKey = (): KeyObject => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
 /**
- * Makes an authority whose certificates are good for tests. Written by hand (X.509 v3, P-256), because neither Node nor
- * every Java runtime can make a certificate, and not every machine has OpenSSL's command.
+ * Makes an authority whose certificates are good for tests. It is written by hand (X.509 v3, P-256), because neither
+ * Node nor every Java runtime can make a certificate, and not every machine has the openssl command.
  */
 export function createCertificateAuthority(issuer: string): CertificateAuthority {
   const issuerKey = newKey();

@@ -6,21 +6,21 @@ import { createInterface } from 'node:readline';
 import { StackError, systemCode } from './errors.ts';
 import { openWatchdog, type WatchdogLink } from './watchdog-link.ts';
 
-/** How a child process is to run. */
+/** How a child process is run. */
 export interface ChildOptions {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** The child's whole environment; this process's own where absent. */
+  /** The child's whole environment; by default this process's own. */
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** Where both outputs are appended; where absent they are dropped unless `onLine` wants them. */
+  /** The file to which both outputs are appended; without it and `onLine` they are dropped. */
   readonly logFile?: string;
   /** Gets each line of both outputs; excludes `logFile`. */
   readonly onLine?: (line: string) => void;
-  /** What it gets first when it is to end; SIGTERM where absent. */
+  /** The first signal that ends it; SIGTERM by default. */
   readonly stopSignal?: 'SIGTERM' | 'SIGKILL';
-  /** How long it may take to end before SIGKILL; 5,000 where absent. */
+  /** How long it may take to end before SIGKILL; 5,000 by default. */
   readonly stopGraceMs?: number;
 }
 
@@ -36,24 +36,24 @@ export interface Child {
   readonly pid: number;
   readonly exited: Promise<ChildExit>;
   running(): boolean;
-  /** Sends a signal to the group; one that is gone gets nothing. */
+  /** Sends a signal to the group, if it still runs. */
   signal(signal: NodeJS.Signals): void;
-  /** Ends the group: the stop signal, after `graceMs` (its own grace where absent) SIGKILL. */
+  /** Ends the group: the stop signal, and SIGKILL after `graceMs` (by default its own grace). */
   stop(graceMs?: number): Promise<ChildExit>;
 }
 
 /**
- * Keeper of child processes: none of them outlives this process, even if it is killed by SIGKILL.
- * Closing stops the children in reverse order of their start, then removes the listed directories.
+ * Keeps child processes from outliving this process, even if it is killed by SIGKILL. Closing stops the children in
+ * reverse order of their start, then removes the listed directories.
  */
 export interface Supervisor extends AsyncDisposable {
-  /** Starts a child; rejects with a one-line StackError where the command cannot be run. */
+  /** Starts a child; rejects with a one-line StackError if the command can't be run. */
   spawnChild(options: ChildOptions): Promise<Child>;
   /** Lists a directory to be removed on close, or when this process dies. */
   removeOnClose(directory: string): void;
-  /** Takes a directory off that list. */
+  /** Removes a directory from that list. */
   keep(directory: string): void;
-  /** A keeper of its own children that shares this one's watchdog; closed on its own or with this one. */
+  /** A supervisor of its own children that shares this one's watchdog; closed by itself or together with this one. */
   scope(): Supervisor;
   close(): Promise<void>;
 }
@@ -100,7 +100,7 @@ async function startChild(options: ChildOptions, watchdog: WatchdogLink): Promis
   const stopSignal = options.stopSignal ?? 'SIGTERM';
   const process = launch(options);
   const { pid } = process;
-  // Listed before anything is awaited: a SIGKILL of this process must find the child on the list.
+  // Listed before anything is awaited, so that the child is ended even if this process is killed now.
   if (pid !== undefined) watchdog.guard(pid, stopSignal);
   const { onLine } = options;
   if (onLine !== undefined) {

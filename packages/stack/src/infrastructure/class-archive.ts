@@ -4,16 +4,16 @@ import { basename, dirname, join } from 'node:path';
 import type { Child } from './children.ts';
 import type { Java } from './java.ts';
 
-/** How a Java daemon uses, or first writes, its class archive: that halves its start. */
+/** A class archive, which halves a Java daemon's start, or the order to record one. */
 export interface ClassArchive {
   readonly args: readonly string[];
-  /** True where this run writes the archive as it ends, for which it must be allowed to end gently. */
+  /** True if this run writes the archive when it ends; it must then be allowed to end gently. */
   readonly recording: boolean;
-  /** Keeps what a recording run has written, once the daemon is gone. */
+  /** Keeps the archive that a recording run has written, once the daemon has ended. */
   keepAfter(daemon: Child): void;
 }
 
-/** The archive's file beside an installation: one per Java, which refuses another's. */
+/** The archive's file beside an installation: one per Java version, because Java refuses another version's. */
 export function archivePath(installation: string, javaVersion: string): string {
   const digest = createHash('sha256').update(javaVersion).digest('hex').slice(0, 12);
   return join(dirname(installation), `${basename(installation)}-${digest}.jsa`);
@@ -25,7 +25,7 @@ async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
-/** Removes what recording runs left behind that were not allowed to end. */
+/** Removes unfinished archives of recording runs that were killed. */
 async function removeUnfinished(archive: string): Promise<void> {
   const directory = dirname(archive);
   for (const name of await readdir(directory)) {
@@ -36,7 +36,10 @@ async function removeUnfinished(archive: string): Promise<void> {
   }
 }
 
-/** Finds the class archive of an installation, or arranges for this run to write it where it may end gently. */
+/**
+ * Finds the class archive of an installation; if there is none and this run may end gently, arranges for the run to
+ * record it.
+ */
 export async function openClassArchive(
   installation: string,
   java: Java,
@@ -57,7 +60,8 @@ export async function openClassArchive(
     args: [...quiet, `-XX:ArchiveClassesAtExit=${unfinished}`],
     recording: true,
     keepAfter(daemon) {
-      // SIGTERM makes a JVM exit with 143 once its archive is written; anything else may have cut it short.
+      // After SIGTERM a JVM exits with 143 once its archive is written; with any other code the archive may be
+      // incomplete.
       const keep = daemon.exited.then(async (exit) => {
         if (exit.code === 143 || exit.code === 0) await rename(unfinished, archive);
         else await rm(unfinished, { force: true });

@@ -3,7 +3,9 @@ import type { Node } from './daemon.ts';
 import { openLocal } from './local.ts';
 import type { Infrastructure, InfrastructureOptions } from './resolve.ts';
 
-/** Kafka nodes, as many MongoDB members and a registry, of which each but the registry may be broken and brought back. */
+/**
+ * Kafka nodes, as many MongoDB members and a registry; tests can break and restore each of them except the registry.
+ */
 export interface Cluster extends Infrastructure {
   /** Each is broker and controller in one. */
   readonly brokers: readonly Node[];
@@ -11,8 +13,8 @@ export interface Cluster extends Infrastructure {
 }
 
 /**
- * Opens a cluster of local daemons with new and empty data (ARCHITECTURE.md): three of each, or as many as are asked for.
- * Rejects with a one-line StackError that says what is wrong and what to do; then nothing is left running.
+ * Opens a cluster of local daemons with new, empty data (ARCHITECTURE.md): three of each, or the given number. Rejects
+ * with a one-line StackError that names the problem and the remedy; then nothing is left running.
  */
 export async function openCluster(
   options: Pick<InfrastructureOptions, 'root' | 'log' | 'env' | 'supervisor'> & { readonly copies?: number },

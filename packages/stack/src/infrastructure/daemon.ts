@@ -1,41 +1,41 @@
 import type { Child } from './children.ts';
 import { waitForDaemon } from './wait.ts';
 
-/** Where and how a local daemon keeps its data. */
+/** Where a local daemon keeps its data, and for how long. */
 export interface DaemonHome {
   readonly dataDirectory: string;
-  /** True where the data goes with the run: then nothing needs a gentle end. */
+  /** True if the data is deleted after the run, so that nothing needs a gentle end. */
   readonly fresh: boolean;
 }
 
-/** One process of a daemon, which a test may break and start again. */
+/** One process of a daemon, which a test may break and restart. */
 export interface Node {
-  /** As in `Kafka 2`; where it is the only one, as in `Kafka`. */
+  /** As in `Kafka 2`, or `Kafka` if there is only one. */
   readonly name: string;
-  /** Where it listens, as `host:port`; the same after every start. */
+  /** Its address as `host:port`, the same after every start. */
   readonly address: string;
-  /** The process of now, or the last one. */
+  /** The id of its present process, or of the last one. */
   pid(): number;
-  /** Ends it by SIGKILL, paused or not, and resolves once it is gone. */
+  /** Kills it by SIGKILL, even if it is paused; resolves once it has ended. */
   kill(): Promise<void>;
-  /** Ends it gently by SIGTERM, and resolves once it is gone. */
+  /** Ends it by SIGTERM; resolves once it has ended. */
   stop(): Promise<void>;
-  /** Stops its clock by SIGSTOP: connections stay open, and nothing answers. */
+  /** Pauses it by SIGSTOP: connections stay open, and nothing answers. */
   pause(): void;
-  /** Lets it go on after a pause. */
+  /** Ends the pause. */
   resume(): void;
-  /** Starts it again after it ended, on its data and its address, and resolves once it is ready. */
+  /** Starts it again on its data and its address; resolves once it is ready. */
   start(): Promise<void>;
-  /** Resolves once it has its part in the cluster: a broker that leads or follows, a primary or a secondary. */
+  /** Resolves once it has its role in the cluster: a broker as leader or follower, a member as primary or secondary. */
   ready(): Promise<void>;
 }
 
-/** What answers under one address: one process, or as many as keep a copy of the data. */
+/** The processes behind one address: one, or several that replicate the data. */
 export interface Daemon {
-  /** What services are given. */
+  /** The address that services are given. */
   readonly url: string;
   readonly nodes: readonly Node[];
-  /** True where it writes its class archive as it ends, which takes a few seconds, once. */
+  /** True if it writes its class archive when it ends, which takes a few seconds, once. */
   recording(): boolean;
   /** Ends all its processes side by side. */
   close(): Promise<void>;
@@ -45,22 +45,25 @@ export interface Daemon {
 export interface NodeOptions {
   readonly name: string;
   readonly address: string;
-  /** The file that says why it did not start. */
+  /** The log that contains the reason if it does not start. */
   readonly logFile: string;
   readonly startTimeoutMs: number;
   /** How long it may take to end after SIGTERM. */
   readonly stopGraceMs: number;
   readonly launch: () => Promise<Child>;
-  /** Resolves where it has its part in the cluster, rejects where it has not yet. */
+  /** Resolves if it has its role in the cluster, rejects if it does not yet. */
   readonly check: () => Promise<void>;
 }
 
-/** A {@link Node} that its daemon can end in its own way. */
+/** A {@link Node} that its daemon can also end in a daemon-specific way. */
 export interface LaunchedNode extends Node {
   readonly child: () => Child;
 }
 
-/** Starts a process of a daemon; whether it is ready is for the caller to ask, for it may need the others first. */
+/**
+ * Starts a process of a daemon. The caller must check whether it is ready, because that may depend on the other
+ * processes.
+ */
 export async function launchNode(options: NodeOptions): Promise<LaunchedNode> {
   const { name, address, logFile, startTimeoutMs, stopGraceMs, launch, check } = options;
   let child = await launch();
@@ -90,7 +93,7 @@ export async function launchNode(options: NodeOptions): Promise<LaunchedNode> {
   };
 }
 
-/** Puts the processes of a daemon together. */
+/** Combines processes into a daemon. */
 export function daemonOf(url: string, nodes: readonly LaunchedNode[], isRecording: boolean): Daemon {
   return {
     url,
@@ -102,7 +105,7 @@ export function daemonOf(url: string, nodes: readonly LaunchedNode[], isRecordin
   };
 }
 
-/** The names of a daemon's processes: its own where there is one, numbered from 1 where there are more. */
+/** The name of a daemon's process: the daemon's own if there is one, numbered from 1 if there are several. */
 export function nodeName(daemon: string, index: number, count: number): string {
   return count === 1 ? daemon : `${daemon} ${index + 1}`;
 }

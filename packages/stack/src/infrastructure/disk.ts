@@ -3,13 +3,13 @@ import { StackError } from './errors.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** Free space wanted before anything is downloaded, in bytes. */
+/** The free space required before a download, in bytes. */
 export const freeBytesToDownload = 1536 * mebibyte;
 
-/** Free space wanted before the daemons start, in bytes. */
+/** The free space required before the daemons start, in bytes. */
 export const freeBytesToStart = 500 * mebibyte;
 
-/** The one-line refusal for a disk that is too full, or undefined where there is room. Bytes. */
+/** The one-line error for a disk that is too full; undefined if there is room. Sizes are in bytes. */
 export function diskShortage(directory: string, freeBytes: number, neededBytes: number): string | undefined {
   if (freeBytes >= neededBytes) return undefined;
   const free = Math.floor(freeBytes / mebibyte);
@@ -17,7 +17,7 @@ export function diskShortage(directory: string, freeBytes: number, neededBytes: 
   return `only ${free} MB free at ${directory}, ${needed} MB needed: free some disk space and start again`;
 }
 
-/** Creates `directory` and rejects with a one-line StackError where its disk has less than `neededBytes`. */
+/** Creates `directory`; rejects with a one-line StackError if its disk has less than `neededBytes`. */
 export async function ensureFreeSpace(directory: string, neededBytes: number): Promise<void> {
   await mkdir(directory, { recursive: true });
   const stats = await statfs(directory);

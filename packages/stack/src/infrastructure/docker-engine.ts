@@ -5,12 +5,14 @@ import { join } from 'node:path';
 
 const pingTimeoutMs = 2_000;
 
-/** Where an engine may listen: a socket file, or a host and port. */
+/** The address of a Docker engine: a socket file, or a host and port. */
 export type EngineAddress =
   | { readonly socketPath: string }
   | { readonly host: string; readonly port: number };
 
-/** Reads `DOCKER_HOST` (`unix:///…`, `tcp://host:port`); undefined for what only the client library understands. */
+/**
+ * Reads `DOCKER_HOST` (`unix:///…`, `tcp://host:port`); undefined for forms that only the client library understands.
+ */
 export function parseDockerHost(value: string): EngineAddress | undefined {
   if (value.startsWith('unix://')) return { socketPath: value.slice('unix://'.length) };
   if (!URL.canParse(value)) return undefined;
@@ -45,7 +47,7 @@ function ping(address: EngineAddress): Promise<boolean> {
   });
 }
 
-/** Says whether a Docker engine answers, without loading the client library to find out. */
+/** Whether a Docker engine answers, found out without loading the client library. */
 export async function dockerAnswers(env: NodeJS.ProcessEnv): Promise<boolean> {
   for (const address of candidates(env)) {
     if (await ping(address)) return true;

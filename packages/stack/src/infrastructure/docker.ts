@@ -44,19 +44,19 @@ const innerBrokerPort = 19_092;
 const controllerPort = 9_093;
 const registryPort = 8_080;
 
-/** The image a container is made of: what the environment names, else the standard one. */
+/** The image of a container: the one that the environment names, else the default. */
 export function imageName(env: NodeJS.ProcessEnv, kind: keyof typeof images): string {
   const named = (env[images[kind].setting] ?? '').trim();
   return named === '' ? images[kind].standard : named;
 }
 
-/** The broker's settings in a container that the host reaches as `host:port`. */
+/** The settings of a broker in a container that the host reaches as `host:port`. */
 export function kafkaContainerSettings(host: string, port: number): Record<string, string> {
   return kafkaSettings({
     listeners:
       `PLAINTEXT://0.0.0.0:${brokerPort},BROKER://127.0.0.1:${innerBrokerPort},` +
       `CONTROLLER://127.0.0.1:${controllerPort}`,
-    // The broker reaches itself by an address of its own: the host's port means nothing inside.
+    // The broker needs another address for itself: the host's port does not exist inside the container.
     advertised: `PLAINTEXT://${host}:${port},BROKER://127.0.0.1:${innerBrokerPort}`,
     interBroker: 'BROKER',
     nodeId: 1,
@@ -79,7 +79,7 @@ async function run(
   const image = imageName(opening.options.env, kind);
   opening.options.log(`starting ${title} in Docker (${image}, fetched where missing)`);
   try {
-    // Whether it answers is asked below, from here, which is where services will ask from.
+    // Readiness is checked below and from here, because services will connect from here.
     const container = prepare(new GenericContainer(image))
       .withWaitStrategy(Wait.forLogMessage(/./))
       .withStartupTimeout(startTimeoutMs);
@@ -100,7 +100,8 @@ async function startMongodb(opening: Opening): Promise<string> {
   const container = await run(opening, 'mongodb', (image) =>
     image.withExposedPorts(mongodbPort).withCommand(command),
   );
-  // The set knows its member by the address inside, so clients must not follow it: a direct connection.
+  // The replica set knows its member by the address inside the container, so clients must connect directly and not
+  // follow it.
   const url = `mongodb://${opening.host}:${container.getMappedPort(mongodbPort)}/?directConnection=true`;
   await waitUntil('MongoDB', startTimeoutMs, () => ensurePrimary(url, [`127.0.0.1:${mongodbPort}`]));
   return url;
@@ -135,15 +136,15 @@ async function stopAll(started: readonly StartedTestContainer[]): Promise<void> 
 }
 
 /**
- * Starts MongoDB, Kafka and the schema registry as containers; images come from `MONGODB_IMAGE`, `KAFKA_IMAGE`
- * and `REGISTRY_IMAGE` where set. The containers' data goes with them.
+ * Starts MongoDB, Kafka and the schema registry as containers, from the images in `MONGODB_IMAGE`, `KAFKA_IMAGE` and
+ * `REGISTRY_IMAGE` if set. Their data is deleted with them.
  */
 export async function openDocker(options: DockerOptions): Promise<Containers> {
   if (!options.fresh)
     options.log('containers keep no data: set PESEWA_INFRASTRUCTURE=local for data that stays');
   const client = await getContainerRuntimeClient();
   const engineHost = client.info.containerRuntime.host;
-  // By name an engine on this machine could be asked over IPv6, for which it may publish another port.
+  // By name, an engine on this machine could be reached over IPv6, for which it may publish another port.
   const host = engineHost === 'localhost' ? '127.0.0.1' : engineHost;
   const opening: Opening = { options, host, started: [] };
   const all = [startMongodb(opening), startKafka(opening), startRegistry(opening)] as const;

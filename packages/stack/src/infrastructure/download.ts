@@ -6,18 +6,18 @@ import { lock } from './lock.ts';
 import { cacheDefect, writeManifest } from './manifest.ts';
 import type { ToolContext } from './tools.ts';
 
-/** Something the local daemons need that is downloaded once and kept. */
+/** A download that the local daemons need, made once and cached. */
 export interface Artifact {
-  /** The folder below the cache, as in `kafka-4.3.1`. */
+  /** Its folder in the cache, as in `kafka-4.3.1`. */
   readonly key: string;
-  /** What the user reads, as in `Kafka 4.3.1`. */
+  /** Its name for the user, as in `Kafka 4.3.1`. */
   readonly title: string;
   readonly version: string;
-  /** Puts what is to be kept into `directory`; `scratch` is thrown away afterwards. */
+  /** Writes the content to cache into `directory`; `scratch` is deleted afterwards. */
   fetch(directory: string, scratch: string): Promise<void>;
 }
 
-/** Where downloads are kept, and who is told of them. */
+/** The cache of downloads, and where their progress is reported. */
 export interface Cache extends ToolContext {
   readonly directory: string;
   readonly log: (line: string) => void;
@@ -25,7 +25,7 @@ export interface Cache extends ToolContext {
 
 const progressEveryMs = 2_000;
 
-/** Sum of all file sizes below a directory, in bytes; files that vanish meanwhile count nothing. */
+/** The sum of all file sizes below a directory, in bytes; files that vanish meanwhile are ignored. */
 async function sizeBelow(directory: string): Promise<number> {
   try {
     const entries = await readdir(directory, { recursive: true, withFileTypes: true });
@@ -45,7 +45,7 @@ async function sizeBelow(directory: string): Promise<number> {
   }
 }
 
-/** One line of progress: what, how much is on disk so far, how long it has taken. */
+/** One line of progress: the download, its size on disk so far, the time it has taken. */
 export function progressLine(title: string, bytes: number, elapsedMs: number): string {
   return `fetching ${title}: ${Math.round(bytes / 1_000_000)} MB on disk, ${Math.round(elapsedMs / 1000)} s`;
 }
@@ -90,8 +90,8 @@ async function download(cache: Cache, artifact: Artifact, target: string): Promi
 }
 
 /**
- * Answers the folder that holds the artifact, downloading it first where it is missing or damaged.
- * Runs in parallel wait for one another; a download cut short leaves nothing behind.
+ * Gives the folder of the artifact; downloads it first if it is missing or damaged. Parallel runs wait for one another;
+ * an interrupted download leaves nothing behind.
  */
 export async function ensureCached(cache: Cache, artifact: Artifact): Promise<string> {
   const target = join(cache.directory, artifact.key);

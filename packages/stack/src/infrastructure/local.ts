@@ -12,32 +12,32 @@ import { processLives, tryLock } from './lock.ts';
 import { ensureMongod, startMongod } from './mongod.ts';
 import { ensureRegistry, startRegistry } from './registry.ts';
 
-/** What the local provider needs: where the repository is, who reads the progress, who keeps the children. */
+/** Options of the local provider. */
 export interface LocalOptions {
   readonly root: string;
   readonly log: (line: string) => void;
   readonly env: NodeJS.ProcessEnv;
   readonly fresh: boolean;
-  /** Closed with the daemons, or by the caller where none could be had. */
+  /** Closed together with the daemons, or by the caller if they could not be started. */
   readonly supervisor: Supervisor;
-  /** How many brokers and how many members there are; one of each where absent. */
+  /** The number of brokers and of members; one each by default. */
   readonly copies?: number;
 }
 
-/** The local daemons, all answering. */
+/** The running local daemons. */
 export interface LocalDaemons {
   readonly env: Addresses;
-  /** Process ids of now, by the names of the processes as in `kafka` or `kafka-2`. */
+  /** Present process ids, by the names of the processes, such as `kafka` or `kafka-2`. */
   readonly pids: Readonly<Record<string, number>>;
   readonly brokers: readonly Node[];
   readonly members: readonly Node[];
-  /** Stops all of them, none of which needs the others to stop; then lets go of the data. */
+  /** Stops all of them, which may happen in any order, then releases the data. */
   stop(): Promise<void>;
 }
 
 const leftBehindAfterMs = 24 * 60 * 60 * 1000;
 
-/** Removes data folders of runs that lost their watchdog too, as when the machine went down. */
+/** Removes data folders of runs that ended without their watchdog, as when the machine went down. */
 async function removeLeftBehind(temporary: string): Promise<void> {
   for (const name of await readdir(temporary)) {
     const path = join(temporary, name);
@@ -53,7 +53,8 @@ async function removeLeftBehind(temporary: string): Promise<void> {
 async function openData(options: LocalOptions): Promise<{ directory: string; release(): Promise<void> }> {
   const { root, fresh, supervisor } = options;
   if (fresh) {
-    // Beside the cache, not in the system's temporary folder: that is often memory, on which durability is free.
+    // Beside the cache and not in the system's temporary folder, which is often in memory, where durable writes cost
+    // nothing.
     const temporary = join(root, '.pesewa', 'temporary');
     await mkdir(temporary, { recursive: true });
     await removeLeftBehind(temporary);
@@ -78,7 +79,7 @@ function refuseForeignSystem(platform: NodeJS.Platform): void {
   );
 }
 
-/** A process's name as the name of its folder and in lists of process ids. */
+/** A process's name in the form that its folder and the lists of process ids use. */
 function fileName(name: string): string {
   return name.toLowerCase().replaceAll(' ', '-');
 }
@@ -117,14 +118,14 @@ async function startAll(options: LocalOptions, directory: string): Promise<[Daem
   try {
     return await Promise.all(all);
   } catch (error) {
-    // The first failure is the one to tell; the others end because their children are taken away.
+    // Only the first failure is reported; the others follow from closing the supervisor.
     await supervisor.close();
     await Promise.allSettled(all);
     throw error;
   }
 }
 
-/** Starts MongoDB, Kafka and the schema registry as processes of this machine, fetching what is not cached. */
+/** Starts MongoDB, Kafka and the schema registry as processes on this machine; downloads what is not cached. */
 export async function openLocal(options: LocalOptions): Promise<LocalDaemons> {
   refuseForeignSystem(process.platform);
   await ensureFreeSpace(join(options.root, '.pesewa'), freeBytesToStart);

@@ -12,7 +12,7 @@ const heartbeatMs = 2_000;
 const staleAfterMs = 15_000;
 const pollMs = 200;
 
-/** Says whether a process of this id runs here. */
+/** Whether a process with this id runs here. */
 export function processLives(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -22,13 +22,13 @@ export function processLives(pid: number): boolean {
   }
 }
 
-/** The process id of the lock's living holder, or undefined where the lock is free or was left behind. */
+/** The process id of the lock's living holder; undefined if the lock is free or was left behind. */
 async function holderOf(path: string): Promise<number | undefined> {
   try {
     const [text, stats] = await Promise.all([readFile(path, 'utf8'), stat(path)]);
     const fresh = Date.now() - stats.mtimeMs < staleAfterMs;
     const pid = Number.parseInt(text, 10);
-    // An empty file is a holder between creating and writing.
+    // An empty file means that its holder is between creating and writing it.
     if (Number.isNaN(pid)) return fresh ? 0 : undefined;
     return fresh && processLives(pid) ? pid : undefined;
   } catch (error) {
@@ -46,7 +46,7 @@ async function create(path: string): Promise<FileLock | undefined> {
     if (systemCode(error) === 'EEXIST') return undefined;
     throw error;
   }
-  // The file's age is the sign of life: process ids are used again, and differ between containers.
+  // The file's age is the sign of life, because process ids are reused and differ between containers.
   const heartbeat = setInterval(() => {
     const now = new Date();
     utimes(path, now, now).catch(() => undefined);
@@ -61,8 +61,8 @@ async function create(path: string): Promise<FileLock | undefined> {
 }
 
 /**
- * Takes the lock at `path`, or answers the process id of the run that holds it.
- * A lock whose holder is dead, or silent for 15 s, is taken over.
+ * Takes the lock at `path`; if another run holds it, gives that run's process id. A lock whose holder is dead, or
+ * silent for 15 s, is taken over.
  */
 export async function tryLock(path: string): Promise<FileLock | number> {
   await mkdir(dirname(path), { recursive: true });

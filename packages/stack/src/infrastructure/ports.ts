@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 import { StackError, systemCode } from './errors.ts';
 
-/** A port nobody else can take until `release`, which the owner calls just before its daemon binds it. */
+/** A port that no other process can take until `release`, which the owner calls right before its daemon binds it. */
 export interface HeldPort {
   readonly port: number;
   release(): Promise<void>;
@@ -10,8 +10,8 @@ export interface HeldPort {
 
 const loopback = '127.0.0.1';
 
-// Below the range the kernel hands to outgoing connections (32768 and up), so that none of these can
-// slip into the moment between `release` and the daemon's own bind.
+// Below the kernel's range for outgoing connections (32768 and up), so that none of those can take the port between
+// `release` and the daemon's bind.
 const lowestPort = 20_000;
 const highestPort = 32_000;
 const attemptsBelowEphemeral = 50;
@@ -47,7 +47,7 @@ async function holdFreePort(): Promise<HeldPort> {
   return held(await listen(0));
 }
 
-/** Holds `count` different free loopback ports. */
+/** Reserves `count` different free loopback ports. */
 export async function holdPorts(count: number): Promise<HeldPort[]> {
   const ports: HeldPort[] = [];
   for (let index = 0; index < count; index += 1) ports.push(await holdFreePort());
@@ -55,9 +55,8 @@ export async function holdPorts(count: number): Promise<HeldPort[]> {
 }
 
 /**
- * Holds one wanted loopback port.
- * `setting` names what the user can set to move it, as in `PAYOUT_GATEWAY_PORT`.
- * Rejects with a one-line StackError where the port is taken.
+ * Reserves a given loopback port. `setting` names what the user can set to change the port, as in
+ * `PAYOUT_GATEWAY_PORT`. Rejects with a one-line StackError if the port is taken.
  */
 export async function holdPort(port: number, setting = 'another port'): Promise<HeldPort> {
   try {

@@ -3,9 +3,9 @@ import { MongoClient } from 'mongodb';
 
 const connectTimeoutMs = 2_000;
 
-/** What a MongoDB server says of itself. */
+/** A MongoDB server's state. */
 export interface MongoState {
-  /** The replica set's name, or undefined for a server that is in none. */
+  /** The replica set's name; undefined for a server that is in none. */
   readonly replicaSet: string | undefined;
   /** True for a router of a sharded cluster, whose shards are replica sets. */
   readonly sharded: boolean;
@@ -17,7 +17,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Opens a client for a short errand and closes it whatever happens. */
+/** Opens a client for one short task and always closes it. */
 export async function withMongo<T>(url: string, errand: (client: MongoClient) => Promise<T>): Promise<T> {
   const client = new MongoClient(url, {
     serverSelectionTimeoutMS: connectTimeoutMs,
@@ -31,7 +31,7 @@ export async function withMongo<T>(url: string, errand: (client: MongoClient) =>
   }
 }
 
-/** Asks a MongoDB server, or the set behind the address, for its state. Rejects where none answers. */
+/** Asks a MongoDB server, or the set behind the address, for its state. Rejects if none answers. */
 export function probeMongo(url: string): Promise<MongoState> {
   return withMongo(url, async (client) => {
     const hello = await client.db('admin').command({ hello: 1 });
@@ -61,7 +61,7 @@ const metadataRequest = ((): Buffer => {
 
 const brokersAt = 8;
 
-/** The node ids in a whole answer, where each broker is id, host, port and rack. */
+/** The node ids in a complete answer, in which each broker has an id, host, port and rack. */
 function brokerIds(answer: Buffer): number[] {
   let at = brokersAt + 4;
   const textSize = (): number => 2 + Math.max(0, answer.readInt16BE(at));
@@ -75,9 +75,8 @@ function brokerIds(answer: Buffer): number[] {
 }
 
 /**
- * Asks one Kafka broker (`host:port`) which brokers its cluster has now, by their node ids, without those that are fenced.
- * By hand rather than through a client: a broker that still starts accepts connections and knows of no broker,
- * and asking every few milliseconds should cost nothing.
+ * Asks one Kafka broker (`host:port`) for the node ids of its cluster's unfenced brokers. It uses no client library: a
+ * starting broker accepts connections before it knows any broker, and asking every few milliseconds must be cheap.
  */
 export function probeKafka(address: string): Promise<readonly number[]> {
   const separator = address.lastIndexOf(':');
@@ -105,7 +104,7 @@ export function probeKafka(address: string): Promise<readonly number[]> {
   });
 }
 
-/** Asks a schema registry (its Confluent-compatible base) for its subjects. Rejects where it gives no list. */
+/** Asks a schema registry (its Confluent-compatible base) for its subjects. Rejects if it gives no list. */
 export async function probeRegistry(url: string): Promise<void> {
   const address = new URL(`${url.replace(/\/+$/, '')}/subjects`);
   const headers = new Headers();

@@ -17,7 +17,7 @@ const stopGraceMs = 15_000;
 /** The path of the registry's Confluent-compatible interface. */
 export const registryPath = '/apis/ccompat/v7';
 
-/** Fetches the registry where it is not cached, and answers the folder. */
+/** Downloads the registry unless it is cached; gives its folder. */
 export function ensureRegistry(cache: Cache): Promise<string> {
   const name = 'apicurio-registry-app';
   return ensureCached(cache, {
@@ -41,7 +41,7 @@ export function ensureRegistry(cache: Cache): Promise<string> {
 export function registryArguments(port: number, installation: string, home: DaemonHome): string[] {
   const args = ['-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
   args.push('-Dquarkus.http.host=127.0.0.1', `-Dquarkus.http.port=${port}`, '-Dquarkus.log.level=WARN');
-  // Schema ids are in every message: where Kafka's data outlives the run, they must as well.
+  // Every message contains a schema id, so the schemas must be kept for as long as Kafka's data.
   if (!home.fresh)
     args.push(`-Dapicurio.datasource.url=jdbc:h2:file:${join(home.dataDirectory, 'registry')}`);
   args.push('-jar', join(installation, `apicurio-registry-app-${version}-runner.jar`));

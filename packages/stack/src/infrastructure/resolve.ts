@@ -7,7 +7,7 @@ import { openLocal } from './local.ts';
 /** Where the infrastructure comes from (ARCHITECTURE.md). */
 export type Provider = 'environment' | 'docker' | 'local';
 
-/** MongoDB, Kafka and the schema registry, all answering. Closing stops what was started for it. */
+/** MongoDB, Kafka and the schema registry, all running. Closing stops those that were started for it. */
 export interface Infrastructure extends AsyncDisposable {
   readonly provider: Provider;
   readonly env: Addresses;
@@ -15,22 +15,22 @@ export interface Infrastructure extends AsyncDisposable {
   readonly pids: Readonly<Record<string, number>>;
 }
 
-/** How infrastructure is to be had. */
+/** How infrastructure is provided. */
 export interface InfrastructureOptions {
-  /** The repository's root; downloads are kept below its `.pesewa/`. */
+  /** The repository's root; downloads are kept in its `.pesewa/`. */
   readonly root: string;
   readonly log: (line: string) => void;
-  /** This process's own where absent. */
+  /** By default this process's own. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Skips the choice. */
+  /** Uses this provider instead of choosing one. */
   readonly provider?: Provider;
-  /** New and empty data, gone after close (the default); false keeps it under `.pesewa/data`. */
+  /** True, the default: new and empty data, deleted after close. False: data is kept under `.pesewa/data`. */
   readonly fresh?: boolean;
-  /** Keeper of the daemons where the caller has one; its close ends them too. */
+  /** The caller's supervisor for the daemons, if it has one; closing it ends them too. */
   readonly supervisor?: Supervisor;
 }
 
-/** What the choice of a provider depends on. */
+/** The facts that the choice of a provider depends on. */
 export interface Choice {
   readonly wanted: Provider | undefined;
   readonly env: NodeJS.ProcessEnv;
@@ -38,8 +38,8 @@ export interface Choice {
 }
 
 /**
- * Chooses the provider in the order of ARCHITECTURE.md: addresses in the environment, a Docker engine, local daemons.
- * `PESEWA_INFRASTRUCTURE` set to `local` passes over Docker, set to `docker` insists on it.
+ * Chooses the provider in the order of design 10: addresses in the environment, a Docker engine, local daemons.
+ * `PESEWA_INFRASTRUCTURE` set to `local` skips Docker, set to `docker` requires it.
  */
 export async function chooseProvider(choice: Choice): Promise<Provider> {
   const { wanted, env } = choice;
@@ -78,7 +78,7 @@ async function openDockerProvider(
   options: InfrastructureOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<Infrastructure> {
-  // Loaded only where it is needed: the client library is a second's work.
+  // Loaded only if needed: the client library takes a second to load.
   const { openDocker } = await import('./docker.ts');
   const containers = await openDocker({ log: options.log, env, fresh: options.fresh ?? true });
   return { provider: 'docker', env: containers.env, pids: {}, [Symbol.asyncDispose]: containers.close };
@@ -107,8 +107,8 @@ async function openLocalProvider(
 }
 
 /**
- * Opens MongoDB, Kafka and the schema registry, all real, from wherever they can be had (ARCHITECTURE.md).
- * Rejects with a one-line StackError that says what is wrong and what to do; then nothing is left running.
+ * Provides MongoDB, Kafka and the schema registry, all real, from the first available provider (ARCHITECTURE.md).
+ * Rejects with a one-line StackError that names the problem and the remedy; then nothing is left running.
  */
 export async function openInfrastructure(options: InfrastructureOptions): Promise<Infrastructure> {
   const env = options.env ?? process.env;

@@ -17,20 +17,20 @@ const startTimeoutMs = 60_000;
 const audience = 'kafka';
 const clusterId = 'c2VjdXJlZGthZmthMDAwMA';
 
-/** A broker that refuses every client without TLS and credentials, for tests of how we prove who we are. */
+/** A broker that refuses every client without TLS and credentials, for tests of authentication. */
 export interface SecuredKafka extends AsyncDisposable {
-  /** Where it takes SCRAM-SHA-256, SCRAM-SHA-512 and OAUTHBEARER over TLS, as `host:port`. */
+  /** Accepts SCRAM-SHA-256, SCRAM-SHA-512 and OAUTHBEARER over TLS, as `host:port`. */
   readonly saslBroker: string;
-  /** Where it takes client certificates, as `host:port`. */
+  /** Accepts client certificates, as `host:port`. */
   readonly mutualBroker: string;
-  /** Where it speaks plaintext with itself, as `host:port`. */
+  /** Accepts plaintext, which the broker uses for itself, as `host:port`. */
   readonly plaintextBroker: string;
   readonly authority: CertificateAuthority;
-  /** A token that the broker believes, for a number of seconds. */
+  /** Makes a token that the broker accepts for a number of seconds. */
   readonly issueToken: (lifetimeSeconds: number) => string;
 }
 
-/** A user that the broker knows by SCRAM. */
+/** A user that can log in by SCRAM. */
 export interface ScramUser {
   readonly name: string;
   readonly password: string;
@@ -74,7 +74,7 @@ function settingsOf(ports: Ports, directory: string): Record<string, string> {
     [`${listener}.oauthbearer.sasl.server.callback.handler.class`]: `${common}.oauthbearer.OAuthBearerValidatorCallbackHandler`,
     [`${listener}.oauthbearer.sasl.oauthbearer.jwks.endpoint.url`]: jwksUrl(directory),
     [`${listener}.oauthbearer.sasl.oauthbearer.expected.audience`]: audience,
-    // A token that has run out ends its session; without this a connection outlives it.
+    // An expired token ends its session; without this setting a connection would outlive its token.
     [`${listener}.oauthbearer.connections.max.reauth.ms`]: '3600000',
   };
 }
@@ -86,7 +86,7 @@ const propertiesText = (settings: Readonly<Record<string, string>>): string =>
     .map(([key, value]) => `${key}=${value}\n`)
     .join('');
 
-/** A key that signs tokens, and what the broker is given to check them with. */
+/** A key that signs tokens, and the key set by which the broker verifies them. */
 function createTokenIssuer(): { readonly jwks: string; readonly issue: SecuredKafka['issueToken'] } {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const jwk = publicKey.export({ format: 'jwk' });
@@ -198,7 +198,7 @@ async function start(
 
 const pemOf = ({ certificate, key }: Certificate): string => key + certificate;
 
-/** Starts a broker of one node from the cached jars; rejects with a one-line StackError where it can't. */
+/** Starts a broker of one node from the cached jars; rejects with a one-line StackError if it can't. */
 export async function openSecuredKafka(options: {
   readonly root: string;
   readonly env: NodeJS.ProcessEnv;

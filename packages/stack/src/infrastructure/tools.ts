@@ -1,13 +1,13 @@
 import type { Supervisor } from './children.ts';
 import { StackError } from './errors.ts';
 
-/** A command run to its end, with the lines it wrote to both outputs. */
+/** A finished command, with the lines of both outputs. */
 export interface ToolRun {
   readonly code: number;
   readonly lines: readonly string[];
 }
 
-/** What a tool is run with. */
+/** How a tool is run. */
 export interface ToolOptions {
   readonly command: string;
   readonly args: readonly string[];
@@ -15,7 +15,7 @@ export interface ToolOptions {
   readonly cwd?: string;
 }
 
-/** Where tools run: their keeper, and the environment they inherit. */
+/** Where tools run: their supervisor, and the environment they inherit. */
 export interface ToolContext {
   readonly supervisor: Supervisor;
   readonly env: NodeJS.ProcessEnv;
@@ -23,7 +23,7 @@ export interface ToolContext {
 
 const keptLines = 200;
 
-/** Runs a command to its end; undefined where there is no such command. */
+/** Runs a command to its end; undefined if there is no such command. */
 export async function runTool(supervisor: Supervisor, options: ToolOptions): Promise<ToolRun | undefined> {
   const lines: string[] = [];
   try {
@@ -46,14 +46,14 @@ export async function runTool(supervisor: Supervisor, options: ToolOptions): Pro
 
 const escapes = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g');
 
-/** The line of a failed tool's output that says most: the first error, else the last line. */
+/** The most informative line of a failed tool's output: the first error, else the last line. */
 export function tellingLine(lines: readonly string[]): string {
   const plain = lines.map((line) => line.replaceAll(escapes, '').trim()).filter((line) => line !== '');
   const error = plain.find((line) => /\berror\b|\bfatal\b|exception/i.test(line));
   return (error ?? plain.at(-1) ?? 'it said nothing').slice(0, 300);
 }
 
-/** Unpacks one wheel of the Python package index into `directory`; pip's own temporary files go to `scratch`. */
+/** Unpacks one wheel of the Python package index into `directory`; pip's temporary files go to `scratch`. */
 export async function fetchWheel(
   context: ToolContext,
   requirement: string,
@@ -102,7 +102,7 @@ async function runMaven(context: ToolContext, goal: readonly string[], cwd: stri
   );
 }
 
-/** Copies the jars a pom names, with all they need at run time, into `libs` below `directory`. */
+/** Copies the jars that a pom names, with their run-time dependencies, into `libs` below `directory`. */
 export async function fetchJars(context: ToolContext, directory: string, repository: string): Promise<void> {
   const goal = [`-Dmaven.repo.local=${repository}`, `${dependencyPlugin}:3.8.1:copy-dependencies`];
   goal.push('-DincludeScope=runtime', `-DoutputDirectory=${directory}/libs`);
@@ -111,9 +111,9 @@ export async function fetchJars(context: ToolContext, directory: string, reposit
 }
 
 /**
- * Downloads one artifact (`group:name:version:type:classifier`) into a Maven repository folder.
- * Plugin 2.8 goes first: it takes the file alone, later ones also want every parent pom, which mirrors may lack;
- * Maven 4 has no use for 2.8.
+ * Downloads one artifact (`group:name:version:type:classifier`) into a Maven repository folder. Plugin 2.8 is tried
+ * first, because it downloads only the file, while later ones also need every parent pom, which mirrors may lack; Maven
+ * 4 can't run 2.8.
  */
 export async function fetchArtifact(
   context: ToolContext,

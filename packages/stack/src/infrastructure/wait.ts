@@ -5,7 +5,7 @@ import { messageOf, StackError } from './errors.ts';
 
 const pollMs = 40;
 
-/** Tries again until `attempt` resolves; after `timeoutMs` rejects with a StackError that ends in its last refusal. */
+/** Retries until `attempt` resolves; after `timeoutMs` it rejects with a StackError that ends with the last error. */
 export async function waitUntil<Value>(
   what: string,
   timeoutMs: number,
@@ -36,7 +36,7 @@ const causes: readonly (readonly [RegExp, string])[] = [
   [/UnsupportedClassVersionError/, 'the Java found is too old: install Java 17 or newer'],
 ];
 
-/** The one line that says why a daemon stopped while starting, from the end of its log. */
+/** One line that says why a daemon ended during its start, from the end of its log. */
 export function startFailure(name: string, how: string, log: string): string {
   const known = causes.find(([pattern]) => pattern.test(log));
   if (known !== undefined) return `${name} stopped while starting: ${known[1]}`;
@@ -45,7 +45,7 @@ export function startFailure(name: string, how: string, log: string): string {
   return `${name} stopped while starting (${how}): ${(telling ?? 'its log is empty').trim().slice(0, 300)}`;
 }
 
-/** Waits until a daemon answers; rejects at once, with a line from its log, where it ends instead. */
+/** Waits until a daemon answers; if it ends instead, rejects at once with a line from its log. */
 export async function waitForDaemon(
   daemon: Child,
   logFile: string,
@@ -61,7 +61,7 @@ export async function waitForDaemon(
     if (!daemon.running()) return;
     await attempt();
   });
-  // Whichever loses must not become an unhandled rejection.
+  // The promise that loses the race must not become an unhandled rejection.
   ended.catch(() => undefined);
   answered.catch(() => undefined);
   await Promise.race([ended, answered]);

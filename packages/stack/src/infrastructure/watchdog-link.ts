@@ -1,21 +1,24 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** The guarded side of the watchdog: what it lists is taken down when this process ends, even by SIGKILL. */
+/**
+ * The guarded side of the watchdog: the groups and directories it lists are removed when this process ends, even by
+ * SIGKILL.
+ */
 export interface WatchdogLink {
-  /** Lists a process group by its leader; `signal` is what it gets first. */
+  /** Lists a process group by its leader; `signal` is the first one it gets. */
   guard(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void;
   forget(pid: number): void;
-  /** Lists a directory to be removed after the groups are gone. */
+  /** Lists a directory that is removed after the groups have ended. */
   remove(directory: string): void;
   keep(directory: string): void;
-  /** Lets go of the watchdog and waits until it has ended. */
+  /** Releases the watchdog and waits until it has ended. */
   close(): Promise<void>;
 }
 
 const program = fileURLToPath(new URL('./watchdog.ts', import.meta.url));
 
-/** Starts the watchdog, a detached Node process of its own, and starts it again should it die. */
+/** Starts the watchdog, a detached Node process, and restarts it if it dies. */
 export function openWatchdog(): WatchdogLink {
   const groups = new Map<number, string>();
   const directories = new Set<string>();
@@ -31,11 +34,11 @@ export function openWatchdog(): WatchdogLink {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
-      // An inspector port or preloads of the guarded process are not the watchdog's.
+      // The watchdog must not inherit an inspector port or preloads of the guarded process.
       env: { ...process.env, NODE_OPTIONS: '' },
     });
     child.unref();
-    // A broken pipe only says that the watchdog died; the exit handler starts the next one.
+    // A broken pipe only means that the watchdog died; the exit handler starts the next one.
     child.stdin?.on('error', () => undefined);
     ended = new Promise((resolve) => {
       child.once('error', () => resolve());

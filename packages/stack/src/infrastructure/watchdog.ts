@@ -2,8 +2,8 @@ import { readFileSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 
-// Runs as its own process. Its standard input is a pipe from the process it guards: when that process
-// ends, however it ends, the pipe closes, and whatever is still listed here is taken down.
+// Runs as its own process. Its standard input is a pipe from the process that it guards. When that process ends,
+// however it ends, the pipe closes, and the watchdog ends and removes everything that is still listed here.
 
 interface Group {
   readonly pid: number;
@@ -24,7 +24,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Says whether a group still runs; a dead leader that nobody has reaped yet does not. */
+/** Whether a group still runs; a dead leader that is not reaped yet does not count. */
 function groupRuns(pid: number): boolean {
   if (!signalGroup(pid, 0)) return false;
   try {

@@ -9,7 +9,7 @@ const PAYABLE_TIMEOUT_MS = 30_000;
 const balances = payoutEnvelope.extend({ responseData: z.array(walletRecord) });
 const processors = payoutEnvelope.extend({ responseData: z.array(z.unknown()).min(1) });
 
-/** Resolves once the payout gateway shows funded wallets and knows where to pay to: from then on payouts are accepted. */
+/** Resolves once the payout gateway shows funded wallets and processors: from then on it accepts payouts. */
 export async function untilPayable(
   transferUrl: string,
   merchants: readonly { readonly publicKey: string }[],
@@ -30,7 +30,9 @@ export async function untilPayable(
   });
 }
 
-/** Lets a payout gateway that runs alone accept payouts: writes what ledger and rail would have told it. */
+/**
+ * Lets a payout gateway that runs alone accept payouts: writes what it would have learned from the ledger and the rail.
+ */
 export async function seedGateway(options: {
   readonly mongodbUrl: string;
   readonly databasePrefix: string;

@@ -1,6 +1,6 @@
 import type { Addresses } from '../infrastructure/environment.ts';
 
-/** The settings of infrastructure that knows neither TLS nor credentials, as `prepareTopics` takes them. */
+/** The settings of infrastructure without TLS and credentials, in the form that `prepareTopics` takes. */
 export function plainSettings({ KAFKA_BROKERS, SCHEMA_REGISTRY_URL }: Addresses): {
   readonly KAFKA_BROKERS: string[];
   readonly SCHEMA_REGISTRY_URL: string;

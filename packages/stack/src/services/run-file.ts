@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** What `.pesewa/run.json` holds: how tools find their way to a running stack. */
+/** The content of `.pesewa/run.json`, by which tools find a running stack . */
 export interface RunFile {
   readonly transferUrl: string;
   readonly collectionsUrl: string;
@@ -9,7 +9,7 @@ export interface RunFile {
   readonly simulatorUrl: string;
   readonly operations: Readonly<Record<string, string>>;
   readonly operatorToken: string;
-  /** Of the second operator, who approves what the first one orders. */
+  /** The token of the second operator, who approves the first one's orders. */
   readonly approverToken: string;
   readonly rails: readonly string[];
   readonly mongodbUrl: string;
@@ -23,7 +23,7 @@ export interface RunFile {
   }[];
 }
 
-/** Writes the run file so that a reader never sees half of it; writes follow one another. */
+/** Writes the run file so that a reader never sees it incomplete; writes happen one after another. */
 export function createRunFileWriter(path: string): {
   readonly write: (content: RunFile) => Promise<void>;
   readonly remove: () => Promise<void>;

@@ -30,7 +30,7 @@ interface Profile {
   readonly payoutFee: FeeSchedule;
   readonly collectionFee: FeeSchedule;
   readonly limits: NewMerchant['limits'];
-  /** What each wallet holds at the start, as decimal text in major units. */
+  /** The initial funding of each wallet, as a decimal string in major units. */
   readonly funding: string;
 }
 
@@ -54,8 +54,8 @@ const profiles: readonly Profile[] = [
 ];
 
 /**
- * Seeds merchants, wallets and floats, which are what the simulator's wallets hold; a second time changes nothing but
- * the merchants' secrets.
+ * Seeds merchants, wallets and floats, the floats with the balances of the simulator's wallets. A second run changes
+ * only the merchants' secrets.
  */
 export async function seed(options: {
   readonly mongodbUrl: string;

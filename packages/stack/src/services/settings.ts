@@ -12,27 +12,27 @@ export interface ServicePorts {
 export interface StackSettings {
   readonly addresses: Addresses;
   readonly ports: Readonly<Record<ServiceName, ServicePorts>>;
-  /** The host by which the others reach a service; the loopback address where all run on one machine. */
+  /** The host by which other services reach a service; the loopback address if all run on one machine. */
   readonly hostOf?: ((name: ServiceName) => string) | undefined;
   readonly operatorToken: string;
-  /** Of the second operator, who approves what the first one orders. */
+  /** The token of the second operator, who approves the first one's orders. */
   readonly approverToken: string;
   /** The directory of the simulator's journal. */
   readonly dataDirectory: string;
   readonly logLevel: string;
-  /** Put before databases, topics and consumer groups; empty for the names that ARCHITECTURE.md gives. */
+  /** The prefix of databases, topics and consumer groups; empty for the names that ARCHITECTURE.md gives. */
   readonly prefix: string;
-  /** Further settings of the one rail, or others in place of the usual ones. */
+  /** Further settings of the only rail, which override the usual ones. */
   readonly rail?: RailOverrides | undefined;
 }
 
 /** Settings of a rail by their names in `RAILS`. */
 export type RailOverrides = Readonly<Record<string, unknown>>;
 
-/** How our connector identifies itself to the simulator. */
+/** The key by which our connector identifies itself to the simulator. */
 const RAIL_PUBLIC_KEY = 'pesewa-hub-development-key';
 
-/** A token that nobody guesses. */
+/** A random token. */
 export function newToken(): string {
   return randomBytes(24).toString('base64url');
 }
@@ -51,17 +51,17 @@ export function operationsUrl(places: Places, name: ServiceName): string {
   return `http://${hostOf(places, name)}:${places.ports[name].operationsPort}`;
 }
 
-/** What a prefix puts before database names. */
+/** The prefix of database names for a stack's prefix. */
 export function databasePrefix(prefix: string): string {
   return prefix === '' ? '' : `${prefix}_`;
 }
 
-/** What a prefix puts before topics and consumer groups. */
+/** The prefix of topics and consumer groups for a stack's prefix. */
 export function topicPrefix(prefix: string): string {
   return prefix === '' ? '' : `${prefix}.`;
 }
 
-/** The environment of one service; quick where production is patient, so that a story can be told. */
+/** The environment of one service; with shorter times than in production, so that the demonstration is quick . */
 export function serviceEnvironment(settings: StackSettings, name: ServiceName): Record<string, string> {
   const simulator = publicUrl(settings, 'provider-simulator');
   const ingress = publicUrl(settings, 'webhook-ingress');
@@ -76,7 +76,7 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
     ...settings.addresses,
     DATABASE_PREFIX: databasePrefix(settings.prefix),
     TOPIC_PREFIX: topicPrefix(settings.prefix),
-    // A killed consumer's partitions are handed over once its session has run out: the least that brokers allow.
+    // The shortest session that brokers allow: a killed consumer's partitions are handed over when it has run out.
     CONSUMER_SESSION_TIMEOUT_MS: '6000',
   };
   const railList = [
@@ -102,7 +102,7 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
       ...rails,
       RESUBMIT_GRACE_MS: '8000',
       WEBHOOK_ALLOWED_ORIGINS: simulator,
-      // Tests and demonstrations have few customers: a million is no limit.
+      // Tests and demonstrations have few customers, so the limit is set to a million, which means none.
       COLLECTIONS_PER_NUMBER_PER_HOUR: '1000000',
       OTP_TRIES_PER_NUMBER_PER_HOUR: '1000000',
       MERCHANT_OTP_TRIES_PER_NUMBER_PER_HOUR: '1000000',

@@ -24,14 +24,14 @@ export interface SingleService extends AsyncDisposable {
   readonly operationsUrl: string;
   readonly operatorToken: string;
   readonly publicKey: string;
-  /** All that the directory was seeded with; the first one's key is `publicKey`. */
+  /** All seeded merchants; the first one's key is `publicKey`. */
   readonly merchants: readonly SeededMerchant[];
   readonly pid: () => number;
-  /** From the start of its process until it was ready. */
+  /** The time from the start of its process until it was ready. */
   readonly readyAfterMs: number;
 }
 
-/** Starts one service against the infrastructure; the services it would call are not there. */
+/** Starts one service on the infrastructure; the services that it would call are not running. */
 export async function openService(options: {
   readonly name: ServiceName;
   readonly root: string;

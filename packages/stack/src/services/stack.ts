@@ -31,47 +31,48 @@ export interface Stack extends AsyncDisposable {
   readonly simulator: SimulatorClient;
   readonly operator: OperatorClient;
   readonly service: (name: ServiceName) => KeptService;
-  /** Starts one more process of a service, on ports of its own, and waits until it is ready. */
+  /** Starts one more process of a service, on its own ports, and waits until it is ready. */
   readonly replicate: (name: ServiceName, environment?: Readonly<Record<string, string>>) => Promise<Replica>;
   readonly url: (name: ServiceName) => string;
-  /** What the run file of this stack holds now. */
+  /** The present content of this stack's run file. */
   readonly runFile: () => RunFile;
 }
 
-/** One process of a service, and where it listens. */
+/** One process of a service, and its ports. */
 export interface Replica {
   readonly service: KeptService;
   readonly url: string;
   readonly operationsUrl: string;
 }
 
-/** How a stack is to be opened. */
+/** Options of a stack. */
 export interface StackOptions {
   readonly root: string;
-  /** Opened once the ports are ours, closed after the services. */
+  /** Opens the infrastructure; called once the ports are reserved. It is closed after the services. */
   readonly infrastructure: () => Promise<Infrastructure>;
   readonly log: (line: string) => void;
   /** The ports of ARCHITECTURE.md, or free ones. */
   readonly ports: 'fixed' | 'free';
   readonly logLevel?: string;
-  /** Put before databases, topics and consumer groups, so that stacks can share infrastructure. */
+  /** The prefix of databases, topics and consumer groups, so that stacks can share infrastructure. */
   readonly prefix?: string;
-  /** Where logs go, below the root. */
+  /** The folder for logs, below the root. */
   readonly logDirectory: string;
   /** Where the simulator's journal stays, absolute; without one it is gone with the stack. */
   readonly dataDirectory?: string;
-  /** Further variables of single services, for tests. */
+  /** Further variables for single services, for tests. */
   readonly environment?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
-  /** Further settings of the rail, for every service that knows it. */
+  /** Further settings of the rail, for every service that uses it. */
   readonly rail?: RailOverrides;
   /** Called when a service has got a new process id. */
   readonly changed?: () => void;
 }
 
 /**
- * Starts the services side by side, waits until each is ready, and seeds the demonstration.
+ * Starts the services in parallel, waits until each is ready, and seeds the demonstration.
  *
- * The reconciler comes after the seeds: what the simulator's wallets hold before our books know of it would be a break.
+ * The reconciler starts after the seeding: before it, the balances of the simulator's wallets would be unknown to our
+ * books and reported as breaks.
  */
 export async function openStack(options: StackOptions): Promise<Stack> {
   const closers = new AsyncDisposableStack();
@@ -143,7 +144,10 @@ export async function openStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-/** What starts services and waits until each is ready; they are stopped by `closers`. `pids` holds those of now. */
+/**
+ * Builds the function that starts services and waits until each is ready; `closers` stop them. `pids` holds their
+ * present process ids.
+ */
 function createServices(
   options: StackOptions,
   settings: StackSettings,

@@ -2,15 +2,15 @@ import type { ServiceName } from '@pesewa/contracts';
 import type { Child, ChildExit, Supervisor } from '../infrastructure/children.ts';
 import { waitUntil } from '../infrastructure/wait.ts';
 
-/** A service process that is kept alive: one that dies is started again with back-off. */
+/** A service process that is kept alive: if it dies, it is restarted with back-off. */
 export interface KeptService {
   readonly name: ServiceName;
   readonly pid: () => number;
   /** Resolves once it answers on `/readyz`. */
   readonly ready: () => Promise<void>;
   /**
-   * Ends the process and starts it again, with further variables where given, and once what is done `meanwhile` is done;
-   * gives how it ended.
+   * Ends the process and starts it again, with further variables if given, after `meanwhile` has finished; gives how it
+   * ended.
    */
   readonly restart: (
     extra?: Readonly<Record<string, string>>,
@@ -23,7 +23,10 @@ export interface KeptService {
 const BACKOFF_MS = { first: 300, last: 10_000 } as const;
 const STABLE_MS = 20_000;
 
-/** Room for short-lived objects: a chunk's messages die young, and collecting them early cost a tenth of a busy ledger. */
+/**
+ * Room for short-lived objects: a chunk's messages die young, and collecting them too early cost a busy ledger a tenth
+ * of its speed.
+ */
 const nodeOptions = ['--max-semi-space-size=32'];
 const READY_TIMEOUT_MS = 60_000;
 
@@ -33,7 +36,7 @@ const inherited = () => ({
   NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
 });
 
-/** Starts a service and keeps it. */
+/** Starts a service and keeps it running. */
 export async function keepService(options: {
   readonly name: ServiceName;
   readonly supervisor: Supervisor;

@@ -31,7 +31,7 @@ export async function tellStoryOfRunning(options: {
     },
   });
   const directory = { mongodbUrl, databasePrefix: '', simulatorUrl };
-  // What the rail's wallets hold moves with every payment: the float is funded once.
+  // The balances of the rail's wallets change with every payment, so the float is funded only once.
   const isFunded = await operator.wallet('demo', 'NGN').then(
     () => true,
     () => false,

@@ -51,7 +51,7 @@ async function collectionByOtpCompletes(deps: StoryDeps): Promise<void> {
   deps.tell('2. A collection by OTP');
   const initiated = await persist('the collection gateway', async () => {
     const answer = await deps.merchant.initiateCollection(wish);
-    // After an answer that never came the reference is taken: by us, so the collection goes on.
+    // After a lost answer the reference is taken by our own request, so the collection goes on.
     const known = answer.responseDetails.failedReason === 'DUPLICATE REFERENCE';
     if (answer.responseDetails.responseCode !== '09' && !known) throw new Error(JSON.stringify(answer));
     return answer;
@@ -96,7 +96,7 @@ async function walletsAgree(deps: StoryDeps): Promise<void> {
   deps.tell(`   ✓ drift 0 in ${measured.map(({ currency }) => currency).join(' ')}`);
 }
 
-/** Keeps trying what is safe to repeat, until it is true; a service that just died is back within the patience. */
+/** Retries a step that is safe to repeat until it succeeds; a service that has just died is back in time. */
 function persist<Value>(what: string, attempt: () => Promise<Value>): Promise<Value> {
   return waitUntil(what, PATIENCE_MS, attempt);
 }
