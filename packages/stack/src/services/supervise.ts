@@ -30,7 +30,7 @@ const STABLE_MS = 20_000;
 const nodeOptions = ['--max-semi-space-size=32'];
 const READY_TIMEOUT_MS = 60_000;
 
-/** What a service has of our own environment: all else is said to it. */
+/** The variables that a service inherits from our own environment; all others are given explicitly. */
 const inherited = () => ({
   PATH: process.env['PATH'],
   NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
