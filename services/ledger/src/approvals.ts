@@ -5,16 +5,19 @@ import type { FloatOrder, WalletOrder } from './domain/instructions.ts';
 import { orderEntryId } from './domain/order-postings.ts';
 import { whyUnapproved } from './domain/orders.ts';
 
-/** An order that an event asks for, with the operators whom the event names. */
+/** An order as an event requests it, with the operators that the event names. */
 export interface NamedOrder {
   readonly order: WalletOrder | FloatOrder;
   readonly requestedBy: string;
   readonly approvedBy: string | null;
 }
 
-/** Holds the orders of a topic against those that operators proposed and approved (ADR 17). */
+/** Compares the orders on a topic with those that operators proposed and approved (ADR 17). */
 export interface Approvals {
-  /** Reasons, by place, why orders must not be applied; one that was applied or refused before is left as it is. */
+  /**
+   * The reasons, by index, why orders must not be applied. An order that was applied or refused before is not judged
+   * again.
+   */
   readonly check: (
     orders: readonly NamedOrder[],
     session: ClientSession,
@@ -42,7 +45,7 @@ export function createApprovals(db: Db): Approvals {
         if (reason !== undefined) reasons.set(index, reason);
       }
       if (reasons.size === 0) return reasons;
-      // Rare: a replay of what was applied before orders were approved, or something that nobody ordered.
+      // Rare: a replay of orders from before approvals existed, or an order that nobody proposed.
       const entryIds = new Map(
         [...reasons.keys()].flatMap((index) => {
           const named = orders[index];

@@ -12,28 +12,28 @@ import { ledgerCollections } from './indexes.ts';
 import { type LedgerStore, openLedgerStore } from './store.ts';
 import { cut } from './stories.fixture.ts';
 
-/** A ledger in a real MongoDB, written by its own store, with the gateways' records beside it. */
+/** A ledger in a real MongoDB, written by its own store, together with the gateways' records. */
 export interface AuditedLedger extends AsyncDisposable {
   readonly ledger: Db;
   readonly payouts: Db;
   readonly collections: Db;
-  /** Applies instructions as their topics' consumers would; the orders among them are approved first. */
+  /** Applies instructions as the consumers of their topics would; orders among them are approved first. */
   readonly tell: (...instructions: readonly Instruction[]) => Promise<void>;
-  /** Writes entries that no instruction leads to, as the next page of a chain; all else stays consistent. */
+  /** Writes entries without an instruction, as the next page of a chain; everything else stays consistent. */
   readonly post: (
     place: { readonly chain: string; readonly atMs?: number },
     ...entries: readonly Entry[]
   ) => Promise<void>;
   readonly audit: (options?: Pick<AuditOptions, 'crossCheck' | 'since'>) => Promise<AuditReport>;
-  /** Remembers all databases as they are now. */
+  /** Saves all databases in their present state. */
   readonly save: () => Promise<void>;
-  /** Leads them back to where they were saved. */
+  /** Restores the saved state. */
   readonly restore: () => Promise<void>;
 }
 
 const databases = ['ledger', 'payouts', 'collections'] as const;
 
-/** Opens an {@link AuditedLedger} in databases of its own, which go with it. */
+/** Opens an {@link AuditedLedger} in its own databases, which are dropped with it. */
 export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedger> {
   const databasePrefix = `t${randomBytes(4).toString('hex')}_`;
   const open = await openDatabase({ url: mongodbUrl, database: `${databasePrefix}ledger`, appName: 'test' });
@@ -83,7 +83,7 @@ export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedg
         await db.collection(name).deleteMany({});
         if (documents.length > 0) await db.collection(name).insertMany([...documents]);
       });
-      // A store remembers its chains' newest pages, which are others now.
+      // The store has cached its chains' newest pages, which are no longer the newest.
       if (hasWritten) {
         store = openLedgerStore(open.db);
         consumers = await openConsumers();
@@ -97,7 +97,7 @@ export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedg
   };
 }
 
-/** Writes the orders among instructions as two operators would have left them. */
+/** Writes the orders among instructions in the state in which two operators leave them. */
 async function approve(db: Db, instructions: readonly Instruction[]): Promise<void> {
   const commands = db.collection<OrderDocument>(COMMANDS);
   for (const order of instructions.filter(isOrder)) {
@@ -133,7 +133,7 @@ async function eachCollection(
   }
 }
 
-/** A fold of bare entries: their wallets as the last of them leaves them, their shared accounts moved. */
+/** The result of folding bare entries: wallets as in their last entry, and the changes of shared accounts. */
 function foldedOf(entries: readonly Entry[]): Folded {
   const wallets = new Map<
     string,

@@ -10,13 +10,13 @@ import { ledgerCollections } from './indexes.ts';
 import { createPostings } from './postings.ts';
 import { openLedgerStore } from './store.ts';
 
-/** What a chunk left besides its writes. */
+/** The results of a chunk in addition to its writes. */
 export interface Applied {
   readonly events: readonly OutgoingEvent[];
   readonly parked: readonly string[];
 }
 
-/** A ledger without topics: each chunk is handed over, and committed in a transaction of its own. */
+/** A ledger without topics: each chunk is handed over directly and committed in its own transaction. */
 export interface ChunkLedger {
   readonly apply: (
     instructions: readonly Instruction[],
@@ -24,7 +24,7 @@ export interface ChunkLedger {
   ) => Promise<Applied>;
 }
 
-/** Opens one more process of the ledger over a database; its clock is the test's. */
+/** Opens one more process of the ledger over a database, with the test's clock. */
 export async function openChunkLedger(
   { client, db }: Database,
   nowMs: () => number,
@@ -64,7 +64,7 @@ export async function openChunkLedger(
             },
           ),
         );
-      // As the consumer does it.
+      // Like the consumer does.
       await run(false).catch((error: unknown) =>
         isDuplicateKey(error) ? run(true) : Promise.reject(error as Error),
       );

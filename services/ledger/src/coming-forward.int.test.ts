@@ -40,7 +40,7 @@ async function begin(): Promise<void> {
   topic = [];
 }
 
-/** Applies chunks as the ledger does, and has it tell of them. */
+/** Applies chunks as the ledger does, and publishes their events. */
 async function live(...chunks: readonly Chunk[]): Promise<void> {
   for (const { topic: from, instructions } of chunks) {
     const { events } = await ledger.apply(instructions, { topic: from });
@@ -49,14 +49,14 @@ async function live(...chunks: readonly Chunk[]): Promise<void> {
 }
 
 const books = () => copyDatabase(database, BOOKS);
-/** Each page is what it was. */
+/** Every page has its published hash. */
 const asTold = { warnings: [], told: [] };
-/** One is another. */
+/** One page has another hash. */
 const otherwise = { warnings: ['a page differs from the one that was published'], told: [] };
 
 const SEED = 45;
 
-/** What happens to a ledger, and how much of it the backup has. */
+/** A course of instructions, and how much of it the backup has. */
 const stories = [anyStory, lawfulStory].flatMap((story, index) =>
   fc
     .sample(fc.tuple(story, anyCuts, fc.nat({ max: 9 })), { seed: SEED + index, numRuns: 6 })
@@ -78,7 +78,8 @@ describe('a ledger whose database is an older one', () => {
       await restoreDatabase(database, backup);
       expect(await comeForward(database, topic)).toEqual(asTold);
       expect(await books()).toEqual(truth);
-      // Told again, all of it is known; what was parked for want of what came later would be booked now.
+      // Published again, all of it is known. Instructions that were parked because earlier ones were missing would now
+      // be booked.
       if (!isLawful) return;
       ledger = await openChunkLedger(database, openTicking(), { refundFee: true });
       for (const { topic: from, instructions } of chunks) await ledger.apply(instructions, { topic: from });
@@ -106,7 +107,7 @@ describe('a ledger whose database is an older one', () => {
     await live(hold('po-1'));
     const late = topic.splice(-2);
     await live(collect('co-1', 50n));
-    // Each is a second later than the one before: more than the reading overlaps by.
+    // Each is a second later than the one before, which is more than the overlap of reading.
     for (let index = 0; index < 30; index += 1) await live(fund(`cm-other-${index}`, 1n, 'other'));
     topic.push(...late);
     const truth = await books();
@@ -125,7 +126,7 @@ describe('a ledger whose database is an older one', () => {
     await live(collect('co-1', 50n), hold('po-2'));
     const truth = await books();
     await restoreDatabase(database, backup);
-    // One replica's relay was late; what it had sent, its successor sent again.
+    // One replica's relay was late, and its successor sent the same events again.
     expect(await comeForward(database, [...topic.slice(0, 2), ...held, ...topic, ...held])).toEqual(asTold);
     expect(await books()).toEqual(truth);
   });
@@ -140,7 +141,7 @@ describe('a ledger whose database is an older one', () => {
     expect(warnings).toEqual(otherwise.warnings);
     const entries = await database.db.collection('entries').find().sort({ _id: 1 }).toArray();
     expect(entries.map(({ _id }) => String(_id))).toEqual(['cm-1/fund', 'po-1/hold']);
-    // The page has been told now: a backup that is restored once more comes forward over it.
+    // The page is published now, so a backup that is restored once more comes forward over it.
     topic.push(...told);
     ledger = await openChunkLedger(database, openTicking());
     await live(hold('po-1', 'po-2'), hold('po-3'));
@@ -184,7 +185,7 @@ describe('a ledger whose database is an older one', () => {
     await comeForward(database, kept, { gaps: 'pass' });
     const found = await database.db.collection('wallets').findOne({});
     expect(found).toMatchObject({ available: 900n, held: 100n, sequence: 2n });
-    // And from then on nothing is missing.
+    // From then on nothing is missing.
     expect(await comeForward(database, kept)).toEqual(asTold);
   });
 

@@ -16,24 +16,31 @@ import { createKnown, type Known } from './known.ts';
 import { anotherPage, createRepeater, type Repeater, type Repetition } from './repeater.ts';
 import type { LedgerStore } from './store.ts';
 
-/** Whether the ledger goes on where its topic lacks something. */
+/** Whether the ledger goes on if events are missing in its topic. */
 export type GapPolicy = 'stop' | 'pass';
 
-/** Brings a database that was restored from a backup forward, by what the ledger itself had published since (ADR 45). */
+/**
+ * Brings a database that was restored from a backup forward, by the events that the ledger itself had published since
+ * (ADR 45).
+ */
 export interface ComingForward {
   /**
-   * Reads a partition of the ledger's own topic from where the database ends, and writes what it lacks; done before anything
-   * of the same partition of any other topic is applied. Nothing, in a ledger that was not restored.
+   * Reads a partition of the ledger's own topic from where the database ends, and writes what the database lacks. It
+   * must finish before anything of the same partition of any other topic is applied. In a ledger that was not restored
+   * it changes nothing.
    *
-   * @throws PartitionStoppedError where the topic lacks something, or has what the database lacks though nothing says that the
-   * database is an older one
+   * @throws PartitionStoppedError if events are missing in the topic, or if the topic has events that the database
+   * lacks although there is no sign that the database is an older one
    */
   readonly partition: (partition: number) => Promise<void>;
 }
 
-/** Page times, the database's own and Kafka's are by three clocks, each within the bound of MongoDB's. */
+/**
+ * The times of pages, of the database and of Kafka come from three clocks, each within the allowed difference to
+ * MongoDB's.
+ */
 const OVERLAP_MS = 3 * CLOCK_SKEW_MAX_MS;
-/** What did not come within so many pages does not come: no two writers are so far apart. */
+/** A page that did not come within so many pages will not come: no two writers are that far apart. */
 const PAGES_WAITING_MAX = 1_000;
 const REST_MAX = 10_000;
 const NO_PARTITION = -1;
@@ -41,7 +48,7 @@ const NO_PARTITION = -1;
 interface Mark {
   /** The partition. */
   readonly _id: number;
-  /** From when on its topic is to be read. */
+  /** The time from which its topic must be read. */
   readonly sinceMs: number;
 }
 
@@ -50,15 +57,18 @@ interface Run {
   readonly waiting: OwnPage[];
   /** The number of the newest page of each chain. */
   readonly heads: Map<string, bigint>;
-  /** By how much a wallet's numbers differ from the published ones, because entries before them were never published. */
+  /** How far a wallet's numbers are from the published ones, because entries before them were never published. */
   readonly shifts: Map<string, bigint>;
-  /** Pages that were written, and those among them that differ from what was published. */
+  /** How many pages were written, and how many of them differ from the published ones. */
   readonly count: { pages: number; differing: number };
-  /** Notes, once, that there is something to do: a crash must not end it. Stops where the database should have it. */
+  /**
+   * Records, once, that there is something to write, so that a crash does not end it. Throws if the database should
+   * have it already.
+   */
   readonly begin: (lacking: string) => Promise<void>;
 }
 
-/** What it needs. */
+/** The dependencies of {@link ComingForward}. */
 export interface ComingForwardDeps {
   readonly messaging: Pick<Messaging, 'db' | 'since' | 'inTransaction' | 'mayHaveGoneBack'>;
   readonly store: Pick<LedgerStore, 'newestPage' | 'read' | 'write'>;
@@ -79,7 +89,7 @@ export function createComingForward(given: ComingForwardDeps): ComingForward {
   const running = new Map<number, Promise<void>>();
   return {
     partition: (partition) => {
-      // The same partition of several topics is taken over at once.
+      // The same partition of several topics is taken over at the same time.
       const known = running.get(partition);
       if (known) return known;
       const begun = comeForward(deps, marks, partition).finally(() => running.delete(partition));
@@ -91,14 +101,14 @@ export function createComingForward(given: ComingForwardDeps): ComingForward {
 
 async function comeForward(deps: Deps, marks: Collection<Mark>, partition: number): Promise<void> {
   const { messaging, logger } = deps;
-  // A primary that was just elected may not know yet what a majority has; it answers a write once it does.
+  // A newly elected primary may not know yet what a majority has; it answers a write only once it does.
   await marks.deleteOne({ _id: NO_PARTITION });
   const mark = await marks.findOne({ _id: partition }, { readConcern: { level: 'majority' } });
   const sinceMs = mark?.sinceMs ?? (await newestMs(deps.store, partition)) - OVERLAP_MS;
   let isBegun = mark !== null;
   const begin = async (lacking: string) => {
     if (isBegun) return;
-    // Who may write to the topic could have anything booked, if that alone were enough.
+    // Otherwise anybody with the right to write to the topic could have entries booked.
     if (!(await messaging.mayHaveGoneBack())) throw strange(partition, lacking);
     await marks.updateOne({ _id: partition }, { $setOnInsert: { sinceMs } }, { upsert: true });
     isBegun = true;
@@ -123,7 +133,7 @@ async function comeForward(deps: Deps, marks: Collection<Mark>, partition: numbe
 const chainsOf = (partition: number): readonly string[] =>
   ['payouts', 'collections', 'ledgerCommands'].map((topic) => `${topic}/${partition}`);
 
-/** The time of the newest page of a partition's chains; where there is none, all that its topic has is to be read. */
+/** The time of the newest page of a partition's chains; if there is none, a time from which the whole topic is read. */
 async function newestMs(store: Deps['store'], partition: number): Promise<number> {
   const heads = await Promise.all(chainsOf(partition).map((chain) => store.newestPage(chain)));
   return Math.max(OVERLAP_MS, ...heads.map(({ atMs }) => atMs));
@@ -148,7 +158,7 @@ async function hear(deps: Deps, run: Run, pages: OwnPages, events: readonly OwnE
     await run.begin(lack === 'another' ? `another ${nameOf(page)}` : nameOf(page));
     if (!chainsOf(run.partition).includes(page.chain))
       throw cannot(run, `${nameOf(page)} is of another partition`);
-    // Nothing is built upon it.
+    // Nothing may be written on top of a different page.
     if (lack === 'another' && deps.gaps === 'stop') throw cannot(run, anotherPage(page));
     run.waiting.push(page);
   }
@@ -178,7 +188,7 @@ async function repeatRefusals(deps: Deps, run: Run, refused: readonly Refused[])
   }
 }
 
-/** Goes on without what is not told in full, where people have said so: it is as good as missing. */
+/** Goes on without an event that is incomplete, if people have allowed that; it then counts as missing. */
 async function leaveOut({ gaps, known, logger }: Deps, run: Run, id: string): Promise<void> {
   if (gaps === 'stop') throw cannot(run, `what became of ${id} is not told in full`);
   await known.leaveOut([id]);
@@ -191,7 +201,7 @@ type Refused = Extract<OwnNews, { readonly kind: 'refusal' }>;
 const namesOf = (told: readonly Answered[]): readonly string[] =>
   told.map(({ instruction }) => postingId(instruction));
 
-/** An answer that was published again is on a page already. */
+/** Drops answers that were published again and are on a page already. */
 async function forgetKnown({ known }: Deps, pages: OwnPages): Promise<void> {
   const rest = pages.rest();
   const unanswered = await known.unanswered(rest.flatMap(({ postings }) => namesOf(postings)));
@@ -199,7 +209,10 @@ async function forgetKnown({ known }: Deps, pages: OwnPages): Promise<void> {
     if (!namesOf(page.postings).some((name) => unanswered.has(name))) pages.forget(page);
 }
 
-/** Writes the pages that wait, each after those that it builds on; up to `waitingMax` may go on waiting for what is still to be read. */
+/**
+ * Writes the waiting pages, each after those that it builds on. Up to `waitingMax` pages may keep waiting for events
+ * that are not read yet.
+ */
 async function writePages(deps: Deps, run: Run, waitingMax: number): Promise<void> {
   for (const chain of new Set(run.waiting.map((page) => page.chain)))
     run.heads.set(chain, (await deps.store.newestPage(chain)).number);
@@ -211,7 +224,7 @@ async function writePages(deps: Deps, run: Run, waitingMax: number): Promise<voi
   }
 }
 
-/** Writes the first page that can be written as it was published; false where there is none. */
+/** Writes the first page that can be written as it was published; false if there is none. */
 async function writeNext(deps: Deps, run: Run): Promise<boolean> {
   const held = new Set<string>();
   for (const page of run.waiting) {
@@ -228,10 +241,12 @@ async function writeNext(deps: Deps, run: Run): Promise<boolean> {
   return false;
 }
 
-/** Writes the first page that waits, though an entry before it was never published; stops where more than that is missing. */
+/**
+ * Writes the first waiting page although an entry before it was never published; throws if more than that is missing.
+ */
 async function writeAnyway(deps: Deps, run: Run): Promise<void> {
   const { waiting, heads, shifts } = run;
-  // What is on no published page may be what a page before these lacks.
+  // Postings that are on no published page may be what a page before these lacks.
   const published = waiting.filter(({ written }) => written);
   const isNext = ({ chain, written }: OwnPage) =>
     written !== undefined && written.number <= (heads.get(chain) ?? 0n) + 1n;
@@ -250,7 +265,7 @@ function cannot({ partition }: Run, reason: string): PartitionStoppedError {
   );
 }
 
-/** Why nothing goes on where the topic has what the database should have. */
+/** The error for events in the topic that the database should have. */
 function strange(partition: number, lacking: string): PartitionStoppedError {
   return new PartitionStoppedError(
     `${topics.ledger.name}, partition ${partition}, has ${lacking}, which our database lacks, though nothing says that it is an older one`,

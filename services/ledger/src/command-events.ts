@@ -2,15 +2,15 @@ import { walletKeyOf } from '@pesewa/contracts';
 import type { OutgoingEvent } from '@pesewa/messaging';
 import type { Order } from './domain/orders.ts';
 
-/** An order that may be applied, with the names of both who let it. */
+/** An order that may be applied, with the names of both operators. */
 export type ApprovedOrder = Extract<Order, { readonly status: 'approved' }>;
 
-/** Whether both operators let the order happen. */
+/** Whether two operators have agreed on the order. */
 export function isApproved(order: Order): order is ApprovedOrder {
   return order.status === 'approved';
 }
 
-/** The event of an approved order; its id is the order's own, so it is applied once (ADR 17). */
+/** The event of an approved order. Its id is the order's own, so that the order is applied once (ADR 17). */
 export function commandEventOf(order: ApprovedOrder): OutgoingEvent {
   const { commandId, target, currency, amount, requestedBy, decidedBy, decidedAt } = order;
   const payload = {

@@ -7,9 +7,9 @@ export type Outcome =
   | { readonly status: 'applied'; readonly at: Date }
   | { readonly status: 'refused'; readonly reason: string };
 
-/** Tells what became of orders by what the ledger wrote: their entry, or their refusal. */
+/** Finds the outcomes of orders from what the ledger wrote: their entry or their refusal. */
 export interface Outcomes {
-  /** By command id; an order that the ledger hasn't come to is not in it. */
+  /** Keyed by command id; an order that the ledger has not reached yet is left out. */
   readonly of: (
     orders: readonly Pick<Order, 'commandId' | 'kind'>[],
   ) => Promise<ReadonlyMap<string, Outcome>>;
@@ -22,7 +22,7 @@ export function createOutcomes(db: Db): Outcomes {
   return {
     of: async (orders) => {
       if (orders.length === 0) return new Map();
-      // Both are stored under the id of the one entry that an order can have.
+      // Both are stored under the id of the only entry that an order can have.
       const commandIds = new Map(orders.map(({ commandId, kind }) => [`${commandId}/${kind}`, commandId]));
       const wanted = { _id: { $in: [...commandIds.keys()] } };
       const [applied, refused] = await Promise.all([

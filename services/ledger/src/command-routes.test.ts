@@ -26,7 +26,7 @@ const decision = { decidedBy: 'esi', decidedAt: new Date(1_000) };
 const approved: Order = { ...proposed, ...decision, status: 'approved' };
 const rejected: Order = { ...proposed, ...decision, status: 'rejected', decisionReason: 'not ours' };
 
-/** The routes behind the guard, called by the main operator; `said` notes what they asked for. */
+/** The routes behind the guard, called by the main operator; `said` records their calls. */
 function open(answers: {
   readonly decided?: Result<FollowedOrder, DecisionRefusal | 'order.unknown'>;
   readonly found?: FollowedOrder;

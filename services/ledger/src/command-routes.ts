@@ -24,7 +24,7 @@ const float = { ...common, rail: name };
 const oneOf = <const Names extends readonly string[]>(...names: Names) =>
   z.enum(names, { error: `must be ${names.join(' or ')}` });
 
-/** Every field of an order is known: a mistyped one must not be passed over where money moves. */
+/** Unknown fields are refused: where money moves, a mistyped field must not be ignored. */
 const order = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) =>
@@ -48,11 +48,11 @@ const bodies = {
 
 const rejection = order({ reason });
 
-/** What the routes of orders need. */
+/** The dependencies of the routes of orders. */
 export interface CommandRouteDeps {
   readonly commands: Commands;
   readonly targets: Targets;
-  /** Whether the holder of the token that no person owns may order and decide: in development alone. */
+  /** Whether the shared token, which belongs to no person, may order and decide: only in development. */
   readonly sharedMayOrder: boolean;
 }
 
@@ -159,7 +159,7 @@ function refuseDecision(
 
 type Body = { [Kind in OrderKind]: z.output<(typeof bodies)[Kind]> }[OrderKind];
 
-/** What the body orders; nothing where its amount is none. */
+/** The order in the body; undefined if its amount is invalid. */
 function wishOf(kind: OrderKind, body: Body): Wish | undefined {
   const amount = parseAmount(body.amount, body.currency);
   if (!amount.ok || amount.value.minor <= 0n) return undefined;

@@ -12,7 +12,7 @@ export const orderKindNames: Readonly<Record<OrderKind, string>> = {
   suspense: 'suspense',
 };
 
-/** Every status, in the order in which an order takes them. */
+/** Every status, in the order in which an order passes through them. */
 export const orderStatuses: readonly OrderStatus[] = [
   'proposed',
   'approved',
@@ -70,7 +70,7 @@ export function formatCursor({ atMs, commandId }: Cursor): string {
   return `${atMs}.${commandId}`;
 }
 
-/** Reads what {@link formatCursor} wrote. */
+/** Reads the text of {@link formatCursor}. */
 export function parseCursor(text: string): Cursor | undefined {
   const [, at, commandId] = /^(\d{1,15})\.(.{1,64})$/.exec(text) ?? [];
   return at !== undefined && commandId !== undefined ? { atMs: Number(at), commandId } : undefined;

@@ -27,7 +27,7 @@ const DAY_MS = 24 * 3_600_000;
 let config: TestConfig;
 let readTopic: TopicReader;
 let db: Db;
-/** Two replicas over one database, so that their transactions really race. */
+/** Two replicas over one database, so that their transactions compete. */
 let replicas: readonly TestOperators[];
 const scopes: TestScope[] = [];
 let aheadMs = 0;
@@ -43,7 +43,7 @@ afterAll(async () => {
   for (const scope of scopes.reverse()) await scope[Symbol.asyncDispose]();
 });
 
-/** The orders without the postings: nothing is applied here, so that every status can be looked at. */
+/** Only orders, without postings: nothing is applied, so that every status can be observed. */
 async function openReplica(): Promise<TestOperators> {
   const scope = openTestScope(config);
   scopes.push(scope);
@@ -56,7 +56,7 @@ async function openReplica(): Promise<TestOperators> {
   return openTestOperators(app);
 }
 
-/** A ledger that applies what is approved, beside the replicas that only take orders. */
+/** A ledger that applies approved orders, beside the replicas that only record them. */
 async function openPostingLedger(): Promise<TestOperators> {
   const posting = openTestScope(config);
   scopes.push(posting);

@@ -14,16 +14,16 @@ import {
 } from './domain/orders.ts';
 import { decidedEventOf } from './events.ts';
 
-/** An order, and what the ledger did with it; no outcome while it is not applied and not refused. */
+/** An order and its outcome in the ledger; no outcome while it is neither applied nor refused. */
 export interface FollowedOrder {
   readonly order: Order;
   readonly outcome?: Outcome;
 }
 
-/** Where an order stands: proposed, then rejected or approved, and an approved one then applied or refused. */
+/** The status of an order: proposed, then rejected or approved, and if approved then applied or refused. */
 export type OrderStatus = Order['status'] | Outcome['status'];
 
-/** Where a page of a list goes on: after this order. */
+/** The order after which the next page of a list begins. */
 export interface Cursor {
   readonly atMs: number;
   readonly commandId: string;
@@ -31,13 +31,16 @@ export interface Cursor {
 
 /** The orders of operators: proposed by one, approved by another, applied when their event comes back (ADR 17). */
 export interface Commands {
-  /** Records a proposal once and moves nothing; the same again is the same, another under its id is refused. */
+  /**
+   * Records a proposal once, without moving money. The same proposal again gives the same order; a different one under
+   * its id is refused.
+   */
   readonly propose: (
     wish: Wish,
     by: string,
     commandId?: string,
   ) => Promise<Result<FollowedOrder, 'command.differs'>>;
-  /** Approves or rejects; an approval sends the order to the ledger in the same transaction. */
+  /** Approves or rejects; an approval publishes the order to the ledger in the same transaction. */
   readonly decide: (
     commandId: string,
     verdict: Verdict,
@@ -55,12 +58,12 @@ export interface Commands {
 type Stored<Any> = Any extends Order
   ? Omit<Any, 'commandId'> & {
       readonly _id: string;
-      /** Set while an approved order is to be published again; see orders-again.ts. */
+      /** Set while an approved order must be published again; see orders-again.ts. */
       readonly again?: true;
     }
   : never;
 
-/** An order as MongoDB holds it; `_id` is its id, so each is taken once. */
+/** An order as MongoDB holds it; `_id` is its id, so that each is recorded once. */
 export type OrderDocument = Stored<Order>;
 
 /** The collection of the ledger's database that holds the orders. */
@@ -122,12 +125,12 @@ export function createCommands(deps: {
   };
 }
 
-/** Where the order stands. */
+/** The status of the order. */
 export function statusOf({ order, outcome }: FollowedOrder): OrderStatus {
   return outcome?.status ?? order.status;
 }
 
-/** Inserts what is new; gives for each proposal the order that its id stands for. */
+/** Inserts new proposals; gives for each proposal the order that has its id. */
 async function record(
   collection: Collection<OrderDocument>,
   proposals: readonly Order[],
@@ -149,7 +152,7 @@ async function record(
   return proposals.map((proposal) => taken.get(proposal.commandId) ?? proposal);
 }
 
-/** Decides in the order of asking; what is approved goes out with the transaction, and only then. */
+/** Decides in the order of the requests; approved orders are published if and only if the transaction commits. */
 async function decide(
   collection: Collection<OrderDocument>,
   wanted: readonly { readonly commandId: string; readonly decision: Decision }[],
@@ -187,7 +190,7 @@ async function write(
     })),
     { session },
   );
-  // Read in this transaction's snapshot, where nobody else can have decided; a rival's write is a conflict, and reruns.
+  // Read in this transaction's snapshot: a concurrent decision is a conflict, and the transaction reruns.
   if (matchedCount !== changed.length) throw new Error('an order was decided twice at once');
   for (const order of changed) {
     if (order.status !== 'proposed') emit(decidedEventOf(order));
@@ -204,7 +207,7 @@ export async function findOrders(
   return (await collection.find({ _id: { $in: ids } }, { session }).toArray()).map(toOrder);
 }
 
-/** What is stored of a status: whether an approved order is applied is told by the entries alone. */
+/** The stored form of a status filter: whether an approved order is applied only shows in the entries. */
 function storedStatus(status: OrderStatus | undefined): Filter<OrderDocument> {
   if (status === undefined) return {};
   return { status: status === 'applied' || status === 'refused' ? 'approved' : status };

@@ -15,33 +15,33 @@ export interface WalletDocument extends Wallet {
   readonly at: Date;
 }
 
-/** A refused hold, remembered so that a replay refuses it again; `_id` is the payout's reference. */
+/** A refused hold, stored so that a replay refuses it again; `_id` is the payout's reference. */
 export interface RefusalDocument extends Omit<Hold, 'reference' | 'status' | 'refusal'>, Refusal {
   readonly _id: string;
   readonly at: Date;
 }
 
-/** A refused order, remembered for the same reason; `_id` is that of the entry which it does not get. */
+/** A refused order, stored for the same reason; `_id` is that of the entry which was not written. */
 export interface RefusedOrderDocument extends Omit<RefusedOrder, 'id'> {
   readonly _id: string;
   readonly at: Date;
 }
 
-/** One writer's share of an account that many share; the account is the sum of its buckets. */
+/** One writer's part of a shared account; the account is the sum of its buckets. */
 export interface BucketDocument extends Turnover {
   /** `<account>#<chain>` */
   readonly _id: string;
   readonly account: string;
 }
 
-/** What a page adds to a shared account, and what its chain has moved there by the end of the page. */
+/** What a page adds to a shared account, and the chain's total there at the end of the page. */
 export interface AccountLine extends Turnover {
   readonly account: string;
   readonly debitsAfter: bigint;
   readonly creditsAfter: bigint;
 }
 
-/** One chunk's entries, chained to those of the chunk before (ADR 16); `_id` is its chain and number. */
+/** One chunk's entries, chained to the chunk before (ADR 16); `_id` is its chain and number. */
 export interface PageDocument {
   readonly _id: string;
   /** The writer partition: `<topic>/<partition>`. */
@@ -53,7 +53,7 @@ export interface PageDocument {
   /** The hash of the page before. */
   readonly previous: Binary;
   readonly hash: Binary;
-  /** The ids of its entries, in their order. */
+  /** The ids of its entries, in order. */
   readonly entries: readonly string[];
   readonly accounts: readonly AccountLine[];
 }
@@ -73,7 +73,7 @@ export function bucketId(account: string, chain: string): string {
   return `${account}#${chain}`;
 }
 
-/** An entry with its time, and the fee and the rail that tell its hold; absent fields are not written. */
+/** An entry with its time, and for a hold the fee and the rail; absent fields are not written. */
 export function toEntryDocument(entry: Entry, hold: Hold | undefined, at: Date): EntryDocument {
   const { kind, touched } = entry;
   const placed = kind === 'hold' ? hold : undefined;
@@ -106,7 +106,7 @@ export function toWallet({ merchantId, currency, available, held, sequence }: Wa
   return { merchantId, currency, available, held, sequence };
 }
 
-/** A refused hold to be remembered. */
+/** The stored form of a refused hold. */
 export function toRefusalDocument(
   { reference, status: _refused, refusal, ...hold }: Hold,
   at: Date,
@@ -115,7 +115,7 @@ export function toRefusalDocument(
   return { _id: reference, ...hold, ...refusal, at };
 }
 
-/** A refused order to be remembered. */
+/** The stored form of a refused order. */
 export function toRefusedOrderDocument({ id, ...refused }: RefusedOrder, at: Date): RefusedOrderDocument {
   return { _id: id, ...refused, at };
 }

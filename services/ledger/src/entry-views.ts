@@ -18,7 +18,7 @@ export function viewEntry(entry: EntryDocument) {
   };
 }
 
-/** An entry on a statement: what it moved on the account, and what it left there. */
+/** An entry on a statement: the change that it made to the account, and the balance after it. */
 export function viewStatementItem(item: {
   readonly entry: EntryDocument;
   readonly amount: Sums;

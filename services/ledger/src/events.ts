@@ -13,9 +13,9 @@ function address(happening: Happening) {
   return { topic: 'ledger' as const, key, version: sequence, causationId };
 }
 
-/** The event of what the ledger did, at the time of its entries: so the same told again is the same. */
+/** The event of a happening, with the time of its entries: so the same happening always gives the same event. */
 export function eventOf(happening: Happening, at: Date): OutgoingEvent {
-  // Only what the schema names is encoded: the fields of a happening are those of its event.
+  // Only the schema's fields are encoded, and a happening's fields are those of its event.
   const payload = { occurredAt: BigInt(at.getTime()), ...happening };
   switch (payload.kind) {
     case 'holdPlaced':
@@ -49,7 +49,7 @@ export function eventOf(happening: Happening, at: Date): OutgoingEvent {
   }
 }
 
-/** What a page holds, for ourselves after a restore (ADR 45); it goes where the first of its postings goes. */
+/** The content of a page, for ourselves after a restore (ADR 45); it has the key of the first of its postings. */
 export function pageEventOf(
   { chain, number, hash }: Written,
   first: Happening,
@@ -70,7 +70,7 @@ export function pageEventOf(
   };
 }
 
-/** A decided order, for ourselves after a restore (ADR 45); reasons are free text, and stay in our own database. */
+/** A decided order, for ourselves after a restore (ADR 45). Reasons are free text and stay in our own database. */
 export function decidedEventOf(order: Exclude<Order, { readonly status: 'proposed' }>): OutgoingEvent {
   const { commandId, kind, target, currency, amount, requestedBy, at, status, decidedBy, decidedAt } = order;
   const decidedMs = BigInt(decidedAt.getTime());
@@ -97,14 +97,14 @@ export function decidedEventOf(order: Exclude<Order, { readonly status: 'propose
   };
 }
 
-/** Stands for each reason of an order that came back from our own events, which have none. */
+/** Replaces the reasons of orders that were restored from our own events, which contain none. */
 export const REASON_LOST = 'lost with the database that was restored';
 
 /** The order that {@link decidedEventOf} was made from, without its reasons. */
 export function orderOf(decided: DecidedOrder): Order {
   const { commandId, target, currency, amount, requestedBy, status, decidedBy } = decided;
   const { direction } = decided;
-  // Only what our own types allow was ever published.
+  // Only values of our own types were ever published.
   return {
     commandId,
     kind: decided.kind as OrderKind,
@@ -122,7 +122,7 @@ export function orderOf(decided: DecidedOrder): Order {
   } as Order;
 }
 
-/** The event of a wallet's balances after the newest of its entries. */
+/** The event of a wallet's balances after its newest entry. */
 export function balanceEventOf(
   { after, causationId }: Pick<WalletChange, 'after' | 'causationId'>,
   at: Date,
@@ -137,7 +137,7 @@ export function balanceEventOf(
   };
 }
 
-/** Whose money it is: the merchant's, or ours at a rail. */
+/** The owner of the money: a merchant, or we ourselves at a rail. */
 function ownerOf(happening: Happening): string {
   if ('merchantId' in happening) return happening.merchantId;
   return 'rail' in happening ? happening.rail : happening.owner;

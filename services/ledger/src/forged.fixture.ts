@@ -36,7 +36,7 @@ const changeOrder = (books: AuditedLedger, _id: string, change: object) =>
 const pageTwo = pageId(payoutsChain, 2n);
 const TOMORROW_MS = 86_400_000;
 
-/** Takes an entry away, and moves its text into a field of the entry before it; neither may touch a wallet. */
+/** Removes an entry, and puts its text into a field of the entry before it; neither may touch a wallet. */
 async function hideInField(books: AuditedLedger, page: string, keptId: string, hiddenId: string) {
   const find = async (_id: string) => {
     const found = await books.ledger.collection<EntryDocument>('entries').findOne({ _id });
@@ -44,7 +44,7 @@ async function hideInField(books: AuditedLedger, page: string, keptId: string, h
     return found;
   };
   const [kept, hidden] = [await find(keptId), await find(hiddenId)];
-  // Behind the rail stand four fields that both have empty.
+  // Four fields that are empty in both follow the rail.
   await changeEntry(books, keptId, {
     rail: `${entryText(kept).slice(-4)}\n${entryText(hidden).slice(0, -4)}`,
   });
@@ -52,7 +52,7 @@ async function hideInField(books: AuditedLedger, page: string, keptId: string, h
   await pages(books).updateOne({ _id: page }, { $pull: { entries: hiddenId } as object }, unvalidated);
 }
 
-/** Entries that nobody asked for, posted without a flaw, and orders that are not what was applied. */
+/** Entries without any request, posted correctly, and orders that differ from what was applied. */
 export const forgeries: readonly Plant[] = [
   [
     'a refund of a payout that completed',
@@ -204,7 +204,7 @@ export const forgeries: readonly Plant[] = [
   ],
 ];
 
-/** Chains that were rewritten as far as their hashes can't tell. */
+/** Chains that were rewritten so that their hashes still match. */
 export const rewritings: readonly Plant[] = [
   [
     'an entry hidden in a field of another',

@@ -7,7 +7,7 @@ import type { OwnEvent } from './domain/own-events.ts';
 import { openLedgerStore } from './store.ts';
 import type { Chunk } from './stories.fixture.ts';
 
-/** An event of the ledger's topic as Kafka holds it: with the fields of its schema, and no others. */
+/** An event of the ledger's topic as Kafka holds it: with exactly the fields of its schema. */
 export function published(event: OutgoingEvent): OwnEvent {
   const schema = topics.ledger.events.find((one) => fullName(one) === event.type);
   if (!schema) throw new TypeError(`${event.type} does not travel on the ledger's topic`);
@@ -20,10 +20,10 @@ export function published(event: OutgoingEvent): OwnEvent {
 /** All documents of a database, by collection. */
 export type Backup = ReadonlyMap<string, readonly object[]>;
 
-/** The collections that an older database must come to have again as they were. */
+/** The collections that must be the same again after an older database has come forward. */
 export const BOOKS = ['accounts', 'commands', 'entries', 'pages', 'refusals', 'refusedOrders', 'wallets'];
 
-/** Copies a database whole, or some of its collections, sorted by their ids. */
+/** Copies a whole database or some of its collections, sorted by their ids. */
 export async function copyDatabase({ db }: Pick<Database, 'db'>, names?: readonly string[]): Promise<Backup> {
   const all = await db.listCollections().toArray();
   const wanted = names ?? all.map(({ name }) => name);
@@ -33,7 +33,7 @@ export async function copyDatabase({ db }: Pick<Database, 'db'>, names?: readonl
   return new Map(await Promise.all(copied));
 }
 
-/** Puts a database back to what it was when it was copied. */
+/** Restores a database from a copy. */
 export async function restoreDatabase({ db }: Pick<Database, 'db'>, backup: Backup): Promise<void> {
   for (const { name } of await db.listCollections().toArray()) {
     const documents = backup.get(name) ?? [];
@@ -42,20 +42,23 @@ export async function restoreDatabase({ db }: Pick<Database, 'db'>, backup: Back
   }
 }
 
-/** What a coming forward logged and told. */
+/** The log and the published events of a coming forward. */
 export interface Forwarded {
   readonly warnings: readonly string[];
   readonly told: readonly OwnEvent[];
 }
 
-/** Brings a database forward in a process of its own, by events as its topic has them; it may die before a transaction commits. */
+/**
+ * Brings a database forward in a new process, by these events of its topic; the process may die before a transaction
+ * commits.
+ */
 export async function comeForward(
   { db, client }: Database,
   events: readonly OwnEvent[],
   options: {
     readonly gaps?: ComingForwardDeps['gaps'];
     readonly diesAt?: number;
-    /** Whether Kafka says, or could say, that the database is an older one. */
+    /** Whether there is a sign that the database is an older one. */
     readonly isOlder?: boolean;
   } = {},
 ): Promise<Forwarded> {
@@ -83,7 +86,7 @@ export async function comeForward(
       return value;
     });
   const since = async function* (_topic: string, _partition: number, sinceMs: number) {
-    // As Kafka has them: an event came when its chunk was committed, or later.
+    // As Kafka has them: an event's time is that of its chunk's commit, or later.
     yield events.filter(({ payload }) => Number(payload.occurredAt) >= sinceMs);
   };
   const comingForward = createComingForward({
@@ -104,7 +107,7 @@ export async function comeForward(
   return { warnings, told };
 }
 
-/** The clock of these tests' ledgers: each look at it is later than the one before. */
+/** The clock of these tests' ledgers, which advances with each reading. */
 export function openTicking(): () => number {
   let ms = systemClock.nowMs();
   return () => {
@@ -114,7 +117,7 @@ export function openTicking(): () => number {
 }
 
 const wallet = { merchantId: 'demo', currency: 'KES' };
-/** An order that brings a merchant money. */
+/** An order that funds a merchant's wallet. */
 export const fund = (reference: string, amount: bigint, merchantId = 'demo'): Chunk => ({
   topic: 'ledgerCommands',
   instructions: [{ ...wallet, merchantId, kind: 'fund', causationId: reference, reference, amount }],

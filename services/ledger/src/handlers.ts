@@ -5,7 +5,7 @@ import type { ComingForward } from './coming-forward.ts';
 import type { FloatOrder, Instruction, WalletOrder } from './domain/instructions.ts';
 import type { Postings } from './postings.ts';
 
-/** What the ledger makes of the topics it consumes: each event is one instruction, each chunk one fold. */
+/** The ledger's handlers: each event is one instruction, and each chunk one fold. */
 export function createHandlers(deps: {
   readonly postings: Postings;
   readonly approvals: Approvals;
@@ -19,7 +19,7 @@ export function createHandlers(deps: {
       'pesewa.payouts.PayoutCompleted': 'handled',
       'pesewa.payouts.PayoutFailed': 'handled',
       'pesewa.payouts.PayoutReversed': 'handled',
-      // The hold stands while the rail is asked.
+      // The hold stays while the rail is asked.
       'pesewa.payouts.PayoutSubmitted': 'ignored',
     },
     async (events, transaction) => {
@@ -46,7 +46,7 @@ export function createHandlers(deps: {
     'collections',
     {
       'pesewa.collections.CollectionCompleted': 'handled',
-      // Money moves once a customer has paid.
+      // Money moves only when a customer has paid.
       'pesewa.collections.CollectionInitiated': 'ignored',
       'pesewa.collections.CollectionCompletionRequested': 'ignored',
       'pesewa.collections.CollectionCompletionClosed': 'ignored',
@@ -72,7 +72,8 @@ export function createHandlers(deps: {
       { ...transaction, park: (nth, reason) => transaction.park(approved[nth] ?? -1, reason) },
     );
   });
-  // A partition has the same wallets in each topic: a new message of one must not come before what another had brought.
+  // A partition has the same wallets in each topic, so no new message may be applied before the database has come
+  // forward.
   const prepare = comingForward.partition;
   return [payouts, collections, commands].map((handler) => ({ ...handler, prepare }));
 }
@@ -95,7 +96,7 @@ function toNamedOrder(event: OrderEvent): NamedOrder {
 
 function toOrder({ eventId, ...event }: OrderEvent): WalletOrder | FloatOrder {
   const { currency, amount } = event.payload;
-  // The command's own id: one that was sent twice is one.
+  // The command's own id, so that a command that was sent twice is applied once.
   const ordered = { causationId: eventId, reference: event.payload.eventId, currency, amount };
   switch (event.type) {
     case 'pesewa.ledger.FundWallet':

@@ -1,7 +1,7 @@
 import type { CollectionSchema } from '@pesewa/messaging';
 
 const text = { bsonType: 'string' } as const;
-/** 64-bit whole numbers: a double would pass silently where a driver writes a JS number. */
+/** 64-bit integers: without the check a JavaScript number would silently be stored as a double. */
 const whole = { bsonType: 'long', minimum: 0 } as const;
 
 const schemas = {
@@ -116,9 +116,12 @@ const schemas = {
 
 const refusing = (schema: object) => ({ $jsonSchema: { bsonType: 'object', ...schema } });
 
-/** The collections of the ledger's database: by its validators the server itself refuses money that is no whole number. */
+/**
+ * The collections of the ledger's database; their validators make the server itself refuse money that is not an
+ * integer.
+ */
 export const ledgerCollections: readonly CollectionSchema[] = [
-  // A wallet's entries in their order: its time never decreases. Not unique: the wallet itself counts.
+  // A wallet's entries in order: the time never decreases. Not unique, because the wallet itself counts.
   {
     name: 'entries',
     validator: refusing(schemas.entries),
@@ -128,13 +131,13 @@ export const ledgerCollections: readonly CollectionSchema[] = [
   { name: 'refusals', validator: refusing(schemas.refusals) },
   { name: 'refusedOrders', validator: refusing(schemas.refusedOrders) },
   { name: 'accounts', validator: refusing(schemas.accounts) },
-  // The pages of a shared account in each chain's order.
+  // The pages of a shared account, in each chain's order.
   {
     name: 'pages',
     validator: refusing(schemas.pages),
     indexes: [{ key: { 'accounts.account': 1, chain: 1, at: 1, _id: 1 } }],
   },
-  // The operators' orders, the newest first, all of them or those of one status.
+  // The operators' orders, the newest first: all, or those of one status.
   {
     name: 'commands',
     validator: refusing(schemas.commands),

@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { auditRecords, openMemoryLedger, type Records } from './memory-ledger.fixture.ts';
 import { anyCuts, anyStory, type Chunk, cut, lawfulStory } from './stories.fixture.ts';
 
-/** Fixed, so that a failure can be repeated; fast-check prints it with the path to the smallest story that fails. */
+/** Fixed, so that a failure can be reproduced; fast-check prints it with the path to the smallest failing case. */
 const SEED = 20_261_121;
 
-/** Far above what a quiet machine takes. */
+/** Far longer than it takes on an idle machine. */
 const TIMEOUT_MS = 30_000;
 
 function check<Values extends unknown[]>(property: fc.IProperty<Values>, runs: number): void {
@@ -37,7 +37,7 @@ describe(`the books keep L1 to L9, whatever is told (seed ${SEED})`, () => {
         }),
         40,
       );
-      // Stories that move no money would prove nothing.
+      // Cases in which no money moves would prove nothing.
       expect(entries).toBeGreaterThan(600);
     },
     TIMEOUT_MS,
@@ -96,7 +96,7 @@ describe(`chunks and replays (seed ${SEED})`, () => {
   );
 });
 
-/** Whatever can be changed in the books without leaving a trace beside it. */
+/** Every kind of change to the books that leaves no other trace. */
 const tamperings: Readonly<Record<string, (records: Records, chance: number) => void>> = {
   'an amount': ({ entries }, chance) =>
     change(entries, chance, (entry) => ({ ...entry, amount: entry.amount + 1n })),

@@ -4,25 +4,25 @@ import { COMMANDS, type OrderDocument } from './commands.ts';
 import { collectionNames, type PageDocument } from './documents.ts';
 import type { WrittenPage } from './domain/own-events.ts';
 
-/** How the database does not have a published page. */
+/** In which way the database lacks a published page. */
 export type Lack =
-  /** It has no such page, and not all of what the page holds. */
+  /** It has no such page, nor all of its postings. */
   | 'absent'
-  /** It has another one under the same number, and not all of what the page holds. */
+  /** It has another page with the same number, and not all of the published page's postings. */
   | 'another';
 
-/** What the database has of what the ledger published; as a majority knows it. */
+/** Which of the published events the database has, read with majority. */
 export interface Known {
   /**
-   * Of pages, those that the database has neither by their hash nor by all their postings: a page that had to come out
-   * otherwise when it was written again has the postings alone.
+   * The pages that the database has neither by their hash nor by all their postings. A page that came out differently
+   * when it was written again is only found by its postings.
    */
   readonly lacking: (pages: readonly WrittenPage[]) => Promise<ReadonlyMap<WrittenPage, Lack>>;
-  /** Of postings, by their names, those that are neither booked nor refused, and were not left out. */
+  /** Of these postings, by name, those that are neither booked nor refused nor left out. */
   readonly unanswered: (names: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** Of orders, by their ids, those about which nothing is decided, and that were not left out. */
+  /** Of these orders, by id, those that are neither decided nor left out. */
   readonly undecided: (ids: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** Notes what is missing for good, by people's word: no later look takes it for news. */
+  /** Records, by people's decision, that these are missing for good: later checks skip them. */
   readonly leaveOut: (ids: readonly string[], session?: ClientSession) => Promise<void>;
 }
 
@@ -31,7 +31,7 @@ interface Named {
 }
 
 interface LeftOut extends Named {
-  /** When people let it be left out the last time. */
+  /** When people last allowed it to be left out. */
   readonly at: Date;
 }
 
@@ -107,7 +107,7 @@ const idOf = ({ chain, number }: WrittenPage): string => pageId(chain, number);
 const isHold = (name: string): boolean => name.endsWith('/hold');
 const referenceOf = (name: string): string => name.slice(0, name.lastIndexOf('/'));
 
-/** The entry that a posting leaves; a collection that the fee takes whole leaves another. */
+/** The entry of a posting; a collection that the fee takes completely has another one. */
 function entryIdsOf(name: string): readonly string[] {
   return name.endsWith('/collect') ? [name, `${referenceOf(name)}/fee`] : [name];
 }

@@ -13,7 +13,7 @@ const type = {
   reversed: 'PayoutReversed',
 } as const;
 
-/** What the payouts' owner says of a payout; another round is the same news under another event id. */
+/** The events that a payouts' owner publishes about a payout; another round is the same news under another event id. */
 export function payout(
   kind: keyof typeof type,
   merchantId: string,
@@ -61,7 +61,7 @@ export function payout(
   }
 }
 
-/** What the collections' owner says of one that has ended well; rounds as for payouts. */
+/** The event of a collection that was completed; rounds as for payouts. */
 export function collected(
   merchantId: string,
   reference: string,

@@ -95,7 +95,7 @@ async function becomes(merchantId: string, available: bigint, held: bigint, sequ
   });
 }
 
-/** Kafka forgets how far the group has come, so that it starts again from the first message. */
+/** Makes Kafka forget the group's offsets, so that it starts again from the first message. */
 async function forgetGroup(groupId: string): Promise<void> {
   const admin = createTestKafka(config).admin();
   await admin.connect();
@@ -105,7 +105,7 @@ async function forgetGroup(groupId: string): Promise<void> {
 
 type Said = Pick<Awaited<ReturnType<typeof readTopic>>[number], 'type' | 'payload'>;
 
-/** What the ledger has said, by event id: what it says again is the same in everything. */
+/** The published events by event id; a repetition must be identical. */
 async function said(): Promise<ReadonlyMap<unknown, Said>> {
   const told = new Map<unknown, Said>();
   for (const { type, payload } of await readTopic(topicNameOf(config, 'ledger'))) {

@@ -59,14 +59,14 @@ export function openMemoryLedger(refundFee: boolean) {
       }
       if (added.length > 0) addPage(`${topic}/0`, added, folded.accountDeltas);
     },
-    /** What is stored now; pages and entries grow with the next chunk. */
+    /** The stored state now; pages and entries grow with the next chunk. */
     records: (): Records => ({
       pages,
       entries,
       buckets: [...buckets.values()],
       wallets: [...wallets].map(([key, wallet]) => toWalletDocument(wallet, times.get(key) ?? new Date(0))),
     }),
-    /** Everything but times and pages, which chunks decide. */
+    /** Everything except times and pages, which depend on the chunks. */
     books: () =>
       structuredClone({
         wallets,
@@ -78,7 +78,7 @@ export function openMemoryLedger(refundFee: boolean) {
   };
 }
 
-/** Adds pages to their chains, and what they move to the buckets. */
+/** Adds pages to their chains, and their movements to the buckets. */
 function createPages(pages: PageRecord[], buckets: Map<string, BucketRecord>) {
   const heads = new Map<string, PageRecord>();
   return (chain: string, added: readonly EntryRecord[], deltas: ReadonlyMap<string, Turnover>): void => {
@@ -107,7 +107,7 @@ function createPages(pages: PageRecord[], buckets: Map<string, BucketRecord>) {
   };
 }
 
-/** Audits records; pages come as they were written, or chain after chain. */
+/** Audits records; pages come as they were written, or chain by chain. */
 export function auditRecords(
   { pages, entries, wallets, buckets }: Records,
   order: 'written' | 'byChain' = 'written',

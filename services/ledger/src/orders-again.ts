@@ -9,11 +9,11 @@ const LEASE = { name: 'orders-again', durationMs: 5_000 } as const;
 const BATCH = 100;
 
 /**
- * Publishes each approved order a second time, a limit after its approval, and on and on while the ledger has not come to it
- * (ADR 42): so neither a lost order nor a lost answer to it leaves money where two operators have not put it. An order is
- * applied once, by its id, and answered each time.
+ * Publishes an approved order again, a limit after its approval and then repeatedly until the ledger has applied or
+ * refused it (ADR 42). So neither a lost order nor a lost answer leaves money where two operators have not put it: an
+ * order is applied once, by its id, and answered each time.
  *
- * Orders are few, and theirs is the one event that nobody waits for who could ask for it.
+ * This is the only event that no other service waits for and could ask to be published again; orders are few.
  */
 export function startOrdersAgain(deps: {
   readonly messaging: Pick<Messaging, 'db' | 'owner' | 'groupCommit'>;

@@ -3,14 +3,14 @@ import { createOperators, guardOperator } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { Targets } from './targets.ts';
 
-/** Takes every name for one that exists. */
+/** Accepts every name. */
 export const anyTarget: Targets = { whyUnknown: () => Promise.resolve(undefined) };
 
-/** Operators who have a token each, as the ledger's operations port knows them. */
+/** Operators with a token each, as the ledger's operations port knows them. */
 export interface TestOperators {
-  /** Sends a request in an operator's name; a body makes it a POST. */
+  /** Sends a request in an operator's name; with a body it is a POST. */
   readonly as: (name: 'operator' | 'checker', path: string, body?: object) => Promise<Response>;
-  /** Proposes as one and approves as the other; gives the answer to the proposal. */
+  /** Proposes as one and approves as the other operator; gives the answer to the proposal. */
   readonly order: (
     kind: string,
     body: Readonly<Record<string, string>> & { readonly commandId: string },

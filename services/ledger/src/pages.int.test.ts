@@ -55,7 +55,7 @@ async function entriesOf(page: PageDocument): Promise<readonly EntryDocument[]> 
   return page.entries.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Expects a chain without gap or fork, every page of which hashes to what it says. */
+/** Expects a chain without gap or fork, in which every page has a correct hash. */
 async function expectChain(chain: string, length: number): Promise<void> {
   const found = await chainOf(chain);
   expect(found.map(({ _id }) => _id)).toEqual(

@@ -12,7 +12,7 @@ import {
 import type { Turnover } from './domain/accounts.ts';
 import { createWriter } from './write-commands.ts';
 
-/** The newest page of a chain, and what the chain has moved on the shared accounts that were asked for so far. */
+/** The newest page of a chain, and the chain's totals of the shared accounts that were needed so far. */
 export interface Head {
   readonly chain: string;
   readonly number: bigint;
@@ -21,16 +21,22 @@ export interface Head {
   readonly totals: Map<string, Turnover>;
 }
 
-/** The chains of pages (ADR 16): each partition's one writer remembers its newest page, and loses it with any failure. */
+/**
+ * The chains of pages (ADR 16). Each partition has one writer, which caches its newest page and drops it after any
+ * failure.
+ */
 export interface Pages {
   /**
-   * Takes the head of a chain out of memory, or reads it. Whoever has taken it puts the new one back after the commit:
-   * so a transaction that fails, for whatever reason, leaves no memory that could be wrong.
+   * Takes the head of a chain out of the cache, or reads it. The caller puts the new one back after the commit: so a
+   * transaction that fails, for whatever reason, leaves no wrong head in the cache.
    */
   readonly take: (chain: string, session: ClientSession) => Promise<Head>;
   /** The newest page of a chain, as the session sees it. */
   readonly newest: (chain: string, session?: ClientSession) => Promise<Head>;
-  /** Writes the page that follows the head, and gives its place; a head that is not the newest any more reruns the transaction. */
+  /**
+   * Writes the page that follows the head, and gives its place; if the head is no longer the newest page, the
+   * transaction reruns.
+   */
   readonly append: (
     head: Head,
     entries: readonly EntryDocument[],
@@ -39,7 +45,7 @@ export interface Pages {
   ) => Promise<Written>;
 }
 
-/** Where a page stands, and the hash over it. */
+/** The place of a page, and its hash. */
 export interface Written {
   readonly chain: string;
   readonly number: bigint;
@@ -63,7 +69,7 @@ export function createPages(db: Db): Pages {
     return { chain, number, hash: hash.value(), atMs: at.getTime(), totals: new Map() };
   }
 
-  /** Reads what the chain had moved before, for accounts that it has not asked for since its head was read. */
+  /** Reads the chain's totals of accounts that were not needed since its head was read. */
   async function completeTotals(
     { chain, totals }: Head,
     accounts: readonly string[],
@@ -113,7 +119,7 @@ export function createPages(db: Db): Pages {
   };
 }
 
-/** Adds the chunk's own movement to the totals, which the head has been given up for. */
+/** Adds the chunk's own movement to the totals of the head, which is discarded afterwards. */
 function toLine(account: string, { debits, credits }: Turnover, totals: Map<string, Turnover>): AccountLine {
   const before = totals.get(account);
   const debitsAfter = (before?.debits ?? 0n) + debits;
@@ -122,7 +128,7 @@ function toLine(account: string, { debits, credits }: Turnover, totals: Map<stri
   return { account, debits, credits, debitsAfter, creditsAfter };
 }
 
-/** The number is taken: another has written since our head was the newest. A rerun reads the head anew. */
+/** The number is taken: another process has written since our head was the newest. A rerun reads the head anew. */
 function rerunOnStaleHead(error: unknown): never {
   if (isDuplicateKey(error) && error instanceof MongoError) error.addErrorLabel('TransientTransactionError');
   throw error;

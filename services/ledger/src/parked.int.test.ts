@@ -57,7 +57,7 @@ afterAll(async () => {
   for (const scope of scopes.reverse()) await scope[Symbol.asyncDispose]();
 });
 
-/** The consuming ledger alone: what its topics say is all that it hears. */
+/** Only the consuming ledger: its only input is its topics. */
 async function openLedger(): Promise<void> {
   const scope = openTestScope(config);
   scopes.push(scope);
@@ -87,7 +87,7 @@ async function entryIds(reference: string): Promise<readonly string[]> {
   return found.map(({ _id }) => _id);
 }
 
-/** An order as it stands once two operators have agreed. */
+/** An order after two operators have agreed. */
 function approvedOrder(commandId: string): ApprovedOrder {
   return {
     commandId,
@@ -107,7 +107,7 @@ async function store({ commandId, ...order }: Order): Promise<void> {
   await db.collection<OrderDocument>(COMMANDS).insertOne({ _id: commandId, ...order });
 }
 
-/** Waits until the ledger has come to what follows everything that was published so far. */
+/** Waits until the ledger has applied an order that follows everything published so far. */
 async function expectApplied(commandId: string): Promise<void> {
   const order = approvedOrder(commandId);
   await store(order);
@@ -137,7 +137,7 @@ test('an approved order is applied once, and nothing else under its id', async (
   await store(order);
   const forgeries = [{ amount: 7_000n }, { target: 'rival' }, { kind: 'withdraw' }, { decidedBy: 'esi' }];
   const events = forgeries.map((change) => commandEventOf({ ...order, ...change } as ApprovedOrder));
-  // Each is a message of its own: what is put aside is told by the ids of messages.
+  // Each is a message of its own, because parked messages are reported by their ids.
   for (const event of events) {
     await publish(event);
     await expectApplied(`cm-after-${events.indexOf(event)}`);
@@ -171,7 +171,7 @@ test('an order that came too early moves money once it is replayed, and what its
   const replays = await Promise.all([call('POST', `${path}/replay`), call('POST', `${path}/replay`)]);
   expect(replays).toMatchObject([{ state: 'replayed' }, { state: 'replayed' }]);
   expect(await entryIds('cm-hasty')).toEqual(['cm-hasty/fund']);
-  // The page that the replay wrote is behind the back of whoever has the partition.
+  // The replay has written a page that the partition's owner does not know of.
   await expectApplied('cm-after-the-hasty');
 });
 

@@ -21,7 +21,7 @@ const releasing = { debit: held, credit: available, kind: 'release', amount: 1_0
 
 const firstPage = `L6 ${pageId(payoutsChain, 1n)}`;
 
-/** Single changes of what is stored, and entries posted that nothing asked for. */
+/** Single changes of stored records, and entries that nothing asked for. */
 export const changes: readonly Plant[] = [
   [
     'an unknown account',

@@ -7,8 +7,8 @@ import type { Entry } from './domain/books.ts';
 import { available, held } from './domain/posting.fixture.ts';
 
 /**
- * A violation: what is planted into good books, the rule that must be named, its subject, and what is named first where
- * that is another: a changed entry breaks its page's hash before its own rule.
+ * A violation: the change that is made to correct books, the rule that must be reported, its subject, and the rule that
+ * is reported first if that is another (a changed entry breaks its page's hash before its own rule).
  */
 export type Plant = readonly [
   what: string,
@@ -18,11 +18,11 @@ export type Plant = readonly [
   first?: string,
 ];
 
-/** The wallet that all plants are about. */
+/** The wallet of all changes. */
 export const wallet = 'demo:KES';
 /** The chain of the payouts. */
 export const payoutsChain = 'payouts/0';
-/** Passes what the validators of the database refuse. */
+/** Bypasses the validators of the database. */
 export const unvalidated = { bypassDocumentValidation: true } as const;
 
 const ofLedger = (name: string) => (books: AuditedLedger) => books.ledger.collection<{ _id: string }>(name);
@@ -50,18 +50,18 @@ export const changeEntry = (books: AuditedLedger, _id: string, change: object) =
 export const changePage = (books: AuditedLedger, _id: string, change: object) =>
   pages(books).updateOne({ _id }, { $set: change }, unvalidated);
 
-/** An entry to be posted; its id is that of its reference and kind, unless it says otherwise. */
+/** An entry to post; its id is that of its reference and kind unless given. */
 export type Posted = Pick<Entry, 'kind' | 'reference' | 'amount' | 'debit' | 'credit'> & {
   readonly id?: string;
   readonly causationId?: string;
 };
 
-/** Posts entries that the wallet can bear, one after the other on one page, by the ledger's own store. */
+/** Posts entries that the wallet can cover, one after the other on one page, by the ledger's own store. */
 export async function postNext(books: AuditedLedger, ...posted: readonly Posted[]) {
   await postAt(books, undefined, ...posted);
 }
 
-/** The same with a time. */
+/** The same at a given time. */
 export async function postAt(books: AuditedLedger, atMs: number | undefined, ...posted: readonly Posted[]) {
   const stored = await wallets(books).findOne<{ available: bigint; held: bigint; sequence: bigint }>({
     _id: wallet,
@@ -91,7 +91,7 @@ export async function postAt(books: AuditedLedger, atMs: number | undefined, ...
   await books.post({ chain: payoutsChain, ...(atMs !== undefined && { atMs }) }, ...numbered);
 }
 
-/** Adds a first page to a chain that names what stands elsewhere, and what it moves to the chain's buckets. */
+/** Adds a first page to a chain that lists entries of another page, and its movements to the chain's buckets. */
 export async function pageAgain(books: AuditedLedger, id: string, chain: string) {
   const entry = await books.ledger.collection<EntryDocument>('entries').findOne({ _id: id });
   if (!entry) throw new Error('the entry is gone');

@@ -14,12 +14,12 @@ import type { Written } from './pages.ts';
 import type { Question } from './snapshots.ts';
 import type { LedgerStore } from './store.ts';
 
-/** What the ledger does: posts what events ask for. */
+/** Posts the instructions of events. */
 export interface Postings {
   /**
-   * Applies a chunk within its transaction: reads what it speaks of, folds, writes, emits.
-   * What can't be applied is parked by its place among the instructions.
-   * `topic` and the transaction's partition name the one writer of a chain of pages and of its accounts' buckets.
+   * Applies a chunk within its transaction: reads what it concerns, folds, writes, emits. Instructions that can't be
+   * applied are parked by their index. `topic` and the transaction's partition identify the only writer of a chain of
+   * pages and of its accounts' buckets.
    */
   readonly post: (
     instructions: readonly Instruction[],
@@ -37,21 +37,22 @@ export function createPostings(deps: {
   const { store } = deps;
   return {
     post: async (instructions, topic, transaction) => {
-      // Read in the transaction: the other topics write the same wallets, and a conflict must rerun all of this.
+      // Read in the transaction: the other topics write to the same wallets, and a conflict must rerun all of this.
       const fold = async (trusting: boolean) => {
         const question = questionOf(instructions, trusting);
         const { snapshot, newestMs } = await store.read(question, transaction.session);
         return { newestMs, snapshot, folded: foldInstructions(snapshot, instructions, deps.policy) };
       };
-      // Payouts are new, but for rare repetitions: to look each up first costs the database more than to find out late.
+      // Payouts are nearly always new: looking each up first costs the database more than discovering a rare repetition
+      // late.
       const trusting = transaction.careful ? undefined : await fold(true);
       const { folded, newestMs, snapshot } =
         trusting && provesItself(instructions, trusting.folded.outcomes) ? trusting : await fold(false);
       const chain = `${topic}/${transaction.partition}`;
-      // Not before the newest entry of any wallet: another process, whose clock is ahead, may have written it.
+      // Not before the newest entry of any wallet, which a process whose clock is ahead may have written.
       const atMs = Math.max(deps.clock.nowMs(), newestMs);
       const repeated = instructions.filter((_, index) => folded.outcomes[index]?.kind === 'known');
-      // Rare, and before anything is written: what this chunk does for the first time, it tells anyhow.
+      // Rare, and read before anything is written: the answers to this chunk's new instructions are published anyway.
       const answers = repeated.length > 0 && (await store.readAnswers(repeated, transaction.session));
       await store.write(folded, { chain, atMs }, transaction, (at, page) => {
         const unchanged = new Map<string, Answer>();
@@ -66,10 +67,10 @@ export function createPostings(deps: {
           if ('merchantId' in instruction)
             unchanged.set(walletKeyOf(instruction.merchantId, instruction.currency), answer);
         }
-        // The last of what the page is about: whoever reads it has the rest.
+        // Emitted last of the page's events: a reader who has it has all the others.
         if (page) tellPage(page, instructions, folded.outcomes, at, transaction);
         for (const change of folded.wallets.values()) transaction.emit(balanceEventOf(change, at));
-        // Whoever lost the answer may have lost the balance with it.
+        // Whoever lost the answer may have lost the balance too.
         for (const [walletKey, { happening, at: answeredAt }] of unchanged) {
           const after = folded.wallets.has(walletKey) ? undefined : snapshot.wallets.get(walletKey);
           const { causationId } = happening;
@@ -80,7 +81,7 @@ export function createPostings(deps: {
   };
 }
 
-/** Publishes what the page holds, for ourselves after a restore; what was refused is on no page. */
+/** Publishes the content of the page, for ourselves after a restore; refusals are on no page. */
 function tellPage(
   page: Written,
   instructions: readonly Instruction[],
@@ -102,8 +103,8 @@ function tellPage(
 const isRefusal = ({ kind }: Happening): boolean => kind === 'holdRefused' || kind === 'commandRefused';
 
 /**
- * Whether all holds that were taken for new are so if the chunk can be written: each then leaves an entry whose id can
- * exist once. One that leaves none, being refused or parked, must be looked up.
+ * Whether the write itself proves that all holds assumed to be new are new: each then writes an entry whose id can
+ * exist once. A hold that writes none, because it is refused or parked, must be looked up.
  */
 function provesItself(instructions: readonly Instruction[], outcomes: readonly Outcome[]): boolean {
   return outcomes.every((outcome, index) => {
@@ -112,7 +113,7 @@ function provesItself(instructions: readonly Instruction[], outcomes: readonly O
   });
 }
 
-/** What the instructions speak of; trusting, that a hold is not placed yet is taken for granted. */
+/** What must be read for the instructions; `trusting` assumes that a hold is not placed yet. */
 export function questionOf(instructions: readonly Instruction[], trusting: boolean): Question {
   const wallets = new Set<string>();
   const references = new Set<string>();

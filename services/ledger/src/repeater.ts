@@ -13,14 +13,14 @@ import type { LedgerStore } from './store.ts';
 
 /** How far a page that is written again may differ from the published one. */
 export type Tolerance =
-  /** It follows the newest page of its chain, and each wallet has the published number. */
+  /** Not at all: it follows the newest page of its chain, and each wallet has the published number. */
   | 'none'
-  /** Numbers of wallets may differ: an entry before it was never published. */
+  /** Numbers of wallets may differ, because an earlier entry was never published. */
   | 'numbers'
-  /** Pages before it may be missing too; what can't be booked any more is left out. */
+  /** Earlier pages may be missing too, and postings that can't be booked any more are left out. */
   | 'gaps';
 
-/** What became of a page. */
+/** The result of writing a page again. */
 export type Repetition =
   | { readonly kind: 'known' }
   | {
@@ -31,12 +31,12 @@ export type Repetition =
       readonly shifts: Repeated['shifts'];
       readonly leftOut: readonly string[];
     }
-  /** Something before it is not written: it may come yet. */
+  /** Something before it is not written, but may still come. */
   | { readonly kind: 'early'; readonly reason: string }
-  /** Something before it is in the topic no more. */
+  /** Something before it is missing in the topic for good. */
   | { readonly kind: 'gap'; readonly reason: string };
 
-/** Writes once more what the ledger published, each in one transaction. It publishes nothing but a page that never was. */
+/** Writes published events again, each in one transaction. It publishes only a page that was never published. */
 export interface Repeater {
   readonly page: (
     page: OwnPage,
@@ -66,7 +66,7 @@ export function createRepeater(deps: {
         const head = await store.newestPage(page.chain, session);
         const objection = tolerance === 'gaps' ? undefined : object(page, head, all, tolerance, expected);
         if (objection) return objection;
-        // Without what can't be booked, the rest must not see it either.
+        // Without the postings that can't be booked: the others must not depend on them.
         const repeated =
           all.differing.length === 0 ? all : repeatPostings(snapshot, without(page.postings, all.differing));
         let hash = '';
@@ -97,7 +97,7 @@ export function createRepeater(deps: {
   };
 }
 
-/** Publishes a page: the next restore is to find it. */
+/** Publishes a page, so that the next restore finds it. */
 function tellPage(
   written: Written,
   { outcomes, postings }: Repeated,
@@ -120,12 +120,12 @@ function without(postings: readonly Answered[], names: readonly string[]): reado
   return postings.filter(({ instruction }) => !names.includes(postingId(instruction)));
 }
 
-/** What is wrong where the number of a page is another's in the database, which lacks what the page holds. */
+/** The problem of a page whose number another page has in the database, which lacks the published page's postings. */
 export function anotherPage({ chain, written }: OwnPage): string {
   return `page ${written?.number} of ${chain} is another one in our database`;
 }
 
-/** Why a page is not to be written, or not yet. */
+/** Why a page must not be written, or not yet. */
 function object(
   page: OwnPage,
   head: { readonly number: bigint },
@@ -155,11 +155,11 @@ function object(
   return undefined;
 }
 
-/** What was decided is not proposed any more; what is known to be decided stays. */
+/** A decided order is no longer proposed; if the database knows the decision already, that stays. */
 async function repeatOrder(orders: Collection<OrderDocument>, order: Order): Promise<void> {
   const { _id, ...document } = toOrderDocument(order);
   const decided = { ...document, ...(order.status === 'approved' && { again: true as const }) };
-  // What the backup knows of it stays, its reason among it.
+  // The fields that the backup knows stay, including the reason.
   const { reason: _reason, ...known } = decided;
   const { matchedCount } = await orders.updateOne({ _id, status: 'proposed' }, { $set: known });
   if (matchedCount === 0) await orders.updateOne({ _id }, { $setOnInsert: decided }, { upsert: true });

@@ -30,7 +30,7 @@ function fund(reference: string, amount: bigint): Instruction {
   return { ...wallet, kind: 'fund', causationId: reference, reference, amount };
 }
 
-/** Each told by an event of its own: a repetition is the same payout in another event. */
+/** Each by an event of its own: a repetition is the same payout in another event. */
 function hold(reference: string, amount: bigint, round = 1): Instruction {
   const causationId = `ev-${reference}-${round}`;
   return { ...wallet, kind: 'hold', causationId, reference, amount, fee: 0n, rail: 'upstream' };
@@ -41,10 +41,10 @@ async function books() {
   return Promise.all(names.map((name) => database.db.collection(name).find().sort({ _id: 1 }).toArray()));
 }
 
-/** What is told, with the ids that it goes out under. */
+/** The published events with their ids. */
 const told = ({ events }: Applied) => events.map((event) => ({ id: idOf(event), ...event }));
 
-/** Nothing moves, and the answers are those that were given before, once more. */
+/** No money moves, and the earlier answers are published once more. */
 async function expectAnswers(instructions: readonly Instruction[], answers: Applied): Promise<void> {
   const before = await books();
   const again = await ledger.apply(instructions);
@@ -55,7 +55,7 @@ async function expectAnswers(instructions: readonly Instruction[], answers: Appl
   expect(await books()).toEqual(before);
 }
 
-/** What is told to the ledger itself alone, of what is booked now. */
+/** An event that the ledger publishes only for itself, about what it has booked now. */
 const PAGE = 'pesewa.ledger.PageWritten';
 
 const typesOf = ({ events }: { readonly events: readonly { readonly type: string }[] }) =>

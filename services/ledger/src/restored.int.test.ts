@@ -33,7 +33,7 @@ import { createStatements } from './statements.ts';
 import { openLedgerStore } from './store.ts';
 
 const LOOK_AGAIN_MS = 15_000;
-/** Only the pause after which a stopped partition is looked at again is shorter. */
+/** Shortens only the pause before a stopped partition is checked again. */
 const clock: typeof systemClock = {
   ...systemClock,
   sleep: (durationMs, signal) => systemClock.sleep(durationMs === LOOK_AGAIN_MS ? 200 : durationMs, signal),
@@ -47,7 +47,7 @@ let publish: (...events: readonly OutgoingEvent[]) => Promise<void>;
 beforeAll(async () => {
   config = await prepareTestNames(['ledger', 'source']);
   source = openTestScope(config);
-  // Its topic is the ledger's alone; here somebody else has the right to write to it.
+  // Only the ledger may write to its topic; here somebody else has the right too.
   const produces = ['payouts', 'collections', 'ledger'] as const;
   const messaging = await openMessagingAs(source, { service: 'source', database: 'source', produces });
   const publishing = messaging.groupCommit<readonly OutgoingEvent[], void>(
@@ -69,7 +69,7 @@ async function untilSent({ db }: Messaging): Promise<void> {
   await eventually(async () => expect(await outboxOf(db).countDocuments()).toBe(0));
 }
 
-/** One life of the ledger, from its start to its end. */
+/** One run of the ledger, from its start to its end. */
 async function openLedger() {
   const scope = openTestScope(config, { clock });
   const { ids, logger } = scope;
@@ -89,7 +89,7 @@ async function openLedger() {
     messaging,
     details: async () => (await scope.health.readiness()).details ?? {},
     floats: async () => (await app.request('/floats')).json(),
-    /** Waits until all that was told is applied, and all that follows is told. */
+    /** Waits until all published events are applied, and all that follow from them are published. */
     settled: () => settled(messaging),
     call: async (path: string, body?: object) => {
       const headers = {
@@ -127,7 +127,7 @@ const order = (
 ) =>
   operators.order(kind, { commandId, currency: CURRENCY, amount: formatAmount(minor, CURRENCY), ...about });
 
-/** Lets operators start the stopped partitions of a topic where the database stands. */
+/** Realigns the stopped partitions of a topic to where the database stands. */
 async function realign(life: Life, topic: (typeof TOPICS)[number]): Promise<number> {
   const stopped = await eventually(async () => {
     const { items } = await life.call('/positions');
@@ -144,7 +144,7 @@ async function realign(life: Life, topic: (typeof TOPICS)[number]): Promise<numb
 }
 
 async function live(ledger: Life): Promise<void> {
-  // What pays for the hold comes over another topic: the order of the two is told by the ledger alone.
+  // The money for the hold comes by another topic: only the ledger's own events show the order of the two.
   await publish(collected('demo', 'co-1', 5_000n));
   await ledger.settled();
   await publish(payout('accepted', 'demo', 'po-2', 4_000n), payout('completed', 'demo', 'po-1', 100n));
@@ -174,7 +174,7 @@ async function live(ledger: Life): Promise<void> {
   await ledger.settled();
 }
 
-/** What a restored ledger knows of its orders: proposals since the backup are gone, and so are reasons. */
+/** What a restored ledger knows of its orders: proposals since the backup are lost, and so are reasons. */
 function asRemembered(books: Backup, proposedSince: string): Backup {
   const commands = (books.get('commands') ?? []) as readonly Readonly<Record<string, unknown>>[];
   const left = commands.filter(({ _id }) => _id !== proposedSince);

@@ -16,10 +16,10 @@ interface SharedItem {
   readonly place: SharedPlace;
 }
 
-/** How many entries are looked up at once. */
+/** How many entries are read at once. */
 const IDS_PER_READ = 1_000;
 
-/** One account, read in one session. */
+/** One account and the session that reads it. */
 interface Reading {
   readonly account: string;
   readonly pages: Collection<PageDocument>;
@@ -28,9 +28,9 @@ interface Reading {
 }
 
 /**
- * Builds the reader of shared accounts' statements: each page tells what its chain has moved by its end, so that a
- * balance at any time is one line of each chain. Entries of several chains stand in the order of their time, and of one
- * time in the order of their pages.
+ * Builds the reader of shared accounts' statements. Each page has its chain's totals, so a balance at any time needs
+ * one line of each chain. Entries of several chains are in the order of their time; entries of the same time in the
+ * order of their pages.
  */
 export function createSharedStatements(db: Db) {
   const buckets = db.collection<BucketDocument>(collectionNames.buckets);
@@ -67,7 +67,7 @@ async function chainsOf(
   return found.map(({ _id }) => _id.slice(first.length));
 }
 
-/** The balance when everything before the place was written, and nothing after. */
+/** The balance right before this place. */
 async function balanceBefore(
   { account, pages, session }: Reading,
   chains: readonly string[],
@@ -93,7 +93,7 @@ interface Stretch {
   readonly chains: readonly string[];
 }
 
-/** Up to so many items after the place; those of its own page that stand before it only move the balance. */
+/** The items after the place, up to a number; earlier items of the same page are only added to the balance. */
 async function itemsAfter(
   reading: Reading,
   stretch: Stretch,
@@ -129,7 +129,7 @@ async function itemsAfter(
   return items.slice(0, wanted.limit);
 }
 
-/** The account's entries on the pages, in their order. */
+/** The account's entries on the pages, in order. */
 async function movementsOn({ account, entries, session }: Reading, batch: readonly PageDocument[]) {
   const ids = batch.flatMap((page) => page.entries);
   const touching = { _id: { $in: ids }, $or: [{ debit: account }, { credit: account }] };

@@ -11,7 +11,7 @@ import { answerEntryIds, type KnownAnswers } from './domain/answers.ts';
 import { type Hold, holdEndings, type Snapshot } from './domain/books.ts';
 import type { Instruction } from './domain/instructions.ts';
 
-/** What a chunk of instructions needs to know. */
+/** What must be read for a chunk of instructions. */
 export interface Question {
   readonly wallets: readonly string[];
   /** Payouts whose hold may have been refused. */
@@ -21,20 +21,20 @@ export interface Question {
   readonly orderIds: readonly string[];
 }
 
-/** What is stored, and the time of the newest entry of all its wallets; 0 where there is none. */
+/** The stored state, and the time of the newest entry of all its wallets; 0 if there is none. */
 export interface Stored {
   readonly snapshot: Snapshot;
   readonly newestMs: number;
 }
 
-/** Builds the reader of what a chunk needs to know; it reads within the chunk's transaction. */
+/** Builds the function that reads the stored state for a chunk, within the chunk's transaction. */
 export function createSnapshots(db: Db): (question: Question, session: ClientSession) => Promise<Stored> {
   const wallets = db.collection<WalletDocument>(collectionNames.wallets);
   const entries = db.collection<EntryDocument>(collectionNames.entries);
   const refusals = db.collection<RefusalDocument>(collectionNames.refusals);
   const refusedOrders = db.collection<RefusedOrderDocument>(collectionNames.refusedOrders);
   return async (question, session) => {
-    // One after another: a session runs one operation at a time.
+    // Sequentially, because a session runs one operation at a time.
     const foundWallets = await findAll(wallets, question.wallets, session);
     const foundEntries = await findAll(entries, question.entryIds, session);
     const foundRefusals = await findAll(refusals, question.references, session);
@@ -82,7 +82,7 @@ function toRefusedHold({
   return [_id, { reference: _id, ...hold, status: 'refused' }];
 }
 
-/** Holds as their entries tell them: placed by one, ended by another. */
+/** Holds as their entries show them: placed by one, ended by another. */
 function toHolds(entries: readonly EntryDocument[]): readonly (readonly [string, Hold])[] {
   const byId = new Map(entries.map((entry) => [entry._id, entry]));
   return entries

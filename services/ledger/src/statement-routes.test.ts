@@ -18,7 +18,7 @@ const entry: EntryDocument = {
   at: new Date(0),
 };
 
-/** Routes over statements that the database read at a time of its own. */
+/** Routes over statements; the database read them at the given time. */
 function open(readAtMs = NOW_MS) {
   const asked: unknown[] = [];
   const app = new Hono();

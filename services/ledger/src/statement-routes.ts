@@ -12,9 +12,9 @@ const ITEMS_DEFAULT = 100;
 const ITEMS_MAX = 500;
 
 /**
- * How long after a time an entry of that time may still be committed: a transaction lives ten seconds at the most
- * (ADR 13), and our clocks differ from the database's by less than the rest. What was read tells whether they had
- * passed: our own clock may say so of a snapshot that is older.
+ * How long after a time an entry with that time may still be committed: a transaction lives ten seconds at most (ADR
+ * 13), and our clocks differ from the database's by less than the rest. It is compared with the snapshot's time: our
+ * own clock may be past it while the snapshot is older.
  */
 const SETTLED_AFTER_MS = 15_000;
 
@@ -89,14 +89,14 @@ export function addStatementRoutes(
   });
 }
 
-/** `2026-02-01`, or `2026-02-01T08:00:00Z`; a day that no calendar has would silently be another. */
+/** `2026-02-01`, or `2026-02-01T08:00:00Z`. A day that the calendar does not have would silently become another one. */
 function isTime(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z)?$/.test(text)) return false;
   const time = new Date(text);
   return Number.isFinite(time.getTime()) && time.toISOString().startsWith(text.slice(0, 10));
 }
 
-/** One text for a place, opaque to whoever hands it back. */
+/** A place as text, opaque to clients. */
 function writePlace(place: WalletPlace | SharedPlace): string {
   const parts = 'sequence' in place ? [place.sequence] : [place.pageId, place.position];
   return Buffer.from([place.atMs, ...parts].join(' ')).toString('base64url');

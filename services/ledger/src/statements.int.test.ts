@@ -14,7 +14,7 @@ let ledger: ChunkLedger;
 let statements: Statements;
 let nowMs = 0;
 
-/** One chunk an hour, from the first hour on; chains take turns. */
+/** One chunk an hour, from the first hour on; the chains alternate. */
 const story: readonly {
   readonly topic: string;
   readonly partition: number;
@@ -76,7 +76,7 @@ function sumsOf(parts: readonly Sums[]): Record<string, bigint> {
   return sums;
 }
 
-/** Expects every entry to leave what the one before left and it moved, and the last to leave the closing balance. */
+/** Expects each entry's balance to be the one before plus its movement, and the last one to be the closing balance. */
 function expectWhole(statement: Statement<unknown> | undefined): void {
   if (!statement) throw new Error('there is no statement');
   let running = { ...statement.opening };
@@ -212,7 +212,7 @@ test('a statement tells as of when it was read, by the clock of the database', a
     const { localTime } = await database.db.command({ hello: 1 });
     const serverMs = (localTime as Date).getTime();
     const readAtMs = (await read())?.readAtMs ?? 0;
-    // A snapshot is of the newest write that a majority had; an idle server writes every ten seconds.
+    // A snapshot is as new as the last majority write; an idle server makes one every ten seconds.
     expect(readAtMs).toBeGreaterThan(serverMs - 15_000);
     expect(readAtMs).toBeLessThanOrEqual(serverMs + 5_000);
   }

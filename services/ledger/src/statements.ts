@@ -3,12 +3,14 @@ import { createSharedStatements } from './shared-statements.ts';
 import type { Period, SharedPlace, Statement, StatementPage, WalletPlace } from './statement.ts';
 import { createWalletStatements } from './wallet-statements.ts';
 
-/** A statement, and the moment as of which it was read, by the database's clock; 0 where it is not known. */
+/** A statement, and the moment of its snapshot by the database's clock; 0 if unknown. */
 export type Dated<Place> = Statement<Place> & { readonly readAtMs: number };
 
-/** The entries of an account within a period, with the balances at both ends; nothing for an account never touched. */
+/**
+ * The entries of an account within a period, with the balances at both ends; undefined for an account without entries.
+ */
 export interface Statements {
-  /** By `merchantId:currency`. */
+  /** The wallet is given as `merchantId:currency`. */
   readonly ofWallet: (
     walletKey: string,
     period: Period,
@@ -21,14 +23,14 @@ export interface Statements {
   ) => Promise<Dated<SharedPlace> | undefined>;
 }
 
-/** Builds {@link Statements}: each answer is read as of one moment, of what a majority has committed. */
+/** Builds {@link Statements}: each answer is read from one snapshot of majority-committed data. */
 export function createStatements(db: Db): Statements {
   const asOfOneMoment = <Place>(
     read: (snapshot: Db, session: ClientSession) => Promise<Statement<Place> | undefined>,
   ): Promise<Dated<Place> | undefined> =>
     db.client.withSession({ snapshot: true }, async (session) => {
-      // The session alone takes no snapshot where the client names another read concern. One for each answer: the
-      // driver notes the moment in it, and would go on reading as of that moment.
+      // The session alone takes no snapshot if the client has another read concern. Each answer needs a new session:
+      // the driver stores the snapshot's time in it and would keep reading as of that time.
       const snapshot = db.client.db(db.databaseName, { readConcern: new ReadConcern('snapshot') });
       const statement = await read(snapshot, session);
       return statement && { ...statement, readAtMs: snapshotTimeMs(session) };
@@ -43,7 +45,7 @@ export function createStatements(db: Db): Statements {
   };
 }
 
-/** The time of the snapshot that the session has read, in whole seconds; the driver's types leave it out. */
+/** The time of the session's snapshot, in whole seconds; the driver's types leave it out. */
 function snapshotTimeMs(session: ClientSession): number {
   const time: unknown = Reflect.get(session, 'snapshotTime');
   return time instanceof Timestamp ? time.t * 1_000 : 0;

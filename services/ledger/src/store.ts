@@ -20,7 +20,7 @@ import { createPages, type Head, type Pages, type Written } from './pages.ts';
 import { createAnswerReader, createSnapshots, type Question, type Stored } from './snapshots.ts';
 import { createWriter } from './write-commands.ts';
 
-/** An account that many share, as the sum of its buckets. */
+/** A shared account, as the sum of its buckets. */
 export interface SharedAccount extends Turnover {
   readonly account: string;
 }
@@ -28,35 +28,35 @@ export interface SharedAccount extends Turnover {
 /** The money of this service's database. */
 export interface LedgerStore {
   readonly read: (question: Question, session: ClientSession) => Promise<Stored>;
-  /** What is stored of instructions that were answered before. */
+  /** The stored records of instructions that were answered before. */
   readonly readAnswers: (
     instructions: readonly Instruction[],
     session: ClientSession,
   ) => Promise<KnownAnswers>;
   /**
-   * Writes what a chunk changes: its entries as the next page of its chain, the wallets, the buckets.
-   * Their time is the later of `atMs` and that of the page before, so that it never decreases along a chain.
+   * Writes the changes of a chunk: its entries as the next page of its chain, the wallets, the buckets. Their time is
+   * the later of `atMs` and the previous page's, so that it never decreases along a chain.
    */
   readonly write: (
     folded: Folded,
     mark: { readonly chain: string; readonly atMs: number },
     transaction: { readonly session: ClientSession; readonly afterCommit: (action: () => void) => void },
     /**
-     * Work of ours for the time in which the server writes, with the time of what is written, and the page; nothing where no
-     * entry is. Called once.
+     * Our own work while the server writes. Called once, with the time of the entries and with the page, which is
+     * undefined if there are no entries.
      */
     meanwhile: (at: Date, page: Written | undefined) => void,
   ) => Promise<void>;
   /** The newest page of a chain. */
   readonly newestPage: (chain: string, session?: ClientSession) => Promise<Pick<Head, 'number' | 'atMs'>>;
   readonly findWallet: (walletKey: string) => Promise<Wallet | undefined>;
-  /** The entries of a reference after the id of an earlier one, by id. */
+  /** The entries of a reference with ids after a given one, sorted by id. */
   readonly findEntries: (
     reference: string,
     afterId: string,
     limit: number,
   ) => Promise<readonly EntryDocument[]>;
-  /** The accounts that many share, by name; those alone whose names begin with the prefix. */
+  /** The shared accounts whose names begin with the prefix, by name. */
   readonly findShared: (prefix: string) => Promise<readonly SharedAccount[]>;
 }
 
@@ -77,7 +77,7 @@ export function openLedgerStore(db: Db): LedgerStore {
     },
     findEntries: (reference, afterId, limit) =>
       entries
-        // Ids begin with the reference and a slash, so the index of _id serves this without another.
+        // Ids begin with the reference and a slash, so the index of _id serves this query too.
         .find({ _id: { $gt: afterId === '' ? `${reference}/` : afterId, $lt: `${reference}0` } })
         .sort({ _id: 1 })
         .limit(limit)
@@ -120,10 +120,10 @@ function createChunkWriter(db: Db, pages: Pages): LedgerStore['write'] {
     const documents = folded.entries.map((entry) =>
       toEntryDocument(entry, folded.holds.get(entry.reference)?.after, at),
     );
-    // The page comes first: it reads what the buckets held before the chunk, and a stale head is found out soonest.
+    // The page is written first: it reads the buckets as they were before the chunk, and a stale head is found soonest.
     const page = await pages.append(head, documents, folded.accountDeltas, transaction);
     const inserted = entries.insert(documents, session);
-    // Its failure is seen below; first the command goes out, then we work while the server does.
+    // A failure is noticed below. First the command is sent, then we work while the server does.
     inserted.catch(() => undefined);
     await nextTurn();
     meanwhile(at, page);

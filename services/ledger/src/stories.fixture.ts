@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import type { Instruction } from './domain/instructions.ts';
 import { topicOf } from './domain/own-events.ts';
 
-/** What an instruction may be about: a number stands for one payment or order of its own money. */
+/** The subject of an instruction: a number stands for one payment or order with its own amount. */
 interface Word {
   readonly kind: Instruction['kind'];
   readonly number: number;
-  /** Whether it tells another amount than its payment has. */
+  /** Whether its amount contradicts that of its payment. */
   readonly contradicts: boolean;
 }
 
@@ -29,7 +29,7 @@ const kind = fc.oneof(
 const number = fc.nat({ max: 11 });
 const contradicts = fc.integer({ min: 0, max: 9 }).map((roll) => roll === 0);
 
-/** Any instructions in any order: repeated, contradictory, without what must come before. */
+/** Any instructions in any order: repeated, contradictory, without the ones they depend on. */
 export const anyStory: fc.Arbitrary<readonly Instruction[]> = fc
   .array(fc.record({ kind, number, contradicts }), { minLength: 1, maxLength: 80, size: 'max' })
   .map((words) => words.map(tell));
@@ -56,7 +56,7 @@ const otherLife = fc
   .record({ kind: fc.constantFrom('collect' as const, ...orderKinds), number })
   .map((word): readonly Word[] => [{ ...word, contradicts: false }]);
 
-/** Payments and orders that each begin at their beginning, told one between the other, with repetitions. */
+/** Payments and orders that each start at their beginning, interleaved and with repetitions. */
 export const lawfulStory: fc.Arbitrary<readonly Instruction[]> = fc
   .tuple(
     fc.array(fc.oneof(payoutLife, otherLife), { minLength: 1, maxLength: 40, size: 'max' }),
@@ -64,13 +64,13 @@ export const lawfulStory: fc.Arbitrary<readonly Instruction[]> = fc
   )
   .map(([lives, turns]) => interleave(lives, turns).map(tell));
 
-/** Where a story is cut: the sizes of its chunks, over and over. */
+/** The sizes of the chunks into which the instructions are cut, used cyclically. */
 export const anyCuts: fc.Arbitrary<readonly number[]> = fc.array(fc.integer({ min: 1, max: 9 }), {
   minLength: 1,
   maxLength: 12,
 });
 
-/** Cuts a story into chunks, each of the instructions that follow each other on one topic. */
+/** Cuts the instructions into chunks, each of consecutive ones of one topic. */
 export function cut(story: readonly Instruction[], sizes: readonly number[]): readonly Chunk[] {
   const chunks: { readonly topic: string; readonly instructions: Instruction[]; readonly size: number }[] =
     [];

@@ -5,7 +5,7 @@ import type { Instruction } from './domain/instructions.ts';
 import { topicOf } from './domain/own-events.ts';
 import { anyStory, lawfulStory } from './stories.fixture.ts';
 
-/** Fixed, so that a failure can be repeated. */
+/** Fixed, so that a failure can be reproduced. */
 const SEED = 20_261_121;
 
 let books: AuditedLedger;
@@ -21,7 +21,7 @@ afterAll(async () => {
   await books[Symbol.asyncDispose]();
 });
 
-/** Each order under an id of its own: the ledger is told of none that was not approved. */
+/** Gives each order an id of its own: only approved orders reach the ledger. */
 function ordered(instruction: Instruction): Instruction {
   if (topicOf(instruction.kind) !== 'ledgerCommands' || !('amount' in instruction)) return instruction;
   const { reference, kind, amount } = instruction;

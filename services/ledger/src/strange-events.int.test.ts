@@ -28,7 +28,7 @@ beforeAll(async () => {
   database = await openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' });
 });
 
-/** Each begins with money in a wallet; the backup has it. */
+/** Each test begins with money in a wallet, which the backup has. */
 beforeEach(async () => {
   await restoreDatabase(database, new Map());
   await restart();
@@ -45,7 +45,7 @@ async function restart(): Promise<void> {
   ledger = await openChunkLedger(database, openTicking());
 }
 
-/** Applies a chunk as the ledger does, and gives what it told. */
+/** Applies a chunk as the ledger does; gives the published events. */
 async function tell({ topic, instructions }: Chunk): Promise<readonly OwnEvent[]> {
   const { events } = await ledger.apply(instructions, { topic });
   return events.filter((event) => event.topic === 'ledger').map(published);
@@ -115,7 +115,7 @@ it.each([
   const told = await happen();
   await expectStop(told, `has ${lacking}, which our database lacks, though nothing says`, { isOlder: false });
   await comeForward(database, told);
-  // What is known by now is passed over, whatever is said.
+  // What the database knows already is skipped, whatever the events say.
   const after = await copyDatabase(database);
   expect(await comeForward(database, told, { isOlder: false })).toEqual({ warnings: [], told: [] });
   expect(await copyDatabase(database)).toEqual(after);
@@ -134,7 +134,7 @@ it('stops where a page has the number of another, and lets it hide nothing', asy
       'page 1 of payouts/0 is another one in our database',
     );
   expect(await copyDatabase(database, BOOKS)).toEqual(before);
-  // Nor where both are news.
+  // The same if both are new.
   await restoreDatabase(database, backup);
   await expect(comeForward(database, [...others, ...told])).rejects.toThrow('is another one in our database');
   expect(await entryIds()).toEqual(['cm-1/fund', 'po-2/hold']);
@@ -169,12 +169,12 @@ it('asks once whether what is missing may be left out, however quiet the partiti
   await comeForward(database, told, { gaps: 'pass' });
   expect(await comeForward(database, told, { isOlder: false })).toEqual(asOne);
   expect(await entryIds()).toEqual(['cm-1/fund', 'po-2/hold']);
-  // Its inputs may have it yet.
+  // The ledger's inputs may still have it.
   await tell(hold('po-1'));
   expect(await entryIds()).toEqual(['cm-1/fund', 'po-1/hold', 'po-2/hold']);
 });
 
-/** What an event says where its schema did not have a field yet. */
+/** An event in which an older schema lacked a field. */
 function untold(event: OwnEvent | undefined, field: string): OwnEvent {
   if (!event || !(field in event.payload)) throw new TypeError(`nothing tells of its ${field}`);
   return { ...event, payload: { ...event.payload, [field]: '' } } as OwnEvent;
@@ -198,7 +198,7 @@ it.each([
   expect(await copyDatabase(database, BOOKS)).toEqual(before);
   await comeForward(database, told, { gaps: 'pass' });
   expect(await copyDatabase(database, BOOKS)).toEqual(before);
-  // People have said it once, and need not say it again.
+  // People have decided it once and need not decide it again.
   expect(await comeForward(database, told, { isOlder: false })).toEqual(asOne);
 });
 

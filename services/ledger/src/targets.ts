@@ -1,18 +1,18 @@
 import type { Directory } from '@pesewa/directory';
 import { isWalletOrder, type Wish } from './domain/orders.ts';
 
-/** Why an order is about nothing that exists, with the remedy. */
+/** Why an order has no existing target, with the remedy. */
 export interface UnknownTarget {
   readonly code: 'unknown_merchant' | 'unknown_wallet' | 'unknown_rail';
   readonly message: string;
 }
 
-/** Knows whom money can be ordered for: a mistyped name would take it to an account that nobody owns. */
+/** Checks that an order's merchant or rail exists: a mistyped name would move money to an account that nobody owns. */
 export interface Targets {
   readonly whyUnknown: (wish: Wish) => Promise<UnknownTarget | undefined>;
 }
 
-/** Builds {@link Targets} over the directory and the names of the rails; without names any rail will do. */
+/** Builds {@link Targets} over the directory and the names of the rails; without names any rail is accepted. */
 export function createTargets(deps: {
   readonly directory: Pick<Directory, 'find'>;
   readonly railNames: readonly string[];

@@ -5,7 +5,7 @@ import type { Period, Statement, StatementPage, Sums, WalletPlace } from './stat
 
 const nothing: Sums = { available: 0n, held: 0n };
 
-/** Builds the reader of wallets' statements: every entry of a wallet tells the balances after it. */
+/** Builds the reader of wallets' statements; every entry of a wallet has the balances after it. */
 export function createWalletStatements(db: Db) {
   const wallets = db.collection<WalletDocument>(collectionNames.wallets);
   const entries = db.collection<EntryDocument>(collectionNames.entries);
@@ -27,7 +27,7 @@ export function createWalletStatements(db: Db) {
     if (!(await wallets.findOne({ _id: wallet }, { session }))) return undefined;
     const opening = await balancesBefore(wallet, from, session);
     const closing = await balancesBefore(wallet, to, session);
-    // Time never decreases along a wallet, so that its sequence goes on where its time does.
+    // Time never decreases along a wallet, so a later place in its sequence is never earlier in time.
     const start = page.after ? new Date(page.after.atMs) : from;
     const beyond = page.after ? { walletSequence: { $gt: page.after.sequence } } : {};
     const found = await entries

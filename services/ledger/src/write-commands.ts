@@ -7,9 +7,11 @@ export interface Update {
   readonly upsert?: boolean;
 }
 
-/** Writes to one collection within a session; nothing for no documents. */
+/** Writes to one collection within a session; an empty list writes nothing. */
 export interface Writer {
-  /** Inserts with the server's own command: the driver's bulk API measures every document before it writes it. */
+  /**
+   * Inserts with the server's own command, because the driver's bulk API measures every document before it writes it.
+   */
   readonly insert: (documents: readonly object[], session: ClientSession) => Promise<void>;
   readonly update: (updates: readonly Update[], session: ClientSession) => Promise<void>;
 }
@@ -23,7 +25,7 @@ interface WriteReply {
 export function createWriter(db: Db, collection: string): Writer {
   const run = async (command: Document, expected: number, session: ClientSession) => {
     if (expected === 0) return;
-    // A command takes none of the client's own settings for what it encodes.
+    // A raw command does not use the client's own encoding settings.
     const options = { session, ignoreUndefined: true };
     refuseErrors(await db.command({ ...command, ordered: false }, options), expected);
   };
@@ -33,7 +35,7 @@ export function createWriter(db: Db, collection: string): Writer {
   };
 }
 
-/** A write that fails alone is told in an answer that is fine otherwise. */
+/** A single failed write is reported inside an otherwise successful answer. */
 function refuseErrors(reply: WriteReply, expected: number): void {
   const [first] = reply.writeErrors ?? [];
   if (first) throw new MongoServerError(first);

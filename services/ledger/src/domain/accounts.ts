@@ -3,7 +3,7 @@ const FLOAT = 'float:';
 const FEE_INCOME = 'feeIncome:';
 const SUSPENSE = 'suspense:';
 
-/** The names of the accounts that entries name as their legs (ADR 61); a wallet has two. */
+/** The names of the accounts that entries have as legs (ADR 61); a wallet has two accounts. */
 export const accounts = {
   available: (wallet: string) => `${WALLET}${wallet}:available`,
   held: (wallet: string) => `${WALLET}${wallet}:held`,
@@ -11,27 +11,30 @@ export const accounts = {
   float: (rail: string, currency: string) => `${FLOAT}${rail}:${currency}`,
   feeIncome: (currency: string) => `${FEE_INCOME}${currency}`,
   railCost: (currency: string) => `railCost:${currency}`,
-  /** Our money at the bank, that wallets and floats are funded from. */
+  /** Our money at the bank, from which wallets and floats are funded. */
   treasury: (currency: string) => `treasury:${currency}`,
-  /** Money that no record explains, until a break is resolved. */
+  /** Money that no record explains, until a break about it is resolved. */
   suspense: (currency: string) => `${SUSPENSE}${currency}`,
 } as const;
 
-/** Whether an account is one leg of a wallet, whose balance is kept in the wallet itself. */
+/** Whether an account is one of a wallet's two, whose balances are kept in the wallet itself. */
 export function isWalletAccount(account: string): boolean {
   return account.startsWith(WALLET);
 }
 
-/** The first letters of every float's name. */
+/** The prefix of every float's name. */
 export const floatPrefix = FLOAT;
 
-/** What a shared account was debited and credited, in minor units. */
+/** The debits and credits of a shared account, in minor units. */
 export interface Turnover {
   readonly debits: bigint;
   readonly credits: bigint;
 }
 
-/** The balance of a shared account: what we own or spent is debits less credits, what we owe or earned the reverse. */
+/**
+ * The balance of a shared account: debits less credits for what we own or spent, credits less debits for what we owe or
+ * earned.
+ */
 export function balanceOf(account: string, { debits, credits }: Turnover): bigint {
   const isCredit = account.startsWith(FEE_INCOME) || account.startsWith(SUSPENSE);
   return isCredit ? credits - debits : debits - credits;

@@ -13,7 +13,7 @@ import { foldInstructions } from './posting.ts';
 
 const at = new Date(1_000);
 
-/** What a fold leaves, as it is stored. */
+/** The result of a fold in its stored form. */
 function storedBy({ entries, holds, refusedOrders }: Folded): KnownAnswers {
   return {
     entries: new Map<string, KnownEntry>(
@@ -77,7 +77,7 @@ test.each<{ readonly name: string; readonly before: Snapshot; readonly said: rea
   const given = folded.outcomes.map(
     (outcome) => outcome.kind === 'posted' && { happening: outcome.happening, at },
   );
-  // Where a collection credits nothing, no entry tells the sequence of its wallet.
+  // If a collection credits nothing, no entry has the sequence of its wallet.
   const blind = answers.map(
     (answer) => answer && { ...answer, happening: { ...answer.happening, sequence: 0n } },
   );

@@ -4,22 +4,22 @@ import type { Happening, Instruction, InstructionOf } from './instructions.ts';
 import { orderEntryId, toldOfFloat, toldOfWallet } from './order-postings.ts';
 import { causeOf, insufficientFunds, type Unnumbered } from './outcomes.ts';
 
-/** What is stored of an entry, as far as the answer told of it. */
+/** The fields of a stored entry that the answer was made from. */
 export interface KnownEntry {
   readonly amount: bigint;
   readonly causationId: string;
-  /** Of the wallet afterwards; absent where it touches none. */
+  /** The wallet's sequence after the entry; absent if it touches none. */
   readonly walletSequence?: bigint | undefined;
-  /** Of a hold: our part of it. */
+  /** For a hold: our fee in it. */
   readonly fee?: bigint | undefined;
-  /** Of a hold, and of a capture: where the money goes, or went. */
+  /** For a hold and a capture: the rail that the money goes or went to. */
   readonly rail?: string | undefined;
   readonly at: Date;
 }
 
-/** What is stored of a refusal. */
+/** The fields of a stored refusal. */
 export interface KnownRefusal {
-  /** Minor units: what was asked for, of a payout without the fee. */
+  /** The requested amount in minor units; for a payout without the fee. */
   readonly amount: bigint;
   readonly fee?: bigint;
   readonly rail?: string;
@@ -29,11 +29,11 @@ export interface KnownRefusal {
   readonly at: Date;
 }
 
-/** What is stored of instructions that were applied, or refused, before. */
+/** What is stored of instructions that were applied or refused before. */
 export interface KnownAnswers {
-  /** By id. */
+  /** Keyed by id. */
   readonly entries: ReadonlyMap<string, KnownEntry>;
-  /** Refused holds by the payout's reference, refused orders by the id of the entry that they did not get. */
+  /** Refused holds by the payout's reference, refused orders by the id of the entry that was not written. */
   readonly refusals: ReadonlyMap<string, KnownRefusal>;
 }
 
@@ -51,7 +51,7 @@ const PARTS = {
   collect: ['collect', 'fee', 'railCost'],
 } as const;
 
-/** The ids of the entries that tell how an instruction was answered. */
+/** The ids of the entries that show how an instruction was answered. */
 export function answerEntryIds(instruction: Instruction): readonly string[] {
   const { kind, reference } = instruction;
   const parts: readonly string[] = kind in PARTS ? PARTS[kind as keyof typeof PARTS] : [kind];
@@ -59,8 +59,8 @@ export function answerEntryIds(instruction: Instruction): readonly string[] {
 }
 
 /**
- * The answer to an instruction that is told again, as it was given the first time: whoever asks again may never have
- * got it. Nothing where nothing was answered.
+ * The answer to a repeated instruction, the same as the first time, because whoever asks again may never have received
+ * it. Undefined if it was not answered before.
  */
 export function answerAgain(instruction: Instruction, known: KnownAnswers): Answer | undefined {
   const { reference } = instruction;
@@ -147,7 +147,7 @@ function heldAgain(instruction: InstructionOf<'hold'>, known: KnownAnswers): Ans
   }));
 }
 
-/** The answer that an entry stands for, and the one after it where there is one: the later has the wallet's last word. */
+/** The answer that an entry stands for. If a later entry belongs to it, that one has the wallet's final sequence. */
 function answer(
   entry: KnownEntry | undefined,
   later: KnownEntry | undefined,

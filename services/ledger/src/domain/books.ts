@@ -2,7 +2,7 @@ import { walletKeyOf } from '@pesewa/contracts';
 import { isWalletAccount, type Turnover } from './accounts.ts';
 import type { FloatOrder, WalletOrder } from './instructions.ts';
 
-/** What an entry is about (ADR 61). */
+/** The kind of an entry (ADR 61). */
 export type EntryKind =
   | 'hold'
   | 'capture'
@@ -17,7 +17,7 @@ export type EntryKind =
 
 /** One posting with both its legs; written once, never changed. */
 export interface Entry {
-  /** `<reference>/<kind>`: derived from the cause, so it can exist once. */
+  /** `<reference>/<kind>`: derived from the cause, so that it can exist only once. */
   readonly id: string;
   readonly kind: EntryKind;
   readonly debit: string;
@@ -31,7 +31,7 @@ export interface Entry {
   readonly touched?: Touch;
 }
 
-/** The wallet that an entry touches, as it is afterwards. */
+/** The wallet that an entry touches, in its state after the entry. */
 interface Touch {
   readonly wallet: string;
   readonly sequence: bigint;
@@ -49,13 +49,13 @@ export interface Wallet {
   readonly sequence: bigint;
 }
 
-/** Who asked for what was refused, and the wallet's sequence then. */
+/** The event that asked for what was refused, and the wallet's sequence then. */
 export interface Refusal {
   readonly causationId: string;
   readonly sequence: bigint;
 }
 
-/** The money set aside for one payout, and what became of it. */
+/** The money set aside for one payout, and its status. */
 export interface Hold {
   readonly reference: string;
   readonly merchantId: string;
@@ -64,11 +64,11 @@ export interface Hold {
   readonly fee: bigint;
   readonly rail: string;
   readonly status: 'open' | 'captured' | 'released' | 'refunded' | 'refused';
-  /** Of one that was refused now. */
+  /** Set if it was refused in this chunk. */
   readonly refusal?: Refusal;
 }
 
-/** An order that was refused for good: nothing moved, and a replay must not change that. */
+/** An order that was refused for good: no money moved, and a replay must refuse it again. */
 export interface RefusedOrder extends Refusal {
   /** The id of the entry that was not written. */
   readonly id: string;
@@ -85,17 +85,17 @@ export const holdEndings = [
   { kind: 'refund', status: 'refunded' },
 ] as const satisfies readonly { readonly kind: EntryKind; readonly status: Hold['status'] }[];
 
-/** What is stored of everything that a chunk of instructions speaks of. */
+/** The stored state of everything that a chunk of instructions concerns. */
 export interface Snapshot {
-  /** By `merchantId:currency`. */
+  /** Keyed by `merchantId:currency`. */
   readonly wallets: ReadonlyMap<string, Wallet>;
-  /** By reference. */
+  /** Keyed by reference. */
   readonly holds: ReadonlyMap<string, Hold>;
-  /** Ids of entries that exist, and of those that a refused order asked for. */
+  /** The ids of existing entries, and of those that refused orders asked for. */
   readonly entryIds: ReadonlySet<string>;
 }
 
-/** A wallet that changed: its state afterwards and the event behind its newest entry. */
+/** A changed wallet: its new state, and the event behind its newest entry. */
 export interface WalletChange {
   readonly isNew: boolean;
   readonly after: Wallet;
@@ -108,13 +108,13 @@ export interface HoldChange {
   readonly after: Hold;
 }
 
-/** All that a chunk changes, ready to be written. */
+/** All changes of a chunk, ready to be written. */
 export interface Folded {
   readonly entries: readonly Entry[];
   readonly wallets: ReadonlyMap<string, WalletChange>;
   readonly holds: ReadonlyMap<string, HoldChange>;
   readonly refusedOrders: readonly RefusedOrder[];
-  /** What the chunk adds to the accounts that many share. */
+  /** What the chunk adds to shared accounts. */
   readonly accountDeltas: ReadonlyMap<string, Turnover>;
 }
 
@@ -129,12 +129,12 @@ interface Change {
 export interface Books {
   readonly holdOf: (reference: string) => Hold | undefined;
   readonly saveHold: (hold: Hold) => void;
-  /** Whether the entry exists, or was refused. */
+  /** Whether the entry exists or was refused. */
   readonly knows: (entryId: string) => boolean;
   readonly refuseOrder: (refused: RefusedOrder) => void;
-  /** A wallet as it stands now, empty where none is stored yet. */
+  /** The present state of a wallet, empty if none is stored yet. */
   readonly wallet: (of: { merchantId: string; currency: string }) => { walletKey: string; wallet: Wallet };
-  /** Adds an entry and moves its money; nothing for an amount of zero. */
+  /** Adds an entry and moves its money; an amount of zero adds nothing. */
   readonly move: (
     cause: { readonly reference: string; readonly currency: string; readonly causationId: string },
     kind: EntryKind,
@@ -146,7 +146,7 @@ export interface Books {
   readonly close: () => Folded;
 }
 
-/** Opens the books over a snapshot, which stays as it is. */
+/** Opens the books over a snapshot, which is not changed. */
 export function openBooks(snapshot: Snapshot): Books {
   const wallets = new Map<string, Mutable<Wallet>>();
   const changed = new Map<string, WalletChange>();

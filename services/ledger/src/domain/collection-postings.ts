@@ -4,9 +4,9 @@ import type { Books } from './books.ts';
 import type { InstructionOf } from './instructions.ts';
 import { causeOf, isAmount, isCost, known, type Outcome, park, posted } from './outcomes.ts';
 
-/** The id of the one entry that every credited collection leaves; a replay is known by it. */
+/** The id of an entry that every credited collection has; a replay is recognised by it. */
 export function collectEntryId({ reference, received, fee }: InstructionOf<'collect'>): string {
-  // A collection that the fee takes whole credits nothing.
+  // If the fee takes the whole collection, nothing is credited and only the fee is entered.
   return `${reference}/${received === fee ? 'fee' : 'collect'}`;
 }
 

@@ -1,8 +1,8 @@
-/** A payment of a wallet, and the event that speaks of it. */
+/** A payment of a wallet, and the event that reports it. */
 export interface Payment {
   /** The id of the event that asks for this. */
   readonly causationId: string;
-  /** The payment's reference, ours. */
+  /** The payment's reference, made by us. */
   readonly reference: string;
   readonly merchantId: string;
   readonly currency: string;
@@ -14,7 +14,7 @@ interface Payout extends Payment {
   readonly fee: bigint;
 }
 
-/** What an operator orders, besides where the money goes. */
+/** The fields of every operator's order except its target. */
 interface Ordered {
   readonly causationId: string;
   /** The command's own id. */
@@ -55,11 +55,11 @@ export type Instruction =
 export type InstructionOf<Kind extends Instruction['kind']> = Extract<Instruction, { readonly kind: Kind }>;
 
 interface Numbered {
-  /** The wallet's sequence afterwards; 0 where no wallet is concerned. */
+  /** The wallet's sequence afterwards; 0 if no wallet is concerned. */
   readonly sequence: bigint;
 }
 
-/** What an order moved, or would have. */
+/** The money that an order moved, or would have moved. */
 interface Moved {
   readonly causationId: string;
   readonly currency: string;
@@ -67,9 +67,9 @@ interface Moved {
   readonly commandId: string;
 }
 
-/** What is set aside, and for what. */
+/** The amount of a hold and its purpose. */
 interface HoldTerms {
-  /** With the fee. */
+  /** Including the fee. */
   readonly held: bigint;
   readonly fee: bigint;
   readonly rail: string;
@@ -83,7 +83,7 @@ interface OfFloat extends Moved {
   readonly rail: string;
 }
 
-/** What the ledger did, as others hear of it. */
+/** What the ledger did, as it is published. */
 export type Happening = Numbered &
   (
     | (Payment & { readonly kind: 'holdReleased'; readonly held: bigint })
@@ -99,7 +99,7 @@ export type Happening = Numbered &
     | (Payment & {
         readonly kind: 'payoutRefunded';
         readonly amount: bigint;
-        /** The part of our fee that was given back. */
+        /** The part of our fee that was returned. */
         readonly fee: bigint;
         readonly rail: string;
       })
@@ -116,7 +116,7 @@ export type Happening = Numbered &
     | (OfFloat & { readonly kind: 'suspenseBooked'; readonly direction: 'surplus' | 'shortage' })
     | (Moved & {
         readonly kind: 'commandRefused';
-        /** The merchant. */
+        /** The merchant whose wallet it is. */
         readonly owner: string;
         readonly reason: string;
         readonly order: WalletOrder['kind'];

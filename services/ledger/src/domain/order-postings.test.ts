@@ -20,9 +20,9 @@ interface Line {
   readonly given: Snapshot;
   readonly when: WalletOrder | FloatOrder;
   readonly entry?: readonly [EntryKind, string, string, bigint];
-  /** What is told besides the order's own id, currency and amount. */
+  /** The published fields in addition to the order's own id, currency and amount. */
   readonly told: Readonly<Record<string, unknown>>;
-  /** Available, held and sequence afterwards; absent where the wallet stays as it was. */
+  /** Available, held and sequence afterwards; absent if the wallet stays unchanged. */
   readonly wallet?: readonly [bigint, bigint, bigint];
 }
 

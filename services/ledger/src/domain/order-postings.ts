@@ -12,12 +12,12 @@ import {
   type Unnumbered,
 } from './outcomes.ts';
 
-/** The id of the one entry of an order; a replay is known by it, whether it was applied or refused. */
+/** The id of an order's only entry; a replay is recognised by it, whether it was applied or refused. */
 export function orderEntryId({ reference, kind }: WalletOrder | FloatOrder): string {
   return `${reference}/${kind}`;
 }
 
-/** Applies an order about a wallet, or refuses it: a wallet gives no more than it has, takes no more than it can. */
+/** Applies an order about a wallet, or refuses it if the wallet has too little money or can't hold more. */
 export function orderOfWallet(books: Books, order: WalletOrder): Outcome {
   const id = orderEntryId(order);
   if (books.knows(id)) return known;
@@ -28,7 +28,7 @@ export function orderOfWallet(books: Books, order: WalletOrder): Outcome {
   const change = isGain ? amount : -amount;
   const reason = whyNot(wallet.available + change);
   if (reason !== undefined) {
-    // Remembered, so that a replay does not find another balance and change its mind.
+    // Stored, so that a replay does not find another balance and decide differently.
     const { causationId } = order;
     books.refuseOrder({ id, merchantId, currency, amount, reason, causationId, sequence: wallet.sequence });
     return posted(
@@ -48,7 +48,7 @@ function whyNot(availableAfter: bigint): string | undefined {
   return availableAfter > MINOR_UNITS_MAX ? 'The wallet would hold too much' : undefined;
 }
 
-/** Applies an order about a float, which may be overdrawn: what we have at a rail is for the rail to say. */
+/** Applies an order about a float. A float may be overdrawn, because only the rail knows what we have there. */
 export function orderOfFloat(books: Books, order: FloatOrder): Outcome {
   if (books.knows(orderEntryId(order))) return known;
   const { kind, rail, currency, amount } = order;
@@ -61,7 +61,7 @@ export function orderOfFloat(books: Books, order: FloatOrder): Outcome {
   return posted(toldOfFloat(order), 0n);
 }
 
-/** What is told of an order about a wallet that was applied. */
+/** What is published about an applied order of a wallet. */
 export function toldOfWallet(order: WalletOrder): Unnumbered {
   const { merchantId } = order;
   switch (order.kind) {
@@ -76,7 +76,7 @@ export function toldOfWallet(order: WalletOrder): Unnumbered {
   }
 }
 
-/** What is told of an order about a float. */
+/** What is published about an order of a float. */
 export function toldOfFloat(order: FloatOrder): Unnumbered {
   const { rail } = order;
   switch (order.kind) {

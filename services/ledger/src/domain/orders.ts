@@ -7,9 +7,9 @@ import {
   refuse,
 } from '@pesewa/kernel';
 
-/** What an operator may order of the ledger (ADR 17), in minor units; the direction says where the money goes. */
+/** What an operator may order from the ledger (ADR 17), in minor units; the direction says where the money goes. */
 export type Wish = {
-  /** The merchant, or the rail. */
+  /** A merchant or a rail. */
   readonly target: string;
   readonly currency: string;
   readonly amount: bigint;
@@ -25,7 +25,7 @@ export type Wish = {
 /** The kind of an order. */
 export type OrderKind = Wish['kind'];
 
-/** An order as one operator proposed it, and what another decided. */
+/** An order as one operator proposed it, with another operator's decision. */
 export type Order = Wish & {
   readonly commandId: string;
   readonly requestedBy: string;
@@ -41,10 +41,10 @@ export type Order = Wish & {
       }
   );
 
-/** What an operator decides about a proposal. */
+/** An operator's decision about a proposal. */
 export type Verdict = { readonly kind: 'approve' } | { readonly kind: 'reject'; readonly reason: string };
 
-/** A verdict with who gave it, and when. */
+/** A verdict with its operator and its time. */
 export interface Decision {
   readonly verdict: Verdict;
   readonly by: string;
@@ -60,9 +60,9 @@ export function expiryMsOf(order: Order): number {
 }
 
 /**
- * Decides about an order: four eyes for an approval, any two for a rejection (ADR 17).
+ * Decides about an order: an approval needs a second operator, a rejection may come from either (design 5).
  *
- * The same decision again gives the very same order; a decided one is never decided otherwise.
+ * The same decision again gives the same order; a decided order can't be decided differently.
  */
 export function decideOrder(order: Order, decision: Decision): Result<Order, DecisionRefusal> {
   const { verdict, by, at } = decision;
@@ -81,7 +81,7 @@ export function decideOrder(order: Order, decision: Decision): Result<Order, Dec
   return accept({ ...order, ...rejected });
 }
 
-/** Whether two proposals under one id are one: the same wish of the same operator. */
+/** Whether two proposals under one id are the same: the same content from the same operator. */
 export function isSameOrder(one: Order, other: Order): boolean {
   return (
     one.kind === other.kind &&
@@ -94,12 +94,12 @@ export function isSameOrder(one: Order, other: Order): boolean {
   );
 }
 
-/** Whether an order is about a merchant's wallet; else it is about a rail. */
+/** Whether an order is about a merchant's wallet; all others are about a rail. */
 export function isWalletOrder(kind: OrderKind): boolean {
   return kind === 'fund' || kind === 'withdraw' || kind === 'adjust';
 }
 
-/** What an event says of an order that may be applied. */
+/** An event's content about an order that may be applied. */
 export interface OrderClaim {
   readonly kind: OrderKind;
   readonly target: string;
@@ -111,9 +111,10 @@ export interface OrderClaim {
 }
 
 /**
- * Why an event must not be applied, or nothing where it is what two operators agreed upon (ADR 17).
+ * Why an event must not be applied; undefined if it is what two operators agreed on (design 5).
  *
- * The topic proves nothing: whoever may write to it could order anything. What differs is named, and never shown.
+ * The topic proves nothing, because anybody with the right to write to it could order anything. The reason names the
+ * field that differs, never its values.
  */
 export function whyUnapproved(claim: OrderClaim, order: Order | undefined): string | undefined {
   if (!order) return 'no such order was proposed';

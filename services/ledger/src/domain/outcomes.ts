@@ -1,51 +1,51 @@
 import { MINOR_UNITS_MAX } from '@pesewa/kernel';
 import type { Happening, Payment } from './instructions.ts';
 
-/** What became of one instruction. */
+/** The outcome of one instruction. */
 export type Outcome =
   | { readonly kind: 'posted'; readonly happening: Happening }
-  /** Applied or refused before: it changes nothing, and is answered again. */
+  /** Applied or refused before: it changes nothing, and gets the same answer again. */
   | { readonly kind: 'known' }
   /** It asks for nothing, and has no answer. */
   | { readonly kind: 'nothing' }
-  /** Can't be applied, now or later; people must look at it. */
+  /** It can't be applied, now or later; people must look at it. */
   | { readonly kind: 'parked'; readonly reason: string };
 
-/** Nothing is left to do. */
+/** Applied or refused before. */
 export const known: Outcome = { kind: 'known' };
 
-/** Nothing was to be done. */
+/** There was nothing to do. */
 export const nothing: Outcome = { kind: 'nothing' };
 
-/** Why a hold, or an order, is refused that its wallet can't bear. */
+/** Why a hold or an order that its wallet can't cover is refused. */
 export const insufficientFunds = 'Insufficient funds';
 
 type WithoutSequence<H> = H extends Happening ? Omit<H, 'sequence'> : never;
 
-/** A happening before the wallet's sequence is known. */
+/** A happening before its wallet's sequence is known. */
 export type Unnumbered = WithoutSequence<Happening>;
 
-/** It was applied, or refused for good: others hear of it. */
+/** It was applied, or refused for good; the outcome is published. */
 export function posted(happening: Unnumbered, sequence: bigint): Outcome {
   return { kind: 'posted', happening: { ...happening, sequence } };
 }
 
-/** People must look at it. */
+/** It can't be applied; people must look at it. */
 export function park(reason: string): Outcome {
   return { kind: 'parked', reason };
 }
 
-/** What every happening of a payment tells of it. */
+/** The fields of every happening of a payment. */
 export function causeOf({ causationId, reference, merchantId, currency }: Payment): Payment {
   return { causationId, reference, merchantId, currency };
 }
 
-/** Whether money that is to move is some, and not more than a number of the contract holds. */
+/** Whether an amount is above zero and within the contract's largest number. */
 export function isAmount(minor: bigint): boolean {
   return minor > 0n && minor <= MINOR_UNITS_MAX;
 }
 
-/** The same for what may be nothing. */
+/** The same, but zero is allowed. */
 export function isCost(minor: bigint): boolean {
   return minor >= 0n && minor <= MINOR_UNITS_MAX;
 }

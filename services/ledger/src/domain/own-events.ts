@@ -3,9 +3,9 @@ import { unreachable } from '@pesewa/kernel';
 import type { Instruction } from './instructions.ts';
 import type { OrderKind } from './orders.ts';
 
-/** An event that the ledger published, as it lies in its topic. */
+/** An event that the ledger published, as it is in its topic. */
 export type OwnEvent = TopicEvent<'ledger'> & {
-  /** The wallet's sequence afterwards. */
+  /** The wallet's sequence after the event. */
   readonly version: bigint;
   readonly causationId: string;
 };
@@ -16,7 +16,7 @@ export interface Answered {
   readonly instruction: Instruction;
 }
 
-/** What an own event says. */
+/** The content of an own event. */
 export type OwnNews =
   /** Something was booked. */
   | ({ readonly kind: 'posting' } & Answered)
@@ -35,7 +35,7 @@ export type DecidedOrder = Extract<
 export interface WrittenPage {
   readonly chain: string;
   readonly number: bigint;
-  /** In hex. */
+  /** The hash in hex. */
   readonly hash: string;
   readonly atMs: number;
   readonly postings: readonly string[];
@@ -55,8 +55,8 @@ export function topicOf(kind: Instruction['kind']): 'payouts' | 'collections' | 
 const orderKinds: ReadonlySet<string> = new Set<Instruction['kind']>(['fund', 'withdraw', 'adjust']);
 
 /**
- * Whether an event says all that its instruction needs. What an older schema did not have reads as an empty text; nothing
- * of ours says one.
+ * Whether an event has everything that its instruction needs. A field that an older schema lacked is read as an empty
+ * text, which our own events never contain.
  */
 export function isWhole({ type, payload, causationId }: OwnEvent): boolean {
   if (Object.values(payload).some((value) => value === '')) return false;
@@ -77,7 +77,7 @@ const directions: Readonly<Record<string, readonly (string | null)[]>> = {
 const isOrder = ({ kind, direction, status }: DecidedOrder): boolean =>
   directions[kind]?.includes(direction) === true && (status === 'approved' || status === 'rejected');
 
-/** Reads an own event. What a release and a refund give back in parts, their hold tells: see `repeatPostings`. */
+/** Reads an own event. For a release and a refund it has only a sum; the hold has the parts: see `repeatPostings`. */
 export function readOwnEvent(event: OwnEvent): OwnNews {
   const atMs = Number(event.payload.occurredAt);
   if (event.type === 'pesewa.ledger.PageWritten') {
@@ -153,7 +153,7 @@ function ofOrder(event: ToldOfOrder, causationId: string): Instruction {
     }
     case 'pesewa.ledger.CommandRefused': {
       const { owner: merchantId, order } = event.payload;
-      // Which way it was to go, nobody needs to know of what was refused.
+      // The direction of a refused order does not matter to anybody.
       if (order === 'adjust') return { kind: order, ...ordered, merchantId, direction: 'debit' };
       return { kind: order === 'fund' ? 'fund' : 'withdraw', ...ordered, merchantId };
     }

@@ -1,21 +1,21 @@
 import { type Answered, type OwnNews, postingId, topicOf, type WrittenPage } from './own-events.ts';
 
-/** A page to be written again, with its postings as they were published. */
+/** A page to write again, with its postings as they were published. */
 export interface OwnPage {
   readonly chain: string;
-  /** Nothing where the page itself was never published. */
+  /** Undefined if the page itself was never published. */
   readonly written: WrittenPage | undefined;
   readonly atMs: number;
   readonly postings: readonly Answered[];
-  /** Names of postings that the page has, and that the topic has not. */
+  /** Names of postings that are on the page but not in the topic. */
   readonly missing: readonly string[];
 }
 
-/** Puts what the ledger published of one partition together to pages, in the order in which it was published. */
+/** Assembles the published events of one partition into pages, in the order in which they were published. */
 export interface OwnPages {
-  /** Gives the page that is complete by this news. */
+  /** Adds an event; gives the page that it completes, if any. */
   readonly add: (news: Extract<OwnNews, { readonly kind: 'posting' | 'page' }>) => OwnPage | undefined;
-  /** What belongs to no published page: published again, or last before the topic ends. */
+  /** Postings that belong to no published page: they were published again, or are the last before the topic ends. */
   readonly rest: () => readonly OwnPage[];
   readonly restSize: () => number;
   readonly forget: (page: OwnPage) => void;
@@ -28,7 +28,7 @@ export function createOwnPages(partition: number): OwnPages {
     add: (news) => {
       if (news.kind === 'posting') {
         const id = postingId(news.instruction);
-        // The same again is the same.
+        // A repetition is ignored.
         if (!told.has(id)) told.set(id, news);
         return undefined;
       }

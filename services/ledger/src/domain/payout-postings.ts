@@ -14,13 +14,13 @@ import {
   posted,
 } from './outcomes.ts';
 
-/** What the operator decides about the ledger. */
+/** The operator's settings for the ledger. */
 export interface PostingPolicy {
-  /** Whether a reversed payout gives our fee back besides the amount (ADR 61). */
+  /** Whether a reversed payout returns our fee in addition to the amount (ADR 61). */
   readonly refundFee: boolean;
 }
 
-/** The ids of the entries that tell what became of a payout's hold, as far as the instruction must know. */
+/** The ids of the entries that show the outcome of a payout's hold, as far as the instruction depends on it. */
 export function holdEntryIds({
   kind,
   reference,
@@ -29,7 +29,7 @@ export function holdEntryIds({
   return kind === 'hold' ? [placed] : [placed, ...holdEndings.map((ending) => `${reference}/${ending.kind}`)];
 }
 
-/** Sets amount and fee of a payout aside, or refuses to. */
+/** Sets a payout's amount and fee aside, or refuses to. */
 export function hold(books: Books, instruction: InstructionOf<'hold'>): Outcome {
   if (books.holdOf(instruction.reference)) return known;
   const { reference, amount, fee, rail } = instruction;
@@ -38,7 +38,7 @@ export function hold(books: Books, instruction: InstructionOf<'hold'>): Outcome 
   const { walletKey, wallet } = books.wallet(instruction);
   const kept = { reference, merchantId: wallet.merchantId, currency: wallet.currency, amount, fee, rail };
   if (wallet.available < held) {
-    // Remembered, so that a replay does not find more money and change its mind.
+    // Stored, so that a replay does not find more money and decide differently.
     const { causationId } = instruction;
     books.saveHold({ ...kept, status: 'refused', refusal: { causationId, sequence: wallet.sequence } });
     return posted(
@@ -55,7 +55,7 @@ export function hold(books: Books, instruction: InstructionOf<'hold'>): Outcome 
   return posted({ ...causeOf(instruction), kind: 'holdPlaced', held, fee, rail }, wallet.sequence);
 }
 
-/** Takes for good what was set aside. */
+/** Takes the held money for good. */
 export function capture(books: Books, instruction: InstructionOf<'capture'>): Outcome {
   const { currency, rail, railFee } = instruction;
   const found = books.holdOf(instruction.reference);
@@ -82,10 +82,10 @@ export function capture(books: Books, instruction: InstructionOf<'capture'>): Ou
   );
 }
 
-/** Gives back what was set aside. */
+/** Returns the held money. */
 export function release(books: Books, instruction: InstructionOf<'release'>): Outcome {
   const found = books.holdOf(instruction.reference);
-  // A refused hold ends its payout as failed: there is nothing to give back.
+  // A refused hold makes its payout fail: there is nothing to return.
   if (!found || found.status === 'refused') return nothing;
   if (found.status === 'released') return known;
   if (found.status !== 'open') return park(`failed, but its hold is ${found.status}`);
@@ -101,7 +101,7 @@ export function release(books: Books, instruction: InstructionOf<'release'>): Ou
   return posted({ ...causeOf(instruction), kind: 'holdReleased', held }, wallet.sequence);
 }
 
-/** Gives back what was captured, by policy with the fee. */
+/** Returns the captured money; the policy decides whether with the fee. */
 export function refund(books: Books, instruction: InstructionOf<'refund'>, policy: PostingPolicy): Outcome {
   const found = books.holdOf(instruction.reference);
   if (!found) return park('reversed without a hold');

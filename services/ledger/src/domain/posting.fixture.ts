@@ -15,13 +15,13 @@ const payout = {
 const payment = { causationId: 'ev-1', reference: 'co-1', merchantId: 'demo', currency: 'KES' };
 const funding = { causationId: 'cm-1', reference: 'cm-1', currency: 'KES', amount: 700n };
 
-/** Sets money of a payout aside. */
+/** Sets a payout's money aside. */
 export const hold = { ...payout, kind: 'hold', rail: 'upstream' } as const;
-/** Takes what was set aside. */
+/** Takes the held money. */
 export const capture = { ...payout, kind: 'capture', rail: 'upstream', railFee: 5n } as const;
-/** Gives back what was set aside. */
+/** Returns the held money. */
 export const release = { ...payout, kind: 'release' } as const;
-/** Gives back what was captured. */
+/** Returns the captured money. */
 export const refund = { ...payout, kind: 'refund' } as const;
 /** Credits a collection. */
 export const collect = {
@@ -37,7 +37,7 @@ export const fund = { ...funding, kind: 'fund', merchantId: 'demo' } as const;
 /** Puts money on the rail's float. */
 export const fundFloat = { ...funding, kind: 'fundFloat', rail: 'upstream' } as const;
 
-/** A wallet with the money given and, where a status is given, one hold of `po-1`. */
+/** A wallet with this money and, if a status is given, one hold of `po-1`. */
 export function given(available: bigint, held: bigint, status?: Hold['status']): Snapshot {
   const wallet: Wallet = { merchantId: 'demo', currency: 'KES', available, held, sequence: 7n };
   const stored: Hold = {
@@ -63,7 +63,7 @@ export const held = 'wallet:demo:KES:held';
 /** The account of our money at the rail. */
 export const float = 'float:upstream:KES';
 
-/** An outcome in a few words. */
+/** An outcome in short form. */
 export function brief(outcome: ReturnType<typeof foldInstructions>['outcomes'][number]): string {
   if (outcome.kind === 'posted') return outcome.happening.kind;
   return outcome.kind === 'parked' ? `parked: ${outcome.reason}` : outcome.kind;

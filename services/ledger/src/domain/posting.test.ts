@@ -22,7 +22,7 @@ interface Line {
   readonly when: Instruction;
   readonly outcome: string;
   readonly entries: readonly (readonly [EntryKind, string, string, bigint])[];
-  /** Available, held and sequence afterwards; absent where the wallet stays as it was. */
+  /** Available, held and sequence afterwards; absent if the wallet stays unchanged. */
   readonly wallet?: readonly [bigint, bigint, bigint];
 }
 

@@ -6,26 +6,26 @@ import { insufficientFunds, type Outcome } from './outcomes.ts';
 import { type Answered, isWhole, postingId } from './own-events.ts';
 import { postInstruction } from './posting.ts';
 
-/** What comes of booking once more what was published. */
+/** The result of booking published postings again. */
 export interface Repeated {
   readonly folded: Folded;
   readonly postings: readonly Answered[];
-  /** Of each posting, in their order. */
+  /** The outcome of each posting, in order. */
   readonly outcomes: readonly Outcome[];
-  /** Names of postings that do not come out as they were published, whatever their wallet's number. */
+  /** Names of postings whose result differs from what was published, apart from the wallet's number. */
   readonly differing: readonly string[];
-  /** By how much the number of each wallet that is booked differs from the published one. */
+  /** How far the number of each booked wallet is from the published one. */
   readonly shifts: ReadonlyMap<string, bigint>;
 }
 
-/** Books once more what the ledger published that it had booked, in that order; what is booked already stays. */
+/** Books published postings again, in the order in which they were published; what is booked already stays. */
 export function repeatPostings(snapshot: Snapshot, postings: readonly Answered[]): Repeated {
   const books = openBooks(snapshot);
   const differing: string[] = [];
   const shifts = new Map<string, bigint>();
   const outcomes = postings.map((told) => {
     const instruction = complete(books, told.instruction);
-    // The setting may be another one by now; the event says what it was.
+    // The setting may have changed; the event shows its value then.
     const refundFee = 'fee' in told.event.payload && told.event.payload.fee > 0n;
     const outcome = postInstruction(books, instruction, { refundFee });
     if (outcome.kind === 'known') return outcome;
@@ -42,7 +42,7 @@ export function repeatPostings(snapshot: Snapshot, postings: readonly Answered[]
   return { folded: books.close(), postings, outcomes, differing, shifts };
 }
 
-/** A release and a refund carry one sum; its parts are known from the hold. */
+/** The events of a release and a refund have one sum; the hold shows its parts. */
 function complete(books: Books, instruction: Instruction): Instruction {
   if (instruction.kind !== 'release' && instruction.kind !== 'refund') return instruction;
   const found = books.holdOf(instruction.reference);
@@ -51,16 +51,16 @@ function complete(books: Books, instruction: Instruction): Instruction {
 
 const envelope: ReadonlySet<string> = new Set(['eventId', 'occurredAt']);
 
-/** Whether what comes out now is what was published, but for its number. */
+/** Whether the result is what was published, apart from its number. */
 function isTold(happening: Happening, { event }: Answered): boolean {
   const { kind } = happening;
-  // A refused hold carries every field of a placed one.
+  // A refused hold has every field of a placed one.
   if (event.type !== `pesewa.ledger.${kind.charAt(0).toUpperCase()}${kind.slice(1)}`) return false;
   const now: Readonly<Record<string, unknown>> = { ...happening };
   return Object.entries(event.payload).every(([name, value]) => envelope.has(name) || now[name] === value);
 }
 
-/** Remembers once more what the ledger published that it had refused. */
+/** Stores again the refusals that the ledger published. */
 export function repeatRefusals(snapshot: Snapshot, refused: readonly Answered[]): Folded {
   const books = openBooks(snapshot);
   for (const { instruction, event } of refused) {

@@ -4,7 +4,7 @@ import type { Entry, Hold, Snapshot, Wallet } from './books.ts';
 import type { Instruction } from './instructions.ts';
 import { foldInstructions } from './posting.ts';
 
-/** A small generator of chance with a seed (mulberry32), so that a failure can be repeated. */
+/** A small seeded random generator (mulberry32), so that a failure can be reproduced. */
 function seeded(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -15,7 +15,7 @@ function seeded(seed: number): (below: number) => number {
   };
 }
 
-/** The ledger's memory between chunks, as the store keeps it. */
+/** The ledger's state between chunks, as the store keeps it. */
 function createLedger(refundFee: boolean) {
   const wallets = new Map<string, Wallet>();
   const holds = new Map<string, Hold>();
@@ -50,7 +50,7 @@ function createLedger(refundFee: boolean) {
   };
 }
 
-/** Lives of payouts, collections and fundings, each in its own order, interleaved by chance. */
+/** Courses of payouts, collections and fundings, each in its own order, randomly interleaved. */
 function story(chance: (below: number) => number): readonly Instruction[] {
   const lives: Instruction[][] = [];
   for (let index = 0; index < 120; index += 1) {
