@@ -26,7 +26,7 @@ export function merchantWith(id: string, limits: Partial<MerchantLimits> = {}): 
   };
 }
 
-/** Opens one replica's acceptance over real daemons; routing and funds answer as they are told. */
+/** Opens one replica's acceptance over real daemons; the test sets the answers of routing and funds. */
 export async function openReplica(
   scope: Parameters<typeof openMessaging>[0],
   overrides: Partial<AcceptanceDeps> = {},
@@ -55,7 +55,7 @@ const sender = { name: 'Kofi Shop', phoneNumber: '', email: 'kofi@shop.example' 
 const shared = { country: 'Ghana', currency: 'GHS', channel: 'Mobile Money', sender };
 const account = { accountName: 'Ama Mensah', accountNumber: '0240000000', bankCode: 'GHMTN' };
 
-/** A single payout as it is read from a body. */
+/** A single payout as it is read from a request body. */
 export function single(transactionReference: string, amount = 10) {
   const body = { ...shared, transactionReference, beneficiary: { ...account, amount } };
   return singlePayoutRequest.parse(parseJson(JSON.stringify(body)));
@@ -73,12 +73,12 @@ export function batchText(
     narration: 'salary',
     saveBeneficiary: false,
   }));
-  // In hundredths, since a sum of fractions drifts.
+  // Added up in hundredths, because a sum of fractions would be inexact.
   const totalAmount = items.reduce((sum, [, amount]) => sum + Math.round(amount * 100), 0) / 100;
   return JSON.stringify({ ...shared, transactionReference, totalAmount, beneficiaries });
 }
 
-/** A batch as it is read from a body; the reader's steps are run through at once. */
+/** A batch as it is read from a request body; runs all steps of the reader at once. */
 export function batch(
   transactionReference: string,
   items: readonly (readonly [string, number])[],
@@ -90,7 +90,7 @@ export function batch(
   return read.value;
 }
 
-/** Runs a stepwise work to its end. */
+/** Runs a stepwise computation to its end. */
 export function drive<Value>(work: Generator<void, Value>): Value {
   for (;;) {
     const step = work.next();

@@ -11,7 +11,7 @@ import type { PayoutEvents } from './events.ts';
 import type { Payout, PayoutKey, PayoutStore, Taken } from './store.ts';
 import type { UsageStore } from './usage.ts';
 
-/** What accepting payouts needs, one by one or in batches. */
+/** The dependencies of accepting payouts, single or in batches. */
 export interface AcceptanceDeps {
   readonly store: PayoutStore;
   readonly usage: UsageStore;
@@ -21,30 +21,36 @@ export interface AcceptanceDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly routePayout: (question: RouteQuestion) => Promise<Route>;
-  /** Whether the database has every payout that was ever published; before, whatever is new may be a repetition (ADR 46). */
+  /**
+   * Whether the database has every payout that was ever published. Until then a new request may be a repetition of one
+   * it has forgotten (ADR 46).
+   */
   readonly isWhole: () => boolean;
-  /** Whether the wallet seems to hold the minor units; advisory, the ledger decides (contract 10.8). */
+  /** Whether the wallet seems to hold the minor units; only advice, because the ledger decides (contract 10.8). */
   readonly canSpend: (
     wallet: { readonly merchantId: string; readonly currency: string },
     minor: bigint,
   ) => Promise<boolean>;
 }
 
-/** What became of a submitted payout. */
+/** The result of submitting a payout. */
 export type Acceptance = Taken | { readonly kind: 'refused'; readonly refusal: OrderRefusal };
 
-/** A payout on its way into the store, and the limit per day that it falls under. */
+/** A payout about to be stored, and the daily limit that applies to it. */
 export interface Candidate {
   readonly payout: Payout;
   readonly dayLimit: DayLimit | undefined;
 }
 
-/** The hash of an order's canonical content: what duplicates are told apart by (contract 10.3). */
+/** The hash of an order's canonical content, by which a duplicate is recognised (contract 10.3). */
 export function contentHashOf(order: PayoutOrder): string {
   return hash('sha256', canonicalContent(order), 'base64');
 }
 
-/** Whether a payout was ordered with this content, as far as is known here: of one that was brought back a part of the hash. */
+/**
+ * Whether a payout was ordered with this content, as far as is known: a payout that was brought back has only a part of
+ * the hash.
+ */
 export function isSameContent(payout: Pick<Payout, 'contentHash'>, contentHash: string): boolean {
   return contentHash.startsWith(payout.contentHash);
 }
@@ -77,7 +83,7 @@ export function walletOf(merchant: Merchant, currency: string): Merchant['wallet
   return merchant.wallets.find((wallet) => wallet.currency === currency);
 }
 
-/** Whether the limit per day refuses the amount now: limits are judged before funds (contract 10.2). */
+/** Whether the amount now exceeds the daily limit: limits are judged before funds (contract 10.2). */
 export async function overDay(
   { usage }: Pick<AcceptanceDeps, 'usage'>,
   limit: DayLimit | undefined,
@@ -88,7 +94,7 @@ export async function overDay(
   return days.admits(limit, minor) ? undefined : overDayMax(limit.max);
 }
 
-/** What a refusal for want of money says. */
+/** The refusal for insufficient funds. */
 export function insufficientFunds(
   wallet: Merchant['wallets'][number] | undefined,
   currency: string,
@@ -99,7 +105,10 @@ export function insufficientFunds(
   return { code: 'insufficientFunds', message };
 }
 
-/** What is said while too much of what was accepted waits for Kafka: judged last, so that a duplicate is still told; and while the database may have forgotten payouts. */
+/**
+ * The refusal while too much accepted work waits for Kafka, and while the database may have forgotten payouts. It is
+ * judged last, so that duplicates are still answered.
+ */
 export const takesNoWork: OrderRefusal = {
   code: 'unavailable',
   message: 'nothing new is taken at present and nothing is stored: send it again later',
@@ -108,11 +117,11 @@ export const takesNoWork: OrderRefusal = {
 /**
  * Accepts payouts one by one; those that arrive together share a transaction (ADR 4).
  *
- * Merchants with a limit per day share transactions of their own: only they pay for the reading and for the conflicts
- * over the document that counts the day.
+ * Merchants with a daily limit share separate transactions, so that only they pay for reading and for conflicts over
+ * the document that counts the day.
  */
 export function createAcceptance(deps: AcceptanceDeps): (candidate: Candidate) => Promise<Acceptance> {
-  // A reference that a batch of the merchant is about to take is no other merchant's to wait for.
+  // If a batch of the merchant is about to take the same reference, no other merchant's payouts wait for that.
   const ownerOf = ({ payout }: Candidate) => payout.merchantId;
   const free = deps.messaging.groupCommit<Candidate, Acceptance>(
     'payouts.accept',

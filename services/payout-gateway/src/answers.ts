@@ -5,7 +5,7 @@ import { answerJson } from '@pesewa/runtime';
 import type { Context } from 'hono';
 import type { Payout } from './store.ts';
 
-/** What every route of the payout API finds in its context: the merchant that the key names. */
+/** The context of every route of the payout API: the merchant whose key was sent. */
 export interface AppEnv {
   readonly Variables: { merchant: Merchant };
 }

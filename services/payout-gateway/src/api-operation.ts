@@ -2,7 +2,7 @@ import { createRoute, type RouteConfig } from '@hono/zod-openapi';
 import { type PayoutCode, payoutCodes } from '@pesewa/contracts';
 import { z } from 'zod';
 
-/** What a merchant's developer is told of one operation, and what its route is registered by. */
+/** The documentation of one operation, by which its route is registered too. */
 export interface OperationText<Path extends string> {
   readonly method: 'get' | 'post';
   /** With its variables in braces. */
@@ -13,17 +13,17 @@ export interface OperationText<Path extends string> {
   readonly description: string;
   readonly request?: RouteConfig['request'];
   readonly success: {
-    /** Null for the one success that has no responseCode (contract 4.6). */
+    /** Null for the only success without a responseCode (contract 4.6). */
     readonly code: 'answered' | 'accepted' | null;
     readonly description: string;
     readonly data?: z.ZodType;
     readonly example: unknown;
   };
-  /** What it may refuse with, besides what every operation does. */
+  /** Its refusals, in addition to those of every operation. */
   readonly refusals: readonly PayoutCode[];
 }
 
-/** What each code tells (contract 10.1). */
+/** The meaning of each code (contract 10.1). */
 const meanings: Readonly<Record<PayoutCode, string>> = {
   answered: 'answered',
   accepted: 'accepted',
@@ -49,7 +49,7 @@ const everywhere: readonly PayoutCode[] = [
   'broken',
 ];
 
-/** Builds an operation; our own code reads its requests (numbers by their text), the schemas document them. */
+/** Builds an operation. Our own code reads its requests (numbers by their text); the schemas only document them. */
 export function defineOperation<const Path extends string>(text: OperationText<Path>) {
   return createRoute({
     method: text.method,

@@ -56,7 +56,7 @@ export const payout: Payout = {
 /** The header of the merchant `demo`. */
 const DEMO_KEY = 'ZGVtbw==';
 
-/** The payout API over scripted parts: what a test does not name answers well. */
+/** The payout API over scripted parts; those that a test does not override give good answers. */
 export function openTestApp(overrides: Partial<AppDeps> = {}): Hono<AppEnv> {
   return createApp({
     identify: async (key) => (key === DEMO_KEY ? merchant : undefined),
@@ -78,7 +78,7 @@ export function openTestApp(overrides: Partial<AppDeps> = {}): Hono<AppEnv> {
   });
 }
 
-/** An answer of the app, its body checked against the schema that the API's document gives for it. */
+/** An answer of the app whose body was checked against the API document's schema for it. */
 export interface CheckedAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -91,7 +91,9 @@ export interface CheckedAnswer {
   };
 }
 
-/** Sends a request with the key of `demo` and checks the answer: every answer in a test has a documented shape. */
+/**
+ * Sends a request with the key of `demo` and checks the answer, so that every answer in a test has a documented shape.
+ */
 export async function ask(
   app: Pick<Hono<AppEnv>, 'request'>,
   method: string,
@@ -122,7 +124,7 @@ const envelope = z.object({
   responseData: z.unknown().optional(),
 });
 
-/** The documented schema of an answer; what no operation answers is the refusal of an unknown path or method. */
+/** The documented schema of an answer; if no operation has it, that of the refusal for an unknown path or method. */
 function schemaOf(method: string, path: string, status: number): z.ZodType {
   if (status === 404 || status === 405) return refusalSchema(['30']);
   const operation = operations.find(
@@ -131,7 +133,7 @@ function schemaOf(method: string, path: string, status: number): z.ZodType {
       new RegExp(`^${candidate.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path),
   );
   if (!operation) {
-    // A refusal before routing: who asks is looked at first, whatever is at the path.
+    // A refusal before routing: the caller is checked first, whatever the path.
     return refusalSchema(['63', '57', '65', '91', '96']);
   }
   const documented = z

@@ -13,7 +13,7 @@ import type { Payouts } from './payouts.ts';
 import { tooMany } from './rate-answers.ts';
 import type { RateLimits } from './rate-limits.ts';
 
-/** What the payout API needs. */
+/** The dependencies of the payout API. */
 export interface AppDeps {
   readonly payouts: Payouts;
   readonly batches: Batches;
@@ -23,7 +23,10 @@ export interface AppDeps {
   readonly logger: Logger;
 }
 
-/** Builds the payout API (contract 4.1 to 4.6): who asks, whether they may, how often, then the routes (contract 10.2). */
+/**
+ * Builds the payout API (contract 4.1 to 4.6): identifies the merchant, checks its permission and rate, then routes
+ * (contract 10.2).
+ */
 export function createApp(deps: AppDeps): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   const lookUp = createMerchantLookup(deps);
@@ -64,7 +67,10 @@ export function createApp(deps: AppDeps): Hono<AppEnv> {
   return app;
 }
 
-/** A path that is known by other methods says by which (405); any other is nothing (404, and not `25`: that is about a reference). */
+/**
+ * Answers an unrouted request: 405 with the allowed methods if the path exists, else 404 (and not `25`, which is about
+ * a reference).
+ */
 function answerUnrouted(app: Hono<AppEnv>, context: Context): Response {
   const allowed = allowedMethods(app.routes, context.req.path);
   if (allowed.length > 0 && !allowed.includes(context.req.method)) {

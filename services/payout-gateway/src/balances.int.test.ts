@@ -56,7 +56,7 @@ async function publish(balances: readonly WalletBalance[]): Promise<void> {
   await Promise.all(balances.map((balance) => commit.submit(balance)));
 }
 
-/** A gateway that projects balances only. */
+/** A gateway that only projects balances. */
 async function openGateway() {
   const own = openTestScope(config);
   const messaging = await openMessaging(own, { service: 'payout-gateway' });

@@ -3,7 +3,7 @@ import { type Clock, withDeadline } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { ClientSession, Collection, Db } from 'mongodb';
 
-/** A wallet's balances after the entry with the sequence, minor units. */
+/** A wallet's balances after the entry with this sequence, in minor units . */
 export interface WalletBalance {
   readonly merchantId: string;
   readonly currency: string;
@@ -20,33 +20,33 @@ interface WalletDocument {
   readonly sequence: bigint;
 }
 
-/** A wallet that an order would be paid from. */
+/** The wallet that an order would be paid from. */
 export interface WalletName {
   readonly merchantId: string;
   readonly currency: string;
 }
 
-/** What this service knows of the merchants' wallets: its own projection, which follows the ledger's. */
+/** The merchants' wallets as far as this service knows: its own projection, which follows the ledger's. */
 export interface Balances {
   /**
-   * Takes over newer balances within a transaction; an older sequence changes nothing. Of equal ones the later told counts: a
-   * ledger that was restored gives a number again, to other balances.
+   * Stores newer balances within a transaction; those of an older sequence are ignored. Of equal sequences the later
+   * event counts: a restored ledger may give a number again, to other balances.
    */
   readonly apply: (balances: readonly WalletBalance[], session: ClientSession) => Promise<void>;
-  /** What can be spent of each currency, minor units; 0 where the ledger has not spoken of the wallet yet. */
+  /** What can be spent in each currency, in minor units; 0 for wallets without a published balance. */
   readonly available: (
     merchantId: string,
     currencies: readonly string[],
   ) => Promise<ReadonlyMap<string, bigint>>;
   /**
-   * Whether the wallet seems to have the amount, minor units.
+   * Whether the wallet seems to have the amount, in minor units.
    *
-   * This is early advice: the ledger's hold decides (contract 10.8). Where the database can't answer it says yes.
+   * This is early advice: the ledger's hold decides (design 5). If the database can't answer, it is true.
    */
   readonly canSpend: (wallet: WalletName, minor: bigint) => Promise<boolean>;
 }
 
-/** How long a yes may rest on an earlier read; a no always rests on a new one. */
+/** How old a read may be on which `true` is based; `false` is always based on a new one. */
 const YES_AGE_MS_MAX = 250;
 const KNOWN_MAX = 10_000;
 const READ_TIMEOUT_MS = 2_000;
@@ -73,14 +73,16 @@ export function openBalances(deps: {
   };
 }
 
-/** Builds the reading side over any loader of available balances by `merchantId:currency`; an overdue load fails. */
+/**
+ * Builds the reading side over any loader of available balances, keyed by `merchantId:currency`; an overdue load fails.
+ */
 export function createBalanceReader(deps: {
   readonly load: (ids: readonly string[]) => Promise<ReadonlyMap<string, bigint>>;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn'>;
 }): Omit<Balances, 'apply'> {
   const { clock, logger } = deps;
-  // The server's own bound is no bound where the server has stalled.
+  // The server's own time limit does not help if the server itself stalls.
   const read = shareReads((ids) => withDeadline(deps.load(ids), READ_TIMEOUT_MS, clock));
   const known = new Map<string, { readonly available: bigint; readonly readAtMs: number }>();
   const remember = (id: string, available: bigint, readAtMs: number) => {
@@ -116,7 +118,7 @@ export function createBalanceReader(deps: {
   };
 }
 
-/** Lets reads that are asked for while one is under way share the next one; none sees less than was there when asked. */
+/** Lets reads that are requested during a read share the next one; none sees data from before its request. */
 function shareReads(
   load: (ids: readonly string[]) => Promise<ReadonlyMap<string, bigint>>,
 ): (ids: readonly string[]) => Promise<ReadonlyMap<string, bigint>> {

@@ -87,7 +87,7 @@ describe('bulk payout (contract 4.2)', () => {
 
 describe('many batches at once', () => {
   const merchants = Array.from({ length: 6 }, (_, index): Merchant => ({ ...merchant, id: `m-${index}` }));
-  /** Every key is the id of its merchant; a batch stays under way until the gate opens. */
+  /** Every key is the id of its merchant; a batch stays in progress until the gate opens. */
   const openCrowd = () => {
     const gate = Promise.withResolvers<void>();
     const underWay: string[] = [];

@@ -9,25 +9,27 @@ import { payoutOperations } from './payout-operations.ts';
 import { createTurns } from './turns.ts';
 
 /**
- * The largest body of a batch: 10,000 items of some 1,670 bytes each.
+ * The largest body of a batch: 10,000 items of about 1,670 bytes each.
  *
- * An item with every field at its full length takes 900 bytes, and 600 more where its name and narration are of three
- * bytes a letter, as Amharic is.
+ * An item with every field at its full length takes 900 bytes, and 600 more if its name and narration use three bytes
+ * per letter, as Amharic does.
  */
 const BATCH_BYTES_MAX = 16 * 1_024 * 1_024;
 
-/** How many batches may be on their way into the store at once. */
+/** How many batches may be in the process of being stored at once. */
 const BATCHES_AT_ONCE_MAX = 16;
 
-/** Of one merchant, from the first byte of the body to the answer: slow bodies keep only its own others waiting. */
+/**
+ * For one merchant, from the first byte of the body to the answer: slow bodies delay only the merchant's own batches.
+ */
 const PER_MERCHANT = { runningMax: 4, waitingMax: 32 } as const;
 
-/** How many bodies are taken apart at once: each takes memory many times its size, and none can be slow. */
+/** How many bodies are parsed at once: each takes many times its size in memory, and none can be slow. */
 const PARSING = { runningMax: 4, waitingMax: 256 } as const;
 
 const TOO_MANY = 'too many batches at once: nothing is stored, try again';
 
-/** The route that takes batches (contract 4.2). */
+/** The route that accepts batches (contract 4.2). */
 export function createBatchRoutes(deps: {
   readonly batches: Batches;
   readonly logger: Logger;
@@ -72,7 +74,7 @@ export function createBatchRoutes(deps: {
   return routes;
 }
 
-/** Runs work that yields between its steps, and lets other requests have their turn in between. */
+/** Runs stepwise work and lets other requests run between its steps. */
 async function runInTurns<Value>(work: Generator<void, Value>): Promise<Value> {
   for (;;) {
     const step = work.next();

@@ -2,7 +2,7 @@ import type { ClientSession, Db } from 'mongodb';
 import type { BatchTerms } from './domain/submission.ts';
 import type { Reservation } from './store.ts';
 
-/** A batch that was accepted: its header, and what its items come to. */
+/** An accepted batch: its header, and the sums over its items. */
 export interface Batch extends Reservation {
   readonly terms: BatchTerms;
   readonly items: number;
@@ -11,7 +11,7 @@ export interface Batch extends Reservation {
   readonly acceptedAtMs: number;
 }
 
-/** A batch as MongoDB holds it; `_id` is our reference, which its payouts carry. */
+/** A batch as MongoDB holds it; `_id` is our reference, which its payouts have too. */
 interface BatchDocument {
   readonly _id: string;
   readonly merchantId: string;
@@ -27,7 +27,7 @@ interface BatchDocument {
   readonly acceptedAt: Date;
 }
 
-/** The accepted batches, for people; their items live alone (invariant P7). */
+/** The accepted batches, for people to look at; nothing in the lives of their items depends on them (invariant P7). */
 export interface BatchStore {
   readonly insert: (batch: Batch, session: ClientSession) => Promise<void>;
 }

@@ -20,18 +20,20 @@ import { noRouteRefusal } from './domain/routing.ts';
 import type { OrderRefusal, PayoutOrder } from './domain/submission.ts';
 import type { Payout, Reservation } from './store.ts';
 
-/** What the payout gateway does with batches. */
+/** The payout gateway's use case for batches. */
 export interface Batches {
-  /** Accepts all items of a batch or none; the same batch again is accepted again, and nothing new (invariant P7). */
+  /**
+   * Accepts all items of a batch or none. The same batch again gets the same answer and changes nothing (invariant P7).
+   */
   readonly submit: (
     merchant: Merchant,
     order: BatchOrder,
-    /** The `traceparent` of the request, as it came: all items belong to one trace. */
+    /** The `traceparent` of the request, unchanged: all items belong to one trace. */
     traceparent?: string,
   ) => Promise<Result<null, OrderRefusal>>;
 }
 
-/** A batch on its way into the store. */
+/** A batch about to be stored. */
 interface CandidateBatch {
   readonly reservation: Reservation;
   readonly order: BatchOrder;
@@ -39,12 +41,13 @@ interface CandidateBatch {
   readonly dayLimit: DayLimit | undefined;
 }
 
-/** How many items are prepared, stored or looked up before others have their turn. */
+/** How many items are prepared, stored or looked up before other requests may run. */
 const ITEMS_PER_STEP = 250;
 
 /** Builds {@link Batches}. */
 export function createBatches(deps: AcceptanceDeps): Batches {
-  // A batch is a transaction by itself, and only one at a time: it is large, and singles must get through beside it.
+  // A batch is a transaction of its own, and only one runs at a time: it is large, and single payouts must still get
+  // through.
   const accepting = deps.messaging.groupCommit<CandidateBatch, Result<null, OrderRefusal>>(
     'payouts.accept-batch',
     async (batches, transaction, careful) => {
@@ -65,7 +68,7 @@ export function createBatches(deps: AcceptanceDeps): Batches {
         contentHash: hash('sha256', canonicalBatch(order.terms, hashes), 'base64'),
       };
       const admission = deps.isWhole() ? await admitBatch(deps, merchant, order) : refuse(takesNoWork);
-      // Duplicates are judged before routing, limits and funds, so they are looked for where those refuse.
+      // Duplicates take precedence over routing, limits and funds, so they are looked for if those refuse.
       if (!admission.ok) return (await findEarlier(deps, reservation, order)) ?? admission;
       const trace = continueTrace(traceparent, deps.ids);
       const payouts = await preparePayouts(deps, { reservation, order, hashes, trace, ...admission.value });
@@ -74,7 +77,7 @@ export function createBatches(deps: AcceptanceDeps): Batches {
   };
 }
 
-/** Runs over the indexes in steps, between which others have their turn. */
+/** Runs over the indexes in steps, between which other requests may run. */
 async function inSteps(
   count: number,
   step: (first: number, end: number) => Promise<void> | void,
@@ -101,7 +104,9 @@ interface Admission {
   readonly dayLimit: DayLimit | undefined;
 }
 
-/** Judges routing, limits, funds and our own room, in this order; limits per day and funds on the sum (contract 10.2). */
+/**
+ * Judges routing, limits, funds and our own capacity, in this order; daily limits and funds by the sum (contract 10.2).
+ */
 async function admitBatch(
   deps: AcceptanceDeps,
   merchant: Merchant,
@@ -127,7 +132,7 @@ async function admitBatch(
   return refuse((await overDay(deps, dayLimit, total.minor)) ?? insufficientFunds(wallet, currency));
 }
 
-/** Routes each bank code once; the first item without a route is named. */
+/** Routes each bank code once; a refusal names the first item without a route. */
 async function routeItems(
   deps: AcceptanceDeps,
   { terms, items }: BatchOrder,
@@ -183,7 +188,8 @@ async function acceptBatch(
     const days = openDayBook(await deps.usage.read([dayLimit], session));
     if (!days.admits(dayLimit, order.terms.total.minor))
       return (await findEarlier(deps, reservation, order, session)) ?? refuse(overDayMax(dayLimit.max));
-    // Before the items: written last, any single of the merchant meanwhile would undo the whole batch, every time.
+    // Before the items: if it were written last, any single payout of the merchant in the meantime would undo the whole
+    // batch each time.
     await deps.usage.save(days.changes(), session);
   }
   // First, so that the same batch sent twice at once collides here and not after its last item.
@@ -197,7 +203,7 @@ async function acceptBatch(
   await inSteps(payouts.length, async (first, end) => {
     const some = payouts.slice(first, end);
     const inserted = deps.store.insert(some, session);
-    // Its failure is seen below; MongoDB works while the events are encoded.
+    // A failure is noticed below; MongoDB works while the events are encoded.
     inserted.catch(() => undefined);
     await nextTurn();
     for (const payout of some) emit(deps.events.accepted(payout));
@@ -206,7 +212,10 @@ async function acceptBatch(
   return accept(null);
 }
 
-/** What was used before of a batch's references: the same batch is accepted, anything else refused; nothing if all are free. */
+/**
+ * Checks the batch's references for earlier use: the same batch is accepted, anything else refused; undefined if all
+ * are free.
+ */
 async function findEarlier(
   { store }: AcceptanceDeps,
   reservation: Reservation,
@@ -232,8 +241,8 @@ async function findEarlier(
 }
 
 /**
- * Whether the items are those of one batch that was brought back: then it is that batch, sent again. No event tells the
- * reference that a batch has of its merchant, so it is known by its items (ADR 46).
+ * Whether the items are exactly those of one batch that was brought back: then it is that batch, sent again. No event
+ * has the merchant's reference of a batch, so the batch is recognised by its items (ADR 46).
  */
 async function areBroughtBack(
   { store }: Pick<AcceptanceDeps, 'store'>,

@@ -35,7 +35,7 @@ import { wholeMarkOf } from './whole-mark.ts';
 
 type Scope = ServiceScope<z.output<typeof settings>>;
 
-/** Puts the payout gateway together over its rails and gives its API; everything it opens closes with the scope. */
+/** Puts the payout gateway together over its rails; gives its API. Everything it opens closes with the scope. */
 export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<AppEnv>> {
   const { config, logger, clock, ids } = scope;
   const messaging = await openMessaging(scope, { service: 'payout-gateway', collections: payoutCollections });
@@ -113,7 +113,7 @@ async function openRemembering(
     'remembering',
     startRemembering({ ...parts, wholeMark, health, clock, logger }),
   );
-  // As a rule it is whole at once, and nobody is turned away; without Kafka the service begins all the same.
+  // It usually succeeds at once, so that no request is refused; without Kafka the service starts all the same.
   await remembering.whole().catch(() => undefined);
   return remembering;
 }

@@ -35,5 +35,5 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe("how long after its acceptance an ended payout keeps people's names, numbers and accounts"),
 });
 
-/** The environment of this process; read nowhere else. */
+/** The environment of this process; no other file reads it. */
 export const environment = process.env;

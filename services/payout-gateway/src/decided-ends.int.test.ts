@@ -54,7 +54,7 @@ const decided = (outcome: 'failed' | 'completed'): PayoutCommand => ({
   },
 });
 
-/** A payout whose attempt was committed, and whose lease runs for so long. */
+/** A payout whose attempt was committed, with a lease of this length. */
 async function submitting(replica: Replica, name: string, leaseMs: number): Promise<string> {
   const taken = await replica.payouts.submit(demo, single(name));
   const reference = taken.ok ? taken.value.reference : '';

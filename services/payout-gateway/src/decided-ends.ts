@@ -6,16 +6,16 @@ import type { PayoutStore } from './store.ts';
 
 const WORK_TIMEOUT_MS = 10_000;
 const LEASE_MS = 15_000;
-/** There is next to nothing of it, and it has waited for an attempt already. */
+/** There are very few of them, and they have waited for an attempt already. */
 const CONCURRENCY_MAX = 4;
 
 interface DecidedEndsDeps {
   readonly store: Pick<PayoutStore, 'collection'>;
   readonly payouts: Pick<Payouts, 'apply'>;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
-  /** How long an attempt may still be executed. */
+  /** How long an attempt may still be executed by the rail. */
   readonly resubmitGraceMs: number;
-  /** Whether the records are to be acted on. */
+  /** Whether the database is current, so that its records may be acted on. */
   readonly mayAct: () => boolean;
   readonly pauseMs: number;
   readonly clock: Clock;
@@ -24,10 +24,10 @@ interface DecidedEndsDeps {
 }
 
 /**
- * Ends payouts that people decided while an attempt was under way, of which nothing was heard until it must be over, or
- * lets the decision lapse where the attempt came after what people knew (ADR 34).
+ * Ends payouts that people decided while an attempt was in progress, once the attempt must be over without an answer;
+ * if the attempt came after what people knew, the decision lapses instead (ADR 34).
  *
- * It asks no rail, so it needs none: the payouts of one that is gone for good end here, too.
+ * It asks no rail and needs none, so the payouts of a removed rail end here too.
  */
 export function startDecidedEnds(deps: DecidedEndsDeps): Loop {
   const ends = deps.messaging.groupCommit<PayoutOrderCommand, void>(

@@ -13,7 +13,7 @@ let replica: Awaited<ReturnType<typeof openReplica>>;
 
 beforeAll(async () => {
   scope = resources.use(openTestScope(await prepareTestNames(['payout-gateway'])));
-  // Accepted long ago, by its reference.
+  // Accepted long ago, according to its reference.
   const then = { ...systemClock, nowMs: () => systemClock.nowMs() - 401 * DAY_MS };
   replica = await openReplica({ ...scope, ids: createIds(then, scope.random) });
 });
@@ -48,13 +48,13 @@ test('an old payout that has ended names nobody, keeps its money and its referen
     transactionStatus: 'COMPLETED',
     statusReason: 'Successful',
   });
-  // The same again is the same payout; another under its reference is refused.
+  // The same order again gives the same payout; a different one under its reference is refused.
   expect((await accept('ended')).reference).toBe(ended.reference);
   expect(await replica.payouts.submit(demo, single('ended', 11))).toMatchObject({
     refusal: { code: 'duplicate' },
   });
   expect((await accept('open')).reference).toBe(open.reference);
-  // A rail that reverses it so late still moves it.
+  // Even a reversal this late still applies.
   const fact = { status: 'reversed', railFee: 0n, reason: 'Returned', polledAtMs: 0 } as const;
   const command = { kind: 'observe', fact, resubmitGraceMs: 0 } as const;
   const { reference } = ended;

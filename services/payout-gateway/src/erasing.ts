@@ -4,7 +4,7 @@ import type { PayoutDocument } from './store.ts';
 
 const DAY_MS = 86_400_000;
 
-/** An order as it is remembered from events (ADR 46): it names nobody, and is never sent. */
+/** An order as far as events contain it (ADR 46): it names no person and is never sent. */
 const REMEMBERED = {
   merchantReference: '$order.merchantReference',
   country: '$order.country',
@@ -13,7 +13,7 @@ const REMEMBERED = {
   sender: null,
 };
 
-/** What an ended payout says of its end once the words of its rail, which may name people, are erased. */
+/** The reason of an ended payout after the rail's own words, which may name people, are erased. */
 const REASON = {
   $cond: [
     { $eq: ['$status', 'COMPLETED'] },
@@ -23,8 +23,8 @@ const REASON = {
 };
 
 /**
- * Erases whom ended payouts paid, and who sent them. Where each was going, its money, its reference and the hash of its
- * content stay for ever: they are what makes a repetition one, and what audits compare (ADR 50).
+ * Erases the beneficiaries and senders of ended payouts. Destination, money, reference and the hash of the content stay
+ * for ever: repetitions are recognised by them, and audits compare them (ADR 50).
  */
 export function startErasing(
   { clock, logger }: Pick<ServiceScope<unknown>, 'clock' | 'logger'>,
@@ -43,7 +43,7 @@ export function startErasing(
       erase: [
         {
           $set: {
-            // An object of its own would be merged into the one that is there.
+            // A new object alone would be merged into the existing one.
             order: { $mergeObjects: [REMEMBERED] },
             statusReason: REASON,
           },

@@ -4,10 +4,10 @@ import type { Occasion, OutgoingEvent } from '@pesewa/messaging';
 import type { PayoutHappening } from './domain/payout-state.ts';
 import type { Payout } from './store.ts';
 
-/** Turns a payout's happenings into events of payouts.events. */
+/** Converts a payout's happenings into events of payouts.events. */
 export interface PayoutEvents {
   readonly accepted: (payout: Payout) => OutgoingEvent;
-  /** The event that others see of a happening, or nothing where it is ours alone; `after` is the state it led to. */
+  /** The published event of a happening; undefined for an internal one. `after` is the state after it. */
   readonly happened: (
     happening: PayoutHappening,
     after: Payout,
@@ -33,10 +33,15 @@ const address = (payout: Payout, causationId: string | null) => ({
   traceparent: payout.traceparent,
 });
 
-/** So much of a hash, 18 bits, can't be turned into an account number, and is no other order's by chance. */
+/**
+ * This much of a hash, 18 bits, can't be turned back into an account number, and is unlikely to match another order's.
+ */
 const CONTENT_CHECK_LENGTH = 3;
 
-/** The {@link PayoutEvents}: what they say is of the record alone, so that the same told again is the same. */
+/**
+ * The {@link PayoutEvents}. They are derived from the record alone, so that the same event published again is
+ * identical.
+ */
 export const payoutEvents: PayoutEvents = {
   accepted: (payout) => ({
     ...address(payout, null),
@@ -61,7 +66,7 @@ export const payoutEvents: PayoutEvents = {
       case 'requeued':
       case 'decided':
       case 'lapsed':
-      // The ledger has booked it, so it was published.
+      // The ledger has booked it, so it was published before.
       case 'recovered':
         return undefined;
       case 'submitted':

@@ -2,7 +2,7 @@ import { twoLetterCode } from '@pesewa/contracts';
 import { openPackageFiles } from '@pesewa/merchant-api';
 import { type Context, Hono } from 'hono';
 
-/** The address of a country's flag, by its three letters; empty for what has none. */
+/** The address of a country's flag, by its three letters; empty if there is none. */
 export type FlagUrl = (country: string) => string;
 
 const flags = openPackageFiles({
@@ -10,7 +10,7 @@ const flags = openPackageFiles({
   directory: 'flags/4x3',
   headers: {
     'cache-control': 'public, max-age=2592000, immutable',
-    // An image that someone opens as a page must not run anything.
+    // An image that somebody opens as a page must not run scripts.
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     'cross-origin-resource-policy': 'cross-origin',
   },
@@ -25,7 +25,7 @@ export function createFlagUrl(publicUrl: string): FlagUrl {
   };
 }
 
-/** The flag images, for everyone: `GET /flags/{two letters}.svg`. */
+/** The flag images, without authentication: `GET /flags/{two letters}.svg`. */
 export function createFlagRoutes(notFound: (context: Context) => Response): Hono {
   const routes = new Hono();
   routes.get('/flags/:name', (context: Context) => {

@@ -12,11 +12,11 @@ const NOTICES = {
   'pesewa.rails.RepublishRequested': 'handled',
   // For collections.
   'pesewa.rails.CollectionAmountDecided': 'ignored',
-  // A claim that the reconciler checks first.
+  // A claim, which the reconciler checks first.
   'pesewa.rails.CallbackReceived': 'ignored',
 } as const satisfies EventHandling<'railNotices'>;
 
-/** What the ledger tells that a payout waits for, and the ends that it has booked; what it books else is nobody's here. */
+/** The ledger's events that payouts wait for, and the ends that it has booked; all others are ignored. */
 const ENTRIES = {
   'pesewa.ledger.HoldPlaced': 'handled',
   'pesewa.ledger.HoldRefused': 'handled',
@@ -39,7 +39,7 @@ type Entry = HandledEvent<'ledger', typeof ENTRIES>;
 type Notice = HandledEvent<'railNotices', typeof NOTICES>;
 type Republishing = Extract<Notice, { readonly type: 'pesewa.rails.RepublishRequested' }>;
 
-/** What the gateway makes of the topics it consumes: holds let payouts go out, facts end them, balances are kept. */
+/** The payout gateway's handlers: holds release payouts for submission, facts end them, balances are stored. */
 export function createHandlers(deps: {
   readonly payouts: Pick<Payouts, 'apply'>;
   readonly store: Pick<PayoutStore, 'findUnended'>;
@@ -86,17 +86,17 @@ export function createHandlers(deps: {
         transaction.session,
       ),
   );
-  // What a topic tells of a payout that was forgotten must not pass before it is back.
+  // Events about a forgotten payout must not be applied before it is back.
   return [holds, facts, balances].map((handler) => ({ ...handler, prepare: deps.whole }));
 }
 
-/** Entries that follow from an end which this service published: only an older database doesn't know of it. */
+/** Entries that follow from an end which this service published: only an older database lacks that end. */
 const GONE: ReadonlySet<string> = new Set(['pesewa.ledger.HoldCaptured', 'pesewa.ledger.HoldReleased']);
 
-/** The command that an entry is to its payout. */
+/** The command that a ledger event gives for its payout. */
 function orderOf({ type, payload, eventId }: Entry, nowMs: number): PayoutOrderCommand {
   const { reference } = payload;
-  // What is recovered was caused by what this service heard then, not by what followed from it.
+  // The original cause of a recovered end is what this service received then, not the ledger's event.
   const recover = (end: PayoutEnd, railFee = 0n): PayoutOrderCommand => ({
     reference,
     causationId: null,
@@ -122,7 +122,7 @@ function isRepublishing(notice: Notice): notice is Republishing {
   return notice.type === 'pesewa.rails.RepublishRequested';
 }
 
-/** The command that a notice is to a payout; none for one about a collection. */
+/** The command that a notice gives for a payout; undefined if it is about a collection. */
 function commandOf(
   notice: Exclude<Notice, Republishing>,
   resubmitGraceMs: number,

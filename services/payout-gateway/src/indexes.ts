@@ -6,7 +6,7 @@ export const payoutCollections: readonly CollectionSchema[] = [
     name: 'payouts',
     indexes: [
       ...paymentIndexes({ due: 'held', unended: 'INITIALIZED', claimedWithin: ['rail', 'lane'] }),
-      // What people decided while an attempt was under way; there is next to nothing of it.
+      // Payouts decided by people while an attempt was in progress; there are very few.
       { key: { dueAt: 1 }, partialFilterExpression: { 'decided.stands': true } },
     ],
   },
@@ -15,6 +15,6 @@ export const payoutCollections: readonly CollectionSchema[] = [
   { name: 'marks' },
   { name: 'processors' },
   { name: 'wallets' },
-  // Days that are long over are forgotten.
+  // The counts of past days are deleted.
   { name: 'usage', indexes: [{ key: { forgetAt: 1 }, expireAfterSeconds: 0 }] },
 ];

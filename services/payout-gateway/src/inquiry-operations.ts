@@ -24,7 +24,7 @@ const processor = {
 
 const enquiry = { accountNumber: '0123456789', bankCode: '058', currency: 'NGN', country: 'NGA' };
 
-/** The operations that only tell (contract 4.4 to 4.6). */
+/** The operations that only read (contract 4.4 to 4.6). */
 export const inquiryOperations = {
   balance: defineOperation({
     method: 'post',

@@ -19,7 +19,7 @@ import type { Processors } from './processors.ts';
 import { tooMany } from './rate-answers.ts';
 import type { RateLimits } from './rate-limits.ts';
 
-/** What the inquiries need. */
+/** The dependencies of the inquiries. */
 export interface InquiryDeps {
   readonly balances: Pick<Balances, 'available'>;
   readonly processors: Pick<Processors, 'list'>;
@@ -29,10 +29,10 @@ export interface InquiryDeps {
   readonly logger: Pick<Logger, 'error'>;
 }
 
-/** The largest body of a name enquiry, and of the balance operation, whose body is ignored. */
+/** The largest body of a name enquiry, and of the balance operation, which ignores its body. */
 const BODY_BYTES_MAX = 4_096;
 
-/** The routes that only tell: balance, processors, name enquiry (contract 4.4 to 4.6). */
+/** The routes that only read: balance, processors, name enquiry (contract 4.4 to 4.6). */
 export function createInquiryRoutes(deps: InquiryDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
   routes.post(inquiryOperations.balance.getRoutingPath(), (context) => tellBalance(context, deps));
@@ -93,7 +93,7 @@ async function enquireName(context: Context<AppEnv>, deps: InquiryDeps): Promise
 function answerEnquiry(context: Context<AppEnv>, outcome: NameEnquiryOutcome): Response {
   switch (outcome.kind) {
     case 'found':
-      // The one success without a responseCode (contract 2.1, 4.6).
+      // The only success without a responseCode (contract 2.1, 4.6).
       return answerJson(context, 200, {
         isSuccessful: true,
         responseMessage: 'Account found',
@@ -116,7 +116,10 @@ type Asked =
   | { readonly ok: true; readonly value: string | undefined }
   | { readonly ok: false; readonly message: string };
 
-/** One query parameter as text; empty is absent, a repeated one or an array or operator of its name is refused. */
+/**
+ * A query parameter as text. An empty one counts as absent; a repeated one, or an array or operator under its name, is
+ * refused.
+ */
 function readQuery(context: Context<AppEnv>, name: string, pattern: RegExp): Asked {
   const query = new URL(context.req.url).searchParams;
   const values = query.getAll(name);

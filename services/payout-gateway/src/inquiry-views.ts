@@ -4,7 +4,9 @@ import { formatAmount } from '@pesewa/kernel';
 import type { Processor } from '@pesewa/rails';
 import type { FlagUrl } from './flags.ts';
 
-/** A wallet as the balance operation answers it (contract 2.5); `balance` is what can be spent now, minor units. */
+/**
+ * A wallet in the answer of the balance operation (contract 2.5); `balance` is what can be spent now, in minor units.
+ */
 export function viewWallet(wallet: MerchantWallet, available: bigint, flagUrl: FlagUrl) {
   return {
     balance: jsonNumber(formatAmount(available, wallet.currency)),
@@ -15,7 +17,7 @@ export function viewWallet(wallet: MerchantWallet, available: bigint, flagUrl: F
   };
 }
 
-/** A processor as the list shows it (contract 2.6), with the flag of its country where the rail has no picture. */
+/** A processor in the list (contract 2.6), with its country's flag if the rail has no picture of it. */
 export function viewProcessor(processor: Processor, country: string, flagUrl: FlagUrl) {
   return {
     blockTransaction: processor.blockTransaction,

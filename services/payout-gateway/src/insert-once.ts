@@ -1,6 +1,6 @@
 import type { ClientSession, Db } from 'mongodb';
 
-/** A write that MongoDB refused; its code is MongoDB's. */
+/** A write that MongoDB refused, with MongoDB's code. */
 class WriteRefusedError extends Error {
   override readonly name = 'WriteRefusedError';
   readonly code: unknown;
@@ -10,7 +10,9 @@ class WriteRefusedError extends Error {
   }
 }
 
-/** Inserts payouts by the command itself: the driver's insertMany serialises each document twice, once only to measure it. */
+/**
+ * Inserts payouts by the raw command: the driver's insertMany serialises each document twice, once only to measure it.
+ */
 export async function insertOnce(
   db: Db,
   documents: readonly object[],

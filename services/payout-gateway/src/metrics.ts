@@ -6,8 +6,9 @@ import { type PayoutStore, submissionLanes } from './store.ts';
 const READ_TIMEOUT_MS = 1_000;
 
 /**
- * Registers the gauge `oldest_held_payout_seconds`: for how long the longest held payout of a rail has been due to be sent, as
- * of each scrape; none where the database does not tell. It is found by the keys that payouts are claimed by.
+ * Registers the gauge `oldest_held_payout_seconds`: how long the longest held payout of a rail has been due for
+ * submission, read at each scrape; no value if the database does not answer. It is found by the index that payouts are
+ * claimed by.
  */
 export function gaugeOldestHeld(options: {
   readonly store: Pick<PayoutStore, 'collection'>;
@@ -43,7 +44,10 @@ export function gaugeOldestHeld(options: {
   });
 }
 
-/** Registers `payout_requests_total`, and gives what counts by it: what was accepted, again or anew, or the code of the refusal. */
+/**
+ * Registers `payout_requests_total`; gives the function that counts a request as accepted, repeated, or by its
+ * refusal's code.
+ */
 export function countSubmissions(
   registry: Registry,
 ): <Parameters extends readonly unknown[], Value>(

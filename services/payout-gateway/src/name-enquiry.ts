@@ -3,18 +3,18 @@ import type { Logger } from '@pesewa/runtime';
 import type { Route } from './domain/routing.ts';
 import type { Processors } from './processors.ts';
 
-/** What a name enquiry came to; nothing of it is stored or logged. */
+/** The result of a name enquiry, which is never stored or logged. */
 export type NameEnquiryOutcome =
   | { readonly kind: 'found'; readonly account: AccountName }
   | { readonly kind: 'noAccount' }
   | Exclude<Route, { readonly kind: 'routed' }>;
 
-/** Asks who holds an account (contract 4.6). */
+/** Asks for the holder of an account (contract 4.6). */
 export type NameEnquiry = (query: NameQuery) => Promise<NameEnquiryOutcome>;
 
 const TEXT_LENGTH_MAX = 140;
 
-/** Builds {@link NameEnquiry}: it asks the rail that a payout to the processor would take. */
+/** Builds {@link NameEnquiry}; it asks the rail that a payout to the processor would use. */
 export function createNameEnquiry(deps: {
   readonly route: Processors['route'];
   readonly rail: (name: string) => RailConnector | undefined;
@@ -47,13 +47,13 @@ export function createNameEnquiry(deps: {
   };
 }
 
-/** Whether both have the same letters and digits, however they are spaced. */
+/** Whether both have the same letters and digits, regardless of spacing. */
 function sameText(one: string, other: string): boolean {
   const bare = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, '').toUpperCase();
   return bare(one) === bare(other);
 }
 
-/** A rail's text as one bounded line without control characters. */
+/** A rail's text as one line of bounded length without control characters. */
 function cleanLine(text: string): string {
   return text
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '')

@@ -26,7 +26,7 @@ const document = z.object({
   components: z.object({ securitySchemes: z.record(z.string(), z.unknown()) }),
 });
 
-/** A body as an operation declares it, with the schema itself. */
+/** A body as declared by an operation, with its schema. */
 const described = z.object({
   content: z.object({
     'application/json': z.object({ schema: z.instanceof(z.ZodType), example: z.unknown() }),

@@ -8,7 +8,7 @@ import type { Payout } from './store.ts';
 
 const TOKEN = 'operator-token-of-tests';
 
-/** Everything of a payout that tells of a person, each a text of its own. */
+/** All personal fields of a payout, each with a distinct text. */
 const personal = {
   accountName: 'Abena Mensah',
   accountNumber: '0551234987',

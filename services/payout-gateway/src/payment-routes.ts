@@ -8,13 +8,13 @@ export function addPaymentRoutes(
   operator: Hono,
   store: Pick<PayoutStore, 'find' | 'findByReferences'>,
 ): void {
-  // A batch's own reference stands among the payouts as well: it is no payment.
+  // A batch's own reference is stored among the payouts too, but is no payment.
   const byOurs = async (reference: string) =>
     reference.startsWith('po-') ? (await store.findByReferences([reference]))[0] : undefined;
   addPaymentRoute(operator, { byOurs, byMerchant: store.find }, view);
 }
 
-/** Where a payout stands and how it came there: nobody's name, account or number. */
+/** A payout's state and timeline, without names, accounts or numbers of people. */
 function view(payout: Payout) {
   const { order, attemptedAtMs, dueAtMs } = payout;
   const { amount } = order;
@@ -44,7 +44,7 @@ function view(payout: Payout) {
   };
 }
 
-/** What must not be shown; an order that was brought back from events names nobody. */
+/** The names that must not be shown; an order that was rebuilt from events has none. */
 function namesIn({ beneficiary, sender }: Payout['order']) {
   if (sender === null) return [];
   const { accountName, accountNumber, phoneNumber, identificationNumber, nationalIdNumber } = beneficiary;

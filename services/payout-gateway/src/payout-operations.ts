@@ -71,7 +71,7 @@ export const fullPayoutRecord = payoutRecord
   .extend({ valueAmount: payoutRecord.shape.amount, statusReason: z.string() })
   .strict();
 
-/** The operations that take payouts and show them (contract 4.1 to 4.3). */
+/** The operations that accept payouts and show them (contract 4.1 to 4.3). */
 export const payoutOperations = {
   submitSingle: defineOperation({
     method: 'post',

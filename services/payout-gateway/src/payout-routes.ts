@@ -9,7 +9,7 @@ import type { Payouts } from './payouts.ts';
 /** The largest body of a single payout. */
 const SINGLE_BYTES_MAX = 16_384;
 
-/** The routes that take payouts and show them (contract 4.1, 4.3). */
+/** The routes that accept payouts and show them (contract 4.1, 4.3). */
 export function createPayoutRoutes(deps: {
   readonly payouts: Payouts;
   readonly logger: Logger;

@@ -84,7 +84,7 @@ describe('a reference is accepted once, whatever races (invariant P5)', () => {
     await left.batches.submit(demo, batch('batch-known', [['known-item', 5]]));
     expect(codeOf(await restored.payouts.submit(demo, single('known')))).toBe('accepted');
     expect(codeOf(await restored.payouts.submit(demo, single('known', 11)))).toBe('duplicate');
-    // That it can't be paid now says nothing of whether it was sent before.
+    // That it can't be paid now does not show whether it was sent before.
     expect(codeOf(await restored.payouts.submit(demo, single('forgotten')))).toBe('unavailable');
     expect(codeOf(await restored.batches.submit(demo, batch('batch-known', [['known-item', 5]])))).toBe(
       'accepted',

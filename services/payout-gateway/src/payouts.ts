@@ -20,20 +20,24 @@ import { type OrderRefusal, type PayoutOrder, readOrder } from './domain/submiss
 import { wordsOf } from './domain/trail.ts';
 import type { Payout, PayoutChange, Taken } from './store.ts';
 
-/** A command for one payout, and the event behind it; null where that is the one which moved the payout last. */
+/**
+ * A command for one payout, and the id of the event behind it; null if that is the event that changed the payout last.
+ */
 export interface PayoutOrderCommand {
   readonly reference: string;
   readonly command: PayoutCommand;
   readonly causationId: string | null;
 }
 
-/** What the payout gateway does: accepts, shows, and moves payouts. */
+/** The payout gateway's use cases: accepts, shows and advances payouts. */
 export interface Payouts {
-  /** Accepts a payout once; the same again gives the same record, other content is refused (contract 10.3). */
+  /**
+   * Accepts a payout once. The same order again gives the same record; different content is refused (contract 10.3).
+   */
   readonly submit: (
     merchant: Merchant,
     request: SinglePayoutRequest,
-    /** The `traceparent` of the request, as it came. */
+    /** The `traceparent` of the request, unchanged. */
     traceparent?: string,
   ) => Promise<Result<Payout, OrderRefusal>>;
   readonly find: (merchantId: string, reference: string) => Promise<Payout | undefined>;
@@ -57,7 +61,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
       const contentHash = contentHashOf(order.value);
       const admission = deps.isWhole() ? await admit(deps, merchant, order.value) : refuse(takesNoWork);
       if (!admission.ok) {
-        // A duplicate is judged before routing, limits and funds, so it is looked for where those refuse.
+        // Duplicates take precedence over routing, limits and funds, so they are looked for if those refuse.
         const key = { merchantId: merchant.id, merchantReference: order.value.merchantReference };
         const [earlier] = (await store.findTaken([key])).values();
         return earlier ? sameOrRefused(earlier, contentHash) : admission;
@@ -92,7 +96,10 @@ interface Admission {
   readonly dayLimit: DayLimit | undefined;
 }
 
-/** Judges routing, limits, funds and our own room, in this order (contract 10.2); nothing here reads the database unless it refuses. */
+/**
+ * Judges routing, limits, funds and our own capacity, in this order (contract 10.2); it reads the database only if it
+ * refuses.
+ */
 async function admit(
   deps: PayoutsDeps,
   merchant: Merchant,

@@ -1,7 +1,7 @@
 import type { Processor } from '@pesewa/rails';
 import type { Db } from 'mongodb';
 
-/** What a rail last told of a country's processors. */
+/** A rail's latest list of a country's processors. */
 export interface RailListing {
   /** Three letters. */
   readonly country: string;
@@ -15,7 +15,7 @@ interface ListingDocument extends RailListing {
   readonly _id: string;
 }
 
-/** The collection `processors`: it lets a gateway that starts while a rail is down serve what was known. */
+/** The collection `processors`: a gateway that starts while a rail is down can serve the last known list. */
 export interface ListingStore {
   readonly all: () => Promise<readonly RailListing[]>;
   readonly save: (listing: RailListing) => Promise<void>;

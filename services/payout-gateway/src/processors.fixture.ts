@@ -3,7 +3,7 @@ import { createLogger } from '@pesewa/runtime';
 import type { ListingStore, RailListing } from './processor-listings.ts';
 import { openProcessors, type Processors } from './processors.ts';
 
-/** A processor of Nigeria that works, with what a test wants otherwise. */
+/** An active processor of Nigeria, with the test's changes. */
 export const processor = (code: string, change: Partial<Processor> = {}): Processor => ({
   code,
   name: code,
@@ -17,10 +17,10 @@ export const processor = (code: string, change: Partial<Processor> = {}): Proces
   ...change,
 });
 
-/** What a scripted rail answers: its processors, a holder, HTTP 500, or never. */
+/** What a scripted rail answers: these processors, an error 500, or nothing. */
 export type Script = { readonly processors: readonly Processor[] } | 'broken' | 'silent';
 
-/** Two rails, `first` and `second`, over a scripted network; every question is counted. */
+/** Two rails, `first` and `second`, over a scripted network that counts every request. */
 export function openTestRails(scripts: Record<string, Script>, account: object = {}) {
   const asked: string[] = [];
   const envelope = { isSuccessful: true, responseCode: '00', responseMessage: 'ok' };
@@ -66,7 +66,7 @@ export function openTestRails(scripts: Record<string, Script>, account: object =
   return { rails, asked };
 }
 
-/** A clock that a test moves; whoever sleeps on it wakes when it is moved, or when the signal aborts. */
+/** A clock that the test moves; a sleeper wakes when it is moved, or when the signal aborts. */
 function createManualClock() {
   let nowMs = Date.UTC(2026, 0, 1);
   const sleepers = new Set<{ readonly atMs: number; readonly wake: () => void }>();
@@ -94,7 +94,7 @@ function createManualClock() {
   };
 }
 
-/** Processors over scripted rails and a store in memory. */
+/** Processors over scripted rails and an in-memory store. */
 export async function openTestProcessors(
   scripts: Record<string, Script>,
   stored: readonly RailListing[] = [],

@@ -5,18 +5,20 @@ import type { Logger } from '@pesewa/runtime';
 import type { Route } from './domain/routing.ts';
 import type { ListingStore } from './processor-listings.ts';
 
-/** The account's side of a payout that routing looks at; the country has three letters. */
+/** The part of a payout's destination that routing depends on; the country has three letters. */
 export interface PayoutDestination {
   readonly country: string;
   readonly currency: string;
-  /** Any channel where it is left out. */
+  /** Any channel if left out. */
   readonly channel?: PayoutChannel | undefined;
   readonly bankCode: string;
 }
 
-/** The processors of all rails: kept in memory, renewed in the background, served stale while a rail is down. */
+/**
+ * The processors of all rails: cached in memory, refreshed in the background, and served stale while a rail is down.
+ */
 export interface Processors extends AsyncDisposable {
-  /** The union over the rails; nothing where none of them has ever told, the empty list where none serves the country. */
+  /** The union over the rails; undefined if none has ever answered, and empty if none serves the country. */
   readonly list: (country: string) => Promise<readonly Processor[] | undefined>;
   /** The first rail, in configured order, that serves the route and offers the processor. */
   readonly route: (destination: PayoutDestination) => Promise<Route>;
@@ -28,9 +30,9 @@ interface Listing {
   readonly byCode: ReadonlyMap<string, Processor>;
 }
 
-/** How long a request waits for a rail that has never told. */
+/** How long a request waits for a rail that has never answered. */
 const FIRST_FETCH_MS_MAX = 5_000;
-/** How soon a request may ask again after a rail did not tell. */
+/** How soon a request may ask again after a rail has not answered. */
 const ASK_AGAIN_MS = 1_000;
 const LOOK_EVERY_MS = 500;
 const BACKOFF_MS = { first: 500, last: 60_000 } as const;
@@ -46,7 +48,7 @@ interface ProcessorsDeps {
   readonly logger: Logger;
 }
 
-/** Loads what was last known and starts renewing it; does not wait for any rail. */
+/** Loads the last known lists and starts refreshing them; does not wait for any rail. */
 export async function openProcessors(deps: ProcessorsDeps): Promise<Processors> {
   const cache = createListingCache(deps);
   for (const { country, rail, fetchedAt, processors } of await deps.store.all())
@@ -79,7 +81,7 @@ export async function openProcessors(deps: ProcessorsDeps): Promise<Processors> 
 
 type ListingCache = ReturnType<typeof createListingCache>;
 
-/** What every rail last told of every country, and the asking: one question per country at a time. */
+/** Each rail's latest list of every country, and the requests for them: one per country at a time. */
 function createListingCache({ rails, store, clock, logger }: ProcessorsDeps) {
   const listings = new Map<string, Listing>();
   const asking = new Map<string, Promise<void>>();
@@ -123,7 +125,7 @@ function createListingCache({ rails, store, clock, logger }: ProcessorsDeps) {
     ask,
     knowsAll: (country: string, of: readonly RailConnector[]) => of.every((rail) => get(country, rail)),
     knowsAny: (country: string, of: readonly RailConnector[]) => of.some((rail) => get(country, rail)),
-    /** Asks, unless that was just tried in vain, and waits within a bound. */
+    /** Asks, unless that has just failed, and waits for a bounded time. */
     waitForFirst: async (country: string): Promise<void> => {
       const sinceMs = clock.nowMs() - (askedAtMs.get(country) ?? Number.NEGATIVE_INFINITY);
       if (!asking.has(country) && sinceMs >= 0 && sinceMs < ASK_AGAIN_MS) return;
@@ -134,7 +136,7 @@ function createListingCache({ rails, store, clock, logger }: ProcessorsDeps) {
   };
 }
 
-/** Asks for every country that rails pay to, once its time has passed; sooner again, with back-off, after a failure. */
+/** Asks again for every country that rails pay to, once its list is too old; after a failure sooner, with back-off. */
 function startRenewal({ rails, ttlMs, clock, logger }: ProcessorsDeps, cache: ListingCache): Loop {
   const countries = [
     ...new Set(rails.all.flatMap(({ capabilities }) => capabilities.payouts.map(({ country }) => country))),
@@ -170,7 +172,7 @@ function servingRails(all: readonly RailConnector[], country: string): readonly 
   return all.filter(({ capabilities }) => capabilities.payouts.some((route) => route.country === country));
 }
 
-/** The first rail that offers the processor; else the reason of the rail that came closest to it. */
+/** The first rail that has the processor; else the reason of the rail that came closest. */
 function judge(
   cache: ListingCache,
   candidates: readonly RailConnector[],
@@ -187,7 +189,7 @@ function judge(
   return { kind: 'noProcessor', why };
 }
 
-/** Every processor once: as the first rail has it that can pay there, else as the first one has it. */
+/** Each processor once: in the version of the first rail that can pay there, else of the first rail that lists it. */
 function unite(
   cache: ListingCache,
   country: string,

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { answer } from './answers.ts';
 
-/** Refuses what exceeds a rate, and says when to come again (contract 10.17). */
+/** Refuses a request that exceeds a rate, and says when to retry (contract 10.17). */
 export function tooMany(
   context: Pick<Context, 'newResponse' | 'header'>,
   message: string,

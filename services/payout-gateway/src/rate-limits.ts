@@ -1,17 +1,17 @@
 import type { Merchant } from '@pesewa/directory';
 import { createCounter } from '@pesewa/merchant-api';
 
-/** The limits of each merchant, counted apart from every other's (docs/adr/0015). */
+/** Each merchant's rate limits, counted separately (docs/adr/0015). */
 export interface RateLimits {
-  /** Counts a request: whole seconds to wait where it is one too many, else nothing. */
+  /** Counts a request; gives the whole seconds to wait if it is one too many, else undefined. */
   readonly countRequest: (merchant: Merchant) => Promise<number | undefined>;
-  /** The same for name enquiries, which tell personal data. */
+  /** Counts a name enquiry, which reveals personal data, in the same way. */
   readonly countNameEnquiry: (merchant: Merchant) => Promise<number | undefined>;
 }
 
 const ENQUIRIES_PER_MINUTE = 60;
 
-/** Builds {@link RateLimits}; what is counted lives in this process, no longer than its window. */
+/** Builds {@link RateLimits}. Counts live in this process, for one window at most. */
 export function createRateLimits(): RateLimits {
   const requests = createCounter(1);
   const enquiries = createCounter(60);

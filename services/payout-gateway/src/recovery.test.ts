@@ -6,7 +6,7 @@ import { createRecoveryGate } from './recovery.ts';
 
 const logger = createLogger({ name: 'test', level: 'silent' });
 
-/** A gate over what can be changed meanwhile; `looks` counts how often it was looked at. */
+/** A gate over facts that the test can change; `looks` counts how often they were read. */
 function gateOver(known: { recovery: Recovery | Error; booked?: boolean; applied?: boolean }) {
   const seen = { looks: 0, opened: 0, ends: 0, details: [] as (() => string | undefined)[] };
   const messaging: Pick<Messaging, 'recovery' | 'ends' | 'hasApplied' | 'caughtUp'> = {
@@ -15,7 +15,7 @@ function gateOver(known: { recovery: Recovery | Error; booked?: boolean; applied
       if (known.recovery instanceof Error) throw known.recovery;
       return known.recovery;
     },
-    // More is published all the time.
+    // More events are published all the time.
     ends: async () => [{ topic: 'payouts.events.v1', partition: 0, end: 7n + BigInt(seen.ends++) }],
     hasApplied: async (service, [end]) => service === 'ledger' && end?.end === 7n && known.booked === true,
     caughtUp: async ([name]) => name === 'ledger' && known.applied === true,
@@ -29,7 +29,7 @@ function gateOver(known: { recovery: Recovery | Error; booked?: boolean; applied
   return { gate, seen, watch: () => gate.watch(() => void (seen.opened += 1)) };
 }
 
-/** Waits for two more whole looks. */
+/** Waits for two more complete rounds. */
 async function looksAgain(seen: { readonly looks: number }): Promise<void> {
   const { looks } = seen;
   await eventually(() => expect(seen.looks).toBeGreaterThan(looks + 2));

@@ -3,20 +3,20 @@ import type { Messaging, Recovery } from '@pesewa/messaging';
 import type { Health, Logger } from '@pesewa/runtime';
 
 /**
- * Keeps payouts from being sent, or ended, by a database that was restored, until it knows again what became of them: a
- * payout that is due by an older record may have been paid or refused since (ADR 43).
+ * Keeps payouts from being sent or ended by the records of a restored database until it has caught up: a payout that is
+ * due by an older record may have been paid or refused since (ADR 43).
  */
 export interface RecoveryGate {
-  /** Whether the records are to be acted on. */
+  /** Whether the database is current, so that its records may be acted on. */
   readonly isOpen: () => boolean;
-  /** Looks until they are; called once, when the topics are consumed. */
+  /** Checks repeatedly until they may be; call it once, after the topics are consumed. */
   readonly watch: (opened: () => void) => AsyncDisposable;
 }
 
 const LOOK_PAUSE_MS = 1_000;
 const KAFKA_TIMEOUT_MS = 5_000;
 
-/** Builds a {@link RecoveryGate}; it opens at once where nothing speaks for a restored database. */
+/** Builds a {@link RecoveryGate}; it opens at once if there is no sign of a restored database. */
 export function createRecoveryGate(deps: {
   readonly messaging: Pick<Messaging, 'recovery' | 'ends' | 'hasApplied' | 'caughtUp'>;
   readonly health: Pick<Health, 'addDetail'>;
@@ -26,7 +26,7 @@ export function createRecoveryGate(deps: {
   const { messaging, clock, logger } = deps;
   let isOpen = false;
   let found: Recovery | undefined;
-  /** Where what this service has published ended, once its database had been realigned. */
+  /** Where this service's published events ended, as read after its database had been realigned. */
   let published: Awaited<ReturnType<Messaging['ends']>>;
   deps.health.addDetail('submission', () =>
     isOpen
@@ -42,7 +42,7 @@ export function createRecoveryGate(deps: {
       logger.warn({ found }, 'the database may be an older one: no payout is sent until it has caught up');
     if (found === 'older') published = undefined;
     else published ??= await messaging.ends(['payouts'], KAFKA_TIMEOUT_MS);
-    // First the ledger books all that it was sent, then all that it has answered is applied here.
+    // First the ledger must have applied all those events, then all its answers must be applied here.
     if (!published || !(await messaging.hasApplied('ledger', published, KAFKA_TIMEOUT_MS))) return false;
     return messaging.caughtUp(['ledger'], KAFKA_TIMEOUT_MS);
   }

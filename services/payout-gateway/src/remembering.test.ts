@@ -10,7 +10,7 @@ import { type RememberingDeps, startRemembering } from './remembering.ts';
 
 const logger = createLogger({ name: 'test', level: 'silent' });
 
-/** What is published of a payout that was accepted. */
+/** The event of an accepted payout. */
 const acceptedEvent = (reference: string, merchantReference = `inv-${reference}`): PastEvent<'payouts'> => ({
   type: 'pesewa.payouts.PayoutAccepted',
   eventId: `ev-${reference}`,
@@ -36,16 +36,16 @@ const acceptedEvent = (reference: string, merchantReference = `inv-${reference}`
   },
 });
 
-/** A database with some payouts, and a topic with others; `fails` makes Kafka away, or a transaction fail, so often. */
+/** A database with some payouts, and a topic with others; `fails` is how often Kafka is away or a transaction fails. */
 async function world(options: {
   readonly topic: readonly string[];
   readonly records?: readonly string[];
   readonly takenIds?: readonly string[];
   readonly newestMs?: number;
   readonly fails?: { kafka: number; insert: number };
-  /** When the database was last known to be whole, before now. */
+  /** How long ago the database was last known to be whole. */
   readonly wholeMsAgo?: number;
-  /** The reference that all payouts have of their merchant. */
+  /** The merchant's reference of all payouts. */
   readonly merchantReference?: string;
 }) {
   const records = new Set(options.records ?? []);

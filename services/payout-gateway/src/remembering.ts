@@ -8,18 +8,17 @@ import type { PayoutStore } from './store.ts';
 import type { WholeMark } from './whole-mark.ts';
 
 /**
- * Brings back the payouts that the database has forgotten, because it was restored, from what this service published of
- * them: each was committed before it was published, so one that is in the topic and not in the database was forgotten
- * (ADR 46).
+ * Brings back payouts that a restored database has forgotten, from this service's own published events. Each payout was
+ * committed before it was published, so one that is in the topic and not in the database was forgotten (ADR 46).
  */
 export interface Remembering extends AsyncDisposable {
-  /** Whether every published payout is in the database, as far as that has to be known; once it is so, it stays so. */
+  /** Whether every published payout is in the database, as far as that must be known; once true, it stays true. */
   readonly isWhole: () => boolean;
-  /** Waits until our own events were read, for some seconds; rejects where it takes longer. */
+  /** Waits some seconds until our own events are read; rejects if it takes longer. */
   readonly whole: () => Promise<void>;
 }
 
-/** What it needs. */
+/** The dependencies of {@link Remembering}. */
 export interface RememberingDeps {
   readonly messaging: Pick<Messaging, 'since' | 'inTransaction'>;
   readonly store: Pick<PayoutStore, 'newestAcceptedMs' | 'findMissing' | 'findTakenIds' | 'insert'>;
@@ -29,24 +28,27 @@ export interface RememberingDeps {
   readonly logger: Pick<Logger, 'debug' | 'warn' | 'error'>;
 }
 
-/** The clock by which a payout was accepted, the database's own and Kafka's may each be off, and a transaction takes its time. */
+/**
+ * The clock by which a payout was accepted, the database's and Kafka's may each be wrong, and a transaction takes time.
+ */
 const OVERLAP_MS = 3 * CLOCK_SKEW_MAX_MS + 15_000;
-/** A backup that is younger is none: what was lost was lost after it, and it takes time to put it in place. */
+/** A database marked more recently than this is not a backup: restoring one takes longer. */
 const BACKUP_AGE_MIN_MS = 30_000;
 const LOOK_PAUSE_MS = 1_000;
 const WAIT_MS = 5_000;
 const PAYOUTS_PER_TRANSACTION = 200;
 
 /**
- * Starts {@link Remembering}; it goes on while Kafka or the database do not answer. A database that a process knew to be whole a
- * moment ago is no backup: it counts as whole without Kafka, and is read all the same.
+ * Starts {@link Remembering}, which goes on while Kafka or the database does not answer. A database that a process knew
+ * to be whole a moment ago is no backup: it counts as whole without Kafka, and our events are read all the same.
  */
 export async function startRemembering(deps: RememberingDeps): Promise<Remembering> {
   const { clock, logger, store, wholeMark } = deps;
   const closing = new AbortController();
   const done = Promise.withResolvers<void>();
   const isInUse = await wholeMark.isYounger(BACKUP_AGE_MIN_MS);
-  // Read before anything new is accepted: what is accepted while Kafka is away must not hide what was forgotten before it.
+  // Read before anything new is accepted: a payout accepted while Kafka is away must not hide those that were forgotten
+  // before it.
   const newestMs = async () => (await store.newestAcceptedMs()) ?? OVERLAP_MS;
   let sinceMs = isInUse ? (await newestMs()) - OVERLAP_MS : undefined;
   let isRead = false;
@@ -113,7 +115,7 @@ async function remember(deps: RememberingDeps, partition: number, sinceMs: numbe
     await bringBack(deps, payouts.slice(first, first + PAYOUTS_PER_TRANSACTION));
 }
 
-/** Writes those that the database still lacks: another replica may be at it, too. */
+/** Writes the payouts that the database still lacks; another replica may be doing the same. */
 async function bringBack(
   { messaging, store, logger }: RememberingDeps,
   payouts: readonly RememberedPayout[],
@@ -122,7 +124,7 @@ async function bringBack(
     const missing = await store.findMissing(new Set(payouts.map(({ reference }) => reference)), session);
     const lacking = payouts.filter(({ reference }) => missing.has(reference));
     const taken = new Set(await store.findTakenIds(lacking.map(keyOf), session));
-    // Of two with the reference of one merchant the first in the topic has it, as it had when both were accepted.
+    // If two have the same reference of one merchant, the first one in the topic keeps it, as when both were accepted.
     const { back = [], others = [] } = Object.groupBy(lacking, (payout) => {
       const id = paymentId(keyOf(payout));
       if (taken.has(id)) return 'others';

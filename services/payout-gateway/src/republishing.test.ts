@@ -30,7 +30,7 @@ const born: Payout = {
   causedBy: null,
 };
 
-/** A payout to which all this has happened, and what was published of it; each a second after the one before. */
+/** A payout after these happenings, and its published events; each happening is a second after the one before. */
 function live(...happenings: readonly PayoutHappening[]) {
   let payout = born;
   const published = [payoutEvents.accepted(born)];

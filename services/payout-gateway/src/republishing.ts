@@ -3,14 +3,14 @@ import type { OutgoingEvent, Transaction } from '@pesewa/messaging';
 import type { PayoutEvents } from './events.ts';
 import type { Payout, PayoutStore } from './store.ts';
 
-/** Somebody waits for an event of a payout that was published long ago. */
+/** A request for an event of a payout that was published long ago, and that another service still waits for. */
 export interface RepublishRequest {
   readonly reference: string;
-  /** What is waited for; see the event RepublishRequested. */
+  /** The awaited step; see the event RepublishRequested. */
   readonly step: string;
 }
 
-/** Publishes again what the records of payouts prove, within the transaction; they stay as they are (ADR 42). */
+/** Publishes again what the records of payouts prove, within the transaction; the records don't change (ADR 42). */
 export type Republish = (requests: readonly RepublishRequest[], transaction: Transaction) => Promise<void>;
 
 /** Builds {@link Republish}. */
@@ -23,7 +23,7 @@ export function createRepublish(deps: {
     const payouts = await deps.store.findByReferences([...byReference.keys()], transaction.session);
     for (const payout of payouts) {
       const request = byReference.get(payout.reference);
-      // The answer to the hold has come meanwhile: nobody waits for it any more.
+      // The answer to the hold has come meanwhile, so nothing waits for it any more.
       if (!request || (request.step === 'hold' && payout.step !== 'accepted')) continue;
       for (const event of eventsProvenBy(deps.events, payout)) transaction.emit(event);
     }
@@ -31,8 +31,8 @@ export function createRepublish(deps: {
 }
 
 /**
- * What a payout's record proves of what was published of it, in its order: that it was accepted, that its rail took it on
- * where that happened last, and how it ended. They are the same events, since all that they say follows from the record.
+ * The events of a payout that its record proves, in order: its acceptance, its submission if that happened last, and
+ * its end. They are identical to those published before, because their content follows from the record.
  */
 function eventsProvenBy(events: PayoutEvents, payout: Payout): readonly OutgoingEvent[] {
   return [events.accepted({ ...payout, version: 1n }), ...laterEvents(events, payout)];
@@ -50,7 +50,7 @@ function laterEvents({ happened }: PayoutEvents, payout: Payout): readonly Outgo
       return told(happened({ kind: 'failed', reason }, payout, at(0)));
     case 'REVERSED': {
       const before = { ...payout, version: version - 1n };
-      // Of the completion the reason is not kept: the reversal has put its own in its place.
+      // The reason of the completion is not stored any more: the reversal has replaced it.
       const completed = { kind: 'completed', railFee, reason: 'Successful' } as const;
       return [
         ...told(happened(completed, before, at(1))),

@@ -12,7 +12,7 @@ import { wholeMarkOf } from './whole-mark.ts';
 
 type Scope = Parameters<typeof openReplica>[0];
 
-/** What the ledger says to each payout, without any books. */
+/** Answers each payout as the ledger would, without any books. */
 export async function openLedger(scope: Scope): Promise<void> {
   const ledger = await openMessagingAs(scope, {
     service: 'ledger',
@@ -62,10 +62,10 @@ export async function openLedger(scope: Scope): Promise<void> {
   ]);
 }
 
-/** What a rail makes of a payout, by our reference. */
+/** A rail's answer for a payout, by our reference. */
 export type Rail = (reference: string) => SubmissionResult;
 
-/** One life of the gateway, with a rail of the test's own; without one it accepts only. */
+/** One run of the gateway, with the test's rail; without a rail it only accepts payouts. */
 export async function openGateway<Opened extends Scope & AsyncDisposable>(scope: Opened, rail?: Rail) {
   const { clock } = scope;
   const whole = { isWhole: () => false };
@@ -76,7 +76,7 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(scope:
     startRemembering({ ...scope, messaging, store, wholeMark: wholeMarkOf(replica.db) }),
   );
   whole.isWhole = remembering.isWhole;
-  // Reading may take longer here than a service waits for it before it listens.
+  // Reading may take longer here than a service waits before it starts to listen.
   await remembering.whole().catch(() => remembering.whole());
   const asked: string[] = [];
   if (rail) {
@@ -122,7 +122,7 @@ export async function copyOf(db: Db): Promise<Backup> {
   );
 }
 
-/** Puts a copy back while no gateway runs, as one that is an hour old. */
+/** Restores a copy while no gateway runs, as if it were an hour old. */
 export async function putBack(
   { MONGODB_URL: url, DATABASE_PREFIX: prefix }: Scope['config'],
   copy: Backup,

@@ -13,7 +13,7 @@ import {
   type Rail,
 } from './restored.fixture.ts';
 
-/** The pauses after which a stopped partition is looked at again, and the database: here the other way round, almost. */
+/** The pauses before a stopped partition, and before the database, is checked again; here nearly swapped. */
 const pauses = new Map([
   [15_000, 1_500],
   [1_000, 20],
@@ -24,7 +24,7 @@ const clock: typeof systemClock = {
   sleep: (durationMs, signal) => systemClock.sleep(pauses.get(durationMs) ?? durationMs, signal),
 };
 
-/** Who pays. */
+/** The paying merchant. */
 const demo = merchantWith('demo');
 let config: TestConfig;
 const closers = new AsyncDisposableStack();
@@ -36,12 +36,12 @@ beforeAll(async () => {
 
 afterAll(() => closers.disposeAsync());
 
-/** One life of the gateway. */
+/** One run of the gateway. */
 const openGateway = (rail?: Rail) => openLife(openTestScope(config, { clock }), rail);
 
 type Gateway = Awaited<ReturnType<typeof openGateway>>;
 
-/** Has a payout accepted; gives our reference. */
+/** Submits a payout that is accepted; gives our reference. */
 const accept = async (gateway: Gateway, name: string): Promise<string> => {
   const accepted = await gateway.payouts.submit(demo, single(name));
   if (!accepted.ok) throw new Error(accepted.refusal.message);
@@ -55,7 +55,7 @@ const expectStep = ({ store }: Gateway, reference: string, changes: object) =>
     20_000,
   );
 
-/** Waits until Kafka was told of everything that the database has of the ledger's topic. */
+/** Waits until everything that the database has applied of the ledger's topic is committed to Kafka. */
 const expectCommitted = ({ messaging }: Gateway) =>
   eventually(async () => {
     const ends = (await messaging.ends(['ledger'], 5_000)) ?? [];
@@ -63,7 +63,7 @@ const expectCommitted = ({ messaging }: Gateway) =>
     expect(await messaging.hasApplied('payout-gateway', ends, 5_000)).toBe(true);
   }, 20_000);
 
-/** Waits until the ledger's one partition is stopped, and realigns it to where the database stands. */
+/** Waits until the ledger's only partition is stopped, and realigns it to where the database stands. */
 async function realignAll({ scope }: Gateway): Promise<void> {
   await eventually(async () =>
     expect((await scope.health.readiness()).details).toHaveProperty('partitions of payout-gateway'),
@@ -129,13 +129,13 @@ it('sends nothing that the rail has ended since the backup that the database was
       : { status: 'FAILED', statusReason: 'Failed' };
     await expectStep(gateway, reference, { step: 'ended', ...end });
   }
-  // What comes afterwards is paid, so nothing else waits for its turn any more.
+  // A later payout is paid, so nothing before it is still waiting.
   const next = await accept(gateway, 'next');
   await expectStep(gateway, next, { step: 'submitted' });
   expect(gateway.asked).toEqual([next]);
 }, 120_000);
 
-/** What the rail makes of each payout of the second test; what is not named here is never sent. */
+/** The rail's answer for each payout of the second test; payouts that are missing here are never sent. */
 const answers: Readonly<Record<string, SubmissionResult>> = {
   paid: { kind: 'completed', fee: 3n },
   declined: { kind: 'failed', reason: 'No account' },
@@ -196,7 +196,7 @@ it('knows again what was accepted since the backup, and sends none of it, howeve
   expect(await gateway.batches.submit(demo, other)).toMatchObject({ refusal: { code: 'duplicate' } });
 
   await realignAll(gateway);
-  // Each hold is told again, and moves none of them on to the rail.
+  // Each hold is published again, and none of them leads to a submission.
   const withheld = { status: 'INITIALIZED', step: 'unknown', attempts: 0 };
   await expectStep(gateway, references['unsent'] ?? '', withheld);
   const next = await accept(gateway, 'next-after-all');
@@ -219,7 +219,7 @@ it('knows again what was accepted since the backup, and sends none of it, howeve
       transaction,
     ),
   );
-  // What the rail does not know ends; what it had taken on is for people.
+  // A payout that the rail does not know ends; one that it had accepted is left to people.
   for (const name of ['unsent', 'unclear'])
     expect(await gateway.payouts.find('demo', name)).toMatchObject({
       status: 'FAILED',

@@ -29,7 +29,7 @@ afterAll(async () => {
   await resources.disposeAsync();
 });
 
-/** What a lookup gives, and the guarantee of each read that it took. */
+/** The result of a lookup, and the read concern of each read that it took. */
 async function lookUp(merchantId: string, reference: string) {
   finds.length = 0;
   const found = await store.find(merchantId, reference);

@@ -17,35 +17,35 @@ import type { RememberedOrder } from './domain/remembered.ts';
 import type { PayoutOrder } from './domain/submission.ts';
 import { insertOnce } from './insert-once.ts';
 
-/** A payout: what was ordered, where it goes, and where it stands. */
+/** A payout: its order, its route and its state. */
 export interface Payout extends PayoutState, PayoutTerms {
-  /** One that was brought back names nobody: see `recipientKnown`. */
+  /** An order that was rebuilt from events names no person: see `recipientKnown`. */
   readonly order: PayoutOrder | RememberedOrder;
-  /** The id of the event that moved it last: what follows without another one is caused by it. */
+  /** The id of the event that changed it last, which is the cause of whatever follows without a new event. */
   readonly causedBy: string | null;
-  /** What happened to it since, for operators; nothing is decided by it. */
+  /** Its timeline, for operators; nothing is decided by it. */
   readonly trail: readonly TrailStep[];
 }
 
 /** What makes a payout or batch unique to its merchant. */
 export type PayoutKey = Parameters<typeof paymentId>[0];
 
-/** A batch's hold on its own reference, so that single payouts, batches and items share one space (ADR 14). */
+/** A batch's claim on its own reference, so that single payouts, batches and items share one namespace (ADR 14). */
 export interface Reservation extends PayoutKey {
-  /** Ours, of the batch. */
+  /** Our reference of the batch. */
   readonly batchReference: string;
   readonly contentHash: string;
 }
 
-/** What a reference was used for. */
+/** What a reference is used for. */
 export type Taken =
   | { readonly kind: 'payout'; readonly payout: Payout }
   | { readonly kind: 'batch'; readonly contentHash: string };
 
-/** The two queues of a rail: a large batch must not stand before everybody's next single payout. */
+/** The two queues of a rail, so that a large batch does not delay other merchants' single payouts. */
 export const submissionLanes = ['single', 'batch'] as const;
 
-/** A payout as MongoDB holds it; `_id` is the merchant and its reference, so each is accepted once, for ever. */
+/** A payout as MongoDB holds it; `_id` is the merchant and its reference, so that each is accepted only once. */
 export interface PayoutDocument extends PaymentDocument {
   readonly order: Omit<PayoutOrder, 'amount'> | Omit<RememberedOrder, 'amount'>;
   readonly amount: bigint;
@@ -54,7 +54,7 @@ export interface PayoutDocument extends PaymentDocument {
   readonly fee: bigint;
   readonly rail: string;
   readonly batchReference?: string;
-  /** Of which of its rail's queues it is; `none` of one that must never be sent. */
+  /** Which of its rail's queues it is in; `none` if it must never be sent. */
   readonly lane: (typeof submissionLanes)[number] | 'none';
   readonly acceptedAt: Date;
   readonly traceparent: string;
@@ -68,17 +68,17 @@ export interface PayoutDocument extends PaymentDocument {
   readonly railFee: bigint;
   readonly statusReason?: string;
   readonly decided?: DecidedDocument;
-  /** Absent in payouts of before there were trails. */
+  /** Absent in payouts from before steps were recorded. */
   readonly trail?: readonly TrailStepDocument[];
 }
 
-/** What people decided, as MongoDB holds it. */
+/** A decision of people, as MongoDB holds it. */
 interface DecidedDocument extends Omit<DecidedEnd, 'knownAtMs' | 'decidedAtMs'> {
   readonly knownAt: Date;
   readonly decidedAt: Date;
 }
 
-/** A reservation as MongoDB holds it, among the payouts; it has neither status nor step, so nothing moves it. */
+/** A reservation as MongoDB holds it, among the payouts; it has neither status nor step, so nothing advances it. */
 interface ReservationDocument {
   readonly _id: string;
   readonly reference: string;
@@ -90,19 +90,19 @@ interface ReservationDocument {
 /** The payouts of this service, and what batches reserve among them. */
 export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 'findAccepted'> {
   readonly reserve: (reservation: Reservation, session: ClientSession) => Promise<void>;
-  /** What each of the references was used for, by {@link paymentId}; absent where it is free. */
+  /** What each of the references is used for, by {@link paymentId}; unused ones are left out. */
   readonly findTaken: (
     keys: readonly PayoutKey[],
     session?: ClientSession,
   ) => Promise<ReadonlyMap<string, Taken>>;
-  /** Which of these payouts, by our references, have not ended; where all have, no document is given. */
+  /** Which of these payouts, by our references, have not ended; if all have, no document is read. */
   readonly findUnended: (
     references: readonly string[],
     session: ClientSession,
   ) => Promise<ReadonlySet<string>>;
   /** Which of these payouts, by our references, have no record at all. */
   readonly findMissing: (references: ReadonlySet<string>, session?: ClientSession) => Promise<Set<string>>;
-  /** When the newest payout was accepted, of those that merchants sent to this very database; none where it has none. */
+  /** When the newest payout was accepted of those that merchants sent to this database; undefined if there is none. */
   readonly newestAcceptedMs: () => Promise<number | undefined>;
   /** Which of the references are used, as {@link paymentId}; cheap for many. */
   readonly findTakenIds: (
@@ -115,8 +115,8 @@ export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 
 export type PayoutChange = PaymentChange<Payout>;
 
 /**
- * How "nobody has it" is made sure of before it is told: a primary deposed unawares can't answer so, and another shows every
- * payout accepted before it was asked. It costs a round through the majority.
+ * Makes a negative answer reliable: a deposed primary that has not noticed it can't answer this read, and any other
+ * primary shows every payout accepted before the read. It costs a round trip to a majority.
  */
 const LATEST: FindOptions = {
   readConcern: { level: 'linearizable' },
@@ -169,7 +169,7 @@ export function openPayoutStore(db: Db): PayoutStore {
       return new Set([...references].filter((reference) => !known.has(reference)));
     },
     newestAcceptedMs: async () => {
-      // Our references sort by their time, and are indexed.
+      // Our references sort by time and are indexed.
       const sent = { reference: /^po-/, 'order.sender': { $ne: null } };
       return (await collection.findOne(sent, { sort: { reference: -1 } }))?.acceptedAt.getTime();
     },

@@ -33,7 +33,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** A payout that may go out since a second ago. */
+/** A payout that has been due for submission for a second. */
 async function hold(changes: Partial<PayoutDocument> = {}): Promise<string> {
   const reference = ids.next('po');
   const beneficiary = { accountName: 'A. Name', accountNumber: '0123456789', bankCode: '000013' };
@@ -69,8 +69,8 @@ async function hold(changes: Partial<PayoutDocument> = {}): Promise<string> {
 }
 
 /**
- * A replica's submitter with rails of the test's own; `beforeCall` runs where the process might die or freeze,
- * `beforeCommit` where the database might not answer.
+ * A replica's submitter with the test's rails; `beforeCall` runs where the process might die or freeze, `beforeCommit`
+ * where the database might not answer.
  */
 function start(
   options: {
@@ -173,7 +173,7 @@ describe('the submitter', () => {
     const both = Promise.withResolvers<SubmissionResult>();
     const replicas = [0, 1].map(() =>
       start({
-        // The rail answers nobody before each of the two has called it.
+        // The rail answers only after both have called it.
         submit: () => {
           if (replicas.every(({ asked }) => asked.length > 0)) both.resolve({ kind: 'accepted' });
           return both.promise;

@@ -7,14 +7,14 @@ import type { PayoutOrderCommand, Payouts } from './payouts.ts';
 import { railOrder } from './rail-order.ts';
 import { fromDocument, type Payout, type PayoutStore, submissionLanes } from './store.ts';
 
-/** The longest that one call to a rail may take, deadline and margin. */
+/** The maximum duration of one call to a rail, including a margin. */
 const CALL_TIMEOUT_MS = 20_000;
 const LEASE_MS = 45_000;
 const LATE_RETRY_MS = 1_000;
 const RECORD_AGAIN_MIN_MS = 50;
 const RECORD_AGAIN_MAX_MS = 1_000;
 
-/** What submitting needs of a rail. */
+/** The parts of a rail that submission needs. */
 export type SubmittingRail = Pick<RailConnector, 'name' | 'isAvailable' | 'submitPayout'>;
 
 interface SubmitterDeps {
@@ -22,9 +22,9 @@ interface SubmitterDeps {
   readonly payouts: Pick<Payouts, 'apply'>;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly rails: readonly SubmittingRail[];
-  /** Of each lane. */
+  /** For each lane. */
   readonly concurrencyMax: number;
-  /** Whether the records are to be acted on. */
+  /** Whether the database is current, so that its records may be acted on. */
   readonly mayAct: () => boolean;
   readonly pauseMs: number;
   readonly clock: Clock;
@@ -36,11 +36,12 @@ interface SubmitterDeps {
 /**
  * Submits held payouts to their rails, outside any transaction.
  *
- * Each rail has a lane for single payouts and one for the items of batches, with room of its own: neither a slow rail
- * nor a large batch keeps other payouts waiting, and behind an open circuit nothing is claimed (ADR 62).
+ * Each rail has a lane for single payouts and one for the items of batches, each with its own concurrency limit:
+ * neither a slow rail nor a large batch delays other payouts, and nothing is claimed while a circuit is open (design
+ * 6).
  *
- * The claim commits the attempt before the call. A crash in between leaves the payout `submitting`, which nobody claims
- * again: the reconciler's lookup decides what became of it (ADR 5).
+ * The claim commits the attempt before the call. A crash in between leaves the payout `submitting`, which is never
+ * claimed again: the reconciler's lookup finds out what happened (design 4.3).
  */
 export function startSubmitter(deps: SubmitterDeps): Loop {
   const closing = new AbortController();
@@ -104,10 +105,10 @@ function startLane(
 }
 
 /**
- * Records outcomes, each again and again until it is committed or we close.
+ * Records outcomes, each repeatedly until it is committed or we close.
  *
- * The rail's answer can't be had twice: were a refusal lost, the rail would know nothing of the payout, and its money
- * would be held for ever. A repetition changes nothing, since an outcome counts for its own attempt only, and once.
+ * The rail's answer can't be fetched again: if a refusal were lost, the rail would not know the payout, and its money
+ * would be held for ever. Repeating is safe, because an outcome counts only for its own attempt, and only once.
  */
 function createRecorder(deps: SubmitterDeps, closing: AbortSignal): RecordOutcome {
   const outcomes = deps.messaging.groupCommit<PayoutOrderCommand, void>(
@@ -134,7 +135,7 @@ function createRecorder(deps: SubmitterDeps, closing: AbortSignal): RecordOutcom
   };
 }
 
-/** Asks the rail to pay, unless the claim has grown too old to act on, by the clock of this process alone. */
+/** Asks the rail to pay, unless the claim is too old to act on, by this process's own clock. */
 async function callRail(
   rail: SubmittingRail,
   payout: Payout,

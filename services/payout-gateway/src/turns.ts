@@ -1,7 +1,7 @@
-/** Work of one kind, of which each key has only so much under way; the rest waits, and nothing comes of it beyond. */
+/** Runs work with a limit per key: some runs, some waits, and any beyond that is not done (undefined). */
 export type Turns = <Value>(key: string, work: () => Promise<Value>) => Promise<Value | undefined>;
 
-/** Builds {@link Turns}, with bounds for each key; a key without work takes no memory. */
+/** Builds {@link Turns} with limits per key; a key without work takes no memory. */
 export function createTurns(bounds: { readonly runningMax: number; readonly waitingMax: number }): Turns {
   const queues = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
   return async (key, work) => {
@@ -14,7 +14,7 @@ export function createTurns(bounds: { readonly runningMax: number; readonly wait
     try {
       return await work();
     } finally {
-      // A place is handed over, so that nobody who comes later takes it.
+      // Finished work hands its place to the first in the queue, so that later work can't take it.
       const next = queue.waiting.shift();
       if (next) next();
       else queue.running -= 1;

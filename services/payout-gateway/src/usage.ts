@@ -1,26 +1,26 @@
 import type { ClientSession, Db } from 'mongodb';
 import type { DayChange, DayLimit } from './domain/limits.ts';
 
-/** How much of a limited day is used; only merchants with a limit per day have such documents. */
+/** The used part of a day's limit; exists only for merchants with a daily limit. */
 interface UsageDocument {
   readonly _id: string;
-  /** Minor units, of everything accepted, whatever became of it. */
+  /** Minor units of everything accepted, whatever its outcome. */
   readonly accepted: bigint;
   readonly forgetAt: Date;
 }
 
-/** What merchants with a limit per day have used of their days. */
+/** The used parts of merchants' daily limits. */
 export interface UsageStore {
-  /** By the id of the day; absent where nothing was used yet. */
+  /** Keyed by the id of the day; a day without use is left out. */
   readonly read: (
     limits: readonly DayLimit[],
     session?: ClientSession,
   ) => Promise<ReadonlyMap<string, bigint>>;
-  /** Saves what a transaction counted, each against the value that it read; a conflict aborts the transaction. */
+  /** Saves what a transaction counted, each against the value that was read; a conflict aborts the transaction. */
   readonly save: (changes: readonly DayChange[], session: ClientSession) => Promise<void>;
 }
 
-/** Opens the store; MongoDB forgets days that are long over. */
+/** Opens the store; MongoDB deletes the counts of past days. */
 export function openUsageStore(db: Db): UsageStore {
   const collection = db.collection<UsageDocument>('usage');
   return {
@@ -31,7 +31,8 @@ export function openUsageStore(db: Db): UsageStore {
     },
     save: async (changes, session) => {
       for (const { limit, before, after } of changes) {
-        // A day that someone else began meanwhile is a duplicate key or a write conflict: both run the work again.
+        // If somebody else inserts the same day meanwhile, this is a duplicate key or a write conflict; both rerun the
+        // work.
         await collection.updateOne(
           { _id: limit.id, accepted: before },
           { $set: { accepted: after, forgetAt: new Date(limit.forgetAtMs) } },

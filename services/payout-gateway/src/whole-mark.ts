@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
 
-/** When a process last knew that the database lacks no published payout, by the database's own clock. */
+/** When a process last knew that the database has all published payouts, by the database's own clock. */
 export interface WholeMark {
   readonly set: () => Promise<void>;
-  /** Whether it was set within a time: in a backup that is older than that it was not. */
+  /** Whether it was set within this time; in an older backup it was not. */
   readonly isYounger: (thanMs: number) => Promise<boolean>;
 }
 

@@ -17,22 +17,22 @@ import {
   readItemOrder,
 } from './submission.ts';
 
-/** A batch as a merchant ordered it, normalised: what its items share, and the items, each a payout of its own. */
+/** A batch as a merchant ordered it, normalised: the shared terms, and the items, each a payout of its own. */
 export interface BatchOrder {
   readonly terms: BatchTerms;
   readonly items: readonly PayoutOrder[];
 }
 
-/** The most characters of an item, and of all that is no item: as much as a single payout may have bytes. */
+/** The most characters of an item, and of everything else together: as many as a single payout may have bytes. */
 const CHARACTERS_MAX = 16_384;
 const ITEMS_PER_STEP = 50;
 const ITEMS = 'beneficiaries';
 
 /**
- * Reads the body of a batch: well-formed, complete, no reference twice, and its total the sum of its items; the first
- * bad index is named (contract 2.3 and 10.9).
+ * Reads the body of a batch: it must be well-formed and complete, without duplicate references, and its total must be
+ * the sum of its items. A refusal names the first bad index (contract 2.3, design 9).
  *
- * It yields between steps, because ten thousand items at once would keep every other request waiting.
+ * It yields between steps, because ten thousand items at once would block all other requests.
  */
 export function* readBatch(text: string): Generator<void, Result<BatchOrder, OrderRefusal>> {
   try {
@@ -79,7 +79,7 @@ function* readItems(
   return accept(orders);
 }
 
-/** How a refusal names an item. */
+/** The name of an item in a refusal. */
 export function itemPath(index: number): string {
   return `${ITEMS}.${index}`;
 }
@@ -96,7 +96,7 @@ function describeMissingItems(body: unknown): string {
 function checkTotal(terms: BatchTerms, items: readonly PayoutOrder[]): Result<BatchOrder, OrderRefusal> {
   const sum = items.reduce((total, { amount }) => total + amount.minor, 0n);
   if (sum === terms.total.minor) return accept({ terms, items });
-  // The sum may be past what an amount can be, and is named for the merchant all the same.
+  // The sum may exceed the largest amount; the merchant is shown it all the same.
   const message = `totalAmount must be the sum of the amounts, ${formatAmount(sum, terms.total.currency)}`;
   return refuse({ code: 'invalidAmount', message });
 }
@@ -105,7 +105,9 @@ function malformed(message: string): { readonly ok: false; readonly refusal: Ord
   return refuse({ code: 'malformed', message });
 }
 
-/** One text for one batch, from the hashes of its items in their order (contract 10.3); they carry what it shares. */
+/**
+ * The canonical text of a batch, from the hashes of its items in order (contract 10.3); these cover the shared terms.
+ */
 export function canonicalBatch(terms: BatchTerms, itemHashes: readonly string[]): string {
   return JSON.stringify([terms.merchantReference, ...itemHashes]);
 }

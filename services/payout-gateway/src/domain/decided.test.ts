@@ -5,7 +5,7 @@ import type { PayoutHappening, PayoutState } from './payout-state.ts';
 
 const payout = specify(payoutDecider);
 
-/** An attempt that was claimed at 2 s and may be under way until 47 s. */
+/** An attempt that was claimed at 2 s and may be in progress until 47 s. */
 const submitting: PayoutState = {
   ...payoutDecider.initial,
   step: 'submitting',
@@ -17,7 +17,7 @@ const submitting: PayoutState = {
 };
 const at = (changes: Partial<PayoutState>): PayoutState => ({ ...submitting, dueAtMs: null, ...changes });
 const GRACE_MS = 30_000;
-/** Decided of what was known at 2 minutes, long after the attempt, where nothing else is given. */
+/** A decision based on what was known at 2 minutes, long after the attempt, unless given otherwise. */
 const decide = (
   outcome: 'failed' | 'completed',
   { knownAtMs = 120_000, decidedAtMs = 130_000, resubmitGraceMs = GRACE_MS } = {},

@@ -1,34 +1,36 @@
 import type { PayoutStatus } from '@pesewa/contracts';
 import { accept, type Result, refuse } from '@pesewa/kernel';
 
-/** How a payout ended by the word of two operators, where its rail never tells (ADR 34). */
+/** How a payout ended by the decision of two operators, because its rail never reports it (ADR 34). */
 export interface DecidedOutcome {
   readonly outcome: 'failed' | 'completed';
   /** The rail's own fee in minor units, by its schedule. */
   readonly railFee: bigint;
-  /** When it was proposed: what people have made sure of is no newer. */
+  /** When it was proposed: the operators' knowledge is from before then. */
   readonly knownAtMs: number;
   /** When it was approved. */
   readonly decidedAtMs: number;
 }
 
-/** A decision that came while an attempt might still pay: it ends the payout once that is over, as long as it stands. */
+/**
+ * A decision made while an attempt might still pay: it ends the payout once the attempt is over, as long as it stands.
+ */
 export interface DecidedEnd extends DecidedOutcome {
   readonly stands: boolean;
 }
 
-/** What comes of a decision of people. */
+/** What a decision of people leads to. */
 export type DecidedHappening =
   /** It waits for an attempt that may still pay. */
   | { readonly kind: 'decided'; readonly decided: DecidedOutcome; readonly dueAtMs: number }
-  /** An attempt came after what people knew, and nobody knows how it ended. */
+  /** An attempt came after what people knew, and its outcome is unknown. */
   | { readonly kind: 'lapsed' }
   | { readonly kind: 'completed'; readonly railFee: bigint; readonly reason: string; readonly byPeople: true }
   | { readonly kind: 'failed'; readonly reason: string; readonly byPeople: true };
 
 type DecidedRefusal = 'payout.already_there' | 'payout.not_attempted' | 'payout.contradiction';
 
-/** What a decision goes by. */
+/** The part of a payout that a decision depends on. */
 interface Undecided {
   readonly status: PayoutStatus;
   readonly step: string;
@@ -39,9 +41,10 @@ interface Undecided {
 }
 
 /**
- * Ends a payout by the word of two operators (ADR 34): at once, or once an attempt is over that may still pay.
+ * Ends a payout by the decision of two operators (ADR 34): at once, or after an attempt that may still pay is over.
  *
- * That it failed is no word on an attempt that was not over by what people knew: if the rail has taken it on, it will pay.
+ * The decision that it failed says nothing about an attempt that was not over at the time of the operators' knowledge:
+ * if the rail has accepted it, it will pay.
  */
 export function decideByPeople(
   decided: DecidedOutcome,
@@ -60,13 +63,13 @@ export function decideByPeople(
   const overAtMs = attemptedAtMs + resubmitGraceMs;
   if (step === 'submitting')
     return accept([{ kind: 'decided', decided, dueAtMs: Math.max(state.dueAtMs ?? 0, overAtMs) }]);
-  // What is to be sent again was not found at the rail, or never left.
+  // A payout that is due again was not found at the rail, or never left.
   if (outcome === 'completed' || step === 'held' || overAtMs <= knownAtMs) return accept([endOf(decided)]);
   if (step === 'submitted') return refuse('payout.contradiction');
   return accept([{ kind: 'decided', decided, dueAtMs: overAtMs }]);
 }
 
-/** Ends a payout once the attempt must be over that its decision has waited for, and of which nothing was heard. */
+/** Ends a payout whose decision has waited for an attempt, once the attempt must be over without an answer. */
 export function applyDecided(
   { decided, attemptedAtMs }: Undecided,
   resubmitGraceMs: number,
@@ -76,7 +79,7 @@ export function applyDecided(
   return accept([decided.outcome === 'completed' || isKnown ? endOf(decided) : { kind: 'lapsed' }]);
 }
 
-/** The end that people decided; the merchant hears no more of it than that it is one. */
+/** The end that people decided; the merchant only learns the end itself. */
 export function endOf({ outcome, railFee }: DecidedOutcome): DecidedHappening {
   return outcome === 'completed'
     ? { kind: 'completed', railFee, reason: 'Successful', byPeople: true }
@@ -84,8 +87,8 @@ export function endOf({ outcome, railFee }: DecidedOutcome): DecidedHappening {
 }
 
 /**
- * Whether the answer to an attempt leaves the word of people standing, and ends what it waits for: an unclear one may
- * still pay, and what the rail says of having paid, or of being about to where they say that it won't, is newer.
+ * Whether an attempt's answer confirms the decision of people and ends the wait. An unclear attempt may still pay. The
+ * rail's answer that it has paid, or is about to although people decided otherwise, is newer than the decision.
  */
 export function isOver(kind: string, { outcome }: DecidedOutcome): boolean {
   return kind !== 'completed' && (outcome === 'completed' || (kind !== 'accepted' && kind !== 'unknown'));

@@ -5,7 +5,7 @@ import { parseItems, splitBody } from './json-items.ts';
 
 const bounds = { itemsMax: 100, charactersMax: 1_000 };
 const split = (text: string) => drive(splitBody(text, 'items', bounds));
-/** Put together again from its pieces, as far as they are JSON. */
+/** The text put together again from its pieces, as far as they are JSON. */
 const rejoin = (text: string) => {
   const { rest, items } = split(text);
   const body = parseJson(rest);
@@ -53,7 +53,7 @@ it('malformed text never comes apart into pieces that are well-formed', () => {
   }
 });
 
-/** What it gives, or that it is no JSON. */
+/** The result, or that the text is not JSON. */
 function attempt(work: () => unknown): unknown {
   try {
     return work();

@@ -1,21 +1,21 @@
 import { JsonError, parseJson } from '@pesewa/contracts';
 
-/** The parts of a large body: everything but one array, and that array's items, still as text. */
+/** The parts of a large body: everything except one array, and that array's items, still as text. */
 export interface SplitBody {
   /** The body with the array empty. */
   readonly rest: string;
-  /** The texts of the items; undefined where the body has no such array. */
+  /** The texts of the items; undefined if the body has no such array. */
   readonly items: readonly string[] | undefined;
 }
 
 /** Bounds of a split. */
 export interface SplitBounds {
   readonly itemsMax: number;
-  /** Of one item, and of the rest. */
+  /** The most characters of one item, and of the rest. */
   readonly charactersMax: number;
 }
 
-/** A body that exceeds a bound, named as the merchant reads it. */
+/** A body that exceeds a limit, with a message for the merchant. */
 export class BoundsError extends Error {
   override readonly name = 'BoundsError';
 }
@@ -23,10 +23,10 @@ export class BoundsError extends Error {
 const CHARACTERS_PER_STEP = 131_072;
 
 /**
- * Splits the text of a JSON object at one of its arrays, so that a large body can be parsed piece by piece.
+ * Splits the text of a JSON object at one of its arrays, so that a large body can be parsed in pieces.
  *
- * It yields between steps: whoever drives it may let others have their turn. Only the splitting happens here; whether
- * the pieces are JSON is for who parses them, and malformed text never splits into pieces that all are.
+ * It yields between steps, so that the caller can let other work run. It only splits: parsing the pieces shows whether
+ * they are JSON, and malformed text never splits into pieces that are all valid.
  */
 export function* splitBody(text: string, key: string, bounds: SplitBounds): Generator<void, SplitBody> {
   let depth = 0;
@@ -41,7 +41,7 @@ export function* splitBody(text: string, key: string, bounds: SplitBounds): Gene
     const character = text.charCodeAt(index);
     if (character === QUOTE) {
       const end = endOfString(text, index);
-      // Judged once here and not at every bracket that follows it: a hostile body has millions of them.
+      // Checked once here and not at every bracket that follows: a hostile body has millions of them.
       if (depth === 1) lastIsKey = isKey(text, index, end, key);
       index = end;
     } else if (character === OPEN_BRACKET && depth === 1 && lastIsKey) {
@@ -52,7 +52,7 @@ export function* splitBody(text: string, key: string, bounds: SplitBounds): Gene
       index = end;
     } else if (isOpening(character)) depth += 1;
     else if (isClosing(character)) depth -= 1;
-    // Checked while it is read, so that no work goes into a body that is refused for its length.
+    // Checked while reading, so that no work is spent on a body that is too long.
     checkRest(index + 1 - (found ? found.end - found.start - 1 : 0), key, bounds);
   }
   const rest = found ? `${text.slice(0, found.start + 1)}${text.slice(found.end)}` : text;
@@ -64,7 +64,7 @@ function checkRest(length: number, key: string, { charactersMax }: SplitBounds):
     throw new BoundsError(`the body must have at most ${charactersMax} characters beside its ${key}`);
 }
 
-/** The texts between an array's commas, from its opening bracket on, and where its closing one is. */
+/** The texts between an array's commas, from its opening bracket on, and the position of its closing one. */
 function* splitArray(
   text: string,
   start: number,
@@ -95,7 +95,7 @@ function* splitArray(
       depth -= 1;
       if (depth >= 0) continue;
       if (character !== CLOSE_BRACKET) break;
-      // An empty array has no items; after a comma, nothing is no item either, and won't parse.
+      // An empty array has no items; after a comma, an empty text is an invalid item and fails to parse.
       if (items.length > 0 || text.slice(itemStart, index).trim() !== '') take(index);
       return { items, end: index };
     } else if (character === COMMA && depth === 0) take(index);
@@ -103,7 +103,7 @@ function* splitArray(
   throw new JsonError('an array without its end');
 }
 
-/** Parses items of a split body; as many come out as go in. */
+/** Parses the items of a split body; gives exactly one value per text. */
 export function parseItems(texts: readonly string[]): readonly unknown[] {
   const parsed = parseJson(`[${texts.join(',')}]`);
   if (!Array.isArray(parsed) || parsed.length !== texts.length) throw new JsonError('an item is missing');
@@ -119,7 +119,7 @@ const CLOSE_BRACKET = 0x5d;
 const isOpening = (character: number): boolean => character === OPEN_BRACKET || character === 0x7b;
 const isClosing = (character: number): boolean => character === CLOSE_BRACKET || character === 0x7d;
 
-/** Where the string that starts here ends: at its closing quote. */
+/** The position of the closing quote of the string that starts here. */
 function endOfString(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index += 1) {
     const character = text.charCodeAt(index);
@@ -129,7 +129,10 @@ function endOfString(text: string, start: number): number {
   throw new JsonError('a string without its end');
 }
 
-/** Whether the JSON string between two quotes spells the key, escapes included: `\u0061` is the longest of a letter. */
+/**
+ * Whether the JSON string between two quotes is the key, even with escapes such as `\u0061`, the longest form of a
+ * letter.
+ */
 function isKey(text: string, start: number, end: number, key: string): boolean {
   const length = end + 1 - start;
   if (length > 6 * key.length + 2) return false;

@@ -7,7 +7,9 @@ interface AmountLimits {
   readonly perDayMaxMinor?: Readonly<Record<string, bigint>> | undefined;
 }
 
-/** Why an amount is over the merchant's limit for a single payout, if it is; `path` names the field. */
+/**
+ * The refusal of an amount over the merchant's limit for a single payout; undefined within it. `path` names the field.
+ */
 export function overPayoutMax(limits: AmountLimits, amount: Money, path: string): OrderRefusal | undefined {
   const max = limits.perPayoutMaxMinor?.[amount.currency];
   if (max === undefined || amount.minor <= max) return undefined;
@@ -15,25 +17,25 @@ export function overPayoutMax(limits: AmountLimits, amount: Money, path: string)
   return { code: 'overLimit', message: `${path} is over your limit per payout of ${most}` };
 }
 
-/** What a refusal for the limit per day says. */
+/** The refusal for an exceeded daily limit. */
 export function overDayMax(max: Money): OrderRefusal {
   const most = `${formatAmount(max.minor, max.currency)} ${max.currency}`;
   return { code: 'overLimit', message: `this would exceed your limit per day (UTC) of ${most}` };
 }
 
-/** What a merchant may have accepted within one UTC day, in one currency. */
+/** A limit on what a merchant may have accepted within one UTC day, in one currency. */
 export interface DayLimit {
   /** `<merchant>:<currency>:<day>` */
   readonly id: string;
   readonly max: Money;
-  /** After this nobody asks for the day any more. */
+  /** After this time the day's count is not needed any more. */
   readonly forgetAtMs: number;
 }
 
 const DAY_MS = 86_400_000;
 const KEPT_DAYS = 40;
 
-/** The limit per day that a payout falls under, or nothing where the merchant has none in its currency. */
+/** The daily limit that applies to a payout; undefined if the merchant has none in its currency. */
 export function dayLimitOf(
   merchant: { readonly id: string; readonly limits: AmountLimits },
   currency: string,
@@ -48,21 +50,21 @@ export function dayLimitOf(
   };
 }
 
-/** How much of a day was used before, and is after. */
+/** The used part of a day's limit before and after a transaction. */
 export interface DayChange {
   readonly limit: DayLimit;
   readonly before: bigint;
   readonly after: bigint;
 }
 
-/** Counts what is accepted in a transaction against what the days held before it. */
+/** Counts what a transaction accepts, on top of what was used of each day before it. */
 export interface DayBook {
   /** Counts the amount, unless it would exceed the limit. */
   readonly admits: (limit: DayLimit, minor: bigint) => boolean;
   readonly changes: () => readonly DayChange[];
 }
 
-/** Opens a {@link DayBook} over what the days held, by id; an absent one held nothing. */
+/** Opens a {@link DayBook} over the used amounts by id; an absent day has used nothing. */
 export function openDayBook(usedBefore: ReadonlyMap<string, bigint>): DayBook {
   const changes = new Map<string, DayChange>();
   return {

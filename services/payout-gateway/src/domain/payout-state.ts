@@ -13,49 +13,52 @@ export interface PayoutState {
   readonly version: bigint;
   /** How often the rail was asked to pay, always with the same reference. */
   readonly attempts: number;
-  /** Whether an earlier attempt was unclear, so that it may still be executed behind the newest one. */
+  /** Whether an earlier attempt was unclear and may therefore still be executed after the newest one. */
   readonly earlierUnclear: boolean;
   /** When the newest attempt was committed, in milliseconds since the epoch; null before the first. */
   readonly attemptedAtMs: number | null;
-  /** When a held payout is to be submitted; null while nothing is to be done. */
+  /** When a held payout must be submitted; null while there is nothing to do. */
   readonly dueAtMs: number | null;
-  /** The rail's own fee in minor units; known at the end. */
+  /** The rail's own fee in minor units; known when the payout has ended. */
   readonly railFee: bigint;
   readonly statusReason: string | null;
-  /** Whether it is known here whom to pay; where it is not, it is never sent (ADR 46). */
+  /** Whether this database knows the recipient; if not, the payout is never sent (ADR 46). */
   readonly recipientKnown: boolean;
-  /** What people decided last; null where they never had to. */
+  /** The latest decision of people; null if there was none. */
   readonly decided: DecidedEnd | null;
 }
 
-/** What never changes of an accepted payout, beside its order. */
+/** The fields of an accepted payout that never change, in addition to its order. */
 export interface PayoutTerms {
-  /** Ours; the rail gets it as its client's reference. */
+  /** Our reference; the rail gets it as its client's reference. */
   readonly reference: string;
   readonly merchantId: string;
-  /** All of it, or how it begins. */
+  /** The whole hash, or its beginning. */
   readonly contentHash: string;
   /** Minor units of the order's currency. */
   readonly fee: bigint;
   readonly rail: string;
-  /** Our reference of the batch that it came in; null for a single one. */
+  /** Our reference of its batch; null for a single payout. */
   readonly batchReference: string | null;
   readonly acceptedAtMs: number;
-  /** The trace of the request that it came in: everything about it belongs there. */
+  /** The trace of its request, to which everything about it belongs. */
   readonly traceparent: string;
 }
 
-/** How a payout ends. */
+/** The statuses in which a payout has ended. */
 export type PayoutEnd = Exclude<PayoutStatus, 'INITIALIZED'>;
 
 /** What happened to a payout. */
 export type PayoutHappening =
   | { readonly kind: 'held'; readonly dueAtMs: number }
-  /** Its money is held, and nobody here knows whom to pay, nor whether it was sent before the database was restored. */
+  /**
+   * Its money is held, but the recipient is unknown here, and so is whether it was sent before the database was
+   * restored.
+   */
   | { readonly kind: 'withheld' }
-  /** `refused`: the rail refused this attempt, yet an earlier one may still be executed. */
+  /** `refused`: the rail refused this attempt, but an earlier one may still be executed. */
   | { readonly kind: 'submitted'; readonly answer: 'accepted' | 'unknown' | 'refused' }
-  /** `unclear`: an attempt was made whose end nobody knows. */
+  /** `unclear`: an attempt was made whose outcome is unknown. */
   | { readonly kind: 'requeued'; readonly dueAtMs: number; readonly unclear: boolean }
   | {
       readonly kind: 'completed';
@@ -65,7 +68,7 @@ export type PayoutHappening =
     }
   | { readonly kind: 'failed'; readonly reason: string; readonly byPeople?: never }
   | { readonly kind: 'reversed'; readonly reason: string }
-  /** It ended before the database was restored, and everybody else has heard of it. */
+  /** It ended before the database was restored, and the other services have processed its end. */
   | { readonly kind: 'recovered'; readonly end: PayoutEnd; readonly railFee: bigint }
   | DecidedHappening;
 
@@ -84,7 +87,7 @@ export const initial: PayoutState = {
   decided: null,
 };
 
-/** The state that a happening leads to. */
+/** The state after a happening. */
 export function evolve(state: PayoutState, happening: PayoutHappening): PayoutState {
   const next = { ...state, version: state.version + 1n };
   switch (happening.kind) {
@@ -94,7 +97,7 @@ export function evolve(state: PayoutState, happening: PayoutHappening): PayoutSt
       return { ...next, step: 'unknown' };
     case 'submitted': {
       const step = happening.answer === 'accepted' ? 'submitted' : 'unknown';
-      // What people decided goes on waiting for an attempt whose answer is unclear.
+      // A decision of people keeps waiting for an attempt whose answer is unclear.
       if (step === 'unknown' && state.decided?.stands) return { ...next, step };
       return { ...next, step, dueAtMs: null, decided: lapsed(state) };
     }
@@ -107,7 +110,7 @@ export function evolve(state: PayoutState, happening: PayoutHappening): PayoutSt
         ...next,
         step: 'held',
         dueAtMs: happening.dueAtMs,
-        // One attempt that certainly never left leaves none that could be unclear.
+        // If the only attempt certainly never left, none can be unclear.
         earlierUnclear: happening.unclear || (state.earlierUnclear && state.attempts > 1),
       };
     case 'completed':
@@ -126,7 +129,7 @@ export function evolve(state: PayoutState, happening: PayoutHappening): PayoutSt
   }
 }
 
-/** What the ledger does not tell of an end. */
+/** The reasons of recovered ends, which the ledger does not know. */
 const recoveredReasons = {
   COMPLETED: 'Successful',
   FAILED: 'Failed',

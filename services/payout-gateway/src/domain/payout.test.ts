@@ -9,7 +9,7 @@ const submitted: PayoutHappening = { kind: 'submitted', answer: 'accepted' };
 const completed: PayoutHappening = { kind: 'completed', railFee: 5n, reason: 'Successful' };
 const failed: PayoutHappening = { kind: 'failed', reason: 'Account closed' };
 
-/** What the claim makes of a held payout: an attempt that is committed before the call. */
+/** A held payout after its claim: the attempt is committed before the call. */
 const submitting: PayoutState = {
   ...payoutDecider.initial,
   step: 'submitting',

@@ -2,7 +2,7 @@ import { accept, type Decider, type Result, refuse, unreachable } from '@pesewa/
 import { applyDecided, type DecidedOutcome, decideByPeople, endOf, isOver } from './decided.ts';
 import { evolve, initial, type PayoutEnd, type PayoutHappening, type PayoutState } from './payout-state.ts';
 
-/** What the rail made of an attempt (ADR 62). */
+/** The rail's answer to an attempt (ADR 62). */
 export type AttemptOutcome =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'completed'; readonly fee: bigint }
@@ -18,19 +18,19 @@ export interface PayoutFact {
   readonly polledAtMs: number;
 }
 
-/** What can be asked of a payout. */
+/** The commands of a payout. */
 export type PayoutCommand =
   | { readonly kind: 'confirmHold'; readonly nowMs: number }
   | { readonly kind: 'refuseHold'; readonly reason: string }
   | { readonly kind: 'recordAttempt'; readonly attempt: number; readonly outcome: AttemptOutcome }
   | { readonly kind: 'observe'; readonly fact: PayoutFact; readonly resubmitGraceMs: number }
   | { readonly kind: 'decide'; readonly decided: DecidedOutcome; readonly resubmitGraceMs: number }
-  /** The attempt is over that was under way when people decided, and nobody knows how. */
+  /** The attempt that was in progress when people decided is over, without a known outcome. */
   | { readonly kind: 'applyDecided'; readonly resubmitGraceMs: number }
-  /** The ledger has booked an end that this record does not know: the database is an older one. */
+  /** The ledger has booked an end that this record lacks, because the database is an older one. */
   | { readonly kind: 'recover'; readonly end: PayoutEnd; readonly railFee: bigint };
 
-/** Why a command changes nothing. */
+/** Why a command is refused. */
 export type PayoutRefusal =
   | 'payout.already_there'
   | 'payout.stale_attempt'
@@ -64,7 +64,7 @@ function decide(
   }
 }
 
-/** The ledger books an end only where this service has told it one, so a record without it is older than that. */
+/** The ledger books an end only if this service has published it, so a record without that end is older. */
 function decideRecovery(
   { end, railFee }: Extract<PayoutCommand, { readonly kind: 'recover' }>,
   { status }: PayoutState,
@@ -93,9 +93,9 @@ function decideAttempt(
     case 'completed':
       return accept([{ kind: 'completed', railFee: outcome.fee, reason: 'Successful' }]);
     case 'failed':
-      // An earlier attempt that was unclear may still be executed, so this refusal is not final: the lookup decides.
-      // Where that says NOT FOUND, the payout is sent and refused again after every grace time. Its hold stays until
-      // people settle the break that the reconciler opens: better than to release money that may still go out.
+      // An unclear earlier attempt may still be executed, so this refusal is not final: the lookup decides. If that
+      // says NOT FOUND, the payout is sent and refused again after every grace time. Its hold stays until people settle
+      // the break that the reconciler opens, which is better than to release money that may still be paid.
       if (state.earlierUnclear) return accept([{ kind: 'submitted', answer: 'refused' }]);
       return accept([{ kind: 'failed', reason: outcome.reason }]);
     case 'notSent':
@@ -106,8 +106,8 @@ function decideAttempt(
 }
 
 /**
- * The answer to the newest attempt, recorded only after a NOT FOUND has made the payout due again: a long election can
- * keep it back. What the rail said at once is better than what its silence looked like.
+ * The answer to the newest attempt, recorded only after a NOT FOUND has made the payout due again, for example because
+ * an election delayed it. The rail's direct answer is more reliable than the earlier lack of one.
  */
 function decideLateAnswer(
   outcome: AttemptOutcome,
@@ -150,12 +150,12 @@ function decideFact(
       ]);
     case 'notFound':
       if (state.step === 'held') return refuse('payout.already_there');
-      // Only an attempt without a clear answer is sent again; what the rail accepted, people look into (ADR 5).
+      // Only an attempt without a clear answer is sent again; people look into one that the rail had accepted (ADR 5).
       if (state.step !== 'submitting' && state.step !== 'unknown') return refuse('payout.contradiction');
-      // The rail may still be busy with an attempt: only after the grace time does its "not found" hold (ADR 5).
+      // The rail may still be processing an attempt: its "not found" counts only after the grace time (ADR 5).
       if (fact.polledAtMs - state.attemptedAtMs < resubmitGraceMs) return refuse('payout.grace_not_over');
       if (state.decided?.stands) return accept([endOf(state.decided)]);
-      // Nothing sends it again, so nothing can come of it any more.
+      // Nothing sends it again, so it can't be paid any more.
       if (!state.recipientKnown) return accept([{ kind: 'failed', reason: 'Failed' }]);
       return accept([{ kind: 'requeued', dueAtMs: fact.polledAtMs, unclear: true }]);
     default:
@@ -163,7 +163,7 @@ function decideFact(
   }
 }
 
-/** After the end only COMPLETED → REVERSED moves anything (invariant P13). */
+/** After the end only COMPLETED → REVERSED is possible (invariant P13). */
 function decideAfterTheEnd(
   fact: PayoutFact,
   state: PayoutState,

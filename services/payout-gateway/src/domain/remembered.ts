@@ -4,15 +4,15 @@ import { evolve, initial, type PayoutHappening, type PayoutState, type PayoutTer
 import type { PayoutOrder } from './submission.ts';
 import { wordsOf } from './trail.ts';
 
-/** An event of a payout as it lies in our own topic. */
+/** An event of a payout as it is in our own topic. */
 export type OwnEvent = TopicEvent<'payouts'> & {
   readonly version: bigint;
-  /** The id of the event that caused it; empty where none did. */
+  /** The id of the event that caused it; empty if there is none. */
   readonly causationId: string;
   readonly traceparent?: string | undefined;
 };
 
-/** What events tell of an order: neither a person nor an account. */
+/** The part of an order that events contain: neither a person nor an account. */
 export interface RememberedOrder extends Pick<PayoutOrder, 'merchantReference' | 'country' | 'amount'> {
   readonly channel: string;
   readonly transactionType: undefined;
@@ -20,7 +20,7 @@ export interface RememberedOrder extends Pick<PayoutOrder, 'merchantReference' |
   readonly sender: null;
 }
 
-/** A payout that the database had forgotten, as its own events tell it. */
+/** A payout that the database had forgotten, as its own events show it. */
 export interface RememberedPayout extends PayoutState, PayoutTerms {
   readonly order: RememberedOrder;
   readonly causedBy: string | null;
@@ -31,11 +31,11 @@ type Accepted = Extract<OwnEvent, { readonly type: 'pesewa.payouts.PayoutAccepte
 type Later = Exclude<OwnEvent, Accepted>;
 
 /**
- * Tells a payout by its events, in whichever order and however often they lie in the topic; nothing where its acceptance
- * is not among them.
+ * Rebuilds a payout from its events, in any order and with any repetitions; undefined if its acceptance is not among
+ * them.
  *
- * Whether an attempt without an answer was made nobody knows, but for one thing: none is newer than `nowMs`, for the
- * process that might have made it is gone.
+ * Whether an attempt without an answer was made is unknown. But none is newer than `nowMs`, because the process that
+ * might have made it is gone.
  */
 export function rememberPayout(events: readonly OwnEvent[], nowMs: number): RememberedPayout | undefined {
   const accepted = events.find(isAccepted);

@@ -1,20 +1,20 @@
 import { unreachable } from '@pesewa/kernel';
 import type { OrderRefusal, PayoutOrder } from './submission.ts';
 
-/** What a payout is routed by. */
+/** The fields that a payout is routed by. */
 export interface RouteQuestion extends Pick<PayoutOrder, 'country' | 'channel'> {
   readonly currency: string;
   readonly bankCode: string;
 }
 
-/** Where a payout goes, or why nowhere; `unavailable`: that can't be told at present. */
+/** The route of a payout, or why it has none; `unavailable` means that this can't be decided now. */
 export type Route =
   | { readonly kind: 'routed'; readonly rail: string }
   | { readonly kind: 'noRoute' }
   | { readonly kind: 'noProcessor'; readonly why: 'unknown' | 'inactive' | 'blocked' }
   | { readonly kind: 'unavailable' };
 
-/** What a refusal for want of a route says; `path` names the field with the processor's code. */
+/** The refusal for a missing route; `path` names the field with the processor's code. */
 export function noRouteRefusal(
   route: Exclude<Route, { readonly kind: 'routed' }>,
   { channel, country, currency }: Omit<RouteQuestion, 'bankCode'>,

@@ -5,7 +5,7 @@ import { canonicalContent, readOrder } from './submission.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Every field given, and none of them required by a condition. */
+/** A request with every field, although no condition requires them. */
 const full = {
   transactionReference: 'order-1',
   country: 'Ghana',
@@ -33,7 +33,7 @@ const full = {
   },
 };
 
-/** The body with one field set, by its path; `undefined` takes it away. */
+/** The body with the field at this path set; `undefined` removes it. */
 function withField(body: Json, path: string, value: unknown): Json {
   const [head = '', ...rest] = path.split('.');
   if (rest.length === 0) return { ...body, [head]: value };
@@ -55,7 +55,7 @@ const contentOf = (body: unknown) => {
 };
 const malformed = (message: string) => ({ code: 'malformed', message });
 
-/** Every path of the schema that has no fields of its own. */
+/** All paths of the schema to fields without subfields. */
 function leavesOf(schema: z.ZodType, path: readonly string[] = []): readonly string[] {
   if (!(schema instanceof z.ZodObject)) return [path.join('.')];
   return Object.entries(schema.shape).flatMap(([name, field]) =>

@@ -10,7 +10,7 @@ import {
 } from '@pesewa/contracts';
 import { accept, type Money, parseAmount, type Result, refuse } from '@pesewa/kernel';
 
-/** A payout as a merchant ordered it, normalised: equal content is equal text (contract 10.3). */
+/** A payout as a merchant ordered it, normalised: equal content gives equal text (contract 10.3). */
 export interface PayoutOrder {
   readonly merchantReference: string;
   /** Three letters. */
@@ -23,7 +23,7 @@ export interface PayoutOrder {
   readonly sender: SinglePayoutRequest['sender'];
 }
 
-/** What every item of a batch shares, normalised. */
+/** The fields that all items of a batch share, normalised. */
 export interface BatchTerms extends Pick<PayoutOrder, 'country' | 'channel' | 'transactionType' | 'sender'> {
   readonly merchantReference: string;
   readonly total: Money;
@@ -52,7 +52,7 @@ export function readOrder(request: SinglePayoutRequest): Result<PayoutOrder, Ord
   return missing === undefined ? accept(order) : refuse({ code: 'malformed', message: missing });
 }
 
-/** Normalises what all items of a batch share; the conditional rules of contract 2.2 are for single payouts. */
+/** Normalises the shared fields of a batch; the conditional rules of contract 2.2 apply to single payouts only. */
 export function readBatchTerms(header: BulkPayoutHeader): Result<BatchTerms, OrderRefusal> {
   const shared = readShared(header);
   if (!shared.ok) return shared;
@@ -108,7 +108,7 @@ function readShared(
 const COUNTRY = 'must be a country name or an ISO 3166 code';
 const CURRENCY = 'must be an ISO 4217 code';
 
-/** A code, nothing where nothing is given, or null where what is given is unknown. */
+/** A known code, undefined if none is given, or null if the given one is unknown. */
 function known(
   read: (text: string) => string | undefined,
   text: string | undefined,
@@ -127,7 +127,7 @@ function malformed(path: string, what: string): { readonly ok: false; readonly r
   return refuse({ code: 'malformed', message: `${path} ${what}` });
 }
 
-/** Only the fields that we know: whatever else a request carries has no effect. */
+/** Only the fields that we know: other fields of a request have no effect. */
 function beneficiaryOf(given: PayoutOrder['beneficiary']): PayoutOrder['beneficiary'] {
   return {
     accountName: given.accountName,
@@ -142,7 +142,10 @@ function beneficiaryOf(given: PayoutOrder['beneficiary']): PayoutOrder['benefici
   };
 }
 
-/** One text for one content, whatever the spelling of the request: what duplicates are judged by (contract 10.3). */
+/**
+ * The canonical text of an order's content, independent of the request's spelling; duplicates are recognised by it
+ * (contract 10.3).
+ */
 export function canonicalContent(order: PayoutOrder): string {
   const { beneficiary, sender } = order;
   return JSON.stringify([

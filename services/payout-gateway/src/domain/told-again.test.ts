@@ -21,7 +21,7 @@ const booked = (end: PayoutEnd): PayoutCommand => ({ kind: 'recover', end, railF
 const hold: PayoutCommand = { kind: 'confirmHold', nowMs: 1_000 };
 const refusal: PayoutCommand = { kind: 'refuseHold', reason: 'Insufficient funds' };
 
-/** What the claim makes of a held payout. */
+/** A held payout after its claim. */
 const claimed = (state: PayoutState, attemptedAtMs: number): PayoutState => ({
   ...state,
   step: 'submitting',
@@ -55,7 +55,7 @@ it.each<[string, PayoutState, readonly PayoutCommand[]]>([
   expect(once).not.toBe(before);
   expect(commands.reduce(told, once)).toBe(once);
   expect(commands.flatMap((command) => [command, command]).reduce(told, before)).toEqual(once);
-  // The hold was heard of before any of it.
+  // The hold was known before any of the rest.
   expect(told(once, hold)).toBe(once);
 });
 

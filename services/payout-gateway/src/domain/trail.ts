@@ -1,7 +1,7 @@
 import { unreachable } from '@pesewa/kernel';
 import type { PayoutHappening } from './payout-state.ts';
 
-/** What operators read of a happening. */
+/** The description of a happening for operators. */
 export function wordsOf(happening: PayoutHappening): string {
   switch (happening.kind) {
     case 'submitted':
