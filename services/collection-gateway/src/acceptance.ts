@@ -20,24 +20,24 @@ import type { GatewayMetrics } from './metrics.ts';
 import type { Collection, CollectionStore } from './store.ts';
 import { digestOfNumber, type UsageStore } from './usage.ts';
 
-/** A refused payin, with our reference of the earlier collection where there is one. */
+/** A refused payin, with our reference of an earlier collection if there is one. */
 export interface PayinRefusal {
   readonly reason: CollectionRefusal;
   readonly reference: string;
   readonly description?: string;
-  /** When it may be sent again, where it was one too many for its customer's number. */
+  /** The seconds after which to retry, if it was one too many for its customer's number. */
   readonly retryAfterSeconds?: number;
 }
 
-/** Records a collection with its first attempt, once; any repeat of its reference is refused (contract 10.3). */
+/** Records a collection with its first attempt, once; a repetition of its reference is refused (contract 10.3). */
 export type AcceptCollection = (
   merchant: Merchant,
   form: CollectionForm,
-  /** The `traceparent` of the request, as it came. */
+  /** The `traceparent` of the request, unchanged. */
   traceparent?: string,
 ) => Promise<Result<Collection, PayinRefusal>>;
 
-/** What accepting collections needs. */
+/** The dependencies of accepting collections. */
 export interface AcceptanceDeps {
   readonly store: Omit<CollectionStore, 'collection'>;
   readonly usage: UsageStore;
@@ -47,14 +47,14 @@ export interface AcceptanceDeps {
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly ids: Ids;
   readonly metrics: Pick<GatewayMetrics, 'payin'>;
-  /** How many collections of one customer's number are accepted within an hour, of all merchants together. */
+  /** How many collections of one customer's number are accepted within an hour, over all merchants. */
   readonly collectionsPerNumberPerHour: number;
 }
 
-/** How many of one customer's number in an hour a merchant has for which nothing else was agreed. */
+/** How many collections of one customer's number a merchant may have in an hour, unless agreed otherwise. */
 const AGREED_COLLECTIONS_DEFAULT = 10;
 
-/** A collection on its way into the store, and the limits that it falls under. */
+/** A collection about to be stored, and the limits that apply to it. */
 interface Candidate {
   readonly collection: Collection;
   readonly limits: readonly NumberLimit[];
@@ -68,8 +68,8 @@ type Acceptance =
 /**
  * Accepts collections; those that arrive together share a transaction (ADR 4).
  *
- * The limits by customers' numbers are counted in the transaction that accepts, so they are exact over all replicas;
- * the conflicts that this makes delay only collections of the same number.
+ * The limits by customers' numbers are counted in the accepting transaction, so they are exact over all replicas; the
+ * resulting conflicts delay only collections of the same number.
  */
 export function createAcceptance(deps: AcceptanceDeps): AcceptCollection {
   const group = deps.messaging.groupCommit<Candidate, Acceptance>(
@@ -81,7 +81,7 @@ export function createAcceptance(deps: AcceptanceDeps): AcceptCollection {
     const { merchantReference } = form.content;
     const priced = price(merchant, form, deps.routeRail);
     if (!priced.ok || !deps.messaging.acceptsWork()) {
-      // A duplicate is judged before operator and amount, so it must be looked for even where those refuse.
+      // Duplicates take precedence over operator and amount, so they are looked for even if those refuse.
       const [earlier] = await deps.store.findAccepted([{ merchantId: merchant.id, merchantReference }]);
       if (earlier) return refuse({ reason: 'DUPLICATE REFERENCE', reference: earlier.reference });
       return refuse(priced.ok ? takesNoWork : { reason: priced.refusal, reference: '' });
@@ -106,7 +106,7 @@ export function createAcceptance(deps: AcceptanceDeps): AcceptCollection {
   };
 }
 
-/** While too much of what was accepted waits for Kafka. */
+/** The refusal while too much accepted work waits for Kafka. */
 const takesNoWork: PayinRefusal = {
   reason: 'SERVICE UNAVAILABLE',
   reference: '',
@@ -137,7 +137,7 @@ async function acceptAll(
       session,
     ),
   );
-  // A conflict may have held the request up for seconds; the attempt is as old as the transaction that commits it.
+  // A conflict may have delayed the request for seconds; the attempt dates from the transaction that commits it.
   const attemptedAtMs = clock.nowMs();
   const fresh: Collection[] = [];
   const exceeding: Candidate[] = [];
@@ -159,7 +159,8 @@ async function acceptAll(
   if (fresh.length > 0) await store.insert(fresh, session);
   for (const collection of fresh) emit(events.initiated(collection));
   if (careful || exceeding.length === 0) return outcomes;
-  // A duplicate is judged before the limits: only for what they refuse must it be looked for (contract 10.2).
+  // Duplicates take precedence over the limits, so they are looked for only among what the limits refuse (contract
+  // 10.2).
   await findTaken(exceeding);
   return outcomes.map((outcome, index) => {
     const collection = candidates[index]?.collection;
@@ -176,7 +177,7 @@ function idOf(collection: Collection): string {
   return paymentId(keyOf(collection));
 }
 
-/** The merchant's own limit and the one of all merchants, which stands last. */
+/** The merchant's own limit, and last the one over all merchants. */
 function limitsOf(
   deps: Pick<AcceptanceDeps, 'collectionsPerNumberPerHour'>,
   { id, limits }: Merchant,
@@ -220,7 +221,7 @@ function newCollection(
   };
 }
 
-/** Where an order goes and what it costs, or why it can't be taken: first the operator, then the amount (contract 10.2). */
+/** The route and the fee of an order, or why it can't be accepted: operator first, then amount (contract 10.2). */
 function price(
   merchant: Merchant,
   form: CollectionForm,
@@ -235,7 +236,7 @@ function price(
   if (!order.ok) return order;
   const { minor } = order.value.amount;
   const fee = feeFor(wallet.collectionFee, minor);
-  // A collection credits its amount less the fee, which must not take from the wallet (contract 10.7).
+  // A collection credits its amount less the fee, so the fee must not exceed the amount (contract 10.7).
   if (fee > minor) return refuse('INVALID AMOUNT');
   return accept({ order: order.value, wallet, fee, rail });
 }

@@ -5,23 +5,23 @@ import type { Logger } from '@pesewa/runtime';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AppEnv } from './answers.ts';
 
-/** Why a request is not looked at any further; strangers and suspended merchants are told the same. */
+/** Why a request is refused before it is read; strangers and suspended merchants get the same answer. */
 export type AdmissionRefusal =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'unavailable' }
   | { readonly kind: 'tooMany'; readonly waitSeconds: number };
 
-/** What admission needs. */
+/** The dependencies of admission. */
 export interface AdmissionDeps {
   readonly identify: Directory['identify'];
-  /** Counts a request of a merchant: whole seconds to wait where it is one too many, else nothing. */
+  /** Counts a request of a merchant; gives the whole seconds to wait if it is one too many, else undefined. */
   readonly countRequest: (merchant: Merchant) => Promise<number | undefined>;
   readonly logger: Pick<Logger, 'error'>;
 }
 
 /**
- * Lets a request in by its `X-app` and `X-business` (contract 5), then by its merchant's rate, before its body is read
- * (contract 10.2); the route's own shape tells why not.
+ * Admits a request by its `X-app` and `X-business` (contract 5), then by its merchant's rate, before its body is read
+ * (contract 10.2); the route's own answer says why not.
  */
 export function admitMerchants(
   deps: AdmissionDeps,

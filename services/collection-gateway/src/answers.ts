@@ -10,7 +10,7 @@ import { answerJson } from '@pesewa/runtime';
 import type { Context } from 'hono';
 import type { Collection } from './store.ts';
 
-/** What every route of the collection API finds in its context: the merchant that `X-business` names. */
+/** The context of every route of the collection API: the merchant that `X-business` names. */
 export interface AppEnv {
   readonly Variables: { merchant: Merchant };
 }
@@ -27,7 +27,7 @@ const nothingFurther = {
   redirectionUrl: '',
 };
 
-/** A collection that goes on, with what is to be done next by the operator's flow (contract 2.9 and 10.11). */
+/** A collection that goes on, with the next step of the operator's flow (contract 2.9 and 10.11). */
 export function viewInitiated(reference: string, flow: CompletionFlow, redirectionUrl: string) {
   return {
     responseDetails: { responseCode: '09', responseMessage: 'PENDING' },
@@ -66,7 +66,7 @@ function nextStep(flow: CompletionFlow, redirectionUrl: string) {
   }
 }
 
-/** A completion that goes on: nothing further is asked of the merchant (contract 10.12). */
+/** A completion that goes on; the merchant need not do anything else (contract 10.12). */
 export function viewCompleting(reference: string) {
   return {
     responseDetails: { responseCode: '09', responseMessage: 'PENDING' },
@@ -80,17 +80,17 @@ export function answerCompleting(context: Context, reference: string): Response 
   return answerJson(context, 200, viewCompleting(reference));
 }
 
-/** What a refusal tells beside its reason. */
+/** The fields of a refusal in addition to its reason. */
 interface RefusalDetails {
-  /** Ours, of the collection that the refusal is about. */
+  /** Our reference of the collection that the refusal is about. */
   readonly reference?: string;
   /** What is wrong, or what to do. */
   readonly description?: string;
-  /** Whole seconds after which to come again, as `Retry-After`. */
+  /** Whole seconds after which to retry, as `Retry-After`. */
   readonly retryAfterSeconds?: number;
 }
 
-/** A refusal in the shape of contract 2.9: it asks for nothing further. */
+/** A refusal in the shape of contract 2.9, which asks for nothing else. */
 export function viewRefused(reason: string, details: RefusalDetails = {}) {
   return {
     responseDetails: {
@@ -104,7 +104,7 @@ export function viewRefused(reason: string, details: RefusalDetails = {}) {
   };
 }
 
-/** Answers a refusal in the shape of contract 2.9; a rail's own reason goes with HTTP 200 (contract 10.10). */
+/** Answers a refusal in the shape of contract 2.9; a rail's own reason has HTTP status 200 (contract 10.10). */
 export function answerRefused(context: Context, reason: string, details: RefusalDetails = {}): Response {
   if (details.retryAfterSeconds !== undefined)
     context.header('retry-after', String(details.retryAfterSeconds));
@@ -115,7 +115,7 @@ function isOurs(reason: string): reason is CollectionRefusal {
   return Object.hasOwn(collectionRefusals, reason);
 }
 
-/** A state as a status check tells it (contract 2.10). */
+/** A state in the answer of a status check (contract 2.10). */
 export function viewStatus(state: keyof typeof checkStatusCodes) {
   return { serverResponse: { responseDetails: checkStatusCodes[state] } };
 }
@@ -148,7 +148,7 @@ const errors = {
   503: 'Service Unavailable',
 } as const;
 
-/** The statuses of requests that are rejected in four fields. */
+/** The statuses of requests that are rejected with a four-field body. */
 export type RejectedStatus = keyof typeof errors;
 
 /** The four-field body of a rejected request (contract 4.9). */
@@ -163,7 +163,7 @@ export function answerRejected(context: Context, status: RejectedStatus, nowMs: 
 
 const PATH_LENGTH_MAX = 200;
 
-/** A path as it may be shown: a router decodes it, and whoever displays an answer may read it as HTML. */
+/** A path that is safe to show: the router has decoded it, and a client may display the answer as HTML. */
 function escapePath(path: string): string {
   return path
     .slice(0, PATH_LENGTH_MAX)

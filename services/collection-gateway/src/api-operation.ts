@@ -1,29 +1,29 @@
 import { createRoute, type RouteConfig } from '@hono/zod-openapi';
 import { z } from 'zod';
 
-/** One answer of an operation, with examples by name that its schema takes. */
+/** One answer of an operation, with named examples that match its schema. */
 export interface DocumentedAnswer {
   readonly description: string;
   readonly schema: z.ZodType;
   readonly examples: Readonly<Record<string, unknown>>;
-  /** Whether `Retry-After` says when to come again. */
+  /** Whether it has `Retry-After`. */
   readonly retryAfter?: boolean;
 }
 
-/** What a merchant's developer is told of one operation, and what its route is registered by. */
+/** The documentation of one operation, by which its route is registered too. */
 export interface OperationText<Path extends string> {
   readonly path: Path;
   readonly operationId: string;
   readonly tag: 'Collections' | 'Status';
   readonly summary: string;
   readonly description: string;
-  /** What the value of `X-module` is the Base64 of (contract 5). */
+  /** The text whose Base64 is the value of `X-module` (contract 5). */
   readonly module: { readonly of: string; readonly example: string };
   readonly request: { readonly schema: z.ZodType; readonly examples: Readonly<Record<string, unknown>> };
   readonly answers: Readonly<Record<number, DocumentedAnswer>>;
 }
 
-/** Builds an operation; our own code reads its requests (numbers by their text), the schemas document them. */
+/** Builds an operation. Our own code reads its requests (numbers by their text); the schemas only document them. */
 export function defineOperation<const Path extends string>(text: OperationText<Path>) {
   return createRoute({
     method: 'post',

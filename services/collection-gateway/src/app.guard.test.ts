@@ -21,7 +21,7 @@ const statusBody = {
 const bodyOf = (path: GatewayRequest['path']) =>
   path === 'check-status' ? statusBody : payinBody({ otpCode: '123456' });
 
-/** What an operation answers to a request that it does not look at any further. */
+/** An operation's answer to a request that is refused before it is read. */
 function refusal(path: GatewayRequest['path'], status: number, reason: string, description: string) {
   if (path !== 'check-status') {
     const responseDetails = { ...failed(reason), statusDescription: description };

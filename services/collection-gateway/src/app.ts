@@ -7,15 +7,15 @@ import { type CollectionRouteDeps, createCollectionRoutes } from './collection-r
 import { createOpenApiDocument } from './openapi.ts';
 import { createStatusRoutes, type StatusRouteDeps } from './status-routes.ts';
 
-/** What the collection API needs. */
+/** The dependencies of the collection API. */
 export type AppDeps = CollectionRouteDeps & StatusRouteDeps;
 
-/** The paths whose every answer has the shape of contract 2.9; all others reject in four fields. */
+/** The paths whose answers all have the shape of contract 2.9; all others reject with a four-field body. */
 const detailed: ReadonlySet<string> = new Set(
   Object.values(collectionOperations).map((operation) => operation.getRoutingPath()),
 );
 
-/** Builds the collection API (contract 4.7 to 4.9): who asks and how often, then the routes (contract 10.2). */
+/** Builds the collection API (contract 4.7 to 4.9): checks the merchant and its rate, then routes (contract 10.2). */
 export function createApp(deps: AppDeps): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   hardenApp(app, {
@@ -38,7 +38,7 @@ export function createApp(deps: AppDeps): Hono<AppEnv> {
   return app;
 }
 
-/** A path that is known by other methods says by which (405); any other is nothing (404). */
+/** Answers an unrouted request: 405 with the allowed methods if the path exists, else 404. */
 function answerUnrouted(app: Hono<AppEnv>, context: Context, nowMs: number): Response {
   const allowed = allowedMethods(app.routes, context.req.path);
   if (allowed.length === 0 || allowed.includes(context.req.method))

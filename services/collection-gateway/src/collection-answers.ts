@@ -4,7 +4,7 @@ import { viewRefused } from './answers.ts';
 import type { DocumentedAnswer } from './api-operation.ts';
 import { DECLINED } from './domain/reasons.ts';
 
-/** What each failedReason tells (contract 10.10). */
+/** The meaning of each failedReason (contract 10.10). */
 const meanings: Readonly<Record<CollectionRefusal, string>> = {
   'DUPLICATE REFERENCE': 'the reference was used before; the answer names the collection that has it',
   'INCORRECT SECURITY MODULE': 'X-module is missing or wrong',
@@ -27,7 +27,7 @@ const meanings: Readonly<Record<CollectionRefusal, string>> = {
   'INTERNAL ERROR': 'something broke on our side: check the status before anything else',
 };
 
-/** The schema closed, with the number that goes over the wire. */
+/** Closed schemas, with the number as it is sent. */
 const closed = { lengthOfOtp: numberText } as const;
 
 const pendingAnswer = payinResponse
@@ -60,7 +60,9 @@ const railReason = z.string().meta({
   description: `the operator's own reason, in capitals; \`${DECLINED}\` where it doesn't take our own request`,
 });
 
-/** What an operation answers: it goes on, in the ways of the examples, or one of the refusals (contract 2.9, 7). */
+/**
+ * The documented answers of an operation: the collection goes on, as in the examples, or is refused (contract 2.9, 7).
+ */
 export function documentAnswers(
   pending: { readonly description: string; readonly examples: Readonly<Record<string, unknown>> },
   refusals: readonly CollectionRefusal[],
@@ -90,7 +92,7 @@ export function documentAnswers(
   return Object.fromEntries(answers);
 }
 
-/** What the examples of refusals say beside their reason. */
+/** The further fields of refusals in the examples. */
 const exampleDetails: Readonly<
   Partial<Record<CollectionRefusal, { readonly reference?: string; readonly description?: string }>>
 > = {

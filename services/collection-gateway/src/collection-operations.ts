@@ -5,7 +5,7 @@ import { documentAnswers } from './collection-answers.ts';
 
 const reference = 'co-019a6b2c4d5e7f8091a2b3c4d5e6f708';
 
-/** A payin as the examples send it; the first digits of the number are those of the country. */
+/** A payin of the examples; the number begins with the country's code. */
 const payin = (operatorCode: string, place: Readonly<Record<string, unknown>>) => ({
   requestHeader: { clientId: '', requestType: 'Collections' },
   customerName: 'Ama Mensah',

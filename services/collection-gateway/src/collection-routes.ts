@@ -26,7 +26,7 @@ const UNSTORED = {
   completion: 'the completion was not passed on: send it again',
 } as const;
 
-/** What initiation and completion need. */
+/** The dependencies of initiation and completion. */
 export interface CollectionRouteDeps extends AdmissionDeps {
   readonly collections: Pick<Collections, 'accept'>;
   readonly initiate: Initiate;
@@ -38,7 +38,7 @@ export interface CollectionRouteDeps extends AdmissionDeps {
   readonly logger: Logger;
 }
 
-/** The routes that take collections and their completions (contract 4.7, 4.8). */
+/** The routes that accept collections and completions (contract 4.7, 4.8). */
 export function createCollectionRoutes(deps: CollectionRouteDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
   const admission = admitMerchants(deps, answerNotAdmitted);
@@ -49,7 +49,7 @@ export function createCollectionRoutes(deps: CollectionRouteDeps): Hono<AppEnv> 
   return routes;
 }
 
-/** Records the collection, then asks the rail; the answer waits for both no longer than it may (contract 10.11). */
+/** Records the collection, then asks the rail; the answer waits for both only until the deadline (contract 10.11). */
 async function payin(context: Context<AppEnv>, deps: CollectionRouteDeps): Promise<Response> {
   const { clock, patience } = deps;
   const deadlineAtMs = clock.nowMs() + patience.deadlineMs;
@@ -65,7 +65,7 @@ async function payin(context: Context<AppEnv>, deps: CollectionRouteDeps): Promi
   );
   const accepted = await patience.within(accepting, deadlineAtMs - clock.nowMs());
   if (!accepted) {
-    // What is recorded after all goes on as if it had been answered.
+    // A collection that is recorded later goes on as if it had been answered.
     const goesOn = accepting.then(
       (late) => (late.ok ? deps.initiate(late.value) : undefined),
       () => undefined,
@@ -111,7 +111,7 @@ interface ReadRequest<Request> {
   readonly form: CollectionForm;
 }
 
-/** Form and security module, in this order (contract 10.2). */
+/** Checks form and security module, in this order (contract 10.2). */
 async function readRequest<Request extends PayinRequest>(
   context: Context<AppEnv>,
   schema: z.ZodType<Request>,

@@ -20,7 +20,7 @@ let right: Replica;
 const scopes: TestScope[] = [];
 const rail = createTestRail();
 const demo = merchantWith('demo');
-// No hour ends in these tests.
+// The time is fixed, so that no hour ends during these tests.
 const startMs = systemClock.nowMs();
 const clock = { ...systemClock, nowMs: () => startMs };
 const fifty = Array.from({ length: 50 }, (_, index) => index);
@@ -168,7 +168,7 @@ describe('the limit per number counts what is accepted, exactly', () => {
       );
       expect(new Set(await Promise.all(others))).toEqual(new Set(['accepted']));
       expect(isThrough).toBe(false);
-      // Longer than the call of an attempt may begin late: a link would fail without ever having been asked for.
+      // Later than the call of an attempt may begin: a link would fail without ever having been requested.
       moved.nowMs += CALL_WITHIN_MS + 1;
       await rival.abortTransaction();
       expect(await waiting).toBe('accepted');

@@ -6,24 +6,27 @@ import type { CollectionCommand, CollectionHappening, CollectionStateRefusal } f
 import { wordsOf } from './domain/trail.ts';
 import type { Collection, CollectionChange } from './store.ts';
 
-/** A command for one collection, and the event behind it; null for a request, and where the event is the one before. */
+/**
+ * A command for one collection, and the id of the event behind it; null for a request, and if it is the event that
+ * changed it last.
+ */
 export interface CollectionOrderCommand {
   readonly reference: string;
   readonly command: CollectionCommand;
   readonly causationId: string | null;
-  /** What it counts towards where it is not refused; without room for it, it is. */
+  /** The limits that it counts towards unless it is refused; if one is used up, it is refused. */
   readonly limits?: readonly NumberLimit[];
-  /** What was counted for it earlier, and is taken back where it gives back the try. */
+  /** The limits that counted it earlier; these counts are undone if the command gives back the try. */
   readonly counted?: readonly NumberLimit[];
 }
 
-/** What a command came to: the collection as it now stands, and why nothing changed where nothing did. */
+/** The result of a command: the collection in its present state, and why nothing changed if nothing did. */
 export interface Applied {
   readonly collection: Collection;
   readonly refusal: CollectionStateRefusal | null;
 }
 
-/** What the collection gateway does: accepts, shows, and moves collections. */
+/** The collection gateway's use cases: accepts, shows and advances collections. */
 export interface Collections {
   readonly accept: AcceptCollection;
   readonly find: (merchantId: string, reference: string) => Promise<Collection | undefined>;
@@ -32,7 +35,7 @@ export interface Collections {
     commands: readonly CollectionOrderCommand[],
     transaction: Transaction,
   ) => Promise<readonly (Applied | undefined)[]>;
-  /** Commits what a call to a rail came to; nothing for a reference that is not ours. */
+  /** Commits the outcome of a call to a rail; undefined for a reference that is not ours. */
   readonly recordOutcome: (command: CollectionOrderCommand) => Promise<Applied | undefined>;
 }
 
@@ -84,7 +87,7 @@ function createApply({ store, usage, events, clock, refused }: CollectionsDeps):
           atMs,
           attempt,
         });
-        // What the merchant asks for is caused by no event, and causes what comes of it.
+        // A merchant's request has no causing event; its own event becomes the cause of what follows.
         const causationId =
           happening.kind === 'completionRequested' ? null : (order.causationId ?? after.causedBy);
         after = { ...after, ...collectionDecider.evolve(after, happening), trail };
@@ -104,7 +107,9 @@ function createApply({ store, usage, events, clock, refused }: CollectionsDeps):
   };
 }
 
-/** What a command makes happen, counted towards its limits, or why nothing: the state's own refusals come first. */
+/**
+ * The happenings of a command, counted towards its limits, or why there are none: the state's own refusals come first.
+ */
 function decide(
   { command, limits = [], counted = [] }: CollectionOrderCommand,
   collection: Collection,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { failed, nothingFurther, onlyStored, pending, referenceOf, typesOf } from './fixtures/answers.ts';
 import { ivoryCoast, openGateway, payinBody } from './fixtures/gateway.ts';
 
-/** Lets everything go on that waits for nothing. */
+/** Lets everything run that waits for nothing. */
 const tick = () => new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)));
 
 describe('complete-payin', () => {

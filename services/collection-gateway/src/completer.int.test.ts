@@ -37,7 +37,7 @@ const later = (durationMs: number) => ({
 });
 const either = (index: number): Replica => (index % 2 === 0 ? left : right);
 
-/** Initiates a collection, and gives what completes it at a replica. */
+/** Initiates a collection; gives the function that completes it at a replica. */
 async function initiated(reference: string, changes: Readonly<Record<string, unknown>> = {}) {
   const form = payin(reference, changes);
   const accepted = await left.collections.accept(demo, form);
@@ -63,7 +63,7 @@ async function closedEvents(merchantReference: string) {
 
 beforeAll(async () => {
   config = await prepareTestNames(['collection-gateway']);
-  // Whoever waits for a turn is not to be answered for the slowness of a machine.
+  // A long deadline, so that waiting for a turn does not fail because the machine is slow.
   left = await open({ deadlineMs: 30_000 });
   right = await open({ deadlineMs: 30_000 });
 });
@@ -137,7 +137,7 @@ describe('of one collection, over all replicas', () => {
       },
     );
     const impatient = await open({ deadlineMs: 300 });
-    // The lease lasts a call's deadline of one second, and twelve.
+    // The lease lasts for a call's deadline of one second plus twelve.
     const past = await open({ clock: later(13_000) });
     const { complete, stored } = await initiated('died');
     expect(await complete(dying, '123456')).toBe('pending');
@@ -166,7 +166,7 @@ describe('of one collection, over all replicas', () => {
     const answered = Promise.withResolvers<CompletionResult>();
     script.complete = () => answered.promise;
     const slow = await open({ clock: later(-5_000) });
-    // Two seconds after the first one's turn began; its call may take another one.
+    // Two seconds after the first one's turn began; its call may take one more.
     const fast = await open({ clock: later(5_000 + 2_000), deadlineMs: 300 });
     const { complete } = await initiated('apart');
     const first = complete(slow, '123456');

@@ -16,13 +16,13 @@ import type { Collection } from './store.ts';
 import { type Turn, type TurnRequest, takeTurn } from './turn.ts';
 import { digestOfNumber } from './usage.ts';
 
-/** A refused completion; the reason is the contract's or the rail's own, in capitals. */
+/** A refused completion, with a reason of the contract or of the rail, in capitals. */
 export interface CompletionRefusal {
   readonly reason: CollectionRefusal | (string & {});
-  /** Our reference; empty where there is no such collection. */
+  /** Our reference; empty if there is no such collection. */
   readonly reference: string;
   readonly description?: string;
-  /** When it may be sent again, where it was one too many for its customer's number. */
+  /** The seconds after which to retry, if it was one too many for its customer's number. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -37,7 +37,7 @@ export type Complete = (
   otpCode: string | undefined,
 ) => Promise<Result<Collection, CompletionRefusal>>;
 
-/** Completes collections; disposing of it lets nobody wait for a turn any more, nor begin a call. */
+/** Completes collections; disposing of it ends the waiting for turns, and begins no further call. */
 export interface Completer extends AsyncDisposable {
   readonly complete: Complete;
 }
@@ -51,15 +51,15 @@ interface CompleterDeps {
   readonly logger: Logger;
   readonly crashPoint: CrashPoint;
   readonly metrics: Pick<GatewayMetrics, 'completion'>;
-  /** How many OTPs of one customer's number are passed on within an hour, of all merchants together. */
+  /** How many OTPs of one customer's number are passed on within an hour, over all merchants. */
   readonly otpTriesPerNumberPerHour: number;
-  /** The same, of one merchant. */
+  /** The same for one merchant. */
   readonly merchantOtpTriesPerNumberPerHour: number;
 }
 
 /**
- * A lease outlasts its call by what the call may begin late, and by what the clocks of two replicas may be apart: each of
- * them may be off the database's.
+ * A lease lasts longer than its call by how late the call may begin, and by how far the clocks of two replicas may
+ * differ, each from the database's.
  */
 const LEASE_MARGIN_MS = CALL_WITHIN_MS + 2 * CLOCK_SKEW_MAX_MS;
 
@@ -69,7 +69,7 @@ export function createCompleter(deps: CompleterDeps): Completer {
   const intents = deps.messaging.groupCommit<CollectionOrderCommand, Applied | undefined>(
     'collections.complete',
     collections.apply,
-    // A number's collections are counted together, so they are in each other's way, and in nobody else's.
+    // Collections of one number are counted together, so they conflict with one another, and with no others.
     { ownerOf: ({ limits = [], reference }) => limits.at(-1)?.id ?? reference },
   );
   const closer = new AbortController();
@@ -122,7 +122,7 @@ export function createCompleter(deps: CompleterDeps): Completer {
   };
 }
 
-/** OTPs can be guessed, so they are counted by number: the merchant's own first, then all merchants' together. */
+/** OTPs can be guessed, so tries are counted by number: first the merchant's own, then those of all merchants. */
 function limitsOf(
   { clock, ...deps }: CompleterDeps,
   { id }: Merchant,
@@ -144,7 +144,7 @@ const refusals: Readonly<Partial<Record<CollectionStateRefusal, CollectionRefusa
   'collection.otp_attempts_exceeded': 'OTP ATTEMPTS EXCEEDED',
 };
 
-/** The refusals after which the rail is asked, since nothing is passed on to it any more. */
+/** The refusals after which the rail is asked, because nothing more is passed on to it. */
 const closingRefusals: ReadonlySet<CollectionStateRefusal> = new Set([
   'collection.completions_exceeded',
   'collection.otp_expired',
@@ -153,14 +153,14 @@ const closingRefusals: ReadonlySet<CollectionStateRefusal> = new Set([
 
 const NOT_PASSED_ON = 'the completion was not passed on: send it again';
 
-/** What refusals say beside their reason. */
+/** The descriptions of refusals. */
 const descriptions: Readonly<Partial<Record<CollectionStateRefusal, string>>> = {
   'collection.completion_under_way':
     'another completion is under way, and this one was not passed on: send it again',
   'collection.completions_exceeded': 'it was passed on ten times: wait for the webhook',
 };
 
-/** What a completion is answered that has no turn: the same as an earlier one that the rail accepted, or why not. */
+/** The answer to a completion without a turn: the same as for an earlier one that the rail accepted, or why not. */
 async function refusedTurn(
   deps: CompleterDeps,
   { applied, waited }: Turn,
@@ -170,7 +170,7 @@ async function refusedTurn(
   if (!applied || !refusal)
     return refuse({ reason: 'SERVICE UNAVAILABLE', reference, description: NOT_PASSED_ON });
   const { collection } = applied;
-  // The rail has accepted an earlier one: a repeat changes nothing and gets the same answer.
+  // The rail has accepted an earlier one; a repetition changes nothing and gets the same answer.
   if (refusal === 'collection.completing') return accept(collection);
   if (refusal === 'collection.closed' && waited && collection.status === 'COMPLETED')
     return accept(collection);
@@ -189,7 +189,10 @@ async function refusedTurn(
   });
 }
 
-/** Lets the rail be asked, once: its answer ends the collection, no timer and no counter of ours (invariant P11). */
+/**
+ * Has the rail asked for the status, once: its answer ends the collection, and no timer or counter of ours does
+ * (invariant P11).
+ */
 async function close(deps: CompleterDeps, { reference, completionClosed }: Collection): Promise<void> {
   if (completionClosed) return;
   try {
@@ -207,7 +210,7 @@ async function close(deps: CompleterDeps, { reference, completionClosed }: Colle
 interface Attempt {
   readonly collection: Collection;
   readonly otpCode: string | undefined;
-  /** What the try was counted in. */
+  /** The limits that counted the try. */
   readonly limits: readonly NumberLimit[];
   readonly requestedAtMs: number;
   readonly closing: AbortSignal;
@@ -223,7 +226,8 @@ async function callRail(deps: CompleterDeps, attempt: Attempt): Promise<Completi
     deps.logger.warn({ ...told, why: result.why }, 'no clear answer from the rail');
   if (result.kind === 'refused' && isOfTheRequest(result.reason))
     deps.logger.warn({ ...told, reason: result.reason }, 'the rail refuses our request itself');
-  // What is unclear is not recorded: the rail may still be at it, so nobody else's turn comes before the lease is over.
+  // An unclear outcome is not recorded: the rail may still be processing it, so the next turn comes only when the lease
+  // is over.
   if (result.kind !== 'unknown') await record(deps, attempt, result);
   return result;
 }
@@ -243,7 +247,7 @@ async function askRail(
   return reviewed(await completing, otpCode);
 }
 
-/** Commits an outcome; without that the answer is the same, and the next turn comes when the lease is over. */
+/** Commits an outcome. If that fails, the answer is the same, and the next turn comes when the lease is over. */
 async function record(
   { collections, logger }: CompleterDeps,
   { collection: { reference, version: turn }, limits }: Attempt,
@@ -259,8 +263,8 @@ async function record(
 }
 
 /**
- * A refusal in one clean line: a rail that doesn't know the collection has looked at no OTP, so it counts as not sent;
- * and no OTP is repeated to anyone.
+ * A refusal as one clean line, without the OTP. A rail that doesn't know the collection has not checked the OTP, so
+ * that counts as not sent.
  */
 function reviewed(result: CompletionResult, otpCode: string | undefined): CompletionResult {
   if (result.kind !== 'refused') return result;
@@ -272,7 +276,7 @@ function reviewed(result: CompletionResult, otpCode: string | undefined): Comple
   return { kind: 'refused', reason };
 }
 
-/** An unclear answer is still pending: the rail's own word ends the collection, not ours (invariant P4). */
+/** After an unclear answer the collection is still pending: the rail's own status ends it (invariant P4). */
 function answerOf(
   result: CompletionResult | undefined,
   collection: Collection,
@@ -280,7 +284,7 @@ function answerOf(
   const { reference } = collection;
   if (result?.kind === 'notSent')
     return refuse({ reason: 'SERVICE UNAVAILABLE', reference, description: NOT_PASSED_ON });
-  // How the rail has closed what we hold for open is for its status check to tell.
+  // If the rail has closed a collection that is open here, its status check will show how.
   if (result?.kind !== 'refused' || completionOutcome(result.reason) === 'closed') return accept(collection);
   return refuse({ reason: toldReason(result.reason), reference });
 }

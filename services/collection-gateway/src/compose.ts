@@ -27,11 +27,11 @@ import { openUsageStore } from './usage.ts';
 /** The collection gateway over its rails. */
 interface Gateway {
   readonly app: Hono<AppEnv>;
-  /** To be disposed of where requests take long to end, so that nobody waits for a turn while the server drains. */
+  /** Disposed of early if requests take long to end, so that no request waits for a turn while the server drains. */
   readonly completer: Completer;
 }
 
-/** Puts the collection gateway together; what it opens closes with the scope. */
+/** Puts the collection gateway together; everything it opens closes with the scope. */
 export async function composeGateway(
   scope: ServiceScope<z.output<typeof settings>>,
   rails: Rails,
@@ -42,7 +42,7 @@ export async function composeGateway(
     collections: collectionCollections,
   });
   const store = openCollectionStore(messaging.db);
-  // A first attempt is committed by our own clock, and asked for by the database's.
+  // The first attempt's time is from our own clock, a poll's from the database's.
   const resubmitGraceMs = readResubmitGraceMs(config, rails.all) + CLOCK_SKEW_MAX_MS;
   const patience = await scope.open(
     'patience',

@@ -12,7 +12,7 @@ let replica: Replica;
 
 beforeAll(async () => {
   scope = resources.use(openTestScope(await prepareTestNames(['collection-gateway'])));
-  // Accepted long ago, by its reference.
+  // Accepted long ago, according to its reference.
   const then = { ...systemClock, nowMs: () => systemClock.nowMs() - 401 * DAY_MS };
   replica = await openReplica({ ...scope, ids: createIds(then, scope.random) }, { rail: createTestRail() });
 });

@@ -5,8 +5,8 @@ import type { CollectionDocument } from './store.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Erases who ended collections were asked of. Their money and their references stay for ever: they are what makes a
- * repetition one, and what audits compare (ADR 50).
+ * Erases the customers of ended collections. Their money and references stay for ever: repetitions are recognised by
+ * them, and audits compare them (ADR 50).
  */
 export function startErasing(
   { clock, logger }: Pick<ServiceScope<unknown>, 'clock' | 'logger'>,
@@ -32,7 +32,7 @@ export function startErasing(
             'order.successUrl',
             'order.errorUrl',
             'order.cancelUrl',
-            // The words of the rail may name people; without them it is FAILED.
+            // The rail's own words may name people; without them the reason reads FAILED.
             'failureReason',
             'trail',
           ],

@@ -4,10 +4,10 @@ import type { Occasion, OutgoingEvent } from '@pesewa/messaging';
 import type { CollectionHappening } from './domain/state.ts';
 import type { Collection } from './store.ts';
 
-/** Turns a collection's happenings into events of collections.events. */
+/** Converts a collection's happenings into events of collections.events. */
 export interface CollectionEvents {
   readonly initiated: (collection: Collection) => OutgoingEvent;
-  /** The event that others see of a happening, or nothing where it is ours alone; `after` is the state it led to. */
+  /** The published event of a happening; undefined for an internal one. `after` is the state after it. */
   readonly happened: (
     happening: CollectionHappening,
     after: Collection,
@@ -24,7 +24,10 @@ const common = (collection: Collection, atMs: number) => ({
   rail: collection.rail,
 });
 
-/** The {@link CollectionEvents}: they follow from the record alone, so that the same event published again is the same. */
+/**
+ * The {@link CollectionEvents}. They are derived from the record alone, so that the same event published again is
+ * identical.
+ */
 export const collectionEvents: CollectionEvents = {
   initiated: (collection) => ({
     ...address(collection, null),

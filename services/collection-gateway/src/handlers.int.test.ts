@@ -105,7 +105,7 @@ async function publish(...notices: readonly Notice[]): Promise<void> {
   await Promise.all(notices.map((notice) => commit.submit(notice)));
 }
 
-/** A collection that the rail has been asked to initiate; gives our reference. */
+/** A collection that the rail was asked to initiate; gives our reference. */
 async function initiated(merchantReference: string): Promise<string> {
   const [replica] = replicas;
   const accepted = await replica?.collections.accept(demo, payin(merchantReference));
@@ -132,7 +132,7 @@ async function untilSent(db: Db): Promise<void> {
   await eventually(async () => expect(await db.collection('outbox').countDocuments()).toBe(0));
 }
 
-/** Every notice is published, and every message of rails.notices is applied. */
+/** Waits until every notice is published and every message of rails.notices is applied. */
 async function untilApplied(): Promise<void> {
   await untilSent(reconciler.db);
   const topic = topicNameOf(config, 'railNotices');
@@ -189,7 +189,7 @@ test('an unclear initiation that the rail does not know goes out again under the
 
 describe('facts in any order, however often', () => {
   const orders = Array.from({ length: 24 }, (_, index) => index);
-  /** The n-th order of the facts, each of them twice. */
+  /** The n-th permutation of the facts, each of them twice. */
   const shuffled = (facts: readonly Notice[], order: number): readonly Notice[] => {
     const left = [...facts, ...facts];
     const taken: Notice[] = [];

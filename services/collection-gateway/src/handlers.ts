@@ -8,14 +8,14 @@ const NOTICES = {
   'pesewa.rails.RepublishRequested': 'handled',
   // For payouts.
   'pesewa.rails.PayoutOutcomeDecided': 'ignored',
-  // A claim that the reconciler checks first.
+  // A claim, which the reconciler checks first.
   'pesewa.rails.CallbackReceived': 'ignored',
 } as const satisfies EventHandling<'railNotices'>;
 
 type Notice = HandledEvent<'railNotices', typeof NOTICES>;
 type Republishing = Extract<Notice, { readonly type: 'pesewa.rails.RepublishRequested' }>;
 
-/** What the gateway makes of the topics it consumes: facts end collections, or let them go out again. */
+/** The collection gateway's handlers: facts end collections, or let them be initiated again. */
 export function createHandlers(deps: {
   readonly collections: Pick<Collections, 'apply'>;
   readonly republish: Republish;
@@ -49,7 +49,7 @@ function isRepublishing(notice: Notice): notice is Republishing {
   return notice.type === 'pesewa.rails.RepublishRequested';
 }
 
-/** The command that a notice is to a collection; none for one about a payout. */
+/** The command that a notice gives for a collection; undefined if it is about a payout. */
 function commandOf(
   notice: Exclude<Notice, Republishing>,
   resubmitGraceMs: number,

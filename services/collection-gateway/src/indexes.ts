@@ -4,6 +4,6 @@ import { type CollectionSchema, ERASURES, paymentIndexes } from '@pesewa/messagi
 export const collectionCollections: readonly CollectionSchema[] = [
   { name: 'collections', indexes: paymentIndexes({ due: 'queued', unended: 'PENDING' }) },
   { name: ERASURES },
-  // Hours that are over are forgotten.
+  // The counts of past hours are deleted.
   { name: 'usage', indexes: [{ key: { forgetAt: 1 }, expireAfterSeconds: 0 }] },
 ];

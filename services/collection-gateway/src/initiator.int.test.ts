@@ -25,7 +25,7 @@ const open = (options: Partial<Parameters<typeof openReplica>[1]> = {}) => {
 };
 const off = (durationMs: number) => ({ ...systemClock, nowMs: () => systemClock.nowMs() + durationMs });
 
-/** Accepts a collection and has it initiated once; gives our reference. */
+/** Accepts a collection and initiates it once; gives our reference. */
 async function submitted(replica: Replica, merchantReference: string): Promise<string> {
   const accepted = await replica.collections.accept(demo, payin(merchantReference));
   if (!accepted.ok) throw new Error(accepted.refusal.reason);

@@ -7,13 +7,13 @@ import type { InitiationOutcome } from './domain/state.ts';
 import type { Recorder } from './recorder.ts';
 import { type Collection, type CollectionStore, fromDocument } from './store.ts';
 
-/** The longest that one call to a rail may take, deadline and margin. */
+/** The maximum duration of one call to a rail, including a margin. */
 const CALL_TIMEOUT_MS = 20_000;
 const LEASE_MS = 45_000;
 const UNCONFIGURED_RETRY_MS = 30_000;
 const LATE_RETRY_MS = 1_000;
 
-/** What an initiation came to: the collection as it stands, and the payment link where the rail gave one. */
+/** The result of an initiation: the collection in its present state, and the payment link if the rail gave one. */
 export interface Initiated {
   readonly collection: Collection;
   readonly redirectionUrl: string;
@@ -22,8 +22,8 @@ export interface Initiated {
 /**
  * Asks a rail to initiate a collection whose attempt is committed, and commits the outcome.
  *
- * `attemptedAtMs` is the moment before that commit by this process's own clock; the record's, unless told otherwise,
- * which is right for whoever has accepted it.
+ * `attemptedAtMs` is from right before that commit, by this process's own clock. By default it is the record's time,
+ * which is right for the process that accepted the collection.
  */
 export type Initiate = (collection: Collection, attemptedAtMs?: number) => Promise<Initiated>;
 
@@ -35,7 +35,7 @@ interface InitiatorDeps {
   readonly crashPoint: CrashPoint;
 }
 
-/** Builds {@link Initiate}; it stands outside any transaction (ADR 5). */
+/** Builds {@link Initiate}, which runs outside any transaction (ADR 5). */
 export function createInitiate(deps: InitiatorDeps): Initiate {
   const { recorder, logger, crashPoint } = deps;
   return async (collection, attemptedAtMs = collection.attemptedAtMs) => {
@@ -68,7 +68,7 @@ export function createInitiate(deps: InitiatorDeps): Initiate {
   };
 }
 
-/** Asks the rail to initiate, unless there is none or the claim has grown too old to act on. */
+/** Asks the rail to initiate, unless there is no such rail or the claim is too old to act on. */
 async function callRail(
   deps: Pick<InitiatorDeps, 'rail' | 'clock'>,
   collection: Collection,
@@ -85,10 +85,10 @@ async function callRail(
 /**
  * Initiates queued collections again with the same reference: those that were certainly not sent, or not found.
  *
- * The claim commits the attempt before the call. A crash in between leaves the collection `initiating`, which nobody
- * claims again: the reconciler's status check decides what became of it (ADR 5). What has waited longer than
- * `initiateForMs` is claimed only to be abandoned: a prompt hours after the order would be a stranger's. Disposing of it
- * also ends the repetitions of what can't be recorded.
+ * The claim commits the attempt before the call. A crash in between leaves the collection `initiating`, which is never
+ * claimed again: the reconciler's status check finds out what happened (design 4.3). A collection that has waited
+ * longer than `initiateForMs` is claimed only to be abandoned: the customer would not expect a prompt hours after the
+ * order. Disposing of it also ends the retries of outcomes that can't be recorded.
  */
 export function startInitiator(
   deps: InitiatorDeps & {
@@ -128,7 +128,7 @@ export function startInitiator(
   };
 }
 
-/** What a claim writes: the attempt, or that there is none any more, by the server's clock. */
+/** The update of a claim: a new attempt, or that the collection is abandoned, by the server's clock. */
 function claimMark(initiateForMs: number) {
   const isTooOld = { $lt: ['$acceptedAt', { $subtract: ['$$NOW', initiateForMs] }] };
   const unless = (kept: string, attempted: unknown) => ({ $cond: [isTooOld, kept, attempted] });

@@ -15,7 +15,7 @@ it('still tells everything else where the queue can not be counted', async () =>
 
 it('counts by bounded labels, none of them text of merchants or rails', async () => {
   const registry = new Registry();
-  // Only the queue's gauge reads the store.
+  // Only the gauge of the queue reads the store.
   const collection = { countDocuments: async () => 3 } as unknown as Parameters<
     typeof createMetrics
   >[1]['collection'];

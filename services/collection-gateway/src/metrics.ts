@@ -3,11 +3,11 @@ import { type Clock, withDeadline } from '@pesewa/kernel';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { CollectionStore } from './store.ts';
 
-/** What is counted of collections; no label holds text of merchants, customers or rails. */
+/** The counters of collections; no label holds text of merchants, customers or rails. */
 export interface GatewayMetrics {
-  /** A well-formed payin: accepted, or why not. */
+  /** Counts a well-formed payin as accepted, or by its refusal. */
   readonly payin: (operatorCode: string, outcome: string) => void;
-  /** A completion of a known collection: what the rail or we made of it. */
+  /** Counts a completion of a known collection by the rail's or our own answer. */
   readonly completion: (operatorCode: string, outcome: string) => void;
 }
 
@@ -58,7 +58,7 @@ export function createMetrics(
   };
 }
 
-/** Few, and with their time in the filter they are served by the index that they are claimed by. */
+/** There are few, and with their time in the filter the query uses the index that they are claimed by. */
 function countQueued({ collection }: Pick<CollectionStore, 'collection'>): Promise<number> {
   const queued = { step: 'queued', dueAt: { $exists: true } } as const;
   return collection.countDocuments(queued, { maxTimeMS: COUNT_TIMEOUT_MS });

@@ -24,7 +24,7 @@ const completed = {
   currency_code: 'GMD',
 };
 
-/** What we send to a merchant of a collection's outcome (contract 6.2). */
+/** Our webhook to a merchant about a collection's outcome (contract 6.2). */
 export const webhook: RouteConfig = {
   method: 'post',
   path: 'collectionOutcome',

@@ -1,18 +1,21 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 
-/** Waits for work as long as an answer may wait; the work itself goes on. Disposing of it awaits what is under way. */
+/**
+ * Waits for work until an answer's deadline, while the work itself goes on. Disposing of it awaits the work in
+ * progress.
+ */
 export interface Patience extends AsyncDisposable {
-  /** How long an answer may wait at all. */
+  /** The longest that an answer may wait. */
   readonly deadlineMs: number;
   /**
-   * The work's value, or nothing where it takes too long or breaks: its outcome is then unclear. What of the deadline
-   * is left may be less than all of it.
+   * The work's value; undefined if it takes too long or fails, so that its outcome is unclear. `leftMs` is the rest of
+   * the deadline, if a part of it is over.
    */
   readonly within: <Value>(work: Promise<Value>, leftMs?: number) => Promise<Value | undefined>;
 }
 
-/** Builds {@link Patience} with one deadline for all work. */
+/** Builds {@link Patience} with the same deadline for all work. */
 export function createPatience(deps: {
   readonly deadlineMs: number;
   readonly clock: Pick<Clock, 'sleep'>;

@@ -8,7 +8,7 @@ const TOKEN = 'operator-token-of-tests';
 const customer = { customerName: 'Awa Jallow', customerNumber: '2203001234', customerEmail: 'awa@c.example' };
 const OTP = '739155';
 
-/** A gateway whose customer's first OTP is refused, and the operator's way to it. */
+/** A gateway in which a customer's first OTP is refused, and the operators' access to it. */
 async function openOperator() {
   const gateway = openGateway();
   gateway.rail.script.completion = { kind: 'refused', reason: `INCORRECT OTP OF AWA 2203001234` };

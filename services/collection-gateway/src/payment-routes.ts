@@ -12,7 +12,7 @@ export function addPaymentRoutes(
   addPaymentRoute(operator, { byOurs, byMerchant: store.find }, view);
 }
 
-/** Where a collection stands and how it came there: nobody's name or number, and no OTP. */
+/** A collection's state and timeline, without names or numbers of people, and without OTPs. */
 function view(collection: Collection) {
   const { order, dueAtMs, amountReceived } = collection;
   const { amount, flow } = order;

@@ -2,11 +2,11 @@ import type { Clock } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { Applied, CollectionOrderCommand, Collections } from './collections.ts';
 
-/** Records what rails answered to initiations, each again and again until it is committed. */
+/** Records the rails' answers to initiations, each repeatedly until it is committed. */
 export interface Recorder {
-  /** What the outcome made of its collection; nothing where that is unknown, since we close. */
+  /** The collection after the outcome; undefined if the outcome could not be recorded before we closed. */
   readonly record: (command: CollectionOrderCommand) => Promise<Applied | undefined>;
-  /** Tries nothing again from now on. */
+  /** Ends all further retries. */
   readonly stop: () => void;
 }
 
@@ -16,8 +16,8 @@ const PAUSE_MAX_MS = 1_000;
 /**
  * Builds a {@link Recorder}.
  *
- * A rail's refusal can't be had twice: were it lost, the rail would know nothing of the collection, which would go out
- * again. A repetition changes nothing, since an outcome counts for its own attempt only, and once.
+ * A rail's refusal can't be fetched again: if it were lost, the rail would not know the collection, which would then be
+ * initiated again. Repeating is safe, because an outcome counts only for its own attempt, and only once.
  */
 export function createRecorder(deps: {
   readonly collections: Pick<Collections, 'recordOutcome'>;

@@ -2,7 +2,7 @@ import type { OutgoingEvent, Transaction } from '@pesewa/messaging';
 import type { CollectionEvents } from './events.ts';
 import type { Collection, CollectionStore } from './store.ts';
 
-/** Publishes again what the records of collections prove, within the transaction; they stay as they are (ADR 42). */
+/** Publishes again what the records of collections prove, within the transaction; the records don't change (ADR 42). */
 export type Republish = (references: readonly string[], transaction: Transaction) => Promise<void>;
 
 /** Builds {@link Republish}. */
@@ -18,8 +18,8 @@ export function createRepublish(deps: {
 }
 
 /**
- * What a collection's record proves of what was published of it, in its order: that it began, and how it ended. They are the
- * same events, since all that they say follows from the record.
+ * The events of a collection that its record proves, in order: its beginning and its end. They are identical to those
+ * published before, because their content follows from the record.
  */
 export function eventsProvenBy(events: CollectionEvents, collection: Collection): readonly OutgoingEvent[] {
   const initiated = events.initiated({ ...collection, version: 1n });

@@ -4,10 +4,10 @@ import { readBody } from '@pesewa/merchant-api';
 import type { Context } from 'hono';
 import type { z } from 'zod';
 
-/** The largest body of a request: every field at its full length, in letters of three bytes, takes less. */
+/** The largest body of a request: larger than one with every field at its full length, in letters of three bytes. */
 const BYTES_MAX = 16_384;
 
-/** Reads a request's body by its schema, or says in one sentence why it can't be. */
+/** Reads a request's body by its schema; gives a sentence with the problem if it is invalid. */
 export async function readRequestBody<Body>(
   context: Context,
   schema: z.ZodType<Body>,

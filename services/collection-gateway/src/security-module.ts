@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 /**
- * Whether a value of `X-module` is the Base64 of one of the texts (contract 5); a missing one is none.
+ * Whether a value of `X-module` is the Base64 of one of the texts (contract 5); false if it is missing.
  *
- * Only the value as we would write it ourselves counts, since Node reads Base64 leniently. Digests are compared, of every
- * text, so that the time taken tells nothing of where a value differs or which text it meets.
+ * Node reads Base64 leniently, so only our own encoding is accepted. Digests are compared, and of every text, so that
+ * the time does not reveal where a value differs or which text it matches.
  */
 export function isSecurityModule(value: string | undefined, texts: readonly string[]): boolean {
   const given = digest(value ?? '');
@@ -12,7 +12,7 @@ export function isSecurityModule(value: string | undefined, texts: readonly stri
   return value !== undefined && matches.includes(true);
 }
 
-/** A text as `X-module` carries it. */
+/** A text in the form of `X-module`. */
 function encodeSecurityModule(text: string): string {
   return Buffer.from(text, 'utf8').toString('base64');
 }

@@ -37,7 +37,7 @@ const answers = Object.fromEntries(
   }),
 );
 
-/** The operation that tells where a collection stands (contract 4.9). */
+/** The operation that gives a collection's status (contract 4.9). */
 export const statusOperations = {
   checkStatus: defineOperation({
     path,

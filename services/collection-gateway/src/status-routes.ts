@@ -9,14 +9,14 @@ import { readRequestBody } from './requests.ts';
 import { isSecurityModule } from './security-module.ts';
 import { statusOperations } from './status-operations.ts';
 
-/** What the status check needs; no rail is among it, so that no check ever asks one. */
+/** The dependencies of the status check; they include no rail, so that no check can ask one. */
 export interface StatusRouteDeps extends AdmissionDeps {
   readonly collections: Pick<Collections, 'find'>;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly logger: Logger;
 }
 
-/** The route that tells where a collection stands (contract 4.9). */
+/** The route that gives a collection's status (contract 4.9). */
 export function createStatusRoutes(deps: StatusRouteDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
   const admission = admitMerchants(deps, (context, refusal) =>
@@ -28,7 +28,9 @@ export function createStatusRoutes(deps: StatusRouteDeps): Hono<AppEnv> {
   return routes;
 }
 
-/** Everything that is refused gets one and the same body (contract 7 and 10.14): a merchant's reference, else ours. */
+/**
+ * Finds a collection by the merchant's reference, else by ours. All refusals have the same body (contract 7 and 10.14).
+ */
 async function checkStatus(context: Context<AppEnv>, deps: StatusRouteDeps): Promise<Response> {
   const reference = await readReference(context);
   if (reference === undefined) return answerRejected(context, 400, deps.clock.nowMs());
@@ -42,7 +44,7 @@ async function checkStatus(context: Context<AppEnv>, deps: StatusRouteDeps): Pro
   return found ? answerStatus(context, found.collection) : answerRejected(context, 503, deps.clock.nowMs());
 }
 
-/** The reference that is asked for, where form and security module are right. */
+/** The requested reference, if form and security module are correct. */
 async function readReference(context: Context<AppEnv>): Promise<string | undefined> {
   const request = await readRequestBody(context, checkStatusRequest);
   if (!request.ok || countryCode(request.value.transactionCountry.toUpperCase()) === undefined)

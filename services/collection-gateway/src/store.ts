@@ -15,22 +15,22 @@ import type { Db } from 'mongodb';
 import type { CollectionOrder } from './domain/initiation.ts';
 import type { CollectionState, CollectionStatus, CollectionStep } from './domain/state.ts';
 
-/** A collection: what was ordered, where it goes, and where it stands. */
+/** A collection: its order, its route and its state. */
 export interface Collection extends CollectionState {
-  /** Ours; the rail gets it as its client's reference. */
+  /** Our reference; the rail gets it as its client's reference. */
   readonly reference: string;
   readonly merchantId: string;
   readonly rail: string;
   readonly acceptedAtMs: number;
-  /** The trace of the request that it came in: everything about it belongs there. */
+  /** The trace of its request, to which everything about it belongs. */
   readonly traceparent: string;
-  /** The id of the event that moved it last: what follows without another one is caused by it. */
+  /** The id of the event that changed it last, which is the cause of whatever follows without a new event. */
   readonly causedBy: string;
-  /** What happened to it since, for operators; nothing is decided by it. */
+  /** Its timeline, for operators; nothing is decided by it. */
   readonly trail: readonly TrailStep[];
 }
 
-/** A collection as MongoDB holds it; `_id` is the merchant and its reference, so each is accepted once, for ever. */
+/** A collection as MongoDB holds it; `_id` is the merchant and its reference, so that each is accepted only once. */
 export interface CollectionDocument extends PaymentDocument {
   readonly order: Omit<CollectionOrder, 'amount' | 'flow'>;
   readonly flow: CompletionFlow;
@@ -48,14 +48,14 @@ export interface CollectionDocument extends PaymentDocument {
   readonly earlierUnclear: boolean;
   readonly attemptedAt: Date;
   readonly completionAttempts: number;
-  /** Absent while no completion is under way. */
+  /** Absent while no completion is in progress. */
   readonly completionLease?: { readonly turn: bigint; readonly until: Date };
   readonly completionClosed: boolean;
   readonly feeSchedule: FeeSchedule;
   readonly amountReceived?: bigint;
   readonly railFee: bigint;
   readonly failureReason?: string;
-  /** Absent in collections of before there were trails. */
+  /** Absent in collections from before steps were recorded. */
   readonly trail?: readonly TrailStepDocument[];
 }
 

@@ -5,23 +5,23 @@ import type { NumberLimit } from './domain/limits.ts';
 import type { Patience } from './patience.ts';
 import type { Collection } from './store.ts';
 
-/** A completion's try to have its turn with the rail. */
+/** A completion's request for its turn with the rail. */
 export interface TurnRequest {
   readonly collection: Collection;
   readonly limits: readonly NumberLimit[];
-  /** How long a turn lasts where its holder dies. */
+  /** How long a turn lasts if its holder dies. */
   readonly leaseMs: number;
   /** Until when its answer may wait, in milliseconds since the epoch. */
   readonly deadlineAtMs: number;
 }
 
-/** What came of waiting for a turn. */
+/** The result of waiting for a turn. */
 export interface Turn {
-  /** When the turn was asked for, or refused, for the last time. */
+  /** When the turn was last requested, or refused. */
   readonly requestedAtMs: number;
-  /** Whether another completion was waited for. */
+  /** Whether it had to wait for another completion. */
   readonly waited: boolean;
-  /** Nothing where it is not known to be committed, or was given back: no call may follow. */
+  /** Undefined if the try is not known to be committed, or was given back: then no call may follow. */
   readonly applied: Applied | undefined;
 }
 
@@ -30,21 +30,25 @@ interface TurnDeps {
   readonly collections: Pick<Collections, 'find' | 'recordOutcome'>;
   readonly patience: Pick<Patience, 'within' | 'deadlineMs'>;
   readonly clock: Clock;
-  /** Says that we close: from then on nobody waits, and nobody has a turn. */
+  /** Aborted when we close: then no completion waits any more or gets a turn. */
   readonly closing: AbortSignal;
 }
 
 const PAUSE_MIN_MS = 50;
 const PAUSE_MAX_MS = 400;
 
-/** What of its deadline a completion must have left to begin its turn: else its answer could not wait for the rail's. */
+/**
+ * How much of its deadline a completion must have left to begin its turn; with less, its answer could not wait for the
+ * rail's.
+ */
 const LEFT_MIN_MS = 3_000;
 
 /**
- * Commits the try and takes the collection's lease, waiting for whoever has it, over all replicas (contract 4.8).
+ * Commits the try and takes the collection's lease; waits for the present holder of the lease, over all replicas
+ * (contract 4.8).
  *
- * Where too little of the deadline is left for the rail's answer, the refusal is `collection.completion_under_way`, or
- * there is none: a turn that was committed too late for it is given back, with all that it counted.
+ * If too little of the deadline is left for the rail's answer, the refusal is `collection.completion_under_way`, or
+ * `applied` is undefined: a turn that was committed too late is given back, with everything it counted.
  */
 export async function takeTurn(deps: TurnDeps, request: TurnRequest): Promise<Turn> {
   const leftMinMs = Math.min(LEFT_MIN_MS, deps.patience.deadlineMs / 3);
@@ -61,7 +65,7 @@ export async function takeTurn(deps: TurnDeps, request: TurnRequest): Promise<Tu
   }
 }
 
-/** Commits a try with its lease; gives it back where it comes too late to be made use of. */
+/** Commits a try with its lease; gives it back if it was committed too late to be used. */
 async function commitTry(
   { intents, collections }: TurnDeps,
   { collection: { reference }, limits, leaseMs }: TurnRequest,
@@ -77,7 +81,7 @@ async function commitTry(
   return undefined;
 }
 
-/** Waits until the lease that is seen has ended, one way or another; tells false where it is too late by then. */
+/** Waits until the current lease has ended, in whatever way; false if that is too late. */
 async function leaseEnds(
   { collections, clock, closing }: TurnDeps,
   { merchantId, reference, completionLease: lease }: Collection,

@@ -10,18 +10,18 @@ interface UsageDocument {
   readonly forgetAt: Date;
 }
 
-/** What is counted by customers' numbers; no document holds a number. */
+/** The counts by customers' numbers; no document contains a number. */
 export interface UsageStore {
-  /** By the id of the limit; absent where nothing was counted yet. */
+  /** Keyed by the id of the limit; a limit without a count is left out. */
   readonly read: (
     limits: readonly NumberLimit[],
     session: ClientSession,
   ) => Promise<ReadonlyMap<string, number>>;
-  /** Saves what a transaction counted, each against the value that it read; a conflict aborts the transaction. */
+  /** Saves what a transaction counted, each against the value that was read; a conflict aborts the transaction. */
   readonly save: (changes: readonly CountChange[], session: ClientSession) => Promise<void>;
 }
 
-/** What a customer's number is counted under, whatever its spelling: a digest, since numbers are personal data. */
+/** The key under which a customer's number is counted, in any spelling: a digest, because numbers are personal data. */
 export function digestOfNumber(number: {
   readonly customerNumber: string;
   readonly country: string;
@@ -29,7 +29,7 @@ export function digestOfNumber(number: {
   return hash('sha256', canonicalNumber(number.customerNumber, number.country), 'base64url');
 }
 
-/** Opens the store; MongoDB forgets hours that are over. */
+/** Opens the store; MongoDB deletes the counts of past hours. */
 export function openUsageStore(db: Db): UsageStore {
   const collection = db.collection<UsageDocument>('usage');
   return {
@@ -41,7 +41,8 @@ export function openUsageStore(db: Db): UsageStore {
     },
     save: async (changes, session) => {
       if (changes.length === 0) return;
-      // An hour that someone else began meanwhile is a duplicate key or a write conflict: both run the work again.
+      // If somebody else inserts the same hour meanwhile, this is a duplicate key or a write conflict; both rerun the
+      // work.
       const writes = changes.map(({ limit, before, after }) => ({
         updateOne: {
           filter: { _id: limit.id, count: before },

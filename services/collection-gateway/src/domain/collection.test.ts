@@ -12,7 +12,7 @@ const otp = { kind: 'otp', otpLength: 6 } as const;
 const fresh = (flow: CollectionOrder['flow'] = otp) =>
   initiated({ order: orderOf(flow), fee: 150n, feeSchedule, railFee: 100n }, START_MS);
 
-/** The state after commands that must all be accepted. */
+/** The state after commands, all of which must be accepted. */
 function given(commands: readonly CollectionCommand[], flow?: CollectionOrder['flow']): CollectionState {
   return commands.reduce((state, command) => {
     const decision = collectionDecider.decide(command, state);

@@ -40,13 +40,14 @@ function decideInitiation(outcome: InitiationOutcome, attempt: number, state: Co
     case 'unknown':
       return accept([{ kind: 'initiationUnclear' }]);
     case 'failed':
-      // An earlier attempt that was unclear may still be executed, so this refusal is not final: the status check
-      // decides. Where that says NOT FOUND, the collection is initiated and refused again after every grace time until
-      // people settle it as stuck, which is better than to call one failed that the customer may still pay.
+      // An unclear earlier attempt may still be executed, so this refusal is not final: the status check decides. If
+      // that says NOT FOUND, the collection is initiated and refused again after every grace time until people settle
+      // it as stuck, which is better than to fail a collection that the customer may still pay.
       if (state.earlierUnclear) return accept([{ kind: 'initiationUnclear' }]);
       return accept([{ kind: 'failed', reason: toldReason(outcome.reason) }]);
     case 'notSent':
-      // A link reaches the merchant in the answer to payin or never. One that no attempt can have asked for is no unknown.
+      // A payment link can only reach the merchant in the answer to payin. If no attempt can have requested one, the
+      // outcome is not unknown.
       if (state.order.flow.kind === 'link' && !state.earlierUnclear)
         return accept([{ kind: 'failed', reason: 'OPERATOR NOT AVAILABLE' }]);
       return accept([{ kind: 'requeued', dueAtMs: outcome.retryAtMs, unclear: false }]);

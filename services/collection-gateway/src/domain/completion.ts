@@ -11,14 +11,14 @@ import type {
 export const OTP_ATTEMPTS_MAX = 3;
 export const OTP_WINDOW_MS = 5 * 60_000;
 
-/** How many completions without an OTP are passed on: nobody guesses them, but each is a call to the rail. */
+/** How many completions without an OTP are passed on: there is nothing to guess, but each is a call to the rail. */
 const COMPLETIONS_MAX = 10;
 
 /**
- * Whether a completion may be passed on, one at a time.
+ * Whether a completion may be passed on; only one at a time may.
  *
- * An unclear initiation may have reached the customer, so it may be completed (contract 10.12). That another one is under way
- * is judged before the number of tries and their time: its outcome may be that none is needed.
+ * An unclear initiation may have reached the customer, so it may be completed (design 9). A completion in progress is
+ * judged before the number of tries and their time, because its outcome may make further ones unnecessary.
  */
 export function decideCompletion(
   request: { readonly nowMs: number; readonly leaseMs: number },
@@ -38,7 +38,7 @@ export function decideCompletion(
   return accept([{ kind: 'completionRequested', leaseUntilMs: request.nowMs + request.leaseMs }]);
 }
 
-/** Why no further completion is passed on, or nothing where one may be. */
+/** Why no further completion is passed on; undefined if one may be. */
 function usedUp(state: CollectionState, nowMs: number): CollectionStateRefusal | undefined {
   if (state.order.flow.kind !== 'otp')
     return wasLast(state) || state.completionClosed ? 'collection.completions_exceeded' : undefined;
@@ -53,11 +53,11 @@ function wasLast({ order, completionAttempts }: CollectionState): boolean {
 }
 
 /**
- * What the rail's answer to a completion comes to.
+ * Records the rail's answer to a completion.
  *
- * What was certainly not sent used up no try; what was accepted, or is closed at the rail, needs no other, whoever's turn
- * it is meanwhile, and what was refused for good allows none. Any other outcome counts for its own turn alone, so that a
- * late one takes nobody else's lease away.
+ * A try that was certainly not sent does not count. After one that was accepted, or found closed at the rail, none is
+ * needed, whoever has the turn now; after a final refusal none is allowed. Any other outcome counts only for its own
+ * turn, so that a late one does not end another's lease.
  */
 export function recordCompletion(outcome: CompletionOutcome, turn: bigint, state: CollectionState): Decision {
   if (state.status !== 'PENDING') return refuse('collection.closed');
@@ -74,7 +74,9 @@ export function recordCompletion(outcome: CompletionOutcome, turn: bigint, state
   return accept([...refused, ...(outcome === 'refusedForGood' || wasLast(state) ? closed : [])]);
 }
 
-/** Tells, once, that no further completion is passed on: the rail is to be asked, and its answer ends the collection. */
+/**
+ * Records, once, that no further completion is passed on: the rail is then asked, and its answer ends the collection.
+ */
 export function closeCompletion(state: CollectionState): Decision {
   if (state.status !== 'PENDING') return refuse('collection.closed');
   if (state.completionClosed) return refuse('collection.already_there');

@@ -2,7 +2,7 @@ import { accept, feeFor, refuse, unreachable } from '@pesewa/kernel';
 import { toldReason } from './reasons.ts';
 import type { CollectionFact, CollectionState, DecidedAmount, Decision } from './state.ts';
 
-/** What a fact from the rail makes of a collection (ADR 6, invariant P13). */
+/** What a fact from the rail does to a collection (ADR 6, invariant P13). */
 export function decideFact(fact: CollectionFact, resubmitGraceMs: number, state: CollectionState): Decision {
   if (state.status !== 'PENDING') {
     const same = fact.status.toUpperCase() === state.status && !differs(fact.amount, state.amountReceived);
@@ -11,7 +11,7 @@ export function decideFact(fact: CollectionFact, resubmitGraceMs: number, state:
   const { minor: asked } = state.order.amount;
   switch (fact.status) {
     case 'completed':
-      // Another amount than was asked is for people to decide (ADR 23).
+      // People must decide about an amount other than the one asked (ADR 23).
       if (differs(fact.amount, asked)) return refuse('collection.amount_differs');
       return accept([
         { kind: 'completed', amountReceived: asked, fee: state.fee, railFee: fact.fee ?? state.railFee },
@@ -22,10 +22,10 @@ export function decideFact(fact: CollectionFact, resubmitGraceMs: number, state:
       return refuse('collection.contradiction');
     case 'notFound':
       if (state.step === 'queued') return refuse('collection.already_there');
-      // Certainly never sent, and nobody sends it any more; where an attempt was unclear, people decide.
+      // It was certainly never sent and never will be; if an attempt was unclear, people decide.
       if (state.step === 'abandoned' && !state.earlierUnclear)
         return accept([{ kind: 'failed', reason: 'EXPIRED' }]);
-      // Once the rail may have accepted it, only people can say what its "not found" means.
+      // If the rail may have accepted it, only people can decide what its "not found" means.
       if (state.step !== 'initiating' && state.step !== 'unknown') return refuse('collection.contradiction');
       if (fact.polledAtMs - state.attemptedAtMs < resubmitGraceMs) return refuse('collection.grace_not_over');
       return accept([{ kind: 'requeued', dueAtMs: fact.polledAtMs, unclear: true }]);
@@ -34,15 +34,15 @@ export function decideFact(fact: CollectionFact, resubmitGraceMs: number, state:
   }
 }
 
-/** Whether two amounts are known and not the same. */
+/** Whether two amounts are known and differ. */
 function differs(told: bigint | null, ours: bigint | null): boolean {
   return told !== null && ours !== null && told !== ours;
 }
 
 /**
- * Completes a collection with the amount that people decided the customer paid (ADR 23).
+ * Completes a collection with the amount that, by people's decision, the customer paid (design 6).
  *
- * Our fee is the one of that amount, by the terms of the day of acceptance, and never more than was received.
+ * Our fee is calculated from that amount, by the terms at acceptance, and never exceeds it.
  */
 export function decideAmount({ currency, amount, railFee }: DecidedAmount, state: CollectionState): Decision {
   if (currency !== state.order.amount.currency) return refuse('collection.currency_differs');

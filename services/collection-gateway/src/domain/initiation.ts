@@ -14,7 +14,7 @@ import {
 } from '@pesewa/contracts';
 import { type AmountRefusal, accept, type Money, parseAmount, type Result, refuse } from '@pesewa/kernel';
 
-/** What a merchant says of a collection besides its amount, normalised. */
+/** The content of a merchant's collection except its amount, normalised. */
 export interface CollectionContent {
   readonly merchantReference: string;
   /** Two letters. */
@@ -29,11 +29,11 @@ export interface CollectionContent {
   readonly successUrl: string | undefined;
   readonly errorUrl: string | undefined;
   readonly cancelUrl: string | undefined;
-  /** Where the outcome is reported; undefined means the merchant's own address. */
+  /** Where the outcome is reported; undefined for the merchant's own address. */
   readonly webhookUrl: string | undefined;
 }
 
-/** A well-formed request; its amount is judged later than its form (contract 10.2). */
+/** A well-formed request; its amount is judged after its form (contract 10.2). */
 export interface CollectionForm {
   readonly content: CollectionContent;
   /** The amount's own text in the body. */
@@ -41,7 +41,7 @@ export interface CollectionForm {
   readonly amount: Result<Money, AmountRefusal>;
 }
 
-/** A collection as a merchant ordered it, with the way its customer completes it. */
+/** A collection as a merchant ordered it, with the flow by which its customer completes it. */
 export interface CollectionOrder extends Omit<CollectionContent, 'currency'> {
   readonly amount: Money;
   readonly flow: CompletionFlow;
@@ -50,7 +50,7 @@ export interface CollectionOrder extends Omit<CollectionContent, 'currency'> {
 const AMOUNT_STEP_MINOR: Readonly<Partial<Record<Operator['country'], bigint>>> = { CI: 5n };
 const TYPED_COUNTRIES: ReadonlySet<string> = new Set(['GH', 'KE']);
 
-/** Judges the form beyond what each field alone can tell, by the rules of its country (contract 2.8 and 10.11). */
+/** Checks the form beyond single fields, by the rules of its country (contract 2.8 and 10.11). */
 export function readForm(request: PayinRequest): Result<CollectionForm, FieldProblem> {
   const country = request.transactionCountry.toUpperCase();
   if (country.length !== 2 || countryCode(country) === undefined) {
@@ -114,8 +114,8 @@ function webhookProblem({ webhookUrl }: PayinRequest): FieldProblem | undefined 
 }
 
 /**
- * The form of a completion: its OTP has the digits that the operator's flow asks for, and there is none where the flow
- * completes without (contract 4.8, 8). Flows that need no completion are told so, with or without one.
+ * Checks the OTP of a completion: it must have the number of digits of the operator's flow, and be absent in a flow
+ * that completes without one (contract 4.8, 8). Flows without completion are answered so, with or without an OTP.
  */
 export function otpProblem(request: CompletePayinRequest): FieldProblem | undefined {
   const operator = findOperator(request.operatorCode);
@@ -128,13 +128,18 @@ export function otpProblem(request: CompletePayinRequest): FieldProblem | undefi
   return problem(otpCode === undefined ? 'is required' : `must have ${flow.otpLength} digits`);
 }
 
-/** The texts whose Base64 is a right X-module: the amount as it was written, or as its shortest plain decimal (contract 10.13). */
+/**
+ * The texts whose Base64 is a correct X-module: with the amount as written, or in its shortest plain decimal form
+ * (contract 10.13).
+ */
 export function securityTexts({ content, amountText }: CollectionForm): readonly string[] {
   const rest = `${content.merchantReference}${content.customerNumber}`;
   return [...new Set([amountText, plainDecimal(amountText)])].map((amount) => `${amount}${rest}`);
 }
 
-/** The shortest plain decimal of a JSON number's text, as many JSON writers print it: `1e2` is `100`, `100.50` is `100.5`. */
+/**
+ * The shortest plain decimal form of a JSON number, as many JSON writers print it: `1e2` is `100`, `100.50` is `100.5`.
+ */
 function plainDecimal(text: string): string {
   const match = /^(-?)(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,2}))?$/.exec(text);
   if (!match) return text;
@@ -150,14 +155,17 @@ function plainDecimal(text: string): string {
   return plain === '0' ? plain : `${sign}${plain}`;
 }
 
-/** The operator that an order names, where it works in the order's country and currency (contract 10.10). */
+/** The operator that an order names, if it works in the order's country and currency (contract 10.10). */
 export function readOperator({ content }: CollectionForm): Result<Operator, 'OPERATOR NOT AVAILABLE'> {
   const operator = findOperator(content.operatorCode);
   const fits = operator?.country === content.country && operator.currency === content.currency;
   return operator && fits ? accept(operator) : refuse('OPERATOR NOT AVAILABLE');
 }
 
-/** An order whose amount can be collected: above zero, no finer than the currency, by the country's step (contract 8). */
+/**
+ * An order with a valid amount: above zero, no finer than the currency, and a multiple of the country's step (contract
+ * 8).
+ */
 export function readOrder(
   { content, amount }: CollectionForm,
   operator: Operator,
@@ -169,7 +177,7 @@ export function readOrder(
   return accept({ ...rest, amount: amount.value, flow: completionFlow(operator, content.transactionType) });
 }
 
-/** Whether a completion names the very collection that was initiated, whatever its spelling (contract 4.8). */
+/** Whether a completion has the same content as the initiated collection, in any spelling (contract 4.8). */
 export function isSameContent({ content, amount }: CollectionForm, order: CollectionOrder): boolean {
   if (!amount.ok) return false;
   const { amount: ordered, flow: _flow, ...rest } = order;

@@ -1,22 +1,22 @@
-/** How often something may be done for one customer's number within an hour, by the UTC clock. */
+/** A limit on how often something may be done for one customer's number within an hour, by the UTC clock. */
 export interface NumberLimit {
-  /** What is counted, for whom, in which hour; holds no number in clear. */
+  /** What is counted, for whom, in which hour; does not contain the number itself. */
   readonly id: string;
   readonly max: number;
   /** Until the next hour begins. */
   readonly retryAfterSeconds: number;
-  /** After this nobody asks for the hour any more. */
+  /** After this time the hour's count is not needed any more. */
   readonly forgetAtMs: number;
 }
 
-/** A limit as high as this is none, and nothing is counted for it. */
+/** A limit this high means no limit, and nothing is counted. */
 export const UNCOUNTED_FROM = 1_000_000;
 
 const HOUR_MS = 3_600_000;
 
-/** The limit that something falls under in this hour, or nothing where there is none. */
+/** The limit that applies in this hour; undefined if there is none. */
 export function numberLimit(terms: {
-  /** What is counted and for whom; never text of strangers. */
+  /** What is counted and for whom; never text from outside. */
   readonly scope: string;
   /** A digest of the customer's number. */
   readonly numberDigest: string;
@@ -34,23 +34,23 @@ export function numberLimit(terms: {
   };
 }
 
-/** How often something was counted before, and is after. */
+/** A count before and after a transaction. */
 export interface CountChange {
   readonly limit: NumberLimit;
   readonly before: number;
   readonly after: number;
 }
 
-/** Counts what happens in a transaction against what the hours held before it. */
+/** Counts what happens in a transaction, on top of the counts before it. */
 export interface CountBook {
-  /** Counts one more in each limit; where one has no room for it, counts nothing and gives the first such one. */
+  /** Adds one to each limit. If one of them is used up, it counts nothing and gives the first such limit. */
   readonly countOne: (limits: readonly NumberLimit[]) => NumberLimit | undefined;
-  /** Takes back one of each limit, for what was counted and did not happen. */
+  /** Subtracts one from each limit, for something that was counted and did not happen. */
   readonly takeBack: (limits: readonly NumberLimit[]) => void;
   readonly changes: () => readonly CountChange[];
 }
 
-/** Opens a {@link CountBook} over what the hours held, by id; an absent one held nothing. */
+/** Opens a {@link CountBook} over the counts by id; an absent one is zero. */
 export function openCountBook(countedBefore: ReadonlyMap<string, number>): CountBook {
   const changes = new Map<string, CountChange>();
   const countOf = ({ id }: NumberLimit) => changes.get(id)?.after ?? countedBefore.get(id) ?? 0;
@@ -64,7 +64,7 @@ export function openCountBook(countedBefore: ReadonlyMap<string, number>): Count
       return undefined;
     },
     takeBack: (limits) => {
-      // An hour that is forgotten by now holds nothing.
+      // The count of an hour that was deleted meanwhile is zero.
       for (const limit of limits) if (countOf(limit) > 0) set(limit, countOf(limit) - 1);
     },
     changes: () => [...changes.values()].filter(({ before, after }) => before !== after),

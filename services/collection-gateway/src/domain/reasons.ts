@@ -4,10 +4,10 @@ import type { CompletionOutcome } from './state.ts';
 const REASON_LENGTH_MAX = 140;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 
-/** A rail's refusal that speaks of the request between us and it: the merchant has nothing to do with that. */
+/** What merchants see of a rail's refusal that concerns only the request between us and the rail. */
 export const DECLINED = 'DECLINED BY OPERATOR';
 
-/** What a rail may say of a collection in words of the contract; all other words of it are about the request itself. */
+/** The contract's reasons that concern the collection; all other reasons of the contract concern our request. */
 const ofTheCollection: ReadonlySet<string> = new Set<CollectionRefusal>([
   'INVALID AMOUNT',
   'OPERATOR NOT AVAILABLE',
@@ -18,28 +18,33 @@ const ofTheCollection: ReadonlySet<string> = new Set<CollectionRefusal>([
   'COMPLETION NOT REQUIRED',
 ]);
 
-/** Whether a rail's reason, in capitals, is about the request that we sent to it. */
+/** Whether a rail's reason, in capitals, concerns the request that we sent to it. */
 export function isOfTheRequest(reason: string): boolean {
   return Object.hasOwn(collectionRefusals, reason) && !ofTheCollection.has(reason);
 }
 
 /**
- * A rail's reason as merchants are told it: one bounded line in capitals, without what hides or turns round text.
+ * A rail's reason as merchants see it: one line of bounded length in capitals, without characters that hide or reverse
+ * text.
  *
- * What the contract says of requests (`INVALID REQUEST`, `UNAUTHORIZED`…) would be read as ours, so it is one text.
+ * The contract's reasons about requests (`INVALID REQUEST`, `UNAUTHORIZED`…) would seem to be our own, so they are
+ * replaced by one text.
  */
 export function toldReason(reason: string): string {
   const line = cleanReason(reason);
   return isOfTheRequest(line) ? DECLINED : line;
 }
 
-/** A rail's reason as one bounded line in capitals; never empty. */
+/** A rail's reason as one line of bounded length in capitals; never empty. */
 export function cleanReason(reason: string): string {
   const line = reason.replaceAll(UNSEEN, ' ').replace(/ +/g, ' ').trim().slice(0, REASON_LENGTH_MAX).trim();
   return line === '' ? 'FAILED' : line.toUpperCase();
 }
 
-/** What a rail's refusal of a completion, a clean reason, comes to: another try, none any more, or an end already. */
+/**
+ * What a rail's refusal of a completion, as a clean reason, means: another try, no further one, or that the collection
+ * has ended.
+ */
 export function completionOutcome(
   reason: string,
 ): Extract<CompletionOutcome, 'refused' | 'refusedForGood' | 'closed'> {

@@ -1,7 +1,7 @@
 import type { FeeSchedule, Result } from '@pesewa/kernel';
 import type { CollectionOrder } from './initiation.ts';
 
-/** Where a collection stands, as merchants know it (contract 3.2). */
+/** The status of a collection, as merchants see it (contract 3.2). */
 export type CollectionStatus = 'PENDING' | 'COMPLETED' | 'FAILED';
 
 /** The inner steps of a PENDING collection, never shown outside (contract 10.6). */
@@ -13,19 +13,19 @@ export type CollectionStep =
   | 'awaitingCustomer'
   | 'awaitingCompletion'
   | 'completing'
-  /** It waited too long to be sent: nobody sends it any more, and the rail's status check tells its end. */
+  /** It waited too long to be sent and never will be; the rail's status check decides its end. */
   | 'abandoned'
   | 'ended';
 
-/** The right to call the rail with a completion, which one request at a time has, over all replicas. */
+/** The right to call the rail with a completion, which only one request has at a time, over all replicas. */
 export interface CompletionLease {
-  /** The version that granting it made; no two grants of a collection have the same. */
+  /** The version of the collection after it was granted, which is different for each grant. */
   readonly turn: bigint;
-  /** In milliseconds since the epoch; from then on another request may have its turn. */
+  /** In milliseconds since the epoch; from then on another request may get its turn. */
   readonly untilMs: number;
 }
 
-/** A collection's order, and the part of it that changes in its life; amounts in minor units of the order's currency. */
+/** A collection's order and its changing part; amounts in minor units of the order's currency. */
 export interface CollectionState {
   readonly order: CollectionOrder;
   readonly status: CollectionStatus;
@@ -34,30 +34,30 @@ export interface CollectionState {
   readonly version: bigint;
   /** How often the rail was asked to initiate, always with the same reference. */
   readonly attempts: number;
-  /** Whether an earlier attempt was unclear, so that it may still be executed behind the newest one. */
+  /** Whether an earlier attempt was unclear and may therefore still be executed after the newest one. */
   readonly earlierUnclear: boolean;
   /** When the newest attempt was committed, in milliseconds since the epoch. */
   readonly attemptedAtMs: number;
-  /** When a queued collection is to be initiated again; null while nothing is to be done. */
+  /** When a queued collection must be initiated again; null while there is nothing to do. */
   readonly dueAtMs: number | null;
   /** How many completions were passed on to the rail. */
   readonly completionAttempts: number;
-  /** The completion under way; null while there is none. */
+  /** The completion in progress; null if there is none. */
   readonly completionLease: CompletionLease | null;
-  /** Whether it was told that no further completion is passed on, so that the rail is asked. */
+  /** Whether it was published that no further completion is passed on, so that the rail is asked. */
   readonly completionClosed: boolean;
-  /** Our own fee: of the amount asked until another one is received. */
+  /** Our own fee: of the amount asked, until another one is received. */
   readonly fee: bigint;
-  /** What the merchant paid for a collection when this one was accepted. */
+  /** The merchant's fee schedule when this collection was accepted. */
   readonly feeSchedule: FeeSchedule;
   /** What the customer paid; null until it is known. */
   readonly amountReceived: bigint | null;
-  /** The rail's own fee: by its schedule until it tells. */
+  /** The rail's own fee: by its schedule, until the rail reports it. */
   readonly railFee: bigint;
   readonly failureReason: string | null;
 }
 
-/** What the rail made of an initiation (ADR 62). */
+/** The rail's answer to an initiation (ADR 62). */
 export type InitiationOutcome =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'failed'; readonly reason: string }
@@ -65,13 +65,12 @@ export type InitiationOutcome =
   | { readonly kind: 'notSent'; readonly retryAtMs: number };
 
 /**
- * What the rail made of a completion; an unclear answer is not recorded, the lease runs out on it.
- *
- * `refusedForGood`: it takes no further one. `closed`: it has ended the collection, its status check tells how.
+ * The rail's answer to a completion. An unclear one is not recorded, and the lease runs out. `refusedForGood`: it
+ * accepts no further completion. `closed`: it has ended the collection, and its status check shows how.
  */
 export type CompletionOutcome = 'accepted' | 'refused' | 'refusedForGood' | 'closed' | 'notSent';
 
-/** A fact from the rail (ADR 6); amount and fee in minor units, null where nobody told. */
+/** A fact from the rail (ADR 6); amount and fee in minor units, null if unknown. */
 export interface CollectionFact {
   readonly status: 'completed' | 'failed' | 'reversed' | 'notFound';
   readonly amount: bigint | null;
@@ -80,14 +79,14 @@ export interface CollectionFact {
   readonly polledAtMs: number;
 }
 
-/** What two people decided that a customer paid (ADR 23). */
+/** The amount that, by the decision of two people, a customer paid (ADR 23). */
 export interface DecidedAmount {
   readonly currency: string;
   readonly amount: bigint;
   readonly railFee: bigint;
 }
 
-/** What can be asked of a collection. */
+/** The commands of a collection. */
 export type CollectionCommand =
   | { readonly kind: 'recordInitiation'; readonly attempt: number; readonly outcome: InitiationOutcome }
   | { readonly kind: 'requestCompletion'; readonly nowMs: number; readonly leaseMs: number }
@@ -100,7 +99,7 @@ export type CollectionCommand =
 export type CollectionHappening =
   | { readonly kind: 'initiationAccepted' }
   | { readonly kind: 'initiationUnclear' }
-  /** `unclear`: an attempt was made whose end nobody knows. */
+  /** `unclear`: an attempt was made whose outcome is unknown. */
   | { readonly kind: 'requeued'; readonly dueAtMs: number; readonly unclear: boolean }
   | { readonly kind: 'completionRequested'; readonly leaseUntilMs: number }
   | { readonly kind: 'completionAccepted' }
@@ -115,7 +114,7 @@ export type CollectionHappening =
     }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** Why a command changes nothing. */
+/** Why a command is refused. */
 export type CollectionStateRefusal =
   | 'collection.already_there'
   | 'collection.stale_attempt'
@@ -133,10 +132,12 @@ export type CollectionStateRefusal =
   | 'collection.completions_exceeded'
   | 'collection.number_limit';
 
-/** What a command makes happen, or why nothing. */
+/** The happenings of a command, or why there are none. */
 export type Decision = Result<readonly CollectionHappening[], CollectionStateRefusal>;
 
-/** A new collection whose first attempt is committed with it: a crash before the call leaves it `initiating`. */
+/**
+ * A new collection, which is committed together with its first attempt: a crash before the call leaves it `initiating`.
+ */
 export function initiated(
   terms: Pick<CollectionState, 'order' | 'fee' | 'feeSchedule' | 'railFee'>,
   nowMs: number,

@@ -1,7 +1,7 @@
 import { unreachable } from '@pesewa/kernel';
 import type { CollectionHappening, CollectionState } from './state.ts';
 
-/** What operators read of a happening; `before` is the state that it changes. */
+/** The description of a happening for operators; `before` is the state before it. */
 export function wordsOf(
   happening: CollectionHappening,
   { completionAttempts }: Pick<CollectionState, 'completionAttempts'>,
