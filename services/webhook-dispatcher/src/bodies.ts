@@ -1,13 +1,13 @@
 import { jsonNumber, type TopicEvent } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 
-/** The events of payouts that merchants are told of. */
+/** The events of payouts that merchants get webhooks about. */
 export type EndedPayout = Extract<
   TopicEvent<'payouts'>,
   { readonly type: `pesewa.payouts.Payout${'Completed' | 'Failed' | 'Reversed'}` }
 >;
 
-/** The events of collections that merchants are told of. */
+/** The events of collections that merchants get webhooks about. */
 export type EndedCollection = Extract<
   TopicEvent<'collections'>,
   { readonly type: `pesewa.collections.Collection${'Completed' | 'Failed'}` }
@@ -19,7 +19,10 @@ const payoutStatuses = {
   'pesewa.payouts.PayoutReversed': 'REVERSED',
 } as const;
 
-/** The body of a payout's webhook, as it is stored, signed and sent (contract 6.1); the value is amount and fee (contract 10.7). */
+/**
+ * The body of a payout's webhook, as it is stored, signed and sent (contract 6.1); the value is amount plus fee
+ * (contract 10.7).
+ */
 export function payoutBody({ type, payload }: EndedPayout): string {
   const money = (minor: bigint) => jsonNumber(formatAmount(minor, payload.currency));
   return JSON.stringify({
@@ -35,7 +38,10 @@ export function payoutBody({ type, payload }: EndedPayout): string {
   });
 }
 
-/** The body of a collection's webhook (contract 6.2); a failed one received nothing and costs nothing (contract 10.15). */
+/**
+ * The body of a collection's webhook (contract 6.2); in a failed one, received amount and fee are zero (contract
+ * 10.15).
+ */
 export function collectionBody(event: EndedCollection): string {
   const { payload } = event;
   const completed = event.type === 'pesewa.collections.CollectionCompleted' ? event.payload : undefined;

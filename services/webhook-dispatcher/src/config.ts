@@ -51,5 +51,5 @@ export const settings = serviceSettings
   })
   .superRefine(refuseOriginsInProduction);
 
-/** The environment of this process; read nowhere else. */
+/** The environment of this process; no other file reads it. */
 export const environment = process.env;

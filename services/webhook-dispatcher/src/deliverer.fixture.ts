@@ -9,7 +9,7 @@ interface Seen {
   readonly body: string;
 }
 
-/** A merchant's endpoint that answers from a list; the last answer repeats. */
+/** A merchant's endpoint that gives the listed answers in order and then repeats the last one. */
 export async function openEndpoint() {
   const seen: Seen[] = [];
   let answers: readonly Answer[] = [];
@@ -44,12 +44,12 @@ export async function openEndpoint() {
   };
 }
 
-/** Answers with a status and headers, without a body. */
+/** Makes an answer with a status and headers, and without a body. */
 export const status = (code: number, headers: Record<string, string> = {}): Answer => {
   return (response) => void response.writeHead(code, headers).end();
 };
 
-/** Group commit as one transaction per item, and the events that were committed. */
+/** A group commit with one transaction per item, and the committed events. */
 export function createTransactions(client: Database['client']) {
   const committed: OutgoingEvent[] = [];
   const inTransaction = async <Value>(work: (transaction: Transaction) => Promise<Value>): Promise<Value> => {

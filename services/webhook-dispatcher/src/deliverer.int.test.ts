@@ -145,7 +145,7 @@ test('what has ended is deleted a time later, each attempt too, and nothing that
     keepMs,
     keepMs,
   ]);
-  // One that is owed again is kept until it has ended again.
+  // A resent delivery is kept until it has ended again.
   await store.renew('po-1-completed', clock.nowMs() + 60_000);
   expect(await store.collection.findOne({})).not.toHaveProperty('forgetAt');
 });

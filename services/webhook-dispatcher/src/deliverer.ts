@@ -9,19 +9,19 @@ import type { Lanes } from './lanes.ts';
 import type { Dispatch, Sender } from './sender.ts';
 import type { DeliveryDocument, DeliveryStore } from './store.ts';
 
-/** What committing an outcome may take beyond the deadline of the attempt. */
+/** The time for committing an outcome, in addition to the deadline of the attempt. */
 const COMMIT_TIMEOUT_MS = 10_000;
-/** A lane's line is twice its width, so nobody waits longer in it than two deadlines. */
+/** A lane's queue is twice as long as its concurrency, so that a delivery waits for two deadlines at most. */
 const LINE_ROUNDS_MAX = 2;
-/** When a delivery whose lane had no place is looked at again. */
+/** How long a delivery is put back if its lane is full. */
 const GIVE_BACK_MS = 1_000;
 
-/** What the deliverer works with. */
+/** The dependencies of the deliverer. */
 export interface DelivererDeps {
   readonly store: DeliveryStore;
   readonly deliveries: Pick<Deliveries, 'settle'>;
   readonly directory: Pick<Directory, 'find'>;
-  /** Hears of each attempt. */
+  /** Called after each attempt. */
   readonly attempted: (result: AttemptResult, durationMs: number) => void;
   readonly sender: Sender;
   readonly lanes: Lanes;
@@ -37,15 +37,15 @@ export interface DelivererDeps {
 }
 
 /**
- * Delivers due webhooks, outside any transaction. A crash between the call and its outcome sends the webhook again
- * once the lease has run out, with the same id and body: merchants deduplicate by reference (contract 6.3).
+ * Delivers due webhooks, outside any transaction. After a crash between the call and its outcome, the webhook is sent
+ * again when the lease has run out, with the same id and body: merchants deduplicate by reference (contract 6.3).
  */
 export function startDeliverer(deps: DelivererDeps): Loop {
   const workTimeoutMs = deps.deadlineMs * (1 + LINE_ROUNDS_MAX) + COMMIT_TIMEOUT_MS;
   return startClaimLoop({
     name: 'webhook deliverer',
     collection: deps.store.collection,
-    // The loop reads this anew in every round: what a full lane has no place for stays where it is.
+    // A getter, because the loop reads it in every round: deliveries of full lanes are not claimed.
     open: {
       state: 'pending',
       get lane() {
@@ -111,7 +111,7 @@ async function deliver(deps: DelivererDeps, delivery: DeliveryDocument, claim: s
   });
 }
 
-/** Sends a webhook as a part of the trace of its payment; merchants are not told of the trace (ADR 38). */
+/** Sends a webhook as part of its payment's trace; the trace is not sent to merchants (ADR 38). */
 function send(
   { sender }: Pick<DelivererDeps, 'sender'>,
   { _id, reference, traceparent, body }: DeliveryDocument,
@@ -154,7 +154,7 @@ function changeOf(step: NextStep): Pick<Settlement, 'state' | 'dueAtMs' | 'reaso
   }
 }
 
-/** A collection's own address first, then the merchant's (contract 10.15). */
+/** The collection's own address, else the merchant's (contract 10.15). */
 function addressOf(delivery: DeliveryDocument, merchant: Merchant): string | undefined {
   const { payoutsUrl, collectionsUrl } = merchant.webhooks;
   const own = delivery.kind.startsWith('payout') ? payoutsUrl : collectionsUrl;

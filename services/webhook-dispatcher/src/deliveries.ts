@@ -4,20 +4,20 @@ import type { DeliveryState } from './domain/delivery.ts';
 import type { DeliveryEvents } from './events.ts';
 import type { DeliveryChange, DeliveryStore, NewDelivery } from './store.ts';
 
-/** What came of a claimed delivery: its change, but for the state it is read in anew. */
+/** The outcome of a claimed delivery: its change without the delivery's state, which is read again. */
 export interface Settlement extends Omit<DeliveryChange, 'delivery' | 'atMs'> {
   readonly id: string;
-  /** The claim it was taken with; one that has been replaced settles nothing. */
+  /** The claim it was taken with; if it was replaced meanwhile, the outcome is dropped. */
   readonly claim: string;
 }
 
-/** What the dispatcher does with deliveries. */
+/** The dispatcher's use cases. */
 export interface Deliveries {
-  /** Gives birth to deliveries within the consumer's transaction; those that exist stay as they are. */
+  /** Creates deliveries within the consumer's transaction; existing ones are not changed. */
   readonly bear: (deliveries: readonly NewDelivery[], transaction: Transaction) => Promise<void>;
-  /** Stores what came of a claimed delivery; false where the claim has been replaced meanwhile. */
+  /** Stores the outcome of a claimed delivery; false if the claim was replaced meanwhile. */
   readonly settle: (settlement: Settlement) => Promise<boolean>;
-  /** Makes a delivery due now, whatever its state, with the same id and body; false where there is none. */
+  /** Makes a delivery due now, in whatever state, with the same id and body; false if it does not exist. */
   readonly resend: (id: string) => Promise<boolean>;
 }
 
@@ -27,7 +27,7 @@ export function createDeliveries(deps: {
   readonly events: DeliveryEvents;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly clock: Clock;
-  /** Hears of each delivery that has ended, once that is committed. */
+  /** Called for each delivery that has ended, after the commit. */
   readonly ended: (state: Exclude<DeliveryState, 'pending'>) => void;
   /** Called when deliveries have become due. */
   readonly becameDue: () => void;

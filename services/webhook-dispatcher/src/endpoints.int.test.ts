@@ -43,7 +43,7 @@ test('endpoints are those that are owed webhooks, with what they did last; the m
     delivery('po-3', {}),
     delivery('po-4', { lane: 'bank https://bank.example', roundAttempts: 1, lastError: 'tls' }),
     delivery('po-5', { lane: 'bank https://bank.example', roundAttempts: 1, lastError: 'tls' }),
-    // Resent: what its attempts came to before no longer counts.
+    // Resent: the results of its earlier attempts don't count any more.
     delivery('po-6', { lane: 'resent payouts', attempts: 12 }),
     delivery('po-7', { lane: 'gone payouts', state: 'exhausted', roundAttempts: 12 }),
     delivery('po-8', { lane: 'well payouts', state: 'delivered', roundAttempts: 1 }),

@@ -2,25 +2,25 @@ import type { Collection } from 'mongodb';
 import type { AttemptError } from './domain/delivery.ts';
 import type { DeliveryDocument } from './store.ts';
 
-/** Where a merchant's webhooks go, as far as some are owed to it. */
+/** A destination of a merchant's webhooks that has unfinished deliveries. */
 export interface Endpoint {
-  /** The merchant and where its webhooks of this sort go. */
+  /** The merchant and the destination of these webhooks. */
   readonly lane: string;
-  /** Whether an attempt of what is owed to it has failed. */
+  /** Whether an attempt of an unfinished delivery has failed. */
   readonly state: 'failing' | 'waiting';
   readonly pending: number;
   readonly failing: number;
   readonly oldestBornAt: Date;
-  /** When the next of its deliveries is due, or was. */
+  /** When its next delivery is due, which may be in the past. */
   readonly nextAt: Date;
   readonly lastStatus: number | null;
   readonly lastError: AttemptError | null;
 }
 
-/** How many deliveries are looked at: those that are due first. */
+/** How many deliveries are read: those that are due first. */
 export const BACKLOG_MAX = 50_000;
 
-/** The endpoints with deliveries that have not ended, those with the most failing ones first. */
+/** The endpoints with unfinished deliveries; those with the most failing deliveries come first. */
 export async function readEndpoints(
   deliveries: Collection<DeliveryDocument>,
   timeoutMs: number,

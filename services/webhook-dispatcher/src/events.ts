@@ -2,9 +2,9 @@ import type { Clock } from '@pesewa/kernel';
 import type { OutgoingEvent } from '@pesewa/messaging';
 import type { DeliveryChange } from './store.ts';
 
-/** What turns the ends of deliveries into events of webhooks.events. */
+/** Converts the ends of deliveries into events of webhooks.events. */
 export interface DeliveryEvents {
-  /** The event of a change, or nothing where it is ours alone. */
+  /** The published event of a change; undefined for an internal one. */
   readonly happened: (change: DeliveryChange) => OutgoingEvent | undefined;
 }
 

@@ -17,7 +17,7 @@ const collectionKinds = {
   'pesewa.collections.CollectionFailed': 'collection-failed',
 } as const;
 
-/** What the dispatcher makes of the topics it consumes: each end of a payment owes its merchant one webhook (contract 10.15). */
+/** The dispatcher's handlers: for each end of a payment the merchant is owed one webhook (contract 10.15). */
 export function createHandlers(deps: {
   readonly deliveries: Deliveries;
   readonly clock: Clock;
@@ -28,7 +28,7 @@ export function createHandlers(deps: {
       'pesewa.payouts.PayoutCompleted': 'handled',
       'pesewa.payouts.PayoutFailed': 'handled',
       'pesewa.payouts.PayoutReversed': 'handled',
-      // Merchants hear of ends alone.
+      // Merchants get webhooks about ends only.
       'pesewa.payouts.PayoutAccepted': 'ignored',
       'pesewa.payouts.PayoutSubmitted': 'ignored',
     },
@@ -51,7 +51,7 @@ export function createHandlers(deps: {
     {
       'pesewa.collections.CollectionCompleted': 'handled',
       'pesewa.collections.CollectionFailed': 'handled',
-      // Merchants hear of ends alone.
+      // Merchants get webhooks about ends only.
       'pesewa.collections.CollectionInitiated': 'ignored',
       'pesewa.collections.CollectionCompletionRequested': 'ignored',
       'pesewa.collections.CollectionCompletionClosed': 'ignored',

@@ -1,6 +1,9 @@
 import type { CollectionSchema } from '@pesewa/messaging';
 
-/** The moment is in each document, and absent while it is open: another setting counts for those that come after it. */
+/**
+ * Each document has its own time of deletion, absent while it is unfinished; a changed setting applies to later ones
+ * only.
+ */
 const FORGET = { key: { forgetAt: 1 }, expireAfterSeconds: 0 } as const;
 
 /** The collections of the webhook-dispatcher's database. */

@@ -1,8 +1,10 @@
-/** Keeps one merchant's endpoint from holding the others up: so many deliveries at once per lane, in this process. */
+/**
+ * Keeps one merchant's endpoint from delaying the others by limiting concurrent deliveries per lane, in this process.
+ */
 export interface Lanes {
-  /** Waits for a place in the lane's short line and gives the way to leave it; nothing where the line is full too. */
+  /** Waits for a place in the lane and gives the function that leaves it; undefined if the lane's queue is full too. */
   readonly enter: (lane: string) => Promise<(() => void) | undefined>;
-  /** The lanes without a free place: nothing more is to be claimed for them. */
+  /** The lanes without a free place: nothing more should be claimed for them. */
   readonly full: () => readonly string[];
 }
 
@@ -12,8 +14,8 @@ interface Lane {
 }
 
 /**
- * Builds {@link Lanes}: `concurrencyMax` deliveries at once per lane, and twice as many in its line, so that a place
- * that becomes free is taken at once.
+ * Builds {@link Lanes}: `concurrencyMax` concurrent deliveries per lane, and twice as many in its queue, so that a free
+ * place is taken at once.
  */
 export function createLanes(options: {
   readonly concurrencyMax: number;
@@ -42,7 +44,7 @@ export function createLanes(options: {
         lane.active += 1;
       } else {
         if (lane.line.length >= lineMax) return undefined;
-        // Whoever leaves hands its place over, so that the count stays.
+        // A finished delivery hands its place over, so that the count stays the same.
         const turn = Promise.withResolvers<void>();
         lane.line.push(turn.resolve);
         await turn.promise;

@@ -4,7 +4,7 @@ import type { AttemptResult, DeliveryState } from './domain/delivery.ts';
 import { BACKLOG_MAX, type Endpoint } from './endpoints.ts';
 import type { DeliveryStore } from './store.ts';
 
-/** What is counted of deliveries; no label names a merchant or an address. */
+/** The metrics of deliveries; no label names a merchant or an address. */
 export interface DeliveryMetrics {
   readonly attempted: (result: AttemptResult, durationMs: number) => void;
   readonly ended: (state: Exclude<DeliveryState, 'pending'>) => void;
@@ -18,7 +18,9 @@ function outcomeOf(result: AttemptResult): string {
   return result.kind === 'answered' ? `${Math.floor(result.status / 100)}xx` : result.error;
 }
 
-/** Registers the metrics of deliveries; gauges are as of each scrape, and none where the database does not tell. */
+/**
+ * Registers the metrics of deliveries; gauges are read at each scrape, without a value if the database does not answer.
+ */
 export function createDeliveryMetrics(
   registry: Registry,
   options: { readonly store: Pick<DeliveryStore, 'endpoints' | 'countExhausted'>; readonly clock: Clock },
@@ -58,7 +60,7 @@ function gaugeBacklog(
       exhausted.set(await counted.catch(() => Number.NaN));
     },
   });
-  // The gauges of one scrape share one look at the database.
+  // The gauges of one scrape share one read of the database.
   let looking: Promise<readonly Endpoint[] | undefined> | undefined;
   const look = () =>
     (looking ??= withDeadline(store.endpoints(READ_TIMEOUT_MS), READ_TIMEOUT_MS, clock)

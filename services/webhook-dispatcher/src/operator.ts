@@ -17,9 +17,9 @@ const query = z
   .refine(({ reference, state }) => reference !== undefined || state !== undefined);
 
 /**
- * Adds the operator API: the delivery log (`GET /deliveries?reference=&state=&after=`), the attempts of one
- * (`GET /deliveries/{id}/attempts`), `POST /deliveries/{id}/resend`, and the endpoints that are owed webhooks, those with the
- * most failing ones first (`GET /endpoints`) (ADR 60).
+ * Adds the operator API (ADR 60): the delivery log (`GET /deliveries?reference=&state=&after=`), the attempts of one
+ * delivery (`GET /deliveries/{id}/attempts`), `POST /deliveries/{id}/resend`, and the endpoints with unfinished
+ * deliveries, those with the most failing ones first (`GET /endpoints`).
  */
 export function addOperatorRoutes(
   operator: Hono,
@@ -72,7 +72,7 @@ function unknown(context: Context): Response {
   return answerJson(context, 404, { code: 'not_found', message: 'there is no such delivery' });
 }
 
-/** A delivery as operators see it: no body and no address. */
+/** A delivery as operators see it: without body and address. */
 function view(delivery: DeliveryDocument) {
   const { _id: id, merchantId, reference, merchantReference, kind, state, attempts } = delivery;
   return {

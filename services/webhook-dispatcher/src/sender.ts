@@ -4,7 +4,7 @@ import type { Clock } from '@pesewa/kernel';
 import { Agent, buildConnector, request } from 'undici';
 import type { AttemptError, AttemptResult } from './domain/delivery.ts';
 
-/** One webhook on its way. */
+/** A webhook to send. */
 export interface Dispatch {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -21,15 +21,16 @@ const HEADER_BYTES_MAX = 16_384;
 const KEEP_ALIVE_TIMEOUT_MS = 4_000;
 
 /**
- * Opens the way to merchants: no redirect followed, no proxy of the environment, one deadline over connecting, sending
- * and reading, the answer's body read to a cap, dropped, and never decompressed (contract 10.15).
+ * Opens the connections to merchants (contract 10.15): redirects and the environment's proxies are not used, one
+ * deadline covers connecting, sending and reading, and the answer's body is read up to a limit, dropped, and never
+ * decompressed.
  */
 export function openSender(options: {
   readonly allowedOrigins: readonly string[];
   readonly deadlineMs: number;
   readonly connectionsPerOriginMax: number;
   readonly clock: Clock;
-  /** How names are resolved; the system's way unless told otherwise. */
+  /** How names are resolved; by default the system's way. */
   readonly resolveName?: typeof lookup;
 }): Sender {
   const shared = {
@@ -61,7 +62,7 @@ export function openSender(options: {
   };
 }
 
-/** Checks the host again right before connecting, since name resolution is skipped for literal addresses. */
+/** Checks the host again right before connecting, because literal addresses skip name resolution. */
 function createGuardedConnector(settings: {
   readonly deadlineMs: number;
   readonly resolveName?: typeof lookup;
@@ -95,7 +96,10 @@ async function exchange(
   };
 }
 
-/** Reads what fits under the cap and the deadline, so that the connection may be used again; the status has decided. */
+/**
+ * Reads the body up to the limit and the deadline, so that the connection can be reused; the status has decided the
+ * result.
+ */
 async function discard(body: AsyncIterable<Uint8Array>): Promise<void> {
   let length = 0;
   try {
@@ -104,11 +108,11 @@ async function discard(body: AsyncIterable<Uint8Array>): Promise<void> {
       if (length > RESPONSE_BYTES_MAX) break;
     }
   } catch {
-    // A body that breaks or never ends changes nothing: it is dropped either way.
+    // A body that breaks off or never ends changes nothing, because it is dropped anyway.
   }
 }
 
-/** Reads Retry-After, seconds or a date, as milliseconds from now; nothing where it is malformed. */
+/** Reads Retry-After, seconds or a date, as milliseconds from now; null if it is malformed. */
 export function readRetryAfter(text: string | undefined, nowMs: number): number | null {
   if (text === undefined) return null;
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
@@ -131,7 +135,7 @@ const byCode: Readonly<Record<string, AttemptError>> = {
   UND_ERR_SOCKET: 'reset',
 };
 
-/** The class of a failure: messages may name addresses, so they are not kept. */
+/** The class of a failure; messages are not kept, because they may name addresses. */
 function classify(error: unknown): AttemptError {
   if (error instanceof AddressRefusedError) return 'refused';
   if (error instanceof AggregateError && error.errors.length > 0) return classify(error.errors[0]);

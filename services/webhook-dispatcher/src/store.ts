@@ -3,27 +3,29 @@ import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongo
 import type { AttemptError, DeliveryKind, DeliveryState } from './domain/delivery.ts';
 import { type Endpoint, readEndpoints } from './endpoints.ts';
 
-/** A webhook that a merchant is owed; `_id` follows from the payment and its end, so each is born once (ADR 37). */
+/**
+ * A webhook that a merchant is owed; `_id` follows from the payment and its end, so that each is created once (ADR 37).
+ */
 export interface DeliveryDocument extends Claimable {
   readonly merchantId: string;
-  /** Ours. */
+  /** Our reference of the payment. */
   readonly reference: string;
   readonly merchantReference: string;
   readonly kind: DeliveryKind;
-  /** The exact text, built once: what is signed and sent on every attempt. */
+  /** The exact text, built once, which every attempt signs and sends. */
   readonly body: string;
-  /** The address that the collection's request gave; null means the merchant's own at the time of sending. */
+  /** The address in the collection's request; null for the merchant's own at the time of sending. */
   readonly webhookUrl: string | null;
-  /** The merchant and where its webhooks of this sort go: what shares an endpoint (contract 10.15). */
+  /** The merchant and the destination of these webhooks, which share an endpoint (contract 10.15). */
   readonly lane: string;
-  /** The event behind it, and the trace that it belongs to. */
+  /** The event behind it, and its trace. */
   readonly causationId: string;
   readonly traceparent?: string;
   readonly bornAt: Date;
   readonly state: DeliveryState;
-  /** All attempts ever. */
+  /** All attempts so far. */
   readonly attempts: number;
-  /** Attempts since it was born or last resent: where it stands in the schedule. */
+  /** Attempts since it was created or last resent, by which the next pause is chosen. */
   readonly roundAttempts: number;
   readonly lastStatus?: number;
   readonly lastError?: AttemptError;
@@ -33,7 +35,7 @@ export interface DeliveryDocument extends Claimable {
   readonly forgetAt?: Date;
 }
 
-/** What a delivery is born with. */
+/** The fields of a new delivery. */
 export type NewDelivery = Pick<
   DeliveryDocument,
   | '_id'
@@ -48,7 +50,7 @@ export type NewDelivery = Pick<
   | 'traceparent'
 > & { readonly bornAtMs: number };
 
-/** One attempt of a delivery, for the record; never a body. */
+/** The record of one attempt; never has a body. */
 export interface AttemptDocument {
   /** The delivery's id and the attempt's number. */
   readonly _id: string;
@@ -66,10 +68,10 @@ export interface DeliveryChange {
   readonly state: DeliveryState;
   /** When it is due again; absent once it has ended. */
   readonly dueAtMs?: number;
-  /** When this came of it. */
+  /** When it happened. */
   readonly atMs: number;
   readonly reason?: string;
-  /** Absent where nothing was sent. */
+  /** Absent if nothing was sent. */
   readonly attempt?: {
     readonly atMs: number;
     readonly durationMs: number;
@@ -78,9 +80,9 @@ export interface DeliveryChange {
   };
 }
 
-/** Which deliveries to list, and from where on. */
+/** Which deliveries are listed, and from where on. */
 export interface DeliveryQuery {
-  /** Ours or the merchant's. */
+  /** Our reference or the merchant's. */
   readonly reference?: string;
   readonly state?: DeliveryState;
   readonly after?: string;
@@ -90,22 +92,22 @@ export interface DeliveryQuery {
 /** The deliveries of this service's database. */
 export interface DeliveryStore {
   readonly collection: Collection<DeliveryDocument>;
-  /** Inserts what isn't there yet; tells how many were new. */
+  /** Inserts the deliveries that don't exist yet; gives how many were new. */
   readonly insert: (deliveries: readonly NewDelivery[], session: ClientSession) => Promise<number>;
-  /** The deliveries that still carry the claim they were taken with. */
+  /** The deliveries that still have the claim they were taken with. */
   readonly findClaimed: (
     claims: readonly { readonly id: string; readonly claim: string }[],
     session: ClientSession,
   ) => Promise<readonly DeliveryDocument[]>;
   readonly save: (changes: readonly DeliveryChange[], session: ClientSession) => Promise<void>;
-  /** Puts a claimed delivery back without having tried. */
+  /** Puts a claimed delivery back without an attempt. */
   readonly giveBack: (id: string, claim: string, dueAtMs: number) => Promise<void>;
-  /** Makes a delivery due from the start of its schedule; false where there is none. */
+  /** Makes a delivery due from the start of its schedule; false if it does not exist. */
   readonly renew: (id: string, dueAtMs: number) => Promise<boolean>;
   readonly list: (query: DeliveryQuery) => Promise<readonly DeliveryDocument[]>;
-  /** Where deliveries that have not ended go. */
+  /** The destinations of unfinished deliveries. */
   readonly endpoints: (timeoutMs: number) => Promise<readonly Endpoint[]>;
-  /** How many deliveries were given up; 10,000 stands for more. */
+  /** How many deliveries were given up; counts to 10,000 at most. */
   readonly countExhausted: (timeoutMs: number) => Promise<number>;
   readonly listAttempts: (deliveryId: string, limit: number) => Promise<readonly AttemptDocument[]>;
 }
@@ -113,7 +115,7 @@ export interface DeliveryStore {
 const EXHAUSTED_MAX = 10_000;
 const DAY_MS = 86_400_000;
 
-/** Opens the store; what has ended, and each attempt, is deleted so many days later. */
+/** Opens the store; finished deliveries and attempts are deleted after so many days. */
 export function openDeliveryStore(db: Db, keepDays: number): DeliveryStore {
   const forgetAfter = (atMs: number) => new Date(atMs + keepDays * DAY_MS);
   const deliveries = db.collection<DeliveryDocument>('deliveries');
@@ -149,7 +151,7 @@ export function openDeliveryStore(db: Db, keepDays: number): DeliveryStore {
         { _id: id },
         {
           $set: { state: 'pending', dueAt: new Date(dueAtMs), roundAttempts: 0 },
-          // Whoever is on it right now loses the claim: what it brings home no longer counts.
+          // A worker that is delivering it now loses its claim, and its result is dropped.
           $unset: { claim: true, reason: true, forgetAt: true },
         },
       );

@@ -1,6 +1,6 @@
 import { unreachable } from '@pesewa/kernel';
 
-/** What a webhook tells of: a payment and how it ended. */
+/** The subject of a webhook: a kind of payment and how it ended. */
 export type DeliveryKind =
   | 'payout-completed'
   | 'payout-failed'
@@ -11,15 +11,15 @@ export type DeliveryKind =
 /** `exhausted`: given up, until an operator resends it. `discarded`: the merchant has no address for it. */
 export type DeliveryState = 'pending' | 'delivered' | 'exhausted' | 'discarded';
 
-/** Why an attempt brought no answer; `refused` is our own refusal of the address (contract 10.15). */
+/** Why an attempt got no answer; `refused` is our own refusal of the address (contract 10.15). */
 export type AttemptError = 'refused' | 'timeout' | 'dns' | 'connect' | 'tls' | 'reset' | 'malformed';
 
-/** What came of one attempt; `retryAfterMs` is what the endpoint asked for, counted from the answer. */
+/** The result of one attempt; `retryAfterMs` is the endpoint's Retry-After, counted from the answer. */
 export type AttemptResult =
   | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs: number | null }
   | { readonly kind: 'failed'; readonly error: AttemptError };
 
-/** What becomes of a delivery after an attempt. */
+/** What happens to a delivery after an attempt. */
 export type NextStep =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly dueAtMs: number }
@@ -35,13 +35,13 @@ const JITTER = 0.2;
 const RETRY_AFTER_MS_MAX = 86_400_000;
 const GONE = 410;
 
-/** Decides what follows an attempt; `attemptsBefore` counts those since the delivery was born or last resent. */
+/** Decides what follows an attempt; `attemptsBefore` counts those since the delivery was created or last resent. */
 export function decideNext(attempt: {
   readonly result: AttemptResult;
   readonly attemptsBefore: number;
   readonly delaysMs: readonly number[];
   readonly nowMs: number;
-  /** Chance in [0, 1): spreads retries by a fifth to either side. */
+  /** A random number in [0, 1), which spreads retries by a fifth to either side. */
   readonly chance: number;
 }): NextStep {
   const { result } = attempt;
