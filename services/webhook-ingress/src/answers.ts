@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { CallbackRefusal } from './callbacks.ts';
 import type { ReceptionOutcome } from './domain/reception.ts';
 
-/** How a request to a callback address can end; `cut`: its body never came whole. */
+/** The ways in which a request to a callback address can end; `cut`: its body did not arrive completely. */
 export type Ending =
   | ReceptionOutcome
   | Exclude<CallbackRefusal, 'rail.unknown'>
@@ -21,7 +21,7 @@ interface Answer {
 export const BODY_BYTES_MAX = 65_536;
 
 const received: Answer = { status: 200, body: { received: true } };
-// What is wrong with a signature or an address helps nobody but a forger; the operators' list has the reason.
+// Details about a wrong signature or address would only help a forger; the operators' list has the reason.
 const unauthenticated: Answer = {
   status: 401,
   body: { code: 'unauthenticated', message: 'the callback is not authenticated' },
@@ -30,7 +30,7 @@ const malformed: Answer = {
   status: 400,
   body: { code: 'malformed', message: 'the body is no callback of this rail' },
 };
-/** Our own failure is never the rail's: it is told to come again (contract 10.16). */
+/** A failure of ours is never the rail's: it is asked to send the callback again (contract 10.16). */
 const unavailable: Answer = {
   status: 503,
   body: { code: 'unavailable', message: 'not taken: send it again' },
@@ -66,10 +66,10 @@ const answers: Readonly<Record<Ending, Answer>> = {
 
 const retryAfterSeconds: Readonly<Partial<Record<Answer['status'], string>>> = { 429: '1', 503: '5' };
 
-/** What says nothing of the callback itself: a connection that broke, or our own limits. */
+/** Ends that say nothing about the callback itself: a broken connection, or our own limits. */
 const ownEndings: ReadonlySet<Ending> = new Set(['cut', 'rate_exceeded']);
 
-/** Answers a rail; refusals say no more than what the sender may know. */
+/** Answers a rail; a refusal reveals only what its sender may know. */
 export function answer(context: Context, ending: Ending): Response {
   const { status, body } = answers[ending];
   const retryAfter = retryAfterSeconds[status];
@@ -77,7 +77,7 @@ export function answer(context: Context, ending: Ending): Response {
   return answerJson(context, status, body);
 }
 
-/** An ending as metrics name it. */
+/** An ending in the labels of metrics. */
 export function resultOf(ending: Ending): { readonly result: string; readonly reason: string } {
   const { status } = answers[ending];
   const isRejected = status >= 400 && status < 500 && !ownEndings.has(ending);

@@ -26,9 +26,9 @@ interface Deps {
   readonly logger: Logger;
   readonly metrics: CallbackMetrics;
   readonly storeTimeoutMs: number;
-  /** How many proxies of ours stand before this service. */
+  /** How many of our proxies stand before this service. */
   readonly trustedProxies: number;
-  /** Their addresses, where they are known. */
+  /** Their addresses, if they are known. */
   readonly proxies?: AddressList | undefined;
 }
 
@@ -46,7 +46,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
     const { rail } = context.req.param();
     const kind = kinds.get(context.req.param('kind'));
     if (kind === undefined || !deps.callbacks.isRail(rail)) {
-      // Neither as it came: whoever posts could make as many metrics as there are names.
+      // The name in the request must not become a label: a sender could create any number of metrics.
       deps.metrics.answered({ ...unknown, kind: kind ?? unknown.kind });
       return context.notFound();
     }
@@ -64,7 +64,8 @@ export function createApp(deps: Deps): Hono<AppEnv> {
 }
 
 async function readBody(context: Context): Promise<Uint8Array | 'compressed' | 'too_large' | 'cut'> {
-  // What is signed and kept are the bytes of the callback itself; and a small body must not unfold into a large one.
+  // Signature and storage are for the raw bytes of the callback; and a small compressed body must not expand into a
+  // large one.
   const encoding = context.req.header('content-encoding') ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') return 'compressed';
   try {
@@ -79,7 +80,7 @@ function callbackRequest(
   context: Context<AppEnv>,
   { rail, kind, body }: Pick<CallbackRequest, 'rail' | 'kind' | 'body'>,
 ): CallbackRequest {
-  // A request without a connection, as in tests, has no environment at all.
+  // A request without a connection, as in tests, has no environment.
   const peerAddress = context.env?.incoming?.socket.remoteAddress;
   return {
     rail,
@@ -114,7 +115,9 @@ async function take(
   }
 }
 
-/** Gives up waiting after the bound; what is stored all the same is a repeat when it comes again. */
+/**
+ * Gives up waiting after the limit; if the callback is stored all the same, its next delivery counts as a repetition.
+ */
 async function within<Value>(
   work: Promise<Value>,
   deps: { readonly clock: Clock; readonly storeTimeoutMs: number },
@@ -123,7 +126,7 @@ async function within<Value>(
   const tooLong = deps.clock.sleep(deps.storeTimeoutMs, waiting.signal).then(() => {
     throw new Error('storing took too long');
   });
-  // Once the work has won the race, nobody looks at the clock any more.
+  // If the work has won the race, a later rejection of the timer does not matter.
   tooLong.catch(() => undefined);
   try {
     return await Promise.race([work, tooLong]);

@@ -6,7 +6,7 @@ const body = payoutBody();
 const secret = secretOf(1);
 const oneSecret = { callbackSecrets: [secret] };
 
-/** Every refusal reads the same, so that nobody learns how near a forgery was. */
+/** Every refusal reads the same, so that a forger can't learn how close an attempt was. */
 const refusals = {
   401: { code: 'unauthenticated', message: 'the callback is not authenticated' },
   403: { code: 'not_permitted', message: 'callbacks are not taken from here' },
@@ -107,7 +107,7 @@ describe('a rail with addresses', () => {
     [0, `::ffff:${listed}`, undefined, 200],
     [0, stranger, undefined, 403],
     [0, undefined, undefined, 403],
-    // Without a proxy of ours the header is the sender's own.
+    // Without a proxy of ours the header is written by the sender.
     [0, stranger, listed, 403],
     [0, listed, stranger, 200],
     [1, '10.0.0.1', listed, 200],

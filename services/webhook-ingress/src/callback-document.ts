@@ -1,10 +1,10 @@
 import type { CallbackRecord, CallbackState } from './domain/reception.ts';
 import type { RequestDocument } from './request-document.ts';
 
-/** What changes in a callback's document over time. */
+/** The changing fields of a callback's document. */
 interface RecordFields {
   readonly state: CallbackState;
-  /** The claim's fields are null while the callback could not be read. */
+  /** The claim's fields are null if the callback could not be read. */
   readonly reference: string | null;
   readonly claimedStatus: string | null;
   readonly claimedAmount: string | null;
@@ -21,19 +21,19 @@ interface RecordFields {
   readonly toldDigest: string | null;
 }
 
-/** A callback as MongoDB holds it; `_id` is what makes it the same as another, so it is stored once. */
+/** A callback as MongoDB holds it; `_id` identifies repetitions, so that each is stored once. */
 export interface CallbackDocument extends RequestDocument, RecordFields {
   readonly _id: string;
   /** Sorts by time of arrival. */
   readonly id: string;
-  /** The rail's own id of the message, null where no signature vouches for it. */
+  /** The rail's own id of the message; null unless a verified signature covers it. */
   readonly messageId: string | null;
   readonly forgetAt: Date;
   /** Set once its body and its sender are erased: it can't be read again. */
   readonly erased?: true;
 }
 
-/** What is read of a document to know its record. */
+/** The fields of a document that make up its record. */
 export const recordProjection = {
   digest: 1,
   state: 1,
@@ -53,7 +53,7 @@ export const recordProjection = {
   toldDigest: 1,
 } as const;
 
-/** The part of a document that is the record. */
+/** The record as fields of a document. */
 export function recordFields(record: CallbackRecord): RecordFields {
   const { claim, passedOnAtMs } = record;
   return {

@@ -88,7 +88,7 @@ test('a thousand duplicates at once, at two instances, have one effect', async (
   const statuses = await Promise.all(
     Array.from({ length: 1_000 }, (_, index) => (index % 2 === 0 ? one : two).post(body)),
   );
-  // A rail sends what was not taken in time again.
+  // A rail sends a callback again if it was not accepted in time.
   const taken = statuses.filter((status) => status === 200).length;
   expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
   await eventually(async () => expect(await one.post(body)).toBe(200));

@@ -21,17 +21,17 @@ import type { CallbackStore } from './store.ts';
 import { takeTurns } from './turns.ts';
 
 /**
- * Why a callback is not taken. `rate_exceeded`, `overloaded` and `not_kept` are ours: nothing is stored, and it may come
- * again.
+ * Why a callback is not accepted. `rate_exceeded`, `overloaded` and `not_kept` are due to us: nothing is stored, and
+ * the callback may be sent again.
  */
 export type CallbackRefusal = RejectionReason | 'rail.unknown' | 'rate_exceeded' | 'overloaded' | 'not_kept';
 
-/** What the ingress does: makes callbacks durable, and tells of each once. */
+/** The ingress's use cases: stores callbacks durably and publishes each once. */
 export interface Callbacks extends Orders {
   readonly isRail: (name: string) => boolean;
   /**
-   * Resolves once the callback is stored for good, a rejected one too; rejects where that is not known (the rail sends it
-   * again). `failed` is stored, and must be sent again as well.
+   * Resolves once the callback is durably stored, even as a rejected one; rejects if that is unknown, and the rail
+   * sends it again. A `failed` one is stored, and must also be sent again.
    */
   readonly receive: (request: CallbackRequest) => Promise<Result<ReceptionOutcome, CallbackRefusal>>;
 }
@@ -44,15 +44,15 @@ interface Deps {
   readonly ids: Ids;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
-  /** After how long without word a redelivery is passed on again. */
+  /** After how long without an answer a redelivery is published again. */
   readonly repassAfterMs: number;
-  /** How long a repeat waits for its turn. */
+  /** How long a repetition waits for its turn. */
   readonly storeTimeoutMs: number;
-  /** Counts a callback that no signature verifies against its rail's rate: whether it is within. */
+  /** Counts a callback without a verified signature against its rail's rate; false if the rate is exceeded. */
   readonly isWithinRate: (rail: string) => boolean;
 }
 
-/** Of each of the two lanes; a group commit refuses beyond 10,000. */
+/** For each of the two lanes; a group commit refuses more than 10,000 items. */
 const HELD_MAX = { itemsMax: 5_000, bytesMax: 32 * 1024 * 1024 } as const;
 
 /** Builds {@link Callbacks}. */
@@ -63,7 +63,7 @@ export function createCallbacks(deps: Deps): Callbacks {
       ...HELD_MAX,
       waitMsMax: deps.storeTimeoutMs,
     });
-  // Strangers can fill one lane: whoever is vouched for has the other.
+  // Strangers can fill one lane; callbacks with a valid signature or address use the other.
   const lanes = { vouched: openReception(), others: openReception() };
   const noteOverload = createQuietNote(clock, (times) =>
     logger.warn({ times }, 'callbacks were not taken: too much is waiting'),
@@ -80,7 +80,7 @@ export function createCallbacks(deps: Deps): Callbacks {
     return kept.ok ? refuse(reason) : kept;
   };
   const submit = async (callback: Callback, traceparent: string) => {
-    // Rails send it again; and the log says once that too much waits for Kafka.
+    // Rails send it again; the log line is limited to one in a while.
     if (!deps.messaging.acceptsWork()) return refuse<CallbackRefusal>('overloaded');
     const lane = isVouchedFor(callback.verdict) ? lanes.vouched : lanes.others;
     const submitted = await lane(arrival(callback, traceparent, deps.repassAfterMs));

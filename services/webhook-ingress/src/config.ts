@@ -61,5 +61,5 @@ export const settings = everySetting.superRefine((config, context) => {
     });
 });
 
-/** The environment of this process; read nowhere else. */
+/** The environment of this process; no other file reads it. */
 export const environment = process.env;

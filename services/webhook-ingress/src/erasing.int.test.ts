@@ -12,7 +12,7 @@ import { openCallbackStore } from './store.ts';
 
 const DAY_MS = 86_400_000;
 
-/** A callback that came so many days ago, as MongoDB holds it. */
+/** A callback that was received so many days ago, as MongoDB holds it. */
 function callback(daysAgo: number, state: CallbackDocument['state']): CallbackDocument {
   const nowMs = () => systemClock.nowMs() - daysAgo * DAY_MS;
   const at = new Date(nowMs());

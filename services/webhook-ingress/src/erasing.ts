@@ -5,7 +5,7 @@ import type { CallbackDocument } from './callback-document.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Erases the bodies and senders of callbacks; what they claimed and what became of them is kept as long as they are. */
+/** Erases the bodies and senders of callbacks; their claims and states are kept with their records. */
 export function startErasing(
   { clock, logger }: Pick<ServiceScope<unknown>, 'clock' | 'logger'>,
   { db, owner }: Pick<Messaging, 'db' | 'owner'>,

@@ -1,7 +1,7 @@
 import type { OutgoingEvent } from '@pesewa/messaging';
 import type { CallbackKind, Claim } from './domain/callback.ts';
 
-/** A callback as it is told of. */
+/** A callback's data for its event. */
 export interface TellableCallback {
   readonly rail: string;
   readonly kind: CallbackKind;
@@ -9,13 +9,13 @@ export interface TellableCallback {
   readonly claim: Claim;
   /** Whether the claim is a fact. */
   readonly proven: boolean;
-  /** When it was passed on, as its record has it. */
+  /** When it was passed on, according to its record. */
   readonly atMs: number;
-  /** The trace of the request that it came in; a new one where it is passed on by hand. */
+  /** The trace of its request; if it is passed on by hand, a new one. */
   readonly traceparent?: string;
 }
 
-/** Turns callbacks into events of rails.notices. */
+/** Converts callbacks into events of rails.notices. */
 export interface CallbackEvents {
   readonly received: (callback: TellableCallback) => OutgoingEvent;
 }
@@ -25,7 +25,7 @@ export const callbackEvents: CallbackEvents = {
   received: ({ rail, kind, claim, digest, proven, atMs, traceparent }) => ({
     topic: 'railNotices',
     key: claim.reference,
-    // A callback knows nothing of the payment's version.
+    // A callback does not know the payment's version.
     version: 0n,
     causationId: null,
     ...(traceparent !== undefined && { traceparent }),

@@ -2,7 +2,7 @@ import type { RailSettings } from '@pesewa/rails';
 import type { Logger } from '@pesewa/runtime';
 import { Gauge, type Registry } from 'prom-client';
 
-/** What authenticates the callbacks of a rail. */
+/** How an operator makes a rail's callbacks authenticated. */
 export const REMEDY = 'set its callbackAddresses or callbackSecrets';
 
 type Exposed = Pick<RailSettings, 'name' | 'callbackAddresses' | 'callbackSecrets'>;
@@ -10,7 +10,10 @@ type Exposed = Pick<RailSettings, 'name' | 'callbackAddresses' | 'callbackSecret
 const isOpen = ({ callbackAddresses, callbackSecrets }: Exposed): boolean =>
   callbackAddresses.length === 0 && callbackSecrets.length === 0;
 
-/** The names of rails whose callbacks production does not take: nothing authenticates them, and nothing permits that. */
+/**
+ * The names of rails whose callbacks are refused in production: they are not authenticated, and no setting permits
+ * that.
+ */
 export function refusedRails(settings: {
   readonly RAILS: readonly Exposed[];
   readonly ALLOW_INSECURE: readonly string[];
@@ -21,8 +24,8 @@ export function refusedRails(settings: {
 }
 
 /**
- * Says which rails nothing authenticates the callbacks of, neither a list of addresses nor a secret: in a gauge, and in
- * production in the log.
+ * Reports the rails whose callbacks are authenticated neither by a list of addresses nor by a secret: in a gauge, and
+ * in production also in the log.
  */
 export function noteUnauthenticatedRails(options: {
   readonly rails: readonly Exposed[];

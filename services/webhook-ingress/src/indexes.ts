@@ -8,11 +8,11 @@ export const callbackCollections: readonly CollectionSchema[] = [
       { key: { reference: 1, id: 1 } },
       { key: { id: 1 } },
       { key: { state: 1, id: 1 }, partialFilterExpression: { state: 'failed' } },
-      // The moment is in each document: another setting counts for those that come after it.
+      // Each document has its own time of deletion; a changed setting applies to later ones only.
       { key: { forgetAt: 1 }, expireAfterSeconds: 0 },
     ],
   },
   { name: ERASURES },
-  // Whoever knows the address can send garbage, so what is rejected is bounded: the oldest makes room.
+  // Anybody who knows the address can send garbage, so rejected requests are limited: the oldest are dropped.
   { name: 'rejected_callbacks', capped: { bytes: 32 * 1024 * 1024, documents: 10_000 } },
 ];

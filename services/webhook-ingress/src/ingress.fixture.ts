@@ -13,12 +13,12 @@ import { createRates } from './rates.ts';
 import type { CallbackRail } from './reading.ts';
 import type { CallbackStore } from './store.ts';
 
-/** A moment at which the tests' clock stands until it is moved. */
+/** The time of the tests' clock until a test moves it. */
 export const START_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 /** A payout of ours, by its reference's form. */
 export const REFERENCE = `po-${'0123456789abcdef'.repeat(2)}`;
 
-/** A secret that is always the same for one number. */
+/** A secret that is always the same for the same number. */
 export const secretOf = (byte: number): string =>
   createWebhookSecret({ bytes: (length) => new Uint8Array(length).fill(byte) });
 
@@ -57,7 +57,7 @@ export const signedAt = (nowMs: number, body: string, change: Signing = {}): Rec
 export const signed = (body: string, change: Signing = {}): Record<string, string> =>
   signedAt(START_MS, body, change);
 
-/** A clock that moves only when told; its sleepers wake only when told to give up. */
+/** A clock that moves only when a test moves it; its sleepers wake only when their signal aborts. */
 export function createTestClock() {
   const clock = {
     now: START_MS,
@@ -74,9 +74,9 @@ export function createTestClock() {
 export interface Faults {
   store?: Error | undefined;
   translation?: Error | undefined;
-  /** Until it resolves, callbacks that nothing verifies are not stored. */
+  /** Until it resolves, callbacks without a verified signature are not stored. */
   stall?: Promise<void>;
-  /** The body is no callback any more. */
+  /** The body is no longer a callback. */
   malformed?: boolean;
   rejections?: 'full' | undefined;
   /** Too much waits for Kafka. */
@@ -86,17 +86,17 @@ export interface Faults {
 }
 
 interface Options {
-  /** The settings of the rail `upstream`, beyond the least. */
+  /** Further settings of the rail `upstream`. */
   readonly rail?: object;
   readonly trustedProxies?: number;
-  /** Faults may be changed while the ingress runs. */
+  /** Faults, which may be changed while the ingress runs. */
   readonly faults?: Faults;
   readonly repassAfterMs?: number;
   readonly perSecondMax?: number;
   readonly proxies?: readonly string[];
 }
 
-/** The rails `upstream`, with settings beyond the least, and `other`, whose reading of callbacks a fault breaks. */
+/** The rail `upstream`, with further settings, and the rail `other`, whose reading of callbacks a fault can break. */
 export function openTestRails(options: {
   readonly rail?: object | undefined;
   readonly clock: Clock;
@@ -131,7 +131,7 @@ export function openTestRails(options: {
   };
 }
 
-/** An ingress with real rails over a store in memory; notes what was committed. */
+/** An ingress with real rails over an in-memory store; records what was committed. */
 export function openIngress(options: Options = {}) {
   const faults = options.faults ?? {};
   const clock = createTestClock();
@@ -194,12 +194,12 @@ export function openIngress(options: Options = {}) {
       { method: 'POST', body, headers: new Headers(headers) },
       peerAddress === undefined ? {} : { incoming: { socket: { remoteAddress: peerAddress } } },
     );
-  /** Takes settings that the test has changed meanwhile, as a restart would. */
+  /** Applies settings that the test has changed, as a restart would. */
   const reopenRails = () => void (rails = openRailsAgain());
   return { app, post, callbacks, clock, emitted, counted, warned, reopenRails, ...memory };
 }
 
-/** Commits each item by itself, again with care where its key was taken, as the real one does. */
+/** Commits each item by itself, and again with `careful` if its key was taken, as the real group commit does. */
 function createTestMessaging(
   taken: Error,
   emitted: OutgoingEvent[],

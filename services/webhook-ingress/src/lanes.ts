@@ -4,17 +4,17 @@ import type { CallbackRecord, Decision, Remembered } from './domain/reception.ts
 import type { CallbackEvents, TellableCallback } from './events.ts';
 import type { CallbackStore } from './store.ts';
 
-/** One item of a shared transaction: how to decide on what is remembered, and what to tell if it is passed on. */
+/** One item of a shared transaction: how to decide on the stored records, and what to publish if it is passed on. */
 export interface Work<Outcome> {
-  /** Of what came first under its id. */
+  /** The key of the first bytes under its id. */
   readonly key: string;
-  /** Of its own bytes, where others came first under its id; the same key where its bytes are its id. */
+  /** The key of its own bytes if others came first under its id; the same key if its bytes are its id. */
   readonly otherKey: string;
   readonly decide: (remembered: Remembered) => Decision<Outcome>;
   readonly tells: Omit<TellableCallback, 'claim' | 'atMs'>;
-  /** What to store where nothing is remembered; without it the work is about what is stored. */
+  /** The callback to store if there is no record yet; absent if the work is about a stored one. */
   readonly callback: Callback | undefined;
-  /** What it holds in memory. */
+  /** How many bytes it holds in memory. */
   readonly bytes: number;
 }
 
@@ -27,10 +27,10 @@ interface Deps {
 const RECENT_MAX = 20_000;
 
 /**
- * Opens a lane of shared transactions for work of one kind: a flood in one lane takes no place in another.
+ * Opens a lane of shared transactions for work of one kind, so that a flood in one lane takes no capacity from another.
  *
- * What comes for the first time is written without a look: a key that turns out to be taken makes its group look first. A
- * repeat is mostly of something recent, whose key is known here.
+ * New callbacks are written without reading first; if a key turns out to be taken, their group is rerun and reads
+ * first. Repetitions are mostly of recent callbacks, whose keys are cached here.
  */
 export function openLane<Outcome>(deps: Deps): (work: Work<Outcome>) => Promise<Outcome> {
   const recent = createRecentKeys();
@@ -46,7 +46,10 @@ export function openLane<Outcome>(deps: Deps): (work: Work<Outcome>) => Promise<
   return lane.submit;
 }
 
-/** Decides on a group in order, each item knowing those before it, and stores what came of it with the events. */
+/**
+ * Decides about a group in order, each item with the results of those before it, and stores the outcomes with the
+ * events.
+ */
 async function apply<Outcome>(
   { store, events }: Deps,
   group: readonly Work<Outcome>[],
@@ -68,7 +71,7 @@ async function apply<Outcome>(
   };
   for (const { key, otherKey, decide, tells, callback } of group) {
     const first = before.get(key);
-    // What came first may be forgotten before what came later.
+    // The record of the first bytes may be deleted before those of later ones.
     const isFirst = first ? first.digest === tells.digest : callback !== undefined || !before.has(otherKey);
     const ownKey = isFirst ? key : otherKey;
     const decision = decide({ first, own: before.get(ownKey) });
@@ -85,7 +88,7 @@ async function apply<Outcome>(
   return outcomes;
 }
 
-/** The keys that were last written, so many. */
+/** The most recently written keys, up to a number. */
 function createRecentKeys() {
   const keys = new Set<string>();
   return {

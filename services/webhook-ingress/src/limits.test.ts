@@ -43,7 +43,7 @@ describe('more at once than may be', () => {
     stall.resolve();
     const statuses = (await Promise.all(flood)).map(({ status }) => status);
     const taken = statuses.filter((status) => status === 200).length;
-    // 32 MiB of them wait at most.
+    // At most 32 MiB of them wait.
     expect([taken > 500, taken < 560, new Set(statuses)]).toEqual([true, true, new Set([200, 503])]);
     expect(ingress.warned).toHaveLength(1);
   }, 30_000);

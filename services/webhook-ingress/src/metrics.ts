@@ -3,16 +3,16 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { CallbackKind } from './domain/callback.ts';
 import type { CallbackStore } from './store.ts';
 
-/** What is counted of a callback. */
+/** The metrics of callbacks. */
 export interface CallbackMetrics {
-  /** One answered callback; `reason` is empty but for rejected ones. */
+  /** Counts an answered callback; `reason` is empty except for rejected ones. */
   readonly answered: (callback: {
     readonly rail: string;
     readonly kind: CallbackKind | 'unknown';
     readonly result: string;
     readonly reason: string;
   }) => void;
-  /** From a callback's last byte until it was durable, milliseconds. */
+  /** Records the time from a callback's last byte until it was durable, in milliseconds. */
   readonly durableAfter: (
     callback: { readonly rail: string; readonly kind: CallbackKind },
     ms: number,
@@ -44,7 +44,7 @@ export function createMetrics(registry: Registry): CallbackMetrics {
   };
 }
 
-/** Registers the gauge of callbacks that wait to be read; not a number where the database does not tell. */
+/** Registers the gauge of callbacks that wait to be read; NaN if the database does not answer. */
 export function gaugeFailed(options: {
   readonly store: Pick<CallbackStore, 'countFailed'>;
   readonly registry: Registry;

@@ -48,8 +48,9 @@ const refusals: Readonly<Record<RedriveRefusal | DismissRefusal, Refusal>> = {
 };
 
 /**
- * Adds the operator API: `GET /callbacks?reference=&state=&after=`, `GET /callbacks/rejected?rail=&reason=&after=`, both
- * without bodies and so without personal data, and `POST /callbacks/{id}/redrive` and `/dismiss` (ADR 60).
+ * Adds the operator API (ADR 60): `GET /callbacks?reference=&state=&after=`, `GET
+ * /callbacks/rejected?rail=&reason=&after=`, both without bodies and so without personal data, and `POST
+ * /callbacks/{id}/redrive` and `/dismiss`.
  */
 export function addOperatorRoutes(
   operator: Hono,

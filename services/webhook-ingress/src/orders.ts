@@ -7,7 +7,7 @@ import { openLane } from './lanes.ts';
 import { type CallbackRail, readClaim } from './reading.ts';
 import type { CallbackStore, StoredCallback } from './store.ts';
 
-/** Why a callback was not driven again; `callback.dismissed`: it turned out to be none. */
+/** Why a callback was not processed again; `callback.dismissed`: it turned out not to be one. */
 export type RedriveRefusal =
   | 'callback.unknown'
   | 'callback.unreadable'
@@ -17,11 +17,11 @@ export type RedriveRefusal =
 /** Why a callback was not dismissed. */
 export type DismissRefusal = 'callback.unknown' | 'callback.not_failed';
 
-/** What operators order. */
+/** The operators' actions. */
 export interface Orders {
-  /** Drives a stored callback again, by its id: a failed one is read anew, another one is told of again. */
+  /** Processes a stored callback again, by its id: a failed one is read again, any other is published again. */
   readonly redrive: (id: string) => Promise<Result<'passed_on', RedriveRefusal>>;
-  /** Waits no longer for a callback that failed. */
+  /** Dismisses a failed callback, which nobody waits for any more. */
   readonly dismiss: (id: string) => Promise<Result<'dismissed', DismissRefusal>>;
 }
 
@@ -48,7 +48,7 @@ export function openOrders(deps: Deps): Orders {
       const nowMs = deps.clock.nowMs();
       const outcome = await submit({
         ...about(stored),
-        // What was proven once counts for nothing where today's secrets and settings don't prove it.
+        // An earlier proof does not count if today's secrets and settings don't verify it.
         tells: { ...tellable(stored), proven: rail.judgeCallback(stored).proven },
         decide: ({ first, own }) => {
           if (own === undefined) throw new Error('a stored callback is gone');

@@ -3,8 +3,8 @@ import type { Clock } from '@pesewa/kernel';
 const EVERY_MS = 10_000;
 
 /**
- * Notes something at most every ten seconds, with how often it was so since the last time: what comes by the thousand
- * must not fill the log as well.
+ * Reports an event at most every ten seconds, with how often it occurred since: events that come by the thousand must
+ * not fill the log.
  */
 export function createQuietNote(clock: Pick<Clock, 'nowMs'>, note: (times: number) => void): () => void {
   let times = 0;

@@ -1,7 +1,7 @@
 import type { Clock } from '@pesewa/kernel';
 import { createTokenBucket, type TokenBucket } from '@pesewa/rails';
 
-/** Builds what counts callbacks of each rail against a number per second: whether one more is within. */
+/** Builds the function that counts each rail's callbacks against a number per second; false if the rate is exceeded. */
 export function createRates(options: {
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly rails: readonly { readonly name: string }[];

@@ -1,12 +1,12 @@
 import type { RailCapabilities, RailConnector } from '@pesewa/rails';
 import { type CallbackKind, type Claim, namesOurs, type RejectionReason } from './domain/callback.ts';
 
-/** What the ingress needs of a rail. */
+/** The parts of a rail that the ingress needs. */
 export type CallbackRail = Pick<RailConnector, 'judgeCallback' | 'translateCallback'> & {
   readonly capabilities: Pick<RailCapabilities, 'callbacks'>;
 };
 
-/** What the bytes of a body say; `broken` is a defect of ours, and says nothing about the callback. */
+/** The result of reading a body; `broken` is a defect of ours and says nothing about the callback. */
 export type Reading =
   | { readonly kind: 'read'; readonly claim: Claim }
   | {
@@ -17,7 +17,7 @@ export type Reading =
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Reads what a callback claims, by its rail's own reading; never throws. */
+/** Reads a callback's claim by its rail's own reader; never throws. */
 export function readClaim(
   rail: Pick<CallbackRail, 'translateCallback'>,
   kind: CallbackKind,
@@ -46,7 +46,7 @@ export function readClaim(
   }
 }
 
-/** Where something broke, for logs: an error's message may quote the body. */
+/** Where something failed, for logs; without the error's message, which may quote the body. */
 export function placeOf(error: unknown): { readonly name: string; readonly frames: readonly string[] } {
   if (!(error instanceof Error)) return { name: typeof error, frames: [] };
   const frames = (error.stack ?? '').split('\n').filter((line) => /^ {4}at /.test(line));

@@ -4,22 +4,24 @@ import type { CallbackDocument } from './callback-document.ts';
 import { evidenceOf, type JudgedRequest, type RejectionReason } from './domain/callback.ts';
 import { type RequestDocument, requestFields } from './request-document.ts';
 
-/** A request that was refused, kept for a while as evidence; `_id` sorts by time of arrival. */
+/** A refused request, kept for a while as evidence; `_id` sorts by time of arrival. */
 interface RejectedDocument extends RequestDocument {
   readonly _id: string;
   readonly reason: RejectionReason;
-  /** Of the whole body, of which a stranger's beginning alone is kept. */
+  /** The size of the whole body, although of a stranger's only the beginning is kept. */
   readonly bodyBytes: number;
 }
 
-/** A rejected request as operators see it; the addresses are what a list of addresses, or a number of proxies, is mended by. */
+/**
+ * A rejected request as operators see it. The addresses help to correct a list of addresses or the number of proxies.
+ */
 export type RejectedSummary = Omit<RejectedDocument, '_id' | 'body' | 'headers'> & {
   readonly id: string;
-  /** The header X-Forwarded-For as it came, null where it didn't. */
+  /** The header X-Forwarded-For as received; null if it was missing. */
   readonly forwardedFor: string | null;
 };
 
-/** Which rejected requests a list is of, and from where on: after the one with the id `after`. */
+/** Which rejected requests are listed, and from where on: after the one with the id `after`. */
 export interface RejectedQuery {
   readonly rail?: string | undefined;
   readonly reason?: RejectionReason | undefined;
@@ -27,13 +29,16 @@ export interface RejectedQuery {
   readonly limit: number;
 }
 
-/** What was refused: the newest, so many. */
+/** The newest refused requests, up to a number. */
 export interface Rejections {
-  /** Resolves once it is stored for good; refuses where too many are waiting to be. */
+  /** Resolves once it is durably stored; refuses if too many are waiting to be stored. */
   readonly insert: (
     request: JudgedRequest,
     reason: RejectionReason,
-    /** Where the same bytes may be stored as failed: what is no callback is waited for no longer. */
+    /**
+     * Keys under which the same bytes may be stored as failed: they turn out to be no callback, so nobody waits for
+     * them any more.
+     */
     keys: readonly string[],
   ) => Promise<Result<null, 'not_kept'>>;
   /** Newest first. */
@@ -96,8 +101,8 @@ async function dismissFailed(db: Db, rejections: readonly Rejection[]): Promise<
 }
 
 /**
- * Writes items in batches, one at a time, so that a flood of garbage takes one connection from those who bring callbacks;
- * where too many are waiting, the next is refused.
+ * Writes items in batches, one at a time, so that a flood of garbage takes only one connection from real callbacks; if
+ * too many wait, the next is refused.
  */
 function createBatches<Item>(
   write: (items: readonly Item[]) => Promise<void>,

@@ -1,12 +1,12 @@
 import { Binary } from 'mongodb';
 import type { CallbackHeader, CallbackKind, JudgedRequest, Verdict } from './domain/callback.ts';
 
-/** A request as it came and was judged. */
+/** A request as it was received and judged. */
 export interface RequestDocument {
   readonly rail: string;
   readonly kind: CallbackKind;
   readonly digest: string;
-  /** The raw body, which may hold personal data: it leaves this database nowhere. */
+  /** The raw body, which may hold personal data and never leaves this database. */
   readonly body: Binary;
   readonly headers: readonly CallbackHeader[];
   readonly peerAddress?: string;
@@ -15,7 +15,7 @@ export interface RequestDocument {
   readonly receivedAt: Date;
 }
 
-/** The part of a document that is the request. */
+/** The request as fields of a document. */
 export function requestFields(request: JudgedRequest): RequestDocument {
   const { rail, kind, digest, headers, peerAddress, clientAddress, verdict } = request;
   return {

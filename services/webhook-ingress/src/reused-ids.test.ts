@@ -76,7 +76,7 @@ describe('an id', () => {
         { state: 'passed_on', digest: digestOf(later), deliveries: 2 },
       ]);
       expect(ingress.counted.map(({ result }) => result)).toEqual(['failed', 'recovered', 'repeated']);
-      // What came first is read at last, and contradicts what was told: a hint.
+      // The first bytes are readable at last, and contradict what was published, so they are a hint.
       expect((await ingress.post(path, body, signed(body))).status).toBe(200);
       expect(ingress.emitted[1]).toMatchObject({ payload: { proven: false, digest: digestOf(body) } });
     },

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { openIngress, payoutBody, secretOf, signed } from './ingress.fixture.ts';
 
 const REQUEST_TIMEOUT_MS = 300;
-// A connection that stays open is what makes a test here fail.
+// A test here fails by a connection that stays open.
 vi.setConfig({ testTimeout: 20_000 });
 const body = payoutBody();
 const rail = { callbackAddresses: ['127.0.0.1'], callbackSecrets: [secretOf(1)] };
@@ -20,7 +20,7 @@ async function listen(options: Parameters<typeof openIngress>[0] = { rail }) {
   return { ...ingress, port: server.port, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-/** Writes to a connection, and gives all that came back once the other side has closed it. */
+/** Writes to a connection; gives all bytes that came back once the other side has closed it. */
 async function talk(port: number, text: string): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port });
   const received: Buffer[] = [];

@@ -53,7 +53,7 @@ const recordOf = (arrived: Callback): CallbackRecord => {
   return own;
 };
 
-/** Takes a callback as the service does: reads what is remembered, decides, stores. */
+/** Stores a callback as the service does: reads the records, decides, saves. */
 const take = (arrived: Callback) =>
   database.client.withSession((session) =>
     session.withTransaction(async () => {

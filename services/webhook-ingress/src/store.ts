@@ -5,19 +5,21 @@ import type { CallbackRecord, CallbackState } from './domain/reception.ts';
 import { openRejections, type Rejections } from './rejections.ts';
 import { requestFields } from './request-document.ts';
 
-/** A callback as operators see it: no body, no headers, no addresses. */
+/** A callback as operators see it: without body, headers and addresses. */
 export type CallbackSummary = Omit<
   CallbackDocument,
   '_id' | 'body' | 'headers' | 'peerAddress' | 'clientAddress' | 'claimedReason'
 >;
 
-/** A stored callback, to be driven again. */
+/** A stored callback, to be processed again. */
 export type StoredCallback = Pick<
   Callback,
   'rail' | 'kind' | 'digest' | 'body' | 'headers' | 'clientAddress' | 'receivedAtMs' | 'messageId'
 > & { readonly key: string };
 
-/** Which callbacks a list is of, a part of it: by reference, by state, or both, after the one with the id `after`. */
+/**
+ * Which callbacks are listed, and from where on: by reference, by state, or both, after the one with the id `after`.
+ */
 export interface CallbackQuery {
   readonly reference?: string | undefined;
   readonly state?: CallbackState | undefined;
@@ -27,12 +29,12 @@ export interface CallbackQuery {
 
 /** The raw callbacks of this service's database. */
 export interface CallbackStore {
-  /** What is remembered under these keys. */
+  /** The records under these keys. */
   readonly load: (
     keys: readonly string[],
     session: ClientSession,
   ) => Promise<ReadonlyMap<string, CallbackRecord>>;
-  /** Stores fresh callbacks, and all records, by their keys; a key that was taken meanwhile breaks the transaction. */
+  /** Stores new callbacks and all records by their keys; a key that was taken meanwhile fails the transaction. */
   readonly save: (
     changes: {
       readonly fresh: ReadonlyMap<string, Callback>;
@@ -40,11 +42,11 @@ export interface CallbackStore {
     },
     session: ClientSession,
   ) => Promise<void>;
-  /** Nothing once its body is erased. */
+  /** Undefined once its body is erased. */
   readonly find: (id: string) => Promise<StoredCallback | undefined>;
   /** Oldest first. */
   readonly list: (query: CallbackQuery) => Promise<readonly CallbackSummary[]>;
-  /** How many are `failed`, counted up to a bound. */
+  /** How many are `failed`, counted up to a limit. */
   readonly countFailed: () => Promise<number>;
   readonly insertRejected: Rejections['insert'];
   readonly listRejected: Rejections['list'];
@@ -53,7 +55,7 @@ export interface CallbackStore {
 /** How long callbacks are kept, in days. */
 export interface Retention {
   readonly keepDays: number;
-  /** Of those that no signature and no list of addresses vouches for. */
+  /** For callbacks without a valid signature and outside any list of addresses. */
   readonly unverifiedKeepDays: number;
 }
 

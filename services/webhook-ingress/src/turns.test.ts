@@ -3,7 +3,7 @@ import { takeTurns } from './turns.ts';
 
 const bounds = { itemsMax: 5_000, bytesMax: 1_000_000, waitMsMax: 8_000 };
 
-/** Work that ends when told, and what is under way. */
+/** Work that ends when the test says so, and a list of the work in progress. */
 function open(changed: Partial<typeof bounds> = {}) {
   const underWay: { readonly key: string; readonly name: string; readonly end: (error?: Error) => void }[] =
     [];
@@ -96,7 +96,7 @@ test('what waited too long is let go of, and never goes on', async () => {
   underWay[0]?.end();
   expect(await first).toBe('a');
   expect(names()).toEqual(['a']);
-  // Nothing of it counts any more.
+  // Nothing of it is left.
   const again = ['c', 'd'].map((name) => submit({ key: name, name }));
   for (const work of underWay) work.end();
   expect(await Promise.all(again)).toEqual(['c', 'd']);

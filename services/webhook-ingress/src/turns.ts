@@ -1,13 +1,13 @@
 import { accept, type Result, refuse } from '@pesewa/kernel';
 
-/** Work on something that one transaction at a time can change. */
+/** Work on something that only one transaction at a time can change. */
 interface Keyed {
   readonly key: string;
-  /** What it holds in memory while it waits. */
+  /** How many bytes it holds in memory while it waits. */
   readonly bytes: number;
 }
 
-/** How much may be under way at once, waiting included, and how long the work on one key waits for its turn. */
+/** How much work may be in progress or waiting, and how long work on one key waits for its turn. */
 interface Bounds {
   readonly itemsMax: number;
   readonly bytesMax: number;
@@ -16,17 +16,18 @@ interface Bounds {
 
 interface Turn {
   underWay: number;
-  /** Told `false` where their time has passed. */
+  /** Called with `false` when their time has passed. */
   readonly waiting: Set<(mayGoOn: boolean) => void>;
 }
 
 const TOGETHER_MAX = 100;
 
 /**
- * Lets work on one key wait while other work on it is under way, then go on together: repeats that come by the hundred would
- * else be spread over transactions that all want the same document, and only delay each other.
+ * Lets work on one key wait while other work on it is in progress, and then run together. Otherwise hundreds of
+ * repetitions would be spread over transactions that all want the same document and delay one another.
  *
- * Work beyond the bounds is refused at once, and work that waited too long is let go of: whoever sent it has given up.
+ * Work beyond the limits is refused at once, and work that has waited too long is dropped, because its sender has given
+ * up.
  */
 export function takeTurns<Work extends Keyed, Outcome>(
   submit: (work: Work) => Promise<Outcome>,
@@ -70,7 +71,7 @@ export function takeTurns<Work extends Keyed, Outcome>(
   };
 }
 
-/** Whether its turn came in time. */
+/** Waits for the turn; false if it did not come in time. */
 function waitIn(turn: Turn, waitMsMax: number): Promise<boolean> {
   return new Promise((resolve) => {
     const goOn = (mayGoOn: boolean) => {

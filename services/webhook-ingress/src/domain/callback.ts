@@ -1,37 +1,37 @@
 import { isId } from '@pesewa/kernel';
 
-/** What a callback is about. */
+/** The kind of payment that a callback is about. */
 export type CallbackKind = 'payout' | 'collection';
 
-/** What a callback claims; nothing of it is believed before the rail itself says so, or proof does (ADR 6). */
+/** A callback's claim; nothing of it is trusted until the rail itself confirms it or a proof does (ADR 6). */
 export interface Claim {
   /** Our transaction reference, which the rail knows as its client's. */
   readonly reference: string;
   readonly status: string;
-  /** Decimal text, as the callback wrote it. */
+  /** Decimal text, as the callback has it. */
   readonly amount: string | null;
-  /** ISO 4217, of collections alone. */
+  /** ISO 4217; only for collections. */
   readonly currency: string | null;
   readonly fee: string | null;
-  /** One bounded line without long numbers and e-mail addresses. */
+  /** One line of bounded length without long numbers and e-mail addresses. */
   readonly reason: string | null;
 }
 
-/** What the rail's own settings say of a callback's address and signature. */
+/** The judgement of a callback's address and signature by the rail's own settings. */
 export interface Verdict {
   readonly address: 'allowed' | 'unlisted' | 'any';
   readonly signature: 'verified' | 'wrong' | 'expired' | 'missing' | 'not_required';
-  /** Whether what it claims is a fact. */
+  /** Whether its claim is a fact. */
   readonly proven: boolean;
 }
 
-/** A header as it came, its name in lower case. */
+/** A header as received, its name in lower case. */
 export interface CallbackHeader {
   readonly name: string;
   readonly value: string;
 }
 
-/** A request to our callback address, before anyone has judged it. */
+/** A request to our callback address, not judged yet. */
 export interface CallbackRequest {
   readonly rail: string;
   readonly kind: CallbackKind;
@@ -39,14 +39,14 @@ export interface CallbackRequest {
   readonly headers: readonly CallbackHeader[];
   /** The address at the other end of the connection. */
   readonly peerAddress: string | undefined;
-  /** Who sent it behind our own proxies, where that can be told. */
+  /** The sender behind our own proxies, if it can be determined. */
   readonly clientAddress: string | undefined;
   readonly receivedAtMs: number;
   /** SHA-256 of the body, hex. */
   readonly digest: string;
 }
 
-/** A request that was judged; its headers are without credentials. */
+/** A request that was judged; its headers no longer contain credentials. */
 export interface JudgedRequest extends CallbackRequest {
   readonly id: string;
   readonly verdict: Verdict;
@@ -54,13 +54,13 @@ export interface JudgedRequest extends CallbackRequest {
 
 /** A callback that its rail may have sent. */
 export interface Callback extends JudgedRequest {
-  /** The rail's own id of the message, null where no signature vouches for it. */
+  /** The rail's own id of the message; null unless a verified signature covers it. */
   readonly messageId: string | null;
-  /** Null where our own reading of it broke. */
+  /** Null if our own reading of it failed. */
   readonly claim: Claim | null;
 }
 
-/** Why requests are kept as rejected. */
+/** The reasons for which requests are stored as rejected. */
 export const rejectionReasons = [
   'address.unlisted',
   'signature.wrong',
@@ -84,13 +84,13 @@ const STRANGER_HEADERS_MAX = 16;
 const STRANGER_HEADER_VALUE_LENGTH_MAX = 256;
 
 /**
- * The headers that are kept: everything but credentials, so many and so long at most; a signature stays, for it proves
- * and gives no access.
+ * The stored headers: all but credentials, up to a number and a length. A signature is kept, because it proves the
+ * callback and gives no access.
  */
 export function keptHeaders(headers: readonly CallbackHeader[]): readonly CallbackHeader[] {
   const kept = headers.filter(({ name }) => !CREDENTIALS.test(name.toLowerCase()));
   const isSignature = ({ name }: CallbackHeader) => SIGNATURE.test(name.toLowerCase());
-  // What proves it comes first, so that no flood of other headers takes its place.
+  // The headers of a signature come first, so that a flood of other headers can't displace them.
   return [...kept.filter(isSignature), ...kept.filter((header) => !isSignature(header))]
     .slice(0, HEADERS_MAX)
     .map(({ name, value }) => ({
@@ -100,8 +100,9 @@ export function keptHeaders(headers: readonly CallbackHeader[]): readonly Callba
 }
 
 /**
- * What makes a callback the same as an earlier one, within rail and kind: its id where a signature vouches for it (`key`),
- * and there every byte of the body where others came first under that id (`otherKey`); else the bytes alone, for both.
+ * The keys by which a callback is recognised as a repetition, within rail and kind. `key` is its id if a verified
+ * signature covers one; `otherKey` also includes the digest of the body, for other bytes that come later under that id.
+ * Without such an id both are the digest of the body.
  */
 export function callbackKeys(callback: Pick<Callback, 'rail' | 'kind' | 'digest' | 'messageId'>): {
   readonly key: string;
@@ -109,25 +110,27 @@ export function callbackKeys(callback: Pick<Callback, 'rail' | 'kind' | 'digest'
 } {
   const { rail, kind, digest, messageId } = callback;
   const within = `${rail}/${kind}`;
-  // A digest has no colon, so that no id can pass for one.
+  // A digest has no colon, so that no id can be mistaken for one.
   if (messageId === null) return { key: `${within}/${digest}`, otherKey: `${within}/${digest}` };
   return { key: `${within}/id:${messageId}`, otherKey: `${within}/other:${digest}:${messageId}` };
 }
 
-/** Whether anything vouches for a callback: strangers can bring others by the thousand. */
+/**
+ * Whether a valid signature or a listed address stands behind a callback; strangers can send others by the thousand.
+ */
 export function isVouchedFor({ address, signature }: Verdict): boolean {
   return address === 'allowed' || signature === 'verified';
 }
 
 /**
- * What is kept of a refused request: of a stranger's only the beginning, so that strangers can't flush what others
- * are judged by.
+ * The stored part of a refused request. Of a stranger's body only the beginning is kept, so that strangers can't push
+ * out the evidence about others.
  */
 export function evidenceOf(request: JudgedRequest, reason: RejectionReason): JudgedRequest {
   if (!/^(?:address|signature)\./.test(reason)) return request;
   return {
     ...request,
-    // Copied, for a part would hold on to the whole.
+    // A copy, because a view would keep the whole buffer in memory.
     body: request.body.slice(0, STRANGER_BODY_BYTES_MAX),
     headers: request.headers
       .slice(0, STRANGER_HEADERS_MAX)
@@ -135,7 +138,7 @@ export function evidenceOf(request: JudgedRequest, reason: RejectionReason): Jud
   };
 }
 
-/** Why a callback that its rail's settings don't let pass is rejected; nothing where they do. */
+/** Why a callback is rejected by its rail's settings; undefined if it is not. */
 export function refusalOf(
   verdict: Verdict,
 ): Extract<RejectionReason, `address.${string}` | `signature.${string}`> | undefined {
@@ -145,8 +148,8 @@ export function refusalOf(
 }
 
 /**
- * Whether a claim names a payment of ours by its form: a reference is a topic's key, and a foreign text there may be
- * somebody's phone number.
+ * Whether a claim's reference has the form of ours. A reference becomes the key on a topic, and foreign text there
+ * could be somebody's phone number.
  */
 export function namesOurs(kind: CallbackKind, claim: Claim): boolean {
   return isId(kind === 'payout' ? 'po' : 'co', claim.reference);

@@ -4,66 +4,66 @@ import type { Callback, Claim } from './callback.ts';
 export const callbackStates = ['passed_on', 'failed', 'dismissed'] as const;
 
 /**
- * `passed_on`: its event is out. `failed`: it is stored, and our own reading of it broke. `dismissed`: it failed, and is no
- * longer waited for.
+ * `passed_on`: its event is published. `failed`: it is stored, but our own reading of it failed. `dismissed`: it
+ * failed, and nobody waits for it any more.
  */
 export type CallbackState = (typeof callbackStates)[number];
 
-/** What is remembered of a callback beside its bytes. */
+/** The stored state of a callback, in addition to its bytes. */
 export interface CallbackRecord {
   readonly digest: string;
   readonly state: CallbackState;
   readonly claim: Claim | null;
-  /** Our own words for what broke, or why it was dismissed; null once it is passed on. */
+  /** Our own description of the failure, or of the dismissal; null once it is passed on. */
   readonly failure: string | null;
   readonly passedOnAtMs: number | null;
   readonly timesPassedOn: number;
-  /** How often these bytes came. */
+  /** How often these bytes were received. */
   readonly deliveries: number;
   readonly lastReceivedAtMs: number;
-  /** How often its id came with bytes not seen under it before, and the digests of the first few of those. */
+  /** How often new bytes were received under its id, and the digests of the first few of them. */
   readonly conflicts: number;
   readonly otherDigests: readonly string[];
-  /** Of all bytes under its id, those that were passed on first: they alone may be told as proven. */
+  /** The digest of the bytes under its id that were passed on first: only they may be published as proven. */
   readonly toldDigest: string | null;
 }
 
 /**
- * What is remembered under one id: of the bytes that came first, and of the very ones in question. Where nothing vouches
- * for an id the bytes are the id, so that both are one.
+ * The records under one id: that of the first bytes, and that of the bytes in question. If the bytes themselves are the
+ * id, both are the same.
  */
 export interface Remembered {
   readonly first: CallbackRecord | undefined;
   readonly own: CallbackRecord | undefined;
 }
 
-/** What became of a callback that came in. */
+/** The outcome of a received callback. */
 export type ReceptionOutcome = 'stored' | 'repeated' | 'repassed' | 'recovered' | 'failed' | 'id_reused';
 
-/** A claim to tell of now, and whether the proof that came with it counts: of bytes that contradict others it does not. */
+/** A claim to publish now, and whether its proof counts; for bytes that contradict earlier ones it does not. */
 export interface Telling {
   readonly claim: Claim;
   readonly mayBeProven: boolean;
   readonly atMs: number;
 }
 
-/** A decision: the outcome, what to remember, and what to tell, if anything. */
+/** A decision: the outcome, the records to store, and the claim to publish, if any. */
 export interface Decision<Outcome> extends Remembered {
   readonly outcome: Outcome;
   readonly passesOn: Telling | null;
 }
 
-/** How many different bytes are kept under one id, the first ones included. */
+/** How many different bodies are kept under one id, including the first. */
 const CONTENTS_MAX = 8;
 const BROKEN = 'our reading of the body broke';
 const SUPERSEDED = 'other bytes under its id were read';
 
 /**
- * Decides on a callback that came in: passed on once, and again where a redelivery finds it failed or dismissed, or finds it
- * quiet for `repassAfterMs`, since whoever was told the first time may have lost it.
+ * Decides about a received callback. It is passed on once; and again if a redelivery finds it failed, dismissed, or
+ * without an answer for `repassAfterMs`, because the first event may have been lost.
  *
- * Other bytes under an id that was told of are told too, as a hint: they make the rail be asked. Where the first bytes
- * could not be read, they take their place.
+ * Other bytes under an id that was passed on are published too, as a hint, so that the rail is asked. If the first
+ * bytes could not be read, the others take their place.
  */
 export function receive(
   remembered: Remembered,
@@ -79,24 +79,26 @@ export function receive(
   const nowMs = callback.receivedAtMs;
   const own = { ...remembered.own, deliveries: remembered.own.deliveries + 1, lastReceivedAtMs: nowMs };
   const counted = withOwn(first, own);
-  // Nobody waits for it any more, so the rail need not send it again either.
+  // Nobody waits for it any more, so the rail need not send it again.
   if (own.state === 'dismissed' && callback.claim === null)
     return { outcome: 'repeated', ...counted, passesOn: null };
   if (own.state !== 'passed_on') return settle('recovered', counted, callback.claim, nowMs);
   const isQuiet = nowMs - (own.passedOnAtMs ?? 0) >= repassAfterMs;
-  // The same bytes claim the same, even where we could not read them this time.
+  // The same bytes have the same claim, even if we could not read them this time.
   return isQuiet && own.claim !== null
     ? settle('repassed', counted, own.claim, nowMs)
     : { outcome: 'repeated', ...counted, passesOn: null };
 }
 
-/** What an operator's order to drive a callback again finds: what its stored bytes claim now, or why they claim nothing. */
+/** The result of reading a stored callback again for an operator: its claim, or why it has none. */
 export type Reread =
   | { readonly kind: 'read'; readonly claim: Claim }
   | { readonly kind: 'rejected'; readonly reason: string }
   | { readonly kind: 'broken' };
 
-/** Decides on an operator's order to drive a callback again; one that turns out to be none is dismissed. */
+/**
+ * Decides about an operator's request to process a callback again; one that turns out to be no callback is dismissed.
+ */
 export function redrive(
   { first, own }: { readonly first: CallbackRecord | undefined; readonly own: CallbackRecord },
   read: Reread,
@@ -109,13 +111,13 @@ export function redrive(
   return settle('passed_on', both, claim, nowMs);
 }
 
-/** Decides on an operator's order to wait no longer for a callback that failed; nothing where it did not fail. */
+/** Decides about an operator's request to dismiss a failed callback; undefined if it has not failed. */
 export function dismiss(record: CallbackRecord): CallbackRecord | undefined {
   if (record.state === 'passed_on') return undefined;
   return record.state === 'dismissed' ? record : dismissed(record, 'an operator dismissed it');
 }
 
-/** Other bytes under a known id. */
+/** Handles other bytes under a known id. */
 function otherBytes(first: CallbackRecord, callback: Callback): Decision<ReceptionOutcome> {
   const { claim, digest, receivedAtMs } = callback;
   const conflicts = first.conflicts + 1;
@@ -143,7 +145,7 @@ function newRecord({ digest, receivedAtMs }: Callback): CallbackRecord {
   };
 }
 
-/** Passes a claim on, with the weight that its bytes have under their id; nothing read is failed. */
+/** Passes a claim on, with the weight that its bytes have under their id; without a claim the callback has failed. */
 function settle<Outcome>(
   outcome: Outcome,
   { first, own }: { readonly first: CallbackRecord; readonly own: CallbackRecord },
@@ -173,7 +175,7 @@ function dismissed(record: CallbackRecord, failure: string): CallbackRecord {
   return { ...record, state: 'dismissed', failure };
 }
 
-/** Both records, one where they are of the same bytes. */
+/** Both records, which are one if they have the same bytes. */
 function withOwn(first: CallbackRecord, own: CallbackRecord): { first: CallbackRecord; own: CallbackRecord } {
   return { first: first.digest === own.digest ? own : first, own };
 }
