@@ -7,7 +7,7 @@ import { createMerchantRoutes } from './merchant-routes.ts';
 import { createPayoutRoutes, type PayoutRoutesDeps } from './payout-routes.ts';
 import { createFaultGate, type Wire } from './wire.ts';
 
-/** What the public app works with; the two APIs are called back at different addresses. */
+/** The dependencies of the public app; each of the two APIs has its own callback address. */
 export type AppDeps = Omit<PayoutRoutesDeps & CollectionRoutesDeps & ControlRoutesDeps, 'callbackUrl'> & {
   readonly logger: Logger;
   readonly callbackUrls: { readonly payouts: string; readonly collections: string };

@@ -10,23 +10,23 @@ import {
 import type { JournalEffect } from './journal.ts';
 import type { Wallets } from './wallets.ts';
 
-/** A payment that was taken on. */
+/** A payment that was accepted. */
 export type KnownPayment = Exclude<Payment, { status: 'ABSENT' }>;
 
-/** The payments in memory, by reference; folded from events, and rebuilt from the journal's. */
+/** The payments in memory, by reference; built from events, and rebuilt from those in the journal. */
 export interface Book {
   readonly get: (kind: PaymentKind, reference: string) => Payment;
-  /** By the client's reference, else by the simulator's own. */
+  /** Finds a payment by the client's reference, else by the simulator's own. */
   readonly find: (kind: PaymentKind, reference: string) => KnownPayment | undefined;
-  /** Whether a batch of payouts came under this reference. */
+  /** Whether a batch of payouts has this reference. */
   readonly isBatch: (reference: string) => boolean;
   readonly apply: (kind: PaymentKind, reference: string, event: PaymentEvent) => void;
-  /** Takes an effect of the journal back in. */
+  /** Applies an effect from the journal. */
   readonly restore: (effect: JournalEffect) => void;
   readonly all: () => Iterable<readonly [PaymentKind, string, Payment]>;
 }
 
-/** Builds an empty book whose events move the wallets. */
+/** Builds an empty book whose events change the wallets. */
 export function createBook(wallets: Wallets): Book {
   const byReference = { payout: new Map<string, Payment>(), collection: new Map<string, Payment>() };
   const byOwnReference = new Map<string, string>();

@@ -3,7 +3,7 @@ import { answerJson } from '@pesewa/runtime';
 import type { Context } from 'hono';
 import type { KnownPayment } from './book.ts';
 
-/** The answer to an accepted payin, as the operator's flow goes on (contract 2.9 and 10.11). */
+/** The answer to an accepted payin, by the operator's flow (contract 2.9 and 10.11). */
 export function pendingAnswer({ terms }: KnownPayment, publicUrl: string) {
   const { flow, ownReference } = terms;
   const answer = answerBody('09', 'PENDING', ownReference);
@@ -21,7 +21,7 @@ export function pendingAnswer({ terms }: KnownPayment, publicUrl: string) {
   };
 }
 
-/** A refusal in the shape of contract 2.9, with the HTTP status that its reason goes with (contract 10.10). */
+/** A refusal in the shape of contract 2.9, with the HTTP status of its reason (contract 10.10). */
 export function refusal(
   context: Context,
   reason: CollectionRefusal,
@@ -36,7 +36,7 @@ export function refusal(
   });
 }
 
-/** The body of every answer of the collection API but a status check's; nothing further is asked. */
+/** The body of every answer of the collection API except a status check's; it asks for nothing else. */
 export function answerBody(
   responseCode: '09' | '06',
   responseMessage: 'PENDING' | 'FAILED',

@@ -18,13 +18,13 @@ const flows = Object.keys(operators) as readonly Flow[];
 const otps: Readonly<Partial<Record<Flow, string>>> = { otp4: '1234', otp6: '123456' };
 const completed: readonly Flow[] = ['stkThenComplete', 'otp4', 'otp6'];
 
-/** A simulator behind a port of its own, whose cut connections a client can see. */
+/** A simulator on a port of its own, so that a client notices cut connections. */
 async function serve(settings: Readonly<Record<string, string>> = {}) {
   await using opened = new AsyncDisposableStack();
   const simulator = opened.use(await startSimulator({ ANSWER_HOLD_MS: '50', ...settings }));
   const listening = { app: simulator.app(), host: '127.0.0.1', port: 0, lingerMs: 0 };
   const { port } = opened.use(await serveHttp(listening));
-  /** What a call gets: its HTTP status and reason, `reset`, or `malformed`. */
+  /** The result of a call: its HTTP status and reason, `reset`, or `malformed`. */
   const call = async (operation: string, init: ReturnType<typeof payinRequest>): Promise<string> => {
     try {
       const answer = await request(`http://127.0.0.1:${port}/collection/v1/${operation}`, {
@@ -64,7 +64,7 @@ async function serve(settings: Readonly<Record<string, string>> = {}) {
 
 type Served = Awaited<ReturnType<typeof serve>>;
 
-/** What callbacks of a reference claimed: status and amount, in order. */
+/** The claims of the callbacks about a reference: status and amount, in order. */
 function claims({ simulator }: Served, reference: string): readonly string[] {
   return simulator.callbacks
     .map((body) => collectionWebhook.parse(parseJson(body)))
@@ -72,7 +72,7 @@ function claims({ simulator }: Served, reference: string): readonly string[] {
     .map((callback) => `${callback.status} ${callback.amount_received}`);
 }
 
-/** The customer's and the merchant's part after payin; gives what each call got. */
+/** Plays the customer's and the merchant's steps after payin; gives the result of each call. */
 async function play(served: Served, flow: Flow, digits: string): Promise<readonly string[]> {
   const otpCode = otps[flow];
   const payin = payinRequest('c1', operators[flow], {}, digits);
@@ -88,10 +88,10 @@ async function play(served: Served, flow: Flow, digits: string): Promise<readonl
 
 const pending = '200 PENDING';
 
-/** What differs from a collection that succeeds with one callback. */
+/** How it differs from a collection that succeeds with one callback. */
 const stories: readonly {
   readonly digits: string;
-  /** The answers to payin, and the one to the completion where there is one. */
+  /** The answers to payin, and to the completion if there is one. */
   readonly payin?: readonly string[];
   readonly completion?: string;
   readonly end?: string;
@@ -126,7 +126,7 @@ describe.each(flows)('a collection by %s behaves as its magic digits say (contra
     await eventually(async () => ((await served.check('c1')) === end ? true : undefined));
     const expected = story.claims ?? ['COMPLETED 100'];
     await eventually(() => (claims(served, 'c1').length >= expected.length ? true : undefined));
-    // An ordinary collection's callback comes after any further one of the first would have.
+    // The callback of an ordinary collection comes after any further callback of the first one would have.
     await served.call('payin', payinRequest('c2', operators.stk));
     await eventually(() => (claims(served, 'c2').length > 0 ? true : undefined));
     expect(claims(served, 'c1')).toEqual(expected);

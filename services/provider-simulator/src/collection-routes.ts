@@ -32,7 +32,7 @@ import type { Done, Payments } from './payments.ts';
 import type { Scenarios } from './scenarios.ts';
 import { type AnswerAs, isBase64Of, resetConnection, type Wire } from './wire.ts';
 
-/** What the collection API of the simulated upstream works with. */
+/** The dependencies of the simulated upstream's collection API. */
 export interface CollectionRoutesDeps {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -41,7 +41,7 @@ export interface CollectionRoutesDeps {
   readonly journal: Journal;
   readonly answerAs: AnswerAs;
   readonly clientPublicKey: string;
-  /** Where callbacks go that name no webhookUrl of their own. */
+  /** Where callbacks go without a webhookUrl of their own. */
   readonly callbackUrl: string;
   /** The simulator's own address, for payment links. */
   readonly publicUrl: string;
@@ -62,7 +62,7 @@ const refusalNames = {
   'otp.exceeded': 'OTP ATTEMPTS EXCEEDED',
 } as const satisfies Record<PaymentRefusal, CollectionRefusal>;
 
-/** The collection API that the simulated upstream serves (contract 4.7 to 4.9). */
+/** The simulated upstream's collection API (contract 4.7 to 4.9). */
 export function createCollectionRoutes(deps: CollectionRoutesDeps): Hono<Wire> {
   const app = new Hono<Wire>();
   app.post('/payin', (context) => initiate(context, deps));
@@ -109,7 +109,7 @@ async function answerPayin(
   const { digits, reference, ownReference } = payment.terms;
   const { answer } = scriptOf(digits);
   const awaitsCustomer = payment.status === 'PENDING' && payment.awaitsCompletion;
-  // No callback can precede an answer that the customer's part depends on: it precedes the completion's.
+  // No callback can come before an answer that the customer's part depends on; it then comes before the completion's.
   return deps.answerAs(context, answer === 'afterCallback' && awaitsCustomer ? 'normal' : answer, {
     normal: () => answerJson(context, 200, pendingAnswer(payment, deps.publicUrl)),
     serverError: () => refusal(context, 'INTERNAL ERROR', ownReference),
@@ -152,7 +152,7 @@ async function complete(context: Context<Wire>, deps: CollectionRoutesDeps): Pro
   });
 }
 
-/** Why a completion came to nothing that did change the payment: its OTP was wrong, the last one, or late. */
+/** Why a completion that changed the payment was refused: its OTP was wrong, the last one, or late. */
 function refusedOtp(events: Done['events']): CollectionRefusal | undefined {
   for (const event of events) {
     if (event.type === 'executed' && event.reason === reasons.otpExceeded) return 'OTP ATTEMPTS EXCEEDED';

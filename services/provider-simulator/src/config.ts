@@ -76,5 +76,5 @@ export const configSchema = serviceSettings
 /** The simulator's settings, read. */
 export type Config = z.output<typeof configSchema>;
 
-/** The process's environment, read nowhere else. */
+/** The environment of this process; no other file reads it. */
 export const environment: Readonly<Record<string, string | undefined>> = process.env;

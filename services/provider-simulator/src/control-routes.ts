@@ -10,7 +10,7 @@ import type { Scenarios } from './scenarios.ts';
 import type { Wallets } from './wallets.ts';
 import type { Wire } from './wire.ts';
 
-/** What the control API looks into and steers. */
+/** The dependencies of the control API. */
 export interface ControlRoutesDeps {
   readonly clock: Clock;
   readonly journal: Journal;
@@ -37,7 +37,7 @@ const walletChange = z.strictObject({
   wallets: z.array(z.strictObject({ currency: z.string(), balance: z.string() })).max(200),
 });
 
-/** The control API, as the README of this service has it. */
+/** The control API of the README of this service. */
 export function createControlRoutes(deps: ControlRoutesDeps): Hono<Wire> {
   const app = new Hono<Wire>();
   app.get('/journal', async (context) =>
@@ -76,7 +76,7 @@ async function putWallets(context: Context, deps: ControlRoutesDeps): Promise<Re
   const body = await readBody(context, walletChange);
   if (!body.ok) return badRequest(context, body.refusal);
   const balances = body.value.wallets.map(readBalance);
-  // All or none: a wrong one among them must not leave the others changed.
+  // All or none: if one of them is wrong, the others must stay unchanged.
   for (const balance of balances) if (!balance.ok) return badRequest(context, balance.refusal);
   for (const balance of balances) {
     if (!balance.ok) continue;

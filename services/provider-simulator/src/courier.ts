@@ -5,16 +5,16 @@ import { callbackBody } from './bodies.ts';
 import type { Faults } from './faults.ts';
 import type { SendCallback } from './payments.ts';
 
-/** Carries callbacks to the client over kept-alive connections. */
+/** Sends callbacks to the client over keep-alive connections. */
 export interface Courier extends AsyncDisposable {
   readonly send: SendCallback;
 }
 
 const CONNECTIONS_MAX = 64;
-/** Less than what servers allow: a callback on a connection that its server has just closed would be lost. */
+/** Shorter than servers allow: a callback would be lost on a connection that its server has just closed. */
 const IDLE_MAX_MS = 300;
 
-/** Builds a courier; with a secret (`whsec_…`) its callbacks are signed after Standard Webhooks, else they are not. */
+/** Builds a courier; with a secret (`whsec_…`) its callbacks are signed after Standard Webhooks. */
 export function createCourier(options: {
   readonly faults: Faults;
   readonly logger: Logger;

@@ -1,16 +1,16 @@
-/** The answer of the merchants' endpoint for the next so many webhooks. */
+/** The answer of the merchants' endpoint to the next so many webhooks. */
 export interface MerchantEndpointFault {
   readonly status: number;
   readonly times: number;
 }
 
-/** What is broken on purpose, over all payments. */
+/** Deliberate faults, which apply to all payments . */
 export interface FaultSettings {
   /** Whether callbacks are sent at all. */
   readonly callbacks: boolean;
   /** Whether every upstream endpoint resets its connections. */
   readonly outage: boolean;
-  /** Put before every upstream answer. */
+  /** The delay before every upstream answer. */
   readonly latencyMs: number;
   readonly merchantEndpoint: MerchantEndpointFault | null;
 }
@@ -22,13 +22,13 @@ export type FaultChange = { readonly [Key in keyof FaultSettings]?: FaultSetting
 export interface Faults {
   readonly current: () => FaultSettings;
   readonly change: (change: FaultChange) => void;
-  /** Uses up one refusal of the merchants' endpoint, and gives its status; nothing when it is well. */
+  /** Uses up one refusal of the merchants' endpoint and gives its status; undefined if there is none. */
   readonly takeMerchantRefusal: () => number | undefined;
 }
 
 const none: FaultSettings = { callbacks: true, outage: false, latencyMs: 0, merchantEndpoint: null };
 
-/** Builds the faults of one simulator, none of them in force. */
+/** Builds the faults of one simulator, all of them off. */
 export function createFaults(): Faults {
   let settings = none;
   return {

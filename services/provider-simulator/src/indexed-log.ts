@@ -2,15 +2,15 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** An append-only file of lines, each found again by any of its keys. */
+/** An append-only file of lines that can be found by any of their keys. */
 export interface IndexedLog extends AsyncDisposable {
-  /** Takes a line on; it is on disk once {@link IndexedLog.flushed} has resolved. */
+  /** Appends a line, which is on disk once {@link IndexedLog.flushed} has resolved. */
   readonly append: (line: string, keys: readonly string[]) => void;
-  /** Takes a line on that nobody waits for; it reaches the disk within a fraction of a second. */
+  /** Appends a line that nobody waits for; it reaches the disk within a fraction of a second. */
   readonly appendLazily: (line: string, keys: readonly string[]) => void;
-  /** Resolves when every line that was appended (not lazily) up to now is on disk. */
+  /** Resolves when every line appended (not lazily) up to now is on disk. */
   readonly flushed: () => Promise<void>;
-  /** The lines under a key, or all of them, in the order they came. */
+  /** The lines with a key, or all of them, in the order in which they were appended. */
   readonly read: (key: string | undefined) => Promise<readonly string[]>;
 }
 
@@ -24,10 +24,10 @@ const READ_BYTES_MAX = 1_048_576;
 const NEWLINE = 0x0a;
 
 /**
- * Opens a log, handing every line it holds to `restore`, which gives the line's keys.
+ * Opens a log and hands every line in it to `restore`, which gives the line's keys.
  *
- * Concurrent appends share one write and one fsync, so that durability costs little under load. A last line
- * that a crash cut short was never acknowledged: it is cut off. Failing to write is reported once to `onBroken`.
+ * Concurrent appends share one write and one fsync, so that durability is cheap under load. A last line that a crash
+ * cut short was never acknowledged, and is removed. A failed write is reported once to `onBroken`.
  */
 export async function openIndexedLog(options: {
   readonly path: string;
@@ -59,7 +59,7 @@ export async function openIndexedLog(options: {
       return readLines(file, places);
     },
     [Symbol.asyncDispose]: async () => {
-      // What comes later is as if the process had died before it: nobody gets an answer to it any more.
+      // Everything later is treated as if the process had died before it: it is never answered.
       closed = true;
       await writer.flushAll();
       await file.close();
@@ -71,7 +71,7 @@ function createLineIndex() {
   const offsets = new Map<string, number[]>();
   const starts: number[] = [];
   let end = 0;
-  // Places are kept as line numbers: one small integer per key and line.
+  // Positions are stored as line numbers: one small integer per key and line.
   const placeOf = (line: number): Place => {
     const offset = starts[line] ?? end;
     return { offset, length: (starts[line + 1] ?? end) - offset };
@@ -128,7 +128,7 @@ function createGroupWriter(file: FileHandle, onBroken: (error: Error) => void) {
     await file.appendFile(`${batch.join('\n')}\n`);
     await file.datasync();
   };
-  /** The batch that has not begun yet: whoever comes while another is being written shares it. */
+  /** The batch that has not begun yet; appends during another write share it. */
   const nextBatch = (): Promise<void> => {
     if (next !== undefined) return next;
     next = writeBatch(last);
@@ -162,7 +162,7 @@ async function readLines(file: FileHandle, places: readonly Place[]): Promise<re
   return lines;
 }
 
-/** Lines that stand next to each other are read at once, up to a bound. */
+/** Reads neighbouring lines at once, up to a limit. */
 function joinNeighbours(places: readonly Place[]): readonly Place[] {
   const runs: Place[] = [];
   for (const place of places) {

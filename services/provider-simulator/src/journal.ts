@@ -40,7 +40,7 @@ const paymentEvent = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** What an entry of the journal tells; amounts are decimal texts, empty where there is none. */
+/** The content of a journal entry ; amounts are decimal strings, empty if there is none. */
 const journalEntry = z.object({
   at: z.string(),
   kind: z.enum(['request', 'execution', 'callback', 'reversal', 'state']),
@@ -51,7 +51,7 @@ const journalEntry = z.object({
   outcome: z.string(),
 });
 
-/** An entry as the control API shows it; kind `state` stays inside. */
+/** An entry as the control API shows it; entries of kind `state` are internal. */
 export type JournalEntry = z.output<typeof journalEntry>;
 
 const journalLine = journalEntry.extend({
@@ -59,7 +59,7 @@ const journalLine = journalEntry.extend({
   wallet: z.object({ currency: z.string(), minor }).optional(),
 });
 
-/** What a line does to the state when it is read again. */
+/** The effect of a line on the state when it is read again. */
 export type JournalEffect =
   | {
       readonly type: 'payment';
@@ -69,11 +69,11 @@ export type JournalEffect =
     }
   | { readonly type: 'wallet'; readonly currency: string; readonly minor: bigint };
 
-/** The simulator's truth: every request, execution, callback and reversal, append-only. */
+/** The simulator's record of what really happened: every request, execution, callback and reversal, append-only . */
 export interface Journal extends AsyncDisposable {
   readonly recordEvent: (terms: Terms, event: PaymentEvent) => void;
   readonly recordWallet: (nowMs: number, currency: string, minor: bigint) => void;
-  /** Notes a request that changed nothing; nobody waits for the disk. */
+  /** Records a request that changed nothing; nobody waits for the disk. */
   readonly noteRequest: (nowMs: number, entry: Omit<JournalEntry, 'at' | 'kind'>) => void;
   /** Resolves when every recorded effect up to now is on disk. */
   readonly flushed: () => Promise<void>;
@@ -81,7 +81,7 @@ export interface Journal extends AsyncDisposable {
   readonly entries: (reference: string | undefined) => Promise<readonly JournalEntry[]>;
 }
 
-/** Opens the journal file and hands what it holds to `restore`, in order. */
+/** Opens the journal file and hands its content to `restore`, in order. */
 export async function openJournal(options: {
   readonly path: string;
   readonly restore: (effect: JournalEffect) => void;

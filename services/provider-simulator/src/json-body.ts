@@ -6,7 +6,7 @@ import type { z } from 'zod';
 
 const BODY_BYTES_MAX = 65_536;
 
-/** Reads a JSON body, its numbers as their own texts; a refusal is a sentence that names the first problem. */
+/** Reads a JSON body, with numbers as their own texts; a refusal is a sentence about the first problem. */
 export async function readJsonBody<Schema extends z.ZodType>(
   context: Context,
   schema: Schema,

@@ -5,7 +5,7 @@ import type { KnownPayment } from './book.ts';
 import type { Payments } from './payments.ts';
 import type { Wire } from './wire.ts';
 
-/** The page behind a payment link: Pay, Cancel, and what came of it. */
+/** The page behind a payment link: Pay, Cancel, and the result . */
 export function createLinkRoutes(payments: Payments): Hono<Wire> {
   const app = new Hono<Wire>();
   const show = async (context: Context<Wire>, ownReference: string) => {
@@ -15,7 +15,7 @@ export function createLinkRoutes(payments: Payments): Hono<Wire> {
   };
   const act = async (context: Context<Wire>, ownReference: string, type: 'pay' | 'cancel') => {
     const payment = await payments.find('collection', ownReference);
-    // A button pressed too late changes nothing: the page shows what the payment has come to.
+    // A button pressed too late changes nothing: the page shows the payment's state.
     if (payment) await payments.request('collection', payment.terms.reference, { type });
     return show(context, ownReference);
   };

@@ -8,7 +8,7 @@ import type { Wire } from './wire.ts';
 
 const BODY_BYTES_MAX = 65_536;
 
-/** The merchants' endpoint: records every webhook that reaches it, refused ones too, before it answers. */
+/** The merchants' endpoint: records every webhook it receives, even those it refuses, before it answers. */
 export function createMerchantRoutes(deps: {
   readonly clock: Clock;
   readonly faults: Faults;
@@ -25,7 +25,7 @@ export function createMerchantRoutes(deps: {
       body: new TextDecoder().decode(bytes),
     });
     const refusal = deps.faults.takeMerchantRefusal();
-    // The fault's schema keeps the number within 200 to 599.
+    // The fault's schema keeps the status within 200 to 599.
     return refusal === undefined ? context.text('ok') : context.body(null, refusal as StatusCode);
   });
   return app;

@@ -6,39 +6,39 @@ import type { Journal } from './journal.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Wallets } from './wallets.ts';
 
-/** Tells the client what a payment has come to; never rejects. */
+/** Sends the client a callback about a payment; never rejects. */
 export type SendCallback = (payment: KnownPayment, claim: Claim) => Promise<CallbackTried['result']>;
 
-/** What a client or a customer asks; the rest of a command is the simulator's own affair. */
+/** The requests of clients and customers; the simulator adds the other fields of a command. */
 export type Request =
   | { readonly type: 'submit'; readonly terms: Terms }
   | { readonly type: 'complete'; readonly otp: string | undefined }
   | { readonly type: 'pay' }
   | { readonly type: 'cancel' };
 
-/** What a request did: the events of it, and the payment after them. */
+/** The result of a request: its events, and the payment after them. */
 export interface Done {
   readonly events: readonly PaymentEvent[];
   readonly payment: Payment;
 }
 
-/** The simulated payments: decided at once in memory, answered once the journal has them on disk. */
+/** The simulated payments: decided at once in memory, answered once the journal is on disk. */
 export interface Payments {
   readonly request: (
     kind: PaymentKind,
     reference: string,
     request: Request,
   ) => Promise<Result<Done, PaymentRefusal>>;
-  /** Takes all of a batch's payouts on, or none: where a script turns an item away, only that is noted (invariant P7). */
+  /** Accepts all of a batch's payouts or none: if a script refuses an item, only that is recorded (invariant P7). */
   readonly requestBatch: (
     batchReference: string,
     terms: readonly Terms[],
   ) => Promise<Result<readonly Done[], PaymentRefusal>>;
   /** A payment by the client's reference, else by the simulator's own; its effects are on disk. */
   readonly find: (kind: PaymentKind, reference: string) => Promise<KnownPayment | undefined>;
-  /** Resolves once a callback of the payment was tried. */
+  /** Resolves once a callback of the payment was attempted. */
   readonly callbackTried: (kind: PaymentKind, reference: string) => Promise<void>;
-  /** Goes on with everything that was pending when the journal ended. */
+  /** Continues everything that was pending when the journal ended. */
   readonly resume: () => void;
 }
 
@@ -49,7 +49,7 @@ interface PaymentsDeps {
   readonly scheduler: Scheduler;
   readonly sendCallback: SendCallback;
   readonly journal: Journal;
-  /** Already holds what the journal held. */
+  /** Already contains the journal's payments. */
   readonly book: Book;
 }
 
@@ -57,7 +57,7 @@ type Due =
   | { readonly type: 'proceed' }
   | { readonly type: 'reportCallback'; readonly result: CallbackTried['result'] };
 
-/** Builds the payments of one simulator over its book; nothing moves by itself before `resume`. */
+/** Builds the payments of one simulator over its book; nothing changes by itself before `resume`. */
 export function createPayments(deps: PaymentsDeps): Payments {
   const { book, journal, rules, scheduler } = deps;
   const performOnly = createPerform(deps);
@@ -72,7 +72,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   };
   const armMove = (kind: PaymentKind, reference: string, payment: Payment) => {
     const atMs = rules.nextMoveAtMs(payment);
-    // A timer that is overtaken finds nothing due and does nothing.
+    // An outdated timer finds nothing due and does nothing.
     if (atMs !== undefined) scheduler.at(atMs, () => void perform(kind, reference, { type: 'proceed' }));
   };
   const callbacks = createCallbackLoop(deps, (kind, reference, result) => {

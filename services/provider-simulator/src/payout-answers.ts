@@ -7,7 +7,7 @@ export function success(context: Context, message: string, data: object): Respon
   return envelope(context, 'answered', true, message, data);
 }
 
-/** An accepted submission; a batch's has no data (contract 4.1, 4.2). */
+/** An accepted submission; that of a batch has no data (contract 4.1, 4.2). */
 export function submitted(context: Context, message: string, data?: object): Response {
   return envelope(context, 'accepted', true, message, data);
 }

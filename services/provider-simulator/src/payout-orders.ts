@@ -11,7 +11,7 @@ import { accept, type Money, parseAmount, type Result, refuse } from '@pesewa/ke
 import type { z } from 'zod';
 import { findProcessor } from './domain/processors.ts';
 
-/** One payout of a request, as far as the simulator cares. */
+/** The fields of a payout that the simulator uses. */
 export interface PayoutOrder {
   readonly reference: string;
   readonly accountNumber: string;
@@ -24,7 +24,7 @@ export interface OrderRefusal {
   readonly message: string;
 }
 
-/** Reads a well-formed single payout as a real upstream would: its conditional fields are required (contract 2.2). */
+/** Reads a well-formed single payout as a real upstream would: with its conditional fields required (contract 2.2). */
 export function readSingle(body: SinglePayoutRequest): Result<PayoutOrder, OrderRefusal> {
   const place = readPlace(body);
   if (!place.ok) return place;
@@ -37,7 +37,7 @@ export function readSingle(body: SinglePayoutRequest): Result<PayoutOrder, Order
   return routed ?? accept({ reference: body.transactionReference, accountNumber, amount: amount.value });
 }
 
-/** Reads a well-formed batch, all of it or nothing (contract 2.3): its items need no conditional fields. */
+/** Reads a well-formed batch, completely or not at all (contract 2.3); its items need no conditional fields. */
 export function readBatch(
   body: z.output<typeof bulkPayoutRequest>,
 ): Result<readonly PayoutOrder[], OrderRefusal> {
@@ -88,7 +88,7 @@ function readPositive(text: string, currency: string, path: string): Result<Mone
   return refuse({ code: 'invalidAmount', message: `${path} is no acceptable amount` });
 }
 
-/** A refusal where the country has no working processor of this code and currency. */
+/** A refusal if the country has no active processor with this code and currency. */
 function checkRoute({ country, currency }: Place, bankCode: string, path: string) {
   const processor = findProcessor(country, bankCode);
   if (processor?.active && !processor.blockTransaction && processor.currency === currency) return undefined;

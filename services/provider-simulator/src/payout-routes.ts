@@ -12,7 +12,7 @@ import { type SubmissionDeps, submitBatch, submitSingle } from './payout-submiss
 import type { Wallets } from './wallets.ts';
 import { isBase64Of, type Wire } from './wire.ts';
 
-/** What the payout API of the simulated upstream works with. */
+/** The dependencies of the simulated upstream's payout API. */
 export interface PayoutRoutesDeps extends SubmissionDeps {
   readonly wallets: Wallets;
   readonly clientPublicKey: string;
@@ -25,7 +25,7 @@ const nameEnquiry = z.object({
   country: z.string().min(1),
 });
 
-/** Places of the wallets, by currency (contract 2.5). */
+/** The countries of the wallets, by currency (contract 2.5). */
 const walletPlaces: ReadonlyMap<string, { readonly country: string; readonly symbol: string }> = new Map([
   ['GMD', { country: 'GMB', symbol: 'D' }],
   ['GHS', { country: 'GHA', symbol: '&#8373;' }],
@@ -37,7 +37,7 @@ const walletPlaces: ReadonlyMap<string, { readonly country: string; readonly sym
   ['EGP', { country: 'EGY', symbol: 'E&#163;' }],
 ]);
 
-/** The last digits of an account that a name enquiry does not find: payouts to it fail, too (contract 10.18). */
+/** The last digits of an account that a name enquiry does not find; payouts to it fail too (contract 10.18). */
 const NO_ACCOUNT_DIGITS = '0001';
 
 const holderNames = [
@@ -49,7 +49,7 @@ const holderNames = [
   'Thandi Nkosi',
 ];
 
-/** The payout API that the simulated upstream serves (contract 4.1 to 4.6). */
+/** The simulated upstream's payout API (contract 4.1 to 4.6). */
 export function createPayoutRoutes(deps: PayoutRoutesDeps): Hono<Wire> {
   const app = new Hono<Wire>();
   app.use(async (context, next) => {

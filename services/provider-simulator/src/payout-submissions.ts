@@ -12,7 +12,7 @@ import { type PayoutOrder, readBatch, readSingle } from './payout-orders.ts';
 import type { Scenarios } from './scenarios.ts';
 import { type AnswerAs, resetConnection, type Wire } from './wire.ts';
 
-/** What taking payouts on works with. */
+/** The dependencies of accepting payouts. */
 export interface SubmissionDeps {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -42,7 +42,7 @@ export async function submitSingle(context: Context<Wire>, deps: SubmissionDeps)
   return answerAsTold(context, terms, normal, deps);
 }
 
-/** Answers a batch, taken on as a whole or not at all: its items are payments like any other (contract 4.2). */
+/** Answers a batch, which is accepted completely or not at all; its items are ordinary payments (contract 4.2). */
 export async function submitBatch(context: Context<Wire>, deps: SubmissionDeps): Promise<Response> {
   const body = await readJsonBody(context, bulkPayoutRequest);
   if (!body.ok) return refusal(context, 'malformed', body.refusal);
@@ -53,12 +53,12 @@ export async function submitBatch(context: Context<Wire>, deps: SubmissionDeps):
   const done = await deps.payments.requestBatch(batchReference, terms);
   if (!done.ok) return duplicate(context, terms, deps);
   const normal = () => submitted(context, 'Transactions submitted successfully');
-  // One answer for all: that of the first item which does not answer as normal.
+  // One answer for all: that of the first item with an unusual answer.
   const special = terms.find(({ digits }) => scriptOf(digits).answer !== 'normal');
   return turnAway(context, done.value) ?? (special ? answerAsTold(context, special, normal, deps) : normal());
 }
 
-/** The answer where the script turns an attempt away, without effect. */
+/** The answer to an attempt that the script refuses without effect. */
 function turnAway(context: Context<Wire>, done: readonly Done[]): Response | undefined {
   const turnedAway = done.flatMap(({ events }) =>
     events.flatMap((event) => (event.type === 'attemptRefused' ? event.how : [])),
@@ -100,7 +100,7 @@ function termsOf(order: PayoutOrder, batchReference: string | undefined, deps: S
     kind: 'payout',
     reference: order.reference,
     batchReference,
-    // Ours stand apart from those of a client that makes its own the same way.
+    // A prefix distinguishes our references from those of a client that makes its own in the same way.
     ownReference: `u${deps.ids.next('po')}`,
     amount: order.amount,
     feeMinor: feeFor(payoutFee, order.amount.minor),

@@ -62,7 +62,7 @@ describe('a payout is answered as its magic digits say (contract 10.18)', () => 
     expect(await status(simulator, 'r1')).toBe(end);
     expect(await executions(simulator, 'r1')).toEqual([end]);
     await submit(simulator, 'r2', '4321');
-    // The second payout's callback comes after any of the first would have.
+    // The second payout's callback comes after any callback of the first would have.
     await eventually(() => (simulator.callbacks.length > callbacks ? true : undefined));
     const ofFirst = simulator.callbacks.map((body) => payoutWebhook.parse(parseJson(body)).data);
     const claimed = ofFirst.filter(({ merchantReference }) => merchantReference === 'r1');

@@ -9,12 +9,12 @@ const receivedWebhook = z.object({
   body: z.string(),
 });
 
-/** A webhook as it reached the merchants' endpoint, its body to the letter. */
+/** A webhook as the merchants' endpoint received it, with its exact body . */
 export type ReceivedWebhook = z.output<typeof receivedWebhook>;
 
 const line = receivedWebhook.extend({ merchantId: z.string() });
 
-/** Everything that reached the merchants' endpoint. */
+/** Every webhook that the merchants' endpoint received. */
 export interface ReceivedWebhooks extends AsyncDisposable {
   /** Resolves once the webhook is on disk. */
   readonly record: (merchantId: string, webhook: ReceivedWebhook) => Promise<void>;

@@ -1,8 +1,8 @@
-/** Overrides of the magic numbers: some four digits behave like others. */
+/** Overrides of the magic numbers: makes some four digits behave like others. */
 export interface Scenarios {
-  /** The digits whose script counts for the given ones. */
+  /** The digits whose script applies to the given ones. */
   readonly resolve: (digits: string) => string;
-  /** Makes digits behave like others; nothing sets them back. */
+  /** Makes digits behave like others; undefined removes the override. */
   readonly change: (digits: string, like: string | undefined) => void;
   readonly list: () => readonly { readonly digits: string; readonly like: string }[];
 }

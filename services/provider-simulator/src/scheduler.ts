@@ -1,8 +1,8 @@
 import type { Clock } from '@pesewa/kernel';
 
-/** Does things later; what is still due when it closes is left to the next start. */
+/** Runs tasks later; those still due when it closes are left to the next start. */
 export interface Scheduler extends Disposable {
-  /** Runs the task once the clock has reached the moment, never before it. */
+  /** Runs the task once the clock has reached the time, never before. */
   readonly at: (dueMs: number, task: () => void) => void;
 }
 
@@ -14,7 +14,7 @@ export function createScheduler(clock: Clock): Scheduler {
     if (closed) return;
     const onTimer = () => {
       timers.delete(timer);
-      // Timers run on another clock than the wall's, and may be a millisecond ahead of it.
+      // Timers use another clock than the wall clock and may be a millisecond ahead of it.
       if (clock.nowMs() < dueMs) at(dueMs, task);
       else task();
     };

@@ -12,7 +12,7 @@ const DEADLINE_MS = 5_000;
 const LOOK_EVERY_MS = 5;
 const QUICK_MS = '20';
 
-/** Waits for a condition with a deadline, and gives what it found. */
+/** Waits for a condition with a deadline; gives its value. */
 export async function eventually<Value>(
   look: () => Value | undefined | Promise<Value | undefined>,
 ): Promise<Value> {
@@ -25,7 +25,7 @@ export async function eventually<Value>(
   }
 }
 
-/** A simulator on files of its own, with a client that receives its callbacks; time can be set forward. */
+/** A simulator on its own files, with a client that receives its callbacks; its time can be set forward. */
 export async function startSimulator(settings: Readonly<Record<string, string>> = {}) {
   await using opened = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'simulator-'));
@@ -95,7 +95,7 @@ export async function control(
   return { status: answer.status, body: await answer.json() };
 }
 
-/** A single payout to an account that ends with the digits. */
+/** A single payout to an account that ends with these digits. */
 export function payoutRequest(reference: string, digits: string, key = KEY) {
   const beneficiary = { accountName: 'A', accountNumber: `77${digits}`, bankCode: '68', amount: 100.5 };
   const body = {
@@ -111,7 +111,7 @@ export function payoutRequest(reference: string, digits: string, key = KEY) {
   return { method: 'POST', headers, body: JSON.stringify(body) } as const;
 }
 
-/** A batch of payouts of 100.50 each without any conditional field; each item has its reference and digits. */
+/** A batch of payouts of 100.50 each without conditional fields; each item has its reference and digits. */
 export function batchRequest(
   reference: string,
   items: readonly { readonly reference: string; readonly digits: string }[],
@@ -153,7 +153,7 @@ interface CollectionRequest {
   readonly body: string;
 }
 
-/** A payin or complete-payin of 100 of an operator's currency, by a customer whose number ends with the digits. */
+/** A payin or complete-payin of 100 in an operator's currency, by a customer whose number ends with these digits. */
 export function payinRequest(
   reference: string,
   operator: { readonly code: string; readonly country: string; readonly currency: string },

@@ -15,10 +15,10 @@ import { createScheduler } from './scheduler.ts';
 import { createWallets } from './wallets.ts';
 import { createAnswerAs, type Wire } from './wire.ts';
 
-/** A simulator at work; disposing of it leaves what is pending to the next start. */
+/** A running simulator; disposing of it leaves pending work to the next start. */
 export interface Simulator extends AsyncDisposable {
   readonly app: Hono<Wire>;
-  /** Cuts the connections whose answers never come; to be called before the server drains. */
+  /** Cuts the connections that are never answered; call it before the server drains. */
   readonly releaseHeld: () => void;
 }
 
@@ -27,11 +27,11 @@ interface SimulatorDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
-  /** Told when a file can no longer be written: the process must not go on. */
+  /** Called when a file can't be written any more: the process must end. */
   readonly onBroken: (error: Error) => void;
 }
 
-/** Opens the files, rebuilds the state from the journal, and goes on with what was pending. */
+/** Opens the files, rebuilds the state from the journal, and continues pending work. */
 export async function openSimulator(deps: SimulatorDeps): Promise<Simulator> {
   const { config, clock, ids, logger, onBroken } = deps;
   await using opened = new AsyncDisposableStack();

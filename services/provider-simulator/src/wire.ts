@@ -4,7 +4,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import type { AnswerBehaviour } from './domain/script.ts';
 import type { Faults } from './faults.ts';
 
-/** What the HTTP server hands over beside the request; nothing in tests without a port. */
+/** What the HTTP server passes on with the request; empty in tests without a port. */
 export interface Wire {
   readonly Bindings: { readonly incoming?: IncomingMessage };
 }
@@ -15,21 +15,21 @@ export function resetConnection(context: Context<Wire>): Response {
   return new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
 }
 
-/** Answers as a script says, after the payment was taken on. */
+/** Answers as a script says, after the payment was accepted. */
 export type AnswerAs = (
   context: Context<Wire>,
   behaviour: AnswerBehaviour,
   answers: {
     readonly normal: () => Response;
     readonly serverError: () => Response;
-    /** Resolves once a callback of the payment was tried. */
+    /** Resolves once a callback of the payment was attempted. */
     readonly callbackTried: () => Promise<void>;
   },
 ) => Promise<Response>;
 
 const CALLBACK_WAIT_MS = 3_000;
 
-/** Builds the misbehaving answers; one that never comes holds its connection for a bounded time. */
+/** Builds the faulty answers; an answer that never comes holds its connection for a bounded time. */
 export function createAnswerAs(deps: {
   readonly clock: Clock;
   readonly holdMs: number;
@@ -58,7 +58,10 @@ export function createAnswerAs(deps: {
   };
 }
 
-/** Lets the faults of the control API work on the upstream endpoints: an outage resets, latency delays the answer. */
+/**
+ * Applies the faults of the control API to the upstream endpoints: an outage resets connections, latency delays
+ * answers.
+ */
 export function createFaultGate(deps: {
   readonly clock: Clock;
   readonly faults: Faults;
@@ -72,7 +75,7 @@ export function createFaultGate(deps: {
   };
 }
 
-/** Whether a header carries the Base64 of a text. */
+/** Whether a header is the Base64 of a text. */
 export function isBase64Of(header: string | undefined, text: string): boolean {
   if (header === undefined || !/^[A-Za-z0-9+/]+={0,2}$/.test(header)) return false;
   return Buffer.from(header, 'base64').toString('utf8') === text;

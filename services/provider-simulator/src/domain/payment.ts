@@ -5,18 +5,18 @@ import { type CallbackClaim, scriptOf } from './script.ts';
 /** The two directions of money. */
 export type PaymentKind = 'payout' | 'collection';
 
-/** What was asked for; no names and no numbers but the last four digits. */
+/** What was requested; without names, and of numbers only the last four digits. */
 export interface Terms {
   readonly kind: PaymentKind;
-  /** The reference that the client sent. */
+  /** The client's reference. */
   readonly reference: string;
-  /** The client's reference of the batch that a payout came in. */
+  /** The client's reference of the batch that the payout belongs to. */
   readonly batchReference?: string | undefined;
   /** The simulator's own reference. */
   readonly ownReference: string;
   readonly amount: Money;
   readonly feeMinor: bigint;
-  /** The four digits that choose the script, overrides already applied. */
+  /** The four digits that choose the script, after overrides. */
   readonly digits: string;
   readonly callbackUrl: string;
   /** How the customer takes part; absent for payouts. */
@@ -26,7 +26,7 @@ export interface Terms {
 /** The ends of a payment. */
 export type Outcome = 'COMPLETED' | 'FAILED';
 
-/** How far the callbacks of an ended payment have come: steps done, and tries of the current one. */
+/** The progress of an ended payment's callbacks: finished steps, and attempts of the current one. */
 export interface CallbackProgress {
   readonly done: number;
   readonly attempts: number;
@@ -36,24 +36,24 @@ export interface CallbackProgress {
 interface Known {
   readonly terms: Terms;
   readonly acceptedAtMs: number;
-  /** When nothing more was awaited from the client: acceptance, or the completion of a collection. */
+  /** When nothing more was expected from the client: at acceptance, or at the completion of a collection. */
   readonly startedAtMs: number;
 }
 
-/** A payment that was never taken on; refused attempts leave it so. */
+/** A payment that was never accepted; refused attempts don't change that. */
 export interface AbsentPayment {
   readonly status: 'ABSENT';
   readonly attempts: number;
 }
 
-/** A payment without an end yet. */
+/** A payment that has not ended yet. */
 export interface PendingPayment extends Known {
   readonly status: 'PENDING';
   readonly awaitsCompletion: boolean;
   readonly wrongOtps: number;
 }
 
-/** A payment that has ended; a reversal keeps the end it reverses. */
+/** A payment that has ended; after a reversal it keeps its first end. */
 export interface EndedPayment extends Known {
   readonly status: Outcome | 'REVERSED';
   readonly outcome: Outcome;
@@ -66,7 +66,7 @@ export interface EndedPayment extends Known {
 /** A simulated payment's state. */
 export type Payment = AbsentPayment | PendingPayment | EndedPayment;
 
-/** What happened to a payment; the journal keeps these, and the state is folded from them. */
+/** An event of a payment; the journal stores these, and the state is built from them. */
 export type PaymentEvent =
   | { readonly type: 'attemptRefused'; readonly how: 'reset' | 'tooManyRequests'; readonly atMs: number }
   | { readonly type: 'accepted'; readonly terms: Terms; readonly atMs: number }
@@ -76,7 +76,7 @@ export type PaymentEvent =
   | { readonly type: 'reversed'; readonly atMs: number }
   | CallbackTried;
 
-/** One try of a callback, with what it claimed; `final` ends the step, delivered or not. */
+/** One attempt of a callback, with its claim; `final` ends the step, delivered or not. */
 export interface CallbackTried {
   readonly type: 'callbackTried';
   readonly claim: Claim;
@@ -85,18 +85,18 @@ export interface CallbackTried {
   readonly atMs: number;
 }
 
-/** What a callback says. */
+/** What a callback claims. */
 export interface Claim {
   readonly status: Outcome | 'REVERSED';
   readonly amountMinor: bigint;
 }
 
-/** Before anything happened. */
+/** The state before the first event. */
 export const absentPayment: AbsentPayment = { status: 'ABSENT', attempts: 0 };
 
 const noCallbacks: CallbackProgress = { done: 0, attempts: 0, attemptedAtMs: 0 };
 
-/** What an event makes of a payment; an event that does not fit the state is breakage. */
+/** The state after an event; an event that does not fit the state is breakage. */
 export function evolve(payment: Payment, event: PaymentEvent): Payment {
   switch (payment.status) {
     case 'ABSENT':
@@ -159,7 +159,7 @@ function misfit(payment: Payment, event: PaymentEvent): never {
   throw new TypeError(`${event.type} does not fit a payment that is ${payment.status}`);
 }
 
-/** How an event moves the wallet of the payment's currency, in minor units. */
+/** How an event changes the wallet of the payment's currency, in minor units . */
 export function walletMove(terms: Terms, event: PaymentEvent): bigint {
   const { amount, feeMinor, kind } = terms;
   if (event.type === 'reversed') return amount.minor;
@@ -169,7 +169,7 @@ export function walletMove(terms: Terms, event: PaymentEvent): bigint {
 
 const OTHER_AMOUNT_DIFFERENCE_MINOR = 100n;
 
-/** The callbacks of an ended payment, in order: those of its script, then the one of its reversal. */
+/** The callbacks of an ended payment, in order: those of its script, then that of its reversal. */
 export function claimsOf(payment: EndedPayment): readonly Claim[] {
   const amountMinor = payment.terms.amount.minor;
   const claim = (kind: CallbackClaim): Claim => {

@@ -12,7 +12,7 @@ export interface Processor {
 
 type Row = readonly [code: string, shortName: string, name: string];
 
-/** The processors of a country; besides those that work, each country has one that is inactive and one that is blocked. */
+/** The processors of a country: in addition to the active ones, one that is inactive and one that is blocked. */
 const inCountry = (country: string, currency: string, rows: readonly Row[]): readonly Processor[] => [
   ...rows.map(([code, shortName, name]) => ({
     code,
@@ -113,7 +113,7 @@ export function processorsIn(country: string): readonly Processor[] {
   return processors.filter((processor) => processor.country === country);
 }
 
-/** A processor by country and code, or nothing. */
+/** A processor by country and code; undefined if there is none. */
 export function findProcessor(country: string, code: string): Processor | undefined {
   return processors.find((processor) => processor.country === country && processor.code === code);
 }

@@ -32,7 +32,7 @@ const collection = (digits: string, flow: Terms['flow']): Terms => ({
   flow,
 });
 
-/** A payment on a clock of its own, whose wallet moves are added up. */
+/** A payment with its own clock; adds up its changes of the wallet. */
 function simulate(balanceMinor = PLENTY) {
   let payment: Payment = absentPayment;
   let nowMs = START_MS;
@@ -47,7 +47,7 @@ function simulate(balanceMinor = PLENTY) {
     }
     return decided.value;
   };
-  /** Lets time pass to the next move or callback and does it; false when nothing is due any more. */
+  /** Advances the time to the next step or callback and performs it; false when nothing is due any more. */
   const step = () => {
     const moveAtMs = rules.nextMoveAtMs(payment) ?? Infinity;
     const callback = rules.nextCallback(payment);

@@ -14,13 +14,13 @@ import {
 } from './payment.ts';
 import { scriptOf } from './script.ts';
 
-/** What can be asked of a payment; the balance is the wallet's, in minor units, at that moment. */
+/** A command of a payment; the balance is the wallet's at that time, in minor units. */
 export type Command = { readonly nowMs: number; readonly balanceMinor: bigint } & (
   | { readonly type: 'submit'; readonly terms: Terms }
   | { readonly type: 'complete'; readonly otp: string | undefined }
   | { readonly type: 'pay' }
   | { readonly type: 'cancel' }
-  /** Does what is due by now, if anything is. */
+  /** Performs what is due by now, if anything. */
   | { readonly type: 'proceed' }
   | { readonly type: 'reportCallback'; readonly result: CallbackTried['result'] }
 );
@@ -39,18 +39,18 @@ export type PaymentRefusal =
 export interface Timing {
   /** From the end of a payment, or what started it, to its callback. */
   readonly callbackDelayMs: number;
-  /** Until the customer has accepted on the device or paid at the link. */
+  /** Until the customer has accepted on the phone or paid at the link. */
   readonly customerDelayMs: number;
-  /** Until a collection that nobody completes has failed. */
+  /** Until a collection without a completion fails. */
   readonly completionWindowMs: number;
   readonly callbackAttemptsMax: number;
 }
 
-/** The rules of simulated payments: the decider, and what falls due by itself. */
+/** The rules of simulated payments: the decider, and the steps that become due by themselves. */
 export interface PaymentRules extends Decider<Payment, Command, PaymentEvent, PaymentRefusal> {
-  /** When the payment moves by itself: finishes, expires or is reversed; nothing when it never does. */
+  /** When the payment changes by itself: ends, expires or is reversed; undefined if it never does. */
   readonly nextMoveAtMs: (payment: Payment) => number | undefined;
-  /** When the next callback is due, and what it claims; nothing when none is. */
+  /** When the next callback is due, and its claim; undefined if there is none. */
   readonly nextCallback: (payment: Payment) => { readonly atMs: number; readonly claim: Claim } | undefined;
 }
 
@@ -60,7 +60,7 @@ const rightOtps: Readonly<Record<4 | 6, string>> = { 4: '1234', 6: '123456' };
 const WRONG_OTPS_MAX = 3;
 const RETRY_BASE_MS = 500;
 
-/** The reasons that a failed payment gives. */
+/** The reasons of failed payments. */
 export const reasons = {
   successful: 'Successful',
   declinedPayout: 'Beneficiary institution declined',
@@ -87,7 +87,7 @@ function moveAtMs(payment: Payment, timing: Timing): number | undefined {
   if (payment.status === 'ABSENT') return undefined;
   const script = scriptOf(payment.terms.digits);
   if (payment.status === 'PENDING') {
-    // What is pending for ever doesn't expire either: a client that asks must find it so.
+    // A payment that stays pending for ever must not expire either, so that its status stays pending.
     if (script.outcome === 'never') return undefined;
     if (payment.awaitsCompletion) return payment.acceptedAtMs + timing.completionWindowMs;
     return payment.startedAtMs + script.pendingMs + customerDelayMs(payment, timing);
@@ -99,7 +99,7 @@ function moveAtMs(payment: Payment, timing: Timing): number | undefined {
 
 function customerDelayMs({ terms }: PendingPayment, timing: Timing): number {
   const waits = terms.flow?.kind === 'stk' || terms.flow?.kind === 'link';
-  // A callback that precedes the answer to payin means a customer who was faster than that answer.
+  // If the callback comes before the answer to payin, the customer was faster than that answer.
   return waits && scriptOf(terms.digits).answer !== 'afterCallback' ? timing.customerDelayMs : 0;
 }
 
@@ -139,7 +139,7 @@ function decide(
   }
 }
 
-/** Whether the next attempt at a payment is turned away without effect. */
+/** Whether the next attempt at a payment is refused without effect. */
 export function turnsAway(payment: Payment, terms: Terms): boolean {
   return payment.status === 'ABSENT' && payment.attempts < scriptOf(terms.digits).refusedAttempts.times;
 }

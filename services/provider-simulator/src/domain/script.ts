@@ -1,26 +1,26 @@
-/** What a callback claims: what happened, the opposite end, or what happened with another amount. */
+/** A callback's claim: the true end, the opposite end, or the true end with another amount. */
 export type CallbackClaim = 'truth' | 'opposite' | 'otherAmount';
 
-/** How the answer to a submission comes about, after the payment was taken on. */
+/** How a submission is answered, after the payment was accepted. */
 export type AnswerBehaviour = 'normal' | 'serverError' | 'reset' | 'never' | 'malformed' | 'afterCallback';
 
 /** How the simulator treats one payment, as data: a new behaviour is a new row of {@link scripts}. */
 export interface Script {
-  /** Attempts that are turned away without effect before one is taken on. */
+  /** Attempts that are refused without effect before one is accepted. */
   readonly refusedAttempts: { readonly times: number; readonly how: 'reset' | 'tooManyRequests' };
   readonly outcome: 'COMPLETED' | 'FAILED' | 'never';
-  /** Pending for so long before the outcome. */
+  /** How long it is pending before the outcome. */
   readonly pendingMs: number;
   readonly answer: AnswerBehaviour;
-  /** The callbacks once it has ended, in order. */
+  /** The callbacks after its end, in order. */
   readonly callbacks: readonly CallbackClaim[];
-  /** Lookups deny the payment for so long after it was taken on. */
+  /** How long after its acceptance lookups deny the payment. */
   readonly deniedMs: number;
-  /** A completed payout is reversed so long after its end. */
+  /** How long after its end a completed payout is reversed. */
   readonly reversedAfterMs: number | undefined;
 }
 
-/** What every payment does whose last four digits are not magic: it succeeds, with one callback. */
+/** The script of every payment whose last four digits are not magic: it succeeds, with one callback. */
 const ordinaryScript: Script = {
   refusedAttempts: { times: 0, how: 'reset' },
   outcome: 'COMPLETED',
@@ -54,12 +54,12 @@ const scripts: ReadonlyMap<string, Script> = new Map([
   ['0017', but({ outcome: 'never', callbacks: [] })],
 ]);
 
-/** The script of four digits; the ordinary one where they are not magic. */
+/** The script of four digits; the ordinary one if they are not magic. */
 export function scriptOf(digits: string): Script {
   return scripts.get(digits) ?? ordinaryScript;
 }
 
-/** The last four digits of an account or customer number, whatever signs stand between them. */
+/** The last four digits of an account or customer number, ignoring other characters. */
 export function lastFourDigits(number: string): string {
   return number.replace(/\D/g, '').slice(-4);
 }
