@@ -26,7 +26,7 @@ export function addOperatorRoutes(
       readonly wallets: Pick<WalletStore, 'wallets' | 'listRuns'>;
       readonly store: Pick<WorkingStore, 'load'>;
       readonly comparison: Comparison;
-      /** The rails that are configured: wallets of others are shown as what they were, and no longer compared. */
+      /** The configured rails: wallets of others are shown as they last were, and not compared any more. */
       readonly railNames: readonly string[];
       readonly logger: Logger;
     },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { inPages } from './batches.ts';
 
-/** Reads numbers up to one that is given, and remembers what it was asked for. */
+/** Reads numbers up to a given one, and records the requests. */
 function numbersUpTo(last: number) {
   const asked: (number | undefined)[] = [];
   const read = async (after: number | undefined, limit: number) => {

@@ -1,6 +1,6 @@
 const BATCH = 500;
 
-/** Groups what comes one by one, {@link BATCH} at a time. */
+/** Groups the items of a stream into batches of {@link BATCH}. */
 export async function* inBatches<Item>(items: AsyncIterable<Item>): AsyncGenerator<readonly Item[]> {
   let batch: Item[] = [];
   for await (const item of items) {
@@ -13,8 +13,8 @@ export async function* inBatches<Item>(items: AsyncIterable<Item>): AsyncGenerat
 }
 
 /**
- * Reads a list page by page, each from after the last of the one before: nothing is held open at the server, however long
- * whoever reads takes for a page.
+ * Reads a list in pages, each beginning after the last item of the one before. Nothing stays open at the server,
+ * however long the reader takes for a page.
  */
 export async function* inPages<Item>(
   read: (after: Item | undefined, limit: number) => Promise<readonly Item[]>,
@@ -29,8 +29,8 @@ export async function* inPages<Item>(
 }
 
 /**
- * A page of a list that is ordered by two keys: what is left of the first key's value, then what follows it. Two queries, each
- * a range of an index; as one with `$or` MongoDB may read the documents as well.
+ * A page of a list that is ordered by two keys: first the rest with the same first key, then what follows. Two queries,
+ * each over a range of an index; with one `$or` query MongoDB might read the documents too.
  */
 export async function inTwo<Item>(
   limit: number,

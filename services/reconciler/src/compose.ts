@@ -111,7 +111,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life, railNames, sharedMayOrder });
 }
 
-/** What everything else is built of: the road to Kafka, the collections, and what the process is given. */
+/** The parts that everything else is built from: messaging, the stores, and what the process provides. */
 async function openParts(scope: Scope) {
   const { config, logger, clock, random, ids, crashPoint } = scope;
   const messaging = await openMessaging(scope, { service: 'reconciler', collections: reconcilerCollections });

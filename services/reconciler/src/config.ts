@@ -111,5 +111,5 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe('how long a statement and its results are kept'),
 });
 
-/** The environment of this process; read nowhere else. */
+/** The environment of this process; no other file reads it. */
 export const environment = process.env;

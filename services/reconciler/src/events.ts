@@ -5,7 +5,7 @@ import type { RailFact } from './domain/question.ts';
 import type { Terms, Tracked } from './domain/tracked.ts';
 import type { RunDocument } from './wallets/store.ts';
 
-/** Where a fact comes from: a poll, or the callback that proves it. */
+/** The source of a fact: a poll, or the callback that proves it. */
 export interface FactSource {
   readonly source: 'poll' | 'provenCallback';
   /** When the poll was claimed, by the database's clock, or when the callback came. */
@@ -13,7 +13,7 @@ export interface FactSource {
   readonly causationId: string | null;
 }
 
-/** What two operators decided that a customer paid; amounts in minor units. */
+/** The amount that, by the decision of two operators, a customer paid; in minor units. */
 export interface DecidedAmount {
   readonly tracked: Tracked;
   readonly terms: Terms;
@@ -25,26 +25,26 @@ export interface DecidedAmount {
   readonly approvedAt: Date;
 }
 
-/** How two operators decided that a payout ended; the fee in minor units. */
+/** The outcome of a payout by the decision of two operators; the fee in minor units. */
 export interface OutcomeDecided extends Omit<DecidedAmount, 'amount'> {
   readonly outcome: 'failed' | 'completed';
   readonly proposedAt: bigint;
 }
 
-/** What turns findings into events of rails.notices and reconciliation.events. */
+/** Converts findings into events of rails.notices and reconciliation.events. */
 export interface ReconcilerEvents {
   readonly observed: (tracked: Tracked, terms: Terms, fact: RailFact, from: FactSource) => OutgoingEvent;
   readonly amountDecided: (decided: DecidedAmount) => OutgoingEvent;
   readonly outcomeDecided: (decided: OutcomeDecided) => OutgoingEvent;
   readonly stuckSettled: (tracked: Tracked, causationId: string) => OutgoingEvent;
-  /** A break that was not open before; `by` where an operator opened it again. */
+  /** A break that was not open before; `by` is set if an operator opened it again. */
   readonly breakOpened: (
     opened: Standing & Pick<Break, '_id' | 'kind' | 'currency' | 'amount' | 'cause'>,
     by?: string,
   ) => OutgoingEvent;
   readonly breakAssigned: (assigned: Break, owner: string, by: string) => OutgoingEvent;
   readonly breakExplained: (explained: Break, by: string) => OutgoingEvent;
-  /** The words of an operator stay here: they may name people. */
+  /** The operator's texts are not published, because they may name people. */
   readonly breakResolved: (
     resolved: Standing & Pick<Break, '_id' | 'kind' | 'resolution' | 'resolvedBy'>,
     cause?: BreakCause,
@@ -130,7 +130,7 @@ function about(key: string, version: bigint) {
   return { topic: 'reconciliation', key, version, causationId: null } as const;
 }
 
-/** Where a break stands: each change of its life has a number and a time, which tell its events apart. */
+/** The fields of a break's event. Each change of a break has a number and a time, by which its events differ. */
 function standing({ reference, version, since, history }: Standing, cause: BreakCause = {}) {
   const at = history.at(-1)?.at ?? since;
   const { eventId: causationId = null, traceparent } = cause;

@@ -14,7 +14,7 @@ export const exportFormat = z
 
 const RECORDS_PER_PAGE = { default: 100, most: 500 } as const;
 
-/** The queries for a page of records, and for an export of them, each narrowed to one of these results. */
+/** The queries for a page of records and for an export of them, each narrowed to one of these results. */
 export function recordQueries<const Results extends readonly [string, ...string[]]>(results: Results) {
   const result = z.enum(results, { error: `must be one of ${results.join(', ')}` }).optional();
   const limit = z.coerce.number().int().min(1).max(RECORDS_PER_PAGE.most).default(RECORDS_PER_PAGE.default);
@@ -24,17 +24,17 @@ export function recordQueries<const Results extends readonly [string, ...string[
   };
 }
 
-/** What is exported: an item is one line of CSV, and one value of a JSON array. */
+/** What is exported: an item is one line of CSV, or one element of a JSON array. */
 export interface Export<Item> {
   readonly items: AsyncIterable<Item>;
   readonly heading: readonly string[];
   readonly rowOf: (item: Item) => readonly string[];
   readonly viewOf: (item: Item) => object;
-  /** What the JSON tells besides: the array alone where there is nothing. */
+  /** An additional value of the JSON object; without it the JSON is only the array. */
   readonly about?: { readonly name: string; readonly view: object };
 }
 
-/** Writes items as they are read, so that memory does not grow with them; no spreadsheet takes a cell for a formula. */
+/** Writes items as they are read, so that memory does not grow with them; no cell can be taken for a formula. */
 export function exportItems<Item>(wanted: Export<Item>, format: ExportFormat): ReadableStream<Uint8Array> {
   const texts = format === 'csv' ? csvOf(wanted) : jsonOf(wanted);
   return ReadableStream.from(texts).pipeThrough(new TextEncoderStream());
@@ -60,7 +60,7 @@ const types: Readonly<Record<ExportFormat, string>> = {
   json: 'application/json; charset=utf-8',
 };
 
-/** The headers of an answer that is saved as a file. */
+/** The headers of an answer that the client saves as a file. */
 export function exportHeaders(name: string, format: ExportFormat): Readonly<Record<string, string>> {
   return {
     'content-type': types[format],

@@ -9,10 +9,10 @@ import type { Terms } from './domain/tracked.ts';
 import type { FloatMove, WalletStore } from './wallets/store.ts';
 import type { Seen, WorkingSet } from './working-set.ts';
 
-/** What a rail is expected to charge us for a payment, in minor units; nothing where it is not configured. */
+/** The rail's expected charge for a payment, in minor units; undefined if the rail is not configured. */
 export type RailFee = (rail: string, kind: PaymentKind, amount: bigint) => bigint | undefined;
 
-/** What rails charge by their own schedules. */
+/** The rails' charges by their own schedules. */
 export function expectedFees(
   rail: (name: string) => Pick<RailConnector, 'capabilities'> | undefined,
 ): RailFee {
@@ -29,7 +29,7 @@ interface HandlerDeps {
   readonly railFee: RailFee;
 }
 
-/** What the reconciler makes of the topics it consumes: its working set, its callbacks, its floats. */
+/** The reconciler's handlers: they maintain its working set, its callbacks and its floats. */
 export function createHandlers(deps: HandlerDeps): readonly TopicHandler[] {
   return [payoutHandler(deps), collectionHandler(deps), callbackHandler(deps), ledgerHandler(deps)];
 }
@@ -138,14 +138,16 @@ function collectionHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
 
 const NOTICES = {
   'pesewa.rails.CallbackReceived': 'handled',
-  // What this service says itself, to the gateways.
+  // Published by this service itself, for the gateways.
   'pesewa.rails.RailStatusObserved': 'ignored',
   'pesewa.rails.CollectionAmountDecided': 'ignored',
   'pesewa.rails.PayoutOutcomeDecided': 'ignored',
   'pesewa.rails.RepublishRequested': 'ignored',
 } as const satisfies EventHandling<'railNotices'>;
 
-/** A hint moves nothing; it makes its payment's poll due. What a rail proves is judged like its answer (ADR 20). */
+/**
+ * A hint moves nothing; it makes its payment's poll due. A claim that a rail proves is judged like its answer (ADR 20).
+ */
 function callbackHandler({ workingSet }: HandlerDeps): TopicHandler {
   return handleTopic('railNotices', NOTICES, async (events, transaction) => {
     const seen = events.map(
@@ -176,15 +178,15 @@ function callbackHandler({ workingSet }: HandlerDeps): TopicHandler {
 type LedgerEvent<Type extends TopicEvent<'ledger'>['type']> = Received<
   Extract<TopicEvent<'ledger'>, { readonly type: Type }>
 >;
-/** What an operator ordered of a float. */
+/** An operator's order about a float. */
 type OrderEvent = LedgerEvent<
   'pesewa.ledger.FloatFunded' | 'pesewa.ledger.FloatWithdrawn' | 'pesewa.ledger.SuspenseBooked'
 >;
-/** What was booked for a payment, and moves a float. */
+/** A payment's entry that moves a float. */
 type PaidEvent = LedgerEvent<
   'pesewa.ledger.HoldCaptured' | 'pesewa.ledger.CollectionCredited' | 'pesewa.ledger.PayoutRefunded'
 >;
-/** What is about a payment and moves no float: its hold. */
+/** An event about a payment's hold, which moves no float. */
 type HoldEvent = LedgerEvent<'pesewa.ledger.HoldReleased' | 'pesewa.ledger.HoldRefused'>;
 
 function ledgerHandler({ workingSet, wallets, adjustments }: HandlerDeps): TopicHandler {
@@ -203,10 +205,10 @@ function ledgerHandler({ workingSet, wallets, adjustments }: HandlerDeps): Topic
       'pesewa.ledger.CommandRefused': 'handled',
       // A hold moves no float.
       'pesewa.ledger.HoldPlaced': 'ignored',
-      // What moves a wallet against the treasury moves no float either.
+      // A movement between a wallet and the treasury moves no float either.
       'pesewa.ledger.WalletFunded': 'ignored',
       'pesewa.ledger.WalletWithdrawn': 'ignored',
-      // For the ledger itself.
+      // Published for the ledger itself.
       'pesewa.ledger.PageWritten': 'ignored',
       'pesewa.ledger.OrderDecided': 'ignored',
     },
@@ -228,7 +230,7 @@ function isPosting(
   return event.type in POSTINGS;
 }
 
-/** How an operator's order moves our float (ADR 61). */
+/** How an operator's order changes our float (ADR 61). */
 function orderedBy(event: OrderEvent): FloatMove {
   const { rail, currency, amount, commandId } = event.payload;
   const isGain =
@@ -247,7 +249,7 @@ function postingOf(event: PaidEvent | HoldEvent): Seen {
   const { rail, currency } = event.payload;
   const minor = paidBy(event);
   const moved = { rail, currency, minor };
-  // The rail's own fee moves the float, but is no part of what was paid.
+  // The rail's own fee changes the float, but is not part of the payment's amount.
   const cost = 'railCost' in event.payload ? event.payload.railCost : 0n;
   const move = { rail, currency, minor: minor - cost, by: { wallet: event.key } };
   return { ...seen, sighting: { kind: 'posted', name, posting, moved, atMs }, move };
@@ -258,11 +260,11 @@ const POSTINGS = {
   'pesewa.ledger.CollectionCredited': 'capture',
   'pesewa.ledger.PayoutRefunded': 'refund',
   'pesewa.ledger.HoldReleased': 'release',
-  // The payout fails without anything to give back.
+  // The payout fails, with nothing to release.
   'pesewa.ledger.HoldRefused': 'release',
 } as const satisfies Record<(PaidEvent | HoldEvent)['type'], string>;
 
-/** What an entry moves between a payment and our float, less the rail's own fee: signed minor units. */
+/** An entry's movement between a payment and our float, without the rail's own fee: signed minor units. */
 function paidBy(event: PaidEvent): bigint {
   switch (event.type) {
     case 'pesewa.ledger.HoldCaptured':

@@ -1,9 +1,9 @@
 import type { CollectionSchema } from '@pesewa/messaging';
 
-/** The audit reads what is open by it, page by page; with `open` among its keys, counting reads no document. */
+/** By this the audit reads open payments in pages; with `open` among its keys, counting reads no document. */
 export const OPEN_KEY = { open: 1, 'terms.kind': 1, openedAt: 1, _id: 1 } as const;
 
-/** Sums are read from its keys alone, for which `inFlight` must be among them; those of one size are found by them. */
+/** Sums are read from its keys alone, so `inFlight` must be among them; payments of one size are found by it too. */
 export const IN_FLIGHT_KEY = {
   inFlight: 1,
   'terms.rail': 1,
@@ -12,7 +12,7 @@ export const IN_FLIGHT_KEY = {
   mayCredit: 1,
 } as const;
 
-/** The records of a close by what they came to, in the order of their references. */
+/** The records of a close by result, in the order of their references. */
 export const CLOSE_RESULT_KEY = { close: 1, result: 1, _id: 1 } as const;
 
 /** The oldest open break of each kind. */
@@ -23,7 +23,7 @@ const RUNS_KEPT_S = 400 * 86_400;
 const polls: CollectionSchema = {
   name: 'polls',
   indexes: [
-    // What is claimed is found by its keys alone.
+    // Due payments are found by keys alone.
     { key: { watch: 1, dueAt: 1, _id: 1 }, partialFilterExpression: { watch: { $exists: true } } },
     { key: { 'terms.kind': 1, openState: 1, openedAt: 1 }, partialFilterExpression: { open: true } },
     { key: OPEN_KEY, partialFilterExpression: { open: true } },
@@ -31,10 +31,10 @@ const polls: CollectionSchema = {
       key: { endedAt: 1, _id: 1, 'terms.rail': 1 },
       partialFilterExpression: { endedAt: { $exists: true } },
     },
-    // What was told in time costs no key of it.
+    // An end reported in time takes no room here.
     { key: { endHeardAt: 1, _id: 1 }, partialFilterExpression: { endHeardAt: { $exists: true } } },
     { key: { booksDueAt: 1 }, partialFilterExpression: { booksDueAt: { $exists: true } } },
-    // Set where nothing is left to do.
+    // Set when nothing is left to do.
     { key: { forgetAt: 1 }, expireAfterSeconds: 0 },
     { key: IN_FLIGHT_KEY, partialFilterExpression: { inFlight: true } },
   ],
@@ -43,14 +43,14 @@ const polls: CollectionSchema = {
 /** Breaks in the order in which they are listed. */
 export const BREAKS_BY_TIME = { openedAt: -1, _id: -1 } as const;
 
-/** The status is in it so that counting needs no documents. */
+/** The status is included so that counting reads no documents. */
 export const BREAKS_COUNT_KEY = { status: 1, kind: 1, since: 1 } as const;
 
-/** One index for each way in which breaks are narrowed, in the order in which they are listed. */
+/** One index for each way of narrowing a list of breaks, in the list's order. */
 const breaks: CollectionSchema = {
   name: 'breaks',
   indexes: [
-    // Of a payment's field one open break tells, and one break's orders correct it, whatever else goes wrong.
+    // Enforces that one open break covers a payment's field, and that one break's orders correct it.
     {
       key: { matters: 1 },
       unique: true,
@@ -101,7 +101,7 @@ const statements: readonly CollectionSchema[] = [
     indexes: [
       { key: { statement: 1, result: 1, _id: 1 } },
       { key: { subject: 1, statement: 1 }, partialFilterExpression: { subject: { $exists: true } } },
-      // A movement is used by one line of a statement at most, whatever else goes wrong.
+      // Enforces that a movement is used by one line of a statement at most.
       {
         key: { uses: 1, statement: 1 },
         unique: true,

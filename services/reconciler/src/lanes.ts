@@ -1,14 +1,14 @@
 import { type Loop, startLoop } from '@pesewa/messaging';
 
 /**
- * Starts a loop of its own for each name that turns up, as soon as it does: what is found by one name alone is found by
- * keys, already in order, and what is found by all but some would be sorted whole for each look.
+ * Starts a separate loop for each name as soon as it appears. A query for one name is served from the index, already
+ * sorted; a query for all names but some would be sorted completely at each check.
  *
- * A loop that was started stays until all of them are closed: it costs a look per pause.
+ * A loop runs until all of them are closed; it costs one query per pause.
  */
 export function startLanesAsFound(
   options: Omit<Parameters<typeof startLoop>[0], 'round'> & {
-    /** The names that there are now. */
+    /** The present names. */
     readonly found: () => Promise<readonly string[]>;
     readonly begin: (name: string) => Loop;
   },

@@ -4,17 +4,17 @@ import type { CoverageRun } from './audits/coverage-store.ts';
 import type { Tracked } from './domain/tracked.ts';
 import type { WorkingStore } from './store.ts';
 
-/** What counts polls, and callbacks for unknown payments that have no break of their own. */
+/** Counts polls, and callbacks for unknown payments without a break of their own. */
 export interface Metrics {
   readonly polled: (rail: string, result: string) => void;
   readonly hidden: (rail: string) => void;
-  /** Counts what one look for due payments of a rail has claimed, and whether its pace left others waiting. */
+  /** Counts how many due payments of a rail one search has claimed, and whether the rate limit left others waiting. */
   readonly claimed: (rail: string, records: number, isPaced: boolean) => void;
   /** Counts the polls of a payment that its owner has ended. */
   readonly ended: (payment: Pick<Tracked, 'terms' | 'polls'>) => void;
 }
 
-/** Polls that a payment took until it ended. */
+/** The number of polls that a payment took until it ended. */
 const POLLS_BUCKETS = [0, 1, 2, 3, 5, 8, 13, 20, 50];
 
 /** How long a count may take here; the server gives up at the same time. */
@@ -25,10 +25,10 @@ export function createMetrics(
   registry: Registry,
   store: Pick<WorkingStore, 'countOpen' | 'oldestDue'>,
   clock: Clock,
-  /** The rails that are polled, and what else there is to look at. */
+  /** The rails that are polled, and unknown references. */
   watches: readonly string[],
 ): Metrics {
-  /** Nothing where the database does not tell in time: the other metrics are told all the same. */
+  /** Undefined if the database does not answer in time; the other metrics are exported all the same. */
   const read = <Value>(count: Promise<Value>) =>
     withDeadline(count, COUNT_TIMEOUT_MS, clock).catch(() => undefined);
   const polls = new Counter({
@@ -110,7 +110,7 @@ function countPolling(registry: Registry): Pick<Metrics, 'claimed' | 'ended'> {
   };
 }
 
-/** Registers what counts the coverage audits, and what they found. */
+/** Registers the counters of coverage audits and their findings. */
 export function countCoverage(
   registry: Registry,
 ): (run: Pick<CoverageRun, 'status' | 'sources' | 'found'>) => void {

@@ -5,7 +5,7 @@ import { createOnItsWay } from './on-its-way.ts';
 
 const bundles = (count: number) => Array.from({ length: count }, (_, index) => ({ _id: `b${index}` }));
 
-/** Reads outboxes that answer so. */
+/** Reads outboxes that give these answers. */
 function reading(found: () => Promise<readonly { readonly _id: string }[]>) {
   const cursor = { project: () => cursor, hint: () => cursor, limit: () => cursor, toArray: found };
   const collection = { find: () => cursor, findOne: async () => (await found())[0] ?? null };

@@ -2,29 +2,30 @@ import { type Clock, withDeadline } from '@pesewa/kernel';
 import { type Messaging, outboxOf } from '@pesewa/messaging';
 import type { Logger } from '@pesewa/runtime';
 
-/** The services of which something may be on its way, by the names of their databases. */
+/** The services that may have messages on their way, by the names of their databases. */
 export type Sender = 'payouts' | 'collections' | 'ingress' | 'ledger' | 'reconciler';
 
-/** What waited for Kafka in one outbox at a time. */
+/** The entries that waited in one outbox at one time. */
 export interface Waiting {
   readonly of: Sender;
   readonly bundles: readonly string[];
 }
 
 /**
- * What services have committed and Kafka does not have yet, read from their outboxes: ids alone, whether they run or not.
+ * Messages that services have committed and Kafka does not have yet, read from their outboxes: only ids, whether the
+ * services run or not.
  *
- * It is marked by ids rather than by age: no clock of a service has to agree with ours.
+ * They are identified by id rather than by age, so that no service's clock has to agree with ours.
  */
 export interface OnItsWay {
-  /** What waits now; nothing where the database does not tell in time, or more waits than can be marked. */
+  /** What waits now; undefined if the database does not answer in time, or if too much waits. */
   readonly waiting: (of: readonly Sender[]) => Promise<readonly Waiting[] | undefined>;
-  /** Whether Kafka has all that waited; nothing where the database does not tell in time. */
+  /** Whether Kafka has everything that waited; undefined if the database does not answer in time. */
   readonly hasLeft: (waiting: readonly Waiting[]) => Promise<boolean | undefined>;
 }
 
 const READ_TIMEOUT_MS = 1_000;
-/** Where more waits, Kafka has been away: then what is asked for waits for it to be back. */
+/** If more waits, Kafka has been away, and the caller must wait until it is back. */
 const BUNDLES_MAX = 10_000;
 
 /** Builds {@link OnItsWay}: one read for each outbox. */
@@ -44,7 +45,7 @@ export function createOnItsWay(deps: {
     const found = await outbox(of)
       .find({}, { maxTimeMS: READ_TIMEOUT_MS })
       .project<{ readonly _id: string }>({ _id: 1 })
-      // The index of ids alone: what bundles hold is not read.
+      // The index of ids alone, so that the content of bundles is not read.
       .hint({ _id: 1 })
       .limit(BUNDLES_MAX + 1)
       .toArray();

@@ -15,10 +15,10 @@ import {
 } from './domain/tracked.ts';
 import { OPEN_KEY } from './indexes.ts';
 
-/** Stands for the rail of a reference that nobody has opened: there is nobody to ask about it. */
+/** Takes the place of the rail for an unknown reference, about which no rail can be asked. */
 export const UNKNOWN_REFERENCE = 'unknown-reference';
 
-/** Whom there is to ask about a payment. */
+/** The rail to ask about a payment. */
 export function watchOf({ terms }: Pick<Tracked, 'terms'>): string {
   return terms?.rail ?? UNKNOWN_REFERENCE;
 }
@@ -29,14 +29,14 @@ export interface PollDocument extends Claimable {
   readonly status: TrackedStatus;
   /** Set while the owner has not ended the payment. */
   readonly open?: true;
-  /** How far an open payment has come, as {@link openStateOf} tells it. */
+  /** The state of an open payment, from {@link openStateOf}. */
   readonly openState?: OpenState;
-  /** Set while there is something to ask: the rail that is asked, or {@link UNKNOWN_REFERENCE}; what is claimed by. */
+  /** Set while there is something to ask: the rail, or {@link UNKNOWN_REFERENCE}; payments are claimed by it. */
   readonly watch?: string;
   readonly version: bigint;
   readonly openedAt: Date;
   readonly endedAt?: Date;
-  /** When we heard of its end, where that was late. */
+  /** When we heard of its end, if that was late. */
   readonly endHeardAt?: Date;
   /** When the schedule alone asks next. */
   readonly scheduledAt?: Date;
@@ -59,7 +59,7 @@ export interface PollDocument extends Claimable {
   readonly charged?: bigint;
   readonly breaks: readonly string[];
   readonly known?: readonly Known[];
-  /** When it is deleted; absent while anything is left to do, and where it ever had a break. */
+  /** When it is deleted; absent while anything is left to do, and if it ever had a break. */
   readonly forgetAt?: Date;
   readonly endToldAt?: Date;
   readonly posted: boolean;
@@ -68,10 +68,10 @@ export interface PollDocument extends Claimable {
   readonly booked?: Booked;
   readonly traceparent?: string | null;
   readonly causedBy?: string | null;
-  /** Set while the ledger's entries and the payment do not bear each other out. */
+  /** Set while the ledger's entries and the payment do not match. */
   readonly booksDueAt?: Date;
   readonly entryRequests?: number;
-  /** Set while the rail's wallet and our float may differ by the payment. */
+  /** Set while the rail's wallet and our float may differ because of the payment. */
   readonly inFlight?: true;
   readonly mayDebit: bigint;
   readonly mayCredit: bigint;
@@ -85,7 +85,7 @@ export interface PollDocument extends Claimable {
 export interface OldestOpen {
   readonly kind: PaymentKind;
   readonly state: OpenState;
-  /** Null where there is none. */
+  /** Null if there is none. */
   readonly openedAt: Date | null;
 }
 
@@ -98,19 +98,19 @@ export interface WorkingStore {
   ) => Promise<ReadonlyMap<string, Tracked>>;
   /** Writes whole documents that were read in the same transaction; a conflict aborts it. */
   readonly save: (payments: readonly Tracked[], session: ClientSession) => Promise<void>;
-  /** Deletes references that nothing but callbacks has ever spoken of; others stay. */
+  /** Deletes references that only callbacks have ever mentioned; others stay. */
   readonly forget: (references: readonly string[], session: ClientSession) => Promise<void>;
-  /** When the longest due payment of a rail became due, found by its key alone; nothing where none waits. */
+  /** When the longest due payment of a rail became due, from the index alone; undefined if none waits. */
   readonly oldestDue: (watch: string) => Promise<Date | undefined>;
   readonly countOpen: () => Promise<Readonly<Record<'payout' | 'collection', number>>>;
-  /** When the oldest open payment of each kind and state began, each found by its key alone. */
+  /** When the oldest open payment of each kind and state began, each from the index alone. */
   readonly oldestOpen: () => Promise<readonly OldestOpen[]>;
 }
 
-/** A metric may wait so long for its count. */
+/** How long a metric may wait for its count. */
 const COUNT_TIMEOUT_MS = 1_000;
 
-/** Opens the working set; what is over is deleted so many days after its end. */
+/** Opens the working set; finished payments are deleted so many days after their end. */
 export function openWorkingStore(db: Db, keepDays: number): WorkingStore {
   const collection = db.collection<PollDocument>('polls');
   return {

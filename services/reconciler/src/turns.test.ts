@@ -16,7 +16,7 @@ describe('work that runs one at a time', () => {
     expect(gates).toHaveLength(1);
     gates[0]?.resolve();
     expect(await first).toBe(1);
-    // What they get began after they asked for it.
+    // Their result is from a run that began after they asked.
     expect(gates).toHaveLength(2);
     const third = run();
     gates[1]?.resolve();

@@ -5,9 +5,9 @@ import { schedule } from 'node-cron';
 /** How long a replica's turn lasts: longer than clocks differ, shorter than any sensible interval. */
 const TURN_MS = 10_000;
 
-/** Work that the clock calls for: one turn at a time, over all replicas. */
+/** Scheduled work: one turn at a time, over all replicas. */
 export interface Turns {
-  /** Names the lease and the lines of the log. */
+  /** The name of the lease and in the log. */
   readonly name: string;
   /** A cron expression. */
   readonly interval: string;
@@ -18,7 +18,9 @@ export interface Turns {
   readonly taken?: () => void;
 }
 
-/** Schedules {@link Turns}: every replica has the schedule, a lease by the database's clock gives the turn to one. */
+/**
+ * Schedules {@link Turns}: every replica has the schedule, and a lease by the database's clock gives the turn to one.
+ */
 export function scheduleTurns({ name, interval, run, messaging, logger, taken }: Turns): AsyncDisposable {
   let running: Promise<void> = Promise.resolve();
   const turn = async () => {
@@ -43,7 +45,9 @@ export function scheduleTurns({ name, interval, run, messaging, logger, taken }:
   };
 }
 
-/** Lets one piece of work run at a time: whoever asks meanwhile shares the next one, so that nobody waits for a row of them. */
+/**
+ * Lets one run of the work happen at a time; callers during a run share the next one, so that none waits for several.
+ */
 export function oneAtATime<Value>(work: () => Promise<Value>): () => Promise<Value> {
   let current: Promise<Value> | undefined;
   let next: Promise<Value> | undefined;

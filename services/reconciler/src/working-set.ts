@@ -13,15 +13,15 @@ import type { ReconcilerEvents } from './events.ts';
 import { type WorkingStore, watchOf } from './store.ts';
 import type { FloatMove, WalletStore } from './wallets/store.ts';
 
-/** A sighting of a payment, and the event that it is read from. */
+/** A sighting of a payment, and the event that it comes from. */
 export interface Seen {
   readonly reference: string;
-  /** Null where it is read from no event. */
+  /** Null if it comes from no event. */
   readonly eventId: string | null;
   /** The trace that the event belongs to. */
   readonly traceparent?: string | undefined;
   readonly sighting: Sighting;
-  /** How it moves our float, if it is news. */
+  /** Its movement of our float, if it is news. */
   readonly move?: FloatMove;
 }
 
@@ -36,7 +36,7 @@ export type SettledDecision =
   | { readonly breakId: string; readonly amount: bigint }
   | { readonly reference: string; readonly outcome: 'failed' | 'completed' };
 
-/** What a {@link WorkingSet} needs. */
+/** The dependencies of a {@link WorkingSet}. */
 export interface WorkingSetDeps {
   readonly store: WorkingStore;
   readonly breaks: BreakStore;
@@ -45,15 +45,15 @@ export interface WorkingSetDeps {
   readonly clock: Clock;
   readonly pace: Omit<Pace, 'nowMs'>;
   readonly proof: ProofSettings;
-  /** Called with payments that have ended as people may have decided. */
+  /** Called with payments that have ended, perhaps by a decision of people. */
   readonly settled: (settled: readonly SettledDecision[], transaction: Transaction) => Promise<void>;
-  /** Called with the rails of which payments have become due at once. */
+  /** Called with the rails of payments that have become due at once. */
   readonly becameDue: (watches: ReadonlySet<string>) => void;
   /** Called with each payment that its owner has ended. */
   readonly ended: (payment: Tracked) => void;
 }
 
-/** What a chunk comes to besides the payments themselves. */
+/** The results of a chunk in addition to the payments themselves. */
 interface Outcome {
   readonly opened: FoundBreak[];
   readonly closing: Resolution[];
@@ -108,10 +108,10 @@ export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
   };
 }
 
-/** The payment with what it is found out by from now on; what the ledger books is told of, and asks for nothing. */
+/** The payment with the cause of whatever is found from now on; the ledger's entries only report and are no cause. */
 function withCause(tracked: Tracked, { eventId, traceparent: trace, sighting }: Seen): Tracked {
   if (eventId === null || sighting.kind === 'posted') return tracked;
-  // The trace is that of the owner's events; before the first one, that of a callback.
+  // The trace is that of the owner's events or, before the first one, that of a callback.
   const known = tracked.traceparent;
   const traceparent = (sighting.kind === 'called' ? (known ?? trace) : (trace ?? known)) ?? null;
   return { ...tracked, causedBy: eventId, traceparent };
@@ -162,7 +162,7 @@ function close(
   return afterClosings(after, closings, nowMs);
 }
 
-/** Opens the break over what the audit found. */
+/** Opens the break about the audit's finding. */
 function tell(before: Tracked, after: Tracked, sighting: Sighting, nowMs: number, outcome: Outcome): Tracked {
   const finding = sighting.kind === 'audited' ? gapFinding(before, sighting.record) : undefined;
   if (finding === undefined) return after;
@@ -189,7 +189,7 @@ async function writeBreaks(
   if (settled.length > 0) await deps.settled(settled, transaction);
 }
 
-/** A payment that ended by our polls alone: no callback ever came. */
+/** Whether a payment ended by our polls alone, without any callback. */
 function wasStuck(before: Tracked, after: Tracked): boolean {
   return (
     before.status === 'open' && after.status !== 'open' && after.polls > 0 && after.callbacks.length === 0

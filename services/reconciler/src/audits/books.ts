@@ -15,7 +15,7 @@ import type { RequestRepublication } from '../steps/request.ts';
 import type { StepStore } from '../steps/store.ts';
 import type { WorkingStore } from '../store.ts';
 
-/** What the loop over the books needs. */
+/** The dependencies of the loop over the books. */
 export interface BooksDeps extends StepLimits {
   readonly store: WorkingStore;
   readonly stepStore: Pick<StepStore, 'save'>;
@@ -25,16 +25,19 @@ export interface BooksDeps extends StepLimits {
   readonly events: ReconcilerEvents;
   readonly messaging: Pick<Messaging, 'groupCommit' | 'caughtUp' | 'ends' | 'hasApplied'>;
   readonly pauseMs: number;
-  /** How long the ledger may trail the gateways before people see it. */
+  /** How long the ledger may lag behind the gateways before people see it. */
   readonly graceMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** What is written: a payment that is judged, by its reference, or how the ledger stands. */
+/** An item to write: a payment to judge, by its reference, or the ledger's standing. */
 type Item = { readonly reference: string } | { readonly behind: string } | 'level';
 
-/** The gateways' topics up to their ends at a time: what was due then has its end among that. */
+/**
+ * The ends of the gateways' topics at one time: for every payment that was due then, the event of its end is before
+ * them.
+ */
 interface Mark {
   readonly atMs: number;
   readonly ends: readonly TopicEnd[];
@@ -50,12 +53,12 @@ const BEHIND_ID = breakId(LEDGER, BEHIND);
 const LEVEL = { id: BEHIND_ID, resolution: 'the ledger has applied what the gateways have published' };
 
 /**
- * Holds payments against the ledger's entries that do not bear each other out a grace time later (ADR 27).
+ * Compares payments with the ledger's entries if they do not match each other a grace time later (design 5, ADR 27).
  *
- * Only what is in Kafka may be missed: before it judges, the ledger has applied all that the gateways' topics held after
- * the grace time, and we have applied all that the ledger made of it. While the ledger trails, one break says so for all
- * payments that wait. Nothing outside is called, so replicas need no claim: of two that look at the same payment one finds
- * it judged.
+ * Only events that are in Kafka can be missed: before it judges, the ledger has applied everything that the gateways'
+ * topics held after the grace time, and we have applied everything that the ledger published about it. While the ledger
+ * lags, one break reports that for all waiting payments. Nothing outside is called, so replicas need no claim: if two
+ * look at the same payment, one finds it judged.
  */
 export function startBooks(deps: BooksDeps): Loop {
   const { breaks, messaging, onItsWay, clock, pauseMs, graceMs } = deps;
@@ -64,10 +67,12 @@ export function startBooks(deps: BooksDeps): Loop {
     return items.map(() => undefined);
   });
   let mark: Mark | undefined;
-  /** What waited in the ledger's outbox once it was past the mark. */
+  /** What waited in the ledger's outbox once the ledger was past the mark. */
   let answers: readonly Waiting[] | undefined;
 
-  /** How the ledger stands by the mark there is, or by a new one; nothing where nobody waits, or Kafka does not tell. */
+  /**
+   * The ledger's standing by the present mark, or by a new one; undefined if nothing waits or Kafka does not answer.
+   */
   async function look(isTold: boolean) {
     const atMs = clock.nowMs();
     if (!mark) {
@@ -76,7 +81,7 @@ export function startBooks(deps: BooksDeps): Loop {
       mark = ends && { atMs, ends };
     }
     const isPast = mark && (await messaging.hasApplied(LEDGER, mark.ends, KAFKA_TIMEOUT_MS));
-    // Without Kafka nobody knows for how long: what comes then is a new mark.
+    // Without an answer from Kafka the age of the mark says nothing, so a new one is made later.
     if (isPast === undefined) mark = answers = undefined;
     if (!mark || isPast === undefined) return undefined;
     const dueByMs = mark.atMs;
@@ -99,7 +104,7 @@ export function startBooks(deps: BooksDeps): Loop {
     }
     if (told && standing === 'level') await writing.submit('level');
     if ((await findDue(deps, dueByMs)).length > 0) {
-      // What the ledger has applied last may still be on its way to its topic, for long while Kafka is away.
+      // Events that the ledger has just published may still be on their way to its topic, for long while Kafka is away.
       answers ??= await onItsWay.waiting([LEDGER]);
       if (!answers || !(await onItsWay.hasLeft(answers))) return;
       if (signal.aborted || !(await messaging.caughtUp([...OWNERS, LEDGER], KAFKA_TIMEOUT_MS))) return;
@@ -139,7 +144,7 @@ async function findDue({ store }: BooksDeps, dueByMs: number): Promise<readonly 
   return found.map(({ _id }) => _id);
 }
 
-/** How many payments are due to be held against their entries, and are not yet; a million at most. */
+/** How many payments are due to be compared with their entries, and are not yet; counts to a million at most. */
 export function countAwaiting({ collection }: WorkingStore, before: Date, timeoutMs = 0): Promise<number> {
   return collection.countDocuments(
     { booksDueAt: { $lte: before } },
@@ -161,8 +166,9 @@ async function write(deps: BooksDeps, items: readonly Item[], transaction: Trans
 }
 
 /**
- * Asks the owner of each payment that is still not borne out to publish it again, and finds a break for it where that has not
- * helped; whatever comes later closes it (domain/closings.ts). Until then it is asked for on, as every overdue step is.
+ * Asks the owner of each payment that still does not match its entries to publish it again, and opens a break if that
+ * has not helped; events that come later close it (domain/closings.ts). Until then requests continue, as for every
+ * overdue step.
  */
 async function judge(
   { store, stepStore, requestRepublication, graceMs, ...limits }: BooksDeps,

@@ -10,10 +10,10 @@ import { addCoverageRoutes } from './coverage-routes.ts';
 import { openCoverageSources } from './coverage-source.ts';
 import { openCoverageStore } from './coverage-store.ts';
 
-/** How long the loop over the books rests. */
+/** The pause between rounds of the loop over the books. */
 const BOOKS_PAUSE_MS = 1_000;
 
-/** What the audits are built of. */
+/** The dependencies of the audits. */
 type Parts = Omit<CoverageDeps, 'sources' | 'coverageStore' | 'settleMs' | 'audited'> &
   Omit<BooksDeps, 'pauseMs' | 'graceMs' | 'limitMs' | 'requestsMax'> &
   Pick<Turns, 'messaging'> & { readonly railFee: RailFee };
@@ -55,7 +55,7 @@ export async function composeAudits(
       run: coverage.run,
     }),
   );
-  // Closed first, so that an audit in progress is cut short rather than waited for.
+  // Opened last and so closed first, so that an audit in progress is aborted rather than awaited.
   await scope.open('coverage audit', coverage);
   addCoverageRoutes(scope.operator, { coverage, coverageStore });
 }

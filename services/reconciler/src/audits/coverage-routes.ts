@@ -9,13 +9,13 @@ const listQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });
 
-/** What the routes of the coverage audit need. */
+/** The dependencies of the routes of the coverage audit. */
 export interface CoverageRouteDeps {
   readonly coverage: Pick<Coverage, 'start'>;
   readonly coverageStore: Pick<CoverageStore, 'list'>;
 }
 
-/** Adds the operator routes of the coverage audit (ADR 27): one on demand, and how the newest ones went. */
+/** Adds the operator routes of the coverage audit (ADR 27): start one, and list the newest ones. */
 export function addCoverageRoutes(operator: Hono, { coverage, coverageStore }: CoverageRouteDeps): void {
   operator.post('/coverage', (context) =>
     answerJson(context, 202, { id: coverage.start(), status: 'running' }),

@@ -5,24 +5,24 @@ import type { OwnerRecord } from '../domain/coverage.ts';
 import type { RailFee } from '../handlers.ts';
 
 /**
- * The records of one gateway, read and never written: the one exception to a database per service (ADR 27).
+ * The records of one gateway, which are only read: the one exception to a database per service (design 1, ADR 27).
  *
- * What is read is what a majority has; no personal data is asked for.
+ * Reads are with majority and without personal data.
  */
 export interface CoverageSource {
   readonly kind: PaymentKind;
-  /** Records that have not ended and were accepted before then, oldest first, page by page. */
+  /** Records that were accepted before a time and have not ended, oldest first, in pages. */
   readonly unended: (before: Date) => AsyncIterable<readonly AcceptedRow[]>;
   readonly find: (references: readonly string[]) => Promise<ReadonlyMap<string, OwnerRecord>>;
 }
 
-/** Where a record stands among those of its gateway, by keys that never change. */
+/** The place of a record among those of its gateway, by keys that never change. */
 export interface AcceptedRow {
   readonly reference: string;
   readonly acceptedAt: Date;
 }
 
-/** What is read of a payout or a collection. */
+/** The fields that are read of a payout or a collection. */
 interface PaymentRow extends Document {
   readonly reference: string;
   readonly merchantId: string;
@@ -60,10 +60,10 @@ const FIELDS = {
   'order.country': 1,
 } as const;
 
-/** The step of a payout that its rail has taken on. */
+/** The step of a payout that its rail has accepted. */
 const TAKEN_ON = 'submitted';
 
-/** What takes longer is given up: one gateway's database must not hold up the audit of the other. */
+/** A slower read is given up: one gateway's database must not delay the audit of the other. */
 const READ_TIMEOUT_MS = 30_000;
 
 /** The records of both gateways, in the databases of this installation. */
@@ -104,7 +104,7 @@ function openSource(
       });
     },
     find: async (references) => {
-      // What a batch has reserved of a payout's references has no status.
+      // The references that a batch has reserved have no status.
       const rows = await collection
         .find(
           { reference: { $in: [...references] }, status: { $exists: true } },
@@ -121,7 +121,7 @@ function recordOf(row: PaymentRow, kind: PaymentKind, railFee: RailFee): OwnerRe
   const { reference, merchantId, currency, rail, order, step, attemptedAt } = row;
   const amount = row.amountReceived ?? row.amount;
   const status = STATUSES[row.status];
-  // Better no audit at all than one that takes a word which it does not know for an end.
+  // An audit that mistakes an unknown status for an end would be worse than none.
   if (status === undefined) throw new RangeError(`a ${kind} has the unknown status ${row.status}`);
   return {
     reference,

@@ -6,51 +6,51 @@ import type { Gap } from '../domain/coverage.ts';
 import type { Terms, Tracked } from '../domain/tracked.ts';
 import type { PollDocument } from '../store.ts';
 
-/** How an audit went: `behind` where what it found could not be told from what is merely late. */
+/** The outcome of an audit; `behind` if differences could not be distinguished from events that are merely late. */
 export type CoverageStatus = 'running' | 'done' | 'behind' | 'failed';
 
-/** What an audit counted. */
+/** The counts of an audit. */
 export interface CoverageCounts {
   /** Open records of the gateways. */
   readonly read: number;
   /** Open payments of the working set. */
   readonly tracked: number;
-  /** Payments by what was found of them: what people have not been told before. */
+  /** Payments by the difference found, without those that people had been shown before. */
   readonly found: Readonly<Record<Gap, number>>;
-  /** Those that were put into the working set, or whose end was taken over. */
+  /** Payments that were added to the working set, or whose end was adopted. */
   readonly repaired: number;
 }
 
-/** How the audit of one gateway went; of one that failed, the name of the error: what it says is in the log. */
+/** The outcome of an audit of one gateway; of a failed one, the name of the error, whose message is in the log. */
 export interface CoverageSourceRun {
   readonly kind: PaymentKind;
   readonly status: Exclude<CoverageStatus, 'running'>;
   readonly error?: string;
 }
 
-/** One audit, as it went with the worse of its gateways; one that a crash cut short stays at `running`. */
+/** One audit, with the worse outcome of its gateways; one that a crash interrupted stays at `running`. */
 export interface CoverageRun extends CoverageCounts {
   readonly _id: string;
   readonly at: Date;
   readonly status: CoverageStatus;
-  /** The gateways that it is through with; older audits were not told of one by one. */
+  /** The gateways that are finished; absent in older audits. */
   readonly sources?: readonly CoverageSourceRun[];
   readonly tookMs: number;
 }
 
-/** Where an open payment stands among those of its kind. */
+/** The place of an open payment among those of its kind. */
 export interface OpenRow {
   readonly _id: string;
   readonly openedAt: Date;
 }
 
-/** The working set as the audit reads it, and the audits themselves. */
+/** The working set as the audit reads it, and the audits' records. */
 export interface CoverageStore {
-  /** Where payments stand; absent where they are not in the working set. */
+  /** The state of payments; those outside the working set are left out. */
   readonly standing: (
     references: readonly string[],
   ) => Promise<ReadonlyMap<string, Pick<Tracked, 'status' | 'terms'>>>;
-  /** Open payments that began before then, oldest first, page by page. */
+  /** Open payments that began before a time, oldest first, in pages. */
   readonly open: (kind: PaymentKind, before: Date) => AsyncIterable<readonly OpenRow[]>;
   readonly record: (run: CoverageRun) => Promise<void>;
   /** Newest first. */

@@ -11,7 +11,7 @@ const until = (what: string, met: () => boolean | Promise<boolean>) =>
     if (!(await met())) throw new Error(`not yet: ${what}`);
   });
 
-/** Plants a record of a gateway, as long ago as the audit looks. */
+/** Inserts a record of a gateway, old enough for the audit to look at it. */
 const plant = async (
   name: 'payouts' | 'collections',
   reference: string,
@@ -36,7 +36,7 @@ const plant = async (
     .replaceOne({ _id: `demo:${reference}` }, record, { upsert: true });
 };
 
-/** Lets a database tell of what it reads in an order, until it is asked. */
+/** Profiles a database's reads with this sort order, until the result is requested. */
 const profile = async (db: ReturnType<typeof gateway>, order: string) => {
   await db.command({ profile: 1, slowms: 0, filter: { [order]: 1 } });
   return {

@@ -16,15 +16,15 @@ import type {
   CoverageStore,
 } from './coverage-store.ts';
 
-/** The audit that holds the working set against the gateways' records (ADR 27). */
+/** The audit that compares the working set with the gateways' records ( ADR 27). */
 export interface Coverage extends AsyncDisposable {
-  /** Audits now, or joins the audit in progress, and gives what came of it. */
+  /** Audits now, or joins the audit in progress; gives its result. */
   readonly run: () => Promise<CoverageRun>;
-  /** The same, without waiting: gives the audit's id. */
+  /** Does the same without waiting; gives the audit's id. */
   readonly start: () => string;
 }
 
-/** What the audit needs. */
+/** The dependencies of the audit. */
 export interface CoverageDeps {
   readonly sources: readonly CoverageSource[];
   readonly coverageStore: CoverageStore;
@@ -34,46 +34,48 @@ export interface CoverageDeps {
   readonly requestRepublication: RequestRepublication;
   readonly onItsWay: OnItsWay;
   readonly messaging: Pick<Messaging, 'groupCommit' | 'caughtUp'>;
-  /** How late an event may be before it is taken for lost. */
+  /** How late an event may be before it counts as lost. */
   readonly settleMs: number;
-  /** Counts an audit, and what it found. */
+  /** Counts an audit and its findings. */
   readonly audited: (run: CoverageRun) => void;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
 }
 
-/** A payment that may differ, and how it did at first sight; nothing where it was told before and may be level again. */
+/**
+ * A payment that may differ, and the difference at first sight; undefined if it was reported before and may have gone.
+ */
 interface Suspect {
   readonly reference: string;
   readonly gap: Gap | undefined;
 }
 
-/** A suspect with the record that was read for the second look. */
+/** A suspect with the record that was read for the second check. */
 interface Look extends Suspect {
   readonly record: OwnerRecord | null;
 }
 
-/** What an audit adds up as it goes. */
+/** The running counts of an audit. */
 type Tally = { -readonly [Name in keyof Omit<CoverageCounts, 'found'>]: number } & {
   readonly found: Record<Gap, number>;
 };
 
-/** Our own topics are behind for longer than the audit waits: what is late can't be told from what is lost. */
+/** Our own topics lag for longer than the audit waits, so late events can't be distinguished from lost ones. */
 class BehindError extends Error {
   override readonly name = 'BehindError';
 }
 
-/** So many are looked at a second time together: they share the wait. */
+/** How many suspects are checked again together; they share the wait. */
 const SUSPECTS_MAX = 10_000;
 const LOOKS_PER_TRANSACTION = 100;
 const TOLD_PAGE = 200;
-/** How an audit went with a gateway, the worst first. */
+/** The outcomes of an audit with a gateway that outrank `done`, the worst first. */
 const STATUSES = ['failed', 'behind'] as const;
 const TOPICS = { payout: 'payouts', collection: 'collections' } as const;
 const CAUGHT_UP = { withinMs: 300_000, lookMs: 5_000, pauseMs: 500 } as const;
 
-/** Builds the {@link Coverage}; an audit in progress is cut short at the end, and the next one repeats it. */
+/** Builds the {@link Coverage}; an audit in progress is aborted at the end, and the next one repeats it. */
 export function createCoverage(deps: CoverageDeps): Coverage {
   const closing = new AbortController();
   const second = deps.messaging.groupCommit<Look, boolean>(
@@ -107,7 +109,7 @@ export function createCoverage(deps: CoverageDeps): Coverage {
     const run = audit(id).finally(() => {
       current = undefined;
     });
-    // Whoever waits for it hears of it too; one that was only started has nobody else to tell.
+    // Callers of `run` get the error too; for an audit that was only started, the log is all there is.
     run.catch((error: unknown) => deps.logger.error({ err: error, run: id }, 'the coverage audit failed'));
     current = { id, run };
     return current;
@@ -135,7 +137,7 @@ interface SourceAudit extends CoverageDeps {
   readonly signal: AbortSignal;
 }
 
-/** Audits one gateway; where that fails, the other one is audited all the same. */
+/** Audits one gateway; if that fails, the other one is audited all the same. */
 async function trySource(audit: SourceAudit, id: string): Promise<CoverageSourceRun> {
   const { kind } = audit.source;
   try {
@@ -152,8 +154,8 @@ async function trySource(audit: SourceAudit, id: string): Promise<CoverageSource
 }
 
 /**
- * Both ways round: what its gateway has open and we have not, then what we have open and it has not; at last what an earlier
- * audit has told. No more suspects are held at once than are looked at again together.
+ * Compares in both directions: open records of the gateway with ours, then our open payments with its records. At last
+ * it checks what an earlier audit has reported. It holds no more suspects at once than are checked again together.
  */
 async function auditSource(audit: SourceAudit): Promise<void> {
   const { source, coverageStore, clock, settleMs, tally, signal } = audit;
@@ -190,7 +192,7 @@ async function auditSource(audit: SourceAudit): Promise<void> {
 
 const OPEN = { status: 'open', terms: {} } as const;
 
-/** Payments of this gateway whose record was behind when an earlier audit looked, page by page. */
+/** Payments of this gateway whose record was behind in an earlier audit, in pages. */
 async function* toldOf({ source, breaks, coverageStore }: SourceAudit): AsyncGenerator<readonly Suspect[]> {
   const told = { kind: 'coverage.behind', status: 'unresolved', limit: TOLD_PAGE } as const;
   let after: Parameters<BreakStore['list']>[0]['after'];
@@ -205,8 +207,8 @@ async function* toldOf({ source, breaks, coverageStore }: SourceAudit): AsyncGen
 }
 
 /**
- * Looks at suspects again once every event that was only late has had its time, and all that Kafka then holds is applied.
- * What is the same at both looks is told, and repaired.
+ * Checks suspects again after late events have had their time and everything in Kafka then is applied. A difference
+ * found in both checks is reported and repaired.
  */
 async function lookAgain(audit: SourceAudit, suspects: readonly Suspect[]): Promise<void> {
   if (suspects.length === 0) return;
@@ -229,7 +231,7 @@ async function lookAgain(audit: SourceAudit, suspects: readonly Suspect[]): Prom
   }
 }
 
-/** Waits until what the gateway has told by now has left its outbox, and is applied here. */
+/** Waits until everything the gateway has published by now has left its outbox and is applied here. */
 async function untilCaughtUp({ messaging, onItsWay, source, clock, signal }: SourceAudit): Promise<void> {
   const lastMs = clock.nowMs() + CAUGHT_UP.withinMs;
   const topic = TOPICS[source.kind];
@@ -246,7 +248,10 @@ async function untilCaughtUp({ messaging, onItsWay, source, clock, signal }: Sou
   }
 }
 
-/** Tells and repairs what still differs; a payment and its break are written at once, and whoever repeats it finds it told. */
+/**
+ * Reports and repairs the remaining differences. A payment and its break are written together, so a repetition finds
+ * the difference reported.
+ */
 async function settle(
   { store, workingSet, requestRepublication }: CoverageDeps,
   looks: readonly Look[],
@@ -263,7 +268,7 @@ async function settle(
     sighting: { kind: 'audited', name: 'the record of its gateway', record, gap } as const,
   }));
   await workingSet.apply(seen, transaction);
-  // Whoever else needs the event that we lack may lack it as well.
+  // Other services may lack the same lost event.
   for (const { reference, record, gap } of news) {
     if (record === null || gap === undefined || gap === 'coverage.behind') continue;
     const step = gap === 'coverage.missing' ? 'opening' : 'end';

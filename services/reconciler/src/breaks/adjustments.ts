@@ -9,7 +9,7 @@ import type { ReconcilerEvents } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
 import type { BreakStore } from './store.ts';
 
-/** What the ledger tells of an order that corrects something. */
+/** The ledger's events about an order that corrects something. */
 export type CorrectionEvent = Received<
   Extract<TopicEvent<'ledger'>, { readonly type: (typeof CORRECTIONS)[number] }>
 >;
@@ -23,8 +23,7 @@ const CORRECTIONS = [
 /**
  * An order for a break as MongoDB holds it; `_id` is its command id.
  *
- * Whoever proposes and whoever hears of the ledger's entry write the same document, so one of them sees the other,
- * whichever comes first.
+ * A proposal and the ledger's event write the same document, so whichever comes second finds the other.
  */
 interface AdjustmentDocument {
   readonly _id: string;
@@ -32,15 +31,18 @@ interface AdjustmentDocument {
   readonly outcome?: AdjustmentOutcome;
 }
 
-/** The orders that correct what breaks found. */
+/** The orders that correct the differences of breaks. */
 export interface AdjustmentStore {
-  /** Notes what an order is for, and gives what the ledger has made of it; `taken` where it is for another break. */
+  /**
+   * Records what an order is for; gives the ledger's outcome, if there is one already, or `taken` if it is for another
+   * break.
+   */
   readonly propose: (
     commandId: string,
     breakId: string,
     session: ClientSession,
   ) => Promise<AdjustmentOutcome | 'taken' | undefined>;
-  /** Notes what the ledger has made of an order, and gives the break that it is for, if that is known. */
+  /** Records the ledger's outcome of an order; gives the break that it is for, if known. */
   readonly settle: (outcome: AdjustmentOutcome, session: ClientSession) => Promise<string | undefined>;
 }
 
@@ -67,13 +69,13 @@ export function openAdjustmentStore(db: Db): AdjustmentStore {
   };
 }
 
-/** Hears what the ledger made of orders that were proposed for breaks, and resolves those that it booked. */
+/** Applies the ledger's outcomes of orders that were proposed for breaks, and resolves the breaks of booked ones. */
 export interface Adjustments {
-  /** Applies events that are new, in the transaction of their chunk. */
+  /** Applies new events in the transaction of their chunk. */
   readonly hear: (events: readonly CorrectionEvent[], transaction: ChunkTransaction) => Promise<void>;
 }
 
-/** Whether the event tells what became of a correction. */
+/** Whether the event is the outcome of a correction. */
 export function isCorrection(event: Received<TopicEvent<'ledger'>>): event is CorrectionEvent {
   return CORRECTIONS.some((type) => type === event.type);
 }
@@ -106,7 +108,7 @@ export function createAdjustments(deps: {
         emit(deps.events.breakResolved(settled, { eventId: event.eventId }));
         const { kind, reference } = settled;
         const payment = (await deps.store.load([reference], session)).get(reference);
-        // Whatever else it lacks is news again, and so is what else the break told.
+        // Further differences of the payment are news again, and so are those that the break covered for other kinds.
         const kinds = [kind, ...(current.alsoFound ?? []).map((also) => also.kind)];
         const corrected = (one: Tracked, of: string) => afterByHand(one, of, 'adjust', outcome.at.getTime());
         if (payment) await deps.store.save([kinds.reduce(corrected, payment)], session);

@@ -6,9 +6,9 @@ import { breakColumns, viewBreak } from './views.ts';
 const BREAKS_PER_PAGE = 500;
 
 /**
- * Writes breaks a page at a time: CSV that no spreadsheet takes a formula from, or one JSON array.
+ * Writes breaks in pages: as CSV without cells that a spreadsheet would take for formulas, or as one JSON array.
  *
- * What opens while it is written is not in it; nothing is left out, and nothing is in it twice.
+ * Breaks that open during the export are not in it; all others are in it exactly once.
  */
 export function exportBreaks(
   breaks: Pick<BreakStore, 'list'>,

@@ -39,7 +39,7 @@ async function contradicted(): Promise<{ readonly reference: string; readonly id
   return { reference, id: `${reference}/payment.contradiction` };
 }
 
-/** A payout that the rail took on and denies now: a break that closes with the payout's end. */
+/** A payout that the rail accepted and now denies: a break that closes with the payout's end. */
 async function lost(): Promise<{ readonly reference: string; readonly id: string }> {
   const reference = ids.next('po');
   answers.set(reference, { kind: 'notFound' });

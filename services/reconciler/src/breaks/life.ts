@@ -11,7 +11,7 @@ import type { WorkingStore } from '../store.ts';
 import type { AdjustmentStore } from './adjustments.ts';
 import type { BreakStore } from './store.ts';
 
-/** Why an operator's wish about a break is not taken; where another break of its payment stands against it, which one. */
+/** Why an operator's request about a break is refused; if another break of its payment is in the way, which one. */
 export type BreakRefusal =
   | LifeRefusal
   | 'break.unknown'
@@ -19,18 +19,18 @@ export type BreakRefusal =
   | 'operator.unknown'
   | { readonly why: 'break.told' | 'adjustment.elsewhere'; readonly breakId: string };
 
-/** What an operator wants of which break. */
+/** An operator's request about a break. */
 export interface BreakOrder {
   readonly id: string;
   readonly wish: BreakWish;
   readonly by: string;
-  /** The version that they have seen; a newer one refuses the wish. */
+  /** The version that the operator has seen; if there is a newer one, the request is refused. */
   readonly version?: number | undefined;
 }
 
-/** What people make of breaks (ADR 31). */
+/** The operators' actions on breaks (ADR 31). */
 export interface BreakLife {
-  /** Changes a break and tells of it in the same transaction; the same wish again is one. */
+  /** Changes a break and publishes the change in the same transaction; a repeated request changes nothing. */
   readonly change: (order: BreakOrder) => Promise<Result<Break, BreakRefusal>>;
   readonly find: (id: string) => Promise<Break | undefined>;
   readonly list: BreakStore['list'];
@@ -42,7 +42,7 @@ interface LifeDeps {
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
   readonly events: ReconcilerEvents;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
-  /** Whether somebody of this name can have a break: an operator with a token of their own. */
+  /** Whether a break can be assigned to this name: that of an operator with a token of their own. */
   readonly isOperator: (name: string) => boolean;
   readonly clock: Clock;
 }
@@ -52,7 +52,7 @@ export function createBreakLife(deps: LifeDeps): BreakLife {
   const changing = deps.messaging.groupCommit<BreakOrder, Result<Break, BreakRefusal>>(
     'reconciler.break',
     (orders, transaction) => Promise.all(orders.map((order) => change(deps, order, transaction))),
-    // One at a time and in place: they are few, and whoever meets a rival waits for it.
+    // One at a time and retried in place: requests are few, and a conflicting one waits for the other.
     { itemsMax: 1 },
   );
   return {
@@ -84,7 +84,7 @@ async function change(
   await deps.breaks.save([settled], session);
   const what = whatBecame(wish, settled);
   if (tracked && what) {
-    // What else it tells is over with it.
+    // The other findings that the break covers end with it.
     const kinds = [
       current.kind,
       ...(what === 'reopen' ? [] : (current.alsoFound ?? [])).map(({ kind }) => kind),
@@ -97,9 +97,8 @@ async function change(
 }
 
 /**
- * The other break of the payment that tells what this one would tell again, or whose order corrects what this one's would.
- *
- * Of two wishes side by side the second meets a unique index, and is looked at again.
+ * The other break of the payment that covers the same difference as this one would, or whose order corrects it. If two
+ * requests come at once, the second violates a unique index and is checked again.
  */
 async function rivalOf(
   { breaks }: LifeDeps,
@@ -122,13 +121,13 @@ function isShared(some: readonly string[] = [], others: readonly string[] = []):
   return some.some((one) => others.includes(one));
 }
 
-/** What a wish was to the payment of its break; nothing where the break only changed. */
+/** The effect of a request on the payment of its break; undefined if only the break changed. */
 function whatBecame({ what }: BreakWish, { status }: Break): Parameters<typeof afterByHand>[2] | undefined {
   if (what === 'resolve' || what === 'reopen') return what;
   return what === 'adjust' && status === 'resolved' ? what : undefined;
 }
 
-/** The break after what the ledger has already made of the order that is noted now. */
+/** The break after the outcome that the ledger already has for the order. */
 async function settledBy(
   { adjustmentStore }: LifeDeps,
   changed: Break,

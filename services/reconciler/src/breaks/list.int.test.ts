@@ -18,7 +18,7 @@ describe('the list of breaks', () => {
     currency: number % 3 === 0 ? 'KES' : 'GHS',
     amount: BigInt(number),
     detail: 'planted',
-    // Many at one moment: a cursor of time alone would skip or repeat some.
+    // Many at the same moment: a cursor of the time alone would skip or repeat some.
     openedAt: at(Math.floor(number / 100)),
     since: at(Math.floor(number / 100)),
     status: number % 5 === 0 ? 'resolved' : 'open',
@@ -44,7 +44,7 @@ describe('the list of breaks', () => {
       )) as unknown as { readonly items: readonly { readonly id: string }[]; readonly next: string | null };
       found.push(...page.items.map(({ id }) => id));
       cursor = page.next ?? '';
-      // What opens meanwhile, and what changes, moves nothing that is listed.
+      // Breaks that open or change meanwhile do not affect the list.
       const newer = planted(2_000 + found.length);
       await database()
         .collection<Break>('breaks')

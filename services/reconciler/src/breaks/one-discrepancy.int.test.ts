@@ -33,7 +33,7 @@ const mapping = {
 const line = (reference: string, amount = '-100', fee = '0.5', status = 'OK') =>
   `${reference},R-${reference},${amount},${fee},2026-03-01T00:00:00Z,${status}`;
 
-/** Matches a statement over a window, and gives its records by their payments. */
+/** Matches a statement over a window; gives its records by their payments. */
 async function matched({ from, to }: Omit<Hour, 'startMs'>, ...lines: readonly string[]) {
   const content = `Ref,Receipt,Amount,Fee,Time,Status\r\n${lines.join('\r\n')}\r\n`;
   const taken = await upload(content, { rail: 'upstream', currency: 'KES', mapping, from, to });
@@ -52,7 +52,7 @@ const show = async (id: string) => (await request(`/breaks/${encodeURIComponent(
 const change = (id: string, verb: string, body: object, by = 'ama') =>
   postAs(by, `/breaks/${encodeURIComponent(id)}/${verb}`, body);
 
-/** Payouts, each with another discrepancy that a close and a statement both find, and a line for each. */
+/** Payouts, each with a different discrepancy that both a close and a statement find, and a statement line for each. */
 async function discrepancies(window: Hour) {
   const [fee = '', amount = '', status = '', missing = ''] = await paidAt(window.startMs, 4);
   answers.set(fee, { ...agreed, fee: 49n });
@@ -196,7 +196,7 @@ describe('an adjustment', () => {
     },
   });
 
-  /** A payout of which a callback claims another amount than the rail tells, and a statement still another. */
+  /** A payout for which a callback claims one amount, the rail reports another, and a statement a third. */
   async function twice() {
     const window = nextHour();
     const [reference = ''] = await paidAt(window.startMs);
@@ -224,11 +224,11 @@ describe('an adjustment', () => {
     await publish(booked(`bk-3-${reference}`));
     await until('the entry', async () => (await show(first))['status'] === 'resolved');
     expect(await change(second, 'adjustment', order(`bk-4-${reference}`))).toMatchObject({ status: 409 });
-    // What is corrected is found again, and opens nothing: the record names what corrected it.
+    // A corrected difference is found again and opens nothing: the record names the break that corrected it.
     const again = await matched(further(window), line(reference, '-101'));
     expect(again.of(reference)).toMatchObject({ result: 'differs', breakId: first });
     expect(await openOf(reference)).toEqual(['callback.amount_differs']);
-    // An order that was withdrawn, and is booked all the same, keeps nobody waiting.
+    // An order that was withdrawn, but is booked all the same, delays nobody.
     await publish(booked(`bk-2-${reference}`));
     await until('that entry', async () => (await show(second))['status'] === 'resolved');
     expect((await change(second, 'notes', { text: 'booked twice' })).status).toBe(200);

@@ -35,7 +35,7 @@ describe('two transactions side by side', () => {
       client.withSession(async (two) => {
         one.startTransaction();
         two.startTransaction();
-        // Both have looked before either writes.
+        // Both have read before either writes.
         await Promise.all([one, two].map((session) => store.findAbout([reference], session)));
         if (closes) await store.settle([{ id: mine._id, resolution: 'gone' }], new Date(0), one);
         else await store.open([mine], one);

@@ -4,22 +4,22 @@ import { closeBreak, findBreak, findElsewhere, forgetElsewhere } from '../domain
 import { placeFinding } from '../domain/discrepancies.ts';
 import type { BreakStore, Resolution } from './store.ts';
 
-/** What became of findings. */
+/** The result of opening breaks for findings. */
 export interface Opening {
-  /** The breaks that were not open before, to tell of. */
+  /** The breaks that were not open before, to be published. */
   readonly opened: readonly Break[];
-  /** The breaks that tell each finding, by its id; its own first, where it has one. */
+  /** The breaks that cover each finding, by the finding's id; its own first, if it has one. */
   readonly tellers: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What became of breaks whose causes are gone. */
+/** The result of closing breaks whose causes are gone. */
 export interface Closing {
   readonly closed: readonly Break[];
-  /** What others had found too, and still find: it is open now in the place of what closed. */
+  /** Breaks for findings of other kinds that the closed ones had covered and that still exist. */
   readonly opened: readonly Break[];
 }
 
-/** Opens and closes breaks so that one discrepancy of a payment is open once, whoever finds it (ADR 31). */
+/** Opens and closes breaks so that each discrepancy of a payment is open only once, whatever finds it (ADR 31). */
 export interface BreakOpening {
   readonly open: (found: readonly FoundBreak[], session: ClientSession) => Promise<Opening>;
   readonly settle: (
@@ -27,7 +27,7 @@ export interface BreakOpening {
     resolvedAt: Date,
     session: ClientSession,
   ) => Promise<Closing>;
-  /** The breaks that would tell all of a finding, by its id. */
+  /** The breaks that would cover all of a finding, by the finding's id. */
   readonly toldElsewhere: (
     found: readonly FoundBreak[],
     session: ClientSession,
@@ -35,8 +35,8 @@ export interface BreakOpening {
 }
 
 /**
- * Builds {@link BreakOpening}. Two transactions side by side can't both open one discrepancy: a unique index over what open
- * breaks have for themselves refuses the second, which is then run again and finds the first.
+ * Builds {@link BreakOpening}. Two concurrent transactions can't both open the same discrepancy: a unique index over
+ * `matters` refuses the second, which then reruns and finds the first.
  */
 export function createBreakOpening(
   collection: Collection<Break>,
@@ -54,7 +54,7 @@ export function createBreakOpening(
     if (found.length === 0) return { opened: [], tellers: new Map() };
     const breaks = await load(found, session);
     const before = new Map(breaks);
-    // Behind the others: whatever it takes, they have given up before.
+    // Placed last, so that a break is written after those that have given up what it takes over.
     const put = (one: Break) => {
       breaks.delete(one._id);
       breaks.set(one._id, one);
@@ -111,7 +111,7 @@ export function createBreakOpening(
   };
 }
 
-/** Closes those that have a resolution, and takes what is gone from those that told it for others. */
+/** Closes breaks with a resolution, and removes findings that are gone from the breaks that covered them. */
 function closeAll(found: readonly Break[], why: ReadonlyMap<string, string>, resolvedAt: Date) {
   const gone = new Set(why.keys());
   const closed: Break[] = [];

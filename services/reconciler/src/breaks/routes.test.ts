@@ -41,7 +41,7 @@ const payment: Break = {
 };
 const path = `/breaks/${encodeURIComponent(found._id)}`;
 
-/** The routes behind the guard; `said` notes what they asked for. */
+/** The routes behind the guard; `said` records their calls. */
 function open(
   options: { readonly changed?: Result<Break, BreakRefusal>; readonly sharedMayOrder?: boolean } = {},
 ) {

@@ -55,7 +55,7 @@ const exportQuery = filters.extend({
   format: exportFormat,
 });
 
-/** Every field is known: a mistyped one must not be passed over. */
+/** Unknown fields are refused: a mistyped field must not be ignored. */
 const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(
     { ...shape, version: wholeNumber.transform(Number).optional() },
@@ -80,10 +80,10 @@ const adjustment = fields({
   error: 'either merchantId or rail is required, and not both',
 });
 
-/** What the routes of breaks need. */
+/** The dependencies of the routes of breaks. */
 export interface BreakRouteDeps {
   readonly life: BreakLife;
-  /** Whether the holder of the token that no person owns may change breaks: in development alone. */
+  /** Whether the shared token, which belongs to no person, may change breaks: only in development. */
   readonly sharedMayOrder: boolean;
   readonly clock: Pick<Clock, 'nowMs'>;
 }
@@ -91,7 +91,8 @@ export interface BreakRouteDeps {
 /**
  * Adds the routes of breaks (ADR 31, ADR 60).
  *
- * A break's id has slashes and colons: in a path it is percent-encoded whole, as `encodeURIComponent` does.
+ * A break's id contains slashes and colons: in a path it must be percent-encoded as a whole, as by
+ * `encodeURIComponent`.
  */
 export function addBreakRoutes(operator: Hono, deps: BreakRouteDeps): void {
   const { life, clock } = deps;
@@ -147,7 +148,7 @@ function addChanges(operator: Hono, { life, sharedMayOrder }: BreakRouteDeps): v
   }));
 }
 
-/** The wish, or what is wrong with its amount. */
+/** The request, or what is wrong with its amount. */
 function adjustWish(body: z.output<typeof adjustment>): BreakWish | string {
   const { commandId: id, merchantId, rail = '', currency, explanation } = body;
   const amount = parseAmount(body.amount.replace(/^[+-]/, ''), currency);

@@ -43,7 +43,7 @@ describe('a discrepancy that moves nothing', () => {
     await until('the end', async () => (await rowOf(hinted))?.status === 'failed');
     answers.set(hinted, paid);
     await publish(callback(hinted, 'COMPLETED'), callback(hinted, 'COMPLETED', '100.00'));
-    // Here the rail told an end before the owner went by another one: nobody sends a callback.
+    // Here the rail reported one end before the owner applied another; there is no callback.
     answers.set(raced, paid);
     await publish(accepted(raced));
     await until('the fact', () => about(raced, 'RailStatusObserved').length > 0);

@@ -7,7 +7,7 @@ import { causeOf, type Terms, type Tracked } from '../domain/tracked.ts';
 import { BREAKS_BY_TIME, BREAKS_COUNT_KEY } from '../indexes.ts';
 import { type BreakOpening, createBreakOpening } from './opening.ts';
 
-/** A page of a list, and where the next one begins. */
+/** A page of a list, and the cursor of the next one. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly next: string | null;
@@ -19,7 +19,7 @@ export interface Resolution {
   readonly resolution: string;
 }
 
-/** The `_id` of a payment's break: there is one of each kind. */
+/** The `_id` of a payment's break; there is at most one of each kind. */
 export function breakId(reference: string, kind: string): string {
   return `${reference}/${kind}`;
 }
@@ -46,82 +46,85 @@ export function breaksOf(
   }));
 }
 
-/** What of the breaks a list shows; each field narrows it. */
+/** Which breaks are listed; each field narrows the list. */
 export interface BreakQuery {
   readonly reference?: string | undefined;
-  /** `unresolved` is all of them but the resolved ones. */
+  /** `unresolved` stands for every status but resolved. */
   readonly status?: BreakStatus | 'unresolved' | undefined;
   readonly kind?: string | undefined;
   readonly rail?: string | undefined;
   readonly currency?: string | undefined;
   readonly owner?: string | undefined;
-  /** Those that tell what a kind has found too. */
+  /** Breaks that cover a finding of this kind too. */
   readonly alsoFound?: string | undefined;
-  /** Opened, the last time, before then. */
+  /** Last opened before this time. */
   readonly before?: Date | undefined;
 }
 
-/** A page of breaks, those first that were opened last, and where the next one begins. */
+/** A page of breaks, the most recently opened first, and the cursor of the next one. */
 export interface BreakPage {
   readonly items: readonly Break[];
   readonly next: PageCursor | null;
 }
 
-/** The breaks of this service's database; wherever a break is called open here, it is not resolved. */
+/** The breaks of this service's database. "Open" means not resolved everywhere in this interface. */
 export interface BreakStore extends Pick<BreakOpening, 'settle' | 'toldElsewhere'> {
   /**
-   * Opens breaks, and gives those that were not open before, to tell of.
+   * Opens breaks; gives those that were not open before, to be published.
    *
-   * One that was resolved is opened again, with what it is about now; one that stands learns another amount. What another
-   * break of the same payment tells opens none.
+   * A resolved one is opened again, with its new content; an open one gets the new amount. A finding that another break
+   * of the same payment covers opens none.
    */
   readonly open: (found: readonly FoundBreak[], session: ClientSession) => Promise<readonly Break[]>;
-  /** Does the same, and gives the break of each finding too. */
+  /** Does the same, and also gives the break of each finding. */
   readonly openAndTell: BreakOpening['open'];
   readonly findOpen: (
     kind: string,
     references: readonly string[],
     session: ClientSession,
   ) => Promise<readonly Break[]>;
-  /** Closes those that are open and about no field of a payment, each with its resolution, and gives them. */
+  /**
+   * Closes the open ones among these breaks, which must not be about a field of a payment, each with its resolution;
+   * gives the closed ones.
+   */
   readonly resolve: (
     resolutions: readonly Resolution[],
     resolvedAt: Date,
     session: ClientSession,
   ) => Promise<readonly Break[]>;
-  /** Every break about some payments, open or not: there is one of each kind at most. */
+  /** All breaks about some payments, open or not; at most one of each kind. */
   readonly findAbout: (references: readonly string[], session: ClientSession) => Promise<readonly Break[]>;
-  /** Those that exist, open or not. */
+  /** The existing ones among these breaks, open or not. */
   readonly findAll: (ids: readonly string[], session?: ClientSession) => Promise<readonly Break[]>;
   /** Writes breaks that were read in the same transaction; a conflict aborts it. */
   readonly save: (breaks: readonly Break[], session: ClientSession) => Promise<void>;
   /**
-   * Holds an open break for whoever decides about it; nothing where it is not open.
+   * Gives an open break to decide about it; undefined if it is not open.
    *
-   * It writes the break, so that neither another decision nor its end can go by unseen.
+   * It writes the break, so that a concurrent decision or a concurrent end is a conflict.
    */
   readonly hold: (id: string, session: ClientSession) => Promise<Break | undefined>;
-  /** How many are open of a kind at a rail, counted up to a bound. */
+  /** How many are open of a kind at a rail, counted up to a limit. */
   readonly countOpenOf: (
     of: { readonly kind: string; readonly rail: string },
     most: number,
     session: ClientSession,
   ) => Promise<number>;
-  /** How many are open of each kind, and since when the oldest is: read from keys alone. */
+  /** How many are open of each kind, and since when the oldest is; read from the index alone. */
   readonly countOpen: () => Promise<ReadonlyMap<string, OpenCount>>;
-  /** By the time when they were first opened, which never changes: no page skips one or shows it again. */
+  /** Sorted by when they were first opened, which never changes: no page skips or repeats one. */
   readonly list: (
     query: BreakQuery & { readonly after?: PageCursor | undefined; readonly limit: number },
   ) => Promise<BreakPage>;
 }
 
-/** What is open of a kind. */
+/** The open breaks of a kind. */
 export interface OpenCount {
   readonly count: number;
   readonly since: Date;
 }
 
-/** A metric may wait so long for its count. */
+/** How long a metric may wait for its count. */
 const COUNT_TIMEOUT_MS = 1_000;
 
 /** Opens the store. */
@@ -189,7 +192,7 @@ function filterOf({
   before,
 }: BreakQuery): Filter<Break> {
   return {
-    // Apart, since it may speak of the owner too.
+    // In a separate clause, because it may also have a condition on the owner.
     ...(status !== undefined && { $and: [statuses[status]] }),
     ...(reference !== undefined && { reference }),
     ...(kind !== undefined && { kind }),
@@ -197,12 +200,12 @@ function filterOf({
     ...(currency !== undefined && { currency }),
     ...(owner !== undefined && { owner }),
     ...(alsoFound !== undefined && { alsoFound: { $exists: true }, 'alsoFound.kind': alsoFound }),
-    // None was opened again before it was opened: the first narrows the index, the second tells.
+    // `openedAt` narrows the index; it is never later than `since`, which is the actual condition.
     ...(before && { openedAt: { $lt: before }, since: { $lt: before } }),
   };
 }
 
-/** What {@link statusOf} tells, as a filter. */
+/** The statuses of {@link statusOf} as filters. */
 const statuses: Readonly<Record<BreakStatus | 'unresolved', Filter<Break>>> = {
   unresolved: { status: 'open' },
   open: { status: 'open', owner: { $exists: false }, explanation: { $exists: false } },
@@ -211,7 +214,7 @@ const statuses: Readonly<Record<BreakStatus | 'unresolved', Filter<Break>>> = {
   resolved: { status: 'resolved' },
 };
 
-/** Cuts one item too many into a page and its cursor. */
+/** Cuts a list with one item too many into a page and its cursor. */
 export function pageOf<Item extends { readonly _id: string }>(
   found: readonly Item[],
   limit: number,

@@ -44,11 +44,11 @@ export const breakColumns = [
   'version',
 ] as const satisfies readonly (keyof ReturnType<typeof viewBreak>)[];
 
-/** One break with its history, its adjustments, and where everything else is told that is known of it. */
+/** One break with its history, its adjustments, and links to everything else known about it. */
 export function viewBreakWhole(one: Break) {
   return {
     ...viewBreak(one),
-    /** What others have found of the payment that this break tells already. */
+    /** The findings of other kinds that this break covers. */
     alsoFound: (one.alsoFound ?? []).map(({ kind, amount, detail }) => ({
       kind,
       amount: text(amount, one.currency),
@@ -82,7 +82,10 @@ function text(amount: bigint | null, currency: string | null): string | null {
   return amount === null || currency === null ? null : formatAmount(amount, currency);
 }
 
-/** Paths of the services' operator APIs (ADR 60); what none of them knows answers an empty list, or 404. */
+/**
+ * Paths of the services' operator APIs (ADR 60); a service that does not know the payment answers an empty list, or
+ * 404.
+ */
 function linksOf(one: Break) {
   const orders = (one.adjustments ?? []).map(({ commandId }) => ({
     service: 'ledger',

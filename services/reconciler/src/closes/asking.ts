@@ -22,7 +22,7 @@ import type { WorkingStore } from '../store.ts';
 import { type CloseFinding, settleBreaks } from './breaks.ts';
 import type { CloseRecord, CloseStore } from './store.ts';
 
-/** What asking needs. */
+/** The dependencies of asking. */
 export interface AskingDeps {
   readonly closeStore: CloseStore;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
@@ -30,11 +30,11 @@ export interface AskingDeps {
   readonly events: ReconcilerEvents;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly rails: readonly PolledRail[];
-  /** The pace at which closes may ask a rail, over all replicas. */
+  /** The rate at which closes may ask a rail, over all replicas. */
   readonly paceOf: (rail: string) => ClaimPace;
   readonly schedule: PollSchedule;
   readonly proof: Pick<Question, 'settleMs' | 'notFoundGraceMs' | 'pollsBeforeBreak'>;
-  /** After how many answers that are not clear a record is unclear. */
+  /** After how many unclear answers a record's result is `unclear`. */
   readonly triesMax: number;
   readonly pauseMs: number;
   readonly finished: (result: Matching['result']) => void;
@@ -45,7 +45,7 @@ export interface AskingDeps {
   readonly crashPoint: CrashPoint;
 }
 
-/** What a rail said of a payment in a close. */
+/** A rail's answer about a payment of a close. */
 interface Asked {
   readonly record: WithId<CloseRecord>;
   readonly claim: string;
@@ -54,19 +54,19 @@ interface Asked {
   readonly askedAtMs: number;
 }
 
-/** An answer, or that there is none to be had. */
+/** A poll whose question was sent, or could not be asked at all. */
 type Polled = Omit<Asked, 'claim' | 'answer'> & { readonly answer: RailAnswer };
 
 const CONCURRENCY = 8;
 const BATCH = 50;
 const LEASE_FACTOR = 2;
 const MARGIN_MS = 5_000;
-/** A look may take so long. */
+/** How long a read may take. */
 const READ_TIMEOUT_MS = 1_000;
 const LOST = 'the payment is not known here any more';
 
 /**
- * Asks rails about the payments of closes, outside any transaction, and commits what they said: as a poll's answer, which
+ * Asks rails about the payments of closes, outside any transaction, and commits the answers: as a poll's answer, which
  * is judged like any other, and as the record's result.
  *
  * A crash between the question and the commit loses nothing: the record is due again after its lease.
@@ -81,9 +81,10 @@ export function startAsking(deps: AskingDeps): Loop {
       name: `close of ${railName}`,
       collection: deps.closeStore.records,
       open: { waits: railName },
-      // By the database's clock, as polls have it.
+      // By the database's clock, as for polls.
       mark: { askedAt: '$$NOW' },
-      // While its circuit is open, or it has turned a question away, nobody is asked, and nothing is counted as a try.
+      // While its circuit is open, or after it has turned a question away, the rail is not asked, and no try is
+      // counted.
       ...(rail && { mayClaim: rail.isAvailable, pace: deps.paceOf(rail.name) }),
       leaseMs: workTimeoutMs * LEASE_FACTOR,
       workTimeoutMs,
@@ -105,7 +106,7 @@ export function startAsking(deps: AskingDeps): Loop {
   const names = deps.rails.map(({ name }) => name);
   const loops = [
     ...deps.rails.map((rail) => begin(rail.name, rail)),
-    // Rails that are not configured here: there is nobody to ask, and people are told so.
+    // Rails that are not configured here can't be asked, which people are shown.
     startLanesAsFound({
       ...deps,
       name: 'close of other rails',
@@ -123,7 +124,7 @@ export function startAsking(deps: AskingDeps): Loop {
   };
 }
 
-/** The rails that any record waits for, configured or not: jumps from one rail's keys to the next one's. */
+/** The rails that records wait for, configured or not, found by seeking from one rail's keys to the next. */
 async function readWaiting(records: CloseStore['records']): Promise<readonly string[]> {
   const found = await records.distinct('waits', { waits: { $gt: '' } }, { maxTimeMS: READ_TIMEOUT_MS });
   return found.filter((name) => name !== undefined);
@@ -178,7 +179,7 @@ async function commitAnswers(
   return asked.map(() => undefined);
 }
 
-/** The answer as that of a poll, and then as the record's. */
+/** Judges the answer as a poll's, and then as the record's. */
 function judged(
   deps: AskingDeps,
   { record, answer, askedAtMs }: Polled,
@@ -196,7 +197,7 @@ function judged(
     answer,
     isScheduled: false,
     polledAtMs: askedAtMs,
-    // A close judges what has ended, and waits for nothing.
+    // A close judges ended payments and waits for nothing.
     arrived: null,
   });
   const from = { source: 'poll', atMs: askedAtMs, causationId: tracked.causedBy } as const;
@@ -209,7 +210,7 @@ function judged(
     verdict,
     tries: record.tries + 1,
     triesMax: deps.triesMax,
-    // Whatever was told and did not match is stored.
+    // The rail's earlier answer, if it did not match, is stored.
     lastTold: record.theirs ?? null,
   });
   return {
@@ -225,14 +226,14 @@ function judged(
   };
 }
 
-/** A payment that the working set has lost is nobody's to judge. */
+/** A payment that is missing in the working set can't be judged. */
 function lost({ triesMax }: AskingDeps, { record }: Polled): CloseFinding {
   const result = record.tries + 1 >= triesMax ? 'unclear' : 'pending';
   const matching = { result, differences: [], theirs: null, why: LOST } as const;
   return { record, ours: null, matching, told: false, opened: [] };
 }
 
-/** The record after an answer: its result, or when the rail is asked again. */
+/** The record after an answer: with its result, or with the time of the next question. */
 function finished(
   deps: AskingDeps,
   { record, ours, matching, told }: CloseFinding,

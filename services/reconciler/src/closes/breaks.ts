@@ -8,31 +8,31 @@ import { remember, type Tracked } from '../domain/tracked.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import type { CloseRecord } from './store.ts';
 
-/** What an answer came to in a close. */
+/** The result of an answer in a close. */
 export interface CloseFinding {
   readonly record: CloseRecord;
-  /** Null where the payment is not known any more. */
+  /** Null if the payment is not known any more. */
   readonly ours: Side | null;
   readonly matching: Matching;
-  /** Whether a fact went out. */
+  /** Whether a fact was published. */
   readonly told: boolean;
-  /** The breaks that the same answer opens as that of a poll. */
+  /** The breaks that the same answer opens as a poll's. */
   readonly opened: readonly FoundBreak[];
 }
 
-/** What breaks are settled with. */
+/** The dependencies of settling breaks. */
 interface BreakDeps {
   readonly breaks: Pick<BreakStore, 'openAndTell' | 'settle'>;
   readonly events: Pick<ReconcilerEvents, 'breakOpened' | 'breakResolved'>;
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 
-/** The breaks of closes; of a payment a close finds one of them at most. */
+/** The breaks of closes; a close finds at most one of them for a payment. */
 const OWN = ['close.differs', 'close.missing_there'] as const satisfies readonly BreakKind[];
 
 /**
  * Opens the breaks of finished records, one per discrepancy however often it is found, and closes those that a close no
- * longer finds; the timelines of `payments` are changed in place. Gives the breaks that tell each record.
+ * longer finds. Changes the timelines in `payments` in place. Gives the breaks that cover each record.
  */
 export async function settleBreaks(
   deps: BreakDeps,
@@ -42,7 +42,7 @@ export async function settleBreaks(
 ): Promise<readonly (readonly string[])[]> {
   const { session } = transaction;
   const now = new Date(deps.clock.nowMs());
-  // What the answer is as a poll's comes first: it is what people look for.
+  // The breaks of the answer as a poll's come first: they are what people look for.
   const opening = found.flatMap(({ opened }) => opened);
   const closing: Resolution[] = [];
   const ids = found.map(({ record, ours, matching }) => {
@@ -80,7 +80,7 @@ function resultText(result: Matching['result']): string {
   return result === 'matched' ? 'both have the same' : result.replace('_', ' ');
 }
 
-/** A close's break may open again, so it is remembered only while it is open; the timeline keeps both. */
+/** A close's break may open again, so the payment remembers it only while it is open; the timeline has both. */
 function noted(tracked: Tracked, what: 'break' | 'resolved', kind: string, atMs: number): Tracked {
   const others = tracked.breaks.filter((other) => other !== kind);
   return {

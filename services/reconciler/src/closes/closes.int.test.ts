@@ -78,7 +78,7 @@ describe('a daily close on real daemons', () => {
     const done = await closed(window);
     expect(done).toMatchObject({ results: { differs: 3, missing_there: 1, matched: 0 } });
     expect(await breaksOf(fee)).toEqual(['close.differs']);
-    // The same answers as polls' say it all: no second break for one discrepancy.
+    // The same answers as polls' report it already: there is no second break for one discrepancy.
     expect(await breaksOf(amount)).toEqual(['payout.amount_differs']);
     expect(await breaksOf(status)).toEqual(['payment.contradiction']);
     expect(await breaksOf(missing)).toEqual(['close.missing_there']);
@@ -116,7 +116,7 @@ describe('a daily close on real daemons', () => {
       status: 'reversed',
       source: 'poll',
     });
-    // Until its owner has said so it may be back at the rail, and the rail is asked on.
+    // Until its owner has confirmed it, the money may be back at the rail, and the rail is asked again.
     expect(await harness.rowOf(reference)).toMatchObject({ watch: 'upstream', mayCredit: 10_000n });
     const {
       occurredAt: _at,
@@ -213,7 +213,7 @@ describe('a daily close on real daemons', () => {
     });
     const metrics = await harness.metrics();
     expect(metrics).toMatch(/close_records_total\{result="matched"\} [1-9]/);
-    // Windows that are no whole day over all rails are no daily close.
+    // Only windows of a whole day over all rails count as daily closes.
     expect(metrics).not.toMatch(/last_close_age_seconds \d/);
   });
 

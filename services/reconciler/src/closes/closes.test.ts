@@ -5,7 +5,7 @@ import type { CloseDocument } from './store.ts';
 const DAY_MS = 86_400_000;
 const counts = { pending: 0, matched: 0, differs: 0, missing_there: 0, unclear: 0 };
 
-/** Closes over a store that remembers what was made, at a time of the 21st. */
+/** Closes over a store that records what was made, at a time of the 21st. */
 function open(time: string, ...days: readonly string[]) {
   const made = new Map<string, Omit<CloseDocument, 'dueAt'>>();
   const readAgain: (readonly string[])[] = [];

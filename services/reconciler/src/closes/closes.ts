@@ -10,48 +10,48 @@ import {
   type WindowRefusal,
 } from './window.ts';
 
-/** A close, and how far it is. */
+/** A close and its progress. */
 export interface CloseProgress {
   readonly close: CloseDocument;
-  /** Null while there are too many to count. */
+  /** Null if there are too many to count. */
   readonly counts: CloseCounts | null;
 }
 
-/** What a close over a window would ask for. */
+/** What a close over a window would check. */
 export interface ClosePreview {
   readonly id: string;
   readonly window: CloseWindow;
-  /** Whether there is one already, which would be given instead. */
+  /** Whether a close over it exists already, which would be given instead. */
   readonly exists: boolean;
-  /** By rail; null where they are too many to count. */
+  /** By rail; null if there are too many to count. */
   readonly payments: ReadonlyMap<string, number> | null;
 }
 
-/** Daily closes (ADR 29): each window of payments, asked for again at their rails and matched. */
+/** Daily closes (ADR 29): the payments of a window, looked up again at their rails and matched. */
 export interface Closes {
-  /** Makes the close over a window, once: the same again is the same one. */
+  /** Makes the close over a window, once; a repetition gives the same one. */
   readonly open: (
     window: CloseWindow,
     by: string,
   ) => Promise<Result<CloseProgress & { readonly isNew: boolean }, WindowRefusal>>;
-  /** Tells what it would ask for, and makes none. */
+  /** Shows what it would check, without making one. */
   readonly preview: (window: CloseWindow) => Promise<Result<ClosePreview, WindowRefusal>>;
   /**
-   * Makes those over all rails of yesterday, and of the days before that nobody has closed; those of the week that are done
-   * are read once more, so that an end that was told of late is in a close too.
+   * Makes the closes over all rails of yesterday and of earlier days that are missing. Finished ones of the last week
+   * are read once more, so that ends reported late are in a close too.
    */
   readonly openDue: () => Promise<void>;
   readonly find: (id: string) => Promise<CloseProgress | undefined>;
-  /** The newest window first; `before` is the id of the last one before. */
+  /** The newest window first; `before` is the id of the last one on the page before. */
   readonly list: (query: {
     readonly before?: string | undefined;
     readonly limit: number;
   }) => Promise<readonly CloseProgress[]>;
-  /** Records in the order of their references; whoever reads them ends the reading. */
+  /** Records in the order of their references; the caller must finish or end the reading. */
   readonly records: (query: RecordQuery) => AsyncIterable<CloseRecord>;
 }
 
-/** Who asks for closes that the clock calls for. */
+/** Named as the requester of closes that the clock starts. */
 const NIGHTLY = 'nightly';
 const DAY_MS = 86_400_000;
 
@@ -59,10 +59,10 @@ const DAY_MS = 86_400_000;
 export function createCloses(deps: {
   readonly closeStore: Omit<CloseStore, 'closes' | 'records' | 'newestDone' | 'readWindow'>;
   readonly clock: Pick<Clock, 'nowMs'>;
-  /** How long the owners' events of a window may take. */
+  /** How long the owners' events of a window may be late. */
   readonly settleMs: number;
   readonly keepDays: number;
-  /** Called when there is a close whose payments are to be read. */
+  /** Called when there is a close whose payments must be read. */
   readonly opened: () => void;
 }): Closes {
   const { closeStore, clock, settleMs, keepDays } = deps;
@@ -97,7 +97,7 @@ export function createCloses(deps: {
       return accept({ id, window, exists, payments: await closeStore.countWindow(window) });
     },
     openDue: async () => {
-      // Yesterday is over for us once its events have had their time.
+      // A day counts as over once its events have had time to arrive.
       const nowMs = clock.nowMs() - settleMs;
       for (const day of daysToClose(await closeStore.days(), nowMs)) {
         await open(dayFrom(day, null), NIGHTLY);

@@ -17,7 +17,7 @@ type Parts = Pick<
   'store' | 'breaks' | 'events' | 'clock' | 'random' | 'ids' | 'logger' | 'crashPoint' | 'proof'
 > & { readonly messaging: GatheringDeps['messaging'] & Turns['messaging'] };
 
-/** Turns that have run out are looked for again no sooner. */
+/** The shortest wait after a rail's turns have run out. */
 const PACE_AGAIN_MIN_MS = 50;
 
 /** Puts the daily close together (ADR 29); everything it opens closes with the scope. */
@@ -75,7 +75,7 @@ export async function composeCloses(
   });
 }
 
-/** A share of the rail's own pace, so that settling, which has the same one, comes first. */
+/** A share of the rail's own rate, so that polling, which uses the same one, comes first. */
 function closePace(pace: RailPace, rail: string, railPerSecond: number, perSecondMax: number): ClaimPace {
   const share = `close of ${rail}`;
   const perSecond = Math.min(perSecondMax, railPerSecond);

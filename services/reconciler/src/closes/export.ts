@@ -3,7 +3,7 @@ import type { CloseProgress } from './closes.ts';
 import type { CloseRecord } from './store.ts';
 import { viewClose, viewRecord } from './views.ts';
 
-/** What a lookup does not tell; it is no amount of zero. */
+/** Written for what a lookup does not report, which is not the same as zero. */
 const NOT_TOLD = 'not told';
 
 const HEADING = [
@@ -33,7 +33,8 @@ const HEADING = [
 /**
  * Writes a close and its records as they are read, so that memory does not grow with them.
  *
- * JSON is one object, `{"close", "records"}`; CSV has one line per payment, and "not told" for what a lookup does not tell.
+ * JSON is one object, `{"close", "records"}`; CSV has one line per payment, and "not told" for what a lookup does not
+ * report.
  */
 export function exportClose(
   progress: CloseProgress,

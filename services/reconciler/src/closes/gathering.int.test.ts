@@ -16,7 +16,7 @@ import { dayFrom } from './window.ts';
 const resources = new AsyncDisposableStack();
 let database: Database;
 let closeStore: CloseStore;
-/** Whether all that the owners have published is applied. */
+/** Whether everything the owners have published is applied. */
 let isLevel = false;
 let looks = 0;
 

@@ -10,7 +10,7 @@ import {
   recordId,
 } from './store.ts';
 
-/** What gathering needs. */
+/** The dependencies of gathering. */
 export interface GatheringDeps {
   readonly closeStore: CloseStore;
   readonly messaging: Pick<Messaging, 'groupCommit' | 'caughtUp'>;
@@ -18,7 +18,7 @@ export interface GatheringDeps {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly pauseMs: number;
-  /** Called when payments have been found that are to be asked for. */
+  /** Called when payments to be asked about were found. */
   readonly gathered: () => void;
 }
 
@@ -32,21 +32,21 @@ interface Page {
 const PAGE = 500;
 const STEP_TIMEOUT_MS = 20_000;
 const LEASE_MS = 40_000;
-/** Between two looks whether all payments of a close are known. */
+/** The pause between two checks whether all payments of a close are known. */
 const LOOK_MS = 1_000;
-/** How long a step waits until what the owners have published is applied here; then it is looked at again. */
+/** How long a step waits until the owners' published events are applied here; then it checks again. */
 const CAUGHT_UP_TIMEOUT_MS = 5_000;
 
 /**
- * Drives closes (ADR 29): reads the payments of each window page by page, and once all of them are asked for reads it
- * again, until nothing is new; so what is told of late is not left out. None is done before a reading brought nothing new
- * that began after all that the owners had published was applied here.
+ * Drives closes (design 7): reads the payments of each window in pages, and once all of them are asked about reads it
+ * again, until nothing is new, so that ends reported late are included. A close is done only after a reading that
+ * brought nothing new and began after everything the owners had published was applied here.
  *
- * One replica at a time has a close, by its lease; whoever takes over goes on after the last page.
+ * One replica at a time drives a close, by its lease; the next one continues after the last page.
  */
 export function startGathering(deps: GatheringDeps): Loop {
   const { closeStore, clock, ids, logger, pauseMs } = deps;
-  // One at a time and in place: whoever meets a rival waits for it.
+  // One at a time and retried in place: a conflicting one waits for the other.
   const pages = deps.messaging.groupCommit<Page, boolean>(
     'reconciler.close-page',
     (items, transaction) => Promise.all(items.map((page) => takePage(deps, page, transaction))),
@@ -85,7 +85,7 @@ export function startGathering(deps: GatheringDeps): Loop {
   });
 }
 
-/** Stores the records of a page and moves on, if the close is still this replica's; tells whether it is. */
+/** Stores the records of a page and moves on, if the close is still this replica's; gives whether it is. */
 async function takePage(
   { closeStore, clock, gathered }: GatheringDeps,
   { close, claim, payments }: Page,
@@ -117,7 +117,7 @@ async function takePage(
   return true;
 }
 
-/** What follows once nothing is left to ask: reading once more, or the end where that brought nothing new. */
+/** The next step once all records are finished: read once more, or end if that brought nothing new. */
 async function lookForPending(
   { closeStore, messaging }: GatheringDeps,
   close: CloseDocument,
@@ -143,7 +143,7 @@ async function lookForPending(
   }
 }
 
-/** Lets whoever comes next go on at once. */
+/** Returns the lease, so that the next replica can continue at once. */
 async function giveBack({ closes }: CloseStore, { _id }: CloseDocument, claim: string): Promise<void> {
   await closes.updateOne({ _id, claim }, [{ $set: { dueAt: '$$NOW' } }, { $unset: 'claim' }]);
 }

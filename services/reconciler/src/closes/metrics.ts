@@ -3,10 +3,10 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { CloseResult } from '../domain/close.ts';
 import type { CloseStore } from './store.ts';
 
-/** How long a question may take here. */
+/** How long a query may take here. */
 const READ_TIMEOUT_MS = 1_000;
 
-/** Registers the metrics of daily closes; gives what counts the records that have their result. */
+/** Registers the metrics of daily closes; gives the function that counts records with a result. */
 export function createCloseMetrics(
   registry: Registry,
   store: Pick<CloseStore, 'newestDone'>,

@@ -41,7 +41,7 @@ describe('a daily close, whatever happens meanwhile', () => {
     try {
       const { id } = await close(window);
       await until('the gathering', async () => (await recordOf(id, stuck)) !== null);
-      // As a replica that has died leaves it: claimed by nobody who is there, until its lease is over.
+      // As a replica that has died leaves it: claimed until the lease ends.
       await records().updateOne(
         { _id: `${id}/${stuck}` },
         {

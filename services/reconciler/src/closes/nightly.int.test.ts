@@ -21,7 +21,7 @@ const { closed, finished, nextHour, paidAt, recordOf } = closeSteps(harness, unt
 beforeAll(harness.open);
 afterAll(harness.close);
 
-/** What the clock calls for each night; the replica that runs does the rest. */
+/** What the clock starts each night; the running replica does the rest. */
 async function night(): Promise<void> {
   const closeStore = openCloseStore(harness.database());
   const clock = { nowMs: () => Date.now() };
@@ -60,7 +60,7 @@ describe('a close whose payment has a break already', () => {
     expect(new Set(await breaksOf(both))).toEqual(new Set(['close.differs', 'payout.amount_differs']));
     expect(await breaksOf(gone)).toEqual(['payment.contradiction']);
     answers.set(gone, { kind: 'notFound' });
-    // The same money, and the same field: the rail has not moved what we have.
+    // The same money and the same field: the rail has not moved what we have.
     const { id } = await closed(window, 'upstream');
     expect(await breaksOf(gone)).toEqual(['payment.contradiction']);
     expect(await recordOf(id, gone)).toMatchObject({

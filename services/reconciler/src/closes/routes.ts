@@ -36,16 +36,16 @@ const flag = z.enum(['', 'true', 'false'], { error: 'must be true or false' });
 const listQuery = z.object({ cursor: z.string().max(120).optional() });
 const { recordQuery, exportQuery } = recordQueries(closeResults);
 
-/** What the routes of closes need. */
+/** The dependencies of the routes of closes. */
 export interface CloseRouteDeps {
   readonly closes: Closes;
-  /** The rails that are configured here. */
+  /** The configured rails. */
   readonly railNames: readonly string[];
   /** How long after its end a window can be closed. */
   readonly closeSettleMs: number;
   /** How often a close may ask a rail. */
   readonly closePollsPerSecond: number;
-  /** Whether the holder of the token that no person owns may ask for closes: in development alone. */
+  /** Whether the shared token, which belongs to no person, may start closes: only in development. */
   readonly sharedMayOrder: boolean;
 }
 

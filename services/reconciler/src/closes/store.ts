@@ -6,35 +6,35 @@ import { CLOSE_RESULT_KEY } from '../indexes.ts';
 import type { PollDocument } from '../store.ts';
 import type { CloseWindow } from './window.ts';
 
-/** How many records of a close have come to what. */
+/** How many records of a close have each result. */
 export type CloseCounts = Readonly<Record<CloseResult, number>>;
 
-/** Where the reading of a window goes on: after this payment. */
+/** Where the reading of a window continues: after this payment. */
 export interface GatheringCursor {
   readonly endedAt: Date;
   readonly reference: string;
 }
 
-/** A close as MongoDB holds it; `_id` tells its window, so that each is closed once (ADR 29). */
+/** A close as MongoDB holds it; `_id` names its window, so that each is closed once (ADR 29). */
 export interface CloseDocument extends CloseWindow, Claimable {
   readonly requestedBy: string;
   readonly requestedAt: Date;
-  /** Its payments are read, then asked for, then read once more for what came late; until nothing is new. */
+  /** Its payments are read, then asked about, then read again for late ones, until nothing is new. */
   readonly stage: 'gathering' | 'asking' | 'done';
-  /** Set until it is done: what is claimed. */
+  /** Set until it is done, for claiming. */
   readonly running?: true;
   readonly after?: GatheringCursor;
-  /** How many payments the reading in progress has found that were not known. */
+  /** How many new payments the present reading has found. */
   readonly added: number;
-  /** Set where the reading began once all that the owners had published was applied here. */
+  /** Set if the reading began after everything the owners had published was applied here. */
   readonly isLevel?: boolean;
-  /** How many payments were told of only after it had been done once. */
+  /** How many payments were reported only after it had been done once. */
   readonly late?: number;
-  /** The newest time that it was done; kept while later nights look for what came late. */
+  /** When it was last done; kept while later nights check for late payments. */
   readonly finishedAt?: Date;
-  /** While it is done. */
+  /** Set while it is done. */
   readonly counts?: CloseCounts;
-  /** Until then it is kept. */
+  /** When it is deleted. */
   readonly keepUntil: Date;
 }
 
@@ -48,31 +48,31 @@ export interface CloseRecord extends Claimable {
   readonly currency: string;
   readonly endedAt: Date;
   readonly result: CloseResult;
-  /** The rail that is to be asked; what is claimed. Absent once the result is known. */
+  /** The rail to ask, by which it is claimed. Absent once the result is known. */
   readonly waits?: string;
   readonly tries: number;
-  /** The newest time that the rail was asked, by the database's clock. */
+  /** When the rail was last asked, by the database's clock. */
   readonly askedAt?: Date;
   readonly ours?: Side;
-  /** What the rail told the last time that it told anything; while the result is not known, it differed. */
+  /** The rail's latest answer; while there is no result, it differed. */
   readonly theirs?: Side;
   readonly differences?: readonly Difference[];
-  /** Why it is unclear, or is not known yet. */
+  /** Why it is unclear, or has no result yet. */
   readonly why?: string;
-  /** The break that tells of it: its own, or where others tell all of it the first of them. */
+  /** The break about it: its own or, if other breaks cover all of it, the first of them. */
   readonly breakId?: string;
-  /** Further breaks, where each tells a part of it. */
+  /** Further breaks, if several cover a part each. */
   readonly alsoToldBy?: readonly string[];
-  /** Set where the rail told an end that its owner did not know: it went out as a fact. */
+  /** Set if the rail reported an end that its owner did not know, which was published as a fact. */
   readonly told?: true;
   readonly keepUntil: Date;
 }
 
-/** What of a close's records is wanted. */
+/** Which records of a close are read. */
 export interface RecordQuery {
   readonly close: string;
   readonly result?: CloseResult | undefined;
-  /** The reference of the last record before. */
+  /** The reference of the last record on the page before. */
   readonly after?: string | undefined;
 }
 
@@ -80,7 +80,7 @@ export interface RecordQuery {
 export interface CloseStore {
   readonly closes: Collection<CloseDocument>;
   readonly records: Collection<CloseRecord>;
-  /** Makes a close unless it is there, and gives the one that is there. */
+  /** Makes a close unless it exists; gives the existing one. */
   readonly create: (
     close: Omit<CloseDocument, 'dueAt'>,
   ) => Promise<{ readonly close: CloseDocument; readonly isNew: boolean }>;
@@ -92,30 +92,30 @@ export interface CloseStore {
   }) => Promise<readonly CloseDocument[]>;
   /** The ids of all closes of a whole day over all rails, the oldest first. */
   readonly days: () => Promise<readonly string[]>;
-  /** The end of the newest whole day that was done over all rails. */
+  /** The end of the newest whole day over all rails that was closed. */
   readonly newestDone: () => Promise<Date | undefined>;
-  /** Has those of some closes that are done read once more, for what came late; what they have found stays. */
+  /** Has the finished ones among these closes read once more for late payments; their results stay. */
   readonly readAgain: (ids: readonly string[], dueAt: Date) => Promise<void>;
-  /** The next payments of all rails that ended in a time, in the order of their ends; at most `limit`. */
+  /** The next payments of all rails that ended in a period, in the order of their ends; at most `limit`. */
   readonly readWindow: (
     window: Pick<CloseWindow, 'from' | 'to'>,
     after: GatheringCursor | undefined,
     limit: number,
   ) => Promise<readonly PollDocument[]>;
-  /** How many payments of each rail ended in a window; null where they are too many to count in time. */
+  /** How many payments of each rail ended in a window; null if there are too many to count in time. */
   readonly countWindow: (window: CloseWindow) => Promise<ReadonlyMap<string, number> | null>;
   readonly countRecords: (close: string) => Promise<CloseCounts | null>;
   /** Records in the order of their references. */
   readonly readRecords: (query: RecordQuery) => FindCursor<CloseRecord>;
 }
 
-/** A count may take so long: whoever asks does not wait for much longer. */
+/** How long a count may take: a caller does not wait much longer. */
 const COUNT_TIMEOUT_MS = 8_000;
 const MAX_TIME_EXPIRED = 50;
 const METRIC_TIMEOUT_MS = 1_000;
 const READ_AT_ONCE = 500;
 
-/** Closes of a whole day over all rails that were done; their ids tell it, and are in the order of their windows. */
+/** Finished closes of a whole day over all rails, recognised by their ids, which are in the order of their windows. */
 export const dayCloses = { _id: /^\d{4}-\d{2}-\d{2}$/, finishedAt: { $exists: true } };
 
 /** The `_id` of a payment's record in a close. */
@@ -214,7 +214,7 @@ function readResults(records: Collection<CloseRecord>): Pick<CloseStore, 'countR
       return counts && (Object.fromEntries(counts) as CloseCounts);
     },
     readRecords: ({ close, result, after }) => {
-      // Whatever begins with the close's name and a slash, which zero follows.
+      // All ids that begin with the close's name and a slash; zero is the next character after the slash.
       const _id = { $gt: recordId(close, after ?? ''), $lt: `${close}0` };
       return records
         .find({ _id, ...(result !== undefined && { close, result }) })
@@ -224,7 +224,7 @@ function readResults(records: Collection<CloseRecord>): Pick<CloseStore, 'countR
   };
 }
 
-/** What was counted; null where it took too long. */
+/** The count; null if it took too long. */
 async function inTime<Value>(count: Promise<Value>): Promise<Value | null> {
   try {
     return await count;

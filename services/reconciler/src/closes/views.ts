@@ -4,7 +4,7 @@ import type { CloseProgress } from './closes.ts';
 import type { CloseRecord } from './store.ts';
 
 /**
- * A close as operators see it: times in UTC, and how many of its payments have come to what; null where they are too many
+ * A close as operators see it: times in UTC, and how many of its payments have each result; null if there are too many
  * to count while it runs.
  */
 export function viewClose({ close, counts }: CloseProgress) {
@@ -16,7 +16,7 @@ export function viewClose({ close, counts }: CloseProgress) {
     rail,
     status: stage,
     ...viewCounts(counts),
-    /** How many of its payments were told of only after it had been done once. */
+    /** How many of its payments were reported only after it had been done once. */
     late,
     requestedBy,
     requestedAt: requestedAt.toISOString(),
@@ -35,7 +35,7 @@ function viewCounts(counts: CloseProgress['counts']) {
   };
 }
 
-/** A payment of a close as operators see it: amounts in decimal text, null where nobody tells them. */
+/** A payment of a close as operators see it: amounts as decimal strings, null if unknown. */
 export function viewRecord(record: CloseRecord) {
   const { reference, kind, rail, merchantId, currency, endedAt, result, tries } = record;
   const side = (of: Side | undefined) =>
@@ -59,7 +59,7 @@ export function viewRecord(record: CloseRecord) {
     why: record.why ?? null,
     breakId: record.breakId ?? null,
     alsoToldBy: record.alsoToldBy ?? [],
-    /** Whether the rail told an end that the payment's owner did not know, and was told of. */
+    /** Whether the rail reported an end that the payment's owner did not know, which was published to it. */
     ownerTold: record.told === true,
     askedAt: record.askedAt?.toISOString() ?? null,
     tries,

@@ -1,14 +1,14 @@
 import { accept, type Result, refuse } from '@pesewa/kernel';
 
-/** What a close is about: the payments that ended from one time until before another, at one rail or at all. */
+/** The payments that a close is about: those that ended in a period, at one rail or at all. */
 export interface CloseWindow {
   readonly from: Date;
   readonly to: Date;
-  /** Null is all. */
+  /** Null for all rails. */
   readonly rail: string | null;
 }
 
-/** Why there can be no close over a window. */
+/** Why a window can't be closed. */
 export type WindowRefusal = 'window.empty' | 'window.too_long' | 'window.not_over';
 
 /** The longest window: a month. */
@@ -22,9 +22,9 @@ export function dayFrom(midnight: Date, rail: string | null): CloseWindow {
 }
 
 /**
- * Judges a window: it must be over, and a settle time more, so that the owners' events of it have been read.
+ * Checks a window: it must have ended a settle time ago, so that the owners' events about it have been read.
  *
- * @param settleMs how long their events may take
+ * @param settleMs how late their events may be
  */
 export function judgeWindow(
   { from, to }: CloseWindow,
@@ -37,7 +37,7 @@ export function judgeWindow(
   return to.getTime() + settleMs > nowMs ? refuse('window.not_over') : accept(true);
 }
 
-/** The name of the close over a window, so that each has one: `2026-11-20`, or `<from>--<to>`, and the rail behind a dot. */
+/** The name of the close over a window, which is unique: `2026-11-20`, or `<from>--<to>`, and the rail after a dot. */
 export function closeIdOf(window: CloseWindow): string {
   const { from, to, rail } = window;
   const [start, end] = [from.toISOString(), to.toISOString()];
@@ -50,12 +50,12 @@ function isDay({ from, to }: CloseWindow): boolean {
   return from.getTime() % DAY_MS === 0 && to.getTime() - from.getTime() === DAY_MS;
 }
 
-/** For so many days the nightly close looks once more for ends that were told of late. */
+/** For how many days the nightly close checks again for ends reported late. */
 const LATE_DAYS = 7;
 
 /**
- * The days that the nightly close is about: yesterday, and those of a month before it that nobody has closed, from the
- * oldest day on that was closed at all. Before that nobody wanted closes.
+ * The days that the nightly close is about: yesterday, and missing days of the month before it, but none before the
+ * first day that was ever closed.
  *
  * @param closed the ids of all days that were closed over all rails, the oldest first
  */
@@ -67,12 +67,12 @@ export function daysToClose(closed: readonly string[], nowMs: number): readonly 
   return since.filter((day) => !known.has(idOfDay(day)));
 }
 
-/** The ids of the newest days, over all rails, of which ends may have been told of after they were closed. */
+/** The ids of the newest days, over all rails, whose ends may have been reported after they were closed. */
 export function daysToReadAgain(nowMs: number): readonly string[] {
   return daysBefore(nowMs, LATE_DAYS).map(idOfDay);
 }
 
-/** The midnights of so many days until yesterday. */
+/** The midnights of so many days up to yesterday. */
 function daysBefore(nowMs: number, count: number): readonly Date[] {
   const todayMs = nowMs - (nowMs % DAY_MS);
   return Array.from({ length: count }, (_, index) => new Date(todayMs - (count - index) * DAY_MS));

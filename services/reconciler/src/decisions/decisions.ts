@@ -23,15 +23,19 @@ import type { RailFee } from '../handlers.ts';
 import type { WorkingStore } from '../store.ts';
 import type { DecisionPage, DecisionQuery, DecisionStore } from './store.ts';
 
-/** What operators decide that customers paid, or how payouts ended: proposed by one, approved by another (ADR 17). */
+/**
+ * The operators' decisions on what customers paid or how payouts ended: proposed by one, approved by another (ADR 17).
+ */
 export interface Decisions {
-  /** Records a proposal once; the same again is the same, another under its id is refused. */
+  /**
+   * Records a proposal once. The same proposal again gives the same decision; a different one under its id is refused.
+   */
   readonly propose: (
     wish: DecisionWish,
     by: string,
     id?: string,
   ) => Promise<Result<Decision, ProposeRefusal>>;
-  /** Approves or rejects; an approval publishes what was decided in the same transaction. */
+  /** Approves or rejects; an approval publishes the decision in the same transaction. */
   readonly decide: (id: string, verdict: Omit<Verdict, 'at'>) => Promise<Result<Decision, DecideRefusal>>;
   readonly find: (id: string) => Promise<Decision | undefined>;
   readonly list: (query: DecisionQuery) => Promise<DecisionPage>;
@@ -61,7 +65,7 @@ interface Decided {
 
 /** Builds {@link Decisions}. */
 export function createDecisions(deps: DecisionDeps): Decisions {
-  // One at a time and in place: they are few, and whoever meets a rival waits for it.
+  // One at a time and retried in place: decisions are few, and a conflicting one waits for the other.
   const alone = { itemsMax: 1 };
   const proposing = deps.messaging.groupCommit<Proposed, Result<Decision, ProposeRefusal>>(
     'reconciler.proposal',
@@ -105,7 +109,7 @@ async function propose(
   if (others.some((other) => blocksOthers(other, at.getTime()))) return refuse('decision.open');
   if (!(await holdFor(deps, proposal, { by, at, what: 'decision proposed' }, session)))
     return refuse('break.closed');
-  // Of a payment one at a time, whichever of its breaks it is about: rivals meet here.
+  // Saving the payment makes concurrent decisions about it conflict, whichever of its breaks they are about.
   await deps.store.save([matter.value.tracked], session);
   await deps.decisionStore.insert(proposal, session);
   return accept(proposal);
@@ -128,7 +132,7 @@ async function settle(
   const { by, at } = verdict;
   if (value.status === 'approved') {
     if (!matter.ok) return matter;
-    // A fee of nothing would be booked where nobody knows it.
+    // Without the rail's schedule a fee of zero would be booked.
     if (railFee === undefined) return refuse('rail.unconfigured');
     if (!(await holdFor(deps, value, { by, at, what: 'decision approved' }, session)))
       return refuse('break.closed');
@@ -138,13 +142,16 @@ async function settle(
   return decided;
 }
 
-/** What the rail charges for what is decided, by its schedule: nothing for a payout that it did not pay. */
+/** The rail's fee for the decided outcome, by its schedule: zero for a payout that it did not pay. */
 function feeOf({ railFee }: DecisionDeps, { outcome, minor }: Decision, { rail }: Terms): bigint | undefined {
   if (outcome === 'failed') return 0n;
   return railFee(rail, outcome === undefined ? 'collection' : 'payout', minor);
 }
 
-/** Tells the owner what was approved, and keeps it: the end tells by it whether it is the one that was decided. */
+/**
+ * Publishes the approved decision to the owner, and stores it in the payment: when the payment ends, that shows whether
+ * it ended as decided.
+ */
 async function publish(
   deps: DecisionDeps,
   approved: Extract<Decision, { readonly status: 'approved' }>,
@@ -169,7 +176,7 @@ async function publish(
   emit(deps.events.amountDecided({ ...told, amount }));
 }
 
-/** Holds the break of a decision and notes in its life what became of that; nothing where it is not open. */
+/** Locks the break of a decision and notes the change in its history; undefined if it is not open. */
 async function holdFor(
   { breaks }: DecisionDeps,
   decision: Decision,
@@ -186,7 +193,7 @@ function textOf({ id, outcome, minor, currency }: Decision): string {
   return `${outcome ?? `${formatAmount(minor, currency)} ${currency}`}: ${id}`;
 }
 
-/** The break that a wish is about: the one that is named, or that its id was taken for, or the first that is open. */
+/** The break that a request is about: the named one, else the one its id was used for, else the first open one. */
 async function chosenBreak(
   { breaks }: DecisionDeps,
   wish: DecisionWish,
@@ -200,7 +207,7 @@ async function chosenBreak(
   return there.find((id) => found.get(id)?.status === 'open') ?? there[0] ?? wish.breakIds[0] ?? '';
 }
 
-/** What is decided: an amount as it is written, or an outcome of what was asked. */
+/** The decided terms: an amount as written, or an outcome with the amount that was asked. */
 function termsOf(
   wish: DecisionWish,
   { currency, minor }: Money,
@@ -209,7 +216,7 @@ function termsOf(
   return readDecidedAmount(wish.amount, currency);
 }
 
-/** What can be decided about: the open break of an open payment; the money is what it asks for. */
+/** The subject of a decision: the open break of an open payment; the money is what the payment asks for. */
 interface Matter extends Money {
   readonly reference: string;
   readonly tracked: Tracked;

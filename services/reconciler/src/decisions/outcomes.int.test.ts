@@ -14,7 +14,7 @@ const decidedOf = (reference: string) => about(reference, 'PayoutOutcomeDecided'
 const breakIdOf = (reference: string) => `${reference}/payout.not_found`;
 const note = 'the rail confirmed it in writing';
 
-/** A payout that its rail took on and then does not know: nothing sends it again, and nothing ends it. */
+/** A payout that its rail accepted and then does not know: nothing sends it again, and nothing ends it. */
 async function stuck(): Promise<string> {
   const reference = ids.next('po');
   answers.set(reference, { kind: 'notFound' });

@@ -10,7 +10,7 @@ import { addDecisionRoutes } from './routes.ts';
 const OPERATOR = 'the-token-of-these-tests';
 const decided = { decidedBy: 'kofi', decidedAt: new Date(1_000) };
 
-/** The routes behind the guard; `said` notes what they asked for. */
+/** The routes behind the guard; `said` records their calls. */
 function open(
   answers: {
     readonly proposed?: Result<Decision, ProposeRefusal>;

@@ -30,7 +30,7 @@ const DECISIONS_PER_PAGE = 100;
 const NOTE_LENGTH_MAX = 200;
 const BREAK_ID_LENGTH_MAX = 120;
 
-/** Every field is known: a mistyped one must not be passed over where money moves. */
+/** Unknown fields are refused: where money moves, a mistyped field must not be ignored. */
 const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) =>
@@ -67,10 +67,10 @@ const query = z.object({
   cursor: pageCursor.optional(),
 });
 
-/** What the routes of decisions need. */
+/** The dependencies of the routes of decisions. */
 export interface DecisionRouteDeps {
   readonly decisions: Decisions;
-  /** Whether the holder of the token that no person owns may propose and decide: in development alone. */
+  /** Whether the shared token, which belongs to no person, may propose and decide: only in development. */
   readonly sharedMayOrder: boolean;
 }
 
@@ -102,7 +102,7 @@ export function addDecisionRoutes(operator: Hono, { decisions, sharedMayOrder }:
   });
   operator.post('/decisions/:id/approve', (context) => settle(context, decisions, { verdict: 'approve' }));
   operator.post('/decisions/:id/reject', async (context) => {
-    // Why is optional, and so is the body.
+    // The reason is optional, and so is the body.
     if (context.req.header('content-type') === undefined) {
       return settle(context, decisions, { verdict: 'reject' });
     }
@@ -112,7 +112,7 @@ export function addDecisionRoutes(operator: Hono, { decisions, sharedMayOrder }:
   });
 }
 
-/** The wish that a proposal is; which fields go together is checked before. */
+/** The request of a proposal; which fields go together was checked before. */
 function wishOf({ breakId: id, reference: of = '', amount = '', outcome, note }: Wished): DecisionWish {
   if (outcome === undefined) return { breakId: id ?? breakId(of, DECIDABLE), amount, note };
   const breakIds = id === undefined ? OUTCOME_DECIDABLE.map((kind) => breakId(of, kind)) : [id];
@@ -207,7 +207,7 @@ function viewOutcome(decision: Decision) {
   };
 }
 
-/** The lines of a payment's timeline that its decisions are. */
+/** The lines of a payment's timeline about its decisions. */
 export function timelineOf(
   decisions: readonly Decision[],
 ): readonly { readonly at: Date; readonly detail: string }[] {

@@ -4,13 +4,13 @@ import type { ClientSession, Db, Filter } from 'mongodb';
 import type { Decision } from '../domain/decisions.ts';
 import type { SettledDecision } from '../working-set.ts';
 
-/** A page of decisions, the newest first, and where the next one begins. */
+/** A page of decisions, the newest first, and the cursor of the next one. */
 export interface DecisionPage {
   readonly items: readonly Decision[];
   readonly next: PageCursor | null;
 }
 
-/** What of the decisions a list shows. */
+/** Which decisions are listed. */
 export interface DecisionQuery {
   readonly status?: Decision['status'] | undefined;
   readonly reference?: string | undefined;
@@ -25,10 +25,10 @@ export interface DecisionStore {
     session?: ClientSession,
   ) => Promise<readonly Decision[]>;
   readonly insert: (decision: Decision, session: ClientSession) => Promise<void>;
-  /** Writes what became of a proposal that was read in the same transaction; a conflict aborts it. */
+  /** Writes the decision about a proposal that was read in the same transaction; a conflict aborts it. */
   readonly settle: (decided: Decision, session: ClientSession) => Promise<void>;
   readonly list: (query: DecisionQuery) => Promise<DecisionPage>;
-  /** Notes which approved decisions their payments have ended by. */
+  /** Marks approved decisions as applied once their payments have ended by them. */
   readonly applied: (
     settled: readonly SettledDecision[],
     appliedAt: Date,
@@ -38,7 +38,7 @@ export interface DecisionStore {
 
 type Stored<Any> = Any extends Decision ? Omit<Any, 'id'> & { readonly _id: string } : never;
 
-/** A decision as MongoDB holds it; `_id` is its id, so each is taken once. */
+/** A decision as MongoDB holds it; `_id` is its id, so that each is recorded once. */
 type DecisionDocument = Stored<Decision>;
 
 /** Opens the store. */
@@ -55,7 +55,7 @@ export function openDecisionStore(db: Db): DecisionStore {
     settle: async (decided, session) => {
       const proposal = { _id: decided.id, status: 'proposed' as const };
       const { matchedCount } = await collection.replaceOne(proposal, toDocument(decided), { session });
-      // Read in this transaction's snapshot, where nobody else can have decided; a rival's write is a conflict, and reruns.
+      // Read in this transaction's snapshot: a concurrent decision is a conflict, and the transaction reruns.
       if (matchedCount !== 1) throw new Error('a proposal was decided twice at once');
     },
     list: async ({ status, reference, after, limit }) => {
@@ -79,7 +79,7 @@ export function openDecisionStore(db: Db): DecisionStore {
   };
 }
 
-/** The decisions that a payment has ended by. */
+/** The filter for decisions that a payment has ended by. */
 function decidedBy(settled: SettledDecision): Filter<DecisionDocument> {
   if ('outcome' in settled) return settled;
   return { breakId: settled.breakId, minor: settled.amount };

@@ -2,25 +2,25 @@ import { waitedMs } from './arrived.ts';
 import { claimedEnd, isProven } from './claim.ts';
 import { type Finding, isOver, type Judged, type Question } from './question.ts';
 
-/** Its owner needs one grace time before it initiates the collection again, and the rail another to know it. */
+/** The owner needs one grace time before it initiates the collection again, and the rail another to know it. */
 const COLLECTION_GRACES = 2;
 
 /**
- * Judges that a rail doesn't know an open payment. Its owner sends it again where no attempt had a clear answer; what the
- * rail took on, or refused while an earlier attempt may yet be executed, is for people (ADR 5), and so is a
- * collection that it goes on not to know.
+ * Judges an answer that the rail doesn't know an open payment. The owner sends the payment again if no attempt had a
+ * clear answer. If the rail had accepted it, or refused it while an earlier attempt may still be executed, people must
+ * look at it (ADR 5), and likewise at a collection that the rail continues not to know.
  */
 export function judgeAbsence(question: Question): Judged {
   const { tracked, terms } = question;
   const finding = terms.kind === 'payout' ? lostPayout(question) : lostCollection(question);
-  // What it has told an end of must not be sent again, however its lookup lags.
+  // A payment for which the rail has reported an end must not be sent again, even if its lookup lags.
   const isTold = tracked.callbacks.some((claim) => isProven(claim, terms) && claimedEnd(claim) !== undefined);
   const fact = isTold ? null : ({ status: 'notFound', amount: null, fee: null, reason: null } as const);
   return { fact, findings: finding ? [finding] : [] };
 }
 
 /**
- * Whether that the rail doesn't know an open payment has a break of its own, or will have one; nothing where it has none.
+ * Whether the rail's not knowing an open payment has a break of its own, or will have one; undefined if neither.
  *
  * It is one discrepancy, whatever callbacks claim.
  */
@@ -49,10 +49,10 @@ function lostPayout(question: Question): Finding | undefined {
   return undefined;
 }
 
-/** So many grace times may pass from the acceptance of a payout to the first attempt that its gateway tells of. */
+/** How many grace times may pass from a payout's acceptance to the first attempt that its gateway reports. */
 const ATTEMPT_GRACES = 30;
 
-/** Whether a payout has never been sent for so long; while its hold is not answered, it can't be. */
+/** Whether a payout has not been sent for that long; it can't be sent while its hold is unanswered. */
 function isUnattempted(question: Question): boolean {
   const { tracked, notFoundGraceMs } = question;
   const isFirst = tracked.version <= 1n && !tracked.breaks.includes('hold.unanswered');

@@ -1,31 +1,31 @@
 import type { Told } from './discrepancies.ts';
 
-/** The correction that is ordered of the ledger for a break (ADR 17). */
+/** The terms of an order to the ledger that corrects a break ( ADR 17). */
 export interface AdjustmentTerms {
   /** The id of the order; begins with `bk-`. */
   readonly commandId: string;
   /** A merchant's wallet against suspense, or a rail's float against suspense. */
   readonly kind: 'adjust' | 'suspense';
-  /** The merchant, or the rail. */
+  /** A merchant or a rail. */
   readonly target: string;
   readonly currency: string;
-  /** Signed, minor units: what the wallet or the float has more afterwards. */
+  /** Signed, minor units: how much the wallet or the float has more afterwards. */
   readonly minor: bigint;
 }
 
-/** A correction that was proposed for a break, and what became of it. */
+/** A proposed correction of a break, and its outcome. */
 export interface Adjustment extends AdjustmentTerms {
   readonly by: string;
   readonly at: Date;
-  /** What the break told of its payment when it was proposed. */
+  /** The differences of its payment that the break had when it was proposed. */
   readonly tells?: readonly Told[];
-  /** `differs`: an order under its id was booked, and is another. */
+  /** `differs`: an order with this id was booked, but with other terms. */
   readonly status: 'proposed' | 'withdrawn' | 'booked' | 'refused' | 'differs';
   /** When the ledger booked or refused it. */
   readonly settledAt?: Date;
 }
 
-/** What the ledger did with an order. */
+/** The ledger's outcome of an order. */
 export type AdjustmentOutcome = { readonly commandId: string; readonly at: Date } & (
   | { readonly status: 'booked'; readonly terms: AdjustmentTerms }
   | { readonly status: 'refused'; readonly reason: string }
@@ -42,7 +42,7 @@ export function isSameAdjustment(one: AdjustmentTerms, other: AdjustmentTerms): 
   );
 }
 
-/** Whether the id is that of an order for a break. */
+/** Whether the id belongs to an order for a break. */
 export function isBreakCommand(commandId: string): boolean {
   return commandId.startsWith('bk-');
 }

@@ -5,9 +5,9 @@ import { agreedAmount, type Terms, type Tracked } from './tracked.ts';
 import { currencyOf, readFee, readMinor } from './values.ts';
 
 /**
- * Judges what a rail says it paid, or took in, by what was agreed.
+ * Compares the amounts that a rail reports with those agreed.
  *
- * Another amount is for people: it goes out as no fact (ADR 23).
+ * A different amount is for people: it is not published as a fact (design 4.5, 6).
  */
 export function judgeAmounts(question: Question, answer: Paid): Judged {
   const differing = differingAmount(question, answer);
@@ -15,7 +15,7 @@ export function judgeAmounts(question: Question, answer: Paid): Judged {
   const { reason, kind: status } = answer;
   const amount = answer.amount === 'unreadable' ? null : answer.amount;
   if (question.terms.kind === 'payout') {
-    // Where the rail tells none that counts, it is the schedule's: its owner would book none.
+    // Without a valid fee of the rail the schedule's is assumed, because the owner would otherwise book none.
     const fee = answer.fee ?? question.expectedFee;
     return { fact: { status, amount, fee, reason }, findings: hintedAmount(question) };
   }
@@ -23,8 +23,8 @@ export function judgeAmounts(question: Question, answer: Paid): Judged {
 }
 
 /**
- * Judges the amounts that callbacks name of a collection which has completed: another than it completed with is for
- * people, whatever the rail answers meanwhile, since its answer tells no amount.
+ * Judges the amounts in callbacks about a completed collection. A claim of another amount than it completed with is for
+ * people, whatever the rail answers meanwhile, because its answers have no amount.
  */
 export function judgeLateClaims(question: Question): readonly Finding[] {
   const { tracked, terms } = question;
@@ -35,8 +35,8 @@ export function judgeLateClaims(question: Question): readonly Finding[] {
 }
 
 /**
- * The first claim of another amount or currency than was agreed, of those that people have not decided about: by the
- * rail's own proof, or where nothing is proven by any callback that came to its address.
+ * The first claim of another amount or currency than agreed, among those that people have not decided about: one that
+ * the rail has proven or, if no callback is proven, any that came to its address.
  */
 export function differingClaim(tracked: Tracked, terms: Terms): Claim | undefined {
   const { proven, hints } = paidClaims(tracked, terms);
@@ -44,10 +44,10 @@ export function differingClaim(tracked: Tracked, terms: Terms): Claim | undefine
 }
 
 /**
- * The rail's own word of another amount: told now, or by a callback that it proved.
+ * The rail's own report of another amount: in this answer, or in a callback that it proved.
  *
- * A payout's lookup stands against a proven callback; what check-status can't tell, a collection's callbacks do, and
- * where none is proven, any of them.
+ * A payout's lookup outranks a proven callback. Check-status has no amount, so a collection's comes from its callbacks,
+ * and if none is proven, from any of them.
  */
 function differingAmount({ terms, tracked, source }: Question, answer: Paid): Finding | undefined {
   const { amount } = answer;
@@ -66,7 +66,7 @@ function differingAmount({ terms, tracked, source }: Question, answer: Paid): Fi
   return other && (other.proven || !isTold) ? differenceOf(kind, other, tracked, terms) : undefined;
 }
 
-/** Hints of other amounts than the rail itself tells: they are for people, and the rail's word stands. */
+/** Hints of other amounts than the rail itself reports: people see them, and the rail's own report stands. */
 function hintedAmount({ terms, tracked }: Question): readonly Finding[] {
   return paidClaims(tracked, terms)
     .hints.filter((claim) => !isAgreed(claim, tracked, terms))
@@ -74,10 +74,11 @@ function hintedAmount({ terms, tracked }: Question): readonly Finding[] {
 }
 
 /**
- * What check-status can't tell is taken from the callback when it equals the amount asked (ADR 6).
+ * The fee, which check-status does not report, is taken from the callback if its amount equals the one asked (design
+ * 6).
  *
- * Anyone may have written a hint, so its fee counts only where it is the one of the rail's schedule. Any other goes to
- * people, and the fact goes out without a fee: its owner takes the schedule.
+ * Anybody may have written a hint, so its fee counts only if it is that of the rail's schedule. Any other fee goes to
+ * people, and the fact is published without one: the owner then uses the schedule.
  */
 function judgeCollection(
   question: Question,
@@ -119,7 +120,7 @@ function provenFee(proven: readonly Claim[], terms: Terms): bigint | null {
   return null;
 }
 
-/** The claims of the payment's own rail that it paid, less those that people had before them when they decided. */
+/** The claims of the payment's own rail that it paid, without those that people had seen when they decided. */
 function paidClaims(
   { callbacks, claimsSettled }: Tracked,
   terms: Terms,
@@ -131,7 +132,7 @@ function paidClaims(
   return { proven: paid.filter(({ proven }) => proven), hints: paid.filter(({ proven }) => !proven) };
 }
 
-/** Whether a claim names the amount and the currency agreed; one that names none denies nothing. */
+/** Whether a claim names the agreed amount and currency; a claim without them denies nothing. */
 function isAgreed(claim: Claim, tracked: Tracked, terms: Terms): boolean {
   if ((currencyOf(claim) ?? terms.currency) !== terms.currency) return false;
   return claim.amount === null || readMinor(claim.amount, terms) === agreedAmount(tracked, terms);
@@ -143,7 +144,7 @@ function differenceOf(kind: Finding['kind'], claim: Claim, tracked: Tracked, ter
   const currency = currencyOf(claim) ?? terms.currency;
   const who = kind === 'callback.amount_differs' ? 'a callback' : 'the callback';
   if (currency !== terms.currency) {
-    // Whoever wrote it may have written anything, and a break is read by people.
+    // Anybody may have written the claim, and people read the break, so only a currency code is shown.
     const named = CURRENCY.test(currency) ? currency : 'another currency';
     const detail = `${who} names ${named} instead of ${terms.currency}`;
     return { kind, amount: null, detail, ...toldOf(kind, claim, named) };
@@ -161,7 +162,10 @@ function differenceOf(kind: Finding['kind'], claim: Claim, tracked: Tracked, ter
   return { kind, amount, detail, ...toldOf(kind, claim, String(claimed ?? 'unreadable')) };
 }
 
-/** What a claim tells, where it is told once: a collection's amount is decided, and then told against that. */
+/**
+ * The parts of a claim's finding that are reported only once: a collection's amount is decided, and later claims are
+ * compared with that.
+ */
 function toldOf(kind: Finding['kind'], { proven }: Claim, what: string): Pick<Finding, 'about'> {
   return kind === 'collection.amount_differs' ? {} : { about: [`${proven ? 'proven' : 'claimed'} ${what}`] };
 }

@@ -13,10 +13,11 @@ export const bookKinds: readonly BreakKind[] = [
 ];
 
 /**
- * What the ledger's entries of a payment are not as its state calls for; nothing where they are (ADR 27).
+ * How the ledger's entries of a payment differ from those that its state requires; undefined if they match (design 5,
+ * ADR 27).
  *
- * The amount is signed as a wallet's drift is, the rail minus the ledger, and leaves the rails' own fees out: by so much
- * our float is off. Null where nobody can tell.
+ * The amount is signed as a wallet's drift, the rail minus the ledger, without the rails' own fees: our float is wrong
+ * by that much. Null if it is unknown.
  */
 export function judgeBooks(tracked: Tracked): Finding | undefined {
   const { terms, status, booked } = tracked;
@@ -42,7 +43,7 @@ export function judgeBooks(tracked: Tracked): Finding | undefined {
   return otherMoney(terms, booked, amount);
 }
 
-/** An entry that the state of its payment does not bear out. */
+/** An entry that does not match its payment's state. */
 function wrongEntry(tracked: Tracked, { kind }: Terms): string | undefined {
   const { posted, refunded, released, status } = tracked;
   const isPaid = status === 'completed' || (status === 'reversed' && kind === 'payout');
@@ -52,7 +53,7 @@ function wrongEntry(tracked: Tracked, { kind }: Terms): string | undefined {
   return undefined;
 }
 
-/** The entry that the state of a payment calls for. */
+/** The entry that is missing for a payment's state. */
 function lackingEntry(
   { posted, refunded, released, status }: Tracked,
   { kind }: Terms,
@@ -63,7 +64,7 @@ function lackingEntry(
   return status === 'failed' && !released ? 'release' : undefined;
 }
 
-/** Entries of the right kinds that moved other money than the payment did. */
+/** Entries of the right kinds with other amounts than the payment's. */
 function otherMoney(terms: Terms, booked: Tracked['booked'], amount: bigint | null): Finding | undefined {
   if (booked === null) return undefined;
   const isElsewhere = booked.rail !== terms.rail || booked.currency !== terms.currency;
@@ -72,20 +73,20 @@ function otherMoney(terms: Terms, booked: Tracked['booked'], amount: bigint | nu
   return { kind: 'books.posted_wrongly', amount, detail: `the ledger moved our float by ${moved}` };
 }
 
-/** What the payment moved at the rail minus what the ledger has moved in our float for it. */
+/** The payment's movement at the rail minus what the ledger has moved in our float for it. */
 function offBy(tracked: Tracked, terms: Terms): bigint | null {
   const { status, posted, refunded, booked } = tracked;
-  // Entries that were seen without their amounts tell nothing.
+  // Entries that were seen without their amounts can't be compared.
   const isUntold = booked === null && (posted || refunded);
   if (!isEnd(status) || isUntold || (booked !== null && booked.currency !== terms.currency)) return null;
   const paid = terms.kind === 'payout' ? -terms.amount : agreedAmount(tracked, terms);
   return (status === 'completed' ? paid : 0n) - (booked?.minor ?? 0n);
 }
 
-/** An older entry may be of a payment whose own events the topics no longer hold (seven days at least). */
+/** An older entry may belong to a payment whose own events the topics no longer hold ( seven days at least). */
 const EXPLAINED_WITHIN_MS = 7 * 86_400_000;
 
-/** The payment, due to be held against its entries a grace time later unless they bear each other out by now. */
+/** Schedules the comparison of the payment with its entries for a grace time later, unless they match by now. */
 export function dueBooks(
   tracked: Tracked,
   at: { readonly nowMs: number; readonly booksGraceMs: number },
@@ -94,7 +95,7 @@ export function dueBooks(
   const isTold = finding === undefined || tracked.breaks.includes(finding.kind);
   const booksDueAtMs =
     isTold || isTooOld(tracked, at.nowMs) ? null : (tracked.booksDueAtMs ?? at.nowMs + at.booksGraceMs);
-  // What lacks next is asked for anew.
+  // Requests are counted anew for the next missing entry.
   const entryRequests = finding === undefined ? 0 : tracked.entryRequests;
   const isSame = booksDueAtMs === tracked.booksDueAtMs && entryRequests === tracked.entryRequests;
   return isSame ? tracked : { ...tracked, booksDueAtMs, entryRequests };

@@ -2,10 +2,10 @@ import type { Break, FoundBreak } from './break.ts';
 import { changed, openedAgain, resolved } from './break-versions.ts';
 
 /**
- * A break after its discrepancy was found: a new one, or the one there is.
+ * The break after its discrepancy was found: a new one, or the existing one changed.
  *
- * A resolved one is opened again, and nobody has it then; one that stands learns another amount. The same object means
- * that nothing is new.
+ * A resolved break is opened again and has no owner then; an open one gets the new amount. The same object means that
+ * nothing is new.
  */
 export function findBreak(found: FoundBreak, current: Break | undefined): Break {
   const { openedAt: at, amount, detail } = found;
@@ -24,7 +24,7 @@ export function findBreak(found: FoundBreak, current: Break | undefined): Break 
   return changed(next, { at, by: null, what: 'found again', amount });
 }
 
-/** A break after another kind has found what it tells already; the same object where that is no news. */
+/** The break after another kind has found a difference that it covers; the same object if that is no news. */
 export function findElsewhere(found: FoundBreak, current: Break): Break {
   const known = current.alsoFound ?? [];
   const before = known.find(({ _id }) => _id === found._id);
@@ -37,7 +37,7 @@ export function findElsewhere(found: FoundBreak, current: Break): Break {
   );
 }
 
-/** A break without what other kinds found, of whom some find it no more. */
+/** The break without findings of other kinds that no longer exist. */
 export function forgetElsewhere(current: Break, ids: ReadonlySet<string>): Break {
   const { alsoFound = [], ...rest } = current;
   const left = alsoFound.filter(({ _id }) => !ids.has(_id));
@@ -55,7 +55,7 @@ function contentOf({ amount, detail, tells = [], matters = [] }: FoundBreak): st
   return JSON.stringify([String(amount), detail, parts, matters]);
 }
 
-/** A break that closes by itself, and why; the same object where it is resolved already. */
+/** The break closed by itself, with a reason; the same object if it is resolved already. */
 export function closeBreak(current: Break, resolution: string, at: Date): Break {
   return current.status === 'resolved' ? current : resolved(current, { by: null, at }, resolution);
 }

@@ -1,27 +1,30 @@
-/** What a kind of break is about: a payment, a rail's wallet, an entry of the ledger, a line that a rail keeps, or a service. */
+/**
+ * The subject of a kind of break: a payment, a rail's wallet, an entry of the ledger, a line in a rail's own records,
+ * or a service.
+ */
 export type BreakSubject = 'payment' | 'wallet' | 'entry' | 'line' | 'service';
 
 /**
- * What a person may do about a break of a kind, besides assigning and explaining it:
+ * What a person may do about a break of a kind, in addition to assigning and explaining it:
  *
- * - `final`: resolve it; it is opened again only by something that was not known then.
+ * - `final`: resolve it; only a new discovery opens it again.
  * - `again`: resolve it; the next run that finds the discrepancy opens it again.
- * - `ended`: resolve it, as `final`, once its payment has ended: until then it tells that nobody knows the end.
- * - `decided`: the same, and until then two operators decide the amount (ADR 23).
+ * - `ended`: resolve it, as `final`, once its payment has ended: until then it shows that the end is unknown.
+ * - `decided`: the same, and until then two operators decide the amount (design 6).
  */
 export type ByHand = 'final' | 'again' | 'ended' | 'decided';
 
-/** What is fixed about a kind of break. */
+/** The fixed properties of a kind of break. */
 export interface BreakTerms {
   readonly about: BreakSubject;
-  /** When it is opened, for people. */
+  /** When it is opened, for people to read. */
   readonly opens: string;
-  /** When it closes by itself, for people; null where it waits for them. */
+  /** When it closes by itself, for people to read; null if it waits for them. */
   readonly closes: string | null;
   readonly byHand: ByHand;
 }
 
-/** Every kind of break (ADR 31); `<what it is about>.<what is wrong>`. */
+/** Every kind of break (ADR 31); `<subject>.<what is wrong>`. */
 export const breakKinds = {
   'callback.denied': {
     about: 'payment',
@@ -226,7 +229,7 @@ export function isBreakKind(kind: string): kind is BreakKind {
   return Object.hasOwn(breakKinds, kind);
 }
 
-/** What is fixed about a kind, if it is one. */
+/** The properties of a kind; undefined if there is no such kind. */
 export function termsOfBreak(kind: string): BreakTerms | undefined {
   return isBreakKind(kind) ? breakKinds[kind] : undefined;
 }

@@ -39,7 +39,7 @@ const ama = (number = 2, hasEnded: Wisher['hasEnded'] = null): Wisher => ({
   hasEnded,
 });
 
-/** The break after wishes that must all be granted. */
+/** The break after requests, all of which must be accepted. */
 function after(granted: readonly BreakWish[], from = findBreak(found, undefined)): Break {
   let current = from;
   for (const wish of granted) {
@@ -146,7 +146,7 @@ describe('the life of a break', () => {
       ended: 'break.waits_for_end',
       decided: 'break.waits_for_decision',
     } as const;
-    // Its end may yet book what the rail tells of an open payment.
+    // The end of an open payment may still book what the rail reports.
     const early = { ...expected, again: 'break.waits_for_end' } as const;
     for (const [kind, { byHand }] of Object.entries(breakKinds)) {
       const current = { ...stages.open, kind };

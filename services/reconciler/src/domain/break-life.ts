@@ -11,7 +11,7 @@ import { termsOfBreak } from './break-kinds.ts';
 import { changed, openedAgain, resolved } from './break-versions.ts';
 import { correctedBy, isRailsWord, toldBy } from './discrepancies.ts';
 
-/** What an operator wants of a break. */
+/** An operator's request about a break. */
 export type BreakWish =
   | { readonly what: 'assign'; readonly to: string }
   | { readonly what: 'note'; readonly text: string }
@@ -21,7 +21,7 @@ export type BreakWish =
   | { readonly what: 'adjust'; readonly terms: AdjustmentTerms; readonly explanation: string }
   | { readonly what: 'withdraw'; readonly commandId: string };
 
-/** Why a wish changes nothing. */
+/** Why a request is refused. */
 export type LifeRefusal =
   | 'break.resolved'
   | 'break.unresolved'
@@ -32,21 +32,21 @@ export type LifeRefusal =
   | 'adjustment.differs'
   | 'adjustment.unknown';
 
-/** Who wishes, when, and whether the payment that the break is about has ended; null where it is about none we know. */
+/** The operator, the time, and whether the break's payment has ended; null if the break is about no known payment. */
 export interface Wisher {
   readonly by: string;
   readonly at: Date;
   readonly hasEnded: boolean | null;
 }
 
-/** What people may do to one break: enough for any real one, and no more than its document can hold. */
+/** How many changes people may make to one break: enough in practice, and small enough for its document. */
 const CHANGES_MAX = 100;
 const ADJUSTMENTS_MAX = 10;
 
-/** A break after an operator's wish; the very same object where the wish repeats the newest change. */
+/** The break after an operator's request; the same object if the request repeats the newest change. */
 export function changeBreak(current: Break, wish: BreakWish, wisher: Wisher): Result<Break, LifeRefusal> {
   if (isRepeated(current, wish, wisher)) return accept(current);
-  // What ends an order, or the break, goes in however long its history is: else neither could ever end.
+  // Ending an order or the break is allowed however long its history is: otherwise neither could ever end.
   const ends = wish.what === 'resolve' || wish.what === 'withdraw';
   if (!ends && isFull(current)) return refuse('break.full');
   const isResolved = current.status === 'resolved';
@@ -54,7 +54,7 @@ export function changeBreak(current: Break, wish: BreakWish, wisher: Wisher): Re
     if (!isResolved) return refuse('break.unresolved');
     return accept(openedAgain(current, lineOf(wish, wisher)));
   }
-  // What people know of it may be added at any time, and so may that an order is over.
+  // Notes may be added at any time, as may the end of an order.
   if (wish.what === 'note') return accept(changed(current, lineOf(wish, wisher)));
   if (wish.what === 'withdraw') return withdraw(current, wish, wisher);
   if (isResolved) return refuse('break.resolved');
@@ -73,12 +73,13 @@ export function changeBreak(current: Break, wish: BreakWish, wisher: Wisher): Re
 }
 
 /**
- * A break after the ledger booked or refused the order that was proposed for it.
+ * The break after the ledger booked or refused its proposed order.
  *
- * Booked as proposed resolves it. Refused, or booked otherwise, it stands and has no explanation any more.
+ * Booked as proposed, the order resolves it. Refused, or booked differently, the break stays open and loses its
+ * explanation.
  *
- * @param correctedElsewhere what orders of other breaks correct: one that was withdrawn, and booked all the same, may come
- *   on top of another, and then has none of it for itself
+ * @param correctedElsewhere the fields that orders of other breaks correct: an order that was withdrawn, but is booked
+ * all the same, may come in addition to another, and then gets none of those fields
  */
 export function settleAdjustment(
   current: Break,
@@ -129,8 +130,8 @@ function resolveByHand(
 }
 
 /**
- * Why a break can't be settled by people yet: its payment is open, and its end or a decision settles it, or what it tells for
- * a kind that waits for these.
+ * Why people can't resolve a break yet: its payment is open, and its end or a decision will resolve it, or what it
+ * covers for a kind that waits for these.
  */
 function whyWaits(
   { kind, alsoFound = [] }: Break,
@@ -142,7 +143,7 @@ function whyWaits(
   return byHand.includes('decided') ? 'break.waits_for_decision' : undefined;
 }
 
-/** Why no order may correct what a rail tells of an open payment: its end may yet book the same. */
+/** Why no order may yet correct what a rail reports about an open payment: the payment's end may book the same. */
 function whyEarly({ kind }: Break, { hasEnded }: Wisher): 'break.waits_for_end' | undefined {
   return hasEnded === false && isRailsWord(kind) ? 'break.waits_for_end' : undefined;
 }
@@ -186,7 +187,7 @@ function withdraw(
   return accept(changed({ ...kept, ...(adjustments && { adjustments }) }, lineOf(wish, wisher)));
 }
 
-/** The adjustment that waits for the second operator, if there is one. */
+/** The adjustment that waits for the second operator, if any. */
 function pendingOf({ adjustments }: Pick<Break, 'adjustments'>): Adjustment | undefined {
   return adjustments?.find(({ status }) => status === 'proposed');
 }
@@ -195,9 +196,9 @@ function isFull({ history }: Break): boolean {
   return history.filter(({ by }) => by !== null).length >= CHANGES_MAX;
 }
 
-/** Whether the newest change is this very wish, whose answer was lost on the way. */
+/** Whether the newest change is this same request, whose answer was lost. */
 function isRepeated({ history }: Break, wish: BreakWish, wisher: Wisher): boolean {
-  // An order is known by its terms, not by its words.
+  // An order is identified by its terms, not by its texts.
   if (wish.what === 'adjust') return false;
   const newest = history.at(-1);
   const line = lineOf(wish, wisher);

@@ -2,19 +2,19 @@ import type { Adjustment } from './adjustments.ts';
 import type { Break, BreakChange } from './break.ts';
 import { correctedBy } from './discrepancies.ts';
 
-/** No more than a document can hold. */
+/** The most lines that a document can hold. */
 const HISTORY_MAX = 150;
-/** Where an order stands that moves money, or has. */
+/** The states of an order that moves money or has moved it. */
 const MOVES: readonly Adjustment['status'][] = ['proposed', 'booked', 'differs'];
 
-/** A break that is open again: nobody has it, and nobody has explained it. */
+/** A reopened break, without owner and explanation. */
 export function openedAgain(current: Break, line: BreakChange): Break {
   const { owner: _owner, explanation: _explanation, ...free } = current;
   const { resolvedAt: _at, resolution: _resolution, resolvedBy: _by, ...standing } = free;
   return changed({ ...standing, status: 'open', since: line.at }, line);
 }
 
-/** A break that is resolved, by somebody or by itself. */
+/** A resolved break, by a person or by itself. */
 export function resolved(
   current: Break,
   { by, at }: Pick<BreakChange, 'by' | 'at'>,
@@ -26,7 +26,10 @@ export function resolved(
   return changed({ ...next, ...(by !== null && { resolvedBy: by }) }, line);
 }
 
-/** The next version, with its line; of too many, the reconciler's own lines go first, and the first never. */
+/**
+ * The next version, with its history line. If there are too many lines, the reconciler's own are dropped first, and the
+ * first line never.
+ */
 export function changed(next: Break, line: BreakChange): Break {
   const history = [...next.history, line];
   const own = history.findIndex(({ by }, place) => place > 0 && by === null);
@@ -34,7 +37,7 @@ export function changed(next: Break, line: BreakChange): Break {
   return { ...withCorrections(next), version: next.version + 1, history: bounded };
 }
 
-/** The break with the fields that its orders correct: those that wait, and those that the ledger has booked. */
+/** The break with the fields that its orders correct: those of waiting orders, and those that the ledger has booked. */
 function withCorrections({ corrects: _corrects, ...next }: Break): Break {
   const orders = (next.adjustments ?? []).filter(({ status }) => MOVES.includes(status));
   const corrects = [...new Set(orders.flatMap(({ tells = [] }) => correctedBy({ ...next, tells })))];

@@ -5,13 +5,13 @@ import type { Told } from './discrepancies.ts';
 /** Every status, in the order in which people take a break through them (ADR 31). */
 export const breakStatuses = ['open', 'assigned', 'explained', 'resolved'] as const;
 
-/** Where a break stands with people. */
+/** The status of a break. */
 export type BreakStatus = (typeof breakStatuses)[number];
 
 /** One line of a break's history. */
 export interface BreakChange {
   readonly at: Date;
-  /** The operator; null where the reconciler itself found or closed it. */
+  /** The operator; null if the reconciler itself found or closed it. */
   readonly by: string | null;
   readonly what:
     | 'opened'
@@ -28,21 +28,21 @@ export interface BreakChange {
     | 'adjustment refused'
     | 'adjustment withdrawn'
     | 'resolved';
-  /** What was said, by whom it was taken, or under which id: of people, it may hold personal data. */
+  /** A comment, an owner's name or an order's id; a person's text may hold personal data. */
   readonly text?: string;
-  /** What the discrepancy came to then, in minor units. */
+  /** The discrepancy's amount then, in minor units. */
   readonly amount?: bigint | null;
 }
 
-/** The event that a discrepancy was found by, and the trace that it belongs to, where there are such. */
+/** The event by which a discrepancy was found and its trace, if there are any. */
 export interface BreakCause {
   readonly eventId?: string;
   readonly traceparent?: string;
 }
 
-/** A discrepancy as whoever finds it tells it. */
+/** A discrepancy as it was found. */
 export interface FoundBreak {
-  /** Derived from what it is about, never from the run that found it: so each discrepancy opens one break. */
+  /** Derived from its subject, never from the run that found it, so that each discrepancy opens one break. */
   readonly _id: string;
   readonly kind: string;
   /** Our payment reference, or `rail:currency` of a wallet. */
@@ -52,48 +52,52 @@ export interface FoundBreak {
   /** Signed, minor units. */
   readonly amount: bigint | null;
   readonly detail: string;
-  /** In which fields of its payment it sees a difference; by default in the one that its kind is about. */
+  /** The fields of its payment in which it sees a difference; by default the field of its kind. */
   readonly tells?: readonly Told[];
-  /** What of its payment no other open break has: its fields, each by itself and with its amount. */
+  /** The keys for what no other open break of the payment has: fields alone, and fields with their amounts. */
   readonly matters?: readonly string[];
   readonly openedAt: Date;
   readonly cause?: BreakCause;
 }
 
-/** A discrepancy for people, with its life (ADR 31). */
+/** A discrepancy for people to look at, with its history (ADR 31). */
 export interface Break extends FoundBreak {
-  /** Whether it stands; what people have made of it is told by {@link statusOf}. */
+  /** Whether it stands; {@link statusOf} gives the detailed status. */
   readonly status: 'open' | 'resolved';
-  /** When it was first opened; never changes, so that lists have an order that stays. */
+  /** When it was first opened; never changes, so that the order of lists is stable. */
   readonly openedAt: Date;
-  /** When it was opened the last time. */
+  /** When it was last opened. */
   readonly since: Date;
   readonly owner?: string;
   readonly explanation?: string;
   readonly resolvedAt?: Date;
   readonly resolution?: string;
-  /** Who resolved it; absent where it closed by itself. */
+  /** Who resolved it; absent if it closed by itself. */
   readonly resolvedBy?: string;
   readonly adjustments?: readonly Adjustment[];
-  /** The fields of its payment that its orders correct, or have corrected; no other break may order for them. */
+  /**
+   * The fields of its payment that its orders correct or have corrected; no other break may order corrections of them.
+   */
   readonly corrects?: readonly string[];
-  /** What others have found that this break tells already: they open where it closes before they do. */
+  /**
+   * Findings of other kinds that this break covers: if it closes before they are gone, they open breaks of their own.
+   */
   readonly alsoFound?: readonly FoundBreak[];
-  /** Grows with each change of its life. */
+  /** Grows by one with each change of the break. */
   readonly version: number;
   readonly history: readonly BreakChange[];
-  /** How many decisions were proposed or approved about it. */
+  /** How many decisions about it were proposed or approved. */
   readonly decisions?: number;
 }
 
-/** Where a break stands: what was found is open, until people take it, explain it, or it is resolved. */
+/** The status of a break: open until people assign it, explain it, or it is resolved. */
 export function statusOf(current: Pick<Break, 'status' | 'owner' | 'explanation'>): BreakStatus {
   if (current.status === 'resolved') return 'resolved';
   if (current.explanation !== undefined) return 'explained';
   return current.owner === undefined ? 'open' : 'assigned';
 }
 
-/** What a break of a kind is about. */
+/** The subject of a break's kind. */
 export function subjectOf({ kind }: Pick<Break, 'kind'>): BreakSubject {
   return termsOfBreak(kind)?.about ?? 'payment';
 }

@@ -6,18 +6,20 @@ import { afterReopened, afterResolved } from './known-findings.ts';
 import { hastened } from './schedule.ts';
 import { remember, type Tracked } from './tracked.ts';
 
-/** What may be found again once a person has resolved it: its payment must not remember it as opened. */
+/**
+ * Whether a break may be found again after a person has resolved it: its payment must then not remember it as opened.
+ */
 function isForgotten(kind: BreakKind): boolean {
   const byHand = termsOfBreak(kind)?.byHand;
   return byHand === 'again' || byHand === 'decided';
 }
 
 /**
- * A payment after a person resolved or reopened its break, or an order of the ledger corrected what it was about; the same
- * object where it is not its own.
+ * The payment after a person resolved or reopened its break, or an order of the ledger corrected the difference; the
+ * same object if the break is not the payment's own.
  *
- * What a person resolves is held against the ledger's entries, or the rail's lookup, once more: what is not found any more
- * is news when it is found again. What an order corrected stays as it is.
+ * After a person's resolution the payment is compared with the ledger's entries, or looked up at the rail, once more:
+ * if the difference is gone and later found again, it is news. A difference that an order corrected stays as it is.
  */
 export function afterByHand(
   tracked: Tracked,
@@ -39,7 +41,10 @@ export function afterByHand(
   return what === 'resolve' && bookKinds.includes(kind) ? { ...forgotten, booksDueAtMs: nowMs } : forgotten;
 }
 
-/** Whatever the rail's lookup said of an ended payment, it is asked again: until then nobody knows whether it still does. */
+/**
+ * An ended payment is asked about again: until then it is unknown whether the rail's lookup still reports the
+ * difference.
+ */
 function askedOnceMore(tracked: Tracked, kind: BreakKind, nowMs: number): Tracked {
   const known = afterResolved(tracked.known, kind);
   const asks = isEnd(tracked.status) && known.some((one) => one.kind === kind && one.since === 'resolved');

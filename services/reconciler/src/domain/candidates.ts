@@ -1,6 +1,6 @@
 import type { PaymentKind, TrackedStatus } from './claim.ts';
 
-/** A payment that may have to do with what a comparison can't explain; minor units. */
+/** A payment that may explain a comparison's difference; minor units. */
 export interface Suspect {
   readonly reference: string;
   readonly kind: PaymentKind;
@@ -9,7 +9,7 @@ export interface Suspect {
   readonly railFee: bigint;
 }
 
-/** A break that stands, by its amount in minor units. */
+/** An open break, with its amount in minor units. */
 export interface StandingBreak {
   readonly reference: string;
   readonly kind: string;
@@ -22,20 +22,20 @@ export interface Candidate {
   readonly why: string;
 }
 
-/** How many candidates a comparison names. */
+/** The most candidates that a comparison names. */
 export const CANDIDATES_MAX = 20;
-/** Pairs are looked for among so many suspects: it takes one pass over them. */
+/** Pairs are searched among at most this many suspects, in one pass. */
 const PAIRED_MAX = 5_000;
 
 /**
- * The payments that could explain what a comparison can't, likeliest first (ADR 28); none where nothing fits.
+ * The payments that could explain a comparison's difference, the likeliest first (design 7); empty if none fits.
  *
- * First those with a break over as much; then those that fit to the minor unit: by all that the rail would have moved, by the amount without the rail's fee;
+ * First come those with a break of the same amount; then those that fit exactly, with the rail's fee or without it;
  * then two that fit together; then those whose fee alone fits.
  *
- * @param unexplained signed: the rail has more than our books say, or less
- * @param suspects those whose end is newest first
- * @param breaks those that stand, in the wallet's currency
+ * @param unexplained signed: positive if the rail has more than our books say
+ * @param suspects the newest ends first
+ * @param breaks open ones in the wallet's currency
  */
 export function candidatesOf(
   unexplained: bigint,
@@ -68,7 +68,7 @@ export function candidatesOf(
   return [...found].map(([reference, why]) => ({ reference, why }));
 }
 
-/** What the rail would have moved for a payment, fee and all. */
+/** The rail's movement for a payment, including the fee. */
 function wholeOf({ kind, amount, railFee }: Suspect): bigint {
   return kind === 'payout' ? amount + railFee : amount - railFee;
 }
@@ -97,7 +97,7 @@ function pairsOf(told: readonly Told[], size: bigint): readonly (readonly [Told,
   return pairs;
 }
 
-/** What must have happened for a payment to explain that the rail has more, or less; nothing where it can't. */
+/** What must have happened for a payment to explain why the rail has more, or less; undefined if it can't. */
 function storyOf({ kind, status }: Suspect, hasMore: boolean): string | undefined {
   if (kind === 'payout') {
     if (status === 'completed')

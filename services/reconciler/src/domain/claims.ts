@@ -6,20 +6,21 @@ import { currencyOf, readMinor } from './values.ts';
 /**
  * How many different amounts are kept of each sort of claim.
  *
- * More than the four that may all be what was asked before that is known (with and without an amount, with and without a
- * currency): so whatever the bound drops, one that differs is among those that are kept.
+ * More than the four that may all be the requested amount before the terms are known (with and without an amount, with
+ * and without a currency): so whatever is dropped, a differing one is among those that are kept.
  */
 const VALUES_MAX = 6;
 
-/** Of each amount: of two fees at least one is not the schedule's. */
+/** How many fees are kept of each amount: of two at least one is not the schedule's. */
 const FEES_MAX = 2;
 
 /**
  * Adds a claim unless one of the same value is known, and keeps the list bounded.
  *
- * The bound holds apart for each rail and kind, hints and proven ones, and each end: a flood of one sort takes no room of
- * another. Once the terms are known, only the claims of the payment's own rail and kind are kept. Whatever is not kept
- * leaves its time with those of its sort: it may be the one that is true, and so may be borne out yet.
+ * The limit applies separately to each rail and kind, to hints and proven claims, and to each end, so that a flood of
+ * one sort takes no room from another. Once the terms are known, only claims of the payment's own rail and kind are
+ * kept. A claim that is not kept updates the time of those of its sort: it may be the true one and may still be
+ * confirmed.
  */
 export function addClaim(claims: readonly Claim[], claim: Claim, terms: Terms | null): readonly Claim[] {
   if (terms !== null && !isOwn(claim, terms)) return claims;
@@ -29,9 +30,9 @@ export function addClaim(claims: readonly Claim[], claim: Claim, terms: Terms | 
 }
 
 /**
- * Whether a claim was told before, or is no news beside a later one of its sort; every claim that would be kept is news.
+ * Whether a claim was seen before, or is older than a later one of its sort; every claim that would be kept is news.
  *
- * Of claims of other rails than the payment's own none is kept: their lines in its timeline tell.
+ * Claims of other rails than the payment's own are not kept; for them the timeline shows it.
  */
 export function isRepeatedClaim(
   { callbacks, terms, history }: Pick<Tracked, 'callbacks' | 'terms' | 'history'>,
@@ -47,7 +48,7 @@ export function isRepeatedClaim(
   );
 }
 
-/** The claims of a claim's sort, and whether it says what none of them does and there is room for. */
+/** The claims of the same sort, and whether this one has a new value for which there is room. */
 function place(claims: readonly Claim[], claim: Claim, terms: Terms | null) {
   const end = claimedEnd(claim);
   const alike = claims.filter(
@@ -67,12 +68,15 @@ function renewedBy(known: Claim, claim: Claim): Claim {
   return lastAtMs > newestAtMs(known) ? { ...known, lastAtMs } : known;
 }
 
-/** What is kept of the claims that came before the terms of their payment were known. */
+/** The claims to keep once the terms of their payment become known. */
 export function claimsUnder(terms: Terms, claims: readonly Claim[]): readonly Claim[] {
   return claims.reduce<readonly Claim[]>((kept, claim) => addClaim(kept, claim, terms), []);
 }
 
-/** What two claims of one sort must share to be one: a failure its reason, any other end amount and currency. */
+/**
+ * What two claims of one sort must share to count as the same: for a failure the reason, for any other end amount and
+ * currency.
+ */
 function valueOf(claim: Claim, terms: Terms | null): string {
   const end = claimedEnd(claim);
   if (end === undefined) return '';
@@ -88,7 +92,7 @@ function isNewFee(same: readonly Claim[], claim: Claim, terms: Terms | null): bo
   return known.size < FEES_MAX && !known.has(numberOf(claim.fee, terms));
 }
 
-/** A number by its value, however it is written: in minor units where the currency is known. */
+/** A number by its value, however it is written; in minor units if the currency is known. */
 function numberOf(text: string | null, terms: Terms | null): string {
   if (text === null) return 'none';
   return terms === null ? decimalOf(text) : (readMinor(text, terms)?.toString() ?? 'unreadable');
@@ -96,7 +100,7 @@ function numberOf(text: string | null, terms: Terms | null): string {
 
 const DECIMAL = /^(-?)(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,3}))?$/;
 
-/** A decimal text in one way of writing it: `100`, `100.00` and `1e2` are one. */
+/** A canonical form of a decimal text: `100`, `100.00` and `1e2` are the same. */
 function decimalOf(text: string): string {
   const match = DECIMAL.exec(text);
   if (!match) return 'unreadable';

@@ -6,49 +6,52 @@ import { differsText } from './discrepancies.ts';
 import type { RailAnswer, Verdict } from './question.ts';
 import type { Terms, Tracked } from './tracked.ts';
 
-/** What became of a payment in a close; `pending` until it is known. "Missing here" no lookup can tell: statement files do. */
+/**
+ * The result of a payment in a close; `pending` until it is known. Payments that are missing in our books can't be
+ * found by lookups, only by statement files.
+ */
 export const closeResults = ['pending', 'matched', 'differs', 'missing_there', 'unclear'] as const;
 
 /** One of {@link closeResults}. */
 export type CloseResult = (typeof closeResults)[number];
 
-/** A payment as one of the two has it; minor units, null where it is not told. */
+/** One side's view of a payment; minor units, null if not reported. */
 export interface Side {
   readonly status: EndStatus | 'open' | 'pending' | 'not_found';
   readonly amount: bigint | null;
   readonly fee: bigint | null;
 }
 
-/** Where the two differ: minor units, theirs minus ours; of a status, of what has moved by it. */
+/** A difference between the two sides: in minor units, theirs minus ours; for a status, the money that moved by it. */
 export interface Difference {
   readonly field: 'status' | 'amount' | 'fee';
   readonly minor: bigint;
 }
 
-/** What there is to say of a record after an answer. */
+/** The changes of a record by an answer. */
 export interface Matching {
   readonly result: CloseResult;
   readonly differences: readonly Difference[];
   readonly theirs: Side | null;
-  /** Why the newest answer is not clear, for people; null where it is. */
+  /** Why the newest answer is unclear, for people to read; null if it is clear. */
   readonly why: string | null;
 }
 
-/** What a record is judged by. */
+/** The facts that a record is judged by. */
 export interface CloseQuestion {
   readonly tracked: Tracked;
   readonly terms: Terms;
   readonly answer: RailAnswer;
-  /** What the same answer came to as a poll. */
+  /** The verdict on the same answer as a poll's. */
   readonly verdict: Pick<Verdict, 'fact'>;
-  /** How often the rail was asked for this record, this time included. */
+  /** How often the rail was asked for this record, including this time. */
   readonly tries: number;
   readonly triesMax: number;
-  /** What the rail told the last time that it told anything, which differed; null where it has told nothing yet. */
+  /** The rail's latest earlier answer, which differed; null if there was none. */
   readonly lastTold: Side | null;
 }
 
-/** What we hold of a payment: a failed one has moved nothing, and a collection's fee no lookup tells. */
+/** Our view of a payment: a failed one has moved nothing, and a collection's fee is in no lookup. */
 export function sideOf(tracked: Tracked, terms: Terms): Side {
   const { status } = tracked;
   const ours = isEnd(status) ? status : 'open';
@@ -58,12 +61,13 @@ export function sideOf(tracked: Tracked, terms: Terms): Side {
 }
 
 /**
- * Matches what a rail says of an ended payment with what we hold (ADR 29): payouts on status, amount and fee,
- * collections on status, since check-status tells no more. What is not told on either side is not compared.
+ * Matches a rail's answer about an ended payment with our records (design 7): payouts by status, amount and fee,
+ * collections by status, because check-status reports nothing else. A field that one side does not report is not
+ * compared.
  *
- * A difference counts once the rail has told it twice, so that neither a slip of the rail nor an end that its owner is
- * just being told of is for people. An answer that is not clear takes back no difference that was told: it counts at the
- * last try. What stays unclear is said to be so; nothing is dropped.
+ * A difference counts once the rail has reported it twice, so that a passing error of the rail, or an end that is just
+ * being published to its owner, does not reach people. An unclear answer does not take back a reported difference: the
+ * difference counts at the last try. A record that stays unclear gets that result; none is dropped.
  */
 export function matchRecord(question: CloseQuestion): Matching {
   const { tracked, terms, answer } = question;
@@ -80,7 +84,7 @@ export function matchRecord(question: CloseQuestion): Matching {
     }
     case 'notFound': {
       const theirs = { status: 'not_found', amount: null, fee: null } as const;
-      // It failed before the rail took it on: neither has moved anything.
+      // It failed before the rail accepted it, so neither side has moved money.
       if (ours.status === 'failed' && tracked.acceptedAtMs === null) return matched(theirs);
       return later(question, theirs, differencesOf(ours, theirs, terms), false);
     }
@@ -96,7 +100,9 @@ export function matchRecord(question: CloseQuestion): Matching {
   }
 }
 
-/** The break that a finished record stands for, with every field that differs; nothing where it matches, or nobody knows. */
+/**
+ * The break for a finished record, with every differing field; undefined if it matches, or if the result is unclear.
+ */
 export function breakOf(
   { result, differences, theirs }: Matching,
   ours: Side,
@@ -121,12 +127,12 @@ export function breakOf(
 
 function compared(question: CloseQuestion, ours: Side, theirs: Side): Matching {
   const differences = differencesOf(ours, theirs, question.terms);
-  // An end that its owner is told of now is waited for.
+  // The owner is only now receiving an end, so this waits.
   const isNews = question.verdict.fact !== null;
   return differences.length === 0 ? matched(theirs) : later(question, theirs, differences, isNews);
 }
 
-/** A difference: it counts when it was told before, or where it may pass by itself only when it has not for so long. */
+/** Handles a difference: it counts if it was reported before or, if it may disappear by itself, after enough tries. */
 function later(
   { tries, triesMax, lastTold }: CloseQuestion,
   theirs: Side,
@@ -137,7 +143,7 @@ function later(
   return { result: counts ? resultOf(theirs) : 'pending', differences, theirs, why: null };
 }
 
-/** Not clear: what was told before stands, as far as it still differs from what we hold now. */
+/** Handles an unclear answer: an earlier difference stands as far as it still differs from our present view. */
 function unclear({ tries, triesMax, lastTold, terms }: CloseQuestion, ours: Side, why: string): Matching {
   const isLast = tries >= triesMax;
   const differences = lastTold && ours.status !== 'open' ? differencesOf(ours, lastTold, terms) : [];
@@ -166,7 +172,7 @@ function differencesOf(ours: Side, theirs: Side, terms: Terms): readonly Differe
   });
 }
 
-/** What has moved for good: only a completed payment has moved anything. */
+/** The money that has moved for good: only a completed payment has moved any. */
 function movedBy(side: Side, ours: Side, terms: Terms): bigint {
   return side.status === 'completed' ? (side.amount ?? ours.amount ?? terms.amount) : 0n;
 }

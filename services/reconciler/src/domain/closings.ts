@@ -9,13 +9,13 @@ import { stepKinds } from './steps.ts';
 import { isUnknown, remember, type Terms, type Tracked } from './tracked.ts';
 import { currencyOf, readMinor } from './values.ts';
 
-/** A break of a payment whose cause has gone, and what made it go. */
+/** A break of a payment whose cause is gone, and why. */
 export interface Closing {
   readonly kind: BreakKind;
   readonly resolution: string;
 }
 
-/** What is no discrepancy any more once the payment has ended, by whatever fact. */
+/** Kinds that are no discrepancy any more once the payment has ended, by whatever fact. */
 const WHILE_OPEN: readonly BreakKind[] = [
   'collection.not_found',
   'payout.not_found',
@@ -24,16 +24,15 @@ const WHILE_OPEN: readonly BreakKind[] = [
   'payout.unattempted',
 ];
 
-/** The one break that an end settles, and a later callback may open again. */
+/** The only break that an end resolves and a later callback may open again. */
 const SETTLED: BreakKind = 'collection.amount_differs';
 
-/** What may be found again after it was closed. */
+/** Kinds that may be found again after they were closed. */
 const AGAIN: readonly string[] = [...bookKinds, ...coverageKinds, ...Object.values(stepKinds), SETTLED];
 
 /**
- * The breaks that a sighting closes by itself (ADR 31): those that were about a payment that nobody knew, or that
- * did not end, or whose amount was in doubt until it completed with the one decided. Whatever contradicts something
- * stays for people.
+ * The breaks that a sighting closes by itself (ADR 31): those about a payment that was unknown, that did not end, or
+ * whose amount was in doubt until it completed with the decided one. Breaks about contradictions stay for people.
  */
 export function closingsOf(before: Tracked, after: Tracked, sighting: Sighting): readonly Closing[] {
   const causes: Closing[] = [];
@@ -53,7 +52,7 @@ export function closingsOf(before: Tracked, after: Tracked, sighting: Sighting):
       causes.push({ kind: SETTLED, resolution: `the collection completed with ${amount}` });
     }
   }
-  // A reversal is an end as well, which its owner takes after another.
+  // A reversal is an end too, which the owner applies after another.
   if (end !== undefined && after.status !== before.status)
     causes.push({ kind: 'payment.end_untaken', resolution: `its owner has taken it: ${end.name}` });
   if (sighting.kind === 'asked')
@@ -62,7 +61,7 @@ export function closingsOf(before: Tracked, after: Tracked, sighting: Sighting):
   return causes.filter(({ kind }) => after.breaks.includes(kind));
 }
 
-/** What the ledger and the owner of a payment no longer disagree about. */
+/** The differences between the ledger and the payment's owner that are gone. */
 function bornOut(after: Tracked, { name }: { readonly name: string }): readonly Closing[] {
   const still = judgeBooks(after)?.kind;
   return bookKinds
@@ -70,7 +69,7 @@ function bornOut(after: Tracked, { name }: { readonly name: string }): readonly 
     .map((kind) => ({ kind, resolution: `the ledger and the payment's owner agree: ${name}` }));
 }
 
-/** The end that a sighting tells, by the owner's event or by its record. */
+/** The end in a sighting, by the owner's event or by its record. */
 function endIn(sighting: Sighting) {
   if (sighting.kind === 'ended') return sighting;
   if (sighting.kind !== 'audited' || sighting.record === null || sighting.record.status === 'open')
@@ -79,7 +78,7 @@ function endIn(sighting: Sighting) {
   return { name: sighting.name, status, terms };
 }
 
-/** What the audit need not tell any more: an event was only late, or a record is level again (ADR 27). */
+/** The coverage audit's breaks that are resolved: an event was only late, or a record has caught up (ADR 27). */
 function covered(before: Tracked, sighting: Sighting): readonly Closing[] {
   if (sighting.kind === 'audited') {
     if (endIn(sighting) !== undefined && sighting.gap !== undefined)
@@ -97,8 +96,8 @@ function covered(before: Tracked, sighting: Sighting): readonly Closing[] {
 }
 
 /**
- * Whether a collection completed with the amount that people approved, or that the callback named which opened the break;
- * with any other nobody has explained what the customer paid.
+ * Whether a collection completed with the amount that people approved, or with that of the callback which opened the
+ * break; no other amount is explained.
  */
 function isSettled(before: Tracked, { kind, amount }: Terms): boolean {
   const { terms, decided } = before;
@@ -109,7 +108,7 @@ function isSettled(before: Tracked, { kind, amount }: Terms): boolean {
   return named === true && readMinor(claim.amount, terms) === amount;
 }
 
-/** The timeline with the breaks that were closed; what callbacks have claimed of a settled amount is settled with it. */
+/** The payment with closed breaks in its timeline; the callbacks' claims about a settled amount are settled too. */
 export function afterClosings(tracked: Tracked, closings: readonly Closing[], nowMs: number): Tracked {
   let { history } = tracked;
   for (const { kind } of closings)

@@ -29,7 +29,7 @@ const audited = (of: OwnerRecord | null, gap: Gap | undefined): Sighting => ({
 });
 const open = fold(awaited('po-1', 0), [opened('payout')]);
 const closed = fold(open, [ended()]);
-/** What the working set makes of an audit: the payment, and its break. */
+/** The working set's payment after an audit, with its break. */
 const audit = (before: Tracked, of: OwnerRecord | null, gap: Gap | undefined): Tracked => {
   if (sight(before, audited(of, gap), pace) === before) return before;
   const after = fold(before, [audited(of, gap)]);

@@ -3,31 +3,35 @@ import type { EndStatus } from './claim.ts';
 import type { Finding } from './question.ts';
 import type { Terms, Tracked } from './tracked.ts';
 
-/** The breaks of the coverage audit: an opening, or an end, that we never heard of; a record behind its own events. */
+/**
+ * The breaks of the coverage audit: an opening or an end that never reached us, or a record that is behind its own
+ * events.
+ */
 export const coverageKinds = [
   'coverage.missing',
   'coverage.ended',
   'coverage.behind',
 ] as const satisfies readonly BreakKind[];
 
-/** A payment as its gateway has it on record. */
+/** A payment in its gateway's records. */
 export interface OwnerRecord {
   readonly reference: string;
   readonly status: 'open' | EndStatus;
-  /** What was agreed; of a collection that completed, with the amount that it completed with. */
+  /** The agreed terms; for a completed collection with the amount that it completed with. */
   readonly terms: Terms;
   readonly acceptedAtMs: number;
-  /** When the rail was asked, where it took the payment on; null where it did not, or nobody knows. */
+  /** When the rail was asked, if it accepted the payment; null if it did not, or if that is unknown. */
   readonly takenOnAtMs: number | null;
 }
 
-/** What the audit finds of a payment. */
+/** The kinds of differences that the audit finds. */
 export type Gap = (typeof coverageKinds)[number];
 
 /**
- * How the working set and a gateway's record of a payment differ; nothing where they do not (ADR 27).
+ * How the working set and a gateway's record of a payment differ; undefined if they do not (ADR 27).
  *
- * A payment that neither side has open is no matter of the audit; one without its terms can't be polled, and so is missing.
+ * A payment that is open on neither side is not audited; one without its terms can't be polled, and so counts as
+ * missing.
  */
 export function gapBetween(
   ours: { readonly status: Tracked['status']; readonly terms: object | null } | undefined,
@@ -41,10 +45,11 @@ export function gapBetween(
 }
 
 /**
- * Whether the audit still finds what made it look at a payment, and has not told it before: what was a gap only while an
- * event was under way is none the second time, and what has become another one meanwhile is that event.
+ * Whether the second check gives news: the same difference as at first sight, not reported before; or a reported one that
+ * is gone. A difference that only existed while an event was on its way is gone the second time; if it has become another
+ * one meanwhile, that event has come.
  *
- * @param expected the gap at first sight; nothing where it was told then and may be gone
+ * @param expected the difference at first sight; undefined if it was reported before and may be gone
  */
 export function isStillNews(
   ours: Tracked | undefined,
@@ -57,7 +62,7 @@ export function isStillNews(
   return gap === undefined ? told.includes('coverage.behind') : !told.includes(gap);
 }
 
-/** What people are told of a gap that the payment has no break for yet; the amount is the payment's. */
+/** The finding about a difference for which the payment has no break yet; the amount is the payment's. */
 export function gapFinding(
   { status, terms, breaks }: Tracked,
   record: OwnerRecord | null,

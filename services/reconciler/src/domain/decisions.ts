@@ -11,12 +11,12 @@ import {
 import type { BreakKind } from './break-kinds.ts';
 import type { Terms, Tracked } from './tracked.ts';
 
-/** The one kind of break over an amount that operators decide: what a customer paid (ADR 23). */
+/** The only kind of break in which operators decide an amount: what a customer paid (ADR 23). */
 export const DECIDABLE: BreakKind = 'collection.amount_differs';
 
 /**
- * The kinds of breaks of an open payout whose outcome operators decide (ADR 34): its rail may never end it. The first that is
- * open is the one that a decision is about, where none is named.
+ * The kinds of breaks of an open payout whose outcome operators can decide (ADR 34), because its rail may never end it.
+ * If none is named, a decision is about the first open one.
  */
 export const OUTCOME_DECIDABLE: readonly BreakKind[] = [
   'payout.refused_again',
@@ -27,16 +27,16 @@ export const OUTCOME_DECIDABLE: readonly BreakKind[] = [
   'payment.contradiction',
 ];
 
-/** How a payout may have ended: the rail has not paid and will not, or it paid what was asked. */
+/** The possible outcomes: the rail has not paid and will not, or it paid the amount asked. */
 export const decidedOutcomes = ['failed', 'completed'] as const;
 
 /** One of {@link decidedOutcomes}. */
 export type DecidedOutcome = (typeof decidedOutcomes)[number];
 
-/** What an operator proposes. */
+/** An operator's proposal. */
 export type DecisionWish = AmountWish | OutcomeWish;
 
-/** What an operator proposes that a customer paid. */
+/** A proposed amount that a customer paid. */
 interface AmountWish {
   readonly breakId: string;
   /** Decimal text. */
@@ -44,17 +44,17 @@ interface AmountWish {
   readonly note?: string | undefined;
 }
 
-/** How an operator proposes that a payout ended, and how that is known. */
+/** A proposed outcome of a payout, and how it is known. */
 interface OutcomeWish {
-  /** The breaks that it may be about: of these the first that is open. */
+  /** The breaks that it may be about; the first open one counts. */
   readonly breakIds: readonly string[];
   readonly outcome: DecidedOutcome;
   readonly note: string;
 }
 
 /**
- * A proposal about an open break, and what became of it; amounts in minor units of the currency: what the customer paid, or,
- * where it is an outcome, what the payout asks for.
+ * A proposal about an open break, and the decision about it. Amounts are in minor units: what the customer paid or, for
+ * an outcome, what the payout asks for.
  */
 export type Decision = Money & {
   readonly id: string;
@@ -79,27 +79,27 @@ export type Decision = Money & {
 interface Approval {
   readonly decidedBy: string;
   readonly decidedAt: Date;
-  /** The rail's own fee of the amount by its schedule. */
+  /** The rail's own fee for the amount, by its schedule. */
   readonly railFee: bigint;
 }
 
 /** Why nothing can be decided about a break. */
 export type BreakRefusal = 'break.unknown' | 'break.undecidable' | 'break.closed' | 'payment.ended';
 
-/** Why a proposal is not taken. */
+/** Why a proposal is refused. */
 export type ProposeRefusal = BreakRefusal | 'amount.invalid' | 'decision.open' | 'decision.differs';
 
-/** Why a decision about a proposal changes nothing. */
+/** Why a decision about a proposal is refused. */
 export type DecideRefusal =
   | BreakRefusal
   | 'rail.unconfigured'
   | 'decision.unknown'
   | `decision.${ProposalRefusal}`;
 
-/** Every status, in the order in which a decision takes them. */
+/** Every status, in the order in which a decision passes through them. */
 export const decisionStatuses = ['proposed', 'approved', 'rejected', 'applied'] as const;
 
-/** How long an approved amount is waited for before another may be proposed. */
+/** How long an approved decision is awaited before another may be proposed. */
 const APPLYING_MS = 10 * 60_000;
 
 /** When a proposal can no longer be approved, in milliseconds since the epoch. */
@@ -108,8 +108,9 @@ export function expiryMsOf(decision: Decision): number {
 }
 
 /**
- * Whether something may be decided about the break: an amount where it is over that of a collection, an outcome where it keeps a
- * payout from its end; and only while it is open, and its payment too.
+ * Why the break can't be decided; undefined if it can. An amount can be decided for a break about a collection's
+ * amount, an outcome for a break that keeps a payout from its end, and only while both the break and its payment are
+ * open.
  */
 export function whyUndecidable(
   about: { readonly kind: string; readonly status: string } | undefined,
@@ -124,16 +125,16 @@ export function whyUndecidable(
   return tracked?.status === 'open' ? undefined : 'payment.ended';
 }
 
-/** Reads the amount of a proposal: more than nothing, and no finer than the currency. */
+/** Reads the amount of a proposal: above zero, and no finer than the currency. */
 export function readDecidedAmount(text: string, currency: string): Result<Money, 'amount.invalid'> {
   const amount = parseAmount(text, currency);
   return amount.ok && amount.value.minor > 0n ? accept(amount.value) : refuse('amount.invalid');
 }
 
 /**
- * Whether a decision keeps others from being proposed for its break.
+ * Whether a decision prevents other proposals for its break.
  *
- * A proposal does while it can be approved. An approved one does while its collection may yet complete by it: if the
+ * A proposal does while it can be approved. An approved one does while its collection may still complete by it: if the
  * gateway refuses the amount, another can be decided after a while.
  */
 export function blocksOthers(decision: Decision, nowMs: number): boolean {
@@ -141,7 +142,9 @@ export function blocksOthers(decision: Decision, nowMs: number): boolean {
   return decision.status === 'approved' && nowMs < decision.decidedAt.getTime() + APPLYING_MS;
 }
 
-/** Whether two proposals under one id are one: the same amount or outcome of the same break, by the same operator. */
+/**
+ * Whether two proposals under one id are the same: the same amount or outcome for the same break, by the same operator.
+ */
 export function isSameDecision(one: Decision, other: Decision): boolean {
   return (
     one.breakId === other.breakId &&
@@ -152,7 +155,7 @@ export function isSameDecision(one: Decision, other: Decision): boolean {
   );
 }
 
-/** What an operator decides about a proposal. */
+/** An operator's verdict on a proposal. */
 export interface Verdict {
   readonly verdict: 'approve' | 'reject';
   readonly reason?: string | undefined;
@@ -160,13 +163,13 @@ export interface Verdict {
   readonly at: Date;
 }
 
-/** Decides about a proposal by the rule of two operators; the same decision again gives the very same object. */
+/** Decides about a proposal by the rule of two operators; the same decision again gives the same object. */
 export function decide(
   decision: Decision,
   { verdict, reason, by, at }: Verdict,
   railFee: bigint,
 ): Result<Decision, `decision.${ProposalRefusal}`> {
-  // What is applied was approved.
+  // An applied decision was approved before.
   const status = decision.status === 'applied' ? 'approved' : decision.status;
   const { requestedBy } = decision;
   const judged = judgeDecision({ status, requestedBy, at: decision.at }, { verdict, by, at });

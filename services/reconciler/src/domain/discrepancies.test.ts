@@ -15,14 +15,14 @@ const fields = (...names: readonly Told['field'][]) => names.map((field): Told =
 const differs = (kind: 'close' | 'statement', ...names: readonly Told['field'][]) =>
   found(`${kind}.differs`, -100n, fields(...names));
 
-/** The break that a finding opened where there was none. */
+/** The break that a finding opened when there was none. */
 function opened(finding: FoundBreak, ...others: readonly Break[]): Break {
   const { own } = placeFinding(finding, others);
   if (!own) throw new Error('others tell it');
   return findBreak(own, undefined);
 }
 
-/** One finding of every kind that tells a field of a payment as its rail has it. */
+/** One finding of every kind that concerns a field of a payment as its rail reports it. */
 const ofField = {
   status: [
     found('payment.contradiction'),

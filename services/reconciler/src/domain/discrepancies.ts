@@ -1,21 +1,23 @@
 import type { Break, FoundBreak } from './break.ts';
 import { type BreakKind, isBreakKind } from './break-kinds.ts';
 
-/** What of a payment two accounts may have differently; of a payment that only one of them has, its `existence`. */
+/**
+ * The fields of a payment in which two records of it may differ; `existence` if only one side has the payment at all.
+ */
 export type Field = 'status' | 'amount' | 'fee' | 'currency' | 'rail' | 'existence';
 
-/** One discrepancy of a payment: in which field, and by how much; minor units, null where that is not told. */
+/** One difference of a payment: its field and its amount in minor units, null if the amount is unknown. */
 export interface Told {
   readonly field: Field;
   readonly amount: bigint | null;
 }
 
 /**
- * What a kind of break has to do with the fields that it speaks of:
+ * How a kind of break relates to the fields that it is about:
  *
- * - `rail`: the rail's own word on them; of such breaks one at most is open for each field of a payment.
- * - `claim`: what anyone may have claimed of them; it says the same as another where it says the same amount.
- * - `beside`: the discrepancy is another one, but whoever corrects it corrects the same field.
+ * - `rail`: the rail's own statement about them; for each field of a payment at most one such break is open.
+ * - `claim`: what anybody may have claimed about them; equal to another difference if it has the same amount.
+ * - `beside`: another discrepancy, but an order for it would correct the same field.
  */
 interface Say {
   readonly word: 'rail' | 'claim' | 'beside';
@@ -26,7 +28,10 @@ const status = ['status'] as const;
 const amount = ['amount'] as const;
 const fee = ['fee'] as const;
 
-/** Which kinds speak of which field of a payment (ADR 31); null where they speak of none that a rail tells of an ended one. */
+/**
+ * Which fields of a payment each kind is about (ADR 31); null if it is about none that a rail reports of an ended
+ * payment.
+ */
 export const saysOfKinds: Readonly<Record<BreakKind, Say | null>> = {
   'payment.contradiction': { word: 'rail', fields: status },
   'close.missing_there': { word: 'rail', fields: status },
@@ -59,30 +64,30 @@ export const saysOfKinds: Readonly<Record<BreakKind, Say | null>> = {
   'wallet.drift': null,
 };
 
-/** What a break tells: as whoever found it says, or of a kind with one field its amount. */
+/** The differences of a break: those that it was found with or, for a kind with one field, its amount. */
 export function toldBy({ kind, tells, amount: minor }: Pick<FoundBreak, 'kind' | 'tells' | 'amount'>) {
   if (tells) return tells;
   return (sayOf(kind)?.fields ?? []).map((field): Told => ({ field, amount: minor }));
 }
 
-/** The fields of a payment that an order for a break corrects; two orders for one of them would correct it twice. */
+/** The fields of a payment that an order for a break corrects; two orders for one field would correct it twice. */
 export function correctedBy(one: Pick<FoundBreak, 'kind' | 'reference' | 'tells' | 'amount'>) {
   return [...new Set(toldBy(one).map(({ field }) => `${one.reference}/${field}`))];
 }
 
-/** A finding among the breaks that there are. */
+/** A finding compared with the existing breaks. */
 export interface Placing {
-  /** What is left for a break of its own; nothing where others tell all of it. */
+  /** The part that needs a break of its own; undefined if other breaks cover all of it. */
   readonly own: FoundBreak | undefined;
-  /** What of it other breaks tell, by their ids. */
+  /** Parts already reported by other breaks, keyed by break id. */
   readonly others: ReadonlyMap<string, FoundBreak>;
 }
 
 /**
- * Finds out what of a finding the breaks of its payment tell already, whichever of them came first.
+ * Finds out which parts of a finding are already reported by other breaks of its payment, whichever came first.
  *
- * A field that its own break has stays there. One that an order of the ledger has corrected by the same amount is told by
- * the break that was ordered for, resolved as it is.
+ * A field that the finding's own break has stays there. A difference that an order of the ledger has corrected by the
+ * same amount belongs to the break with that order, even though it is resolved.
  */
 export function placeFinding(found: FoundBreak, breaks: readonly Break[]): Placing {
   const { kind, reference } = found;
@@ -115,7 +120,7 @@ export function placeFinding(found: FoundBreak, breaks: readonly Break[]): Placi
   return { own, others: new Map([...others].map(([id, part]) => [id, narrowed(found, tells, part)])) };
 }
 
-/** Two findings that come to one break. */
+/** Merges two findings that belong to one break. */
 export function mergeFindings(one: FoundBreak, other: FoundBreak): FoundBreak {
   const tells = toldBy(one);
   const further = toldBy(other).filter(({ field }) => tells.every((told) => told.field !== field));
@@ -124,14 +129,14 @@ export function mergeFindings(one: FoundBreak, other: FoundBreak): FoundBreak {
   return { ...one, tells: all, detail: differsText(one.kind, all) ?? one.detail };
 }
 
-/** What people read of a break over several fields; nothing for kinds that tell one. */
+/** The text of a break about several fields; undefined for kinds with only one. */
 export function differsText(kind: string, tells: readonly Told[]): string | undefined {
   const fields = tells.map(({ field }) => field).join(' and ');
   if (kind === 'close.differs') return `the rail tells another ${fields} than we have`;
   return kind === 'statement.differs' ? `the rail's statement differs in ${fields}` : undefined;
 }
 
-/** Whether a kind of break has the rail's own word on a field of its payment. */
+/** Whether a kind of break is the rail's own statement about a field of its payment. */
 export function isRailsWord(kind: string): boolean {
   return sayOf(kind)?.word === 'rail';
 }
@@ -140,7 +145,10 @@ function sayOf(kind: string): Say | null {
   return isBreakKind(kind) ? saysOfKinds[kind] : null;
 }
 
-/** What an open break has for itself: a field, where the rail itself speaks of it, and that it differs by so much. */
+/**
+ * The keys that an open break reserves: for a rail's own statement the field, and in any case the field with its
+ * amount.
+ */
 function keysOf(kind: string, reference: string, { field, amount: minor }: Told): readonly string[] {
   const whole = JSON.stringify([reference, field]);
   const exact = minor === null ? [] : [JSON.stringify([reference, field, String(minor)])];
@@ -162,7 +170,7 @@ function hasCorrected({ status: stands, adjustments = [] }: Break, { field, amou
   );
 }
 
-/** The finding about a part of what it tells. */
+/** The finding reduced to a part of its differences. */
 function narrowed(found: FoundBreak, tells: readonly Told[], part: readonly Told[]): FoundBreak {
   if (part.length === tells.length) return { ...found, tells };
   const [first] = part;

@@ -2,18 +2,18 @@ import { absenceBreak } from './absence.ts';
 import { bearsOut, type Claim, claimedEnd, isEnd, isOwn, isProven, newestAtMs } from './claim.ts';
 import type { Finding, Question } from './question.ts';
 
-/** What callbacks have claimed, held against what the rail says. */
+/** The claims of callbacks, compared with the rail's answer. */
 export interface Doubts {
-  /** Claims that the rail denies; an unproven one is somebody's, a proven one the rail's own contradiction. */
+  /** Claims that the rail denies; an unproven one may be anybody's, a proven one contradicts the rail itself. */
   readonly denied: readonly Finding[];
   readonly contradicted: readonly Finding[];
-  /** Some claim is neither borne out nor denied, within its settle time. */
+  /** Some claim is neither confirmed nor denied yet, within its settle time. */
   readonly settling: boolean;
-  /** Some claim is neither after its settle time, for want of an answer. */
+  /** Some claim is still neither after its settle time, because the rail gave no answer. */
   readonly unsettled: boolean;
 }
 
-/** Judges every claim of the payment's own rail by an answer of it (ADR 6); those of others are no matter of it. */
+/** Judges every claim of the payment's own rail by the rail's answer (ADR 6); claims of other rails are ignored. */
 export function judgeClaims(question: Question): Doubts {
   const { tracked, terms } = question;
   const denied: Finding[] = [];
@@ -39,26 +39,27 @@ function denialOf(claim: Claim, { terms, answer }: Question): Finding {
 
 function contradictionBy(claim: Claim, { terms, answer, source }: Question): Finding {
   const detail = `a proven callback says ${claim.status.toUpperCase()}, and the rail also says ${answer.kind}`;
-  // Two proven callbacks contradict each other, whichever of them came first.
+  // If two proven callbacks contradict each other, the finding names both, whichever came first.
   const told = [claimedEnd(claim) ?? '', ...(source === 'provenCallback' ? [answer.kind] : [])];
   const about = told.map((end) => `proven ${end}`);
   return { kind: 'payment.contradiction', amount: terms.amount, detail, about };
 }
 
-/** What an answer says of one claim. */
+/** The result of comparing an answer with one claim. */
 interface Judgement {
   readonly isDenied: boolean;
-  /** Whether the rail is asked on about it, within its settle time or after. */
+  /** Whether the rail must be asked again about it, within the settle time or after it. */
   readonly awaits?: 'settling' | 'unsettled';
 }
 
 const FINE: Judgement = { isDenied: false };
 
 /**
- * Judges one claim: another end denies it at once, no end denies it a settle time after it first came. It settles for as long
- * after it came the last time: what was forged once may be true when it comes again.
+ * Judges one claim. Another end denies it at once; an answer without an end denies it a settle time after it first
+ * came. It also settles for that long after it last came, because a claim that was forged once may be true when it
+ * comes again.
  *
- * A completed payment may yet be reversed, so COMPLETED denies a claim of REVERSED only after the settle time.
+ * A completed payment may still be reversed, so COMPLETED denies a claim of REVERSED only after the settle time.
  */
 function judgeClaim(claim: Claim, question: Question): Judgement {
   const { answer, tracked, polledAtMs, settleMs } = question;
@@ -81,8 +82,8 @@ function judgeClaim(claim: Claim, question: Question): Judgement {
 }
 
 /**
- * Whether the rail's own callbacks tell of ends that don't go together, or of none but a collection's reversal, which is no
- * end that it can have: then none of them is a fact, and its lookup decides.
+ * Whether the rail's proven callbacks name ends that contradict one another, or only a reversal of a collection, which
+ * does not exist: then none of them is a fact, and the lookup decides.
  */
 export function lookupDecides({ tracked, terms }: Pick<Question, 'tracked' | 'terms'>): boolean {
   const ends = tracked.callbacks

@@ -68,7 +68,7 @@ describe('several looks at a wallet', () => {
 
   it('take what came back, and was learnt of later, for what it is, though more has come back since', () => {
     const first = look(750n);
-    // The first reversal is in flight, or posted, by now; the second is known to nobody yet.
+    // The first reversal is in flight, or posted, by now; the second is not known anywhere yet.
     const told = look(800n, { inFlight: { mayDebit: 0n, mayCredit: 50n } });
     expect(judge(first, told)).toEqual({ at: 0, unexplained: 0n });
     const posted = look(800n, { after: { credits: 1_050n, debits: 300n } });

@@ -1,20 +1,22 @@
-/** What ever went into and out of our float at a rail in one currency, by the ledger; minor units, both only grow. */
+/**
+ * The totals of our float's debits and credits at a rail in one currency, by the ledger; minor units, both only grow.
+ */
 export interface FloatTotals {
   readonly credits: bigint;
   readonly debits: bigint;
 }
 
-/** What one look at a rail's wallet is judged by; minor units of one currency. */
+/** The measurements of one comparison of a rail's wallet; minor units of one currency. */
 export interface Measurement {
   readonly railBalance: bigint;
   /** The totals before the rail was asked. */
   readonly before: FloatTotals;
-  /** The totals after its answer, read after what was in flight. */
+  /** The totals after its answer; these are read after the payments in flight. */
   readonly after: FloatTotals;
   readonly inFlight: { readonly mayDebit: bigint; readonly mayCredit: bigint };
 }
 
-/** The signed drift, and the range of the rail's balance that what is in flight explains. */
+/** The signed drift, and the range of balances that payments in flight explain. */
 export interface Drift {
   readonly float: bigint;
   /** The rail's balance minus our float. */
@@ -22,22 +24,22 @@ export interface Drift {
   readonly lower: bigint;
   readonly upper: bigint;
   readonly withinRange: boolean;
-  /** How far the balance is above the range, or below it as a negative: what nothing explains. */
+  /** How far the balance is above the range, or below it if negative: the unexplained part. */
   readonly unexplained: bigint;
 }
 
-/** What our books tell of a wallet at a time. */
+/** The state of our books about a wallet at one time. */
 export type Books = Pick<Measurement, 'after' | 'inFlight'>;
 
 /**
- * Judges a rail's wallet against our float (ADR 28).
+ * Compares a rail's wallet with our float (design 7).
  *
- * Balances move while we look. What was posted before the question had certainly happened at the rail; what was posted
- * or in flight after the answer is all that may have happened: the lowest balance has every credit of the former and
- * every debit of the latter, the highest the reverse.
+ * Balances change during the comparison. What was posted before the question has certainly happened at the rail; what
+ * was posted or in flight after the answer may have happened. The lowest possible balance has all credits of the former
+ * and all debits of the latter; the highest, the reverse.
  *
- * @param newest what the books tell by now, where the answer is older: we learn of money that comes back, as of a reversal, after
- * the rail has moved it; of money that leaves before its rail is asked
+ * @param newest the present state of the books, if the answer is older: money that comes back, as by a reversal, moves
+ * at the rail before we learn of it, while money that leaves is known before its rail is asked
  */
 export function measureDrift(
   { railBalance, before, after, inFlight }: Measurement,
@@ -51,8 +53,8 @@ export function measureDrift(
 }
 
 /**
- * Where a wallet stands by several looks: as of the newest that is within range by what the last one's books tell, as the last
- * one says where none is. So what we have learnt between them opens nothing, however much of it keeps coming.
+ * The result of several looks at a wallet: the newest look that is within range by the last one's books, or else the
+ * last one. So what we have learned between them opens no break, however much keeps coming.
  */
 export function judgeLooks<Look extends Measurement>(
   last: Look,
@@ -67,19 +69,19 @@ function nearest(value: bigint, lower: bigint, upper: bigint): bigint {
   return value > upper ? upper : value;
 }
 
-/** Where a wallet stood in a comparison; minor units. */
+/** The state of a wallet in a comparison; minor units. */
 export interface Standing {
   readonly railBalance: bigint;
   readonly float: bigint;
-  /** What operators' orders have moved in the float in all, signed. */
+  /** The total that operators' orders have moved in the float, signed. */
   readonly ordered: bigint;
   readonly unexplained: bigint;
 }
 
 /**
- * What brought a wallet back into its range, as far as it can be told, for people.
+ * What brought a wallet back into range, as far as it is known, for people to read.
  *
- * @param text writes minor units as an amount of the wallet's currency
+ * @param text formats minor units as an amount of the wallet's currency
  */
 export function causeOf(out: Standing, back: Standing, text: (minor: bigint) => string): string {
   const signed = (minor: bigint) => (minor > 0n ? `+${text(minor)}` : text(minor));

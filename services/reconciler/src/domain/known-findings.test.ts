@@ -16,7 +16,7 @@ const claim = (tracked: Tracked, ...claims: readonly Partial<Claim>[]) =>
     tracked,
     claims.map((one) => called({ kind: 'payout', ...one })),
   );
-/** Asks the rail again and again; gives every break that was opened, or told another amount, and what is left. */
+/** Asks the rail repeatedly; gives every break that was opened or got another amount, and the payment afterwards. */
 function ask(tracked: Tracked, ...answers: readonly RailAnswer[]) {
   const breaks: string[] = [];
   let left = tracked;

@@ -2,20 +2,23 @@ import { isEnd } from './claim.ts';
 import type { Finding, Question } from './question.ts';
 import type { Known, Tracked } from './tracked.ts';
 
-/** So much of a kind is told of one payment; more than callbacks can claim, and enough of a rail that says ever else. */
+/**
+ * How many findings of a kind are remembered for one payment: more than callbacks can claim, and enough for a rail
+ * whose answers keep changing.
+ */
 const KNOWN_MAX = 40;
 
 const LOOKUP = 'lookup ';
 
-/** What a finding is about where the rail's lookup says so: it may take that back, and say it anew. */
+/** The subject of a finding from the rail's lookup, which the rail may take back and report anew. */
 export function lookupSays(what: string): string {
   return `${LOOKUP}${what}`;
 }
 
 /**
- * One finding of each kind that is news: its payment has no break of the kind, or one that has not told this.
+ * One finding of each kind that is news: its payment has no break of the kind, or one that has not reported this.
  *
- * It is about all that was found of the kind, so that the next answer tells none of that once more.
+ * It covers all findings of the kind, so that the next answer does not report them again.
  */
 export function newFindings(
   tracked: Pick<Tracked, 'breaks' | 'known'>,
@@ -39,7 +42,7 @@ function isNews(
   return told.length < KNOWN_MAX && about.some((what) => told.every((one) => one.about !== what));
 }
 
-/** What is known once findings have been told: the breaks that tell them stand. */
+/** What is known after findings were reported in open breaks. */
 export function afterFindings(known: readonly Known[], findings: readonly Finding[]): readonly Known[] {
   return findings.reduce((before, { kind, about = [] }) => {
     const others = before.filter((one) => one.kind !== kind);
@@ -49,21 +52,21 @@ export function afterFindings(known: readonly Known[], findings: readonly Findin
   }, known);
 }
 
-/** What is known once a person has resolved a break: what the lookup said is asked for once more. */
+/** What is known after a person has resolved a break: the lookup's findings are asked for once more. */
 export function afterResolved(known: readonly Known[], kind: string): readonly Known[] {
   return known.map((one) =>
     one.kind === kind && one.about.startsWith(LOOKUP) ? { ...one, since: 'resolved' } : one,
   );
 }
 
-/** What is known once a resolved break stands again, since a person opened it. */
+/** What is known after a person has reopened a break. */
 export function afterReopened(known: readonly Known[], kind: string): readonly Known[] {
   return known.map((one) => (one.kind === kind ? { ...one, since: 'told' } : one));
 }
 
 /**
- * What is known after an answer: what people have resolved, and the rail's lookup says no more, is news when it is said again.
- * Without an answer it is asked for on; anything but an end is none that takes it back.
+ * What is known after an answer. A finding that people have resolved, and that the rail's lookup no longer reports, is
+ * news when it is reported again. Without an answer the question continues; only an end can take a finding back.
  */
 export function knownAfter(
   { source, answer, tracked: { known } }: Pick<Question, 'source' | 'answer' | 'tracked'>,

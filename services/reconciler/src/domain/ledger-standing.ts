@@ -1,26 +1,26 @@
-/** A look at how far the gateways' topics went, to be held against what the ledger has applied; times in milliseconds. */
+/** A reading of the gateways' topics' ends, to compare with what the ledger has applied; times in milliseconds. */
 export interface LedgerLook {
   readonly atMs: number;
-  /** Whether the ledger has applied by now all that the topics held then. */
+  /** Whether the ledger has by now applied everything that the topics held then. */
   readonly isPast: boolean;
 }
 
 /**
- * What a look comes to:
+ * The result of such a reading:
  *
- * - `level`: what the ledger lacks, it lacks for good; and it trails by less than the grace time.
- * - `past`: the same of the payments that were due at the look; how far it trails by now is not known.
- * - `waiting`: nobody can tell what is missing from what is late.
+ * - `level`: entries that are missing are missing for good; and the ledger lags by less than the grace time.
+ * - `past`: the same for payments that were due at the reading; the present lag is unknown.
+ * - `waiting`: missing entries can't be distinguished from late ones.
  * - `behind`: the same, for longer than the grace time.
  */
 export type LedgerStanding = 'level' | 'past' | 'waiting' | 'behind';
 
 /**
- * How the ledger stands by a look (ADR 27).
+ * The ledger's standing by a reading (ADR 27).
  *
- * Only offsets are compared, and times of one and the same clock: an idle ledger is level however old its newest entry is.
- * Of two replicas that look, the one whose look is older is past wherever the other is: so none says `level` while one
- * may rightly say `behind`.
+ * Only offsets are compared, and times of the same clock: an idle ledger is level however old its newest entry is. Of
+ * two replicas the one with the older reading is past wherever the other one is, so none gives `level` while another
+ * may correctly give `behind`.
  */
 export function ledgerStanding(
   { atMs, isPast }: LedgerLook,
@@ -31,7 +31,7 @@ export function ledgerStanding(
   return isOld ? 'behind' : 'waiting';
 }
 
-/** How many payments wait for the ledger, for people: told anew with each doubling, not with each payment. */
+/** How many payments wait for the ledger, for people to read; it changes with each doubling, not with each payment. */
 export function waitingText(payments: number): string {
   const atLeast = 2 ** Math.floor(Math.log2(Math.max(1, payments)));
   const waiting = atLeast === 1 ? 'a payment waits' : `at least ${atLeast} payments wait`;

@@ -21,7 +21,7 @@ const says = (kind: PaymentKind, status: string, given: Partial<Claim> = {}): Cl
   ...given,
 });
 
-/** Takes claims one after another, as the working set does; gives what went out and what was opened. */
+/** Applies claims one after another, as the working set does; gives the published facts and the opened breaks. */
 function take(
   kind: PaymentKind,
   claims: readonly Claim[],
@@ -159,7 +159,7 @@ describe('a proven reversal', () => {
   it('of a completed payout is a fact', () => {
     const taken = take('payout', [says('payout', 'REVERSED')], { status: 'completed', dueAtMs: null });
     expect(taken).toMatchObject({ facts: [{ status: 'reversed', amount: 10_000n }], opened: [] });
-    // Its owner may have lost it.
+    // The owner may have lost it.
     expect(taken.dueAtMs).toBe(62_000);
   });
 

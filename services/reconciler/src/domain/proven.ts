@@ -6,12 +6,12 @@ import type { Terms, Tracked } from './tracked.ts';
 import { readFee, readMinor } from './values.ts';
 import { afterVerdict, judge } from './verdict.ts';
 
-/** What a proven callback is judged by, besides itself. */
+/** The settings by which a proven callback is judged. */
 export type ProofSettings = Pick<Question, 'settleMs' | 'notFoundGraceMs' | 'pollsBeforeBreak'>;
 
 /**
- * Judges an end that the rail proves by its callback, like an answer to a poll (ADR 20); nothing where the claim is
- * a hint, or speaks of no end.
+ * Judges an end that the rail proves by its callback, like an answer to a poll (ADR 20); undefined if the claim is a
+ * hint, or names no end.
  */
 export function judgeProven(
   tracked: Tracked,
@@ -30,7 +30,7 @@ export function judgeProven(
     answer,
     isScheduled: false,
     polledAtMs: claim.atMs,
-    // What a callback says is judged by itself, whatever else is on its way.
+    // A callback is judged by itself, whatever else is on its way.
     arrived: null,
   });
   const odd = verdict.fact && oddFee(terms, claim);
@@ -38,8 +38,8 @@ export function judgeProven(
 }
 
 /**
- * What the verdict on a proven callback makes of the payment: where it settles nothing, the rail is asked at once, about
- * a completed payment too that it claims to have reversed.
+ * The payment after the verdict on a proven callback. If the callback settles nothing, the rail is asked at once, even
+ * about a completed payment that it claims to have reversed.
  */
 export function afterProven(tracked: Tracked, claim: Claim, verdict: Verdict, nowMs: number): Tracked {
   const mayMove =
@@ -61,7 +61,7 @@ function answerOf(claim: Claim, terms: Terms): RailAnswer | undefined {
   return { kind, amount, fee: readFee(claim.fee, terms), reason };
 }
 
-/** A fee that the payment can't have cost: it is not taken, and the owner goes by the rail's schedule. */
+/** A finding about a fee that the payment can't have cost: it is not used, and the owner uses the rail's schedule. */
 function oddFee(terms: Terms, claim: Claim): Finding | undefined {
   const kind = 'callback.fee_differs';
   const isPaid = claimedEnd(claim) !== 'failed';

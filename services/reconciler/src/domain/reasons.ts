@@ -2,14 +2,15 @@ import { readFailureReason } from '@pesewa/contracts';
 import { claimedEnd, isOwn } from './claim.ts';
 import type { Question } from './question.ts';
 
-/** What a rail says that tells of a failure no more than that it is one (contract 2.10). */
+/** A rail's reason that says only that the payment failed (contract 2.10). */
 const NO_REASON = 'FAILED';
 
 /**
- * Why a collection failed, which check-status can't tell: by the rail's own callbacks where it tells nothing else.
+ * Why a collection failed. Check-status can't report it, so it is taken from the rail's callbacks if there is no other
+ * reason.
  *
- * Anyone may have written them, so only a known word is taken, and only where all that name one agree; what the rail has
- * proven stands against hints.
+ * Anybody may have written those, so only a known word is used, and only if all callbacks with a reason agree; a proven
+ * one outranks hints.
  */
 export function failureReason({ tracked, terms }: Question, told: string): string {
   if (terms.kind !== 'collection' || told.toUpperCase() !== NO_REASON) return told;
@@ -24,7 +25,7 @@ export function failureReason({ tracked, terms }: Question, told: string): strin
   return words.size === 1 && word !== undefined ? word : NO_REASON;
 }
 
-/** Whether a callback says more than that it failed. */
+/** Whether a callback's reason says more than that the payment failed. */
 function isReason(text: string | null): text is string {
   return text !== null && text.trim() !== '' && text.trim().toUpperCase() !== NO_REASON;
 }

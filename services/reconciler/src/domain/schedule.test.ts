@@ -30,7 +30,7 @@ describe('polls that callbacks bring about', () => {
   const open: Tracked = { ...collection(), pollsInRound: 3 };
   const hint = (tracked: Tracked, nowMs: number) =>
     sight(tracked, called({ atMs: nowMs }), { ...pace, nowMs });
-  /** Claims what is due and answers nothing new; gives nothing where nothing is due. */
+  /** Claims a due payment and answers nothing new; undefined if nothing is due. */
   const ask = (tracked: Tracked, nowMs: number, answer: RailAnswer = { kind: 'pending' }) => {
     if (tracked.dueAtMs === null || tracked.dueAtMs > nowMs) return undefined;
     const claimed = { ...tracked, askedAtMs: nowMs, claim: 'cm-1' };
@@ -113,7 +113,7 @@ describe('a poll that the rail turned away', () => {
   it('counts and backs off, and is repeated no sooner than the rail permits', () => {
     const next = afterPoll(claimed, turnedAway(31_000, 600_000), unsaid, at(31_000));
     expect(next).toMatchObject({ polls: 1, pollsInRound: 1, scheduledAtMs: 61_000, dueAtMs: 691_000 });
-    // It has had its turn by the schedule when it comes.
+    // By then its scheduled poll has been made.
     const again = afterPoll({ ...next, claim: 'cm-1' }, turnedAway(691_000, 1_000), unsaid, at(691_000));
     expect(again).toMatchObject({ polls: 2, hintedPolls: 0, pollsInRound: 2, dueAtMs: 751_000 });
   });

@@ -9,16 +9,16 @@ export interface PollSchedule {
   readonly settleMs: number;
 }
 
-/** When a payment is looked at after a sighting, in milliseconds. */
+/** The delays after a sighting of a payment, in milliseconds. */
 export interface Pace {
   readonly nowMs: number;
-  /** How long after the rail was asked the first poll comes. */
+  /** From asking the rail to the first poll. */
   readonly firstPollAfterMs: number;
   /** How long a callback's reference may be unknown before people see it. */
   readonly unknownGraceMs: number;
-  /** How long the ledger and the owner of a payment may be apart before people see it. */
+  /** How long the ledger and the owner of a payment may differ before people see it. */
   readonly booksGraceMs: number;
-  /** After how long an end is told late. */
+  /** After how long the report of an end counts as late. */
   readonly lateAfterMs: number;
 }
 
@@ -26,18 +26,18 @@ const JITTER = 0.2;
 const DOUBLINGS_MAX = 30;
 const LOOKS_WHILE_SETTLING = 4;
 
-/** How long the owner of an ended payment has to take its reversal before the rail is asked. */
+/** How long the owner of an ended payment has to apply its reversal before the rail is asked. */
 const LOOK_AGAIN_MS = 60_000;
 
-/** The least time between two polls of a payment that callbacks bring about: a flood of them asks no oftener. */
+/** The shortest time between two polls of a payment that callbacks cause: a flood of callbacks causes no more polls. */
 const HINT_INTERVAL_MS = 1_000;
 
 /**
- * The pause before the next poll: it doubles up to the cap, with a fifth of jitter either way.
+ * The pause before the next poll: it doubles up to a maximum, with a fifth of jitter either way.
  *
- * While a callback's claim awaits its proof, the rail is asked a few times within the settle time.
+ * While a callback's claim waits for confirmation, the rail is asked a few times within the settle time.
  *
- * @param fraction chance, in [0, 1)
+ * @param fraction a random number in [0, 1)
  */
 export function pauseBeforePoll(
   schedule: PollSchedule,
@@ -51,23 +51,26 @@ export function pauseBeforePoll(
   return Math.round(Math.min(doubled, longest) * (1 - JITTER + 2 * JITTER * fraction));
 }
 
-/** A payment that a callback makes due at once, or as soon as the interval since its newest poll is over. */
+/** The payment, made due by a callback: at once, or as soon as the interval since its latest poll is over. */
 export function hastened(
   { askedAtMs, dueAtMs, claim }: Tracked,
   nowMs: number,
 ): Pick<Tracked, 'dueAtMs' | 'claim'> {
-  // The database's clock told when it was asked: however far it is off ours, nothing is put off for longer.
+  // The time of asking is from the database's clock: however far that is from ours, nothing is delayed for longer.
   const restsUntilMs = Math.min(
     (askedAtMs ?? nowMs - HINT_INTERVAL_MS) + HINT_INTERVAL_MS,
     nowMs + HINT_INTERVAL_MS,
   );
   const earliestMs = Math.max(nowMs, restsUntilMs);
-  // What is due while a poll is in progress is only the end of its lease.
+  // During a poll `dueAtMs` is only the end of its lease.
   const isWaiting = claim === null && dueAtMs !== null;
   return { dueAtMs: isWaiting ? Math.min(dueAtMs, earliestMs) : earliestMs, claim: null };
 }
 
-/** An open payment is polled anyhow; one that had ended, and whose rail tells another end, until its owner has said so. */
+/**
+ * An open payment is polled anyway. One that has ended is polled if its rail reports another end, until the owner has
+ * applied it.
+ */
 export function untilTaken(
   { status }: Pick<Tracked, 'status'>,
   { fact }: Pick<Verdict, 'fact'>,
@@ -76,27 +79,28 @@ export function untilTaken(
   return status !== 'open' && fact !== null ? { dueAtMs: nowMs + LOOK_AGAIN_MS, claim: null } : {};
 }
 
-/** Whether a poll that began then had its turn by the schedule, rather than by a callback alone. */
+/** Whether a poll that began then was due by the schedule, and not only because of a callback. */
 export function isScheduled({ scheduledAtMs }: Pick<Tracked, 'scheduledAtMs'>, polledAtMs: number): boolean {
   return scheduledAtMs !== null && polledAtMs >= scheduledAtMs;
 }
 
-/** A poll that has been made. */
+/** A finished poll. */
 export interface Poll {
   readonly claim: string;
   readonly polledAtMs: number;
-  /** Whether the rail could be asked at all; where not, it is tried no oftener than the cap says. */
+  /** Whether the rail could be asked at all; if not, it is retried at the longest pause. */
   readonly askable: boolean;
-  /** How long the rail itself says that it is not to be asked again; 0 where it says nothing of it. */
+  /** How long the rail says that it must not be asked again; 0 if it says nothing. */
   readonly restMs: number;
 }
 
 /**
- * A payment that our own limits kept us from asking about: that is no poll, so it neither counts nor moves the schedule.
+ * A payment that our own limits kept us from asking about. That was no poll, so it neither counts nor changes the
+ * schedule.
  *
- * Behind an open circuit it stays due, and keeps its place among the oldest; otherwise it is due again soon.
+ * Behind an open circuit it stays due and keeps its place among the oldest; otherwise it is due again soon.
  *
- * @param retry when a rail that can be asked has room again, with a fifth of jitter; null where its circuit is open
+ * @param retry when the rail has capacity again, with a fifth of jitter; null if its circuit is open
  */
 export function notAsked(
   tracked: Tracked,
@@ -108,7 +112,7 @@ export function notAsked(
   return { ...tracked, claim: null, dueAtMs: retry ? afterRest(retry) : stays };
 }
 
-/** When a rail has room again, at the soonest, and with a fifth of jitter. */
+/** When a rail has capacity again at the earliest, and a fifth of jitter. */
 interface Rest {
   readonly nowMs: number;
   readonly afterMs: number;
@@ -120,10 +124,10 @@ function afterRest({ nowMs, afterMs, fraction }: Rest): number {
 }
 
 /**
- * When a payment is asked for again after a poll. Polls that callbacks alone brought about neither count nor move the
- * schedule. One that the rail turned away counts like any other, and is repeated no sooner than the rail permits.
+ * Schedules the next poll of a payment. Polls that only callbacks caused neither count nor change the schedule. A poll
+ * that the rail turned away counts like any other, and is repeated no sooner than the rail permits.
  *
- * @param fraction chance, in [0, 1)
+ * @param fraction a random number in [0, 1)
  */
 export function afterPoll(
   tracked: Tracked,
@@ -145,7 +149,7 @@ export function afterPoll(
     hintedPolls: tracked.hintedPolls + (counts ? 0 : 1),
     pollsInRound: tracked.pollsInRound + (counts ? 1 : 0),
     scheduledAtMs: goesOn ? later : null,
-    // Whoever replaced our claim (a callback, the owner's event) has also said when to ask again.
+    // Whatever replaced our claim (a callback, the owner's event) has also set the next poll.
     ...(tracked.claim === poll.claim && { claim: null, dueAtMs: goesOn ? dueAtMs : null }),
   };
 }

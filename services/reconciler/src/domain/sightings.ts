@@ -7,7 +7,7 @@ import { type Gap, isStillNews, type OwnerRecord } from './coverage.ts';
 import { hastened, type Pace } from './schedule.ts';
 import { type Booked, isUnknown, lacksTerms, remember, type Terms, type Tracked } from './tracked.ts';
 
-/** What the reconciler learns of a payment; times in milliseconds since the epoch. */
+/** An observation of a payment; times in milliseconds since the epoch. */
 export type Sighting =
   | {
       readonly kind: 'opened';
@@ -21,11 +21,11 @@ export type Sighting =
       readonly name: string;
       readonly version: bigint;
       readonly atMs: number;
-      /** What the rail answered, where that is of interest here. */
+      /** The rail's answer, if it matters here. */
       readonly answer: 'accepted' | 'refused' | null;
     }
   | {
-      /** Nothing further is passed on to the rail: only its own word can end the collection (contract 10.12). */
+      /** Nothing more is passed on to the rail: only its own status can end the collection (contract 10.12). */
       readonly kind: 'closed';
       readonly name: string;
       readonly version: bigint;
@@ -38,34 +38,33 @@ export type Sighting =
       readonly atMs: number;
       readonly status: EndStatus;
       readonly terms: Terms;
-      /** The rail's own fee of a completed payout, in minor units, where its owner tells it. */
+      /** The rail's own fee of a completed payout, in minor units, if its owner reports it. */
       readonly charged?: bigint;
     }
   | { readonly kind: 'called'; readonly claim: Claim }
   | {
       readonly kind: 'posted';
       readonly name: string;
-      /** `release`: the ledger holds nothing any more, or refused to. */
+      /** `release`: the ledger holds nothing any more, or has refused to. */
       readonly posting: 'capture' | 'refund' | 'release';
-      /** How it moved our float, less the rail's own fee; null where it did not. */
+      /** The change of our float, without the rail's own fee; null if there was none. */
       readonly moved: Booked | null;
       readonly atMs: number;
     }
   | {
-      /** The coverage audit has held the payment against its gateway's record. */
+      /** The coverage audit has compared the payment with its gateway's record. */
       readonly kind: 'audited';
       readonly name: string;
-      /** Null where its gateway has none. */
+      /** Null if its gateway has none. */
       readonly record: OwnerRecord | null;
-      /** How the two differed at first sight. */
+      /** The difference at first sight. */
       readonly gap: Gap | undefined;
     };
 
 /**
- * What a sighting makes of a payment; the same object where it is no news.
- *
- * So an event that is published again changes nothing. Events of the owner count by version; only the first one, which brings the
- * terms, is taken after a newer one. The ledger posts each kind once, and a callback is known by its claim and its time.
+ * The payment after a sighting; the same object if it is no news, so that an event that is published again changes
+ * nothing. Events of the owner count by version; only the first one, which brings the terms, is applied even after a
+ * newer one. The ledger posts each kind once, and a callback is recognised by its claim and its time.
  */
 export function sight(tracked: Tracked, sighting: Sighting, at: Pace): Tracked {
   switch (sighting.kind) {
@@ -106,7 +105,7 @@ function posted(
   };
 }
 
-/** Entries of which one is known without its amount have no sum. */
+/** If one entry is known without its amount, there is no sum. */
 function sumOf({ booked, posted, refunded }: Tracked, moved: Booked): Booked | null {
   if (booked === null) return posted || refunded ? null : moved;
   return { ...moved, minor: booked.minor + moved.minor };
@@ -127,19 +126,19 @@ function called(tracked: Tracked, claim: Claim, at: Pace): Tracked {
   };
 }
 
-/** What a claim is to its payment; of one that is not known yet it is no more than a hint. */
+/** How a claim relates to its payment; if the payment is not known yet, it is only a hint. */
 function sortOf(claim: Claim, terms: Terms | null): 'hint' | 'proven' | 'other rail' {
   if (terms !== null && !isOwn(claim, terms)) return 'other rail';
   return terms !== null && claim.proven ? 'proven' : 'hint';
 }
 
-/** A reference that nobody knows is looked at again once its owner has had time to speak of it. */
+/** An unknown reference is checked again once its owner has had time to publish its first event. */
 function untilShown(tracked: Tracked, { unknownGraceMs }: Pace) {
   const waits = tracked.dueAtMs === null && isUnknown(tracked);
   return waits && { dueAtMs: tracked.openedAtMs + unknownGraceMs };
 }
 
-/** Whether the rail is to be asked about a claim: not about an end that it proves. */
+/** Whether the rail must be asked about a claim: not about an end that it proves. */
 function needsPoll(claim: Claim, terms: Terms): boolean {
   return !isProven(claim, terms) || claimedEnd(claim) === undefined;
 }
@@ -173,7 +172,7 @@ function owned(tracked: Tracked, event: OwnedSighting, at: Pace): Tracked {
   }
 }
 
-/** The payment with its terms: of the claims that came before them only those of its own rail are kept. */
+/** The payment with its terms; of the claims before them only those of its own rail are kept. */
 function underTerms(tracked: Tracked, terms: Terms): Tracked {
   if (!lacksTerms(tracked)) return tracked;
   const callbacks = claimsUnder(terms, tracked.callbacks);
@@ -185,8 +184,8 @@ function underTerms(tracked: Tracked, terms: Terms): Tracked {
 }
 
 /**
- * What the audit makes of a payment: one that was missed is taken in, and asked about at once; an end that was missed is
- * taken over. Its version stays, so that the event itself, should it come after all, is still news.
+ * The payment after the audit: a missed one is added and polled at once, and a missed end is adopted. The version
+ * stays, so that the event itself is still news if it comes after all.
  */
 function audited(
   tracked: Tracked,
@@ -209,13 +208,13 @@ function opened(
   event: Pick<Extract<Sighting, { kind: 'opened' }>, 'terms' | 'atMs'>,
   at: Pace,
 ): Tracked {
-  // An event that comes after the audit has taken its payment over opens nothing again.
+  // An event that comes after the audit has added the payment must not reopen it.
   if (isEnd(before.status)) return seen;
-  // Completing a collection puts its first poll off as little when it is heard of before the beginning.
+  // If the completion of a collection is heard of before its beginning, it must not delay the first poll either.
   const isFirst = event.terms.kind === 'collection';
   const newestAtMs = isFirst ? event.atMs : Math.max(event.atMs, lastEventAtMs(before));
   const scheduledAtMs = newestAtMs + at.firstPollAfterMs;
-  // A callback that came before our own event is looked into at once.
+  // A callback from before our own event is looked into at once.
   const isHinted = before.callbacks.some((claim) => needsPoll(claim, event.terms));
   const dueAtMs = isHinted ? at.nowMs : scheduledAtMs;
   return { ...seen, status: 'open', openedAtMs: event.atMs, scheduledAtMs, dueAtMs, claim: null };
@@ -235,7 +234,7 @@ function asked(
   const { terms } = before;
   if (before.status !== 'open' || terms === null) return answered;
   const scheduledAtMs = Math.max(event.atMs, lastEventAtMs(before)) + at.firstPollAfterMs;
-  // A merchant may complete as often as it likes: that must not put the rail's own word off for ever.
+  // A merchant may complete as often as it likes, which must not delay the poll for ever.
   const isEarlier = before.scheduledAtMs !== null && before.scheduledAtMs < scheduledAtMs;
   if (isEarlier && terms.kind === 'collection') return { ...answered, pollsInRound: 0 };
   const isHinted = before.callbacks.some((claim) => needsPoll(claim, terms));
@@ -249,7 +248,7 @@ function ended(
   event: Pick<Extract<Sighting, { kind: 'ended' }>, 'status' | 'terms' | 'atMs' | 'charged'>,
   at: Pace,
 ): Tracked {
-  // The audit took the reversal over before the completion came: it says nothing of how the payment stands.
+  // The audit adopted the reversal before the completion came, which therefore does not change the status.
   if (before.status === 'reversed' && event.status === 'completed')
     return { ...seen, charged: event.charged ?? seen.charged };
   const isReceived = event.status === 'completed' && event.terms.kind === 'collection';
@@ -271,14 +270,17 @@ function ended(
   };
 }
 
-/** Whether a callback names another amount than it ended with, and no break tells of that: it may have crossed the end. */
+/**
+ * Whether a callback claims another amount than the payment ended with, and no break reports that: it may have crossed
+ * the end.
+ */
 function isAmountDoubted(ended: Tracked): boolean {
   const { terms, breaks } = ended;
   if (terms === null || breaks.some((kind) => kind.endsWith('.amount_differs'))) return false;
   return differingClaim(ended, terms) !== undefined;
 }
 
-/** The ends that callbacks have claimed, and the one that the rail last told: the owner may have gone by another. */
+/** The ends that callbacks have claimed, and the rail's latest: the owner may have applied another. */
 function endsHeardOf({ callbacks, history }: Tracked): readonly EndStatus[] {
   const claimed = callbacks.map(claimedEnd);
   const told = history.findLast(({ what, detail }) => what === 'fact' && isEnd(detail))?.detail;

@@ -1,9 +1,9 @@
 import { accept, type Result, refuse } from '@pesewa/kernel';
 
-/** Where a value stands in a line: the name of its column, or its place from 1. */
+/** The place of a value in a line: its column's name, or its position from 1. */
 export type Column = string | number;
 
-/** What may be read of a line. */
+/** The fields that can be read from a line. */
 export const statementFields = [
   'reference',
   'railReference',
@@ -21,7 +21,7 @@ export const statementFields = [
 /** One of {@link statementFields}. */
 export type StatementField = (typeof statementFields)[number];
 
-/** The forms of times that statements have; those without a zone need an offset. */
+/** The time formats of statements; those without a zone need an offset. */
 export const timeFormats = [
   'ISO',
   'YYYY-MM-DD HH:mm:ss',
@@ -41,26 +41,26 @@ export type TimeFormat = (typeof timeFormats)[number];
 export interface StatementMapping {
   readonly delimiter: ',' | ';' | '\t' | '|';
   readonly decimal: '.' | ',';
-  /** What stands between thousands; empty where nothing does. */
+  /** The thousands separator; empty if there is none. */
   readonly grouping: '' | ',' | '.' | ' ' | "'";
-  /** Whether the first line names the columns; without it they are told by their places. */
+  /** Whether the first line names the columns; without it columns are given by position. */
   readonly header: boolean;
   readonly columns: { readonly [Field in StatementField]?: Column | undefined };
   readonly time?: { readonly format: TimeFormat; readonly offset?: string | undefined } | undefined;
-  /** What a positive amount is, where its sign tells the direction. */
+  /** The meaning of a positive amount, if its sign gives the direction. */
   readonly positive: 'credit' | 'debit';
-  /** What every line is, where nothing in the line tells. */
+  /** The kind of every line, if no column gives it. */
   readonly holds?: 'payouts' | 'collections' | undefined;
-  /** Words of the direction, status and kind columns, in any case. */
+  /** Words in the direction, status and kind columns, in any case. */
   readonly directions?: Words<'debit' | 'credit'> | undefined;
   readonly statuses?: Words<'completed' | 'failed' | 'reversed' | 'pending'> | undefined;
-  /** `other` are lines that are no payments, such as top-ups: they are set aside. */
+  /** `other` marks lines that are no payments, such as top-ups: they are set aside. */
   readonly kinds?: Words<'payout' | 'collection' | 'reversal' | 'other'> | undefined;
 }
 
 type Words<Meaning extends string> = { readonly [Word in Meaning]?: readonly string[] | undefined };
 
-/** What is wrong with a mapping as a whole, naming the field and what to do; nothing where it can be used. */
+/** What is wrong with a mapping as a whole, with the field and the remedy; undefined if it can be used. */
 export function mappingProblem(mapping: StatementMapping): string | undefined {
   const { columns, header, decimal, grouping, delimiter, time } = mapping;
   const has = (field: StatementField) => columns[field] !== undefined;
@@ -102,19 +102,19 @@ export function mappingProblem(mapping: StatementMapping): string | undefined {
     : undefined;
 }
 
-/** Whether a form of time tells no zone of its own. */
+/** Whether a time format has no zone of its own. */
 export function needsOffset(format: TimeFormat): boolean {
   return format !== 'ISO' && format !== 'unix' && format !== 'unixMs';
 }
 
-/** The places of a mapping's fields, from 0, and how many columns each line has. */
+/** The positions of a mapping's fields, from 0, and the number of columns of each line. */
 export interface Layout {
   readonly places: ReadonlyMap<StatementField, number>;
-  /** Null where there is no header to tell. */
+  /** Null if there is no header. */
   readonly columns: number | null;
 }
 
-/** Finds the columns of a mapping in a heading; a missing or doubled one is named. */
+/** Finds the columns of a mapping in a heading; an error names a missing or duplicate one. */
 export function layoutOf(
   mapping: StatementMapping,
   heading: readonly string[] | null,
@@ -143,7 +143,7 @@ function placeOf(column: Column, heading: readonly string[] | null): number | st
     : `the header has "${column}" twice: give its place as a number from 1`;
 }
 
-/** A word of a file as it is compared: in any case, with any spaces around it. */
+/** A word of a file in the form in which it is compared: without case, and without spaces around it. */
 export function fold(text: string): string {
   return text.trim().toLowerCase();
 }

@@ -78,7 +78,7 @@ describe('lines by reference', () => {
     { maxLength: 30 },
   );
 
-  /** Matches as the intake does: by the batch, with what earlier batches have left. */
+  /** Matches as the intake does: batch by batch, each with the result of earlier ones. */
   function match(rows: readonly NumberedRow[], batch: number): ReadonlyMap<string, Outcome> {
     const outcomes = new Map<string, Outcome>();
     const held = new Map<string, HeldRow>();
@@ -147,7 +147,7 @@ describe('lines by reference', () => {
   });
 });
 
-/** A place that has nothing to do with the line. */
+/** An arbitrary position that does not depend on the line's content. */
 function order(id: string, seed: number): number {
   return Math.imul(Number(id) + seed + 1, 2_654_435_761) >>> 0;
 }

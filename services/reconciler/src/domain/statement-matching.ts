@@ -2,20 +2,20 @@ import type { PaymentKind, TrackedStatus } from './claim.ts';
 import type { Told } from './discrepancies.ts';
 import type { StatementRow } from './statement-rows.ts';
 
-/** A payment as a line of a statement is held against it; amounts in minor units. */
+/** A payment, with the fields that a statement's line is compared with; amounts in minor units. */
 export interface StatementPayment {
   readonly reference: string;
   readonly kind: PaymentKind;
   readonly rail: string;
   readonly currency: string;
   readonly status: TrackedStatus;
-  /** What moved at the rail: a payout's amount, and what a collection received. */
+  /** What moved at the rail: a payout's amount, or what a collection received. */
   readonly amount: bigint;
-  /** What the rail charges us for it. */
+  /** The rail's charge for it. */
   readonly fee: bigint;
 }
 
-/** In what a line and its payment may differ. */
+/** The fields in which a line and its payment may differ. */
 export type How = 'rail' | 'currency' | 'direction' | 'status' | 'amount' | 'fee';
 
 /** Every result that a record of a statement can have (ADR 30). */
@@ -33,40 +33,43 @@ export const statementResults = [
 /** One of {@link statementResults}. */
 export type StatementResult = (typeof statementResults)[number];
 
-/** What a line comes to that names a payment of ours. */
+/** The result of a line that names a payment of ours. */
 export interface Outcome {
   readonly result: 'matched' | 'differs' | 'missing_here' | 'duplicate';
   readonly payment?: string;
-  /** The movement that the line is, of which there is one: the payment, or its reversal. */
+  /** The movement of the payment that the line stands for: the payment itself, or its reversal. */
   readonly uses?: string;
   readonly how?: readonly How[];
-  /** What the rail moved less what we did, in minor units; absent where the two can't be subtracted. */
+  /** The rail's movement less ours, in minor units; absent if the two can't be subtracted. */
   readonly difference?: bigint;
-  /** The same of the fee alone, where that differs. */
+  /** The same for the fee alone, if that differs. */
   readonly feeDifference?: bigint;
 }
 
-/** A line, and what tells it from the others of its statement. */
+/** A line with its number, which distinguishes it from the statement's other lines. */
 export interface NumberedRow {
   readonly id: string;
   readonly row: StatementRow;
 }
 
-/** The line that is its movement so far. */
+/** The line that holds its movement so far. */
 export interface HeldRow extends NumberedRow {
   readonly outcome: Outcome;
 }
 
-/** What movement of a payment a line is: against the payment's own direction, or called so, it is the reversal. */
+/**
+ * The movement of a payment that a line stands for: a line against the payment's direction, or marked so, is the
+ * reversal.
+ */
 export function movementOf(row: Pick<StatementRow, 'kind'>, { reference, kind }: StatementPayment): string {
   return row.kind === null || row.kind === kind ? reference : `${reference}/reversal`;
 }
 
 /**
- * Holds lines against the payments that they name, each movement used by one line at most.
+ * Compares lines with the payments that they name; each movement is used by one line at most.
  *
- * Of several lines for one movement the one that differs least is its line and the others are duplicates, whatever their
- * order; a line that was so far may lose its place, and is then among the outcomes.
+ * Of several lines for one movement the one that differs least is used and the others are duplicates, whatever their
+ * order. A line used so far may lose its place, and is then among the outcomes.
  */
 export function matchByReference(
   rows: readonly NumberedRow[],
@@ -94,12 +97,12 @@ export function matchByReference(
   return outcomes;
 }
 
-/** A line for which there is no payment. */
+/** The result of a line without a payment. */
 export function missingHere(row: Pick<StatementRow, 'amount' | 'status'>): Outcome {
   return { result: 'missing_here', difference: row.status === 'completed' ? row.amount : 0n };
 }
 
-/** Holds a line against its payment (ADR 30). */
+/** Compares a line with its payment (ADR 30). */
 export function compare(row: StatementRow, payment: StatementPayment, rail: string): Outcome {
   const uses = movementOf(row, payment);
   const isReversal = uses !== payment.reference;
@@ -132,7 +135,10 @@ export function compare(row: StatementRow, payment: StatementPayment, rail: stri
   };
 }
 
-/** What a line that differs tells of its payment: against its direction, money moved that our record has not. */
+/**
+ * The differences that a line shows in its payment; a line against its direction shows money moved that our record
+ * lacks.
+ */
 export function toldBy({ how = [], difference, feeDifference }: ToldLine): readonly Told[] {
   const tells = how.map((one): Told => {
     const amount = (one === 'fee' ? feeDifference : difference) ?? null;
@@ -153,7 +159,9 @@ function statusDiffers({ status }: StatementRow, payment: StatementPayment): boo
   return payment.status !== (status === 'pending' ? 'open' : status);
 }
 
-/** A reversal that we don't know of; what only goes the wrong way is told as that. */
+/**
+ * The difference of a reversal that we don't know of; a line that is merely in the wrong direction is reported as that.
+ */
 function reversalHow({ kind }: StatementRow, { status }: StatementPayment): How | null {
   if (status === 'reversed') return null;
   return kind === 'reversal' ? 'status' : 'direction';
@@ -163,13 +171,17 @@ function differenceOf(row: StatementRow, payment: StatementPayment, isReversal: 
   if (row.currency !== payment.currency) return undefined;
   const there = row.status === 'completed' ? row.amount : 0n;
   if (isReversal) return (payment.status === 'reversed' ? payment.amount : 0n) - there;
-  // What was reversed there, or is reversed here and in a line of its own there, is told by the other line.
+  // If the payment is reversed on both sides, or reversed here and the rail has a separate line for the reversal, that
+  // other line shows it.
   const here = payment.status === 'completed' || (row.status === 'completed' && movesHere(payment));
   const moved = there - (here ? payment.amount : 0n);
   return moved !== 0n || row.fee === null || row.status !== 'completed' ? moved : row.fee - payment.fee;
 }
 
-/** Whether a line is a movement's rather than the other; by content alone, so that the order of lines is nothing. */
+/**
+ * Whether a line fits a movement better than another; judged by content alone, so that the order of lines does not
+ * matter.
+ */
 function isNearer(one: HeldRow, other: HeldRow): boolean {
   const [differences, than] = [one.outcome.how?.length ?? 0, other.outcome.how?.length ?? 0];
   if (differences !== than) return differences < than;
@@ -182,7 +194,7 @@ function distance({ difference = 0n }: Outcome): bigint {
   return difference < 0n ? -difference : difference;
 }
 
-/** What a line says, as one text; two lines with the same say the same. */
+/** A line's content as one text; equal texts mean equal content. */
 export function contentOf(row: StatementRow): string {
   const { reference, railReference, kind, amount, currency, fee, status, atMs } = row;
   return JSON.stringify([
@@ -198,8 +210,8 @@ export function contentOf(row: StatementRow): string {
 }
 
 /**
- * Whether a duplicate is money that moved once more, and not the same movement told again: it has an own reference of
- * the rail, or where there is none an own time.
+ * Whether a duplicate is another movement of money and not the same one listed twice: it has a different reference of
+ * the rail or, without one, a different time.
  */
 export function movedAgain(duplicate: StatementRow, line: StatementRow): boolean {
   if (duplicate.status !== 'completed') return false;

@@ -5,7 +5,7 @@ import { NEIGHBOURS_MAX, pairByTime, type Timed } from './statement-pairing.ts';
 const MINUTE_MS = 60_000;
 const at = (id: string, minute: number): Timed => ({ id, atMs: minute * MINUTE_MS });
 
-/** Judges the line at a place of lines, all in order of time, as the walk over both does. */
+/** Judges the line at a position, with its neighbours in order of time, as the walk over both lists does. */
 function judge(lines: readonly Timed[], payments: readonly Timed[], place: number) {
   const line = lines[place];
   if (!line) throw new Error('no such line');
@@ -52,7 +52,7 @@ describe('a line without a reference', () => {
           const withinMs = pairing.confidence === 0.6 ? 60 * MINUTE_MS : 5 * MINUTE_MS;
           const isNear = (one: Timed, other: Timed) => Math.abs(one.atMs - other.atMs) <= withinMs;
           const partner = payments.find(({ id }) => id === pairing.with) ?? at('', -1_000);
-          // Against all of them, not only those that stand next.
+          // Checked against all of them, not only the neighbours.
           expect(payments.filter((one) => isNear(one, line))).toEqual([partner]);
           expect(lines.filter((one) => isNear(one, partner))).toEqual([line]);
           return [pairing.with];

@@ -1,12 +1,12 @@
 import type { StatementRow } from './statement-rows.ts';
 
-/** A line, or a payment, that is paired by its amount and time; both have the same amount, currency and kind. */
+/** A line or a payment to be paired by amount and time; both must have the same amount, currency and kind. */
 export interface Timed {
   readonly id: string;
   readonly atMs: number;
 }
 
-/** What stands around a line in time: the lines next to it, and the nearest payments, in order of time. */
+/** The neighbours of a line in order of time: the adjacent lines, and the nearest payments. */
 export interface Surroundings {
   readonly before: Timed | undefined;
   readonly after: Timed | undefined;
@@ -16,7 +16,7 @@ export interface Surroundings {
   readonly later: readonly Timed[];
 }
 
-/** What a line without a usable reference comes to. */
+/** The result of a line without a usable reference. */
 export type Pairing =
   | { readonly kind: 'paired'; readonly with: string; readonly confidence: number }
   | { readonly kind: 'ambiguous'; readonly candidates: readonly string[] }
@@ -28,16 +28,16 @@ const NEAR_MS = 5 * MINUTE_MS;
 /** How far apart a line and its payment may be. */
 export const PAIRED_WITHIN_MS = 60 * MINUTE_MS;
 
-/** How many payments on either side are looked at, and listed. */
+/** How many payments on either side are examined and listed. */
 export const NEIGHBOURS_MAX = 5;
 
-/** How sure a pair is (ADR 30): near, or as far as an hour; alone in that hour, or with others farther off. */
+/** How certain a pair is (ADR 30): near or up to an hour apart, and the only one within that hour or not. */
 const confidences = {
   near: { alone: 0.9, rivalled: 0.7 },
   far: { alone: 0.6, rivalled: 0.6 },
 } as const;
 
-/** What a line is paired by: only what agrees in all of it can be a pair; nothing for lines that moved nothing. */
+/** The fields that a pair must agree in; undefined for lines that moved no money. */
 export function laneOf({
   kind,
   currency,
@@ -47,10 +47,10 @@ export function laneOf({
 }
 
 /**
- * Pairs a line with the one payment near it, if the payment has no other line near either (ADR 30).
+ * Pairs a line with the only payment near it, if the payment has no other line near it (ADR 30).
  *
- * The judgement takes every line and payment as unpaired, so it is the same in whatever order they come. The lines and
- * payments that stand next in time tell of all the others: one that is near enough has none nearer between.
+ * Every line and payment is judged as unpaired, so the result does not depend on their order. The neighbours in time
+ * are sufficient: if any other were near, so would be a neighbour.
  */
 export function pairByTime(line: Timed, { before, after, earlier, later }: Surroundings): Pairing {
   const around = [...earlier, ...later].filter((payment) => isWithin(line, payment, PAIRED_WITHIN_MS));

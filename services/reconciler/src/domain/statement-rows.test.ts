@@ -4,7 +4,7 @@ import { layoutOf, mappingProblem, type StatementMapping } from './statement-map
 import { createRowReader } from './statement-rows.ts';
 import { readTime } from './statement-times.ts';
 
-/** Reads one line by a mapping whose columns are those of the line, in its order. */
+/** Reads one line by a mapping whose columns are the line's, in order. */
 function read(
   line: Readonly<Record<string, string>>,
   given: Partial<StatementMapping> = {},

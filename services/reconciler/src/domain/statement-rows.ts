@@ -3,15 +3,15 @@ import { accept, isCurrency, isId, parseAmount, type Result, refuse } from '@pes
 import { fold, type Layout, type StatementField, type StatementMapping } from './statement-mapping.ts';
 import { readTime } from './statement-times.ts';
 
-/** What a rail's statement says that became of a payment. */
+/** A payment's status in a rail's statement. */
 export type LineStatus = 'completed' | 'failed' | 'reversed' | 'pending';
 
-/** A line of a rail's statement as it is matched; amounts in minor units, never negative. */
+/** A line of a rail's statement, ready to be matched; amounts in minor units, never negative. */
 export interface StatementRow {
-  /** Our transactionReference; null where the line names none. */
+  /** Our transactionReference; null if the line has none. */
   readonly reference: string | null;
   readonly railReference: string | null;
-  /** Null where the line does not tell, for want of an amount with a sign. */
+  /** Null if the line does not show it, because it has no signed amount. */
   readonly kind: 'payout' | 'collection' | 'reversal' | null;
   readonly amount: bigint;
   readonly currency: string;
@@ -20,21 +20,21 @@ export interface StatementRow {
   readonly atMs: number | null;
 }
 
-/** What a line comes to before it is matched: a row, one that is no payment, or why it can't be read. */
+/** A line before it is matched: a row, a line that is no payment, or why it can't be read. */
 export type ReadLine =
   | { readonly row: StatementRow }
   | { readonly aside: true }
   | { readonly unreadable: string };
 
 const RAIL_REFERENCE_LENGTH_MAX = 64;
-/** What stands where bytes were no UTF-8, and what no cell of a statement holds. */
+/** The replacement for bytes that are not UTF-8; valid statements don't contain it. */
 const DAMAGED = /\ufffd/;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
-/** A cell that can't be read. Reasons name the field and never its content: that may be anyone's data. */
+/** A cell that can't be read. Reasons name the field and never its content, which may be anybody's data. */
 type Read<Value> = Result<Value, string>;
 
-/** What reads the cells of lines, by the mapping that says where they are and how they are written. */
+/** Builds the readers of cells, by the mapping that says where they are and how they are written. */
 function createCells(mapping: StatementMapping, { places }: Layout, currency: string | null) {
   function cell(cells: readonly string[], field: StatementField): Read<string | null> {
     const place = places.get(field);
@@ -81,7 +81,7 @@ function createCells(mapping: StatementMapping, { places }: Layout, currency: st
   return { cell, word, readCurrency, money };
 }
 
-/** Builds what reads the lines of one statement: its mapping, its columns, the only currency it may have, if there is one. */
+/** Builds the reader of a statement's lines, from its mapping, its columns, and its only permitted currency, if any. */
 export function createRowReader(
   mapping: StatementMapping,
   layout: Layout,
@@ -129,7 +129,7 @@ export function createRowReader(
   };
 }
 
-/** What was moved, and which way: in or out of our wallet at the rail. */
+/** The movement of a line: in or out of our wallet at the rail. */
 function readMove(
   mapping: StatementMapping,
   { places }: Layout,
@@ -167,7 +167,7 @@ interface Move {
 
 function columnsMove(debit: bigint, credit: bigint): Read<Move> {
   if (debit !== 0n && credit !== 0n) return refuse('debit, credit: both have an amount');
-  // Some rails write what leaves as a negative in its own column, which says the same twice.
+  // Some rails write outgoing amounts as negatives in a column of their own, which is the same direction twice.
   if (debit !== 0n) return accept({ minor: magnitude(debit), direction: 'debit' });
   if (credit < 0n) return refuse('credit: is negative');
   return accept({ minor: credit, direction: credit === 0n ? null : 'credit' });
@@ -178,7 +178,7 @@ function kindOf({ direction }: Move): 'payout' | 'collection' | null {
   return direction === 'debit' ? 'payout' : 'collection';
 }
 
-/** A reference of ours, as we gave it to the rail; anything else in its column is none. */
+/** A reference of ours, as we gave it to the rail; null for any other text in its column. */
 function ownReference(text: string | null): string | null {
   if (text === null || !referencePattern.test(text)) return null;
   const lower = text.toLowerCase();
@@ -193,7 +193,7 @@ function magnitude(minor: bigint): bigint {
   return minor < 0n ? -minor : minor;
 }
 
-/** A decimal text as the kernel reads it: without the groups, with a point; nothing for any other text. */
+/** A decimal text in the kernel's form: without separators, with a point; undefined for any other text. */
 function plainDecimal(text: string, { decimal, grouping }: StatementMapping): string | undefined {
   const [, sign = '', whole = '', fraction = ''] =
     (decimal === '.' ? /^([+-]?)([^.]+)(?:\.(\d+))?$/ : /^([+-]?)([^,]+)(?:,(\d+))?$/).exec(text) ?? [];

@@ -8,7 +8,7 @@ const clock = String.raw`(?<hour>\d{2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:[
 const dayFirst = (separator: string) =>
   String.raw`(?<day>\d{2})${separator}(?<month>\d{2})${separator}(?<year>\d{4}) ${clock}`;
 
-/** The forms that tell a day and a time of it; seconds may be missing. */
+/** The formats with a day and a time; seconds may be missing. */
 const forms: Readonly<Partial<Record<TimeFormat, RegExp>>> = {
   ISO: new RegExp(String.raw`^${date}[T ]${clock} ?(?<zone>Z|[+-]\d{2}:?\d{2})$`),
   'YYYY-MM-DD HH:mm:ss': new RegExp(`^${date}[T ]${clock}$`),
@@ -20,7 +20,10 @@ const forms: Readonly<Partial<Record<TimeFormat, RegExp>>> = {
     /^(?<year>\d{4})(?<month>\d{2})(?<day>\d{2})(?<hour>\d{2})(?<minute>\d{2})(?<second>\d{2})$/,
 };
 
-/** Reads a time in milliseconds since the epoch; nothing for what is none of its form, or of the calendar. */
+/**
+ * Reads a time in milliseconds since the epoch; undefined for text that has another format or is no date of the
+ * calendar.
+ */
 export function readTime(text: string, format: TimeFormat, offset: string | undefined): number | undefined {
   if (format === 'unix' || format === 'unixMs') {
     const [, whole, milliseconds = ''] = /^(\d{9,13})(?:\.(\d{1,3}))?$/.exec(text) ?? [];
@@ -49,7 +52,7 @@ export function readOffset(text: string): number | undefined {
 
 const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
 
-/** The number of a day since the epoch; nothing for one that the calendar lacks, or of another age. */
+/** The number of a day since the epoch; undefined for a day that the calendar does not have, or of another era. */
 function dayNumber(year: number, month: number, day: number): number | undefined {
   const isLeap = (of: number) => of % 4 === 0 && (of % 100 !== 0 || of % 400 === 0);
   const days = (monthDays[month - 1] ?? 0) + (month === 2 && isLeap(year) ? 1 : 0);

@@ -4,7 +4,7 @@ import { type FollowedStep, follow, found, hasBreak, keptUp, lookFromMs, stepTex
 const limits = { limitMs: 1_000, requestsMax: 3 };
 const overdue = { reference: 'po-1', kind: 'payout', step: 'hold' } as const;
 
-/** The step after so many looks, each as soon as it is due, at which it still stood. */
+/** The step after so many checks, each made as soon as it was due, with the step unfinished each time. */
 function afterLooks(looks: number): { readonly step: FollowedStep; readonly news: readonly boolean[] } {
   let step = found(overdue, limits, 0);
   const news: boolean[] = [];

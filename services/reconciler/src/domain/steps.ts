@@ -2,22 +2,22 @@ import type { BreakKind } from './break-kinds.ts';
 import type { PaymentKind } from './claim.ts';
 
 /**
- * A step of ours that is followed until it is done (ADR 42): that we know the payment, that its hold is answered, that its
- * merchant is owed a webhook for its end, that the ledger's entries bear it out.
+ * A step of ours that is followed until it is done (ADR 42): the payment's opening reaches us, its hold is answered,
+ * its merchant is owed a webhook for its end, the ledger's entries match it.
  */
 export type Step = ToldStep | 'entry';
 
-/** A step that people are told of by a break of its own; of entries the books tell. */
+/** A step that people see by a break of its own; for entries the books report it. */
 export type ToldStep = keyof typeof stepKinds;
 
-/** The breaks of steps; an opening that stays away is a payment missing from the working set. */
+/** The breaks of steps; a missing opening is a payment that is missing in the working set. */
 export const stepKinds = {
   opening: 'coverage.missing',
   hold: 'hold.unanswered',
   delivery: 'webhook.missing',
 } as const satisfies Readonly<Record<string, BreakKind>>;
 
-/** A payment that stands at a step longer than it can. */
+/** A payment that has been at a step for too long. */
 export interface Overdue {
   readonly reference: string;
   readonly kind: PaymentKind;
@@ -29,49 +29,49 @@ export interface FollowedStep extends Overdue {
   readonly sinceMs: number;
   /** How often its owner was asked to publish again. */
   readonly requests: number;
-  /** When it is looked at again. */
+  /** When it is checked again. */
   readonly dueAtMs: number;
-  /** Whether people have been told. */
+  /** Whether people were shown it. */
   readonly isTold: boolean;
 }
 
-/** How steps are followed. */
+/** The limits for following steps. */
 export interface StepLimits {
   /** The longest time that a step takes, and that an answer to a request takes; milliseconds. */
   readonly limitMs: number;
-  /** So many requests without effect make a break. */
+  /** After how many requests without effect a break is opened. */
   readonly requestsMax: number;
 }
 
-/** What becomes of an overdue step when it is looked at: it is asked for again, told to people, or done. */
+/** What happens to an overdue step when it is checked: another request, a break, or its end. */
 export type FollowUp =
   | { readonly kind: 'done'; readonly wasTold: boolean }
   | { readonly kind: 'goesOn'; readonly step: FollowedStep; readonly isNews: boolean };
 
 const DOUBLINGS_MAX = 6;
-/** So long after the time that it names a record may be committed, and be seen. */
+/** How long after the time in a record it may be committed and become visible. */
 const COMMIT_MS = 15_000;
 
-/** An end that is told later than this is told late: whoever looks at its time need not wait for it. */
+/** After how long the report of an end counts as late: a check at the end's own time need not wait for it. */
 export function lateAfterMs(limitMs: number): number {
   return limitMs / 2;
 }
 
 /**
- * Where a look at payments begins, after the one that ended then. It came a limit later, so what was told in time was there
- * to be seen, unless the limit is too short for that: so each payment is looked at once.
+ * Where a check of payments begins, after one that reached this time. Each check runs one limit later, so events that
+ * were in time are visible, unless the limit is too short for that; so each payment is checked once.
  */
 export function lookFromMs(seenUntilMs: number | undefined, limitMs: number): number {
   if (seenUntilMs === undefined) return 0;
   return seenUntilMs - Math.max(0, COMMIT_MS - (limitMs - lateAfterMs(limitMs)));
 }
 
-/** A step that is found overdue: its owner is asked for the first time. */
+/** A newly found overdue step: its owner is asked for the first time. */
 export function found(overdue: Overdue, { limitMs }: StepLimits, nowMs: number): FollowedStep {
   return { ...overdue, sinceMs: nowMs, requests: 1, dueAtMs: nowMs + limitMs, isTold: false };
 }
 
-/** A step that people have been told of, and that goes on being asked for after so many requests. */
+/** A step that people have been shown, with further requests after so many earlier ones. */
 export function keptUp(overdue: Overdue, requests: number, limits: StepLimits, nowMs: number): FollowedStep {
   return {
     ...overdue,
@@ -82,12 +82,15 @@ export function keptUp(overdue: Overdue, requests: number, limits: StepLimits, n
   };
 }
 
-/** Whether people are told of a step by a break of its own. */
+/** Whether people see a step by a break of its own. */
 export function hasBreak(step: FollowedStep): step is FollowedStep & { readonly step: ToldStep } {
   return step.step in stepKinds;
 }
 
-/** Looks at a step again. It is asked for as long as it stands, with pauses that double: whatever keeps it may be repaired. */
+/**
+ * Checks a step again. Requests continue for as long as the step is unfinished, with pauses that double, because its
+ * cause may be repaired.
+ */
 export function follow(step: FollowedStep, stands: boolean, limits: StepLimits, nowMs: number): FollowUp {
   if (!stands) return { kind: 'done', wasTold: step.isTold };
   const isTold = step.isTold || step.requests >= limits.requestsMax;
@@ -100,7 +103,7 @@ function pauseAfter(requests: number, { limitMs }: StepLimits): number {
   return limitMs * 2 ** Math.min(requests, DOUBLINGS_MAX);
 }
 
-/** What people read of an overdue step. */
+/** The text of an overdue step's break. */
 export function stepText({ step, requests }: { readonly step: ToldStep; readonly requests: number }): string {
   const asked = `published again ${requests} times without effect`;
   return `${texts[step]}; ${asked}`;

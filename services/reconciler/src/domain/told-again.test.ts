@@ -44,7 +44,7 @@ it.each<[string, readonly Sighting[]]>([
 ])('changes nothing when it is told again: %s', (_name, sightings) => {
   const once = told(awaited('co-1', 0), sightings);
   expect(told(once, sightings)).toBe(once);
-  // Each at once again, as if its offset had been lost.
+  // Each of them twice in a row, as if its offset had been lost.
   const doubled = sightings.flatMap((sighting) => [sighting, sighting]);
   expect(told(awaited('co-1', 0), doubled)).toEqual(once);
 });

@@ -50,13 +50,13 @@ describe('a payment of the working set', () => {
     (kind) => {
       const own = { ...terms, kind };
       const begun: Sighting = { kind: 'opened', name: 'Begun', version: 1n, atMs: 1_000, terms: own };
-      // The end tells no country; and of a collection what came, or nothing.
+      // The end has no country; and for a collection it has what was received, or nothing.
       const end = ended('completed', 5n, { ...own, country: null, amount: 9_900n, railFee: 49n });
       const late = fold(end, begun);
       const { terms: known, received, status, dueAtMs, version } = fold(begun, end);
       expect(known).toEqual(own);
       expect(late).toMatchObject({ terms: known, received, status, dueAtMs, version });
-      // Once: told again it is no news.
+      // Only once: repeated, it is no news.
       expect(sight(late, begun, pace)).toBe(late);
     },
   );

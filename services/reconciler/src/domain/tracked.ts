@@ -1,7 +1,7 @@
 import { appendBounded, type Bounded } from '@pesewa/kernel';
 import type { Claim, PaymentKind, TrackedStatus } from './claim.ts';
 
-/** What was agreed when the payment began; amounts in minor units of the currency. */
+/** The terms at the beginning of a payment; amounts in minor units of the currency. */
 export interface Terms {
   readonly kind: PaymentKind;
   readonly rail: string;
@@ -10,11 +10,11 @@ export interface Terms {
   /** Absent for payments whose first event was never seen. */
   readonly country: string | null;
   readonly amount: bigint;
-  /** What the rail is expected to charge us. */
+  /** The rail's expected charge. */
   readonly railFee: bigint;
 }
 
-/** One line of a payment's timeline; a repeated one is counted, not written again. */
+/** One line of a payment's timeline; a repetition is counted and not added. */
 export interface HistoryEntry extends Bounded {
   readonly what:
     | 'event'
@@ -33,21 +33,22 @@ export interface HistoryEntry extends Bounded {
   readonly times: number;
 }
 
-/** What the ledger has moved in our float for a payment, less the rail's own fees: signed minor units. */
+/** The ledger's movement in our float for a payment, without the rail's own fees: signed minor units. */
 export interface Booked {
   readonly rail: string;
   readonly currency: string;
   readonly minor: bigint;
 }
 
-/** What a break of a payment has told, so that it is no news when it is found again. */
+/** What a payment's break has reported, so that it is no news when it is found again. */
 export interface Known {
   readonly kind: string;
-  /** One of those that a finding is about. */
+  /** One of the keys in a finding's `about`. */
   readonly about: string;
   /**
-   * `told`: its break stands, or an order of the ledger has corrected it. `resolved`: a person says that it is over, and the
-   * rail has not been asked since. `asked`: it has, and said the same, so that people knew.
+   * `told`: its break is open, or an order of the ledger has corrected it. `resolved`: a person has resolved it, and
+   * the rail has not been asked since. `asked`: the rail was asked and reported the same, so people knew it when they
+   * resolved the break.
    */
   readonly since: 'told' | 'resolved' | 'asked';
 }
@@ -61,71 +62,74 @@ export interface Tracked {
   /** The version of the newest event of the owner. */
   readonly version: bigint;
   readonly openedAtMs: number;
-  /** When it came to the end that it has now, by its owner's event; null before. */
+  /** When it reached its present end, by its owner's event; null before. */
   readonly endedAtMs: number | null;
-  /** When we heard of that end, where it was told late; null where it was told in time, so that such a payment has no more to index. */
+  /**
+   * When we heard of that end, if that was late; null if it was in time, so that such payments take no room in the
+   * index.
+   */
   readonly endHeardAtMs: number | null;
-  /** When the rail is to be asked next; null while there is nothing to ask. */
+  /** When the rail must be asked next; null while there is nothing to ask. */
   readonly dueAtMs: number | null;
-  /** When the rail is asked next by the schedule alone: a callback brings a poll forward, and moves this not. */
+  /** When the rail is asked next by the schedule alone: a callback brings a poll forward, and does not change this. */
   readonly scheduledAtMs: number | null;
-  /** When the newest poll began, by the database's clock; null where there was none. */
+  /** When the newest poll began, by the database's clock; null if there was none. */
   readonly askedAtMs: number | null;
   /** The token of the poll in progress. */
   readonly claim: string | null;
   readonly polls: number;
-  /** How many of them there were because of callbacks alone; they count toward nothing. */
+  /** How many of them only callbacks caused; they count towards nothing. */
   readonly hintedPolls: number;
-  /** Scheduled polls since the rail was last asked to move the money: what the pause to the next one grows by. */
+  /** Scheduled polls since the rail was last asked to move the money; the pause to the next one grows with them. */
   readonly pollsInRound: number;
-  /** When the rail took the payment on, by its own answer; null where it has not, or nobody knows. */
+  /** When the rail accepted the payment, by its own answer; null if it has not, or if that is unknown. */
   readonly acceptedAtMs: number | null;
-  /** When the rail refused the newest attempt while an earlier one may yet be executed; null where it did not. */
+  /** When the rail refused the newest attempt while an earlier one may still be executed; null if it did not. */
   readonly refusedAtMs: number | null;
-  /** Since when the rail has said nothing clear but NOT FOUND; null where it has not. */
+  /** Since when the rail's only clear answer has been NOT FOUND; null if it has not. */
   readonly notFoundSinceMs: number | null;
-  /** The first few distinct claims of callbacks; of the payment's own rail alone, once the terms are known. */
+  /** The first few distinct claims of callbacks; once the terms are known, only those of the payment's own rail. */
   readonly callbacks: readonly Claim[];
-  /** How many of them people had before them when they decided the amount. */
+  /** How many of them people had seen when they decided the amount. */
   readonly claimsSettled: number;
-  /** What people have approved that the customer paid, in minor units. */
+  /** The amounts that, by people's approved decisions, the customer paid; in minor units. */
   readonly decided: readonly bigint[];
-  /** How people have approved that the payout ended; null where they have not. */
+  /** The outcome of the payout that people have approved; null if none. */
   readonly decidedOutcome: 'failed' | 'completed' | null;
-  /** What the collection completed with, in minor units; null before, and for payouts. */
+  /** The amount that the collection completed with, in minor units; null before, and for payouts. */
   readonly received: bigint | null;
-  /** The rail's own fee that the owner of a payout has booked, in minor units; null before, and where no event told it. */
+  /** The rail's own fee as the owner of a payout has booked it, in minor units; null before, and if no event had it. */
   readonly charged: bigint | null;
-  /** The kinds of the breaks that this payment has opened, less one that is settled and may open again. */
+  /** The kinds of breaks that this payment has opened, without one that is resolved and may open again. */
   readonly breaks: readonly string[];
-  /** What those breaks have told, where it may be found after people have resolved them. */
+  /** What those breaks have reported, as far as it may be found again after people have resolved them. */
   readonly known: readonly Known[];
-  /** Since when the rail tells an end that the owner has not taken; null where it tells none. */
+  /** Since when the rail reports an end that the owner has not applied; null if it reports none. */
   readonly endToldAtMs: number | null;
   /** Whether the ledger has moved the float for the payment, and for its reversal. */
   readonly posted: boolean;
   readonly refunded: boolean;
-  /** Whether the ledger holds nothing for a payout that failed: it gave the hold back, or refused it. */
+  /** Whether the ledger holds nothing for a failed payout: it released the hold, or refused it. */
   readonly released: boolean;
-  /** Null where nothing was moved. */
+  /** Null if nothing was moved. */
   readonly booked: Booked | null;
-  /** When the ledger's entries are held against the payment, since they do not bear each other out yet; null otherwise. */
+  /** When the ledger's entries are compared with the payment, because they do not match yet; null otherwise. */
   readonly booksDueAtMs: number | null;
-  /** The trace that its owner's events belong to (W3C); null before the first that names one. */
+  /** The trace of its owner's events (W3C); null before the first event with one. */
   readonly traceparent: string | null;
-  /** The id of the newest event of its owner, or of a callback: what is found out then follows from it. */
+  /** The id of the latest event of its owner, or of a callback: whatever is found now is caused by it. */
   readonly causedBy: string | null;
-  /** How often its owner was asked to publish it again, for want of an entry. */
+  /** How often its owner was asked to publish again because an entry is missing. */
   readonly entryRequests: number;
   readonly history: readonly HistoryEntry[];
 }
 
-/** Of very many lines those that a payment began with are kept, and the newest. */
+/** If there are too many lines, the first ones and the newest are kept. */
 const HISTORY_KEPT = { first: 10, newest: 40 } as const;
 
 /**
- * Whether nothing is left to do about a payment: it has ended, the books bear it out, nobody is asked about it, and it never
- * had a break.
+ * Whether a payment needs no more work: it has ended, the books match, nothing is asked about it, and it never had a
+ * break.
  */
 export function isOver(tracked: Tracked): boolean {
   const { status, terms, dueAtMs, booksDueAtMs, breaks, known } = tracked;
@@ -143,12 +147,15 @@ export function isOver(tracked: Tracked): boolean {
   );
 }
 
-/** Whether what was agreed is not known in full: the end of a payment tells no country, and what came, not what was asked. */
+/**
+ * Whether the terms are not fully known: the end of a payment has no country, and has the amount received, not the one
+ * asked.
+ */
 export function lacksTerms({ terms }: Tracked): boolean {
   return terms === null || terms.country === null;
 }
 
-/** A payment of which nothing is known but its reference. */
+/** A payment of which only the reference is known. */
 export function awaited(reference: string, nowMs: number): Tracked {
   return {
     reference,
@@ -189,7 +196,7 @@ export function awaited(reference: string, nowMs: number): Tracked {
   };
 }
 
-/** The event that whatever is found out now follows from, and its trace, where there are such. */
+/** The event that causes whatever is found now, and its trace, if there are any. */
 export function causeOf({ causedBy, traceparent }: Pick<Tracked, 'causedBy' | 'traceparent'>): {
   readonly eventId?: string;
   readonly traceparent?: string;
@@ -200,7 +207,7 @@ export function causeOf({ causedBy, traceparent }: Pick<Tracked, 'causedBy' | 't
   };
 }
 
-/** Adds a line to a timeline and keeps it bounded: what is not kept is counted where it was. */
+/** Adds a line to a timeline and keeps it bounded: dropped lines are counted in their place. */
 export function remember(
   history: readonly HistoryEntry[],
   entry: Pick<HistoryEntry, 'what' | 'detail' | 'atMs'>,
@@ -212,12 +219,12 @@ export function remember(
   return appendBounded(history, { ...entry, lastAtMs: entry.atMs, times: 1 }, HISTORY_KEPT);
 }
 
-/** Whether nothing but callbacks speaks of the payment: anyone may have made up its reference. */
+/** Whether only callbacks mention the payment: anybody may have made up its reference. */
 export function isUnknown(tracked: Tracked): boolean {
   return tracked.terms === null && tracked.version === 0n && !isBooked(tracked);
 }
 
-/** Whether the ledger has spoken of the payment. */
+/** Whether the ledger has published anything about the payment. */
 export function isBooked({
   posted,
   refunded,
@@ -226,13 +233,13 @@ export function isBooked({
   return posted || refunded || released;
 }
 
-/** How far an open payment may have come, by what its rail has said. */
+/** The states of an open payment, by the rail's answers. */
 export const openStates = ['begun', 'accepted', 'refused', 'not_found'] as const;
 
 /** One of {@link openStates}. */
 export type OpenState = (typeof openStates)[number];
 
-/** How far an open payment has come: the rail denies it, refused its newest attempt, took it on, or none of these. */
+/** The state of an open payment: the rail denies it, refused its newest attempt, accepted it, or none of these. */
 export function openStateOf({
   notFoundSinceMs,
   refusedAtMs,
@@ -243,14 +250,17 @@ export function openStateOf({
   return acceptedAtMs === null ? 'begun' : 'accepted';
 }
 
-/** The amount that callbacks are held against, in minor units: what it completed with, before that what was asked. */
+/**
+ * The amount that callbacks are compared with, in minor units: what it completed with, or before that what was asked.
+ */
 export function agreedAmount({ received }: Pick<Tracked, 'received'>, { amount }: Terms): bigint {
   return received ?? amount;
 }
 
 /**
- * What a payment may yet move at the rail, or has moved there unknown to our float; minor units (ADR 28). A completed payout
- * that its rail is asked about again may have been reversed there: until it has answered, and the owner has said so.
+ * What a payment may still move at the rail, or has moved there without our float showing it; minor units (ADR 28). A
+ * completed payout that its rail is being asked about again may have been reversed there, until the rail has answered
+ * and the owner has confirmed it.
  */
 export function inFlight(tracked: Tracked): { readonly mayDebit: bigint; readonly mayCredit: bigint } {
   const { terms, status, dueAtMs } = tracked;

@@ -2,16 +2,16 @@ import { parseAmount } from '@pesewa/kernel';
 import type { Claim } from './claim.ts';
 import type { Terms } from './tracked.ts';
 
-/** An amount of the payment's currency, in minor units; null where the text is none. */
+/** An amount in the payment's currency, in minor units; null if the text is not an amount. */
 export function readMinor(text: string | null, { currency }: Pick<Terms, 'currency'>): bigint | null {
   const amount = text === null ? undefined : parseAmount(text, currency);
   return amount?.ok === true ? amount.value.minor : null;
 }
 
 /**
- * A fee that the rail may have kept of the payment, in minor units; null where the text is no such fee.
+ * A fee that the rail may have charged for the payment, in minor units; null if the text is no such fee.
  *
- * By a schedule with a minimum it may be above a small amount, so the schedule's own fee is always one.
+ * With a minimum in the schedule a fee may exceed a small amount, so the schedule's own fee is always accepted.
  */
 export function readFee(text: string | null, terms: Terms): bigint | null {
   const fee = readMinor(text, terms);
@@ -19,7 +19,7 @@ export function readFee(text: string | null, terms: Terms): bigint | null {
   return fee !== null && fee >= 0n && fee <= most ? fee : null;
 }
 
-/** The currency that a claim names, in capitals; null where it names none. */
+/** The currency that a claim names, in capitals; null if it names none. */
 export function currencyOf({ currency }: Pick<Claim, 'currency'>): string | null {
   const code = currency?.trim().toUpperCase() ?? '';
   return code === '' ? null : code;

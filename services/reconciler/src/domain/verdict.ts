@@ -10,7 +10,7 @@ import type { Finding, Judged, Question, Verdict } from './question.ts';
 import { failureReason } from './reasons.ts';
 import { remember, type Tracked } from './tracked.ts';
 
-/** Breaks that say nothing about how the payment itself goes on: anyone may have made them open, or an audit has. */
+/** Breaks that say nothing about how the payment itself proceeds: anybody may have caused them, or an audit has. */
 const BESIDE: readonly string[] = [
   'callback.unknown_reference',
   'callback.denied',
@@ -30,21 +30,22 @@ const BESIDE: readonly string[] = [
   'statement.missing_there',
 ] satisfies readonly BreakKind[];
 
-/** Judges what a rail says of a payment, with what callbacks have claimed (contract 10.16, invariant P13). */
+/** Judges a rail's answer about a payment, together with the claims of callbacks (contract 10.16, invariant P13). */
 export function judge(question: Question): Verdict {
   const { source, tracked } = question;
   const { denied, contradicted, settling, unsettled } = judgeClaims(question);
   const { fact, findings } = judgeAnswer(question);
-  // The rail against itself: people decide, unless its callbacks alone are at odds and this is its lookup.
+  // The rail contradicts itself: people decide, unless only its callbacks contradict one another and this is its
+  // lookup.
   const isDoubtful = contradicted.length > 0 && (source !== 'poll' || !lookupDecides(question));
   const all = [...findings, ...contradicted];
-  // A rail that contradicts the owner contradicts the callback that the owner went by: one discrepancy, one break.
+  // A rail that contradicts the owner also contradicts the callback that the owner applied: one discrepancy, one break.
   const told = all.some(({ kind }) => kind === 'payment.contradiction');
   if (!told) all.push(...denied);
   const goesOut = isDoubtful ? null : fact;
   const known = knownAfter(question, all);
   const isUnasked = known.some(({ since }) => since === 'resolved');
-  // A reversal comes after the end: its owner has taken it once its own event says so.
+  // A reversal comes after the end; the owner has applied it once its own event says so.
   const isReversing = tracked.status !== 'open' && goesOut?.status === 'reversed';
   const goesOn = tracked.status === 'open' || settling || unsettled || isReversing;
   const stuck = goesOn ? stuckBy(question, goesOut, all) : undefined;
@@ -58,7 +59,7 @@ export function judge(question: Question): Verdict {
   };
 }
 
-/** What a verdict makes of the payment: the breaks that it opens, and its timeline. */
+/** The payment after a verdict: with the breaks that it opens, and its timeline. */
 export function afterVerdict(
   tracked: Tracked,
   {
@@ -82,8 +83,8 @@ export function afterVerdict(
 }
 
 /**
- * A payment without an end after so many scheduled polls is a matter for people, and so is one that can't be asked about;
- * no counter ever fails it (invariant P11).
+ * A payment without an end after so many scheduled polls is reported to people, and so is one that can't be asked
+ * about; no counter ever makes it fail (invariant P11).
  */
 function stuckBy(
   question: Question,
@@ -102,10 +103,12 @@ function stuckBy(
   return { kind, amount: terms.amount, detail: `no end after ${polls} polls; the rail says ${answer.kind}` };
 }
 
-/** So many settle times has its owner to take an end that every poll tells it again. */
+/** How many settle times its owner has to apply an end; every poll publishes the end again. */
 const SETTLE_TIMES = 15;
 
-/** An end that its owner does not take: by this fact it ends the payment, or has had its time to end it by an earlier one. */
+/**
+ * A finding about an end that its owner does not apply: by this fact, or by an earlier one that it has had time for.
+ */
 function untakenBy(question: Question) {
   const { tracked, terms, answer, source, isScheduled, settleMs } = question;
   const { endToldAtMs } = tracked;
@@ -116,8 +119,9 @@ function untakenBy(question: Question) {
 }
 
 /**
- * Whether the owner of a payment is to publish its end again: it was told a settle time ago, and either the owner has not
- * heard of it, for which it is told once more, or we have not heard of what the owner made of it. What is on its way is neither.
+ * Whether the owner of a payment must publish its end again. The end was published to it a settle time ago, and either
+ * the owner never received it, in which case it is published once more, or the owner's own event never reached us.
+ * Messages still on their way count as neither.
  */
 export function isEndOverdue(
   { endToldAtMs }: Pick<Tracked, 'endToldAtMs'>,
@@ -150,7 +154,7 @@ function judgeAnswer(question: Question): Judged {
         return { fact: null, findings: [contradiction(question)] };
       }
       const judged = judgeAmounts(question, answer);
-      // An end that its owner knows is no news, and an older end than the owner's is only a lookup that lags.
+      // An end that its owner knows is no news; an end that precedes the owner's is only a lookup that lags.
       const news = status === 'open' || (status === 'completed' && answer.kind === 'reversed');
       return { fact: news ? judged.fact : null, findings: judged.findings };
     }

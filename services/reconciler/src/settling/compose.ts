@@ -5,10 +5,10 @@ import type { Metrics } from '../metrics.ts';
 import { type Poller, type PollerDeps, startPoller } from './poller.ts';
 import { createUnknownReferences, type UnknownReferenceDeps } from './unknown-references.ts';
 
-/** What the settings and the metrics tell. */
+/** The parts that come from the settings and the metrics. */
 type Told = 'schedule' | 'pauseMs' | 'polled' | 'claimed' | 'lookAtUnknown';
 
-/** Starts the polling of every rail, and the look at references that nobody knows, as the settings say. */
+/** Starts the polling of every rail, and the check of unknown references, by the settings. */
 export async function composePolling(
   scope: Pick<ServiceScope<z.output<typeof settings>>, 'config' | 'open'>,
   parts: Omit<PollerDeps, Told> & Omit<UnknownReferenceDeps, 'openMax' | 'hidden'>,

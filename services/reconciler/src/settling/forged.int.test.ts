@@ -17,12 +17,12 @@ const claims = ['COMPLETED', 'FAILED', 'REVERSED', 'PENDING', 'garbage'] as cons
 const cases = (['payout', 'collection'] as const).flatMap((kind) =>
   claims.flatMap((status) => [
     [kind, status, 'a hint'] as const,
-    // Signed, but by a rail that the payment did not go to.
+    // Signed, but by a rail that is not the payment's.
     [kind, status, 'proof of another rail'] as const,
   ]),
 );
 
-/** A forged callback: unsigned, or signed by somebody who is not this payment's rail. */
+/** A forged callback: unsigned, or signed by another rail than the payment's. */
 function forged(kind: 'payout' | 'collection', reference: string, status: string, how: string) {
   const hint = callback(reference, status, '100', kind);
   if (how === 'a hint' || hint.type !== 'pesewa.rails.CallbackReceived') return hint;
@@ -36,7 +36,7 @@ describe.each(cases)('a forged callback for a %s that claims %s (%s)', (kind, st
   const { prefix, begin, end } = kinds[kind];
   const isEnd = status === 'COMPLETED' || status === 'FAILED' || status === 'REVERSED';
 
-  // What another rail says is no matter of this payment: it is asked about, and nobody is bothered.
+  // Another rail's statement about this payment is ignored: the payment is polled, and no break is opened.
   const isOwn = how === 'a hint';
 
   it('moves nothing while the rail says pending: a poll, and a break where it claims an end', async () => {

@@ -17,7 +17,7 @@ import { fromDocument, type PollDocument, UNKNOWN_REFERENCE, type WorkingStore }
 import { readWatched } from '../watched.ts';
 import type { RailPace } from './rail-pace.ts';
 
-/** What came of a poll: the rail's answer, or why it can't be asked. */
+/** The outcome of a poll: the rail's answer, or why it can't be asked. */
 type PollAnswer = Observation | Extract<RailAnswer, { readonly kind: 'unaskable' }>;
 
 interface PollOutcome {
@@ -28,13 +28,13 @@ interface PollOutcome {
   readonly polledAtMs: number;
 }
 
-/** What polling needs of a rail. */
+/** The parts of a rail that polling needs. */
 export type PolledRail = Pick<
   RailConnector,
   'name' | 'capabilities' | 'isAvailable' | 'lookUpPayout' | 'checkCollection'
 >;
 
-/** What polling needs. */
+/** The dependencies of polling. */
 export interface PollerDeps {
   readonly store: WorkingStore;
   readonly breaks: BreakStore;
@@ -46,13 +46,13 @@ export interface PollerDeps {
   readonly schedule: PollSchedule;
   readonly notFoundGraceMs: number;
   readonly pollsBeforeBreak: number;
-  /** Since when, and until when, what we send about payments of a kind has arrived; null where nobody knows. */
+  /** The period in which our messages about payments of a kind arrived; null if unknown. */
   readonly arrived: (kind: PaymentKind) => ArrivedTime | null;
   readonly pauseMs: number;
   readonly polled: (rail: string, result: string) => void;
-  /** Hears how many were claimed of a rail, and whether its pace left others waiting. */
+  /** Called with how many payments of a rail were claimed, and whether its rate limit left others waiting. */
   readonly claimed: (watch: string, records: number, isPaced: boolean) => void;
-  /** Looks at a reference that nobody has opened: there is nobody to ask about it. */
+  /** Checks a reference without a known payment, for which no rail can be asked. */
   readonly lookAtUnknown: (reference: string) => Promise<void>;
   readonly clock: Clock;
   readonly random: Random;
@@ -61,26 +61,26 @@ export interface PollerDeps {
   readonly crashPoint: CrashPoint;
 }
 
-/** Polling of every rail; disposing of it waits for the polls under way. */
+/** The polling of every rail; disposing of it waits for the polls in progress. */
 export interface Poller extends AsyncDisposable {
-  /** Looks at once for what is due of these rails. */
+  /** Searches at once for due payments of these rails. */
   readonly wake: (watches: ReadonlySet<string>) => void;
 }
 
 const LEASE_FACTOR = 2;
 const MARGIN_MS = 5_000;
 const BATCH_MAX = 200;
-/** Of what nobody is asked about: it takes the database alone. */
+/** For payments that no rail is asked about: they need only the database. */
 const UNASKED_CONCURRENCY_MAX = 64;
 const UNASKED_TIMEOUT_MS = 15_000;
-/** Turns of a rail that have run out are looked for again no sooner. */
+/** The shortest wait after a rail's turns have run out. */
 const PACE_AGAIN_MIN_MS = 50;
 
 /**
- * Asks rails about due payments, outside any transaction, and commits what they said (ADR 26).
+ * Asks rails about due payments, outside any transaction, and commits the answers (design 7, ADR 26).
  *
- * Each rail has a claim loop of its own, within its concurrency here and its rate over all replicas: neither a slow rail
- * nor its backlog keeps another waiting, and behind an open circuit nothing is claimed, so that it stays due.
+ * Each rail has its own claim loop, within its concurrency here and its rate over all replicas: neither a slow rail nor
+ * its backlog delays another, and behind an open circuit nothing is claimed, so that it stays due.
  *
  * A crash between the call and the commit loses nothing: the payment is due again after its lease.
  */
@@ -109,7 +109,7 @@ export function startPoller(deps: PollerDeps): Poller {
   const names = [UNKNOWN_REFERENCE, ...rails.keys()];
   const unasked = [
     startLane(deps, UNKNOWN_REFERENCE, { open: { watch: UNKNOWN_REFERENCE } }, work),
-    // Rails that are not configured here. There should be none; people are told of them.
+    // Rails that are not configured here. There should be none; people are shown them.
     startLanesAsFound({
       name: 'reconciler poller of other rails',
       pauseMs: deps.pauseMs,
@@ -132,7 +132,7 @@ export function startPoller(deps: PollerDeps): Poller {
 
 type LaneOptions = Parameters<typeof startClaimLoop<PollDocument>>[0];
 
-/** What one lane has of its own: what it claims, and how much of it. */
+/** The lane's own part: what it claims, and how much. */
 interface Lane {
   readonly open: LaneOptions['open'];
   readonly workTimeoutMs?: number;
@@ -162,8 +162,8 @@ function startLane(deps: PollerDeps, name: string, lane: Lane, work: LaneOptions
     name: `reconciler poller ${name}`,
     collection: deps.store.collection,
     open: lane.open,
-    // A little before the rail is asked. Owners compare it with their attempts, which have the same clock: so our own
-    // can't make a NOT FOUND look older than it is (ADR 5).
+    // A little before the rail is asked. Owners compare this time with their attempts, which are from the same clock,
+    // so that our own clock can't make a NOT FOUND look newer than it is (ADR 5).
     mark: { askedAt: '$$NOW' },
     first: 'halves',
     leaseMs: workTimeoutMs * LEASE_FACTOR,
@@ -180,7 +180,7 @@ function startLane(deps: PollerDeps, name: string, lane: Lane, work: LaneOptions
   });
 }
 
-/** Asks a rail about a payment; says why where that can't be done. */
+/** Asks a rail about a payment; gives the reason if that is impossible. */
 export async function ask(
   rail: PolledRail | undefined,
   reference: string,
@@ -251,7 +251,7 @@ function refused(deps: PollerDeps, tracked: Tracked, poll: PollOutcome, afterMs:
   return notAsked(tracked, poll, afterMs === null ? null : { ...at, afterMs });
 }
 
-/** A poll that was made. */
+/** A poll whose question was sent, or could not be asked at all. */
 type MadePoll = PollOutcome & { readonly answer: PollAnswer };
 
 function polledOnce(deps: PollerDeps, tracked: Tracked, poll: MadePoll, verdict: Verdict): Tracked {
@@ -266,7 +266,7 @@ function polledOnce(deps: PollerDeps, tracked: Tracked, poll: MadePoll, verdict:
   return { ...next, notFoundSinceMs: notFoundSince(tracked, poll) };
 }
 
-/** Since when the rail has not known the payment: no answer at all changes nothing, any other begins anew. */
+/** Since when the rail has not known the payment: no answer changes nothing, any other answer starts anew. */
 function notFoundSince(
   { notFoundSinceMs }: Tracked,
   { answer, polledAtMs }: Pick<MadePoll, 'answer' | 'polledAtMs'>,

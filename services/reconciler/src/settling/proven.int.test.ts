@@ -38,7 +38,7 @@ const kinds = {
 } as const;
 const facts = (reference: string) => about(reference, 'RailStatusObserved').map(({ payload }) => payload);
 
-// Polls say `pending` unless told otherwise: whatever ends here, a proven callback has ended.
+// Polls answer `pending` by default, so an end here comes from a proven callback.
 beforeAll(harness.open);
 afterAll(harness.close);
 
@@ -49,7 +49,7 @@ describe.each(['payout', 'collection'] as const)('a proven callback of a %s', (k
 
   it.each(['before', 'after'])('is a fact at once, without a poll (%s the first event)', async (order) => {
     const reference = ids.next(prefix);
-    // No poll gets an answer: what is known is known by the callback.
+    // No poll is answered, so everything known comes from the callback.
     answers.set(reference, { kind: 'unknown', why: 'the rail is down' });
     const events = [begin(reference), proves(reference, 'COMPLETED', '100.00')];
     for (const event of order === 'before' ? events.toReversed() : events) {
@@ -96,7 +96,7 @@ describe.each(['payout', 'collection'] as const)('a proven callback of a %s', (k
   it('that contradicts another, or the end, is one break and moves nothing', async () => {
     const [twice, against, early] = [ids.next(prefix), ids.next(prefix), ids.next(prefix)];
     const both = (reference: string) => [proves(reference, 'COMPLETED'), proves(reference, 'FAILED')];
-    // Both are of different topics: what comes first is not said otherwise.
+    // The two are on different topics, so either may come first.
     await publish(begin(twice));
     await until('the row', async () => (await rowOf(twice)) !== null);
     await publish(...both(twice));

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 const take = (rail: string, wanted: number, perSecond: number) => first.take(rail, { wanted, perSecond });
-/** Ten takers on each replica, at once. */
+/** Ten concurrent callers on each replica. */
 const rush = (rail: string, perSecond: number) =>
   Promise.all(
     Array.from({ length: 10 }, () => replicas)
@@ -49,7 +49,8 @@ it('keeps the rate, over all replicas, by the database’s clock', async () => {
     if (systemClock.nowMs() - fromMs < 2_000) throw new Error('not yet');
   });
   const seconds = (systemClock.nowMs() - fromMs) / 1_000;
-  // Either clock counts whole milliseconds, and turns are saved up for half a second only: a machine may stall for longer.
+  // Both clocks count whole milliseconds, and only half a second's turns are saved up, while a machine may stall for
+  // longer.
   expect(taken).toBeLessThanOrEqual(perSecond / 2 + perSecond * seconds + 5);
   expect(taken).toBeGreaterThan(perSecond * seconds * 0.4);
 });

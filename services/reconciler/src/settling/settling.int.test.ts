@@ -11,7 +11,7 @@ const PATIENCE_MS = 60_000;
 const harness = createHarness('set', {
   ...process.env,
   RAILS: JSON.stringify([{ ...railSettings, pollsPerSecondMax: PER_SECOND, pollConcurrencyMax: 16 }]),
-  // Whatever is asked once is not due again while these tests run.
+  // A payment that was asked about is not due again while these tests run.
   POLL_BASE_MS: '3600000',
   POLL_CAP_MS: '3600000',
   POLLS_BEFORE_BREAK: '3',
@@ -32,7 +32,7 @@ afterEach(() => {
   circuit.isOpen = false;
 });
 
-/** An open payment, as it is written, before any poll. */
+/** An open payment as it is stored before any poll. */
 async function template(): Promise<PollDocument> {
   const reference = ids.next('po');
   await publish(accepted(reference));
@@ -43,7 +43,7 @@ async function template(): Promise<PollDocument> {
   return { ...rest, polls: 0, pollsInRound: 0 };
 }
 
-/** Open payments, due one after another over the last hour: the oldest first. */
+/** Open payments that became due one after another over the last hour: the oldest first. */
 async function backlog(count: number, change: Partial<PollDocument> = {}): Promise<readonly string[]> {
   const row = await template();
   const nowMs = systemClock.nowMs();
@@ -55,7 +55,7 @@ async function backlog(count: number, change: Partial<PollDocument> = {}): Promi
   return documents.map(({ _id }) => _id);
 }
 
-/** What MongoDB's profiler tells of an operation. */
+/** An operation as MongoDB's profiler records it. */
 interface Profiled {
   readonly ns: string;
   readonly op: string;
@@ -76,12 +76,12 @@ describe('the reconciler after an outage', () => {
     const fromMs = systemClock.nowMs();
     circuit.isOpen = false;
     await until('the first polls', () => timesOf(due).length > 100 && timesOf(fresh).length >= 20);
-    // By way of Kafka: while most of the backlog is still to come.
+    // Through Kafka, while most of the backlog is still to come.
     const before = timesOf(fresh).length;
     await publish(...fresh.map((reference) => callback(reference, 'PENDING')));
     await until('their polls', () => timesOf(fresh).length >= before + fresh.length);
     expect(new Set(timesOf(due)).size).toBeLessThan(700);
-    // What becomes due in the database waits for a few batches, each of at most sixteen.
+    // Payments that become due in the database wait for a few batches, each of at most sixteen.
     for (const _id of fresh.slice(0, 5)) {
       const from = asked.length;
       await polls().updateOne({ _id }, { $set: { dueAt: new Date() }, $unset: { claim: 1 } });
@@ -91,7 +91,7 @@ describe('the reconciler after an outage', () => {
     const [done, seconds] = [new Set(timesOf(due)), (systemClock.nowMs() - fromMs) / 1_000];
     expect(done.size).toBeLessThan(780);
     expect(done.size).toBeLessThanOrEqual(PER_SECOND * (seconds + 0.5));
-    // What is left is one piece: the oldest have gone in order, and those few of the newest that were fresh.
+    // The rest is one piece: the oldest were handled in order, and of the newest those few that were fresh.
     const states = due.map((reference) => done.has(reference));
     const left = states.slice(states.indexOf(false), states.lastIndexOf(false) + 1);
     expect(left.filter(Boolean)).toEqual([]);
@@ -159,7 +159,7 @@ describe('what can’t be asked', () => {
     if (reference === undefined) throw new Error('no payment');
     const before = await rowOf(reference);
     const { length } = asked;
-    // Another rail's payment goes on meanwhile: the poller has looked around.
+    // Another rail's payment is polled meanwhile: the poller has made a round.
     const [stranger] = await backlog(1, await ofAnotherRail());
     await until('the other one', async () => ((await rowOf(stranger ?? ''))?.polls ?? 0) > 0);
     expect(await rowOf(reference)).toEqual(before);
@@ -211,7 +211,7 @@ describe('what can’t be asked', () => {
   });
 });
 
-/** Makes payments due by the schedule, which have been asked about before. */
+/** Makes payments that were asked about before due by the schedule. */
 async function makeDue(references: readonly string[]): Promise<void> {
   const now = new Date();
   await polls().updateMany(
@@ -225,7 +225,7 @@ async function ofAnotherRail(): Promise<Partial<PollDocument>> {
   return terms ? { terms: { ...terms, rail: 'former' }, watch: 'former' } : {};
 }
 
-/** Like {@link backlog}, while no replica runs: the payments that there are stand for it. */
+/** Like {@link backlog} while no replica runs, made from existing payments. */
 async function backlogOf(count: number): Promise<readonly string[]> {
   const row = await polls().findOne({ open: true, 'terms.rail': 'upstream' });
   if (!row) throw new Error('no payment');

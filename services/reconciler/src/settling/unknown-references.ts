@@ -8,32 +8,32 @@ import { causeOf, isUnknown, remember, type Tracked } from '../domain/tracked.ts
 import type { ReconcilerEvents } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
 
-/** What looks after callbacks for payments that nobody has opened. */
+/** Handles callbacks for unknown payments. */
 export interface UnknownReferences {
-  /** Shows a reference to people as a break, or forgets it once it has waited long enough. */
+  /** Opens a break for a reference, or deletes it once it has waited long enough. */
   readonly lookAt: (reference: string) => Promise<void>;
 }
 
 const KIND: BreakKind = 'callback.unknown_reference';
 
-/** What is written once per transaction that opens such breaks of a rail, so that no two count at once. */
+/** Written once in each transaction that opens such breaks of a rail, so that no two count at the same time. */
 interface TurnDocument {
   readonly _id: string;
   readonly turns: number;
 }
 
-/** What {@link createUnknownReferences} needs. */
+/** The dependencies of {@link createUnknownReferences}. */
 export interface UnknownReferenceDeps {
   readonly db: Db;
   readonly store: WorkingStore;
   readonly breaks: BreakStore;
   readonly events: ReconcilerEvents;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
-  /** How many of these breaks may be open per rail: anyone can make up references. */
+  /** How many of these breaks may be open per rail: anybody can make up references. */
   readonly openMax: number;
-  /** How long a reference is waited for; milliseconds. */
+  /** How long a reference is kept; milliseconds. */
   readonly keepMs: number;
-  /** Counts a reference that has no break of its own since too many are open. */
+  /** Counts a reference that gets no break because too many are open. */
   readonly hidden: (rail: string) => void;
   readonly clock: Clock;
 }
@@ -62,10 +62,11 @@ async function settle(
   transaction: Transaction,
 ): Promise<void> {
   const nowMs = deps.clock.nowMs();
-  // A payment that has turned up since is none of our business any more: its owner's event has closed its break.
+  // A payment that has become known since is skipped: its owner's event has closed the break.
   const waiting = loaded.filter(({ terms }) => terms === null);
   const unknown = waiting.filter(isUnknown);
-  // By the clock that claimed it as due: by ours, which may be behind, it would be claimed again and again until then.
+  // By the clock that claimed it as due: by our own, which may be behind, it would be claimed again and again until
+  // then.
   const old = unknown.filter(({ openedAtMs, askedAtMs }) => (askedAtMs ?? nowMs) - openedAtMs >= deps.keepMs);
   const fresh = unknown.filter((tracked) => !old.includes(tracked));
   const shown = await show(deps, takeTurn, fresh, nowMs, transaction);
@@ -76,7 +77,7 @@ async function settle(
   await forget(deps, old, nowMs, transaction);
 }
 
-/** Opens a break for each reference that has none, as far as the bound of its rail allows. */
+/** Opens a break for each reference without one, as far as its rail's limit allows. */
 async function show(
   deps: UnknownReferenceDeps,
   takeTurn: (rail: string, session: ClientSession) => Promise<void>,
@@ -86,7 +87,7 @@ async function show(
 ): Promise<readonly Tracked[]> {
   const { session } = transaction;
   const ids = fresh.map(({ reference }) => breakId(reference, KIND));
-  // One may be from an earlier time, when the same reference was forgotten.
+  // A break may be left from an earlier time, when the same reference was deleted.
   const known = new Set((await deps.breaks.findAll(ids, session)).map(({ _id }) => _id));
   const rooms = new Map<string, number>();
   const opened: FoundBreak[] = [];

@@ -79,7 +79,7 @@ describe('a callback for a payment that nobody knows', () => {
     const flood = Array.from({ length: 12 }, () => ids.next('po'));
     const claims = flood.map((reference) => callback(reference, 'COMPLETED'));
     const kind = 'callback.unknown_reference';
-    // In two waves: what earlier transactions have opened counts.
+    // In two steps, because breaks of earlier transactions count.
     await publish(...claims.slice(0, 3));
     await until('the breaks', () => flood.slice(0, 3).every((one) => about(one, 'BreakOpened').length > 0));
     await publish(...claims.slice(3));
@@ -120,14 +120,14 @@ describe('a callback for a payment that nobody knows', () => {
     await until('the breaks', () => [stranger, known].every((one) => about(one, 'BreakOpened').length > 0));
     await publish(accepted(known));
     await until('the payment', async () => (await rowOf(known))?.status === 'open');
-    // As if the thirty days had gone by.
+    // As if thirty days had passed.
     const openedAt = new Date(Date.now() - 31 * DAY_MS);
     await polls().updateMany({ _id: { $in: [stranger, known] } }, { $set: { openedAt, dueAt: new Date(0) } });
     await until('it is forgotten', async () => (await rowOf(stranger)) === null);
     await until('the closing', () => resolutions(`${stranger}/callback.unknown_reference`).length > 0);
     expect(await breakOf(stranger)).toMatchObject({ status: 'resolved' });
     expect(await rowOf(known)).toMatchObject({ status: 'open' });
-    // The same reference again, by whoever makes references up, is no new break and breaks nothing.
+    // The same made-up reference again opens no new break and causes no error.
     await publish(callback(stranger, 'FAILED'));
     await until(
       'it waits again',

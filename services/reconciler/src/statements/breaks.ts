@@ -11,12 +11,12 @@ import type { WorkingStore } from '../store.ts';
 import { breaksOf } from './findings.ts';
 import type { RecordDocument, StatementDocument, StatementStore } from './store.ts';
 
-/** What opens the breaks that a matched statement calls for, and closes those that it explains. */
+/** Opens the breaks of a matched statement, and closes those that it explains. */
 export interface StatementBreaks {
   readonly settle: (statement: StatementDocument, keep: () => Promise<void>) => Promise<void>;
 }
 
-/** What {@link createStatementBreaks} needs. */
+/** The dependencies of {@link createStatementBreaks}. */
 export interface StatementBreakDeps {
   readonly statementStore: StatementStore;
   readonly store: WorkingStore;
@@ -29,10 +29,10 @@ export interface StatementBreakDeps {
 }
 
 const RECORDS_PER_STEP = 200;
-/** Where there is no room for breaks any more, a record is only noted. */
+/** Once the limit of breaks is reached, further records are only marked. */
 const NOTED_PER_STEP = 1_000;
 
-/** The results that may call for a break, in the order in which they get theirs. */
+/** The results that may lead to a break, in the order in which they are handled. */
 const told = ['differs', 'missing_there', 'missing_here', 'duplicate'] as const;
 
 const CLOSING: readonly BreakKind[] = [
@@ -41,7 +41,7 @@ const CLOSING: readonly BreakKind[] = [
   'statement.missing_there',
 ];
 
-/** What a statement has found before: a break of its own, or a part of another. */
+/** An earlier statement's finding: a break of its own, or a part of another. */
 type Standing = Pick<FoundBreak, '_id' | 'kind' | 'reference'>;
 
 /** What is settled in one transaction: records that may open breaks, or breaks that may be explained. */
@@ -69,7 +69,7 @@ export function createStatementBreaks(deps: StatementBreakDeps): StatementBreaks
   );
   return {
     settle: async (statement, keep) => {
-      // Breaks are few and lines are many: it is for each break that its line is looked for.
+      // Breaks are few and lines are many, so the line is searched for each break.
       for (const kind of CLOSING) {
         for await (const breaks of standingOf(deps, kind, statement.rail)) {
           await keep();
@@ -88,7 +88,7 @@ export function createStatementBreaks(deps: StatementBreakDeps): StatementBreaks
   };
 }
 
-/** What earlier statements found of a kind and still stands, in breaks of their own or of others. */
+/** Earlier statements' findings of a kind that still exist, in breaks of their own or of others. */
 async function* standingOf(
   { breaks }: StatementBreakDeps,
   kind: BreakKind,
@@ -133,7 +133,7 @@ async function* recordsOf(
   }
 }
 
-/** Closes what a statement explains: the payment is here and there, and where that is in question, the same. */
+/** Closes what a statement explains: the payment exists on both sides and, if that was the question, matches. */
 async function close(
   deps: StatementBreakDeps,
   statement: StatementDocument,
@@ -171,7 +171,7 @@ function isMatched({ result }: RecordDocument): boolean {
   return result === 'matched';
 }
 
-/** Opens breaks as far as there is room, and tells whether there is more; one that stands needs none. */
+/** Opens breaks up to the limit; gives whether there is more. A break that is open already does not count. */
 async function open(
   deps: StatementBreakDeps,
   statement: StatementDocument,
@@ -205,7 +205,7 @@ async function open(
   );
   const open = known.filter(({ status }) => status === 'open').map(({ _id }) => _id);
   const elsewhere = await breaks.toldElsewhere(findings, session);
-  // What stands, or others tell, takes no room.
+  // Findings with an open break, and those that other breaks cover, don't count towards the limit.
   const standing = new Set([...open, ...elsewhere.keys()]);
   const { room, opening, shown, hidden } = share(found, standing, deps.openMax - current.opened);
   const { opened, tellers } = await breaks.openAndTell([...opening.values()], session);
@@ -229,7 +229,7 @@ async function open(
   return room > 0;
 }
 
-/** Which records get a break, and which are hidden since there is no room; by record, in their order. */
+/** Which records get a break, and which are hidden because of the limit; by record, in order. */
 function share(found: ReadonlyMap<string, FoundBreak>, standing: ReadonlySet<string>, roomBefore: number) {
   let room = roomBefore;
   const opening = new Map<string, FoundBreak>();
@@ -249,7 +249,7 @@ function share(found: ReadonlyMap<string, FoundBreak>, standing: ReadonlySet<str
   return { room, opening, shown, hidden };
 }
 
-/** Notes breaks in the timelines of the payments that they are about, where those are known. */
+/** Adds breaks to the timelines of their payments, if those are known. */
 async function note(
   { store, clock }: StatementBreakDeps,
   breaks: readonly { readonly kind: string; readonly reference: string }[],

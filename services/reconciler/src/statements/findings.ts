@@ -18,7 +18,7 @@ const kinds = {
   missing_there: 'statement.missing_there',
 } as const satisfies Record<string, BreakKind>;
 
-/** The breaks that records call for, by record: none where no money is in question. */
+/** The breaks for records, by record: none if no money is involved. */
 export async function breaksOf(
   statementStore: StatementStore,
   statement: StatementDocument,

@@ -23,22 +23,25 @@ import {
   toStoredRow,
 } from './store.ts';
 
-/** Why a file was not taken, for people. */
+/** Why a file was refused, for people to read. */
 export interface IntakeRefusal {
   readonly code: 'unreadable' | 'too_large' | 'digest_differs' | 'content_differs' | 'dropped';
   readonly message: string;
 }
 
-/** What stores the lines of a statement as they come, each matched by its reference. */
+/** Stores the lines of a statement as they arrive, each matched by its reference. */
 export interface StatementIntake {
-  /** Stores what is missing of a statement; resolves once all of the file is stored and proven to be the one announced. */
+  /**
+   * Stores the missing part of a statement; resolves once all of the file is stored and its digest matches the
+   * announced one.
+   */
   readonly take: (
     statement: StatementDocument,
     content: AsyncIterable<Uint8Array>,
   ) => Promise<Result<StatementDocument, IntakeRefusal>>;
 }
 
-/** What {@link createStatementIntake} needs. */
+/** The dependencies of {@link createStatementIntake}. */
 export interface IntakeDeps {
   readonly statementStore: StatementStore;
   readonly payments: StatementPayments;
@@ -47,10 +50,10 @@ export interface IntakeDeps {
   readonly clock: Clock;
 }
 
-/** A batch of lines with what was found out before its transaction. */
+/** A batch of lines, with what was looked up before its transaction. */
 interface Batch {
   readonly statement: StatementTerms & Pick<StatementDocument, '_id' | 'trial'>;
-  /** Its place, from 0. */
+  /** Its index, from 0. */
   readonly place: number;
   readonly chain: string;
   readonly lines: readonly StatementLine[];
@@ -70,7 +73,7 @@ export function createStatementIntake(deps: IntakeDeps): StatementIntake {
     { itemsMax: 1 },
   );
 
-  /** What is stored after a batch was: by this upload, or by another one of the same file at the same time. */
+  /** What is stored after a batch: by this upload, or by a concurrent upload of the same file. */
   async function commit(batch: Batch): Promise<Stored> {
     const { statement, place, chain } = batch;
     if (await commits.submit(batch)) return { batches: place + 1, chain };
@@ -107,7 +110,7 @@ export function createStatementIntake(deps: IntakeDeps): StatementIntake {
 
 type Stored = Pick<StatementDocument, 'batches' | 'chain'>;
 
-/** Reads the file and stores the batches that are not stored yet, one while the next is being read. */
+/** Reads the file and stores the missing batches, each while the next one is being read. */
 async function receive(
   deps: IntakeDeps,
   statement: StatementDocument,
@@ -134,7 +137,7 @@ async function receive(
         lines.flatMap(({ read }) => ('row' in read ? (read.row.reference ?? []) : [])),
       );
       writing = commit({ ...batch, payments });
-      // Awaited with the next batch; until then nobody else would hear of its failure.
+      // Awaited with the next batch; this only keeps an earlier rejection from being unhandled.
       writing.catch(() => undefined);
     }
   } finally {
@@ -165,14 +168,14 @@ function contentDiffers() {
   return refuse({ code: 'content_differs' as const, message });
 }
 
-/** A digest of everything up to a batch: two uploads with the same have stored the same. */
+/** A digest of everything up to a batch: two uploads with the same digest have stored the same. */
 function carryOn(chain: string, lines: readonly StatementLine[]): string {
   const exact = (_key: string, value: unknown): unknown =>
     typeof value === 'bigint' ? String(value) : value;
   return createHash('sha256').update(chain).update(JSON.stringify(lines, exact)).digest('hex');
 }
 
-/** Stores a batch with the count of what is stored; false where another upload has stored it. */
+/** Stores a batch together with the number of stored batches; false if another upload has stored it. */
 async function store(deps: IntakeDeps, batch: Batch, { session }: Transaction): Promise<boolean> {
   const { statements, records } = deps.statementStore;
   const { statement, place, chain, lines, payments } = batch;
@@ -202,7 +205,7 @@ async function store(deps: IntakeDeps, batch: Batch, { session }: Transaction): 
   const displaced = [...held.values()].filter(({ id }) => outcomes.has(id));
   await records.bulkWrite(
     [
-      // First those that lose their place: a movement has one line at any time.
+      // First the lines that lose their place, because a movement has only one line at any time.
       ...displaced.map(({ id }) => ({
         updateOne: {
           filter: { _id: id },
@@ -229,7 +232,7 @@ async function store(deps: IntakeDeps, batch: Batch, { session }: Transaction): 
   return true;
 }
 
-/** The lines of earlier batches that movements of these payments have. */
+/** The lines of earlier batches that stand for movements of these payments. */
 async function findHeld(
   { statementStore }: IntakeDeps,
   statement: string,
@@ -254,7 +257,7 @@ async function findHeld(
   );
 }
 
-/** Whether a line is left to be paired by amount and time: it names no payment, and moved money at a time. */
+/** Whether a line must be paired by amount and time: it names no payment, and moved money at a time. */
 function isLoose({ reference, atMs, kind, status }: NumberedRow['row']): boolean {
   const isPayment = kind === 'payout' || kind === 'collection';
   return reference === null && atMs !== null && isPayment && status === 'completed';

@@ -5,20 +5,20 @@ import { createRowReader, type ReadLine } from '../domain/statement-rows.ts';
 
 /** A line of a statement file. */
 export interface StatementLine {
-  /** Counted from 1 over everything that is not the heading, so that the same file gives the same numbers. */
+  /** Counted from 1 without the heading, so that the same file gives the same numbers. */
   readonly number: number;
-  /** Where the line ends in the file, from 1. */
+  /** The line number in the file where it ends, from 1. */
   readonly line: number;
   readonly read: ReadLine;
 }
 
-/** What is read of a file at most. */
+/** The limits for reading a file. */
 export interface FileLimits {
   readonly bytesMax: number;
   readonly linesMax: number;
 }
 
-/** The file can't be read as a whole; the message names the place and says what to do, and holds none of its content. */
+/** The file can't be read at all; the message names the place and the remedy, and quotes none of its content. */
 export class UnreadableFileError extends Error {
   override readonly name = 'UnreadableFileError';
   readonly isTooLarge: boolean;
@@ -29,20 +29,23 @@ export class UnreadableFileError extends Error {
   }
 }
 
-/** How many lines are stored in one transaction; the same for every upload, so that one goes on where another stopped. */
+/**
+ * How many lines are stored in one transaction; the same for every upload, so that one can continue where another
+ * stopped.
+ */
 const LINES_PER_BATCH = 1_000;
 
 const LINE_BYTES_MAX = 65_536;
 const COLUMNS_MAX = 200;
 
-/** A file as it comes in: its lines by the batch, and once all are read the digest of its bytes. */
+/** A file as it arrives: its lines in batches, and after all are read the digest of its bytes. */
 export interface StatementFile {
   readonly batches: AsyncIterable<readonly StatementLine[]>;
   /** SHA-256 in hex of what was read. */
   readonly digest: () => string;
 }
 
-/** Reads a statement as a stream: never more than a batch and a piece of the file are in memory. */
+/** Reads a statement as a stream, with only a batch and a piece of the file in memory. */
 export function readStatementFile(
   content: AsyncIterable<Uint8Array>,
   how: { readonly mapping: StatementMapping; readonly currency: string | null; readonly limits: FileLimits },
@@ -80,7 +83,7 @@ async function* batchesOf(
   }
 }
 
-/** The library's parser, fed by hand: what it finds is taken at once, and nothing waits in its buffers. */
+/** Feeds the library's parser directly, so that lines are taken at once and nothing waits in its buffers. */
 function openParser(
   mapping: StatementMapping,
   currency: string | null,
@@ -113,14 +116,14 @@ function openParser(
     bom: true,
     delimiter: mapping.delimiter,
     relax_column_count: true,
-    // A quote inside a cell is text; one that is never closed ends at the bound of a line.
+    // A quote inside a cell is text; one that is never closed ends at the limit for a line.
     relax_quotes: true,
     skip_empty_lines: true,
-    // All of them: by itself the parser takes the first line's for the only one.
+    // All of them, because by default the parser accepts only the first line's delimiter.
     record_delimiter: ['\r\n', '\n', '\r'],
     max_record_size: LINE_BYTES_MAX,
     on_record: (cells: readonly string[], { lines }) => {
-      // The parser takes what is thrown here for its own trouble, and would tell of the line.
+      // The parser treats an error thrown here as its own and would quote the line.
       try {
         if (!failure) onRecord(cells, lines);
       } catch (error) {
@@ -152,7 +155,7 @@ function openParser(
   };
 }
 
-/** The library's words for what is wrong may quote the file. */
+/** The library's messages may quote the file. */
 function readable({ code, lines }: { readonly code?: string; readonly lines?: number }): Error {
   const place = lines === undefined ? 'a line' : `line ${lines}`;
   if (code === 'CSV_MAX_RECORD_SIZE')

@@ -15,7 +15,7 @@ const NAME_LENGTH_MAX = 100;
 const WORDS_MAX = 50;
 const PLACE_MAX = 200;
 
-/** Every field is known: a mistyped one would be read as if it were not there. */
+/** Unknown fields are refused: a mistyped one would silently have no effect. */
 const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) =>
@@ -82,7 +82,7 @@ export const statementMapping: z.ZodType<StatementMapping> = fields({
   if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
 });
 
-/** What names a mapping. */
+/** The name of a mapping. */
 export const mappingName = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, {
   error: 'must have 1 to 40 of a-z, 0-9 and -, and begin with a letter',
 });
@@ -92,7 +92,7 @@ export const statementCurrency = z
   .string()
   .refine(isCurrency, { error: 'must be an ISO 4217 code in capitals, such as KES' });
 
-/** A mapping that is kept under a name; `_id` is the name. */
+/** A stored mapping; `_id` is its name. */
 export interface MappingDocument {
   readonly _id: string;
   readonly mapping: StatementMapping;
@@ -100,7 +100,7 @@ export interface MappingDocument {
   readonly by: string;
 }
 
-/** The mappings that are kept here. */
+/** The stored mappings. */
 export interface MappingStore {
   readonly put: (document: MappingDocument) => Promise<void>;
   readonly find: (name: string) => Promise<MappingDocument | null>;
@@ -109,7 +109,9 @@ export interface MappingStore {
 
 const MAPPINGS_MAX = 200;
 
-/** Opens the mappings. A statement keeps the one that it was read by, so another one under the name changes none. */
+/**
+ * Opens the mappings. A statement stores the mapping that it was read by, so replacing a mapping changes no statement.
+ */
 export function openMappingStore(db: Db): MappingStore {
   const collection = db.collection<MappingDocument>('statement_mappings');
   return {

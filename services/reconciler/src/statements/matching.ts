@@ -15,15 +15,15 @@ import {
   subjectOf,
 } from './store.ts';
 
-/** What {@link matchStage} needs. */
+/** The dependencies of {@link matchStage}. */
 export interface MatchingDeps {
   readonly statementStore: StatementStore;
   readonly payments: StatementPayments;
-  /** Called between pieces of work, for whoever has the right to it to keep it; throws where it is lost. */
+  /** Called between pieces of work to keep the lease; throws if the lease is lost. */
   readonly keep: () => Promise<void>;
 }
 
-/** The time in which payments must have ended that a statement is to have; nothing where nothing tells it. */
+/** The period whose payments must be in the statement; undefined if nothing defines it. */
 export function windowOf({ from, to, firstAt, lastAt }: StatementDocument): Window | undefined {
   const begins = from ?? firstAt;
   const ends = to ?? (lastAt && new Date(lastAt.getTime() + 1));
@@ -35,7 +35,7 @@ interface Window {
   readonly to: Date;
 }
 
-/** The times of the payments that are looked at: those of the window, and near the lines that are to be paired. */
+/** The period of payments to read: the window, and the surroundings of lines to be paired. */
 function timesOf(
   { loose, firstAt, lastAt }: StatementDocument,
   window: Window | undefined,
@@ -55,9 +55,9 @@ function currenciesOf({ currency, currencies }: StatementDocument): readonly str
 }
 
 /**
- * Does one stage of the matching of a whole file, from its beginning, and gives the next one.
+ * Runs one stage of matching a complete file, from its beginning; gives the next stage.
  *
- * A stage that died half way is done again: it first takes back what it had written.
+ * A stage that was interrupted is run again: it first removes what it had written.
  */
 export async function matchStage(deps: MatchingDeps, statement: StatementDocument): Promise<StatementStage> {
   switch (statement.stage) {
@@ -80,7 +80,7 @@ export async function matchStage(deps: MatchingDeps, statement: StatementDocumen
   }
 }
 
-/** Lists the payments that ended in the window, and near it where lines are to be paired, and have no line by reference. */
+/** Lists the payments that have no line by reference and ended in the window or, if lines must be paired, near it. */
 async function listPayments(deps: MatchingDeps, statement: StatementDocument): Promise<void> {
   const { records } = deps.statementStore;
   await records.deleteMany({ ...paymentRecords(statement._id) });
@@ -93,7 +93,7 @@ async function listPayments(deps: MatchingDeps, statement: StatementDocument): P
       await deps.keep();
       const unused = await withoutLine(deps, statement, page);
       const documents = unused.map((payment) => toPaymentRecord(statement, payment, window));
-      // A payment may end anew while it is read, and come twice; and what was found out since stays.
+      // A payment may end anew during the reading and appear twice; what was found meanwhile is kept.
       await writeAll(
         deps,
         documents.map(({ _id, ...document }) => ({
@@ -123,7 +123,7 @@ function toPaymentRecord(
   };
 }
 
-/** The payments of a page that no line uses, of this statement or of another one that is whole. */
+/** The payments of a page that no line uses, neither of this statement nor of another complete one. */
 async function withoutLine(
   { statementStore: { statements, records } }: MatchingDeps,
   { _id }: StatementDocument,
@@ -189,7 +189,7 @@ async function pairLines(deps: MatchingDeps, statement: StatementDocument): Prom
 
 const WRITES = 1_000;
 
-/** Takes from ambiguous lines the payments that other lines have; those that are left are ambiguous themselves. */
+/** Removes from ambiguous lines the payments that other lines have got; the remaining ones are ambiguous themselves. */
 async function settleAmbiguous(deps: MatchingDeps, { _id }: StatementDocument): Promise<void> {
   const { records } = deps.statementStore;
   for await (const page of pagesOf(records.find({ statement: _id, result: 'ambiguous', loose: 'line' }))) {
@@ -223,7 +223,7 @@ async function settleAmbiguous(deps: MatchingDeps, { _id }: StatementDocument): 
   }
 }
 
-/** What of the listed payments has no line by now is missing there, and the others are no records of their own. */
+/** Listed payments without a line are now missing there; the others need no record of their own. */
 async function tellMissing(deps: MatchingDeps, { _id }: StatementDocument): Promise<void> {
   const { records } = deps.statementStore;
   const listed = paymentRecords(_id);
@@ -245,7 +245,7 @@ export async function countResults({ records }: StatementStore, statement: strin
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
-/** Deletes the records of a statement a few at a time, and then the statement itself. */
+/** Deletes the records of a statement in small batches, and then the statement itself. */
 export async function dropStatement(
   { statements, records }: StatementStore,
   statement: string,

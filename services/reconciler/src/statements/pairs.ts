@@ -9,16 +9,16 @@ import {
 } from '../domain/statement-pairing.ts';
 import { type RecordDocument, toRow } from './store.ts';
 
-/** A line without a usable reference, and what it comes to by amount and time. */
+/** A line without a usable reference, and its pairing by amount and time. */
 export interface PairedLine {
   readonly record: RecordDocument;
   readonly pairing: Pairing;
 }
 
 /**
- * Walks lines and payments in one order, by lane and time, and judges each line by those around it.
+ * Walks lines and payments in one order, by lane and time, and judges each line by its neighbours.
  *
- * A few of both are in memory, however many stand at one time: the nearest tell of all the others.
+ * Only a few of both are in memory, however many have the same time: the nearest are sufficient.
  */
 export async function* pairInOrder(
   lines: FindCursor<RecordDocument>,
@@ -37,7 +37,7 @@ export async function* pairInOrder(
       [earlier, later] = [[], []];
       await payment.skipUntil((next) => (next.lane ?? '') >= lane);
     }
-    // Enough of the coming ones to have the nearest on either side of this line.
+    // Reads ahead until the nearest payments on both sides of this line are known.
     for (;;) {
       while (later[0] && timeOf(later[0]) <= nowMs) {
         earlier = [...earlier, ...later.splice(0, 1)].slice(-NEIGHBOURS_MAX);
@@ -61,7 +61,10 @@ export async function* pairInOrder(
 
 const COPIES_MAX = 10_000;
 
-/** Counts lines that say exactly the same, as they come by lane and time; of too many at one time the further are first ones. */
+/**
+ * Counts lines with exactly the same content, in order of lane and time; if too many have one time, further ones count
+ * as first ones.
+ */
 export function createCopies() {
   let seen = new Map<string, number>();
   let before = '';
@@ -69,7 +72,7 @@ export function createCopies() {
     const now = `${lane} ${at?.getTime()}`;
     if (now !== before) seen = new Map();
     before = now;
-    // The rail's own reference tells whether it is the same movement.
+    // The rail's own reference shows whether it is the same movement.
     if (!row || row.railReference !== undefined) return {};
     const said = contentOf(toRow(row));
     const copies = (seen.get(said) ?? 0) + 1;
@@ -78,7 +81,7 @@ export function createCopies() {
   };
 }
 
-/** A cursor that can be looked at before it is moved. */
+/** A cursor whose next item can be read without moving it. */
 function createAhead(cursor: FindCursor<RecordDocument>) {
   let ahead: RecordDocument | null | undefined;
   const peek = async (): Promise<RecordDocument | undefined> => {

@@ -8,10 +8,10 @@ export interface EndedPayment extends StatementPayment {
   readonly endedAt: Date;
 }
 
-/** The payments of the working set as statements are held against them. */
+/** The payments of the working set, as statements are compared with them. */
 export interface StatementPayments {
   readonly find: (references: readonly string[]) => Promise<ReadonlyMap<string, StatementPayment>>;
-  /** Those that moved money at a rail and ended in a time, by their ends; a page at a time. */
+  /** Those that moved money at a rail and ended in a period, sorted by their ends, in pages. */
   readonly endedIn: (query: {
     readonly rail: string;
     readonly currency: string;
@@ -78,7 +78,7 @@ function toPayment(
   if (!terms) return undefined;
   const { kind, rail, currency } = terms;
   const amount = received ?? terms.amount;
-  // Another amount than was asked costs another fee.
+  // If another amount than asked was received, the fee differs too.
   const fee = amount === terms.amount ? terms.railFee : (railFee(rail, kind, amount) ?? terms.railFee);
   return { reference: _id, kind, rail, currency, status, amount, fee };
 }

@@ -29,7 +29,7 @@ import { exportRecords, viewRecord, viewStatement } from './views.ts';
 const MAPPING_LENGTH_MAX = 4_096;
 const STATEMENTS_PER_PAGE = 50;
 
-/** What an upload must keep up; an hour for a gigabyte is ten times as fast. */
+/** The minimum speed of an upload; a gigabyte in an hour is about seventeen times as fast. */
 const pace: UploadPace = { idleMs: 15_000, bytesPerSecondMin: 16_384, graceMs: 15_000 };
 
 const time = z.iso
@@ -66,7 +66,7 @@ const uploadQuery = z
 const listQuery = z.object({ cursor: pageCursor.optional() });
 const { recordQuery, exportQuery } = recordQueries(statementResults);
 
-/** What the routes of statements need. */
+/** The dependencies of the routes of statements. */
 export interface StatementRouteDeps {
   readonly statements: Statements;
   readonly statementStore: StatementStore;
@@ -222,7 +222,7 @@ async function findMapping(text: string, mappings: MappingStore): Promise<Result
   }
 }
 
-/** The records of a statement that have come to a result, or to any; by one index or the other. */
+/** The records of a statement with one result, or with any; each uses a different index. */
 function recordsOf(
   statement: string,
   wanted: (typeof statementResults)[number] | undefined,

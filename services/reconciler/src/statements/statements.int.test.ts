@@ -38,7 +38,7 @@ async function match(content: string, given: Record<string, string> = {}) {
   const statement = (await request(`/statements/${id}`)).body;
   return { id, taken, statement, counts: statement['counts'], records: listed(found.body) };
 }
-/** A window in which nothing of these tests ended. */
+/** A window in which no payment of these tests ended. */
 const nowhere = { from: '2020-01-01T00:00:00Z', to: '2020-01-02T00:00:00Z' };
 
 beforeAll(harness.open);
@@ -75,13 +75,13 @@ describe('a statement', () => {
     ]);
     expect(await breaksOf(other)).toEqual(['statement.differs']);
     expect((await rowOf(other))?.breaks).toEqual(['statement.differs']);
-    // The same file is the same statement; with a line more it is another, and opens no break twice.
+    // The same file is the same statement; with one more line it is another, and opens no break twice.
     const again = await match(file(...lines), nowhere);
     expect(again).toMatchObject({ id: first.id, taken: { status: 200 } });
     const more = await match(file(...lines, `${ids.next('po')},R9,-1,0,${now()}`), nowhere);
     expect(more.id).not.toBe(first.id);
     expect(about(other, 'BreakOpened')).toHaveLength(1);
-    // It closes by itself with a statement that has it right.
+    // It closes by itself when a later statement has the correct line.
     const right = await match(file(`${other},R2,-100,0.5,${now()}`), nowhere);
     expect(right.counts).toMatchObject({ matched: 1 });
     const breaks = await request(`/breaks?reference=${other}`);
@@ -133,11 +133,11 @@ describe('a statement', () => {
   });
 });
 
-/** A file of so many lines that name payments which nobody has opened. */
+/** A file of so many lines that name unknown payments. */
 const long = (lines: number, amount = '1') =>
   file(...Array.from({ length: lines }, (_, at) => `,L${at},${amount},0,2026-11-01T00:00:00Z`));
 const stored = () => database().collection('statement_records').countDocuments({});
-/** A file as it comes in pieces, cut off after some. */
+/** A file that arrives in pieces and is cut off after some. */
 const pieces = (content: string, cutAfter = Number.POSITIVE_INFINITY) =>
   ReadableStream.from(
     (async function* () {

@@ -8,7 +8,7 @@ import { countResults, dropStatement, matchStage } from './matching.ts';
 import type { StatementPayments } from './payments.ts';
 import type { RecordDocument, StatementDocument, StatementStore, StatementTerms } from './store.ts';
 
-/** What a dry run came to; nothing else is left of it. */
+/** The result of a dry run, of which nothing else is kept. */
 export interface TrialReport {
   readonly statement: StatementDocument;
   /** The first records that are not matched. */
@@ -17,13 +17,13 @@ export interface TrialReport {
 
 /** The statements of rails (ADR 30). */
 export interface Statements extends AsyncDisposable {
-  /** Takes a file in and leaves it to be matched; one that is whole already is not read again. */
+  /** Accepts a file and leaves it to be matched; a complete one is not read again. */
   readonly take: (
     terms: StatementTerms,
     by: string,
     content: AsyncIterable<Uint8Array>,
   ) => Promise<Result<StatementDocument, IntakeRefusal>>;
-  /** Does all of that and opens no break, tells what it came to, and leaves nothing. */
+  /** Does the same without opening breaks; gives the result and keeps nothing. */
   readonly tryOut: (
     terms: StatementTerms,
     by: string,
@@ -33,7 +33,7 @@ export interface Statements extends AsyncDisposable {
   readonly forget: (id: string) => Promise<boolean>;
 }
 
-/** What {@link startStatements} needs. */
+/** The dependencies of {@link startStatements}. */
 export interface StatementDeps {
   readonly statementStore: StatementStore;
   readonly payments: StatementPayments;
@@ -53,11 +53,11 @@ const LEASE_MS = 20_000;
 const RENEW_MS = 5_000;
 const PAUSE_MS = 5_000;
 const PROBLEMS_MAX = 50;
-/** Longer than any dry run takes: what is older was left by one that died. */
+/** Longer than any dry run takes: an older one was left by a dead process. */
 const TRIAL_KEEP_MS = 6 * 3_600_000;
 const ID_LENGTH = 32;
 
-/** Starts what matches statements that are whole: one replica at a time each, from the stage where it stopped. */
+/** Starts the matching of complete statements: one replica at a time for each, from the stage where it stopped. */
 export function startStatements(deps: StatementDeps): Statements {
   const { statements } = deps.statementStore;
   const loop: Loop = startLoop({
@@ -68,10 +68,10 @@ export function startStatements(deps: StatementDeps): Statements {
     round: (signal) => workOff(deps, signal),
   });
 
-  /** The statement of these terms: a new one, or the one there is. */
+  /** The statement of these terms: a new one, or the existing one. */
   async function begin(_id: string, terms: StatementTerms, by: string, isTrial: boolean) {
     const found = await statements.findOne({ _id });
-    // What is left of a dropped one goes first: the file that comes now is another.
+    // The rest of a dropped one is deleted first: the file that comes now makes a new one.
     if (found?.status === 'dropped') await dropStatement(deps.statementStore, _id, async () => {});
     const fresh = {
       ...terms,
@@ -125,19 +125,19 @@ export function startStatements(deps: StatementDeps): Statements {
     },
     [Symbol.asyncDispose]: async () => {
       await loop[Symbol.asyncDispose]();
-      // Another replica need not wait until it runs out.
+      // So that another replica need not wait until it runs out.
       await leasesOf(deps.messaging.db).deleteOne({ _id: LEASE, owner: deps.messaging.owner });
     },
   };
 }
 
-/** What a statement is called: the same file under the same terms is the same. */
+/** The id of a statement: the same file under the same terms has the same. */
 function statementId({ rail, currency, from, to, mapping, digest }: StatementTerms): string {
   const told = JSON.stringify([digest, rail, currency, from, to, canonical(mapping)]);
   return `st-${createHash('sha256').update(told).digest('hex').slice(0, ID_LENGTH)}`;
 }
 
-/** A value with the keys of its objects in order. */
+/** A value with the keys of its objects sorted. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== 'object' || value === null) return value;
@@ -147,7 +147,7 @@ function canonical(value: unknown): unknown {
   );
 }
 
-/** Takes one statement that waits, does all there is to do, and tells whether there was one. */
+/** Takes one waiting statement and finishes it; gives whether there was one. */
 async function workOff(deps: StatementDeps, signal: AbortSignal): Promise<boolean> {
   const { statements } = deps.statementStore;
   const nowMs = deps.clock.nowMs();
@@ -178,7 +178,7 @@ function isOld({ clock, statementKeepMs }: StatementDeps, { at }: StatementDocum
   return at.getTime() < clock.nowMs() - statementKeepMs;
 }
 
-/** The right to work on statements, which must be kept; nothing where another replica has it. */
+/** The lease on matching statements, which must be renewed; undefined if another replica has it. */
 async function leaseOf(
   { messaging, clock }: StatementDeps,
   signal: AbortSignal,
@@ -195,7 +195,7 @@ async function leaseOf(
   };
 }
 
-/** Does every stage that is left, noting each when it is done. */
+/** Runs every remaining stage, and records each one when it is done. */
 async function matchWhole(
   deps: StatementDeps,
   statement: StatementDocument,

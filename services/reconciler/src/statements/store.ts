@@ -4,12 +4,12 @@ import type { StatementMapping } from '../domain/statement-mapping.ts';
 import { contentOf, type How, type Outcome, type StatementResult } from '../domain/statement-matching.ts';
 import type { LineStatus, StatementRow } from '../domain/statement-rows.ts';
 
-/** What a statement is about: the same file, read the same way for the same time, is the same statement. */
+/** The terms of a statement: the same file, read in the same way for the same period, is the same statement. */
 export interface StatementTerms {
   readonly rail: string;
-  /** The one that every line must have; null where each line tells its own. */
+  /** The currency that every line must have; null if each line names its own. */
   readonly currency: string | null;
-  /** Payments that ended from then until before `to` must be in it; null where the lines' own times tell. */
+  /** Payments that ended from then until before `to` must be in it; null if the lines' own times define the period. */
   readonly from: Date | null;
   readonly to: Date | null;
   readonly mapping: StatementMapping;
@@ -17,53 +17,53 @@ export interface StatementTerms {
   readonly digest: string;
 }
 
-/** Where the matching of a whole file stands. */
+/** The next stage of matching a complete file. */
 export type StatementStage = 'payments' | 'times' | 'missing' | 'breaks';
 
-/** How many records have come to what. */
+/** How many records have each result. */
 export type StatementCounts = { readonly [Result in StatementResult]?: number };
 
 /** A statement as MongoDB holds it. */
 export interface StatementDocument extends StatementTerms {
   /** Derived from its terms. */
   readonly _id: string;
-  /** `dropped` is on its way out: its records are deleted before it is. */
+  /** `dropped` is being deleted: first its records, then the statement. */
   readonly status: 'receiving' | 'matching' | 'done' | 'dropped';
   readonly stage: StatementStage;
   readonly at: Date;
   readonly by: string;
-  /** Set for a dry run, which opens no breaks and is gone once it is told. */
+  /** Set for a dry run, which opens no breaks and is deleted once its result was given. */
   readonly trial?: true;
-  /** How many batches of lines are stored, and a digest that each one carries on from the one before. */
+  /** How many batches of lines are stored, and a digest that each batch continues from the one before. */
   readonly batches: number;
   readonly chain: string;
   readonly lines: number;
-  /** How many lines are to be matched by amount and time. */
+  /** How many lines must be matched by amount and time. */
   readonly loose: number;
   readonly currencies: readonly string[];
-  /** The times of the first and the last line that tell one. */
+  /** The times of the first and the last line with a time. */
   readonly firstAt?: Date;
   readonly lastAt?: Date;
   readonly counts?: StatementCounts;
-  /** Breaks that it has opened, and discrepancies beyond the bound on them. */
+  /** How many breaks it has opened, and how many discrepancies exceeded the limit. */
   readonly opened: number;
   readonly hidden: number;
   readonly doneAt?: Date;
 }
 
-/** A line of a statement, or a payment that has none; `_id` is `<statement>/<number>` or `<statement>/~<reference>`. */
+/** A line of a statement, or a payment without one; `_id` is `<statement>/<number>` or `<statement>/~<reference>`. */
 export interface RecordDocument {
   readonly _id: string;
   readonly statement: string;
   readonly trial?: true;
-  /** Where the line is in the file; absent for a payment without one. */
+  /** The line number in the file; absent for a payment without one. */
   readonly line?: number;
-  /** Absent where the line can't be read. */
+  /** Absent if the line can't be read. */
   readonly row?: StoredRow;
   readonly result?: StatementResult;
   readonly payment?: string;
   readonly uses?: string;
-  /** What a break over the line would be about; of lines that name no payment, once they are paired. */
+  /** The subject of a break about the line; for lines that name no payment, set once they are paired. */
   readonly subject?: string;
   readonly how?: readonly How[];
   readonly difference?: bigint;
@@ -73,20 +73,20 @@ export interface RecordDocument {
   readonly candidates?: readonly string[];
   /** Why the line can't be read. */
   readonly reason?: string;
-  /** Set on what is paired by amount and time. */
+  /** Set on records to be paired by amount and time. */
   readonly loose?: 'line' | 'payment';
   readonly lane?: string;
-  /** Of lines that say exactly the same, which one it is, from the second on. */
+  /** The number among lines with exactly the same content, from the second on. */
   readonly copy?: number;
   readonly at?: Date;
-  /** A payment that ended outside the window: it may be paired, and is not missed. */
+  /** A payment that ended outside the window: it may be paired, and is not missing. */
   readonly outside?: true;
   readonly taken?: true;
-  /** The break that tells of it: its own, or where others tell all of it the first of them. */
+  /** The break about it: its own or, if other breaks cover all of it, the first of them. */
   readonly breakId?: string;
-  /** Further breaks, where each tells a part of it. */
+  /** Further breaks, if several cover a part each. */
   readonly alsoToldBy?: readonly string[];
-  /** Set where there was no room for a break. */
+  /** Set if the limit of breaks was reached. */
   readonly hidden?: true;
 }
 
@@ -122,12 +122,12 @@ export function lineId(statement: string, number: number): string {
   return `${statement}/${String(number).padStart(NUMBER_DIGITS, '0')}`;
 }
 
-/** The `_id` of a payment of a statement that has no line; they sort behind the lines. */
+/** The `_id` of a statement's payment without a line; they sort behind the lines. */
 export function paymentRecordId(statement: string, reference: string): string {
   return `${statement}/~${reference}`;
 }
 
-/** Every payment of a statement that has no line, or had none before lines were paired. */
+/** All payments of a statement that have no line, or had none before lines were paired. */
 export function paymentRecords(statement: string): Filter<RecordDocument> {
   return { _id: { $gte: `${statement}/~`, $lt: `${statement}/~~` } };
 }
@@ -153,7 +153,7 @@ export function toRow(stored: StoredRow): StatementRow {
   return { ...rest, reference, railReference, kind, fee, atMs: at?.getTime() ?? null };
 }
 
-/** What a record keeps of a line that names its payment. */
+/** The part of a line's outcome that its record stores. */
 export function toStoredOutcome({
   result,
   payment,
@@ -174,7 +174,7 @@ export function toStoredOutcome({
   };
 }
 
-/** What a break over a line is about: our reference, or a digest of the rail's own, or else of what the line says. */
+/** The subject of a break about a line: our reference, or a digest of the rail's own or else of the line's content. */
 export function subjectOf(
   rail: string,
   { row, result, payment = '', copy }: Pick<RecordDocument, 'row' | 'result' | 'payment' | 'copy'>,

@@ -4,10 +4,10 @@ import { type ExportFormat, exportItems } from '../exports.ts';
 import { windowOf } from './matching.ts';
 import type { RecordDocument, StatementDocument } from './store.ts';
 
-/** Results that are no discrepancy. */
+/** Results that are not discrepancies. */
 const AGREED: readonly string[] = ['matched', 'set_aside'];
 
-/** A statement as operators see it; counts only once it is matched. */
+/** A statement as operators see it; it has counts only once it is matched. */
 export function viewStatement(statement: StatementDocument) {
   const { _id, rail, currency, status, stage, at, by, lines, counts, opened, hidden, doneAt } = statement;
   const window = windowOf(statement);

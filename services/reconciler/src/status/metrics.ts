@@ -4,28 +4,31 @@ import type { BreakStore } from '../breaks/store.ts';
 import type { WorkingStore } from '../store.ts';
 import type { WalletDocument, WalletStore } from '../wallets/store.ts';
 
-/** What the gauges are read from, at each scrape. */
+/** The sources of the gauges, read at each scrape. */
 export interface StandingDeps {
   readonly registry: Registry;
   readonly store: Pick<WorkingStore, 'oldestOpen'>;
   readonly breaks: Pick<BreakStore, 'countOpen'>;
   readonly wallets: Pick<WalletStore, 'wallets'>;
-  /** The rails that are configured: wallets of others are no longer compared, and not told of. */
+  /** The configured rails: wallets of others are no longer compared, and not exported. */
   readonly rails: readonly string[];
   readonly clock: Clock;
 }
 
-/** How long a look may take; the server gives up at the same time. */
+/** How long a read may take; the server gives up at the same time. */
 const LOOK_TIMEOUT_MS = 1_000;
 
-/** Registers the gauges of what waits for somebody: open payments, breaks, and wallets against floats. */
+/** Registers the gauges of what waits for people or rails: open payments, breaks, and wallets against floats. */
 export function gaugeStanding(deps: StandingDeps): void {
   gaugeOldestOpen(deps);
   gaugeBreaks(deps);
   gaugeWallets(deps);
 }
 
-/** Reads once for all gauges of a scrape; nothing where the database does not tell in time, and the others are told. */
+/**
+ * Reads once for all gauges of a scrape; undefined if the database does not answer in time, while the others are
+ * exported.
+ */
 function sharedLook<Value>(
   look: () => Promise<Value>,
   clock: Pick<Clock, 'sleep'>,

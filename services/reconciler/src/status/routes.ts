@@ -6,13 +6,13 @@ import type { WorkingStore } from '../store.ts';
 import { type WalletStore, walletId } from '../wallets/store.ts';
 import type { StatusStore } from './store.ts';
 
-/** What the status is read from. */
+/** The sources of the status. */
 export interface StatusRouteDeps {
   readonly store: Pick<WorkingStore, 'countOpen'>;
   readonly wallets: Pick<WalletStore, 'wallets'>;
   readonly statusStore: StatusStore;
   readonly messaging: Pick<Messaging, 'caughtUp'>;
-  /** The rails that are polled, and what else there is to look at. */
+  /** The rails that are polled, and unknown references. */
   readonly watches: readonly string[];
   /** The rails that are configured. */
   readonly railNames: readonly string[];
@@ -20,16 +20,16 @@ export interface StatusRouteDeps {
   readonly logger: Logger;
 }
 
-/** How long any part may take; whoever is called at night waits no longer. */
+/** How long any part may take: people on call should not wait longer. */
 const PART_TIMEOUT_MS = 1_500;
-/** The topics are given this long to turn out to be applied: an empty backlog is seen at the first look. */
+/** How long to wait for topics to be applied: without a backlog the first check suffices. */
 const CAUGHT_UP_MS = 300;
 const OVERDUE_MS = 60_000;
 
 /**
  * Adds `GET /status`: what is open, due and broken, and when it was last compared.
  *
- * A part that is not told in time is null and named in `untold`; the others are told all the same.
+ * A part that is not answered in time is null and listed in `untold`; the others are given all the same.
  */
 export function addStatusRoutes(operator: Hono, deps: StatusRouteDeps): void {
   const { clock, logger } = deps;
@@ -71,7 +71,7 @@ async function readOpen({ store, statusStore }: StatusRouteDeps) {
   });
 }
 
-/** Of every rail that is polled, and of those that can't be any more and whose payments wait for it all the same. */
+/** The polls of every polled rail, and of removed rails whose payments still wait. */
 async function readPolls({ statusStore, watches }: StatusRouteDeps, now: Date) {
   const overdueBefore = new Date(now.getTime() - OVERDUE_MS);
   const removed = (await statusStore.watched()).filter((rail) => !watches.includes(rail));
@@ -89,8 +89,8 @@ async function readBreaks({ statusStore }: StatusRouteDeps) {
 }
 
 /**
- * The comparison that is the oldest of all wallets' latest: none is older than it tells. Wallets of rails that are no longer
- * configured are not compared, so they are named apart.
+ * The oldest of all wallets' latest comparisons, so that none is older than shown. Wallets of rails that are no longer
+ * configured are not compared, so they are listed separately.
  */
 async function readComparison({ wallets, railNames }: StatusRouteDeps) {
   const all = await wallets.wallets(undefined, { timeoutMs: PART_TIMEOUT_MS });

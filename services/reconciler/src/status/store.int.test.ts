@@ -31,7 +31,7 @@ afterAll(async () => {
   await resources.disposeAsync();
 });
 
-/** Keys and documents that the newest profiled operation looked at. */
+/** How many keys and documents the latest profiled operation read. */
 async function examined(collection: string): Promise<{ readonly keys: number; readonly documents: number }> {
   const profile = db.collection('system.profile');
   const [newest] = await profile
@@ -123,7 +123,7 @@ it('gives the newest audit and the newest day that was closed over all rails', a
   await db.collection('coverage_runs').insertMany([{ _id: 'rn-1' as never }, { _id: 'rn-2' as never }]);
   await db.collection('closes').insertMany([
     { _id: '2026-11-18' as never, stage: 'done', to: at(1), finishedAt: at(1) },
-    // Read once more for what came late: it was done all the same.
+    // It is read once more for late payments, but was done before.
     { _id: '2026-11-19' as never, stage: 'asking', to: at(2), finishedAt: at(2) },
     { _id: '2026-11-20' as never, stage: 'asking', to: at(3) },
     { _id: '2026-11-20.upstream' as never, stage: 'done', to: at(3), finishedAt: at(3) },

@@ -8,7 +8,7 @@ import { BREAK_KINDS_KEY } from '../indexes.ts';
 import type { PollDocument } from '../store.ts';
 import { readWatched } from '../watched.ts';
 
-/** The polls that a rail is owed now; the counts end at a bound. */
+/** The due polls of a rail; counts end at a limit. */
 export interface DuePolls {
   readonly due: number;
   /** Those that have been due for long. */
@@ -24,17 +24,17 @@ export interface OldestPayment {
   readonly openedAt: Date;
 }
 
-/** The breaks of a kind that stand. */
+/** The open breaks of a kind. */
 export interface OpenBreaks {
   readonly kind: string;
   readonly count: number;
   readonly oldestAt: Date;
 }
 
-/** What an operator's first look needs beside what the other stores count; each question reads keys alone, or one document. */
+/** The part of the status that other stores don't give; each query reads only keys, or one document. */
 export interface StatusStore {
   readonly duePolls: (watch: string, now: Date, overdueBefore: Date) => Promise<DuePolls>;
-  /** Whom there is anything to ask of, configured or not, by keys alone. */
+  /** The rails with payments to ask about, configured or not, from keys alone. */
   readonly watched: () => Promise<readonly string[]>;
   /** Of each kind and state that has any, the oldest first. */
   readonly oldestOpen: () => Promise<readonly OldestPayment[]>;
@@ -48,7 +48,7 @@ export interface StatusStore {
 /** Where counts of due polls end. */
 const DUE_COUNT_MAX = 10_000;
 
-/** The server gives up after this time, as does whoever asks. */
+/** The server gives up after this time, as does the caller. */
 const READ_TIMEOUT_MS = 1_000;
 const LIMITS = { maxTimeMS: READ_TIMEOUT_MS } as const;
 

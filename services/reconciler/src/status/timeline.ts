@@ -11,9 +11,9 @@ import type { WorkingStore } from '../store.ts';
 const DECISIONS_MAX = 200;
 
 /**
- * Adds `GET /timeline?reference=`: what the reconciler itself has seen of a payment, decisions included (ADR 60).
+ * Adds `GET /timeline?reference=`: the reconciler's own timeline of a payment, with decisions (design 1).
  *
- * A line's `notKept` tells how many there were between the line before and it that the record no longer has.
+ * A line's `notKept` is how many lines between it and the line before were dropped.
  */
 export function addTimelineRoutes(
   operator: Hono,
@@ -69,7 +69,7 @@ function viewTimeline(tracked: Tracked, decisions: readonly Decision[]) {
   };
 }
 
-/** Puts each decision before the first later line; what the reconciler has seen stays in the order in which it was seen. */
+/** Inserts each decision before the first later line; the reconciler's own lines keep their order. */
 function merged<Line extends { readonly at: string }>(
   seen: readonly Line[],
   decided: readonly Line[],

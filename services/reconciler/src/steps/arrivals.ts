@@ -7,22 +7,24 @@ import type { PaymentKind } from '../domain/claim.ts';
 import { wholeWay } from './hops.ts';
 import { createLevel, type LevelDeps } from './level.ts';
 
-/** Whether what our services send to each other arrives; disposing of it ends the looks. */
+/** Whether messages between our services arrive; disposing of it ends the checks. */
 export interface Arrivals extends AsyncDisposable {
-  /** The time throughout which it has, of payments of a kind; null where it does not now, or nobody knows. */
+  /** The period throughout which they have, for payments of a kind; null if they do not now, or if that is unknown. */
   readonly arrived: (kind: PaymentKind) => ArrivedTime | null;
 }
 
 const kinds = ['payout', 'collection'] as const;
 
 /**
- * Looks again and again whether what was on its way has gone its whole way, so that polls can tell late from lost (ADR 42).
+ * Checks repeatedly whether messages that were on their way have arrived, so that polls can distinguish late from lost
+ * (ADR 42).
  *
- * It is known in memory alone: what nobody has looked at, before this process began too, counts as on its way.
+ * The result is only in memory: a time that was not checked, such as before this process began, counts as messages
+ * being on their way.
  */
 export function startArrivals(
   deps: LevelDeps & {
-    /** For so long may what is sent be on its way; milliseconds. */
+    /** How long a message may be on its way; milliseconds. */
     readonly limitMs: number;
     readonly pauseMs: number;
     readonly clock: Clock;
@@ -54,7 +56,7 @@ export function startArrivals(
   };
 }
 
-/** Registers for how long nobody has seen things arrive: meanwhile no poll tells late from lost, whatever the reason. */
+/** Registers how long ago messages were last known to arrive: meanwhile no poll distinguishes late from lost. */
 function gaugeAge(
   { clock, registry }: { readonly clock: Clock; readonly registry: Registry },
   arrivedMs: (kind: PaymentKind) => number | undefined,

@@ -13,12 +13,12 @@ import { type StepDeps, startSteps } from './steps.ts';
 import type { StepStore } from './store.ts';
 import { openStepWatches } from './watches.ts';
 
-/** How long a look may take; the server gives up at the same time. */
+/** How long a read may take; the server gives up at the same time. */
 const LOOK_TIMEOUT_MS = 1_000;
 
 type Scope = ServiceScope<z.output<typeof settings>>;
 
-/** What following steps is built of. */
+/** The dependencies of following steps. */
 type Parts = Pick<
   StepDeps,
   'workingSet' | 'breaks' | 'events' | 'requestRepublication' | 'stepStore' | 'onItsWay' | 'clock' | 'logger'
@@ -31,7 +31,7 @@ type Parts = Pick<
   readonly railFee: RailFee;
 };
 
-/** Starts looking for steps of ours that take longer than they can (ADR 42). */
+/** Starts looking for steps of ours that take too long (ADR 42). */
 export async function composeSteps(scope: Scope, parts: Parts): Promise<void> {
   const { config } = scope;
   const { messaging, store } = parts;

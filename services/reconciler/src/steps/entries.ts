@@ -5,8 +5,8 @@ import { toEntries, toOwners } from './hops.ts';
 import type { StepWatch } from './watches.ts';
 
 /**
- * The payments that the books have told, whose owners go on being asked until the ledger bears them out (ADR 42), or an order
- * has corrected what it lacks. The books look for them, so there is nothing to look for here.
+ * Payments with a break of the books, whose owners are asked until the ledger's entries match (ADR 42), or an order has
+ * corrected the difference. The books find them, so nothing is searched here.
  */
 export function watchEntries(
   store: Pick<WorkingStore, 'load'>,
@@ -17,7 +17,7 @@ export function watchEntries(
     steps: ['entry'],
     hops: [...toOwners, ...toEntries],
     look: async function* () {
-      // Nothing is looked for.
+      // The books find these steps, so there is nothing to search.
     },
     standing: async (steps) => {
       const payments = await store.load(steps.map(({ reference }) => reference));

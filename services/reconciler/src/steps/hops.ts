@@ -5,26 +5,29 @@ const REQUESTS = { from: ['reconciler'], topics: ['railNotices'] } as const;
 const ENDS = { from: ['payouts', 'collections'], topics: ['payouts', 'collections'] } as const;
 const LEDGER = { from: ['ledger'], topics: ['ledger'] } as const;
 
-/** What the reconciler tells or asks of the owners of payments, both of them. */
+/** From the reconciler to the owners of payments, both of them. */
 export const toOwners: readonly Hop[] = [
   { ...REQUESTS, by: 'payout-gateway' },
   { ...REQUESTS, by: 'collection-gateway' },
 ];
 
-/** From there, what an ended payment waits for: its webhook. */
+/** From there to the webhook that an ended payment waits for. */
 export const toWebhooks: readonly Hop[] = [
   { ...ENDS, by: 'webhook-dispatcher' },
   { ...ENDS, by: 'reconciler' },
 ];
 
-/** And its entries, back to us. */
+/** And to its entries, back to us. */
 export const toEntries: readonly Hop[] = [
   { ...ENDS, by: 'ledger' },
   { ...ENDS, by: 'reconciler' },
   { ...LEDGER, by: 'reconciler' },
 ];
 
-/** The whole way of a payment until its owner has sent it: from us to its owner, through the ledger where it has a hold, and back. */
+/**
+ * The whole way of a payment until its owner has sent it: from us to its owner, through the ledger if it has a hold,
+ * and back.
+ */
 export const wholeWay: Readonly<Record<PaymentKind, readonly Hop[]>> = {
   payout: [
     { ...REQUESTS, by: 'payout-gateway' },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Sender, Waiting } from '../on-its-way.ts';
 import { createLevel } from './level.ts';
 
-/** Two hops; what waits in outboxes, what each service has applied, and what is asked when. */
+/** Two hops; the test sets what waits in outboxes and what each service has applied, and sees what is asked when. */
 function open() {
   const applied: Record<string, boolean | undefined> = { ledger: false, gateway: false };
   const outboxes: Record<string, readonly string[] | undefined> = { payouts: [], ledger: [] };

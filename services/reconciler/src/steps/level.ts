@@ -3,21 +3,21 @@ import type { Clock } from '@pesewa/kernel';
 import type { Messaging, TopicEnd } from '@pesewa/messaging';
 import type { OnItsWay, Sender, Waiting } from '../on-its-way.ts';
 
-/** A part of the way of our messages: out of outboxes into topics, and by a service that applies them. */
+/** A part of our messages' way: out of outboxes into topics, and through a service that applies them. */
 export interface Hop {
   readonly from: readonly Sender[];
   readonly topics: readonly TopicName[];
   readonly by: string;
 }
 
-/** What finding the level needs. */
+/** The dependencies of finding the level. */
 export interface LevelDeps {
   readonly messaging: Pick<Messaging, 'ends' | 'hasApplied'>;
   readonly onItsWay: OnItsWay;
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 
-/** Where a look stands: what it waits for to leave the outboxes of a hop, then to be applied. */
+/** The state of a check: what must leave the outboxes of a hop, and then be applied. */
 interface Mark {
   readonly atMs: number;
   readonly hop: number;
@@ -28,9 +28,9 @@ interface Mark {
 const KAFKA_TIMEOUT_MS = 5_000;
 
 /**
- * Tells late from lost: gives a time of which all that was on its way then, in an outbox or in Kafka, has gone its whole way,
- * hop by hop; nothing while it has not, or nobody tells. A service that stands still delays every answer, and loses none
- * (ADR 27); nor does Kafka while it is away.
+ * Distinguishes late from lost: gives a time such that everything that was on its way then, in an outbox or in Kafka,
+ * has arrived, hop by hop; undefined while it has not, or if that is unknown. A stopped service delays every answer and
+ * loses none (ADR 27), and so does Kafka while it is away.
  */
 export function createLevel(
   { messaging, onItsWay, clock }: LevelDeps,
@@ -41,7 +41,10 @@ export function createLevel(
     const waiting = await onItsWay.waiting(hops[hop]?.from ?? []);
     return waiting && { atMs, hop, waiting };
   };
-  /** The mark with what Kafka has of the hop; the mark itself while something is in an outbox, nothing where nobody tells. */
+  /**
+   * The mark once Kafka has the hop's messages; the same mark while some are in an outbox, undefined if that is
+   * unknown.
+   */
   const leave = async (current: Mark): Promise<Mark | undefined> => {
     const hasLeft = await onItsWay.hasLeft(current.waiting);
     if (hasLeft !== true) return hasLeft === false ? current : undefined;

@@ -4,20 +4,20 @@ import { Counter, type Registry } from 'prom-client';
 import type { PaymentKind } from '../domain/claim.ts';
 import type { Step } from '../domain/steps.ts';
 
-/** A payment, and what of it takes longer than it can. */
+/** A payment, and its overdue step. */
 export interface Wanted {
   readonly reference: string;
   readonly kind: PaymentKind;
   readonly step: Step | 'end';
 }
 
-/** Asks the owner of a payment to publish again what its record proves (ADR 42), once the transaction commits. */
+/** Asks the owner of a payment to publish again what its record proves (ADR 42); sent when the transaction commits. */
 export type RequestRepublication = (
   wanted: Wanted,
   transaction: Pick<Transaction, 'emit' | 'afterCommit'>,
 ) => void;
 
-/** Builds {@link RequestRepublication}, which counts every request, whoever makes it. */
+/** Builds {@link RequestRepublication}, which counts all requests. */
 export function createRequests(registry: Registry, clock: Pick<Clock, 'nowMs'>): RequestRepublication {
   const requests = new Counter({
     name: 'republish_requests_total',

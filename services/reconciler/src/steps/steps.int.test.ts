@@ -20,7 +20,7 @@ const untilBreak = (reference: string, kind: string, status: string) =>
   eventually(async () => expect(await breaks(reference)).toMatchObject([{ kind, status }]));
 const untilDone = (reference: string) => eventually(async () => expect(await followed(reference)).toBe(0));
 
-/** A record of payout-gateway as of now, of which no event was ever heard. */
+/** A record of payout-gateway that was made now and whose events never came. */
 async function plantPayout(step: 'accepted' | 'held'): Promise<string> {
   const reference = ids.next('po');
   await gateway('payouts')

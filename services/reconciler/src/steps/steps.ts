@@ -34,7 +34,7 @@ import type { RequestRepublication } from './request.ts';
 import { type StepStore, stepId } from './store.ts';
 import type { StepWatch } from './watches.ts';
 
-/** What following steps needs. */
+/** The dependencies of following steps. */
 export interface StepDeps extends StepLimits {
   readonly watches: readonly StepWatch[];
   readonly stepStore: StepStore;
@@ -51,14 +51,14 @@ export interface StepDeps extends StepLimits {
   readonly logger: Logger;
 }
 
-/** What is written: a step that is found overdue, or one that was looked at again. */
+/** What is written: a newly found overdue step, or one that was checked again. */
 type Item =
   | { readonly kind: 'found'; readonly overdue: Overdue }
   | {
       readonly kind: 'seen';
       readonly step: FollowedStep;
       readonly stands: boolean;
-      /** The record of a payment that we still do not know. */
+      /** The record of a payment that is still unknown here. */
       readonly record?: OwnerRecord | undefined;
     };
 
@@ -66,12 +66,12 @@ const LEASE = { name: 'steps', durationMs: 15_000 } as const;
 const BATCH = 200;
 
 /**
- * Finds payments that stand at a step of ours longer than they can, asks their owners to publish again what their records
- * prove, and tells people where that does not help (ADR 42).
+ * Finds payments at a step of ours for too long, asks their owners to publish again what their records prove, and shows
+ * people where that does not help (design 3, ADR 42).
  *
- * Each payment is looked at when its longest time is over: one in order has ended by then, or gone on, and costs a read at most.
- * Nothing is missed before everything has been applied that could still bring it. One replica looks at a time; two that
- * overlap find the same, and write it once.
+ * Each payment is checked when its longest time is over: a payment in order has moved on by then and costs one read at
+ * most. A step counts as overdue only after everything that could still complete it has been applied. One replica
+ * checks at a time; if two overlap, they find the same and write it once.
  */
 export function startSteps(deps: StepDeps): Loop {
   const { messaging, clock, pauseMs, logger } = deps;
@@ -94,7 +94,7 @@ export function startSteps(deps: StepDeps): Loop {
       for (const { watch, level } of looks) {
         const levelAtMs = await level();
         if (levelAtMs === undefined) continue;
-        // One gateway's database must not keep the others' payments waiting.
+        // One gateway's database must not delay the others' payments.
         await lookAt({ ...deps, watch, submit, signal, levelAtMs }).catch((error: unknown) =>
           logger.error(
             { err: error, watch: watch.name },
@@ -107,12 +107,12 @@ export function startSteps(deps: StepDeps): Loop {
   });
 }
 
-/** A look at the payments of one watch. */
+/** A check of one watch's payments. */
 interface Look extends StepDeps {
   readonly watch: StepWatch;
   readonly submit: (items: readonly Item[]) => Promise<unknown>;
   readonly signal: AbortSignal;
-  /** What was in Kafka then has gone its whole way. */
+  /** Everything that was in Kafka then has arrived. */
   readonly levelAtMs: number;
 }
 
@@ -140,7 +140,7 @@ async function lookAt({ watch, stepStore, submit, signal, levelAtMs, ...deps }: 
   );
 }
 
-/** The records of payments that we do not know, though their owners have spoken of them again and again. */
+/** The records of payments that are unknown here although their owners were asked repeatedly. */
 async function recordsOf(
   { sources, requestsMax }: Pick<StepDeps, 'sources' | 'requestsMax'>,
   standing: readonly FollowedStep[],
@@ -174,7 +174,7 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
       continue;
     }
     const { step, stands, record } = item;
-    // Another replica has looked at it meanwhile.
+    // Another replica has checked it meanwhile.
     if (known.get(stepId(step))?.dueAtMs !== step.dueAtMs) continue;
     const next = follow(step, stands, deps, nowMs);
     if (next.kind === 'goesOn' && record === undefined) {
@@ -190,11 +190,11 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
   await tell(deps, outcome, nowMs, transaction);
 }
 
-/** What people are told. */
+/** The overdue steps that people are shown. */
 interface Told {
   readonly opened: (FollowedStep & { readonly step: ToldStep })[];
   readonly closed: (FollowedStep & { readonly step: ToldStep })[];
-  /** Payments that we do not know: the working set takes them in, and its break tells them. */
+  /** Payments that are unknown here: the working set adds them, with a break. */
   readonly missing: OwnerRecord[];
 }
 

@@ -9,17 +9,17 @@ interface StepDocument extends Omit<FollowedStep, 'sinceMs' | 'dueAtMs'> {
   readonly dueAt: Date;
 }
 
-/** Up to where payments have been looked at. */
+/** How far payments have been checked. */
 interface MarkDocument {
   readonly _id: string;
   readonly until: Date;
 }
 
-/** The steps that are followed; a payment in order has none. */
+/** The followed steps; a payment in order has none. */
 export interface StepStore {
-  /** Those that are due, the oldest first. */
+  /** The due ones, the oldest first. */
   readonly due: (steps: readonly Step[], before: Date, limit: number) => Promise<readonly FollowedStep[]>;
-  /** Those of these that exist. */
+  /** The existing ones among these. */
   readonly load: (
     steps: readonly Pick<FollowedStep, 'reference' | 'step'>[],
     session: ClientSession,
@@ -29,7 +29,7 @@ export interface StepStore {
     done: readonly Pick<FollowedStep, 'reference' | 'step'>[],
     session: ClientSession,
   ) => Promise<void>;
-  /** Up to where a kind of payment has been looked at; nothing before the first look. */
+  /** How far a kind of payment has been checked; undefined before the first check. */
   readonly mark: (name: string) => Promise<Date | undefined>;
   readonly setMark: (name: string, until: Date) => Promise<void>;
   /** How many are followed of each step, and since when the oldest is. */

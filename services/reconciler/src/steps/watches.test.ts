@@ -13,7 +13,7 @@ interface Row {
   readonly terms: { readonly kind: string };
 }
 
-/** Collections that answer the looks for webhooks: which payments have ended, and which webhooks there are. */
+/** Collections that answer the search for webhooks: the payments that have ended, and the existing webhooks. */
 function openWatch(rows: readonly Row[], webhooks: readonly string[]) {
   const cursor = (found: readonly object[]) => {
     const chain = { project: () => chain, sort: () => chain, limit: () => chain, toArray: async () => found };

@@ -8,26 +8,26 @@ import type { PollDocument } from '../store.ts';
 import { toOwners, toWebhooks, wholeWay } from './hops.ts';
 import type { Hop } from './level.ts';
 
-/** A page of payments that began or ended one after another. */
+/** A page of payments in the order in which they began or ended. */
 export interface StepPage {
   readonly overdue: readonly Overdue[];
   /** When the last of them began or ended. */
   readonly until: Date;
 }
 
-/** Where one or two steps of payments are seen; what is read of other services is never written (ADR 42). */
+/** The source in which one or two steps are seen; other services' databases are only read (ADR 42). */
 export interface StepWatch {
   readonly name: string;
   readonly steps: readonly Step[];
-  /** Who has to have applied what before anything is missed. */
+  /** The hops that must be complete before anything counts as missing. */
   readonly hops: readonly Hop[];
-  /** Looks at each payment that began or ended within the time, once. */
+  /** Checks each payment that began or ended within the period, once. */
   readonly look: (from: Date, to: Date) => AsyncIterable<StepPage>;
-  /** Which of the steps still stand. */
+  /** The steps that are still unfinished. */
   readonly standing: (steps: readonly FollowedStep[]) => Promise<readonly FollowedStep[]>;
 }
 
-/** What is read of an open payout or collection. */
+/** The fields that are read of an open payout or collection. */
 interface OpenRow extends Document {
   readonly reference: string;
   readonly status: string;
@@ -35,7 +35,7 @@ interface OpenRow extends Document {
   readonly acceptedAt: Date;
 }
 
-/** What is read of a payment of ours that has ended. */
+/** The fields that are read of a payment of ours that has ended. */
 interface EndedRow {
   readonly _id: string;
   readonly status: 'completed' | 'failed' | 'reversed';
@@ -50,7 +50,7 @@ const READ_TIMEOUT_MS = 30_000;
 const UNANSWERED = 'accepted';
 const OPEN_FIELDS = { _id: 0, reference: 1, status: 1, step: 1, acceptedAt: 1 } as const;
 
-/** The watches over both gateways' open records, and over the webhooks of what has ended. */
+/** The watches over both gateways' open records, and over the webhooks of ended payments. */
 export function openStepWatches(
   database: (name: string) => Db,
   polls: Collection<PollDocument>,
@@ -122,8 +122,9 @@ function watchOpen(
 }
 
 /**
- * Looks for the webhooks of payments that have ended, by the ids that they must have: from keys alone. Those whose end was told
- * late have a watch of their own, by when we heard of it, since the look at the time of their end may be over by then.
+ * Searches the webhooks of ended payments by the ids that they must have: from keys alone. Payments whose end was
+ * reported late have a watch of their own, by when we heard of it, because the check at the time of their end may be
+ * over by then.
  */
 function watchWebhooks(
   deliveries: Collection<{ _id: string }>,
@@ -172,15 +173,18 @@ function watchWebhooks(
   const hops = [...toOwners, ...toWebhooks];
   return [
     { name: 'webhook', steps: ['delivery'], hops, look: lookBy('endedAt'), standing },
-    // What either finds is followed by the first.
+    // Steps that either of the two finds are followed by the first.
     { name: 'webhook told late', steps: [], hops, look: lookBy('endHeardAt'), standing },
   ];
 }
 
-/** So long after an end its webhook is there for sure: half of what webhooks are kept for, since a look may come late. */
+/**
+ * Within this time after an end its webhook certainly still exists: half of the time that webhooks are kept, because a
+ * check may come late.
+ */
 const WEBHOOK_SURE_MS = (WEBHOOK_KEEP_DAYS_MIN / 2) * 86_400_000;
 
-/** A reversal comes after a completion that was told before; where that was long ago, its webhook may be deleted. */
+/** A reversal follows a completion; if that was long ago, its webhook may be deleted. */
 function webhooksOf({ _id: reference, status, openedAt, endedAt }: EndedRow): readonly string[] {
   const own = webhookIdOf(reference, status);
   const isRecent = endedAt.getTime() - openedAt.getTime() < WEBHOOK_SURE_MS;

@@ -23,7 +23,7 @@ afterAll(async () => {
   await harness.close();
 });
 
-/** The comparison of one more replica, whose rail holds so much. */
+/** One more replica's comparison, with this balance at its rail. */
 const replica = (minor: bigint, currency: string) =>
   openComparison(config, closers, {
     name: 'other',
@@ -85,7 +85,7 @@ describe('the comparison of wallets on real daemons', () => {
     });
     expect(suspects.map(({ reference }) => reference)).toEqual(expect.arrayContaining([wrong, right]));
     const later = { rail: 'upstream', currency: 'KES', size: 10_050n, endedSince: new Date(8.64e15) };
-    // What has not been posted yet is in flight, and of this size; what failed is not.
+    // Payments that are not posted yet are in flight, and have this size; failed ones are not.
     expect((await payments.suspects(later)).map(({ reference }) => reference)).toEqual([right]);
   });
 

@@ -20,9 +20,9 @@ let wallets: Map<string, WalletDocument>;
 let runs: RunDocument[];
 let slept: number;
 let suspicions: RunDocument[];
-/** What each outbox holds when it is read, one answer after another; empty once there is no more. */
+/** The content of each outbox, one answer after another; then empty. */
 let outboxes: (readonly string[] | undefined)[];
-/** What was asked for of our own services and topics. */
+/** The questions about our own services and topics. */
 let waitedFor: (readonly string[])[];
 
 beforeEach(() => {
@@ -43,7 +43,7 @@ beforeEach(() => {
 
 const float = (minor: bigint, ordered = minor): Float => ({ credits: minor, debits: 0n, ordered });
 
-/** One replica; all that are built share what is stored. */
+/** One replica; all of them share what is stored. */
 function replica(change: Partial<ComparisonDeps> = {}) {
   let ids = 0;
   return createComparison({
@@ -254,7 +254,7 @@ describe('the comparison of wallets with floats', () => {
     expect(await comparison.run()).toMatchObject([{ currency: 'GHS', withinRange: true, upper: 50n }]);
     expect(statuses()).toEqual([]);
     expect(suspicions).toEqual([]);
-    // After each answer of the rail, and then for callbacks, collections and orders, wherever they are.
+    // After each answer of the rail, and then for callbacks, collections and orders.
     const own = ['payouts', 'collections', 'ledger'];
     expect(waitedFor).toEqual([own, own, own, ['ingress', 'collections', 'ledger'], [...own, 'railNotices']]);
   });

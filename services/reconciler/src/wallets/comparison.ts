@@ -12,17 +12,17 @@ import type { PaymentsAtRail } from './suspects.ts';
 
 /** The comparison of rails' wallets with our float (ADR 28). */
 export interface Comparison {
-  /** Compares every wallet that a rail or our books name now, and gives what it found. */
+  /** Compares every wallet that a rail or our books name now; gives the results. */
   readonly run: () => Promise<readonly RunDocument[]>;
 }
 
 const DRIFT = 'wallet.drift';
-/** How many standing breaks are looked through for what explains a drift. */
+/** How many open breaks are searched for explanations of a drift. */
 const BREAKS_MAX = 200;
-/** Who looks for what explains a drift begins where the wallet was last in range, and a little before. */
+/** The search for explanations begins a little before the wallet was last in range. */
 const SUSPECTED = { beforeMs: 900_000, usualMs: 86_400_000, longestMs: 7 * 86_400_000 } as const;
 
-/** What a comparison needs. */
+/** The dependencies of a comparison. */
 export interface ComparisonDeps extends LookDeps {
   readonly wallets: WalletStore;
   readonly payments: PaymentsAtRail;
@@ -57,7 +57,7 @@ export function createComparison(deps: ComparisonDeps): Comparison {
   };
 }
 
-/** Names the payments that could explain what is out of range. */
+/** Names the payments that could explain wallets out of range. */
 async function explain(deps: ComparisonDeps, runs: readonly RunDocument[]): Promise<readonly RunDocument[]> {
   const [first] = runs;
   if (!first || runs.every(({ withinRange }) => withinRange)) return runs;
@@ -74,7 +74,7 @@ async function explain(deps: ComparisonDeps, runs: readonly RunDocument[]): Prom
   );
 }
 
-/** The newest breaks that stand in a currency, but those of wallets. */
+/** The newest open breaks in a currency, except those of wallets. */
 async function brokenIn({ breaks }: ComparisonDeps, currency: string): Promise<readonly StandingBreak[]> {
   const { items } = await breaks.list({ status: 'unresolved', currency, limit: BREAKS_MAX });
   return items.filter(({ kind }) => kind !== DRIFT);
@@ -85,7 +85,7 @@ function suspectedSince({ at }: RunDocument, wallet: WalletDocument | undefined)
   return new Date(Math.max(sinceMs, at.getTime() - SUSPECTED.longestMs));
 }
 
-/** Stores runs; a wallet out of range has one open break, which closes by itself once it is back in range. */
+/** Stores runs; a wallet out of range has one open break, which closes by itself once the wallet is back in range. */
 async function record(
   deps: ComparisonDeps,
   runs: readonly RunDocument[],
@@ -93,8 +93,8 @@ async function record(
 ): Promise<void> {
   const { session } = transaction;
   const known = new Map((await deps.wallets.wallets(undefined, { session })).map((one) => [one._id, one]));
-  // Replicas compare at once: of two looks only the one that began last says where the wallet stands. Both write the
-  // wallet, so the second transaction sees what the first one found.
+  // Replicas may compare at once: of two looks only the one that began last decides. Both write the wallet, so the
+  // second transaction sees what the first one found.
   const newest = runs.filter((run) => !isOvertaken(run, known.get(walletId(run))));
   const closing = newest.flatMap((run): readonly Resolution[] => {
     const out = known.get(walletId(run))?.lastOut;

@@ -7,10 +7,10 @@ import type { OnItsWay } from '../on-its-way.ts';
 import type { Float, RunDocument, WalletStore } from './store.ts';
 import type { InFlight, PaymentsAtRail } from './suspects.ts';
 
-/** A rail, as far as its wallets are compared. */
+/** The part of a rail that comparing its wallets needs. */
 export type RailWallets = Pick<RailConnector, 'name' | 'balances'>;
 
-/** What looking at wallets needs. */
+/** The dependencies of looking at wallets. */
 export interface LookDeps {
   readonly wallets: Pick<WalletStore, 'floats' | 'wallets'>;
   readonly payments: Pick<PaymentsAtRail, 'inFlight'>;
@@ -22,27 +22,27 @@ export interface LookDeps {
   readonly logger: Logger;
 }
 
-/** What the looks at a rail's wallets have come to. */
+/** The result of the looks at a rail's wallets. */
 export interface Looked {
   readonly runs: readonly RunDocument[];
-  /** Out of range, while something that our services know is on its way to us, or may be: nothing to go by. */
+  /** Out of range while messages of our services are, or may be, on their way to us: not conclusive. */
   readonly suspected: readonly RunDocument[];
 }
 
-/** Looks in all before a drift out of range counts: what the rail has moved it may tell us a moment later. */
+/** How many looks it takes for a drift to count: we may learn of a rail's movement only a moment later. */
 const LOOKS_MAX = 3;
-/** How long our projections may trail what was published when the rail answered. */
+/** How long our projections may take to apply what was published when the rail answered. */
 const CAUGHT_UP_TIMEOUT_MS = 10_000;
-/** How long what was committed by then may take to Kafka. */
+/** How long messages committed by then may take to reach Kafka. */
 const SENT_TIMEOUT_MS = 10_000;
 const SENT_PAUSE_MS = 100;
-/** What brings money, or treasury's, into a wallet before we hear of it: callbacks, collections, orders. */
+/** The services whose messages report incoming money: callbacks, collections, orders. */
 const SENDERS = ['ingress', 'collections', 'ledger'] as const;
 const OWN_TOPICS = ['payouts', 'collections', 'ledger'] as const;
 const NO_FLOAT: Float = { credits: 0n, debits: 0n, ordered: 0n };
 const NOT_IN_FLIGHT: InFlight = { mayDebit: 0n, mayCredit: 0n };
 
-/** One answer of a rail, and the books around it; each by currency. */
+/** One answer of a rail, and the books around it; both by currency. */
 interface Look {
   readonly at: Date;
   readonly before: ReadonlyMap<string, Float>;
@@ -56,9 +56,9 @@ interface AllBooks {
 }
 
 /**
- * Looks at a rail's wallets until all are within range, three times at most (ADR 28); nothing where the rail, or our own topics,
- * don't tell. What stays out is judged by books that have all that our services knew when the rail last answered: it is
- * no more than suspected where they can't be had.
+ * Looks at a rail's wallets until all are within range, three times at most (ADR 28); undefined if the rail or our own
+ * topics don't answer. A wallet that stays out of range is judged by books with everything that our services knew when
+ * the rail last answered; if those can't be had, it is only suspected.
  */
 export async function lookAtWallets(deps: LookDeps, rail: RailWallets): Promise<Looked> {
   const nothing = { runs: [], suspected: [] };
@@ -89,7 +89,7 @@ function isOut({ withinRange }: Pick<RunDocument, 'withinRange'>): boolean {
   return !withinRange;
 }
 
-/** Asks a rail once; nothing where it, or our own topics, don't tell. */
+/** Asks a rail once; undefined if it or our own topics don't answer. */
 async function look(deps: LookDeps, rail: RailWallets): Promise<Look | undefined> {
   const at = new Date(deps.clock.nowMs());
   const before = await deps.wallets.floats(rail.name);
@@ -111,14 +111,14 @@ async function look(deps: LookDeps, rail: RailWallets): Promise<Look | undefined
 }
 
 async function readBooks({ payments, wallets }: LookDeps, { name }: RailWallets): Promise<AllBooks> {
-  // In flight before floats: what is posted in between is counted twice, which only widens the range.
+  // In flight is read before floats: a payment posted in between counts twice, which only widens the range.
   const inFlight = await payments.inFlight(name);
   return { inFlight, after: await wallets.floats(name) };
 }
 
 /**
- * Waits until we have applied all that our services knew when it was called: what waited in their outboxes has gone to Kafka, and we are
- * past it. False where that has not come in time, or can't be known.
+ * Waits until we have applied everything that our services knew at the call: what waited in their outboxes is in Kafka,
+ * and we have applied it. False if that takes too long or can't be known.
  */
 async function isLevel({ onItsWay, messaging, clock }: LookDeps): Promise<boolean> {
   const deadlineMs = clock.nowMs() + SENT_TIMEOUT_MS;

@@ -23,10 +23,10 @@ const until = (what: string, met: () => boolean | Promise<boolean>) =>
   });
 const closers = new AsyncDisposableStack();
 const FUNDED = 100_000_000n;
-/** What a payout of 100 KES takes from the wallet with the rail's fee, and what its reversal brings back. */
+/** What a payout of 100 KES takes from the wallet including the rail's fee, and what its reversal returns. */
 const [PAID, BACK] = [10_050n, 10_000n];
 
-/** What the rail holds. */
+/** The rail's balances. */
 const rail = { KES: 0n, GHS: 0n };
 const move = (currency: keyof typeof rail, minor: bigint) => {
   rail[currency] += minor;
@@ -59,7 +59,7 @@ const runsOut = () => database().collection('runs').countDocuments({ withinRange
 const breaks = async (currency = 'KES') => (await operator(`/breaks?reference=upstream:${currency}`)).items;
 const inKes = async (found = comparison.run()) => (await found).filter(({ currency }) => currency === 'KES');
 
-/** A payout that is over, here and at the rail. */
+/** A payout that is finished, here and at the rail. */
 async function paid(): Promise<string> {
   const reference = ids.next('po');
   answers.set(reference, { kind: 'completed', amount: 10_000n, fee: 50n, reason: null });
@@ -69,21 +69,21 @@ async function paid(): Promise<string> {
   return reference;
 }
 
-/** What webhook-ingress has committed, and its relay does not send. */
+/** An event that webhook-ingress has committed, and its relay does not send. */
 const keepInOutbox = (name: string) => keepIn(harness.gateway('ingress'), name);
 
 it('makes nothing of a reversal, wherever its news is on the way', async () => {
   const reference = await paid();
   const release = await keepInOutbox('callback');
   move('KES', BACK);
-  // It waits with webhook-ingress for longer than a comparison does.
+  // It waits in webhook-ingress for longer than a comparison does.
   expect(await inKes()).toEqual([]);
   expect(await wallet()).toMatchObject({ latest: { withinRange: true }, suspected: { unexplained: BACK } });
   expect(await operator('/status')).toMatchObject({
     comparison: { suspected: ['upstream:KES'], outOfRange: [] },
   });
 
-  // Then it is here, and its rail takes its time to say whether it is true.
+  // Then it has arrived, and its rail takes a while to confirm it.
   const gate = Promise.withResolvers<void>();
   slow.set(reference, gate.promise);
   const compared = comparison.run();
@@ -94,14 +94,14 @@ it('makes nothing of a reversal, wherever its news is on the way', async () => {
   await until('the question', () => asked.includes(reference));
   expect(await inKes()).toMatchObject([{ drift: BACK, withinRange: true }]);
 
-  // Then the fact is told, and its gateway does not take it yet.
+  // Then the fact is published, and its gateway has not applied it yet.
   answers.set(reference, { kind: 'reversed', amount: 10_000n, fee: null, reason: 'Returned' });
   gate.resolve();
   await until('the fact', () => about(reference, 'RailStatusObserved').length > 0);
   for (let looks = 0; looks < 5; looks += 1)
     expect(await inKes()).toMatchObject([{ drift: BACK, withinRange: true }]);
 
-  // Then the gateway has published it, and the ledger does not post it yet.
+  // Then the gateway has published it, and the ledger has not posted it yet.
   await publish(reversed(reference));
   await until('the reversal', async () => (await rowOf(reference))?.status === 'reversed');
   for (let looks = 0; looks < 5; looks += 1)
@@ -112,7 +112,7 @@ it('makes nothing of a reversal, wherever its news is on the way', async () => {
   expect([await runsOut(), await breaks()]).toEqual([0, []]);
 });
 
-/** Payments come and go, and outboxes are never empty, until it is told to stop. */
+/** Payments come and go, and outboxes are never empty, until it is stopped. */
 function load(): () => Promise<void> {
   let goesOn = true;
   const busy = async () => {
@@ -137,7 +137,7 @@ function load(): () => Promise<void> {
 it.each([
   ['+0.01', 'GHS', 1n],
   ['-0.01', 'GHS', -1n],
-  // What is in flight in a wallet hides as much of its drift.
+  // Payments in flight in a wallet hide that much of its drift.
   ['+1000', 'KES', 100_000n],
   ['-1000', 'KES', -100_000n],
 ] as const)('finds %s %s too much at the rail while payments come and go', async (_, currency, by) => {

@@ -4,8 +4,8 @@ import type { Candidate } from '../domain/candidates.ts';
 import type { FloatTotals } from '../domain/drift.ts';
 
 /**
- * What the ledger has moved in our float at a rail, summed on read: by the payments of each wallet, one document for all,
- * so that partitions don't wait for each other; by operators' orders, one for each, written once.
+ * The ledger's movements in our float at a rail, summed when read: for payments one document per wallet, so that
+ * partitions don't wait for one another; for operators' orders one document each, written once.
  */
 interface FloatDocument {
   /** `rail:currency:<wallet>`, `rail:currency:<command id>` */
@@ -15,7 +15,7 @@ interface FloatDocument {
   /** Minor units; both only grow. */
   readonly credits: bigint;
   readonly debits: bigint;
-  /** What operators' orders have moved of it, signed. */
+  /** The part moved by operators' orders, signed. */
   readonly ordered: bigint;
 }
 
@@ -24,11 +24,11 @@ export interface FloatMove {
   readonly rail: string;
   readonly currency: string;
   readonly minor: bigint;
-  /** The wallet whose payment did it, or the id of the order that did. */
+  /** The wallet whose payment caused it, or the id of the order. */
   readonly by: { readonly wallet: string } | { readonly commandId: string };
 }
 
-/** What the ledger has moved in one float: of which so much by operators' orders, signed. */
+/** The ledger's movements in one float, and the part moved by operators' orders, signed. */
 export interface Float extends FloatTotals {
   readonly ordered: bigint;
 }
@@ -42,20 +42,20 @@ export interface RunDocument {
   readonly currency: string;
   readonly railBalance: bigint;
   readonly float: bigint;
-  /** What operators' orders have moved in the float in all, signed. */
+  /** The total that operators' orders have moved in the float, signed. */
   readonly ordered: bigint;
   readonly lower: bigint;
   readonly upper: bigint;
   /** The rail's balance minus our float. */
   readonly drift: bigint;
   readonly withinRange: boolean;
-  /** What of the drift nothing explains, signed: 0 within the range. */
+  /** The unexplained part of the drift, signed; 0 within the range. */
   readonly unexplained: bigint;
   /** Payments that could explain it, likeliest first. */
   readonly candidates: readonly Candidate[];
 }
 
-/** What is known of one wallet of a rail. */
+/** The latest results of one wallet of a rail. */
 export interface WalletDocument {
   /** `rail:currency` */
   readonly _id: string;
@@ -66,18 +66,18 @@ export interface WalletDocument {
   readonly lastOut?: RunDocument;
   /** When it was last found within its range. */
   readonly inRangeAt?: Date;
-  /** A look since the newest run: out of range, but not as of what our services know; minor units. */
+  /** A look since the latest run: out of range, but without all that our services know; minor units. */
   readonly suspected?: Suspicion;
 }
 
-/** What a look has found that nothing explains, while something of ours was still on its way. */
+/** An unexplained difference that was found while messages of ours were still on their way. */
 export type Suspicion = Pick<RunDocument, 'at' | 'unexplained'>;
 
 /** The floats, wallets and comparison runs of this service's database. */
 export interface WalletStore {
-  /** Adds movements: one of a payment whenever it is given, one of an order once. */
+  /** Adds movements: that of a payment each time it is given, that of an order once. */
   readonly move: (moves: readonly FloatMove[], session: ClientSession) => Promise<void>;
-  /** What the ledger has moved at a rail, by currency. */
+  /** The ledger's movements at a rail, by currency. */
   readonly floats: (rail: string) => Promise<ReadonlyMap<string, Float>>;
   /** Every wallet that was ever compared, of one rail or of all. */
   readonly wallets: (
@@ -85,7 +85,7 @@ export interface WalletStore {
     options?: { readonly session?: ClientSession; readonly timeoutMs?: number },
   ) => Promise<readonly WalletDocument[]>;
   readonly recordRuns: (runs: readonly RunDocument[], session: ClientSession) => Promise<void>;
-  /** Notes what was found of wallets that were compared before, until their next run. */
+  /** Stores what was found of wallets that were compared before, until their next run. */
   readonly suspect: (found: readonly RunDocument[]) => Promise<void>;
   readonly saveWallets: (wallets: readonly WalletDocument[], session: ClientSession) => Promise<void>;
   /** Newest first. */
@@ -97,7 +97,7 @@ export interface WalletStore {
   }) => Promise<Page<RunDocument>>;
 }
 
-/** What a wallet of a rail is called. */
+/** The id of a rail's wallet. */
 export function walletId({ rail, currency }: { readonly rail: string; readonly currency: string }): string {
   return `${rail}:${currency}`;
 }
@@ -179,7 +179,7 @@ function toUpdate({ rail, currency, minor, by }: FloatMove) {
   const moved = { credits, debits: credits - minor };
   const idOf = (mover: string) => ({ _id: `${rail}:${currency}:${mover}` });
   const ofRail = { rail, currency };
-  // An order is known by its id: told again it finds its document, and leaves it as it is.
+  // An order is recognised by its id: repeated, it finds its document and leaves it unchanged.
   if ('commandId' in by) {
     const update = { $setOnInsert: { ...ofRail, ...moved, ordered: minor } };
     return { updateOne: { filter: idOf(by.commandId), update, upsert: true } };

@@ -9,11 +9,14 @@ export interface InFlight {
   readonly mayCredit: bigint;
 }
 
-/** What payments have to do with a rail's wallets. */
+/** The payments that affect a rail's wallets. */
 export interface PaymentsAtRail {
   /** What is in flight at a rail, by currency: read from the index alone, however many payments are open. */
   readonly inFlight: (rail: string) => Promise<ReadonlyMap<string, InFlight>>;
-  /** Payments that may explain a wallet out of range: the newest ends, and what is in flight of this size; a bounded look. */
+  /**
+   * Payments that may explain a wallet out of range: the newest ends, and those in flight of this size; a bounded
+   * search.
+   */
   readonly suspects: (query: {
     readonly rail: string;
     readonly currency: string;
@@ -23,11 +26,11 @@ export interface PaymentsAtRail {
   }) => Promise<readonly Suspect[]>;
 }
 
-/** Longer than the sum of millions takes. */
+/** Longer than summing millions takes. */
 const SUM_TIMEOUT_MS = 60_000;
 const ENDED_MAX = 5_000;
 const IN_FLIGHT_MAX = 20;
-/** What explains a drift is worth no longer wait. */
+/** An explanation of a drift is not worth a longer wait. */
 const LOOK_TIMEOUT_MS = 2_000;
 
 const AS_SUSPECT = { terms: 1, status: 1, received: 1 } as const;
@@ -69,7 +72,7 @@ export function openPaymentsAtRail(db: Db): PaymentsAtRail {
 
 type Found = Pick<PollDocument, '_id' | keyof typeof AS_SUSPECT>;
 
-/** What can be read in time. */
+/** The results that can be read in time. */
 async function look(
   polls: Collection<PollDocument>,
   filter: Parameters<typeof polls.find>[0],
