@@ -9,16 +9,18 @@ import { listSourceFiles } from './source-files.ts';
 const RUNBOOK = /^docs\/runbooks\/(?!README).*\.md$/;
 const PRODUCT = /^(?:packages|services)\/[^/]+\/src\/.*(?<!\.test)\.ts$/;
 
-/** Told by Prometheus itself. */
+/** Metrics of Prometheus itself. */
 const ownMetrics = ['up'];
-/** What prom-client registers for every process. */
+/** Metrics that prom-client registers for every process. */
 const OF_PROCESS = /^(?:process|nodejs)_/;
 
 const root = process.cwd();
 const files = listSourceFiles(root);
 const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
 
-/** Every name in a file that registers metrics: what is no metric among them is never asked for. */
+/**
+ * Every quoted name in files that register metrics. Names that are no metrics do no harm, because nothing queries them.
+ */
 const registered = new Set([
   ...ownMetrics,
   ...files
@@ -28,7 +30,7 @@ const registered = new Set([
     .flatMap((text) => [...text.matchAll(/'([a-z][a-z0-9_]*)'/g)].map((match) => match[1] ?? '')),
 ]);
 
-/** The runbook of an alert is called as the alert is. */
+/** The runbook of an alert has the alert's name. */
 const runbookOf = (alert: string): string =>
   `docs/runbooks/${alert.replaceAll(/(?<=.)(?=[A-Z])/g, '-').toLowerCase()}.md`;
 

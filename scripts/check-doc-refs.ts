@@ -51,7 +51,7 @@ const isThere = (root: string, reference: string): boolean =>
     ? globSync(reference, { cwd: root }).length > 0
     : existsSync(path.join(root, reference));
 
-/** Complains about a quoted text that looks like a path or package of the repository and is neither. */
+/** The complaint about a quoted text that looks like a path or package of the repository and is neither. */
 const deadQuote = (root: string, names: Names, quote: string): string | undefined => {
   const reference = quote.replace(/(?:#.*|:\d+(?:-\d+)?)$/, '').replace(/^\.\//, '');
   const packageName = /^@pesewa\/[\w-]+/.exec(reference)?.[0];

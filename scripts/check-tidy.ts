@@ -17,7 +17,7 @@ const isTest = (file: string): boolean => file.endsWith('.test.ts') || file.star
 const isProduct = (file: string): boolean => /^(packages|services)\/.*\.ts$/.test(file) && !isTest(file);
 const isText = (file: string): boolean => /\.(ts|mjs|js|json|md|ya?ml|html|css|sh)$/.test(file);
 
-// Patterns that would find themselves are written with a character class.
+// Patterns that would match themselves are written with a character class.
 const rules: readonly Rule[] = [
   {
     applies: isText,

@@ -4,7 +4,7 @@ import path from 'node:path';
 /** Root of the repository, absolute. */
 export const repositoryRoot = path.resolve(import.meta.dirname, '..');
 
-/** What a finished command left: its exit code (143 after a signal, 127 when it did not start) and its output. */
+/** The result of a finished command: its exit code (143 after a signal, 127 when it did not start) and its output. */
 export interface CommandResult {
   readonly code: number;
   readonly output: string;

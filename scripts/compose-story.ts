@@ -1,4 +1,5 @@
-// Seeds the installation of deploy/compose and tells the story on it. The tokens are those of deploy/compose/.env.
+// Seeds the installation of deploy/compose and runs the demonstration on it. The tokens are those of
+// deploy/compose/.env.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';

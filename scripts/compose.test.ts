@@ -34,7 +34,7 @@ const serviceOf = (name: string): ComposeService => {
   return service;
 };
 
-/** What the stack gives a service, as it would run it on the hosts of the compose file. */
+/** A service's environment from the stack, with the hosts of the compose file. */
 const stackEnvironment = (name: ServiceName): Readonly<Record<string, string>> => ({
   ...serviceEnvironment(
     {
@@ -57,7 +57,7 @@ const stackEnvironment = (name: ServiceName): Readonly<Record<string, string>> =
   ...(name === 'payout-gateway' && { PUBLIC_URL: 'http://127.0.0.1:4010' }),
 });
 
-/** The environment of a service with what `.env.example` says filled in; JSON as it is understood. */
+/** A service's environment with the values of `.env.example`; JSON values are parsed. */
 const composeEnvironment = (name: string): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(serviceOf(name).environment ?? {}).map(([variable, value]) => [
@@ -126,7 +126,7 @@ describe('compose.yaml', () => {
     expect(restart).toBe('unless-stopped');
     expect(healthcheck?.test[0]).toBe('CMD');
     expect(healthcheck?.retries).toBeGreaterThan(0);
-    // Engines before 25 refuse the whole file for it.
+    // Engines before 25 would refuse the whole file because of it.
     expect(healthcheck).not.toHaveProperty('start_interval');
   });
 

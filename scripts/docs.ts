@@ -13,7 +13,7 @@ import { loadSettings, serviceNames } from './docs/services.ts';
 
 interface Generated {
   readonly file: string;
-  /** The whole file as it is to be, or why it can't be made. */
+  /** The file's intended content, or why it can't be made. */
   readonly content:
     | { readonly ok: true; readonly text: string }
     | { readonly ok: false; readonly why: string };

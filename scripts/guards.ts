@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type CommandOptions, repositoryRoot, runCommand, toolPath } from './command.ts';
 import { runTests, type TestProject } from './tests.ts';
 
-/** What a guard found: counts for the final line, and what to show where it failed. */
+/** The result of a guard: counts for the final line, and output to show if it failed. */
 export interface GuardOutcome {
   readonly passed: number;
   readonly failed: number;
@@ -58,7 +58,10 @@ export const guards: readonly Guard[] = [
     : []),
 ];
 
-/** The same everywhere: where CI is set, some tools print colours in spite of NO_COLOR, others another format. */
+/**
+ * The same on every machine: if CI is set, some tools print colours in spite of NO_COLOR, and others use another
+ * format.
+ */
 const environment = { NO_COLOR: '1', CI: undefined, DO_NOT_TRACK: '1', TURBO_TELEMETRY_DISABLED: '1' };
 
 /** Runs guards two at a time, printing a line for each as it ends and the output of the failed ones at the end. */

@@ -1,5 +1,5 @@
-// Writes `deploy/kubernetes` from the model in `scripts/deploy`, the services' settings and the table of what each service is.
-// With `--check` nothing is written: each file that differs, or is of no source, is named, and the exit code is 1.
+// Writes `deploy/kubernetes` from the model in `scripts/deploy`, the services' settings and the table of services. With
+// `--check` nothing is written: it names each file that differs or has no source, and the exit code is 1.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';

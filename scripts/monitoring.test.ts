@@ -54,7 +54,7 @@ it.each(dashboards)(
 const hasPromtool = (await runCommand('promtool', ['--version'])).code === 0;
 const TIMEOUT_MS = 60_000;
 
-// It comes with Prometheus and in no package of ours: where it is not, the queries are read all the same.
+// promtool comes with Prometheus and is in none of our packages: without it, the queries are still parsed.
 it.runIf(hasPromtool)(
   'promtool takes the rules, and each fires when its tests say so',
   { timeout: TIMEOUT_MS },
@@ -67,7 +67,7 @@ it.runIf(hasPromtool)(
   },
 );
 
-// The same.
+// As above.
 it.runIf(hasPromtool)(
   'promtool takes the queries of the panels, types included',
   { timeout: TIMEOUT_MS },

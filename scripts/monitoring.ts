@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { type Expression, readExpression } from './promql.ts';
 import { listSourceFiles } from './source-files.ts';
 
-/** An alert as its file has it; a wrong shape shows as one that lacks what it needs. */
+/** An alert as in its file; a malformed one shows up as one that lacks required fields. */
 export interface Rule {
   readonly alert?: string;
   readonly expr?: string;
@@ -12,7 +12,7 @@ export interface Rule {
   readonly annotations?: { readonly summary?: string; readonly runbook?: string };
 }
 
-/** A panel of a dashboard, as far as it is checked here. */
+/** The fields of a panel that are checked here. */
 export interface Panel {
   readonly id?: number;
   readonly type?: string;
@@ -32,7 +32,7 @@ export interface Dashboard {
   readonly panels?: readonly Panel[];
 }
 
-/** The cases of one alert among the tests of the rules: those that expect it, and those that expect its absence. */
+/** The tests of one alert: those that expect it, and those that expect its absence. */
 export interface AlertCase {
   readonly alert: string;
   readonly fires: boolean;
@@ -43,7 +43,7 @@ interface InFile<Value> {
   readonly value: Value;
 }
 
-/** What is kept of monitoring in a repository. */
+/** The monitoring files of a repository. */
 export interface Monitoring {
   readonly rules: readonly InFile<readonly Rule[]>[];
   readonly dashboards: readonly InFile<Dashboard>[];
@@ -91,14 +91,14 @@ function casesOf({ tests = [] }: RuleTests): readonly AlertCase[] {
   );
 }
 
-/** An expression of a rule or a panel, and where it stands. */
+/** An expression of a rule or a panel, and its place. */
 export interface Asked extends Expression {
   readonly file: string;
   /** The alert or the panel. */
   readonly name: string;
 }
 
-/** Every expression that is asked of Prometheus. */
+/** Every expression that Prometheus is asked. */
 export function expressionsOf({ rules, dashboards }: Monitoring): readonly Asked[] {
   return [
     ...rules.flatMap(({ file, value }) =>
@@ -112,10 +112,10 @@ export function expressionsOf({ rules, dashboards }: Monitoring): readonly Asked
   ];
 }
 
-/** What Prometheus makes of one histogram. */
+/** The suffixes of the series of one histogram. */
 const HISTOGRAM_SUFFIX = /_(?:bucket|sum|count)$/;
 
-/** The metrics of expressions that are not among those which services have. */
+/** The metrics in expressions that no service has. */
 export function unknownMetrics(metrics: readonly string[], known: ReadonlySet<string>): readonly string[] {
   return metrics.filter((name) => !known.has(name) && !known.has(name.replace(HISTOGRAM_SUFFIX, '')));
 }

@@ -15,7 +15,7 @@ interface Run {
 describe('the packed command line', { timeout: 30_000 }, () => {
   let directory: string;
 
-  /** Runs the installed `pesewa` with these variables alone. */
+  /** Runs the installed `pesewa` with only these variables. */
   const pesewa = (callArguments: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
     new Promise<Run>((resolve) => {
       const file = path.join(directory, 'node_modules', '.bin', 'pesewa');

@@ -8,7 +8,7 @@ import { repositoryRoot, runCommand } from './command.ts';
 const kafkajs = path.join(repositoryRoot, 'packages', 'kafka', 'node_modules', 'kafkajs');
 
 /**
- * Leaves kafkajs beside the bundle, whose files packages/kafka patches by their paths, and loads it where the sources
+ * Keeps kafkajs outside the bundle, because packages/kafka patches its files by path, and loads it where the sources
  * do: as an import of the bundle it would be loaded before its patches.
  */
 const kafkajsInOrder: Plugin = {
@@ -27,7 +27,7 @@ const bundle = async (file: string): Promise<void> => {
     external: ['kafkajs/index.js'],
     plugins: [kafkajsInOrder],
     logLevel: 'warn',
-    // Of the registry's HTTP client, which asks for what its surroundings are.
+    // For the registry's HTTP client, which detects its environment in that way.
     checks: { eval: false },
   });
   await build.write({ file, format: 'esm', banner: '#!/usr/bin/env node', codeSplitting: false });

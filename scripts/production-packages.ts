@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What is read of a `package.json`. */
+/** The fields that are read of a `package.json`. */
 export interface Manifest {
   readonly name: string;
   readonly dependencies?: Readonly<Record<string, string>>;
@@ -24,10 +24,12 @@ export const readManifests = (root: string): ReadonlyMap<string, Manifest> => {
   return new Map(manifests.map((manifest) => [manifest.name, manifest]));
 };
 
-/** All that a package needs in production, itself and what is not ours included; what is not ours is not looked into. */
+/**
+ * All packages that a package needs in production, itself and third-party ones included; the latter are not followed.
+ */
 export const neededBy = (manifests: ReadonlyMap<string, Manifest>, name: string): ReadonlySet<string> => {
   const needed = new Set([name]);
-  // A set is walked in order, what is added on the way included.
+  // Iterating a set also visits what is added meanwhile.
   for (const each of needed) {
     for (const dependency of Object.keys(manifests.get(each)?.dependencies ?? {})) needed.add(dependency);
   }

@@ -2,36 +2,36 @@ import { parser } from '@prometheus-io/lezer-promql';
 
 type Node = ReturnType<typeof parser.parse>['topNode'];
 
-/** What Grafana puts in the place of a variable, for a reader who is not Grafana. */
+/** Values for Grafana's variables, for a parser that does not know them. */
 const VARIABLES: readonly (readonly [RegExp, string])[] = [
   [/\$__rate_interval\b|\$__interval\b|\$__range\b/g, '5m'],
   [/\$\{?\w+\}?/g, 'any'],
 ];
 
-/** An expression of a dashboard as it is asked, whatever is chosen there. */
+/** An expression of a dashboard as Prometheus gets it, whatever is selected there. */
 export function withoutVariables(text: string): string {
   return VARIABLES.reduce((before, [variable, value]) => before.replaceAll(variable, value), text);
 }
 
-/** Functions that look at a span of time: the grammar alone lets them pass without one. */
+/** Functions over a range of time, which the grammar alone would accept without one. */
 const OVER_TIME = /^(?:rate|irate|increase|delta|idelta|deriv|changes|resets|\w+_over_time)$/;
 
-/** An expression of Prometheus as it was read. */
+/** A parsed expression of Prometheus. */
 export interface Expression {
-  /** The names of the series that it asks for. */
+  /** The names of the series that it reads. */
   readonly metrics: readonly string[];
-  /** What is wrong with it; empty where it can be asked. */
+  /** What is wrong with it; empty if it is valid. */
   readonly problems: readonly string[];
 }
 
-/** Whether a node is a span of time, at whatever time it ends. */
+/** Whether a node is a range of time, with any end. */
 function spansTime(node: Node): boolean {
   if (node.getChild('MatrixSelector') ?? node.getChild('SubqueryExpr')) return true;
   const shifted = node.getChild('OffsetExpr') ?? node.getChild('StepInvariantExpr');
   return shifted !== null && spansTime(shifted);
 }
 
-/** Reads an expression, with the variables of a dashboard in it or without. */
+/** Parses an expression, with a dashboard's variables or without. */
 export function readExpression(text: string): Expression {
   const expression = withoutVariables(text);
   const metrics = new Set<string>();

@@ -15,7 +15,7 @@ interface Bill {
   }[];
 }
 
-/** What states no licence in its manifest: our own packages, and one with its licence (MIT) in a file alone. */
+/** Packages without a licence in their manifest: our own, and one with its licence (MIT) only in a file. */
 const isKnown = (purl: string): boolean =>
   /^pkg:npm\/(?:%40pesewa\/|%40kafkajs\/confluent-schema-registry@)/.test(purl);
 

@@ -76,7 +76,7 @@ async function main(): Promise<number> {
     },
   });
   const first = await Promise.race([opening, interrupted.promise]);
-  // Half-open: the watchdogs stop what runs already, in reverse order, as soon as this process is gone.
+  // Partly started: the watchdogs stop what runs already, in reverse order, as soon as this process has ended.
   if (typeof first === 'string') return INTERRUPTED;
   await using opened = first;
   stack = opened;

@@ -21,7 +21,7 @@ const add = ({ passed, failed }: { passed: number; failed: number }): void => {
   total.failed += failed;
 };
 
-/** Counts a step that broke down as one failure and says why. */
+/** Counts a step that failed unexpectedly as one failure and says why. */
 const breakDown = (error: unknown): void => {
   add({ passed: 0, failed: 1 });
   print(`✗ ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
@@ -55,7 +55,7 @@ const testWithInfrastructure = async (projects: readonly TestProject[]): Promise
   for (const project of projects) await showTests(project, { ...infrastructure.env });
 };
 
-/** The tests bring their cluster up by themselves: they break it. */
+/** These tests start their own cluster, because they break it. */
 const testOnCluster = async (): Promise<void> => {
   if (process.platform === 'linux') return showTests('cluster', {});
   print('\n── cluster ──\nnot run: the daemons that it breaks come for Linux only\n');
@@ -76,7 +76,7 @@ const runAll = async (parts: readonly Part[]): Promise<void> => {
   if (parts.includes('unit')) await showTests('unit', {});
   const projects = parts.filter((part) => part === 'int' || part === 'scenarios');
   if (projects.length > 0 && !stopping.signal.aborted) await testWithInfrastructure(projects);
-  // After the others: its own daemons are many, and the machine is to have no more of them than it needs.
+  // Last, because its own daemons are many and need the machine to themselves.
   if (parts.includes('cluster')) await testOnCluster();
 };
 
@@ -105,5 +105,5 @@ try {
 } catch (error) {
   breakDown(error);
 }
-// A handle that something forgot to close must not keep a finished run alive.
+// A handle that was never closed must not keep a finished run alive.
 process.exit();

@@ -1,5 +1,5 @@
-// Every check that needs no infrastructure: one line each, then what the failed ones said.
-// Arguments name some of the guards; `--in <directory>` points them at another tree, as the architecture tests do.
+// Every check that needs no infrastructure: one line each, then the output of the failed ones. Arguments select some of
+// the guards; `--in <directory>` runs them on another tree, as the architecture tests do.
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { repositoryRoot } from './command.ts';

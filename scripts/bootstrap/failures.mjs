@@ -39,7 +39,7 @@ const tellingLine = (output) => {
   return lines.findLast((line) => /err/i.test(line)) ?? lines.at(-1) ?? 'no output';
 };
 
-/** One line on a failed step; the log file is named where the cause is not a known one. */
+/** One line on a failed step; it names the log file unless the cause is a known one. */
 export const explainFailure = (what, command, output, logFile) => {
   if (new RegExp(`ENOENT spawn ${command}|spawn ${command} ENOENT`).test(output)) {
     return `${what} failed: ${command} is not on PATH: install Node with npm (nodejs.org) and run again.`;

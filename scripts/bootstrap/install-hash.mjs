@@ -1,4 +1,4 @@
-// Tells whether node_modules still matches what the manifests ask for.
+// Shows whether node_modules still matches the manifests.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -20,7 +20,7 @@ const workspaceDirectories = (root, workspaceText) => {
   });
 };
 
-/** Hash of all that decides what `pnpm install` puts into node_modules. */
+/** A hash of everything that decides what `pnpm install` puts into node_modules. */
 export const installHash = (root) => {
   const workspaceText = readText(path.join(root, 'pnpm-workspace.yaml')) ?? '';
   const manifests = workspaceDirectories(root, workspaceText).map((directory) =>

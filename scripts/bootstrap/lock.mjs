@@ -66,7 +66,10 @@ const removeLeftovers = (directory) => {
   }
 };
 
-/** Waits for the lock and resolves with the function that frees it; `onWait(pid)` is told once whom it waits for. */
+/**
+ * Waits for the lock and resolves with the function that frees it; `onWait(pid)` is called once with the holder's
+ * process id.
+ */
 export const acquireLock = async (directory, onWait) => {
   const token = randomUUID();
   let told = false;

@@ -16,7 +16,7 @@ const CONFIG_FILE = 'mongodump.yaml';
 const KEEP_DAYS = 14;
 const size = { cpu: '500m', memoryMi: 1_024, ephemeralMi: 512 } as const;
 
-/** Written under another name first: a backup that was cut short is none. */
+/** Written under another name first, so that an interrupted backup is not mistaken for one. */
 const dump = `
 file="${BACKUPS}/$(date -u +%Y%m%dT%H%M%SZ).archive.gz"
 mongodump --config="${SECRETS_DIRECTORY}/${CONFIG_FILE}" --oplog --gzip --archive="$file.partial"
@@ -25,8 +25,8 @@ find ${BACKUPS} -name '*.archive.gz*' -mtime +${KEEP_DAYS} -delete
 `.trim();
 
 /**
- * Puts the newest backup into an empty MongoDB beside it, up to the moment at which the backup ended. All of it: where
- * `mongorestore` replays what came during a backup it leaves nothing out.
+ * Restores the newest backup into an empty MongoDB beside it, up to the moment at which the backup ended. It restores
+ * everything: if `mongorestore` replays the writes made during a backup, it can't leave databases out.
  */
 const restore = `
 mongosh --quiet --eval 'rs.initiate({ _id: "restore", members: [{ _id: 0, host: "127.0.0.1:27017" }] })'
@@ -134,7 +134,7 @@ const restoreTest = (): Manifest =>
           ['mongod', '--dbpath', '/data/db', '--bind_ip', '127.0.0.1', '--replSet', 'restore'],
           [{ name: 'data', mountPath: '/data/db' }],
         ),
-        // Lives beside what follows, and ends with it.
+        // Runs beside the containers that follow, and ends with them.
         restartPolicy: 'Always',
         startupProbe: {
           exec: { command: ['mongosh', '--quiet', '--eval', 'db.hello()'] },
@@ -149,7 +149,7 @@ const restoreTest = (): Manifest =>
       {
         name: 'verify',
         image: imageOf('pesewa'),
-        // Payments of other databases are not compared: what was on its way at that moment never arrives here.
+        // Payments of other databases are not compared: events on their way at that moment never arrive here.
         command: ['node', 'src/main.ts', 'ledger', 'verify', '--books-only'],
         env: [
           { name: 'NODE_OPTIONS', value: nodeOptions(size) },
@@ -178,7 +178,7 @@ const restoreTest = (): Manifest =>
     ],
   });
 
-/** The backups, where they lie, and the proof that they can be restored. */
+/** The backups, their storage, and the proof that they can be restored. */
 export const backupManifests = (): readonly Manifest[] => [
   serviceAccount(NAME),
   serviceAccount(TEST),
@@ -199,7 +199,7 @@ export const backupManifests = (): readonly Manifest[] => [
   restoreTest(),
 ];
 
-/** What the backup connects with, as mongodump reads it. */
+/** The connection of the backup, in the form that mongodump reads. */
 export const backupSecret = (): Manifest =>
   externalSecret(NAME, NAME, [
     {
@@ -209,5 +209,5 @@ export const backupSecret = (): Manifest =>
     },
   ]);
 
-/** What lives on a Pod's label alone. */
+/** Some objects only know the backup by its Pod's label. */
 export const backupName = NAME;

@@ -1,6 +1,6 @@
 import type { MessagingService } from '@pesewa/contracts';
 
-/** Stands where a release puts the digest of what it has built; an image that has it can't be pulled. */
+/** A placeholder for the digest that a release inserts; an image with it can't be pulled. */
 export const PLACEHOLDER_DIGEST = `sha256:${'0'.repeat(64)}`;
 
 /** The images of a released installation: one for each service, the command line, and the tools of MongoDB. */
@@ -9,7 +9,7 @@ type ReleasedImage = MessagingService | 'pesewa' | 'mongodb-tools';
 /** Digests by image. */
 export type Digests = Readonly<Record<ReleasedImage, string>>;
 
-/** What staging runs: all of one release, or all still to be replaced. */
+/** The images of staging: all of one release, or all still to be replaced. */
 export const staging: Digests = {
   ledger: PLACEHOLDER_DIGEST,
   'payout-gateway': PLACEHOLDER_DIGEST,
@@ -21,7 +21,7 @@ export const staging: Digests = {
   'mongodb-tools': PLACEHOLDER_DIGEST,
 };
 
-/** What production runs: digests that staging has run before. */
+/** The images of production, which staging has run before. */
 export const production: Digests = {
   ledger: PLACEHOLDER_DIGEST,
   'payout-gateway': PLACEHOLDER_DIGEST,

@@ -3,25 +3,25 @@ import { defaultTextOf, isSecret, meaningOf, type Settings } from '../docs/confi
 import { serviceOf } from './model.ts';
 import { kafka, SECRETS_DIRECTORY, site } from './site.ts';
 
-/** The environment of a service: what is configuration, and what is mounted. */
+/** The environment of a service: its configuration, and its mounted files. */
 export interface Environment {
   /** Plain values by variable, each with its meaning, in the order of the schema. */
   readonly values: readonly { readonly name: string; readonly value: string; readonly meaning: string }[];
-  /** The settings that are mounted as files, by where these come from. */
+  /** The settings that are mounted as files, by their source. */
   readonly files: {
-    /** Out of the store of secrets. */
+    /** From the store of secrets. */
     readonly stored: readonly string[];
-    /** Out of what the operators of Kafka make. */
+    /** From the operators of Kafka. */
     readonly fromKafka: readonly string[];
   };
 }
 
 /** Made by Strimzi for the user and for the cluster. */
 const fromKafka = ['KAFKA_SASL_PASSWORD', 'KAFKA_TLS_CA'];
-/** Optional to the code, and needed by a deployment that is secure. */
+/** Optional in the code, and required for a secure deployment. */
 const stored = ['SCHEMA_REGISTRY_PASSWORD', 'SCHEMA_REGISTRY_TLS_CA'];
 
-/** What the deployment says, whatever the default of a setting is; where a service has the setting. */
+/** Settings of the deployment that override defaults, for services that have them. */
 const common = (user: string): Readonly<Record<string, string>> => ({
   // A Pod is reached by its own address.
   HOST: '0.0.0.0',
@@ -36,9 +36,9 @@ const common = (user: string): Readonly<Record<string, string>> => ({
 const simulator = serviceOf('provider-simulator');
 const ingress = serviceOf('webhook-ingress');
 
-/** What single services are told. */
+/** Settings of single services. */
 export const own: Readonly<Partial<Record<ServiceName, Readonly<Record<string, string>>>>> = {
-  // The Gateway is the one proxy before it.
+  // The Gateway is the only proxy before it.
   'webhook-ingress': { TRUSTED_PROXIES: '1' },
   'provider-simulator': {
     JOURNAL_FILE: '/data/journal.jsonl',

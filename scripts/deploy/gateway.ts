@@ -6,7 +6,7 @@ const part = { component: 'platform', of: 'gateway' } as const;
 const GATEWAY = 'pesewa';
 const API = 'gateway.networking.k8s.io/v1';
 
-/** The three public hosts, apart from each other: each has its own certificate and its own way in. */
+/** The three public hosts, each with its own certificate and its own entry. */
 export const hosts = [
   { name: 'payouts', service: 'payout-gateway' },
   { name: 'collections', service: 'collection-gateway' },
@@ -16,10 +16,10 @@ export const hosts = [
 /** A host's address under the domain of an installation. */
 export const hostOf = (name: string, domain: string): string => `${name}.${domain}`;
 
-/** The domain that each overlay puts its own in place of. */
+/** The domain that each overlay replaces with its own. */
 const BASE_DOMAIN = 'pesewa.example';
 
-/** A whole request, with the time that our own server gives it: fifteen seconds, and its answer. */
+/** A whole request, with our own server's limit of fifteen seconds, and its answer. */
 const TIMEOUTS = { request: '30s', backendRequest: '25s' };
 
 const secretOf = (name: string): string => `${name}-tls`;
@@ -78,7 +78,7 @@ const certificate = ({ name }: (typeof hosts)[number]): Manifest =>
     },
   });
 
-/** The way in from outside. */
+/** The entry from outside. */
 export const gatewayManifests = (): readonly Manifest[] => [
   gateway(),
   ...hosts.map(route),

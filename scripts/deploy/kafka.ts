@@ -29,7 +29,7 @@ export const allTopics = (): readonly Topic[] => [
   ...consumerGroups.map(parkedTopic),
 ];
 
-/** A topic as code declares it, on three brokers of which two must have what was acknowledged. */
+/** A topic as the code declares it, on three brokers; two must have a message before it is acknowledged. */
 export const topicManifest = ({ name, partitions, cleanup, retentionDays }: Topic): Manifest =>
   manifest(API, 'KafkaTopic', name, part, {
     spec: {
@@ -44,17 +44,17 @@ export const topicManifest = ({ name, partitions, cleanup, retentionDays }: Topi
     },
   });
 
-/** What whoever uses a topic may see of it: services check how it is kept before they start (ADR 49). */
+/** Users of a topic may read its settings, because services check them before they start (ADR 49). */
 const SEES = ['Describe', 'DescribeConfigs'] as const;
 
-/** What a user may do with one thing. */
+/** The operations that a user may do on a resource. */
 interface Acl {
   readonly type: 'topic' | 'group';
   readonly name: string;
   readonly operations: readonly string[];
 }
 
-/** The rights of a service, by what the services are declared to use: each thing by its name, nothing else. */
+/** The rights of a service, by its declaration: each resource by its name, nothing else. */
 function aclsOf(name: MessagingService): readonly Acl[] {
   const { produces, consumes, readsOutsideGroup, asksProgressOf } = services[name].messaging;
   const operations = new Map<string, Set<string>>();
@@ -82,7 +82,7 @@ function aclsOf(name: MessagingService): readonly Acl[] {
   ];
 }
 
-/** What creates topics may do: that, and see which are there. */
+/** The job that creates topics may only do that, and list them. */
 const prepareAcls = (): readonly Acl[] =>
   allTopics().map(({ name }) => ({ type: 'topic', name, operations: [...SEES, 'Create'] }));
 
@@ -90,7 +90,7 @@ const prepareAcls = (): readonly Acl[] =>
 export const scaledByLag = (): readonly MessagingService[] =>
   messagingServices.filter((name) => deployed[name].scale.by === 'lag');
 
-/** What scales by lag may do: see topics and groups. */
+/** The autoscaler may only list topics and groups. */
 function kedaAcls(): readonly Acl[] {
   const names = scaledByLag();
   const consumed = new Set(
@@ -102,7 +102,7 @@ function kedaAcls(): readonly Acl[] {
   ];
 }
 
-/** How much a user may ask of a broker, so that one that runs wild leaves the others their share. */
+/** The most that a user may ask of a broker, so that a runaway one leaves the others their share. */
 const quotas = {
   service: {
     producerByteRate: 40 * MIB,
@@ -153,7 +153,7 @@ const secured = { securityContext: operatorsContainerSecurity };
 
 const memoryOf = (cpu: string, memory: string) => ({ requests: { cpu, memory }, limits: { memory } });
 
-/** Nodes of one kind: brokers keep messages, controllers keep what there is. */
+/** Nodes of one kind: brokers keep messages, controllers keep the cluster's metadata. */
 const nodePool = (
   name: string,
   role: 'broker' | 'controller',
@@ -186,7 +186,7 @@ const nodePool = (
     },
   });
 
-/** Who may reach the brokers: Pods of ours that have a user, and what scales by lag. */
+/** Who may reach the brokers: our Pods with a user, and the autoscaler. */
 const peers = () => [
   {
     podSelector: {

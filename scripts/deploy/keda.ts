@@ -8,7 +8,7 @@ const API = 'keda.sh/v1alpha1';
 const AUTHENTICATION = 'kafka';
 const IDENTITY = 'keda-kafka';
 
-/** How what scales proves to Kafka who it is; a user's name is no secret. */
+/** How the autoscaler authenticates to Kafka; a user's name is no secret. */
 const authentication = (): readonly Manifest[] => [
   manifest(
     'v1',
@@ -51,7 +51,7 @@ function scaledObject(name: MessagingService): Manifest {
         minReplicaCount: min,
         maxReplicaCount: max,
         pollingInterval: 30,
-        // While Kafka does not answer nobody is sent away, and nobody called.
+        // While Kafka does not answer, replicas are neither added nor removed.
         fallback: { failureThreshold: 3, replicas: min, behavior: 'currentReplicasIfHigher' },
         advanced: {
           horizontalPodAutoscalerConfig: {
@@ -78,7 +78,7 @@ function scaledObject(name: MessagingService): Manifest {
             topic: topics[topic].name,
             lagThreshold: String(lagThreshold),
             offsetResetPolicy: 'earliest',
-            // A partition that is stopped keeps its lag, whoever is called.
+            // A stopped partition keeps its lag, however many replicas there are.
             excludePersistentLag: 'true',
             allowIdleConsumers: 'false',
             tls: 'enable',
@@ -91,5 +91,5 @@ function scaledObject(name: MessagingService): Manifest {
   );
 }
 
-/** Everything that scales by lag. */
+/** Everything that is scaled by lag. */
 export const keda = (): readonly Manifest[] => [...authentication(), ...scaledByLag().map(scaledObject)];

@@ -1,18 +1,18 @@
 import { type MessagingService, type Service, services, topics } from '@pesewa/contracts';
 
-/** What one container of a service takes. */
+/** The resources of one container of a service. */
 export interface Size {
   readonly cpu: string;
   readonly memoryMi: number;
   readonly ephemeralMi: number;
 }
 
-/** How many replicas a service has, and what it follows. */
+/** How many replicas a service has, and what they are scaled by. */
 export interface Scale {
   readonly by: 'cpu' | 'lag';
   readonly min: number;
   readonly max: number;
-  /** How many waiting messages ask for another replica. */
+  /** The number of waiting messages per replica that adds another one. */
   readonly lagThreshold?: number;
 }
 
@@ -33,7 +33,7 @@ const byLag = (name: MessagingService, lagThreshold: number): Scale => ({
   lagThreshold,
 });
 
-/** How each service is run; by lag where messages are its work, by CPU where requests are. */
+/** How each service is run; scaled by lag if it works on messages, by CPU if it serves requests. */
 export const deployed: Readonly<Record<MessagingService, Deployed>> = {
   ledger: {
     size: { cpu: '500m', memoryMi: 1_024, ephemeralMi: 256 },
@@ -64,15 +64,15 @@ export const deployed: Readonly<Record<MessagingService, Deployed>> = {
 /** The size of what prepares an installation, and of the simulator. */
 export const smallSize: Size = { cpu: '100m', memoryMi: 512, ephemeralMi: 128 };
 
-/** Seconds of a Pod's end: Services forget it first, then the process closes, and something is left over. */
+/** The seconds of a Pod's end: Services stop routing to it first, then the process closes, and a reserve remains. */
 export const ending = {
   preStopSeconds: 8,
-  /** What the process itself takes at most: `CLOSE_TIMEOUT_MS` of the runtime. */
+  /** The longest time that the process itself takes: `CLOSE_TIMEOUT_MS` of the runtime. */
   closeSeconds: 25,
   graceSeconds: 60,
 } as const;
 
-/** Kept out of old space, as a share of the memory limit: young space, code, buffers. */
+/** The part of the memory limit that old space gets; the rest is for young space, code and buffers. */
 const OLD_SPACE_SHARE = 0.75;
 
 /** The options of Node for a memory limit. */

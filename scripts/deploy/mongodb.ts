@@ -8,9 +8,11 @@ const part = { component: 'platform', of: 'mongodb' } as const;
 /** The user and the account that the operator's images expect. */
 const MONGODB_USER = 2_000;
 const DATABASE_ACCOUNT = 'mongodb-database';
-/** What services ask a server at their start besides what they read. */
+/** The right to what services read from a server at their start, in addition to their data. */
 const START_CHECKS = 'startChecks';
-/** Ends what a killed process left behind; they may live ten seconds at most (ADR 13). */
+/**
+ * The lifetime of transactions, after which those of a killed process end; they may live ten seconds at most (ADR 13).
+ */
 const TRANSACTION_SECONDS = 10;
 
 interface Role {
@@ -18,10 +20,13 @@ interface Role {
   readonly db: string;
 }
 
-/** Users of MongoDB that are no service: what prepares, what backs up, and people at the command line. */
+/** Users of MongoDB that are no services: for preparing, for backups, and for people at the command line. */
 export const mongodbUsers = { prepare: 'prepare', backup: 'backup', operators: 'operators' } as const;
 
-/** The roles of a service: it writes in its own database, reads those that it is declared to read, and asks a setting. */
+/**
+ * The roles of a service: it writes to its own database, reads those that it is declared to read, and reads a server
+ * setting.
+ */
 function rolesOf(name: MessagingService): readonly Role[] {
   const { database, readsDatabases } = services[name].messaging;
   return [
@@ -31,19 +36,19 @@ function rolesOf(name: MessagingService): readonly Role[] {
   ];
 }
 
-/** The roles of what prepares: it makes collections and indexes in every database, and reads no record of them. */
+/** The roles of preparing: it creates collections and indexes in every database, and reads no records. */
 const prepareRoles = (): readonly Role[] => [
   { name: 'readWrite', db: 'directory' },
   ...messagingServices.map((name) => ({ name: 'dbAdmin', db: services[name].messaging.database })),
 ];
 
-/** The roles of people: they keep the merchants' settings, and audit what services have written. */
+/** The roles of people: they edit the merchants' settings, and audit what services have written. */
 const operatorRoles = (): readonly Role[] => [
   { name: 'readWrite', db: 'directory' },
   ...messagingServices.map((name) => ({ name: 'read', db: services[name].messaging.database })),
 ];
 
-/** The right to read settings of the server, which no role of a database has. */
+/** The right to read settings of the server, which is not part of any database's roles. */
 const startChecks = {
   role: START_CHECKS,
   db: 'admin',
@@ -86,7 +91,7 @@ const volume = (name: string, storage: string) => ({
 
 const selector = { app: mongodb.service };
 
-/** Three members with data, on three nodes; what is committed is on two of them. */
+/** Three data-bearing members on three nodes; committed data is on two of them. */
 const replicaSet = (): Manifest =>
   manifest('mongodbcommunity.mongodb.com/v1', 'MongoDBCommunity', mongodb.name, part, {
     spec: {
@@ -131,7 +136,7 @@ const replicaSet = (): Manifest =>
     },
   });
 
-/** What the operator's agent in each Pod may do: read its own configuration, and mark its Pod. */
+/** The rights of the operator's agent in each Pod: to read its own configuration, and to mark its Pod. */
 const agentRights = (): readonly Manifest[] => [
   manifest('v1', 'ServiceAccount', DATABASE_ACCOUNT, part, {}),
   manifest('rbac.authorization.k8s.io/v1', 'Role', DATABASE_ACCOUNT, part, {
@@ -176,7 +181,7 @@ const certificates = (): readonly Manifest[] => [
   }),
 ];
 
-/** MongoDB with all that it needs. */
+/** MongoDB with everything that it needs. */
 export const mongodbCluster = (): readonly Manifest[] => [
   ...certificates(),
   ...agentRights(),

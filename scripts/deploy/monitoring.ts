@@ -16,7 +16,7 @@ const list = (folder: string, ending: string): readonly string[] =>
         .toSorted()
     : [];
 
-/** What every replica tells at its operations port, under the name of its service. */
+/** Scrapes every replica's operations port, under the name of its service. */
 const podMonitor = (): Manifest =>
   manifest(API, 'PodMonitor', 'pesewa', part, {
     spec: {
@@ -28,7 +28,7 @@ const podMonitor = (): Manifest =>
     },
   });
 
-/** The rules of `deploy/monitoring`, a file each. */
+/** The rules of `deploy/monitoring`, one object per file. */
 const rules = (): readonly Manifest[] =>
   list(directory, RULES).map((file) =>
     manifest(API, 'PrometheusRule', file.slice(0, -RULES.length), part, {
@@ -36,7 +36,7 @@ const rules = (): readonly Manifest[] =>
     }),
   );
 
-/** The dashboards of `deploy/monitoring/dashboards`, found by Grafana's sidecar by their label. */
+/** The dashboards of `deploy/monitoring/dashboards`; Grafana's sidecar finds them by their label. */
 const dashboards = (): readonly Manifest[] => {
   const folder = path.join(directory, 'dashboards');
   return list(folder, '.json').map((file) =>

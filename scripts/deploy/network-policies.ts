@@ -40,7 +40,9 @@ const inNamespace = (name: string) => ({
 const kafkaPods: Labels = { 'strimzi.io/cluster': kafka.cluster };
 const mongodbPods: Labels = { app: mongodb.service };
 
-/** Private and special ranges, with the addresses at which clouds tell a machine its secrets. */
+/**
+ * Private and special ranges, including the addresses of clouds' metadata services, which give out a machine's secrets.
+ */
 const notTheInternet = {
   v4: [
     '0.0.0.0/8',
@@ -56,11 +58,11 @@ const notTheInternet = {
     '224.0.0.0/4',
     '240.0.0.0/4',
   ],
-  // NAT64 and 6to4 carry addresses of version 4, private ones too.
+  // NAT64 and 6to4 contain IPv4 addresses, private ones too.
   v6: ['::1/128', '64:ff9b::/96', '64:ff9b:1::/48', '2002::/16', 'fc00::/7', 'fe80::/10', 'ff00::/8'],
 } as const;
 
-/** The internet by HTTPS, and nothing of what is inside. */
+/** The internet by HTTPS, and no internal address. */
 const internet = {
   to: [
     { ipBlock: { cidr: '0.0.0.0/0', except: notTheInternet.v4 } },
@@ -69,7 +71,10 @@ const internet = {
   ports: [tcp(443)],
 };
 
-/** The API server has no label: the private ranges, at its ports. An overlay that knows its address says it. */
+/**
+ * The API server has no label, so all private ranges are allowed at its ports. An overlay that knows its address
+ * narrows this.
+ */
 const apiServer = {
   to: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'].map((cidr) => ({ ipBlock: { cidr } })),
   ports: [tcp(443), tcp(6_443)],
@@ -82,7 +87,7 @@ const toRegistry = {
   ports: [tcp(site.schemaRegistry.port)],
 };
 
-/** What each service is reached by, and reaches. */
+/** The allowed connections to and from a service. */
 function servicePolicy(name: MessagingService): Manifest {
   const { port, operationsPort, isPublic, callsOutside } = serviceOf(name);
   return policy(name, {
@@ -101,7 +106,7 @@ function servicePolicy(name: MessagingService): Manifest {
   });
 }
 
-/** Nobody reaches anybody, but for what the others allow. */
+/** No connection is allowed except by the other policies. */
 const defaultDeny = (): Manifest => policy('default-deny', { podSelector: {}, ingress: [], egress: [] });
 
 const dns = (): Manifest =>
@@ -115,7 +120,7 @@ const dns = (): Manifest =>
     ],
   });
 
-/** Members talk to each other; those with a user talk to them. */
+/** Members may connect to one another, and Pods with a user to the members. */
 const mongodbPolicy = (): Manifest => {
   const clients = [...messagingServices, kafkaUsers.prepare, backupName];
   const byName = { key: 'app.kubernetes.io/name', operator: 'In', values: clients };
@@ -131,7 +136,10 @@ const mongodbPolicy = (): Manifest => {
   });
 };
 
-/** Who reaches brokers is written by Strimzi, out of the listener's peers; what they reach is written here. */
+/**
+ * Strimzi writes the policy of connections to brokers, from the listener's peers; this one is for connections from
+ * them.
+ */
 const kafkaPolicy = (): Manifest =>
   policy('kafka', {
     podSelector: { matchLabels: kafkaPods },
@@ -162,7 +170,7 @@ export const networkPolicies = (): readonly Manifest[] => [
   kafkaPolicy(),
 ];
 
-/** What the simulator is reached by and reaches, and who may reach it: it is the rail, and a merchant's endpoint. */
+/** The allowed connections to and from the simulator, which is both the rail and a merchant's endpoint. */
 export function simulatorPolicies(): readonly Manifest[] {
   const name = 'provider-simulator';
   const { port, operationsPort, calls } = serviceOf(name);

@@ -1,4 +1,4 @@
-/** An object of Kubernetes as it is written down. */
+/** An object of Kubernetes, as it is written to a file. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -14,10 +14,12 @@ export interface Manifest {
 /** Labels of an object. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** The namespace of an installation: one to a cluster, so that names inside it are the same everywhere. */
+/** The namespace of an installation: one per cluster, so that the names inside it are the same everywhere. */
 export const NAMESPACE = 'pesewa';
 
-/** What a part is for, by which it is applied: first the platform, then what prepares, then the services. */
+/**
+ * The purpose of a part, which decides when it is applied: first the platform, then what prepares, then the services.
+ */
 export type Component = 'platform' | 'prepare' | 'service' | 'maintenance';
 
 /** The labels of a part of the hub. */
@@ -27,13 +29,13 @@ export const labelsOf = (name: string, component: Component): Labels => ({
   'app.kubernetes.io/component': component,
 });
 
-/** The labels by which what runs a service is found, and nothing else of its name. */
+/** The labels that select exactly the Pods of a service. */
 export const selectorOf = (name: string): Labels => ({
   'app.kubernetes.io/name': name,
   'app.kubernetes.io/component': 'service',
 });
 
-/** Builds an object of our namespace; what it is a part of is its own name where nothing else is said. */
+/** Builds an object in our namespace; by default it is a part of what it is named after. */
 export function manifest(
   apiVersion: string,
   kind: string,

@@ -10,13 +10,13 @@ import { imageOf, priorities, rollOut, serviceAccount } from './workloads.ts';
 const NAME = 'operator-tools';
 const component = 'maintenance';
 
-/** An audit of the books holds more than what prepares. */
+/** An audit of the books needs more memory than preparing. */
 export const operatorToolsSize: Size = { cpu: '250m', memoryMi: 1_024, ephemeralMi: 256 };
 
-/** The labels of a Pod of the operators': the command line, or a console. */
+/** The labels of the operators' Pods: the command line, or a console. */
 export const operatorLabels = labelsOf(NAME, component);
 
-/** Waits for `kubectl exec`; the first process of a container ends at no signal that it does not ask for. */
+/** Waits for `kubectl exec`; a container's first process ignores signals unless it handles them. */
 const waiting = [
   "process.once('SIGTERM', () => process.exit());",
   'setInterval(() => {}, 2_147_483_647);',
@@ -32,10 +32,10 @@ const environment: Environment = {
   files: { stored: ['MONGODB_URL'], fromKafka: [] },
 };
 
-/** What the command line finds the services with, and MongoDB. */
+/** The addresses of the services and of MongoDB for the command line. */
 export const operatorToolsEnvironment = { name: NAME, text: environmentFile(environment) };
 
-/** Where people use the command line: no Pod until somebody asks for one. */
+/** Where people run the command line: without a Pod until somebody starts one. */
 export const operatorTools = (): readonly Manifest[] => [
   serviceAccount(NAME),
   manifest(
@@ -63,7 +63,7 @@ export const operatorTools = (): readonly Manifest[] => [
   ),
 ];
 
-/** Its address of MongoDB, as the user of people. */
+/** Its address of MongoDB, with the user of people. */
 export const operatorToolsSecret = (): Manifest =>
   externalSecret(`${NAME}-settings`, NAME, [
     {

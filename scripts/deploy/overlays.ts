@@ -14,7 +14,7 @@ export interface Overlay {
   readonly fields: object;
 }
 
-/** As the simulator's CLIENT_PUBLIC_KEY is by default. */
+/** The default of the simulator's CLIENT_PUBLIC_KEY. */
 const SIMULATOR_KEY = 'hub-public-key';
 
 type Secrets = Readonly<Record<MessagingService, readonly string[]>>;
@@ -56,11 +56,11 @@ const patch = (
   operations: readonly Operation[],
 ) => ({
   target: { group, version, kind, name },
-  // JSON is YAML, and as text it needs no plugin.
+  // JSON is valid YAML, and as text it needs no plugin.
   patch: `${JSON.stringify(operations, null, 2)}\n`,
 });
 
-/** The hosts of another domain than the base's. */
+/** Replaces the base's domain in the hosts. */
 const domainPatches = (domain: string) => [
   patch(
     'gateway.networking.k8s.io',
@@ -85,7 +85,7 @@ const domainPatches = (domain: string) => [
   ),
 ];
 
-/** Settings of an installation, put over those of the base. */
+/** Settings of an installation, merged over those of the base. */
 const merged = (name: string, settings: Readonly<Record<string, string>>) => ({
   name: `${name}-config`,
   namespace: NAMESPACE,
@@ -96,7 +96,7 @@ const merged = (name: string, settings: Readonly<Record<string, string>>) => ({
 
 const publicUrl = (domain: string) => ({ PUBLIC_URL: `https://${hostOf('payouts', domain)}` });
 
-/** The rails of developers are the simulator, whatever the store of secrets holds. */
+/** The rails of developers are the simulator, whatever the store of secrets contains. */
 const railPatches = (secrets: Secrets) =>
   messagingServices
     .filter((name) => secrets[name].includes('RAILS'))
@@ -163,7 +163,7 @@ const released = (name: string, domain: string, digests: Digests): Overlay => ({
   },
 });
 
-/** Every installation: developers', the one before the last, and the one that has money. */
+/** Every installation: the developers', staging, and production. */
 export const overlays = (secrets: Secrets): readonly Overlay[] => [
   dev(secrets),
   released('staging', 'staging.pesewa.example', staging),

@@ -10,10 +10,10 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 
 const milli = (cpu: string): number => (cpu.endsWith('m') ? Number.parseInt(cpu, 10) : 1_000 * Number(cpu));
 
-/** What Kafka, MongoDB, their operators' helpers and the Jobs may take beside the services. */
+/** The resources of Kafka, MongoDB, their operators' helpers and the Jobs, in addition to the services. */
 const others = { cpu: 16_000, memoryMi: 81_920, pods: 30, ephemeralMi: 30_720 };
 
-/** What all services take at their most, with the one more of a roll-out. */
+/** The resources of all services at their maximum, plus one Pod each for a roll-out. */
 function most(): {
   readonly cpu: number;
   readonly memoryMi: number;
@@ -50,7 +50,7 @@ const quota = (): Manifest => {
         'limits.ephemeral-storage': ephemeral,
         'requests.storage': '3Ti',
         persistentvolumeclaims: '20',
-        // The Gateway is how traffic comes in.
+        // Traffic comes in only through the Gateway.
         'services.loadbalancers': '0',
         'services.nodeports': '0',
       },
@@ -58,7 +58,7 @@ const quota = (): Manifest => {
   });
 };
 
-/** What a container gets that says nothing of its own. */
+/** The resources of a container that declares none. */
 const limits = (): Manifest =>
   manifest('v1', 'LimitRange', 'pesewa', part, {
     spec: {
@@ -94,7 +94,7 @@ const policy = Object.fromEntries(
   ]),
 );
 
-/** The namespace and what holds for all in it. */
+/** The namespace, and everything that applies to all of it. */
 export const platform = (): readonly Manifest[] => [
   manifest('v1', 'Namespace', NAMESPACE, { ...part, isClusterWide: true, labels: policy }, {}),
   quota(),

@@ -4,12 +4,12 @@ import { kafka, MONGODB_CA_FILE, mongodb, SECRETS_DIRECTORY } from './site.ts';
 
 /** The user of our images. */
 const NODE_USER = 1_000;
-/** Read by the group of the Pod alone: octal 0440. */
+/** Readable only by the group of the Pod: octal 0440. */
 const SECRET_MODE = 0o440;
-/** Room for what a process writes, all of it under `/tmp`. */
+/** Space for files that a process writes, all of them under `/tmp`. */
 const TMP_MI = 64;
 
-/** The security of a Pod, as the namespace's policy `restricted` wants it; its group is the image's. */
+/** The security settings of a Pod, as the namespace's policy `restricted` requires; its group is the image's. */
 export const podSecurity = (user = NODE_USER) => ({
   runAsNonRoot: true,
   runAsUser: user,
@@ -18,7 +18,7 @@ export const podSecurity = (user = NODE_USER) => ({
   seccompProfile: { type: 'RuntimeDefault' },
 });
 
-/** The security of a container, as `restricted` wants it, and no writable root. */
+/** The security settings of a container, as `restricted` requires, with a read-only root. */
 export const containerSecurity = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'] },
@@ -27,7 +27,7 @@ export const containerSecurity = {
   runAsNonRoot: true,
 } as const;
 
-/** The same for images that operators choose: whether these can do without a writable root is not ours to say. */
+/** The same for the operators' images, for which we can't decide whether they work with a read-only root. */
 export const operatorsContainerSecurity = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'] },
@@ -50,19 +50,22 @@ export const spreadOver = (matchLabels: Labels, matchLabelKeys?: readonly string
     ...(matchLabelKeys && { matchLabelKeys }),
   }));
 
-/** Memory is given whole, so that nobody else's need takes it away; CPU is not limited, for throttling looks like a fault. */
+/**
+ * Memory is requested in full, so that other Pods can't take it; CPU is not limited, because throttling looks like a
+ * fault.
+ */
 export const resourcesOf = ({ cpu, memoryMi, ephemeralMi }: Size) => ({
   requests: { cpu, memory: `${memoryMi}Mi`, 'ephemeral-storage': `${Math.ceil(ephemeralMi / 4)}Mi` },
   limits: { memory: `${memoryMi}Mi`, 'ephemeral-storage': `${ephemeralMi}Mi` },
 });
 
-/** Where the files of a container's secrets come from. */
+/** The sources of a container's secret files. */
 export interface SecretFiles {
   readonly stored: boolean;
   /** The Kafka user whose password is mounted. */
   readonly kafkaUser?: string;
   readonly mongodb: boolean;
-  /** Whether it goes to MongoDB as the user that prepares databases. */
+  /** Whether it connects to MongoDB as the user that prepares databases. */
   readonly prepares?: boolean;
 }
 
@@ -73,7 +76,7 @@ const item = (secret: string, key: string, file: string) => ({
   secret: { name: secret, items: [{ key, path: file }] },
 });
 
-/** One directory with a file for each secret, whoever made it. */
+/** One directory with a file for each secret, from any source. */
 const secretsVolume = (name: string, { stored, kafkaUser, mongodb: hasMongodb, prepares }: SecretFiles) => ({
   name: 'secrets',
   projected: {
@@ -92,9 +95,9 @@ const secretsVolume = (name: string, { stored, kafkaUser, mongodb: hasMongodb, p
   },
 });
 
-/** What a Pod of ours is made of. */
+/** The parts of a Pod of ours. */
 export interface PodOptions {
-  /** Whose account, configuration and secrets it has. */
+  /** The name of its account, configuration and secrets. */
   readonly name: string;
   readonly component: Component;
   readonly image: string;
@@ -102,7 +105,7 @@ export interface PodOptions {
   readonly size: Size;
   readonly secrets: SecretFiles;
   readonly priority: string;
-  /** What its container has besides: ports, probes, a lifecycle. */
+  /** Further fields of its container: ports, probes, a lifecycle. */
   readonly container?: Readonly<Record<string, unknown>>;
   readonly mounts?: readonly Readonly<Record<string, unknown>>[];
   readonly pod?: Readonly<Record<string, unknown>>;

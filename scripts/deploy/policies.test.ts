@@ -63,7 +63,7 @@ describe('each rule fires', () => {
   });
 });
 
-/** What this machine has to render with, if anything. */
+/** The renderer that this machine has, if any. */
 const kustomize = [
   ['kustomize', 'build'],
   ['kubectl', 'kustomize'],
@@ -152,7 +152,7 @@ async function schemaOf(service: string): Promise<Schema> {
   return schema;
 }
 
-/** A rail that signs its callbacks: production asks for that. */
+/** A rail that signs its callbacks, as production requires. */
 const rails = JSON.stringify([
   {
     name: 'upstream',
@@ -164,7 +164,7 @@ const rails = JSON.stringify([
   },
 ]);
 
-/** What a platform's store of secrets holds, and its operators make. */
+/** The secrets that a platform's store contains and its operators create. */
 const files = (objects: readonly Rendered[], service: string): Readonly<Record<string, string>> => ({
   KAFKA_TLS_CA: authority,
   SCHEMA_REGISTRY_TLS_CA: authority,

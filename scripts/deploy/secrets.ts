@@ -1,26 +1,26 @@
 import { type Manifest, manifest, NAMESPACE } from './objects.ts';
 import { MONGODB_CA_FILE, mongodb, mongodbHosts, SECRETS_DIRECTORY, site } from './site.ts';
 
-/** A value of a Secret: read as it is, or made of others by a template of the External Secrets operator. */
+/** A value of a Secret: read unchanged, or built from others by a template of the External Secrets operator. */
 interface Entry {
   /** Its name in the Secret. */
   readonly key: string;
-  /** Where it lies in the store. */
+  /** Its place in the store. */
   readonly from: { readonly folder: string; readonly property: string };
-  /** What becomes of it; itself where nothing is said. */
+  /** A template for it; without one it is used unchanged. */
   readonly template?: string;
 }
 
 const storeKey = (folder: string): string => `${site.secretFolder}/${folder}`;
 
-/** An ExternalSecret that is renewed every hour, so that a changed secret arrives; Pods read it when they start. */
+/** An ExternalSecret that is refreshed every hour, so that a changed secret arrives; Pods read it when they start. */
 export function externalSecret(
   name: string,
   of: string,
   entries: readonly Entry[],
   fixed: Readonly<Record<string, string>> = {},
 ): Manifest {
-  // A name of Go's templates has no hyphen.
+  // Names in Go's templates can't have a hyphen.
   const variable = (key: string): string => key.replaceAll(/\W/g, '_');
   return manifest(
     'external-secrets.io/v1',
@@ -64,7 +64,7 @@ const MONGODB_OPTIONS = [
   `tlsCAFile=${SECRETS_DIRECTORY}/${MONGODB_CA_FILE}`,
 ].join('&');
 
-/** The connection string of a user; its password is put in by the operator, so that it is said in one place. */
+/** The connection string of a user. The operator inserts the password, so that it is stored in one place. */
 export const mongodbUrl = (user: string, variable: string): string => {
   const hosts = mongodbHosts(NAMESPACE).map((host) => `${host}:${mongodb.port}`);
   return `mongodb://${user}:{{ .${variable} | urlquery }}@${hosts.join(',')}/?${MONGODB_OPTIONS}`;
@@ -72,7 +72,7 @@ export const mongodbUrl = (user: string, variable: string): string => {
 
 const MONGODB_PASSWORD = 'mongodb-password';
 
-/** What the store holds once for all, as the rails. */
+/** Secrets that are stored once for all services, such as the rails. */
 const shared: Readonly<Record<string, string>> = {
   RAILS: 'rails',
   OPERATORS: 'operators',

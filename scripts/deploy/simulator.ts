@@ -14,7 +14,7 @@ import {
 
 const NAME = 'provider-simulator';
 
-/** How services reach the simulator as their one rail, in place of what the store of secrets holds. */
+/** How services reach the simulator as their only rail, in place of the rails in the store of secrets. */
 export const simulatorRails = (publicKey: string): string => {
   const url = `http://${NAME}:${serviceOf(NAME).port}`;
   return JSON.stringify([
@@ -22,7 +22,7 @@ export const simulatorRails = (publicKey: string): string => {
   ]);
 };
 
-/** One process alone writes the journal: a StatefulSet starts no second one before the first has ended. */
+/** Only one process may write the journal: a StatefulSet starts no second one before the first has ended. */
 const statefulSet = (): Manifest =>
   manifest(
     'apps/v1',
@@ -58,7 +58,7 @@ const statefulSet = (): Manifest =>
     },
   );
 
-/** The simulator with all that it needs, for a cluster of developers. */
+/** The simulator with everything that it needs, for a cluster of developers. */
 export const simulator = (secrets: readonly string[]): readonly Manifest[] => [
   serviceAccount(NAME),
   serviceManifest(NAME),

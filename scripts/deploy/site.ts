@@ -1,21 +1,24 @@
 /**
- * What the hub meets in a cluster and does not bring along. A platform that has other names changes them here, or patches
- * them in an overlay.
+ * What the hub expects of a cluster and does not install itself. A platform with other names changes them here, or
+ * patches them in an overlay.
  */
 export const site = {
-  /** Where images are pulled from; each overlay says which. */
+  /** Where images are pulled from; each overlay sets it. */
   imageRegistry: 'ghcr.io/pesewa',
-  /** The Secret of the namespace with which images of ours are pulled, put there by the platform; none where all may pull them. */
+  /**
+   * The Secret in the namespace by which our images are pulled, provided by the platform; undefined if anybody may pull
+   * them.
+   */
   imagePullSecret: undefined as string | undefined,
   /** The image with `mongodump`, `mongorestore`, `mongosh` and `mongod`. */
   mongodbToolsImage: 'docker.io/library/mongo',
-  /** The store that secrets are read from, and the folder of them that is ours. */
+  /** The store that secrets are read from, and our folder in it. */
   secretStore: 'pesewa',
   secretFolder: 'pesewa',
-  /** Who signs the certificates that merchants and rails see. */
+  /** The issuer of the certificates that merchants and rails see. */
   publicIssuer: 'letsencrypt',
   gatewayClass: 'pesewa',
-  /** The namespaces of what reaches into ours. */
+  /** The namespaces of components that connect to ours. */
   gatewayNamespace: 'gateway-system',
   monitoringNamespace: 'monitoring',
   kedaNamespace: 'keda',
@@ -28,21 +31,21 @@ export const site = {
   storageClass: 'pesewa-ssd',
 } as const;
 
-/** The Kafka of the hub, as Strimzi names its parts. */
+/** The hub's Kafka, with the names that Strimzi gives its parts. */
 export const kafka = {
   cluster: 'pesewa',
   bootstrap: 'pesewa-kafka-bootstrap',
   port: 9093,
   caSecret: 'pesewa-cluster-ca-cert',
-  /** What the user operator puts before the name of a user's Secret. */
+  /** The user operator's prefix for the Secret of a user. */
   userSecretPrefix: 'kafka-user-',
   replicas: 3,
   inSyncMin: 2,
 } as const;
 
-/** The MongoDB of the hub, as its operator names its parts. */
+/** The hub's MongoDB, with the names that its operator gives its parts. */
 export const mongodb = {
-  /** Of the servers, and of the image with the tools. */
+  /** The version of the servers, and of the image with the tools. */
   version: '8.0.12',
   name: 'pesewa-mongodb',
   replicaSet: 'pesewa-mongodb',
@@ -54,7 +57,7 @@ export const mongodb = {
 
 /** Where a container finds its secrets, one file for each setting. */
 export const SECRETS_DIRECTORY = '/etc/pesewa';
-/** The file of the authority that signs MongoDB's certificates: the driver wants a path. */
+/** The file of the authority that signs MongoDB's certificates; the driver needs a path. */
 export const MONGODB_CA_FILE = 'mongodb-ca.crt';
 
 /** The addresses of MongoDB's members. */

@@ -34,7 +34,7 @@ export type Tree = Readonly<Record<string, string>>;
 
 const HEADER = '# Written by npm run manifests: change scripts/deploy, not this file.\n';
 
-/** YAML as readers of 1.1 and of 1.2 understand alike. */
+/** YAML that readers of versions 1.1 and 1.2 understand in the same way. */
 const toYaml = (...documents: readonly object[]): string =>
   HEADER +
   documents
@@ -123,7 +123,7 @@ const serviceFolder = (name: MessagingService, all: Environments): Tree =>
     configured(all, name),
   );
 
-/** What an installation runs, whatever it stands on. */
+/** The objects of every installation, whatever platform it runs on. */
 const base = (all: Environments): readonly Tree[] => [
   {
     'base/kustomization.yaml': kustomization('Kustomization', {
@@ -154,7 +154,7 @@ const base = (all: Environments): readonly Tree[] => [
   ),
 ];
 
-/** What it stands on, each part by itself, so that an installation can leave out what it has elsewhere. */
+/** The platform, in parts, so that an installation can leave out those that it has elsewhere. */
 function components(all: Environments): readonly Tree[] {
   const component = (name: string, files: Files): Tree =>
     folder(`components/${name}`, files, { kind: 'Component' });

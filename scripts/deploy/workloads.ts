@@ -4,13 +4,13 @@ import { type Manifest, manifest, selectorOf } from './objects.ts';
 import { podTemplate, spreadOver } from './pods.ts';
 import { site } from './site.ts';
 
-/** Classes of priority: what moves money goes before what reports on it. */
+/** Priority classes: services that move money take precedence over those that report. */
 export const priorities = { payments: 'pesewa-payments', support: 'pesewa-support' } as const;
 
-/** Runs a service, or what it is told to. */
+/** Runs a service, or the given subcommand. */
 export const nodeCommand = ['node', 'src/main.ts'] as const;
 
-/** The image of a part of ours; which one exactly is said by the overlay. */
+/** The image of a part of ours; the overlay sets its digest. */
 export const imageOf = (name: string): string => `${site.imageRegistry}/${name}`;
 
 const probe = (
@@ -22,7 +22,7 @@ const probe = (
   ...every,
 });
 
-/** Ports and probes of a service's container, and how it ends. */
+/** Ports and probes of a service's container, and its lifecycle. */
 export const serviceContainer = (name: string) => {
   const { port, operationsPort, isPublic } = serviceOf(name);
   return {
@@ -30,16 +30,16 @@ export const serviceContainer = (name: string) => {
       ...(isPublic ? [{ name: 'http', containerPort: port, protocol: 'TCP' }] : []),
       { name: 'operations', containerPort: operationsPort, protocol: 'TCP' },
     ],
-    // A gateway that reads its own topics after a restore begins late: five minutes.
+    // A gateway that reads its own topics after a restore starts slowly: five minutes.
     startupProbe: probe('/livez', { periodSeconds: 5, failureThreshold: 60 }),
     readinessProbe: probe('/readyz', { periodSeconds: 5, failureThreshold: 2 }),
     livenessProbe: probe('/livez', { periodSeconds: 10, failureThreshold: 6 }),
-    // Endpoints are taken out while the Pod is already ending: it goes on serving for that long.
+    // Endpoints are removed while the Pod is already ending, so it keeps serving for that long.
     lifecycle: { preStop: { sleep: { seconds: ending.preStopSeconds } } },
   };
 };
 
-/** An account without any rights: none of ours asks the API server anything. */
+/** An account without rights: none of our Pods uses the API server. */
 export const serviceAccount = (name: string, pullSecret = site.imagePullSecret): Manifest =>
   manifest(
     'v1',
@@ -52,7 +52,7 @@ export const serviceAccount = (name: string, pullSecret = site.imagePullSecret):
     },
   );
 
-/** The Service of a part: what it serves publicly, and its operations. */
+/** The Service of a part: its public port, and its operations port. */
 export const serviceManifest = (name: string): Manifest => {
   const { port, operationsPort, isPublic } = serviceOf(name);
   const of = (portName: string, number: number) => ({
@@ -71,7 +71,7 @@ export const serviceManifest = (name: string): Manifest => {
       spec: {
         type: 'ClusterIP',
         selector: selectorOf(name),
-        // Operators alone come here, also to one that is not ready: it may be what they have to look at.
+        // Only operators connect here, even while it is not ready: it may be what they must look at.
         ...(isPublic ? {} : { publishNotReadyAddresses: true }),
         ports: [...(isPublic ? [of('http', port)] : []), of('operations', operationsPort)],
       },
@@ -79,13 +79,13 @@ export const serviceManifest = (name: string): Manifest => {
   );
 };
 
-/** The secrets of a service between MongoDB and Kafka. */
+/** The secrets of a service that uses MongoDB and Kafka. */
 export const messagingSecrets = (name: string) => ({ stored: true, kafkaUser: name, mongodb: true });
 
-/** Files are read once, at the start: where Reloader runs, a secret that has changed rolls its Pods. */
+/** Files are read once, at the start: if Reloader runs, a changed secret restarts its Pods. */
 const restartedByReloader = { 'reloader.stakater.com/auto': 'true' };
 
-/** How a Deployment is replaced: one more Pod first, and one less once that serves. */
+/** How a Deployment is replaced: first one more Pod, and one less once that serves. */
 export const rollOut = {
   strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
   minReadySeconds: 10,
@@ -93,7 +93,7 @@ export const rollOut = {
   revisionHistoryLimit: 5,
 } as const;
 
-/** A service's Deployment; how many replicas it has is for its autoscaler to say. */
+/** A service's Deployment; its autoscaler sets the number of replicas. */
 export function deployment(name: MessagingService): Manifest {
   return manifest(
     'apps/v1',
@@ -120,7 +120,7 @@ export function deployment(name: MessagingService): Manifest {
   );
 }
 
-/** Lets nodes be emptied one Pod at a time; a Pod that is not ready holds none of them up. */
+/** Lets nodes be drained one Pod at a time; a Pod that is not ready does not delay that. */
 export const disruptionBudget = (name: string): Manifest =>
   manifest(
     'policy/v1',
@@ -138,7 +138,7 @@ export const disruptionBudget = (name: string): Manifest =>
 
 const CPU_UTILIZATION = 60;
 
-/** Scales by CPU what serves requests: up at once, down slowly. */
+/** Scales services with requests by CPU: up at once, down slowly. */
 export function cpuAutoscaler(name: MessagingService): Manifest {
   const { min, max } = deployed[name].scale;
   return manifest(

@@ -3,17 +3,17 @@ import { pathToFileURL } from 'node:url';
 import { repositoryRoot } from '../command.ts';
 import { renderTable } from './markdown.ts';
 
-/** What is read of one kind of break: its texts for people, and what they may do. */
+/** The fields that are read of a kind of break: its texts for people, and what they may do. */
 export interface BreakKindTerms {
   readonly opens: string;
   readonly closes: string | null;
   readonly byHand: string;
 }
 
-/** The kinds of breaks that the reconciler fixes, loaded at run time: no package may import a service. */
+/** The reconciler's kinds of breaks, loaded at run time because no package may import a service. */
 export const loadBreakKinds = async (): Promise<Readonly<Record<string, BreakKindTerms>>> => {
   const file = path.join(repositoryRoot, 'services', 'reconciler', 'src', 'domain', 'break-kinds.ts');
-  // Its own type says that every kind has these texts.
+  // The module's own type guarantees that every kind has these texts.
   const loaded = (await import(pathToFileURL(file).href)) as {
     readonly breakKinds: Readonly<Record<string, BreakKindTerms>>;
   };

@@ -1,6 +1,6 @@
 import { renderTable, replaceBlock } from './markdown.ts';
 
-/** What is read of one setting: the part of a zod schema that tells its meaning and its default. */
+/** The fields that are read of a setting: the part of a zod schema with its meaning and its default. */
 export interface Setting {
   readonly description?: string | undefined;
   readonly meta?: () => { readonly isSecret?: unknown } | undefined;
@@ -17,14 +17,16 @@ export type Settings = Readonly<Record<string, Setting>>;
 
 const inner = (setting: Setting): Setting | undefined => setting.def.innerType ?? setting.def.in;
 
-/** What a setting means: a description is kept by the schema it was given to, and what wraps that has none of its own. */
+/**
+ * The meaning of a setting: a description stays with the schema it was given to, and wrappers have none of their own.
+ */
 export const meaningOf = (setting: Setting): string => {
   if (setting.description !== undefined) return setting.description;
   const within = inner(setting);
   return within === undefined ? '' : meaningOf(within);
 };
 
-/** Whether a setting holds a secret, as its schema says. */
+/** Whether a setting holds a secret, by its schema. */
 export const isSecret = (setting: Setting): boolean =>
   setting.meta?.()?.isSecret === true ||
   [setting.def.innerType, setting.def.in].some((within) => within !== undefined && isSecret(within));
@@ -34,7 +36,7 @@ const textOf = (value: unknown): string => {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 };
 
-/** The default of a setting as a variable would say it; `undefined` where it is optional, `null` where it is required. */
+/** The default of a setting as text; `undefined` if it is optional, `null` if it is required. */
 export const defaultTextOf = (setting: Setting): string | null | undefined => {
   const { type, defaultValue } = setting.def;
   if (type === 'default' || type === 'prefault') return textOf(defaultValue);
@@ -49,11 +51,11 @@ const defaultOf = (setting: Setting): string => {
   return text === undefined ? 'none' : text === '' ? 'empty' : `\`${text}\``;
 };
 
-/** What goes for every setting; the link is that of a service's README. */
+/** The note that applies to every setting; its link is relative to a service's README. */
 const asFiles =
   '\nEach may be given as a file: the variable with `_FILE` holds its path ([connections](../../docs/connections.md)).\n';
 
-/** The configuration table of a service; what is required comes first. */
+/** The configuration table of a service; required settings come first. */
 export const renderConfiguration = (settings: Settings): string => {
   const rows = Object.entries(settings).map(([name, setting]) => [
     `\`${name}\``,
@@ -65,6 +67,6 @@ export const renderConfiguration = (settings: Settings): string => {
   return renderTable(['Variable', 'Default', 'Meaning'], ordered) + asFiles;
 };
 
-/** The document with the table between its markers, or nothing where it has no markers. */
+/** The document with the table between its markers; undefined if it has no markers. */
 export const replaceConfiguration = (document: string, table: string): string | undefined =>
   replaceBlock(document, 'configuration', table);

@@ -1,4 +1,4 @@
-/** The document with a text between the markers of a name, or nothing where it lacks them. */
+/** The document with a text between the markers of a name; undefined if it lacks them. */
 export const replaceBlock = (document: string, name: string, text: string): string | undefined => {
   const begin = `<!-- ${name}:begin -->`;
   const from = document.indexOf(begin);
@@ -7,7 +7,7 @@ export const replaceBlock = (document: string, name: string, text: string): stri
   return `${document.slice(0, from + begin.length)}\n\n${text}\n${document.slice(to)}`;
 };
 
-/** A Markdown table; pipes and line ends in cells are made harmless. */
+/** A Markdown table; pipes and line ends in cells are escaped. */
 export const renderTable = (heading: readonly string[], rows: readonly (readonly string[])[]): string => {
   const lineOf = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |\n`;

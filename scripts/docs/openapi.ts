@@ -14,7 +14,10 @@ export const documentedApis: readonly DocumentedApi[] = [
   { file: 'docs/api/collections.openapi.json', service: 'collection-gateway' },
 ];
 
-/** The document as text, or nothing where the service builds none; loaded at run time: no package may import a service. */
+/**
+ * The document as text; undefined if the service builds none. Loaded at run time because no package may import a
+ * service.
+ */
 export const renderOpenApi = async (api: DocumentedApi): Promise<string | undefined> => {
   const source = path.join(repositoryRoot, 'services', api.service, 'src', 'openapi.ts');
   const loaded: unknown = await import(pathToFileURL(source).href);

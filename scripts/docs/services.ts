@@ -14,15 +14,15 @@ export const serviceNames = (): readonly string[] =>
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   (typeof value === 'object' || typeof value === 'function') && value !== null;
 
-/** The object schema inside transforms, or nothing where there is none. */
+/** The object schema inside transforms; undefined if there is none. */
 const shapeOf = (schema: unknown): Settings | undefined => {
   if (!isRecord(schema)) return undefined;
-  // The shape of a zod object holds its fields' schemas, all of the form of Setting.
+  // The shape of a zod object contains its fields' schemas, all of which have the form of Setting.
   if (isRecord(schema['shape'])) return schema['shape'] as Record<string, Setting>;
   return isRecord(schema['def']) ? shapeOf(schema['def']['in']) : undefined;
 };
 
-/** The settings that a service's `config.ts` exports, loaded at run time: no package may import a service. */
+/** The settings that a service's `config.ts` exports, loaded at run time because no package may import a service. */
 export const loadSettings = async (service: string): Promise<Settings | undefined> => {
   const file = path.join(repositoryRoot, 'services', service, 'src', 'config.ts');
   const loaded: unknown = await import(pathToFileURL(file).href);

@@ -57,7 +57,7 @@ const filesOf = (objects: readonly Rendered[], spec: Fields): readonly string[] 
     }),
   );
 
-/** Who makes which Secrets, with what in them. */
+/** Who creates which Secrets, with which keys. */
 const made = (objects: readonly Rendered[]): ReadonlyMap<string, readonly string[]> =>
   new Map<string, readonly string[]>([
     ...ofKind(objects, 'ExternalSecret').map(
@@ -71,7 +71,7 @@ const made = (objects: readonly Rendered[]): ReadonlyMap<string, readonly string
     ),
   ]);
 
-/** The Secrets that others than Pods name. */
+/** The Secrets that objects other than Pods refer to. */
 const referred = (
   objects: readonly Rendered[],
 ): readonly { readonly secret: string; readonly keys: readonly string[] }[] => [
@@ -91,7 +91,7 @@ const referred = (
   ),
 ];
 
-/** Rules over what is configured and what is secret. */
+/** Rules about configuration and secrets. */
 export const configurationRules: readonly Rule[] = [
   {
     name: 'configuration is immutable, named by what is in it, and there',
@@ -123,7 +123,7 @@ export const configurationRules: readonly Rule[] = [
             ...Object.keys(configurationOf(objects, one)),
             ...listAt(one, 'env').map((entry) => textAt(entry, 'name')),
           ];
-          // Of what is restored for a test, in the same Pod.
+          // Of the database restored for the test, in the same Pod.
           const bad =
             owner.metadata.name === 'mongodb-restore-test'
               ? []

@@ -3,16 +3,16 @@ import { isSecret, type Settings } from '../../docs/configuration.ts';
 import { listAt, ofKind, type Rendered } from './rendered.ts';
 import { configurationOf } from './services.ts';
 
-/** What is called so is secret; a public key is not. */
+/** Settings with such names are secret; a public key is not. */
 export const secretName = /(?:PASSWORD|TOKEN|SECRET|(?<!PUBLIC)_KEY|MONGODB_URL|RAILS|OPERATORS)$/;
 
-/** Settings whose names say that they are secret, and that are not marked so. */
+/** Settings whose names suggest a secret, but that are not marked as one. */
 export const unmarkedSecrets = (settings: Settings): readonly string[] =>
   Object.entries(settings)
     .filter(([name, setting]) => secretName.test(name) && !isSecret(setting))
     .map(([name]) => name);
 
-/** The environment that a service starts with, its files put in place by what a test has for them. */
+/** The environment that a service starts with, with a test's values in place of its files. */
 export function startEnvironment(
   objects: readonly Rendered[],
   name: MessagingService | 'provider-simulator',

@@ -36,7 +36,7 @@ const rightsOf = (user: Rendered | undefined): readonly string[] =>
     )
     .toSorted();
 
-/** The rights that a service needs, by what it is declared to use. */
+/** The rights that a service needs, by its declaration. */
 function neededBy(name: MessagingService): readonly string[] {
   const { produces, consumes, readsOutsideGroup, asksProgressOf } = services[name].messaging;
   const rights = (operation: string, names: readonly TopicName[]) =>

@@ -35,18 +35,18 @@ interface Kustomization {
 
 const KNOWN = new Set('apiVersion kind resources components configMapGenerator images patches'.split(' '));
 
-/** A ConfigMap to be. */
+/** A ConfigMap that is still to be generated. */
 interface Generated extends Pick<Generator, 'name' | 'namespace' | 'options'> {
   readonly data: Record<string, string>;
 }
 
-/** What has been gathered: objects, and ConfigMaps whose names still lack their hash. */
+/** The result so far: objects, and ConfigMaps whose names still lack their hash. */
 interface Gathered {
   objects: Fields[];
   readonly generated: Map<string, Generated>;
 }
 
-/** Renders a directory as kustomize does, as far as our manifests use it; anything else is refused. */
+/** Renders a directory as kustomize does, with the features that our manifests use; any other is refused. */
 export function render(directory: string): readonly Rendered[] {
   const gathered: Gathered = { objects: [], generated: new Map() };
   gather(path.resolve(directory), gathered);
@@ -144,10 +144,10 @@ function setImages(value: unknown, images: NonNullable<Kustomization['images']>)
 
 const LETTERS: Readonly<Record<string, string>> = { 0: 'g', 1: 'h', 3: 'k', a: 'm', e: 't' };
 
-/** The end of a ConfigMap's name: kustomize's hash of what is in it. */
+/** The end of a ConfigMap's name: kustomize's hash of its content. */
 function hashOf(data: Readonly<Record<string, string>>): string {
   const sorted = Object.fromEntries(Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  // As Go writes JSON; kustomize looks for the name where it is not, and finds none.
+  // The format of Go's JSON. kustomize looks for the name in another place and finds none, so it is empty here.
   const text = JSON.stringify({ data: sorted, kind: 'ConfigMap', name: '' }).replaceAll(
     /[<>&]/g,
     (character) => `\\u00${character.charCodeAt(0).toString(16)}`,
@@ -168,7 +168,7 @@ function withGenerated({ objects, generated }: Gathered): readonly Fields[] {
     }),
   );
   for (const object of objects) {
-    // A reference is to what is in the same namespace.
+    // A reference is resolved in its own namespace.
     const near = all.filter(({ namespace }) => namespace === textAt(object, 'metadata.namespace'));
     rename(object, new Map(near.map(({ name, data }) => [name, `${name}-${hashOf(data)}`])));
   }

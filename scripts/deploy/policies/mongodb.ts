@@ -28,7 +28,7 @@ const rolesOf = (name: MessagingService): readonly string[] => {
   ].toSorted();
 };
 
-/** Rules over MongoDB, and over what its operator and Kafka's run for us. */
+/** Rules about MongoDB, and about what its operator and Kafka's run for us. */
 export const mongodbRules: readonly Rule[] = [
   {
     name: 'MongoDB has three members with data, TLS, and ends transactions within ten seconds',

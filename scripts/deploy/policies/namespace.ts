@@ -31,7 +31,7 @@ const repeats = (items: readonly Fields[], keyOf: (item: Fields) => unknown): bo
 const memoryOf = (containers: readonly Fields[]): number =>
   containers.reduce((total, one) => total + mebibytes(at(one, 'resources.limits.memory')), 0);
 
-/** How many Pods of an object there may be at once: at its most, with the one more of a roll-out. */
+/** How many Pods of an object may exist at once: its maximum, plus one for a roll-out. */
 function mostOf(objects: readonly Rendered[], { kind, metadata: { name } }: Rendered): number {
   if (kind !== 'Deployment') return 1;
   // People start one, and nothing scales it.
@@ -40,7 +40,7 @@ function mostOf(objects: readonly Rendered[], { kind, metadata: { name } }: Rend
   return 1 + (most > 0 ? most : numberAt(named(objects, 'ScaledObject', name), 'spec.maxReplicaCount'));
 }
 
-/** The memory of all that the manifests ask for, operators' Pods included. */
+/** The memory of everything that the manifests request, including the operators' Pods. */
 function memoryAtMost(objects: readonly Rendered[]): number {
   const pods = podsOf(objects).map((pod) => memoryOf(containersOf(pod)) * mostOf(objects, pod.owner));
   const pools = ofKind(objects, 'KafkaNodePool').map(
@@ -68,7 +68,7 @@ const times = (count: number, sizes: readonly unknown[]): readonly number[] =>
 
 const storageOf = (claim: Fields): unknown => at(claim, 'spec.resources.requests.storage');
 
-/** The sizes of all volumes that there are at once, operators' included. */
+/** The memory of everything that the manifests request, including the operators' Pods. */
 const volumesAtMost = (objects: readonly Rendered[]): readonly number[] => [
   ...ofKind(objects, 'PersistentVolumeClaim').flatMap((claim) => times(1, [storageOf(claim)])),
   ...ofKind(objects, 'StatefulSet').flatMap((set) =>
@@ -93,7 +93,7 @@ const volumesAtMost = (objects: readonly Rendered[]): readonly number[] => [
   ),
 ];
 
-/** Rules over the namespace, and over what an API server takes at all. */
+/** Rules about the namespace, and about what an API server accepts at all. */
 export const namespaceRules: readonly Rule[] = [
   {
     name: 'the namespace enforces, audits and warns by the policy restricted',

@@ -17,7 +17,7 @@ import {
   titleOf,
 } from './rendered.ts';
 
-/** What every namespace has by itself. */
+/** The label that every namespace has by default. */
 const NAMESPACE_LABEL = 'kubernetes.io/metadata.name';
 
 const policiesOf = (
@@ -66,7 +66,7 @@ const peerName = (peer: Fields): string => {
 const toInternet = (objects: readonly Rendered[], name: string): readonly Opening[] =>
   openings(objects, name, 'egress').filter(({ peer }) => textAt(peer, 'ipBlock.cidr').endsWith('/0'));
 
-/** Addresses that nobody of ours may reach as if they were merchants or rails. */
+/** Addresses that our Pods must not reach as merchants or rails. */
 const INSIDE = [
   '10.0.0.1',
   '172.16.0.1',
@@ -88,7 +88,7 @@ const callersOutside = (): readonly MessagingService[] =>
 const policy = (objects: readonly Rendered[], name: string): Fields =>
   at(named(objects, 'NetworkPolicy', name), 'spec') as Fields;
 
-/** Rules over who reaches whom. */
+/** Rules about allowed connections. */
 export const networkRules: readonly Rule[] = [
   {
     name: 'nobody is reached or reaches out unless a policy says so; all reach the name service',

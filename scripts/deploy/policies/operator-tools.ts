@@ -27,7 +27,7 @@ const LABELS = {
   'app.kubernetes.io/component': 'maintenance',
 };
 
-/** The addresses of the services' operations by the variables of the command line. */
+/** The variables of the command line with the addresses of the services' operations. */
 const addresses = (): Readonly<Record<string, string>> =>
   Object.fromEntries(
     messagingServices.map((name) => [
@@ -36,7 +36,7 @@ const addresses = (): Readonly<Record<string, string>> =>
     ]),
   );
 
-/** The rules over the Pod of the command line, which is no service, and is there only while somebody needs it. */
+/** Rules about the command line's Pod, which is no service and exists only while somebody needs it. */
 export const operatorToolsRules: readonly Rule[] = [
   {
     name: 'people have a Pod only while they ask for one, by the labels that policies know',

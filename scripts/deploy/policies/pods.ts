@@ -22,7 +22,7 @@ import {
 } from './rendered.ts';
 import { configurationOf } from './services.ts';
 
-/** Lines about each Pod of which something is not so. */
+/** A line for each Pod that breaks a rule. */
 const eachPod =
   (wrong: (pod: Pod, objects: readonly Rendered[]) => boolean) =>
   ({ objects }: { readonly objects: readonly Rendered[] }): readonly string[] =>
@@ -30,7 +30,7 @@ const eachPod =
       .filter((pod) => wrong(pod, objects))
       .map(({ owner }) => titleOf(owner));
 
-/** Lines about each container of which something is not so. */
+/** A line for each container that breaks a rule. */
 const eachContainer =
   (wrong: (container: Fields, pod: Pod) => boolean) =>
   ({ objects }: { readonly objects: readonly Rendered[] }): readonly string[] =>
@@ -40,7 +40,7 @@ const eachContainer =
         .map((container) => `${titleOf(pod.owner)}: ${textAt(container, 'name')}`),
     );
 
-/** The first Pod's fields, to be broken. */
+/** The first Pod's fields, for a violation to change. */
 const pod = (objects: readonly Rendered[]): Fields => podsOf(objects)[0]?.spec ?? {};
 const security = (objects: readonly Rendered[]): Fields => at(pod(objects), 'securityContext') as Fields;
 const container = (objects: readonly Rendered[]): Fields => listAt(pod(objects), 'containers')[0] ?? {};
@@ -52,10 +52,10 @@ const closeSeconds = (): number => {
   return Number(/CLOSE_TIMEOUT_MS = ([\d_]+);/.exec(source)?.[1]?.replaceAll('_', '')) / 1_000;
 };
 
-/** What is left over of a Pod's grace. */
+/** The reserve of a Pod's grace period. */
 const GRACE_MARGIN_SECONDS = 10;
 
-/** Rules over every Pod that manifests make, whoever's it is. */
+/** Rules about every Pod that the manifests create. */
 export const podRules: readonly Rule[] = [
   {
     name: 'Pods run as a user with a number that is not root, under the seccomp profile of the runtime',
@@ -231,7 +231,7 @@ export const podRules: readonly Rule[] = [
         .filter(({ spec }) => {
           const [one = {}] = listAt(spec, 'containers');
           const sleep = numberAt(one, 'lifecycle.preStop.sleep.seconds');
-          // The process takes the delay twice (ADR 52).
+          // The process needs the delay twice (ADR 52).
           const drain = (2 * Number(configurationOf(objects, one)['DRAIN_DELAY_MS'])) / 1_000;
           const needed = sleep + drain + closeSeconds() + GRACE_MARGIN_SECONDS;
           return !(sleep >= 5 && sleep <= 10 && numberAt(spec, 'terminationGracePeriodSeconds') >= needed);

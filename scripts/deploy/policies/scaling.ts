@@ -42,7 +42,7 @@ function isScaledByLag(objects: readonly Rendered[], name: MessagingService): bo
   );
 }
 
-/** Rules over how many replicas there are. */
+/** Rules about the number of replicas. */
 export const scalingRules: readonly Rule[] = [
   {
     name: 'what serves requests scales by CPU, never to fewer than two, and down slowly',

@@ -21,7 +21,7 @@ const deploymentOf = (objects: readonly Rendered[], name: string): Fields =>
   named(objects, 'Deployment', name) as Fields;
 const containerOf = (objects: readonly Rendered[], name: string): Fields =>
   listAt(deploymentOf(objects, name), 'spec.template.spec.containers')[0] ?? {};
-/** The services of an installation: the simulator is with developers alone. */
+/** The services of an installation; only developers have the simulator. */
 const present = (installation: string): readonly ServiceName[] =>
   serviceNames.filter((name) => name !== 'provider-simulator' || installation === 'dev');
 
@@ -31,7 +31,7 @@ const workloadOf = (objects: readonly Rendered[], name: string): Rendered | unde
 const podOf = (objects: readonly Rendered[], name: string): Fields | undefined =>
   podsOf(objects).find(({ owner }) => owner === workloadOf(objects, name))?.spec;
 
-/** What a Pod's configuration says. */
+/** The configuration of a Pod. */
 export const configurationOf = (
   objects: readonly Rendered[],
   container: Fields,
@@ -48,7 +48,7 @@ const selectorMatches = (selector: unknown, labels: Readonly<Record<string, stri
   selector !== null &&
   Object.entries(selector).every(([label, value]) => labels[label] === value);
 
-/** Rules over how each service of the table is run. */
+/** Rules about how each service of the table is run. */
 export const serviceRules: readonly Rule[] = [
   {
     name: 'each service is run, the simulator with developers alone',
