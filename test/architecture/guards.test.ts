@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openThrowawayRepository } from './throwaway-repository.ts';
 
-/** Runs a guard on the violations of the same name and returns what it said, having seen it fail. */
+/** Runs a guard on the violations of the same name, expects it to fail, and gives its output. */
 const failureOf = async (guard: string): Promise<string> => {
   await using repository = await openThrowawayRepository(guard);
   const { passed, output } = await repository.runGuard(guard);

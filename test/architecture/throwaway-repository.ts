@@ -20,7 +20,7 @@ const rootManifest = {
   packageManager: 'pnpm@12.21.0',
 };
 
-/** What a guard said: whether it passed, and its output. */
+/** The result of a guard: whether it passed, and its output. */
 export interface Verdict {
   readonly passed: boolean;
   readonly output: string;

@@ -9,7 +9,10 @@ const ROUNDS = 3;
 const SECONDS = 5;
 const WARM_UP_SECONDS = 2;
 
-/** Accepts per second of the real payout gateway against a bare Hono server with one majority insert per request. */
+/**
+ * Accepted payouts per second of the real payout gateway, against a bare Hono server with one majority insert per
+ * request.
+ */
 export async function benchAccept(options: BenchOptions): Promise<readonly Row[]> {
   await using gateway = await openService({ ...options, name: 'payout-gateway' });
   const floorUrl = await openFloorServer(options);

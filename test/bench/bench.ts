@@ -1,13 +1,13 @@
 import type { Infrastructure, Supervisor } from '@pesewa/stack';
 import type { Row } from './rows.ts';
 
-/** What every benchmark is given. */
+/** The arguments of every benchmark. */
 export interface BenchOptions {
   readonly root: string;
   readonly infrastructure: Infrastructure;
   readonly supervisor: Supervisor;
   readonly log: (line: string) => void;
-  /** What was measured before, the machine's own floors first. */
+  /** Earlier results of the run, the machine's own floors first. */
   readonly earlier: readonly Row[];
 }
 

@@ -7,14 +7,14 @@ import { against, alone, median, type Row } from './rows.ts';
 const ROUNDS = 5;
 const ITEMS = 10_000;
 const QUIET_SECONDS = 3;
-/** Enough to measure latency by, few enough not to fill the machine. */
+/** Enough to measure latency, few enough not to use up the machine. */
 const CONNECTIONS = 4;
 const MS_PER_SECOND = 1_000;
 
 /** The longest that the answer to a full batch may take. */
 const PROMISED_SECONDS = 2;
 
-/** How long a full batch takes to accept, and what the single payouts of another merchant notice of it. */
+/** How long a full batch takes to accept, and how it affects the single payouts of another merchant. */
 export async function benchBulk(options: BenchOptions): Promise<readonly Row[]> {
   await using gateway = await openService({ ...options, name: 'payout-gateway' });
   const singles = singlesOf(gateway.url, gateway.publicKey);

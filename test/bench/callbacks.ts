@@ -16,10 +16,13 @@ const COUNT = 3_000;
 const IN_PARALLEL = 32;
 const PATIENCE_MS = 300_000;
 const MS_PER_SECOND = 1_000;
-/** Nothing verifies the callbacks here, and what is measured is no limit. */
+/** Nothing verifies the callbacks here, and the limit on such callbacks is not what is measured. */
 const unlimited = { UNVERIFIED_CALLBACKS_PER_SECOND_MAX: '1000000' };
 
-/** Callbacks per second stored by the ingress, and applied by everyone, against Hono with one majority insert each. */
+/**
+ * Callbacks per second stored by the ingress, and processed by all services, against Hono with one majority insert
+ * each.
+ */
 export const benchCallbacks: Bench = async (options) => {
   const stored = await measureStored(options);
   return [...stored.rows, await measureApplied(options, stored.floor)];
@@ -70,11 +73,11 @@ async function measureStored(
   return { rows, floor: floorRate };
 }
 
-/** From the first callback until the last collection that they tell of has ended: stored, looked into at the rail, settled. */
+/** From the first callback until the last of its collections has ended: stored, looked up at the rail, finished. */
 async function measureApplied(options: BenchOptions, floor: number): Promise<Row> {
   await using stack = await openSharedStack(options, {
     prefix: 'applied',
-    // Nothing but the callback makes a collection be asked for.
+    // Only callbacks make the reconciler ask about a collection.
     environment: { reconciler: { FIRST_POLL_AFTER_MS: '600000' }, 'webhook-ingress': unlimited },
   });
   await stack.simulator.setFaults({ callbacks: false });
@@ -117,7 +120,7 @@ async function apply(
   return { seconds: (performance.now() - startedMs) / MS_PER_SECOND, load };
 }
 
-/** Initiates collections that their customers have paid by the time this is done; gives our references. */
+/** Initiates collections whose customers have paid by the time this is done; gives our references. */
 async function initiate(stack: Stack, count: number): Promise<string[]> {
   const references = await initiateCollections(stack, { count, inParallel: IN_PARALLEL });
   const last = references.at(-1) ?? '';

@@ -5,7 +5,7 @@ import { waitUntil } from '@pesewa/stack';
 import { type Collection, type CommandSucceededEvent, MongoClient } from 'mongodb';
 import { alone, quantile, type Row } from './rows.ts';
 
-/** What is read here of a payment in the reconciler's working set. */
+/** The fields that are read here of a payment in the reconciler's working set. */
 export interface OpenRecord extends Claimable {
   readonly watch?: string;
   readonly status: string;
@@ -28,7 +28,7 @@ export async function measureClaims(url: string, records: Collection<OpenRecord>
   let ownMs = 0;
   client.on('commandSucceeded', ({ commandName, duration }: CommandSucceededEvent) => {
     if (commandName !== 'find' && commandName !== 'update') return;
-    // A batch begins with its look for what is due.
+    // A batch begins with the search for due records.
     if (ownMs === 0) findsMs.push(duration);
     ownMs += Math.max(duration, Number.MIN_VALUE);
   });
@@ -82,7 +82,7 @@ async function makeDue(records: Collection<OpenRecord>): Promise<void> {
   await records.updateMany({ _id: { $in: ids } }, { $set: { dueAt: new Date(Date.now() - 1_000) } });
 }
 
-/** How many documents the look for due ones touches: none, if the index tells everything. */
+/** How many documents the search for due records reads: none, if the index suffices. */
 async function documentsExamined(records: Collection<OpenRecord>): Promise<number> {
   const plan = await records
     .find({ watch: RAIL, dueAt: { $lte: new Date() } })

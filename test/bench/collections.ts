@@ -3,7 +3,10 @@ import type { Bench } from './bench.ts';
 import { measureLives } from './lifecycle-run.ts';
 import { customers, stkWish } from './wishes.ts';
 
-/** Whole collections per second: initiated at the rail by STK push, paid, called back, credited and told to the merchant. */
+/**
+ * Complete collections per second: initiated at the rail by STK push, paid, called back, credited and reported to the
+ * merchant.
+ */
 export const benchCollections: Bench = (options) =>
   measureLives(options, {
     name: 'collections',

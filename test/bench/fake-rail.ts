@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { checkStatusCodes } from '@pesewa/contracts';
 import { systemClock } from '@pesewa/kernel';
 
-/** A question about a payment, as the rail saw it. */
+/** A question about a payment, as the rail received it. */
 export interface Asked {
   readonly reference: string;
   /** By the wall clock of this process. */
   readonly atMs: number;
 }
 
-/** Stands for a rail: answers check-status as the simulator does (contract 4.9), and remembers every question. */
+/** A stand-in for a rail: answers check-status as the simulator does (contract 4.9), and records every question. */
 export interface FakeRail extends AsyncDisposable {
   readonly url: string;
   /** The questions that it has answered, in order. */
@@ -24,7 +24,7 @@ export interface FakeRail extends AsyncDisposable {
 /**
  * Opens a {@link FakeRail} that takes `answerMs` for each answer.
  *
- * It says of each payment that it completed; of one in `pendingEvery` only when asked again, and PENDING at first.
+ * It answers that a payment completed; for one in `pendingEvery` it answers PENDING the first time.
  */
 export async function openFakeRail(options: {
   readonly answerMs: number;

@@ -10,11 +10,11 @@ export interface Message {
   readonly key: string;
   readonly type: string;
   readonly payload: { readonly eventId: string } & Readonly<Record<string, unknown>>;
-  /** Of its payment; 1 where it is left out. */
+  /** The payment's version; 1 if left out. */
   readonly version?: number;
 }
 
-/** What fills topics for whoever is measured. */
+/** Fills topics for the measured service. */
 export interface Feed extends AsyncDisposable {
   readonly send: (name: TopicName, messages: readonly Message[]) => Promise<void>;
 }

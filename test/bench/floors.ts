@@ -12,7 +12,7 @@ const IN_PARALLEL = 64;
 const BATCH_MESSAGES = 100;
 const MESSAGE_BYTES = 300;
 
-/** What the machine gives, without any of ours: what everything else is to be seen against. */
+/** What the machine achieves without our code, for comparison with everything else. */
 export async function benchFloors(options: BenchOptions): Promise<readonly Row[]> {
   options.log("the machine's own floors");
   return [await helloFloor(options), await insertFloor(options), await produceFloor(options)];
@@ -31,7 +31,7 @@ async function helloFloor(options: BenchOptions): Promise<Row> {
   });
 }
 
-/** How often something done one after another on each of several strands is done in a second. */
+/** How often per second some work is done, one after another on each of several strands. */
 export async function rateOf(strands: number, work: () => Promise<unknown>): Promise<number> {
   let done = 0;
   const startedMs = performance.now();
@@ -82,7 +82,7 @@ async function produceFloor({ infrastructure }: BenchOptions): Promise<Row> {
   });
 }
 
-/** Starts the simplest durable service there is; gives its address, where each POST is one majority insert. */
+/** Starts the simplest durable service; gives its address, where each POST is one majority insert. */
 export async function openFloorServer(options: BenchOptions): Promise<string> {
   const [held] = await holdPorts(1);
   if (!held) throw new Error('no free port');

@@ -4,10 +4,10 @@ import { MongoClient } from 'mongodb';
 import { type Message, openFeed } from './feed.ts';
 import { openMessageCounter } from './volumes.ts';
 
-/** What the ledger is fed with and asked for in a benchmark. */
+/** Feeds the ledger in a benchmark, and measures it. */
 export interface LedgerTopics extends AsyncDisposable {
   readonly fund: (wallets: readonly string[]) => Promise<void>;
-  /** Asks for holds, and for their captures if told to; gives how many messages Kafka took in a second. */
+  /** Publishes hold requests and, if wanted, their captures; gives how many messages Kafka accepted per second. */
   readonly request: (
     count: number,
     wallets: readonly string[],
@@ -30,7 +30,7 @@ const FUNDING = 10n ** 12n;
 const MAKER = 'bench';
 const CHECKER = 'bench-two';
 
-/** Opens a producer of commands and payouts, and a counter of what the ledger publishes. */
+/** Opens a producer of commands and payouts, and a counter of the ledger's events. */
 export async function openLedgerTopics(infrastructure: Infrastructure): Promise<LedgerTopics> {
   const feed = await openFeed(infrastructure, [topics.payouts, topics.ledgerCommands]);
   const client = await new MongoClient(infrastructure.env.MONGODB_URL).connect();
@@ -76,7 +76,7 @@ export async function openLedgerTopics(infrastructure: Infrastructure): Promise<
       client
         .db('ledger')
         .collection<{ _id: string }>('entries')
-        // A minus comes before a dot: all the ids that begin with the run.
+        // A minus sorts before a dot, so this covers all ids that begin with the run.
         .countDocuments({ _id: { $gte: `po-${run}-`, $lt: `po-${run}.` } }),
     measure: async (count, trimmed = 0) => {
       let start: { readonly atMs: number; readonly count: number } | undefined;
@@ -100,7 +100,7 @@ export async function openLedgerTopics(infrastructure: Infrastructure): Promise<
 
 const fundingId = (merchantId: string): string => `fund-${merchantId}`;
 
-/** Writes the orders as two operators would have left them: the ledger applies no others. */
+/** Writes the orders in the state in which two operators leave them: the ledger applies no others. */
 async function approveFunding(client: MongoClient, wallets: readonly string[]): Promise<void> {
   const now = new Date();
   const commands = client.db('ledger').collection<{ _id: string }>('commands');

@@ -11,7 +11,10 @@ const WARM_UP = 30_000;
 const FLOOR_POSTINGS = 50_000;
 const MS_PER_SECOND = 1_000;
 
-/** What the ledger is asked for: `events` is how many it publishes for a payout, `postings` how many it makes. */
+/**
+ * The kinds of load: `events` is how many events the ledger publishes for a payout, `postings` how many entries it
+ * makes.
+ */
 const shapes = [
   {
     name: 'ledger.spread',
@@ -44,7 +47,7 @@ const shapes = [
 
 type Shape = (typeof shapes)[number];
 
-/** One backlog: how fast Kafka took it, how fast the ledger applied it, how long it took to drain, and what is missing. */
+/** One backlog: how fast Kafka accepted it, how fast the ledger applied it, how long that took, and what is missing. */
 interface Round {
   readonly acceptedPerSecond: number;
   readonly appliedPerSecond: number;
@@ -82,7 +85,7 @@ async function runRound(
   const url = options.infrastructure.env.MONGODB_URL;
   const { partitions } = shape;
   const floor = await bareLedger({ url, postings: FLOOR_POSTINGS, wallets: shape.wallets, partitions });
-  // The backlog lies in the topic before the ledger starts: what is measured is draining, not arrival.
+  // The backlog is in the topic before the ledger starts, so that draining is measured, not arrival.
   const acceptedPerSecond = await feed.request(shape.payouts, wallets, run, shape.events === 2);
   const measuring = feed.measure(shape.payouts * shape.events, WARM_UP);
   await using _ledger = await openService({ ...options, name: 'ledger' });

@@ -9,7 +9,7 @@ import { against, alone, type Row } from './rows.ts';
 import { openSharedStack } from './shared-stack.ts';
 import { countBytes, openMessageCounter, readVolumes, type Volumes } from './volumes.ts';
 
-/** What is sent through all services, and by which names its rows go. */
+/** What is sent through all services, and the names of its rows. */
 export interface Subject {
   readonly name: string;
   readonly one: 'payout' | 'collection';
@@ -28,11 +28,11 @@ const WARM_UP_COUNT = 500;
 const PATIENCE_MS = 300_000;
 const MS_PER_SECOND = 1_000;
 
-/** Whole lives per second over all seven services, from request to delivered webhook, and what each takes. */
+/** Complete payments per second over all seven services, from request to delivered webhook, and the cost of each. */
 export async function measureLives(options: BenchOptions, subject: Subject): Promise<readonly Row[]> {
   const { infrastructure } = options;
   await using stack = await openSharedStack(options, {
-    // As in production: what is on its way for seconds only, under load, is not asked for.
+    // As in production, so that payments that are in progress for only seconds are not polled under load.
     environment: { reconciler: { FIRST_POLL_AFTER_MS: '30000' } },
   });
   const pids: Pids = { ...stack.runFile().pids, ...infrastructure.pids, 'load generator': process.pid };
@@ -100,7 +100,7 @@ function livesRow(
   });
 }
 
-/** Where the time goes, the greediest first. */
+/** Where the CPU time goes, the largest share first. */
 function cpuRows(
   subject: Subject,
   used: readonly (readonly [string, number])[],

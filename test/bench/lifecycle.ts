@@ -2,7 +2,7 @@ import { payoutBody } from '@pesewa/stack';
 import type { Bench } from './bench.ts';
 import { measureLives } from './lifecycle-run.ts';
 
-/** Whole payouts per second: accepted, held, submitted, called back, captured and told to the merchant. */
+/** Complete payouts per second: accepted, held, submitted, called back, captured and reported to the merchant. */
 export const benchLifecycle: Bench = (options) =>
   measureLives(options, {
     name: 'lifecycle',

@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 
-/** What a round of load gave. */
+/** The result of a round of load. */
 export interface Load {
   readonly perSecond: number;
   readonly p50Ms: number;
@@ -22,10 +22,10 @@ export interface LoadOptions {
   readonly url: string;
   readonly method?: 'GET' | 'POST';
   readonly headers: Record<string, string>;
-  /** Each body, with the headers that depend on it where there are such. */
+  /** Each body, with its headers if they depend on it. */
   readonly body: () => string | SignedBody;
   readonly connections?: number;
-  /** Whether to go on, asked before each request with how many were sent and for how long. */
+  /** Whether to continue, asked before each request with how many were sent and for how long. */
   readonly goOn: (sent: number, elapsedMs: number) => boolean;
 }
 

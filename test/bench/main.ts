@@ -68,7 +68,7 @@ if (unknown.length > 0) {
 
 const rows: Row[] = [];
 
-/** On infrastructure of its own, so that none pays for the data of another. */
+/** On infrastructure of its own, so that no benchmark is affected by another's data. */
 async function measure(bench: Bench): Promise<void> {
   await using supervisor = createSupervisor();
   await using infrastructure = await openInfrastructure({ root, log, supervisor });

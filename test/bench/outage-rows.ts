@@ -1,13 +1,15 @@
 import type { Asked } from './fake-rail.ts';
 import { against, alone, quantile, type Row } from './rows.ts';
 
-/** How a rail was caught up on after an outage. */
+/** How the backlog of a rail was worked off after an outage. */
 export interface CatchUp {
   /** The backlog, the oldest due first. */
   readonly due: readonly string[];
-  /** Every question from the rail's return until the last of the backlog had its first. */
+  /** Every question from the rail's return until each payment of the backlog was asked about once. */
   readonly asked: readonly Asked[];
-  /** From due to first poll, of payments that came meanwhile, and of others without a backlog; milliseconds. */
+  /**
+   * The times from due to first poll, of payments that came meanwhile, and of others without a backlog; milliseconds.
+   */
   readonly fresh: readonly number[];
   readonly quiet: readonly number[];
   readonly returnedMs: number;
@@ -21,7 +23,7 @@ export interface CatchUp {
 
 const MS_PER_SECOND = 1_000;
 
-/** What the catching up comes to. */
+/** The rows for working off the backlog. */
 export function outageRows(catchUp: CatchUp): readonly Row[] {
   const { due, returnedMs, settledMs, perSecond, peakMib } = catchUp;
   const many = due.length.toLocaleString('en');
@@ -103,7 +105,7 @@ function orderRows({ due, asked, perSecond }: CatchUp): readonly Row[] {
   for (const { reference } of asked) {
     const rank = ranks.get(reference);
     if (rank === undefined || isAsked[rank]) continue;
-    // What one second takes is asked at once, in no order.
+    // The questions of one second are asked at once, in no order.
     if (rank < oldest + perSecond) inTurn += 1;
     displacements.push(Math.abs(rank - displacements.length) / due.length);
     isAsked[rank] = true;

@@ -27,10 +27,9 @@ const PATIENCE_MS = 900_000;
  * A rail that comes back after an hour: how fast 100,000 open payments are asked about, in which order, and how long
  * fresh ones wait meanwhile, against the permitted rate and against fresh ones without a backlog.
  *
- * The rail is a small server here, which answers after 20 ms that a payment completed; of every fourth that it is pending,
- * and completed when asked again. The gateway that owns the payments is the benchmark, too. The hour is that of the
- * payments' events, one each 36 ms over the hour that has just passed; the rail itself is down for as long as it takes to
- * read them.
+ * The rail is a small server, which answers after 20 ms that a payment completed; for every fourth payment the first
+ * answer is PENDING. The benchmark also stands in for the gateway that owns the payments. The hour is that of the
+ * payments' events, one each 36 ms over the past hour; the rail itself is down for as long as it takes to read them.
  */
 export const benchOutage: Bench = async (options) => {
   await using client = await new MongoClient(options.infrastructure.env.MONGODB_URL).connect();
@@ -42,7 +41,7 @@ export const benchOutage: Bench = async (options) => {
     environment: {
       RAILS: railOf(rail),
       FIRST_POLL_AFTER_MS: String(FIRST_POLL_AFTER_MS),
-      // As in production, where the stack of a demonstration hurries.
+      // As in production; the demonstration's stack uses shorter times.
       POLL_BASE_MS: '30000',
       POLL_CAP_MS: '900000',
       COMPARISON_INTERVAL: '0 0 1 1 *',
@@ -63,7 +62,7 @@ export const benchOutage: Bench = async (options) => {
   return outageRows({ ...catchUp, quiet, perSecond: PER_SECOND, peakMib: memory.peakMib() });
 };
 
-/** What the phases work with. */
+/** What the phases share. */
 interface Parts {
   readonly rail: FakeRail;
   readonly feed: Feed;
@@ -83,7 +82,7 @@ function railOf({ url }: FakeRail): string {
   ]);
 }
 
-/** Fills the working set with what an hour without the rail leaves; gives what is due, the oldest first. */
+/** Fills the working set as an hour without the rail does; gives the due payments, the oldest first. */
 async function loseAnHour({ log }: BenchOptions, { rail, feed, records }: Parts): Promise<readonly string[]> {
   rail.setDown(true);
   const there = await records.estimatedDocumentCount();
@@ -106,7 +105,10 @@ async function loseAnHour({ log }: BenchOptions, { rail, feed, records }: Parts)
   return overdue(records);
 }
 
-/** What is due by its schedule, the oldest first: whatever was asked about before the circuit opened waits a while. */
+/**
+ * The payments that are due by schedule, the oldest first: those that were asked about before the circuit opened are
+ * due later.
+ */
 async function overdue(records: Collection<OpenRecord>): Promise<readonly string[]> {
   const found = await records
     .find({ status: 'open', scheduledAt: { $lte: new Date() } })

@@ -5,7 +5,7 @@ import type { Infrastructure } from '@pesewa/stack';
 import type { Feed } from './feed.ts';
 import { completion } from './open-records.ts';
 
-/** Stands for the gateway that owns collections: completes each with the first fact that tells so. */
+/** A stand-in for the gateway that owns collections: completes each with the first fact that says so. */
 export async function openOwner({ env }: Infrastructure, feed: Feed): Promise<AsyncDisposable> {
   const kafka = createKafka({
     brokers: env.KAFKA_BROKERS.split(','),

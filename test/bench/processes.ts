@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 /** Processes by name. */
 export type Pids = Readonly<Record<string, number>>;
 
-/** What the kernel counts in, on every Linux that Node runs on. */
+/** The unit of the kernel's counters, on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
 const BYTES_PER_MIB = 1_024 * 1_024;
 const LOOK_MS = 200;
 
-/** The seconds of CPU that each process has used; those that are not told (no Linux, gone) are left out. */
+/** The seconds of CPU that each process has used; processes without a value (no Linux, ended) are left out. */
 export async function cpuSeconds(pids: Pids): Promise<ReadonlyMap<string, number>> {
   const used = new Map<string, number>();
   for (const [name, pid] of Object.entries(pids)) {
@@ -21,7 +21,7 @@ export async function cpuSeconds(pids: Pids): Promise<ReadonlyMap<string, number
   return used;
 }
 
-/** What each process used between two looks, in seconds. */
+/** What each process used between two readings, in seconds. */
 export function cpuBetween(
   before: ReadonlyMap<string, number>,
   after: ReadonlyMap<string, number>,
@@ -29,20 +29,20 @@ export function cpuBetween(
   return [...after].map(([name, seconds]) => [name, seconds - (before.get(name) ?? 0)] as const);
 }
 
-/** The memory of a process that is in RAM now, in MiB; undefined where it is not told. */
+/** The present resident memory of a process, in MiB; undefined if it can't be read. */
 export async function residentMib(pid: number): Promise<number | undefined> {
   const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const kib = /^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1];
   return kib === undefined ? undefined : (Number(kib) * 1_024) / BYTES_PER_MIB;
 }
 
-/** The most memory that a process has had in RAM while it was watched. */
+/** The peak resident memory of a process while it was watched. */
 export interface MemoryWatch extends Disposable {
-  /** In MiB; NaN where it is not told. */
+  /** In MiB; NaN if it can't be read. */
   readonly peakMib: () => number;
 }
 
-/** Looks at the memory of a process a few times a second until it is closed. */
+/** Reads the memory of a process a few times a second until it is closed. */
 export function watchMemory(pid: number): MemoryWatch {
   let peakMib = Number.NaN;
   const look = () =>

@@ -19,12 +19,12 @@ const IN_PARALLEL = 16;
 const PATIENCE_MS = 1_800_000;
 const MS_PER_SECOND = 1_000;
 
-/** Nothing is polled but what a callback speaks of. */
+/** Payments are polled only because of callbacks. */
 const patient = { FIRST_POLL_AFTER_MS: '86400000' };
 
 /**
  * The reconciler with 1,000,000 open records: how long a cold start takes to rebuild them from the topic, what a claim
- * costs, and how soon a callback settles its payment, against the same without any other record.
+ * costs, and how soon a callback finishes its payment, against the same without any other record.
  */
 export const benchReconciler: Bench = async (options) => {
   await using client = await new MongoClient(options.infrastructure.env.MONGODB_URL).connect();
@@ -58,7 +58,7 @@ async function measureColdStart(
 ): Promise<readonly Row[]> {
   const start = (): Promise<SingleService> =>
     openService({ ...options, name: 'reconciler', environment: patient });
-  // Once before, for its topics, schemas and indexes.
+  // Started once before, so that its topics, schemas and indexes exist.
   await (await start())[Symbol.asyncDispose]();
   {
     await using feed = await openFeed(options.infrastructure, [topics.collections]);
@@ -111,7 +111,7 @@ interface Latencies {
   readonly p99Ms: number;
 }
 
-/** From callbacks to the ends that they bring about, through the whole stack. */
+/** From callbacks to the ends of their payments, through the whole stack. */
 async function measureHints(options: BenchOptions, client: MongoClient, prefix: string): Promise<Latencies> {
   const { infrastructure } = options;
   await using stack = await openSharedStack(options, {
@@ -147,7 +147,7 @@ async function everyoneHasRead(brokers: readonly string[], client: MongoClient):
   }
 }
 
-/** Makes collections whose customers pay at once, and gives how long after its callback each ended, in milliseconds. */
+/** Makes collections whose customers pay at once; gives how long after its callback each ended, in milliseconds. */
 async function collect(
   stack: Stack,
   records: Collection<OpenRecord>,

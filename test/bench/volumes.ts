@@ -4,7 +4,7 @@ import { createKafka } from '@pesewa/kafka';
 import type { Infrastructure } from '@pesewa/stack';
 import { MongoClient } from 'mongodb';
 
-/** What MongoDB and Kafka have been given up to now. */
+/** What was written to MongoDB and Kafka so far. */
 export interface Volumes {
   /** Documents inserted, changed and deleted. */
   readonly documentWrites: number;
@@ -43,7 +43,7 @@ export async function readVolumes({ env }: Infrastructure): Promise<Volumes> {
   };
 }
 
-/** Counts the messages of topics: cheap to ask, so that asking takes nothing from what is measured. */
+/** Counts the messages of topics; cheap enough not to affect the measurement. */
 export interface MessageCounter extends AsyncDisposable {
   readonly count: (topicName: string) => Promise<number>;
 }
@@ -73,7 +73,7 @@ export async function countBytes({ env }: Infrastructure): Promise<ReadonlyMap<s
   const unread = await endsOf(kafka, names);
   const bytes = new Map<string, number>();
   if (unread.size === 0) return bytes;
-  // A group of its own for each time: one that has read before would begin where it ended.
+  // A new group each time: an existing one would begin where it ended.
   const groupId = `bench-bytes-${randomUUID()}`;
   const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: 100 });
   const read = Promise.withResolvers<void>();
@@ -101,7 +101,7 @@ export async function countBytes({ env }: Infrastructure): Promise<ReadonlyMap<s
 
 const partitionName = (topic: string, partition: number): string => `${topic}/${partition}`;
 
-/** Where the partitions end that hold anything: a compacted topic has fewer messages than offsets. */
+/** The ends of partitions with messages: a compacted topic has fewer messages than offsets. */
 async function endsOf(
   kafka: ReturnType<typeof createKafka>,
   names: readonly string[],

@@ -14,7 +14,7 @@ export function stkWish(reference: string, customerNumber: string): CollectionWi
 
 const CUSTOMERS = 900_000;
 const FIRST_CUSTOMER = 100_000;
-/** Puts the last four digits beyond those that choose a scenario of the simulator. */
+/** Makes the last four digits differ from those that choose a scenario of the simulator. */
 const ORDINARY = '5000';
 
 /** Gives one customer's number after the other, all of whom pay. */

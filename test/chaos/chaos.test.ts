@@ -22,7 +22,7 @@ const loadMs = Number(process.env['CHAOS_SECONDS'] ?? usualLoadMs / 1_000) * 1_0
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** How long the system may take to come to rest once all is mended. */
+/** How long the system may take to come to rest once everything is repaired. */
 const REST_MS = 120_000;
 const OPEN_MS = 120_000;
 
@@ -45,7 +45,9 @@ it.each(seeds)(
   OPEN_MS + 3 * loadMs + 3 * REST_MS,
 );
 
-/** Plays the load and the faults side by side, then mends everything; gives where its traces are, and what was killed. */
+/**
+ * Runs the load and the faults in parallel, then repairs everything; gives where its traces are, and what was killed.
+ */
 async function disturb(
   scenario: Scenario,
   { acts, faults, swarm }: Plan,

@@ -3,7 +3,7 @@ import { type Payment, storiesOf, type World } from './checker/world.ts';
 
 const STORIES_MAX = 8;
 
-/** Everything that all sides tell of the payments that violate something: a run can't be repeated to the letter. */
+/** All traces of the payments with violations, because a run can't be repeated exactly. */
 export function explain(world: World, violations: readonly Violation[]): string {
   const references = new Set(violations.map(({ reference }) => reference));
   const isMeant = ({ reference, merchantReference }: Payment) =>

@@ -4,7 +4,7 @@ import type { Stack } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import type { Fault, Target } from './plan/faults.ts';
 
-/** A process that may be struck. */
+/** A process that faults may hit. */
 export interface Victim extends Target {
   readonly kept: ReturnType<Stack['service']>;
 }
@@ -12,22 +12,22 @@ export interface Victim extends Target {
 /** A kill as it really happened. */
 export interface Strike {
   readonly service: ServiceName;
-  /** The process that was killed, and the one that came in its place. */
+  /** The killed process, and its successor. */
   readonly before: number;
   readonly after: number;
 }
 
-/** Breaks things as planned, and mends them all. */
+/** Causes faults as planned, and repairs them all. */
 export interface Breaker {
   /** Resolves once the last fault is over. */
   readonly run: (faults: readonly Fault[]) => Promise<void>;
-  /** Mends whatever is still broken, and resolves once every service is ready; gives the kills. */
+  /** Repairs what is still broken, and resolves once every service is ready; gives the kills. */
   readonly heal: () => Promise<readonly Strike[]>;
 }
 
 /** How long a killed service may take to have a process again. */
 const RESTART_MS = 40_000;
-/** How long all of them may take to be ready again, where the machine is busy with much else. */
+/** How long all of them may take to be ready again, if the machine is busy. */
 const HEAL_MS = 90_000;
 
 /** Builds a {@link Breaker}; `log` gets one line for each fault as it really happens. */
@@ -84,7 +84,7 @@ export function createBreaker(deps: {
   };
 }
 
-/** Strikes processes: always one that lives, so that what is planned happens. */
+/** Hits processes: always a living one, so that planned faults really happen. */
 function createAim(victims: readonly Victim[]) {
   const gone = new Set<number>();
   const killed: { readonly victim: Victim; readonly before: number }[] = [];

@@ -3,7 +3,7 @@ import { type Collection, type Document, MongoClient } from 'mongodb';
 import { z } from 'zod';
 import type { Batch, Break, Callback, Delivery, Entry, Payment } from './checker/world.ts';
 
-/** What of a run stands in the databases. */
+/** The part of a run that is in the databases. */
 export interface Stored {
   readonly payments: readonly Payment[];
   readonly batches: readonly Batch[];
@@ -19,9 +19,9 @@ export interface Stored {
 /** The databases of one run. */
 export interface Databases extends AsyncDisposable {
   readonly read: () => Promise<Stored>;
-  /** How much is still on its way: unsent bundles, and webhooks that are due. */
+  /** How much is still in progress: unsent bundles, and webhooks that are due. */
   readonly underWay: () => Promise<{ readonly outboxes: number; readonly deliveries: number }>;
-  /** How far everything has come: it is the same as before where nothing has moved meanwhile. */
+  /** How far everything has come; unchanged if nothing has moved meanwhile. */
   readonly progress: () => Promise<readonly number[]>;
   /** The server's clock, by which leases run out. */
   readonly nowMs: () => Promise<number>;
@@ -47,7 +47,7 @@ export async function openDatabases(mongodbUrl: string, prefix: string): Promise
   return {
     read: async () => {
       const [payouts, collections, callbacks, accounts, ...rest] = await Promise.all([
-        // Among the payouts stand the references that batches reserve; they have no status.
+        // The references that batches reserve are stored among the payouts, without a status.
         all(storedPayment, 'payouts', 'payouts', { status: { $exists: true } }),
         all(storedPayment, 'collections', 'collections'),
         all(storedCallback, 'ingress', 'callbacks'),

@@ -21,7 +21,7 @@ const reconcilerTypes: Readonly<Record<string, ReconcilerEvent['type']>> = {
   StuckSettled: 'settled',
 };
 
-/** The kinds of the entries that events of the ledger tell of. */
+/** The kinds of entries that events of the ledger report. */
 const entryKinds: Readonly<Record<string, string>> = {
   HoldPlaced: 'hold',
   HoldCaptured: 'capture',
@@ -30,7 +30,10 @@ const entryKinds: Readonly<Record<string, string>> = {
   PayoutRefunded: 'refund',
 };
 
-/** The events of the gateways, the reconciler and the ledger; a relay that died may have sent one twice: it counts once. */
+/**
+ * The events of the gateways, the reconciler and the ledger, each once, although a relay that died may have sent one
+ * twice.
+ */
 export async function readTopics(
   stack: Pick<Stack, 'runFile'>,
   prefix: string,

@@ -6,14 +6,17 @@ import type { World } from './checker/world.ts';
 import { readWorld, type Traces } from './dump.ts';
 import { type Databases, openDatabases } from './read-databases.ts';
 
-/** How long what has come to rest must stay so: beyond a comparison of the wallets, a poll at its cap and a relay's lease. */
+/**
+ * How long a resting system must stay unchanged: longer than a comparison of the wallets, the longest pause between
+ * polls, and a relay's lease.
+ */
 const STAY_MS = 17_000;
 /** Between two looks at the whole world. */
 const LOOK_PAUSE_MS = 2_000;
-/** How often the world is read at the end, where it moves meanwhile. */
+/** How often the world is read at the end if it changes meanwhile. */
 const READS_MAX = 20;
 
-/** Settings of services: quick where production is patient, so that a run comes to rest soon. */
+/** Settings of services with shorter times than in production, so that a run comes to rest soon. */
 export const quickServices = {
   reconciler: { POLL_CAP_MS: '3000', POLLS_BEFORE_BREAK: '8' },
   'webhook-dispatcher': {
@@ -22,23 +25,23 @@ export const quickServices = {
   },
 };
 
-/** How much of a run is still on its way. */
+/** How much of a run is still in progress. */
 export type UnderWay = Awaited<ReturnType<Databases['underWay']>>;
 
-/** What is under way at rest. */
+/** Nothing in progress. */
 export const nothing: UnderWay = { outboxes: 0, deliveries: 0 };
 
 /** A run after it was given time to come to rest. */
 export interface Settled {
   readonly world: World;
   readonly underWay: UnderWay;
-  /** How long it took to come to rest; infinite where it did not. */
+  /** How long it took to come to rest; infinity if it did not. */
   readonly restedAfterMs: number;
 }
 
 /**
- * Waits until nothing is under way and the checker is content, and then until that has lasted; after `restMs`, gives the
- * world as it is. What was agreed must stay so: a late poll or a lease that runs out may move something yet.
+ * Waits until nothing is in progress and the checker finds nothing, and until that has lasted; after `restMs`, gives
+ * the world as it is. It must last, because a late poll or a lease that ends may still change something.
  */
 export async function settled(
   traces: Traces,
@@ -47,7 +50,8 @@ export async function settled(
   await using databases = await openDatabases(traces.stack.runFile().mongodbUrl, traces.prefix);
   const startedMs = performance.now();
   const isQuiet = async () => {
-    // The cheap question first, and the other one seldom: reading the world takes what the services need to come to rest.
+    // The cheap check first, and the other one rarely: reading the world takes resources that the services need to come
+    // to rest.
     expect(await databases.underWay()).toEqual(nothing);
     const violations = checkWorld(await readWorld(traces, databases));
     if (violations.length > 0) {
@@ -64,8 +68,8 @@ export async function settled(
 }
 
 /**
- * Reads the world, and once more where something has moved meanwhile, as a code that expires minutes later: its parts would
- * be of different times, and contradict each other where nothing is wrong.
+ * Reads the world, and once more if something has changed meanwhile, such as a code that expires minutes later: its
+ * parts would be from different times, and contradict one another without any error.
  */
 async function readAtRest(
   traces: Traces,
@@ -79,14 +83,14 @@ async function readAtRest(
   return hasMoved && readsLeft > 1 ? readAtRest(traces, databases, readsLeft - 1) : { world, underWay };
 }
 
-/** Waits until the server's clock has passed a moment. */
+/** Waits until the server's clock has passed a time. */
 async function passes({ nowMs }: Databases, momentMs: number): Promise<void> {
   await eventually(async () => {
     expect(await nowMs()).toBeGreaterThan(momentMs);
   }, 2 * STAY_MS);
 }
 
-/** What a run has been through: one that saw no ambiguity and no repeat proves little. */
+/** A summary of a run: one without ambiguity and repetition proves little. */
 export function tell({ calls, payments, moves, breaks, events, received, callbacks }: World): string {
   const count = <Item>(items: readonly Item[], key: (item: Item) => string) =>
     Object.fromEntries([...Map.groupBy(items, key)].map(([name, all]) => [name, all.length]));

@@ -7,7 +7,7 @@ export interface Struck extends Strike {
   readonly atMs: number;
 }
 
-/** Breaks nodes step by step as planned, each step once all is well again; gives what was done. */
+/** Breaks nodes step by step as planned, each step once everything is well again; gives what was done. */
 export async function breakNodes(
   cluster: Pick<Cluster, 'brokers' | 'members'>,
   steps: readonly Step[],
@@ -33,7 +33,7 @@ export async function breakNodes(
   return done;
 }
 
-/** Breaks a node; gives what brings it back, which resolves once the node has its part again. */
+/** Breaks a node; gives the function that restores it, which resolves once the node has its role again. */
 async function breakNode(node: Node, kind: Strike['kind']): Promise<() => Promise<void>> {
   switch (kind) {
     case 'kill':

@@ -2,23 +2,23 @@ import type { Violation } from '../chaos/checker/rules.ts';
 import { isEnded, type World } from '../chaos/checker/world.ts';
 import type { Struck } from './break-nodes.ts';
 
-/** What a run came to, in numbers. */
+/** The result of a run in numbers. */
 export interface Counts {
   /** Payments on record. */
   readonly accepted: number;
   readonly ended: number;
   /** Those that are open and should not be. */
   readonly stuck: number;
-  /** Requests that were refused for good, and answers that left it open what became of a request. */
+  /** Requests that were refused for good, and answers that left the outcome open. */
   readonly refused: number;
   readonly ambiguous: number;
   /** How often each kind of strike was done, as in `kill broker`. */
   readonly strikes: Readonly<Record<string, number>>;
-  /** Null where it did not come to rest. */
+  /** Null if it did not come to rest. */
   readonly restedAfterSeconds: number | null;
-  /** Events that stand in a database and in no topic, by the entry or the rule that misses them. */
+  /** Events that are in a database and in no topic, by the entry or the rule that misses them. */
   readonly untold: Readonly<Record<string, number>>;
-  /** Currencies whose wallet at the rail is not what the books say. */
+  /** Currencies whose wallet at the rail differs from the books. */
   readonly drifted: number;
   /** By kind and state. */
   readonly breaks: Readonly<Record<string, number>>;
@@ -39,7 +39,7 @@ const untoldRules: ReadonlySet<string> = new Set([
   'P2 another version',
 ]);
 
-/** Counts what a run came to, for people. */
+/** Counts the results of a run, for people to read. */
 export function countsOf(
   world: World,
   violations: readonly Violation[],

@@ -49,7 +49,7 @@ it('Kafka away: acceptance goes on to its bound, processes start and stay well, 
   const awayUntilMs = performance.now() + AWAY_MS;
   while (accepted.length < 30) expect(await pay()).toBe('09');
   await expectWell();
-  // One that dies with its events unsent is started again, and does not wait for Kafka.
+  // A process that dies with unsent events is restarted, and does not wait for Kafka.
   const gateway = stack.service('payout-gateway');
   const before = gateway.pid();
   process.kill(before, 'SIGKILL');

@@ -9,7 +9,7 @@ import { sharedCluster } from './shared-cluster.ts';
 const clientOf = ({ address }: Node) =>
   MongoClient.connect(`mongodb://${address}/?directConnection=true`, { serverSelectionTimeoutMS: 5_000 });
 
-/** The member that takes writes, and the others. */
+/** The member that accepts writes, and the others. */
 async function primaryOf(members: readonly Node[]): Promise<{ primary: Node; secondaries: readonly Node[] }> {
   return eventually(async () => {
     for (const member of members) {
@@ -45,7 +45,7 @@ it('a bundle that a primary removed alone, before it was lost, is removed again,
   const alone = Promise.withResolvers<void>();
   let isArmed = true;
   await using scope = openTestScope(config, {
-    // Kafka has the bundle; from here on nobody hears of what the primary does with it.
+    // Kafka has the bundle; from here on the primary's writes reach no other member.
     crashPoint: (name) => {
       if (name !== 'relay.after-send' || !isArmed) return;
       isArmed = false;
@@ -71,7 +71,7 @@ it('a bundle that a primary removed alone, before it was lost, is removed again,
   await primary.kill();
   await Promise.all(secondaries.map((member) => member.start()));
   await primaryOf(secondaries);
-  // What the lost primary did is undone as it comes back.
+  // The lost primary's writes are rolled back when it returns.
   await primary.start();
   await eventually(async () => expect(await outboxOf(messaging.db).countDocuments()).toBe(0), 60_000);
   const told = await (await createTopicReader(config))(topicNameOf(config, 'ledger'));

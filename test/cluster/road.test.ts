@@ -71,7 +71,7 @@ it(
   120_000 + DRAIN_MS + rounds * ROUND_MS,
 );
 
-/** A service that only sends: each item is the number of a bundle, in which every key has a message of that number. */
+/** A service that only sends: each item is the number of a bundle, with a message of that number for every key. */
 async function openSender(scope: ReturnType<typeof openTestScope>): Promise<{
   readonly messaging: Messaging;
   readonly bundles: GroupCommit<number, number>;
@@ -118,7 +118,7 @@ async function commitUntil(bundles: GroupCommit<number, number>, isOver: () => b
   return number;
 }
 
-/** What of the committed numbers of each key is missing, came first after a later one, or came again. */
+/** Which of the committed numbers of each key are missing, came first after a later one, or came again. */
 function judge(read: readonly ReadMessage[], committed: number) {
   const byKey = Map.groupBy(read, ({ key }) => key);
   let lost = 0;

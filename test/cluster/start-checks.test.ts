@@ -29,7 +29,7 @@ beforeAll(async () => {
   await prepareDatabase('ledger', collections)(config);
 });
 
-/** What a start in production is refused for; nothing where it is not. */
+/** The reasons for which a start in production is refused; empty if it is not. */
 async function refusals(): Promise<readonly string[]> {
   const problems: string[] = [];
   const logger = createLogger(

@@ -2,7 +2,7 @@ import { nameOf, nameOfPayment } from './names.ts';
 import type { Rule, Violation } from './rules.ts';
 import type { Call, Payment, World } from './world.ts';
 
-/** What merchants were told against what was recorded (P3 to P6, P8, P9). */
+/** Compares merchants' answers with the records (P3 to P6, P8, P9). */
 export function checkAcceptance(world: World): readonly Violation[] {
   const payments = Map.groupBy(world.payments, nameOfPayment);
   const calls = Map.groupBy(world.calls, nameOf);
@@ -29,7 +29,10 @@ function unreadable({ outcome, reference, operation }: Call): readonly Violation
   return [{ rule: 'P4 unreadable', reference, what }];
 }
 
-/** The items of batches by name, and since when each was known by the answer to its batch: at infinity if by none. */
+/**
+ * The items of batches by name, with the time since when each was known by the answer to its batch; infinity if by
+ * none.
+ */
 function batchItemsOf(calls: readonly Call[]): ReadonlyMap<string, number> {
   const since = new Map<string, number>();
   for (const call of calls) {
@@ -49,7 +52,7 @@ const isTaken = ({ outcome }: Call) => outcome === 'accepted' || outcome === 'en
 const about = (rule: Rule, payments: readonly Payment[], what: string): readonly Violation[] =>
   payments.map(({ reference }) => ({ rule, reference, what }));
 
-/** P4: who insists is told in the end, since everything is mended. */
+/** P4: a merchant that keeps asking gets a clear answer in the end, because everything is repaired. */
 function clearInTheEnd(calls: readonly Call[]): readonly Violation[] {
   const sent = calls.filter(({ operation }) => operation === 'submit' || operation === 'batch');
   const last = sent.toSorted((a, b) => a.endedAtMs - b.endedAtMs).at(-1);
@@ -65,7 +68,7 @@ function refusedLeavesNothing(calls: readonly Call[], payments: readonly Payment
   return about('P3 refused payment', payments, 'was refused for good, and is recorded all the same');
 }
 
-/** P4, P5: asked for again, a payout is the same one; a collection is taken once, and then its reference is used. */
+/** P4, P5: a repeated payout gets the same answer; a collection is accepted once, and then its reference is used. */
 function acceptedOnce(calls: readonly Call[]): readonly Violation[] {
   const told = new Set(submissions(calls).flatMap(({ ours }) => (ours === null ? [] : [ours])));
   const taken = submissions(calls).filter((call) => call.api === 'collection' && isTaken(call));
@@ -86,7 +89,7 @@ function acceptedOnce(calls: readonly Call[]): readonly Violation[] {
   return found;
 }
 
-/** P4: the same payout again is the same payout, and no conflict; a collection's repeat is one always (contract 7). */
+/** P4: a repeated payout is the same payout, and no conflict; a repeated collection always is one (contract 7). */
 function repeatsAreKnown(calls: readonly Call[], payments: readonly Payment[]): readonly Violation[] {
   const conflicts = submissions(calls).filter(
     ({ api, outcome }) => api === 'payout' && outcome === 'conflict',
@@ -98,7 +101,7 @@ function repeatsAreKnown(calls: readonly Call[], payments: readonly Payment[]): 
   );
 }
 
-/** P6: what is recorded is what was accepted, and other content under its reference is not. */
+/** P6: a record has the accepted content, and different content under its reference is not stored. */
 function sameContent(calls: readonly Call[], payments: readonly Payment[]): readonly Violation[] {
   return submissions(calls)
     .filter(isTaken)
@@ -111,7 +114,7 @@ function sameContent(calls: readonly Call[], payments: readonly Payment[]): read
     );
 }
 
-/** P8: `09` only once it is recorded and told. */
+/** P8: `09` is answered only once the payment is recorded and published. */
 function acceptedIsRecorded(
   calls: readonly Call[],
   payments: readonly Payment[],
@@ -130,7 +133,7 @@ function acceptedIsRecorded(
   return [{ rule: 'P8 unannounced', reference, what: 'was answered 09, and no event tells of it' }];
 }
 
-/** P9: once it was accepted or shown, it is never unknown; an item is known once its batch is. */
+/** P9: a payment that was accepted or shown is never unknown later; an item is known once its batch is. */
 function neverForgotten(calls: readonly Call[], batchedSinceMs = Infinity): readonly Violation[] {
   const known = calls.filter(
     ({ outcome, operation }) => operation !== 'batch' && (outcome === 'accepted' || outcome === 'shown'),
@@ -149,7 +152,7 @@ function referencesOnce(payments: readonly Payment[]): readonly Violation[] {
   return about('P5 reference twice', [first], `its merchant's reference is that of ${others.length} more`);
 }
 
-/** P5 again, by what was told: a payment that came and went would leave an event. */
+/** P5 again, by the events: a payment that was lost again would leave an event. */
 function openedOnce({ events, payments }: World): readonly Violation[] {
   const known = new Set(payments.map(({ reference }) => reference));
   return events

@@ -2,7 +2,7 @@ import { nameOf, nameOfBatch, nameOfPayment } from './names.ts';
 import type { Violation } from './rules.ts';
 import type { Batch, Call, Payment, World } from './world.ts';
 
-/** A batch is taken on as a whole, or not at all (P3 to P5, P7 and P8 of batches). */
+/** A batch is accepted completely or not at all (P3 to P5, P7 and P8 of batches). */
 export function checkBatches(world: World): readonly Violation[] {
   const { batches, calls, payments } = world;
   const byName = Map.groupBy(payments, nameOfPayment);
@@ -40,7 +40,7 @@ function headersAreNoPayments(batches: readonly Batch[], payments: Payments): re
     }));
 }
 
-/** P7: what a header says of its items is what they are. */
+/** P7: a batch's header matches its items. */
 function torn(batches: readonly Batch[], payments: readonly Payment[]): readonly Violation[] {
   const items = Map.groupBy(payments, ({ batchReference }) => batchReference);
   return batches.flatMap(({ reference, items: count, total }): readonly Violation[] => {
@@ -52,7 +52,7 @@ function torn(batches: readonly Batch[], payments: readonly Payment[]): readonly
   });
 }
 
-/** P7: an item without its batch is a part of what was not taken on. */
+/** P7: an item without its batch is part of a batch that was not accepted. */
 function itemsOfNoBatch(batches: readonly Batch[], payments: readonly Payment[]): readonly Violation[] {
   const known = new Set(batches.map(({ reference }) => reference));
   return payments
@@ -64,7 +64,7 @@ function itemsOfNoBatch(batches: readonly Batch[], payments: readonly Payment[])
     }));
 }
 
-/** P7, P8: what was answered 09 is there, with each of its items. */
+/** P7, P8: a batch that was answered 09 exists with each of its items. */
 function accepted(
   calls: readonly Call[],
   header: Batch | undefined,
@@ -86,7 +86,7 @@ function accepted(
     }));
 }
 
-/** P3: of a batch that was refused whenever it was asked for, nothing is left. */
+/** P3: a batch that was always refused leaves nothing. */
 function refused(
   calls: readonly Call[],
   header: Batch | undefined,
@@ -99,7 +99,7 @@ function refused(
   return [...(header ? [header] : []), ...new Set(left)].map(({ reference }) => ({ rule, reference, what }));
 }
 
-/** P4: the same batch again is the same batch, and no conflict. */
+/** P4: a repeated batch is the same batch, and no conflict. */
 function conflicts(
   calls: readonly Call[],
   header: Batch | undefined,

@@ -16,7 +16,7 @@ export function checkBreaks(story: Story): readonly Violation[] {
   return violationsOf(payment.reference, [...missing, ...surplus]);
 }
 
-/** What callbacks claimed that the rail itself contradicts; of each the break kinds of which one must be there. */
+/** Callbacks' claims that the rail itself contradicts; for each, the kinds of breaks of which one must exist. */
 function discrepanciesOf(story: Story): ReadonlySet<readonly string[]> {
   const { payment, callbacks, moves } = story;
   const found = new Set<readonly string[]>();
@@ -34,7 +34,7 @@ function discrepanciesOf(story: Story): ReadonlySet<readonly string[]> {
   return found;
 }
 
-/** Several reconcilers are as one (R2), each discrepancy opens one break, and no wallet drifts in between (R3). */
+/** Several reconcilers act as one (R2), each discrepancy opens one break, and no wallet drifts in between (R3). */
 export function checkReconcilers({ reconcilerEvents }: World): readonly Violation[] {
   const bySubject = Map.groupBy(reconcilerEvents, ({ subject }) => subject);
   return [...bySubject].flatMap(([subject, all]) => {
@@ -53,7 +53,7 @@ export function checkReconcilers({ reconcilerEvents }: World): readonly Violatio
       else isOpen = type === 'opened';
     }
     if (openings > 1) found.push(['R3 opened again', `was opened and closed ${openings} times`]);
-    // Nothing but payments moves these wallets: what is in flight explains each difference, whatever was broken.
+    // Only payments move these wallets, so payments in flight explain each difference, whatever fault there was.
     if (openings > 0 && subject.endsWith('/wallet.drift'))
       found.push(['R3 drift', 'was told of a wallet that only payments moved']);
     return violationsOf(subject, found);

@@ -9,8 +9,8 @@ import { checkWebhooks } from './webhooks.ts';
 import { storiesOf, type World } from './world.ts';
 
 /**
- * Holds everything that is known after a run against the invariants, payment by payment (docs/invariants.md): P1 to P14,
- * X1 to X4, R1 to R3, W1 to W4 and L13 here, those of the books by the audit that the world brings along.
+ * Checks everything known after a run against the invariants, payment by payment (docs/invariants.md): P1 to P14, X1 to
+ * X4, R1 to R3, W1 to W4 and L13 here; those of the books were checked by the audit in the world.
  */
 export function checkWorld(world: World): readonly Violation[] {
   return [

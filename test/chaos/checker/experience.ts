@@ -1,8 +1,8 @@
 import { isEnded, type World } from './world.ts';
 
-/** What a run was to go through. */
+/** What a run was planned to go through. */
 export interface Intent {
-  /** How many payments each API was to be asked for, and how many processes were to be killed. */
+  /** How many payments each API should get, and how many processes should be killed. */
   readonly payouts: number;
   readonly collections: number;
   readonly kills: number;
@@ -15,7 +15,7 @@ interface Kill {
   readonly after: number;
 }
 
-/** What a run did not go through though it was to: a checker has nothing to say of a world in which nothing happened. */
+/** What a run missed of its plan: without it, a checker that finds nothing would prove nothing. */
 export function missedBy(world: World, intent: Intent, kills: readonly Kill[]): readonly string[] {
   const taken = (api: string) => {
     const calls = world.calls.filter(

@@ -22,7 +22,7 @@ export function checkLife(story: Story): readonly Violation[] {
   ]);
 }
 
-/** What tells people that a payment has no end yet. */
+/** Breaks that show people that a payment has no end yet. */
 export const breaksOfOpen: ReadonlySet<string> = new Set([
   'payment.stuck',
   'payment.end_untaken',
@@ -41,7 +41,10 @@ const digitsOf = ({ content }: Payment) => content.slice(-4);
 /** Whether customers of a flow confirm it with a request of their own. */
 const isCompleted = ({ flow }: Payment) => flow === 'otp' || flow === 'stkThenComplete';
 
-/** P1, R1: only what the rail never ends may stay open, and what its customer never confirmed; and people know of it. */
+/**
+ * P1, R1: only payments that the rail never ends, or that their customer never confirmed, may stay open; and a break
+ * shows them.
+ */
 function open(story: Story): readonly Finding[] {
   const { payment, breaks, moves } = story;
   if (isEnded(payment)) return [];
@@ -69,7 +72,7 @@ function endsOnce({ events }: Story): readonly Finding[] {
     .map(([type, all]) => ['P1 ended twice', `is ${type} ${all.length} times`]);
 }
 
-/** P2: from version 1 upwards, no version twice, and the record is what its last event led to. */
+/** P2: versions run from 1 upwards without repetition, and the record is the state after the last event. */
 function path({ payment, events }: Story): readonly Finding[] {
   const [first] = events;
   if (first?.type !== 'opened' || first.version !== 1n)
@@ -91,7 +94,7 @@ function path({ payment, events }: Story): readonly Finding[] {
 
 const OTP_TRIES_MAX = 3;
 
-/** P10: at most one completion is taken, few are tried, none where none is due or after the end. */
+/** P10: at most one completion is accepted, few are tried, none if none is due or after the end. */
 function completions({ payment, events, moves }: Story): readonly Finding[] {
   const asked = moves.filter(({ kind, operation }) => kind === 'request' && operation === 'complete');
   const taken = asked.filter(({ outcome }) => outcome === 'accepted').length;
@@ -109,7 +112,7 @@ function completions({ payment, events, moves }: Story): readonly Finding[] {
   return found;
 }
 
-/** P11: only the rail's word fails a payment, or the ledger's before the rail was asked. */
+/** P11: only the rail's answer makes a payment fail, or the ledger's refusal before the rail was asked. */
 function endedByTheRail(story: Story): readonly Finding[] {
   const { payment, moves, isRefused } = story;
   if (payment.status !== 'FAILED' || moves.some(({ kind }) => kind === 'execution')) return [];
@@ -117,12 +120,12 @@ function endedByTheRail(story: Story): readonly Finding[] {
     ({ kind, operation, outcome }) =>
       kind === 'request' && (operation === 'payout' || operation === 'payin') && outcome === 'accepted',
   );
-  // A link that certainly nobody was asked for reaches nobody: it is refused at once.
+  // A link that was certainly never requested reaches no customer: the collection is refused at once.
   if (!wasTaken && (isRefused || payment.flow === 'link')) return [];
   return [['P11 by timer', 'is FAILED, though the rail never said so']];
 }
 
-/** P13: an end stays, but for COMPLETED → REVERSED. */
+/** P13: an end stays, except for COMPLETED → REVERSED. */
 function endsStay({ events }: Story): readonly Finding[] {
   const told = events.filter(isEnd);
   return told.flatMap(({ type }, at): readonly Finding[] => {
@@ -134,7 +137,7 @@ function endsStay({ events }: Story): readonly Finding[] {
   });
 }
 
-/** P14: times never go back along a history. */
+/** P14: times never decrease along a history. */
 function timesGrow({ payment, events }: Story): readonly Finding[] {
   const found: Finding[] = [];
   const back = events.find(({ atMs }, at) => (events[at + 1]?.atMs ?? atMs) < atMs);

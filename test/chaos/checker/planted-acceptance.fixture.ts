@@ -1,6 +1,6 @@
 import { callOf, changed, event, of, type Planted, payment, withMore, world } from './spoil.fixture.ts';
 
-/** A payment that nobody knew of, all traces in order. */
+/** A payment that no answer mentioned, with consistent traces. */
 const forgottenPayment = {
   ...payment('po-open'),
   reference: 'po-other',
@@ -16,7 +16,7 @@ const itsBreak = { id: 'po-other/payment.stuck', kind: 'payment.stuck', referenc
 
 const batch = callOf('m-batch');
 
-/** What merchants were told that is not so: P3 to P9. */
+/** Wrong answers to merchants: P3 to P9. */
 export const plantedInAcceptance: readonly Planted[] = [
   [
     'P3 refused payment',

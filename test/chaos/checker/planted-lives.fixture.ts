@@ -12,7 +12,7 @@ import {
 } from './spoil.fixture.ts';
 import type { World } from './world.ts';
 
-/** A payout that was accepted, and that nobody ever sent. */
+/** A payout that was accepted and never sent. */
 const neverSent: World = {
   ...changed('payments', of('po-open'), { content: '10000 KES 9999', attempts: 0, attemptedAtMs: null }),
   calls: world.calls.map((call) =>
@@ -33,7 +33,7 @@ const confirmed: World = {
 const isExecutionOf = (reference: string) => (one: World['moves'][number]) =>
   one.reference === reference && one.kind === 'execution';
 
-/** What no payment's life may be: P1, P2, P10, P11, P13, P14. */
+/** Impossible courses of payments: P1, P2, P10, P11, P13, P14. */
 export const plantedInLives: readonly Planted[] = [
   ['P1 untold', 'an open payment of which nobody is told', without('breaks', of('po-open'))],
   ['P1 left open', 'an accepted payout that was never sent, behind a stuck break', neverSent],

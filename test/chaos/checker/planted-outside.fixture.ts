@@ -16,14 +16,14 @@ import type { World } from './world.ts';
 const denied = 'po-paid/callback.denied';
 const drift = 'upstream:KES/wallet.drift';
 
-/** The world in which the webhook of a payment tells something else, to the merchant too. */
+/** The world with a different webhook about a payment, which the merchant received too. */
 function retold(reference: string, what: RegExp, instead: string): World {
   const change = <Item extends { readonly reference: string; readonly body: string }>(item: Item): Item =>
     item.reference === reference ? { ...item, body: item.body.replace(what, instead) } : item;
   return { ...world, deliveries: world.deliveries.map(change), received: world.received.map(change) };
 }
 
-/** What is wrong at the rail, in the books, among the breaks or at the merchants: X1 to X4, L5, L11, L13, R2, R3, W1 to W4. */
+/** Errors at the rail, in the books, among the breaks or at the merchants: X1 to X4, L5, L11, L13, R2, R3, W1 to W4. */
 export const plantedOutside: readonly Planted[] = [
   [
     'X1 executed twice',

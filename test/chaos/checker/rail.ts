@@ -1,7 +1,7 @@
 import { type Finding, type Violation, violationsOf } from './rules.ts';
 import { executionsOf, isEnded, type RailMove, type Story, type World } from './world.ts';
 
-/** What the rail did for one payment, against what we say of it and have booked (X1 to X3, P12, L5, L11). */
+/** Compares what the rail did for a payment with our records and entries (X1 to X3, P12, L5, L11). */
 export function checkRail(story: Story): readonly Violation[] {
   return violationsOf(story.payment.reference, [
     ...executedOnce(story),
@@ -17,7 +17,7 @@ export function checkRail(story: Story): readonly Violation[] {
 /** The entries that an event of the ledger reports; those of fees go with another. */
 const toldOf: ReadonlySet<string> = new Set(['hold', 'capture', 'release', 'collect', 'refund']);
 
-/** L5: each entry of a payment reaches whom it concerns. */
+/** L5: each entry of a payment is published. */
 function told({ entryKinds, toldKinds }: Story): readonly Finding[] {
   return [...entryKinds]
     .filter((kind) => toldOf.has(kind) && !toldKinds.has(kind))
@@ -48,14 +48,14 @@ function attemptsFirst({ payment, moves }: Story): readonly Finding[] {
   return found;
 }
 
-/** X3: after an unclear attempt it is sent again only once the rail has said that it does not have it. */
+/** X3: after an unclear attempt it is sent again only once the rail has answered that it does not have it. */
 function askedFirst({ moves }: Story): readonly Finding[] {
   let mayBeSent = true;
   for (const move of moves) {
     if (isSubmission(move)) {
       if (!mayBeSent)
         return [['X3 sent again unasked', 'was sent again, and the rail had not said NOT FOUND']];
-      // What the rail turns away for want of room has certainly not happened.
+      // A request that the rail refused for lack of capacity has certainly not been executed.
       mayBeSent = move.outcome === 'too many requests';
     }
     if (move.kind === 'request' && move.outcome === 'NOT FOUND') mayBeSent = true;
@@ -63,7 +63,7 @@ function askedFirst({ moves }: Story): readonly Finding[] {
   return [];
 }
 
-/** P12: what the rail executed is not failed here, and what it did not is not completed. */
+/** P12: a payment that the rail executed has not failed here, and one that it did not has not completed. */
 function agrees(story: Story): readonly Finding[] {
   const { payment, moves, entryKinds } = story;
   const isExecuted = executionsOf(story, 'COMPLETED') > 0;
@@ -94,7 +94,7 @@ function sameSum({ payment, moves }: Story): readonly Finding[] {
     ]);
 }
 
-/** The entries that an ended payment has at least; whether they add up, and there are no others, the audit says. */
+/** The minimum entries of an ended payment; the audit checks that they add up and that there are no others. */
 function booked({ payment, entryKinds, isRefused }: Story): readonly Finding[] {
   const { api, status } = payment;
   const isPaid = status === 'COMPLETED' || status === 'REVERSED';
@@ -115,7 +115,7 @@ function booked({ payment, entryKinds, isRefused }: Story): readonly Finding[] {
   ]);
 }
 
-/** The rail's wallets against its journal and our float (X4, L13); `fees` are the rail's own. */
+/** Compares the rail's wallets with its journal and our float (X4, L13); `fees` are the rail's own. */
 export function checkPurses({ purses, moves, payments, breaks }: World): readonly Violation[] {
   const undecided = undecidedOf(payments, breaks);
   return purses.flatMap(({ currency, before, after, float, suspense }) => {
@@ -151,7 +151,7 @@ function undecidedOf(payments: World['payments'], breaks: World['breaks']): Read
 const PAYOUT_FEE_BASIS_POINTS = 50n;
 const COLLECTION_FEE_BASIS_POINTS = 100n;
 
-/** What a move adds to the rail's wallet: its fee is 0.5 % of a payout, 1 % of a collection, half up. */
+/** What a move adds to the rail's wallet; its fee is 0.5 % of a payout, 1 % of a collection, rounded half up . */
 function effectOf({ kind, operation, outcome, amount }: RailMove): bigint {
   if (kind === 'reversal') return amount;
   if (kind !== 'execution' || outcome !== 'COMPLETED') return 0n;

@@ -1,6 +1,6 @@
 /**
- * Everything that a checker may say, named by the invariant of docs/invariants.md that it breaks and a word or two; each has
- * a world of its own in which it is planted.
+ * All rules of the checker, each named by its invariant in docs/invariants.md and a word or two; each has a world that
+ * violates it.
  */
 export const rules = [
   'P1 untold',
@@ -84,12 +84,12 @@ export type Rule = (typeof rules)[number];
 /** One rule that does not hold. */
 export interface Violation {
   readonly rule: Rule;
-  /** Our reference, or the merchant's where there is none of ours. */
+  /** Our reference, or the merchant's if there is none of ours. */
   readonly reference: string;
   readonly what: string;
 }
 
-/** What is said of one payment, before its reference is put to it. */
+/** A broken rule of one payment, before its reference is added. */
 export type Finding = readonly [rule: Rule, what: string];
 
 /** Findings of one payment as violations. */

@@ -7,10 +7,10 @@ export const world = createWorld();
 /** The one request of a merchant’s reference. */
 export const callOf = (reference: string) => only(world.calls.filter((call) => call.reference === reference));
 
-/** A rule, what is planted in words, and the world that it is planted in. */
+/** A rule, the violation in words, and the world that contains it. */
 export type Planted = readonly [rule: Rule, what: string, world: World];
 
-/** The world with so much more in the rail's wallet and in our float. */
+/** The world with this much more in the rail's wallet and in our float. */
 export function moved(spoiled: World, minor: bigint): World {
   const purses = spoiled.purses.map((one) => ({
     ...one,
@@ -50,7 +50,7 @@ export function withMore<Key extends keyof World>(key: Key, ...more: World[Key][
   return { ...world, [key]: [...world[key], ...more] };
 }
 
-/** Whether something is of a reference. */
+/** Whether something has a reference. */
 export const of =
   (reference: string) =>
   (item: { readonly reference: string }): boolean =>

@@ -1,7 +1,7 @@
 import type { Violation } from './rules.ts';
 import type { World } from './world.ts';
 
-/** What speaks of a payment that no gateway has: at the rail (X2), at the merchants (W3), among the breaks (R3). */
+/** Traces of a payment that no gateway has: at the rail (X2), at the merchants (W3), among the breaks (R3). */
 export function checkStrangers(world: World): readonly Violation[] {
   const known = new Set(world.payments.map(({ reference }) => reference));
   const isStrange = ({ reference }: { readonly reference: string }) => !known.has(reference);
@@ -33,7 +33,7 @@ export function checkStrangers(world: World): readonly Violation[] {
   ];
 }
 
-/** Breaks of wallets and services: each tells what it is about in place of a payment. */
+/** Breaks of wallets and services, whose subject is no payment. */
 function isOfNoPayment(kind: string): boolean {
   return kind === 'wallet.drift' || kind === 'books.ledger_behind';
 }

@@ -19,7 +19,7 @@ function endsOf({ api, status }: Payment): readonly string[] {
   return status === 'COMPLETED' || status === 'FAILED' ? [`${api}-${status.toLowerCase()}`] : [];
 }
 
-/** W1: each end reached the merchant, or stands given up where people see it. */
+/** W1: each end reached the merchant, or its delivery was given up where people see it. */
 function delivered({ payment, deliveries, received }: Story): readonly Finding[] {
   return endsOf(payment).flatMap((kind): readonly Finding[] => {
     const [delivery, ...others] = deliveries.filter((one) => one.kind === kind);
@@ -32,7 +32,7 @@ function delivered({ payment, deliveries, received }: Story): readonly Finding[]
   });
 }
 
-/** W2: every attempt has the same bytes, and they tell what is recorded. */
+/** W2: every attempt has the same bytes, and they match the record. */
 function sameBytes({ payment, deliveries, received }: Story): readonly Finding[] {
   return deliveries.flatMap((delivery): readonly Finding[] => {
     const { id, kind, body } = delivery;
@@ -70,7 +70,7 @@ function tells({ kind, body }: Delivery, payment: Payment): boolean {
   );
 }
 
-/** W3: nothing is told but ends that the payment came to. */
+/** W3: webhooks report only ends that the payment reached. */
 function onlyEnds({ payment, deliveries, received }: Story): readonly Finding[] {
   const ends = endsOf(payment);
   const ids = new Set(deliveries.map(({ id }) => id));
@@ -89,7 +89,7 @@ function onlyEnds({ payment, deliveries, received }: Story): readonly Finding[] 
   ];
 }
 
-/** W4: only its own merchant hears of a payment, at the address of its API. */
+/** W4: only its own merchant receives a payment's webhooks, at the address of its API. */
 function onlyTheOwner({ payment, deliveries, received }: Story): readonly Finding[] {
   const path = `/merchant/${payment.merchantId}/${payment.api}s`;
   return [

@@ -1,7 +1,7 @@
 import { formatAmount } from '@pesewa/kernel';
 import type { Call, Delivery, Flow, Payment, PaymentEvent, RailMove, Received, World } from './world.ts';
 
-/** A part of a world: what one payment leaves everywhere. */
+/** The traces of one payment, a part of a world. */
 type Traces = Pick<
   World,
   | 'calls'
@@ -24,7 +24,7 @@ interface Sketch {
   readonly batchReference?: string;
 }
 
-/** Everything that one payment of 100.00 leaves, from all sides, all of one mind. */
+/** All traces of one payment of 100.00, consistent with one another. */
 function tracesOf(reference: string, { flow, status, batchReference }: Sketch): Traces {
   const api = flow === 'payout' ? 'payout' : 'collection';
   const isPaid = status === 'COMPLETED' || status === 'REVERSED';
@@ -35,7 +35,7 @@ function tracesOf(reference: string, { flow, status, batchReference }: Sketch): 
     merchantId: 'demo',
     merchantReference: `m-${reference}`,
     reference,
-    // The rail never ends what has these digits (contract 10.18).
+    // The rail never ends a payment with these digits (contract 10.18).
     content: ends.length > 0 ? '10000 KES 1234' : '10000 KES 0017',
     amount: 10_000n,
     currency: 'KES',
@@ -190,7 +190,7 @@ const sketches: Readonly<Record<string, Sketch>> = {
   'co-open': { flow: 'link', status: 'PENDING' },
 };
 
-/** A small world in which everything agrees: one payment of each fate, a batch, a refusal and a contradicted callback. */
+/** A small consistent world: one payment of each outcome, a batch, a refusal and a contradicted callback. */
 export function createWorld(): World {
   const traces = Object.entries(sketches).map(([reference, sketch]) => tracesOf(reference, sketch));
   const all = <Key extends keyof Traces>(key: Key) =>

@@ -4,11 +4,11 @@ import type { Violation as BookViolation } from '@pesewa/audit';
 export type Api = 'payout' | 'collection';
 
 /**
- * What a request was told.
+ * The outcome of a request.
  *
- * `accepted`: `09`. `ended`: recorded, and failed already. `refused`: nothing is left of it. `conflict`: its reference was
+ * `accepted`: `09`. `ended`: recorded, and failed already. `refused`: nothing is stored. `conflict`: its reference was
  * used, with other content or by an earlier collection. `shown` and `unknown`: a status, or that there is none.
- * `ambiguous`: a timeout, a reset or a 5xx. `strange`: what no client can read.
+ * `ambiguous`: a timeout, a reset or a 5xx. `strange`: an answer that no client can read.
  */
 export type Outcome =
   | 'accepted'
@@ -27,20 +27,20 @@ export interface Call {
   readonly merchantId: string;
   readonly api: Api;
   readonly operation: 'submit' | 'batch' | 'lookUp' | 'complete';
-  /** The merchant's; of a batch the batch's. */
+  /** The merchant's reference; for a batch the batch's. */
   readonly reference: string;
-  /** What a repeat must equal to be the same payment: amount, currency, number. Of a batch those of its items. */
+  /** The content that makes a repetition the same payment: amount, currency, number. For a batch, that of its items. */
   readonly content: string;
   /** The merchant's references of a batch's items, with their contents. */
   readonly items: readonly { readonly reference: string; readonly content: string }[];
   readonly outcome: Outcome;
-  /** Our reference, where the answer told it. */
+  /** Our reference, if the answer has it. */
   readonly ours: string | null;
-  /** Why there is no answer that can be read, for people. */
+  /** Why there is no readable answer, for people to read. */
   readonly failure?: string;
 }
 
-/** How a customer takes part, or none does. */
+/** How a customer takes part; `payout` means not at all. */
 export type Flow = 'payout' | 'link' | 'stk' | 'stkThenComplete' | 'otp';
 
 /** A payment as its gateway stores it; amounts are minor units. */
@@ -62,7 +62,7 @@ export interface Payment {
   /** Our reference of the batch; null for a single one. */
   readonly batchReference: string | null;
   readonly flow: Flow;
-  /** Zero until it is known, and of payouts. */
+  /** Zero until it is known, and for payouts. */
   readonly amountReceived: bigint;
 }
 
@@ -75,7 +75,7 @@ export interface Batch {
   readonly total: bigint;
 }
 
-/** What a gateway told of a payment, each event once. */
+/** A gateway's event about a payment, each event once. */
 export interface PaymentEvent {
   readonly id: string;
   readonly type:
@@ -119,7 +119,7 @@ export interface Break {
   readonly isOpen: boolean;
 }
 
-/** What the reconciler told, each event once, in the order of its topic. */
+/** The reconciler's events, each once, in the order of its topic. */
 export interface ReconcilerEvent {
   readonly id: string;
   readonly type: 'opened' | 'resolved' | 'settled';
@@ -155,7 +155,7 @@ export interface Entry {
   readonly kind: string;
 }
 
-/** What the ledger reported of an entry of a payment. */
+/** An event of the ledger about a payment's entry. */
 export interface LedgerEvent {
   readonly reference: string;
   /** The kind of the entry that it reports. */
@@ -172,7 +172,7 @@ export interface Purse {
   readonly suspense: bigint;
 }
 
-/** Everything that is known after a run, from all sides. */
+/** Everything known after a run, from all sources. */
 export interface World {
   readonly calls: readonly Call[];
   readonly payments: readonly Payment[];
@@ -193,16 +193,16 @@ export interface World {
   readonly books: readonly BookViolation[];
 }
 
-/** Everything that is known of one payment, from all sides. */
+/** Everything known about one payment, from all sources. */
 export interface Story {
   readonly payment: Payment;
-  /** By their versions. */
+  /** Sorted by version. */
   readonly events: readonly PaymentEvent[];
   readonly moves: readonly RailMove[];
   readonly callbacks: readonly Callback[];
   readonly breaks: readonly Break[];
   readonly entryKinds: ReadonlySet<string>;
-  /** The kinds of its entries that the ledger reported. */
+  /** The kinds of its entries that the ledger has published. */
   readonly toldKinds: ReadonlySet<string>;
   readonly isRefused: boolean;
   readonly deliveries: readonly Delivery[];
@@ -246,7 +246,7 @@ export function isEnded({ status }: Pick<Payment, 'status'>): boolean {
   return status === 'COMPLETED' || status === 'FAILED' || status === 'REVERSED';
 }
 
-/** How the rail executed it: each time. */
+/** Each execution of the payment by the rail with this outcome. */
 export function executionsOf({ moves }: Pick<Story, 'moves'>, outcome: 'COMPLETED' | 'FAILED'): number {
   return moves.filter((move) => move.kind === 'execution' && move.outcome === outcome).length;
 }

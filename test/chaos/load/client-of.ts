@@ -5,8 +5,8 @@ import type { Call } from '../checker/world.ts';
 import { createHistoryClient, type HistoryClient } from './client.ts';
 
 /**
- * The client of each merchant, all adding to `calls`; where a second payout-gateway runs, all merchants but the first pay
- * by that one.
+ * The client of each merchant, all adding to `calls`. If a second payout-gateway runs, all merchants but the first use
+ * that one.
  */
 export function createClientOf(
   { stack, merchantId }: Pick<Scenario, 'stack' | 'merchantId'>,

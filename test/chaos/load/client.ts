@@ -3,7 +3,7 @@ import type { CollectionWish, MerchantClient, PayoutWish } from '@pesewa/stack';
 import type { Api, Call, Outcome } from '../checker/world.ts';
 import { isUnclear } from './failures.ts';
 
-/** A merchant's side that keeps a history of all that it asked and was told. */
+/** A merchant's client that records all requests and answers. */
 export interface HistoryClient {
   readonly submitPayout: (wish: PayoutWish) => Promise<Outcome>;
   readonly submitBatch: (reference: string, wishes: readonly PayoutWish[]) => Promise<Outcome>;
@@ -15,7 +15,7 @@ export interface HistoryClient {
   readonly check: (wish: CollectionWish) => Promise<{ readonly outcome: Outcome; readonly isEnded: boolean }>;
 }
 
-/** What of a request makes it the same as another: value, currency, number. */
+/** The content that makes a request the same as another: value, currency, number. */
 function contentOf(amount: string, currency: string, number: string): string {
   const parsed = parseAmount(amount, currency);
   return `${parsed.ok ? parsed.value.minor : amount} ${currency} ${number}`;
@@ -24,7 +24,7 @@ function contentOf(amount: string, currency: string, number: string): string {
 const contentOfPayout = ({ amount, currency = 'NGN', accountNumber }: PayoutWish) =>
   contentOf(amount, currency, accountNumber);
 
-/** What a code of the payout API leaves behind (contract 10.1). */
+/** The outcome of each code of the payout API (contract 10.1). */
 const payoutOutcomes: Readonly<Record<string, Outcome>> = {
   '09': 'accepted',
   '00': 'shown',
@@ -57,7 +57,7 @@ interface Told {
 
 const unclear: ReadonlySet<string> = new Set(['INTERNAL ERROR', 'SERVICE UNAVAILABLE']);
 
-/** What an answer to payin leaves behind: a refusal with our reference is of a collection that is recorded. */
+/** The outcome of an answer to payin: a refusal with our reference is about a recorded collection. */
 function readPayin(answer: Awaited<ReturnType<MerchantClient['initiateCollection']>>): Told {
   const { responseDetails, transactionReference } = answer;
   const ours = transactionReference === '' ? null : transactionReference;
@@ -68,7 +68,7 @@ function readPayin(answer: Awaited<ReturnType<MerchantClient['initiateCollection
   return { outcome: ours === null ? 'refused' : 'ended', ours };
 }
 
-/** What an answer could not be read as, or why there was none. */
+/** Why an answer could not be read, or why there was none. */
 function readFailure(error: unknown): Told {
   return { outcome: isUnclear(error) ? 'ambiguous' : 'strange', ours: null, failure: String(error) };
 }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { isUnclear } from './failures.ts';
 
-/** What the request throws against a server of that temper. */
+/** The error of a request against a server that behaves so. */
 async function failureAt(
   listener: RequestListener,
   ask: (url: string) => Promise<unknown>,

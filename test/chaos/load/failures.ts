@@ -1,16 +1,17 @@
 import { ServerError } from '@pesewa/stack';
 
-/** Names of errors by which a request is given up after our own patience. */
+/** Names of errors after our own timeout. */
 const givenUp: ReadonlySet<string> = new Set(['TimeoutError', 'AbortError']);
 
 /**
- * Whether an error leaves it open what became of a request: it was sent, or tried to be, and no whole answer came.
+ * Whether an error leaves the outcome of a request open: it was sent, or an attempt was made, and no complete answer
+ * came.
  *
- * Whatever else goes wrong is an answer that can't be read, or a mistake of our own, which must not pass for bad weather.
+ * Any other error is an unreadable answer or a mistake of our own, which must not pass for a fault of the network.
  */
 export function isUnclear(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // What `fetch` itself throws is a TypeError that has a cause; a slip in our own code has none.
+  // `fetch` throws a TypeError with a cause; one of our own code has none.
   return (
     error instanceof ServerError ||
     givenUp.has(error.name) ||

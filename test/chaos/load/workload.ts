@@ -12,9 +12,9 @@ const LOOKS_PER_ROUND = 4;
 const LOOK_PAUSE_MS = 2_500;
 
 /**
- * Plays what merchants do, each act at its moment, and resolves once every merchant has its answers.
+ * Plays the merchants' actions, each at its time, and resolves once every merchant has its answers.
  *
- * A merchant does what the contract asks of it: an unclear answer is asked for again with the same reference.
+ * A merchant does what the contract requires: after an unclear answer it asks again with the same reference.
  */
 export async function playActs(
   acts: readonly Act[],
@@ -96,7 +96,7 @@ async function playCollection(
   };
   for (let round = 0; round < COMPLETION_ROUNDS; round += 1) {
     await insist(async () => (await client.complete(wish, otp ?? undefined)) !== 'ambiguous');
-    // What was taken on may have been lost on its way to the rail, and what was refused may have come too early.
+    // An accepted completion may have been lost on its way to the rail, and a refused one may have come too early.
     for (let looked = 0; looked < LOOKS_PER_ROUND; looked += 1) {
       if (await isOver()) return;
       await clock.sleep(LOOK_PAUSE_MS);

@@ -1,4 +1,4 @@
-/** Chance that a seed decides: the same seed, the same numbers. */
+/** Random numbers from a seed: the same seed gives the same numbers. */
 export interface Chance {
   /** A number in [0, 1). */
   readonly fraction: () => number;
@@ -8,7 +8,7 @@ export interface Chance {
   readonly pick: <Item>(items: readonly Item[]) => Item;
 }
 
-/** Builds a {@link Chance} of a seed (mulberry32: small, fast, and good enough to choose faults). */
+/** Builds a {@link Chance} from a seed (mulberry32: small, fast, and good enough to choose faults). */
 export function createChance(seed: number): Chance {
   let state = seed >>> 0;
   const fraction = (): number => {

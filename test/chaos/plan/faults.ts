@@ -1,7 +1,7 @@
 import type { ServiceName } from '@pesewa/contracts';
 import type { Chance } from './chance.ts';
 
-/** What may be broken for a while. */
+/** The kinds of faults, each for a while. */
 export const faultKinds = ['kill', 'pause', 'outage', 'latency', 'callbacks', 'merchant'] as const;
 
 /** One of them. */
@@ -13,14 +13,14 @@ export interface Target {
   readonly isSecond: boolean;
 }
 
-/** Something that is broken from a moment on, for a while. */
+/** A fault from one time on, for a while. */
 export interface Fault {
   readonly kind: FaultKind;
   readonly atMs: number;
   readonly durationMs: number;
-  /** Of a kill and a pause. */
+  /** For a kill and a pause. */
   readonly target?: Target;
-  /** Of latency: how much is put before each answer of the rail, after its effect. */
+  /** For latency: the delay before each answer of the rail, after its effect. */
   readonly latencyMs?: number;
 }
 
@@ -35,11 +35,11 @@ export interface Swarm {
   readonly misbehaving: number;
   /** The mean pause between two acts. */
   readonly pauseMs: number;
-  /** Whether no fault of this seed can keep a callback back for good. */
+  /** Whether no fault of this seed can lose a callback for good. */
   readonly callbacksArrive: boolean;
 }
 
-/** Every service but the simulator, whose journal is the truth. */
+/** Every service except the simulator, whose journal is the reference. */
 export const mortals = [
   'payout-gateway',
   'collection-gateway',
@@ -77,7 +77,7 @@ export function chooseSwarm(chance: Chance): Swarm {
 const LATENCY_MS_MAX = 7_000;
 const DURATION_MS_MAX = 9_000;
 
-/** Plans the faults of each kind one after another, all of them over before the load is. */
+/** Plans the faults of each kind one after another; all of them end before the load does. */
 export function planFaults(chance: Chance, swarm: Swarm, loadMs: number): readonly Fault[] {
   return faultKinds
     .flatMap((kind) => {
@@ -109,7 +109,9 @@ function planKind(
   return faults;
 }
 
-/** Gives every item once before any twice, in an order that each round shuffles: few draws reach many. */
+/**
+ * Gives every item once before any twice, in an order that is shuffled for each round: so few draws reach many items.
+ */
 function inRounds<Item>(chance: Chance, items: readonly Item[]): () => Item {
   let left: readonly Item[] = [];
   return () => {

@@ -2,7 +2,7 @@ import type { CollectionWish, PayoutWish } from '@pesewa/stack';
 import { type Chance, createChance } from './chance.ts';
 import { chooseSwarm, type Fault, planFaults, type Swarm } from './faults.ts';
 
-/** What a merchant does at a moment. */
+/** A merchant's action at a time. */
 export type Act = { readonly atMs: number; readonly merchantId: string } & (
   | {
       readonly kind: 'payout';
@@ -24,10 +24,10 @@ export type Act = { readonly atMs: number; readonly merchantId: string } & (
     }
 );
 
-/** What the merchant tries once it has its answer: nothing, the same again, or other content under the same reference. */
+/** The merchant's next step after its answer: nothing, the same again, or other content under the same reference. */
 type Next = 'nothing' | 'repeat' | 'other';
 
-/** All that a seed decides. */
+/** Everything that a seed decides. */
 export interface Plan {
   readonly seed: number;
   readonly swarm: Swarm;
@@ -68,7 +68,7 @@ const misbehaving = [
   '0016',
 ] as const;
 
-/** Plans a run: what happens and when is the seed's alone; how it interleaves is not (ADR 33). */
+/** Plans a run: the seed decides what happens and when, but not how it interleaves (ADR 33). */
 export function createPlan(seed: number, loadMs: number): Plan {
   const chance = createChance(seed);
   const swarm = chooseSwarm(chance);
@@ -80,7 +80,7 @@ export function createPlan(seed: number, loadMs: number): Plan {
   };
 }
 
-/** What of a swarm decides what merchants do. */
+/** The part of a swarm that decides the merchants' actions. */
 export type Load = Pick<Swarm, 'pauseMs' | 'misbehaving' | 'callbacksArrive'>;
 
 /** Plans what merchants do while faults come and go. */
@@ -100,7 +100,7 @@ function planAct(chance: Chance, swarm: Load, atMs: number, name: string): Act {
   if (sort < 0.45) return { ...common, kind: 'payout', wish: payoutWish(chance, swarm, name), times, next };
   if (sort < 0.55) {
     const { currency, country } = chance.pick(payoutPlaces);
-    // Each an amount: the sum of a batch is the merchant's own, and there is none of what is no amount.
+    // Valid amounts only: the sum of a batch is computed from them.
     const wishes = Array.from({ length: chance.whole(1, 6) }, (_, at) => ({
       ...payoutWish(chance, swarm, `${name}.${at}`),
       currency,
@@ -156,11 +156,12 @@ function digitsOf(chance: Chance, swarm: Load): string {
   if (!chance.happens(swarm.misbehaving)) return String(chance.whole(1_000, 9_999));
   if (chance.happens(0.03)) return '0017';
   const digits = chance.pick(misbehaving);
-  // Of a reversal after the end only a callback tells, or the daily close: not where callbacks may be lost.
+  // A reversal after the end is only reported by a callback or the daily close, so it is left out if callbacks may be
+  // lost.
   return digits === '0014' && !swarm.callbacksArrive ? '9999' : digits;
 }
 
-/** What a plan is to make happen. */
+/** What a plan should make happen. */
 export function intentOf({ acts, faults }: Plan): {
   readonly payouts: number;
   readonly collections: number;

@@ -16,7 +16,7 @@ export interface Strike {
   readonly index: number;
 }
 
-/** What is broken at once, for how long; and how long all is well before that. */
+/** What is broken at once and for how long, and how long everything is well before that. */
 export interface Step {
   readonly pauseMs: number;
   readonly strikes: readonly Strike[];
@@ -24,14 +24,14 @@ export interface Step {
 }
 
 const TWO_BROKERS_DOWN_MS = 14_000;
-/** What a node takes to have its part again: a killed broker waits for the end of its own session. */
+/** How long a node takes to have its role again: a killed broker waits for the end of its own session. */
 const RETURN_MS = 3_500;
 /** Steps of a round that break a broker and a member at once. */
 const BOTH_PER_ROUND = 3;
 
 const indexes = Array.from({ length: nodesPerKind }, (_, index) => index);
 
-/** Half of all strikes at one kind of node: those of the other half are the next round's, or the next seed's. */
+/** Half of all strikes at one kind of node; the other half belongs to the next round, or to the next seed. */
 function halfOf(node: Strike['node'], half: number): readonly Strike[] {
   return strikeKinds.flatMap((kind, at) =>
     indexes.filter((index) => (index + at) % 2 === half).map((index): Strike => ({ kind, node, index })),
@@ -45,7 +45,9 @@ function shuffled<Item>(chance: Chance, items: readonly Item[]): readonly Item[]
     .map(({ item }) => item);
 }
 
-/** A pause is to be noticed: it outlasts the session of a broker, and what a member waits before it stands for election. */
+/**
+ * A pause must be noticed: it is longer than a broker's session, and than a member waits before it stands for election.
+ */
 function downMsOf(chance: Chance, strikes: readonly Strike[]): number {
   const each = strikes.map(({ kind, node }) => {
     if (kind !== 'pause') return chance.whole(1_500, 5_000);
@@ -85,9 +87,9 @@ export function durationMsOf({ pauseMs, downMs }: Step): number {
 }
 
 /**
- * Plans what is broken, one step after another: rounds of half of all strikes, whole ones until `loadMs` are about full, and
- * one at least. A seed and its successor begin with different halves: their first rounds together strike every node in
- * every way.
+ * Plans what is broken, step by step, in rounds of half of all strikes: as many complete rounds as fit into `loadMs`,
+ * and at least one. A seed and its successor begin with different halves: their first rounds together strike every node
+ * in every way.
  */
 export function planSteps(chance: Chance, seed: number, loadMs: number): readonly Step[] {
   const steps: Step[] = [];

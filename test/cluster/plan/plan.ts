@@ -9,7 +9,10 @@ export interface ClusterPlan {
   readonly acts: readonly Act[];
 }
 
-/** More than thirty payments a second, few of which misbehave: the nodes do. A member that is away may cost a callback. */
+/**
+ * More than thirty payments a second, few of which misbehave, because the nodes do. An absent member may cost a
+ * callback.
+ */
 const load: Load = { pauseMs: 30, misbehaving: 0.1, callbacksArrive: false };
 
 /** Plans a run: merchants act for as long as the steps take. */

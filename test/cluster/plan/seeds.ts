@@ -1,5 +1,5 @@
-/** The seeds that every test run goes by: one that is even and one that is odd (see `planSteps`). */
+/** The seeds of every test run: an even one and an odd one (see `planSteps`). */
 export const usualSeeds: readonly number[] = [4, 7];
 
-/** What a run of them is given: the one round that it needs. */
+/** The duration of their runs: the one round that each needs. */
 export const usualLoadMs = 60_000;
