@@ -35,10 +35,7 @@ export interface ComingForward {
   readonly partition: (partition: number) => Promise<void>;
 }
 
-/**
- * The times of pages, of the database and of Kafka come from three clocks, each within the allowed difference to
- * MongoDB's.
- */
+/** The times of pages, of the database and of Kafka are by three clocks, each within the allowed difference. */
 const OVERLAP_MS = 3 * CLOCK_SKEW_MAX_MS;
 /** A page that did not come within so many pages will not come: no two writers are that far apart. */
 const PAGES_WAITING_MAX = 1_000;
@@ -46,7 +43,6 @@ const REST_MAX = 10_000;
 const NO_PARTITION = -1;
 
 interface Mark {
-  /** The partition. */
   readonly _id: number;
   /** The time from which its topic must be read. */
   readonly sinceMs: number;
@@ -61,10 +57,7 @@ interface Run {
   readonly shifts: Map<string, bigint>;
   /** How many pages were written, and how many of them differ from the published ones. */
   readonly count: { pages: number; differing: number };
-  /**
-   * Records, once, that there is something to write, so that a crash does not end it. Throws if the database should
-   * have it already.
-   */
+  /** Records, once, that there is something to write, so that a crash does not end it. Throws if there should not be. */
   readonly begin: (lacking: string) => Promise<void>;
 }
 
