@@ -49,7 +49,7 @@ describe('each guard fires', () => {
     expect(output).toContain('5 issues found');
   });
 
-  it('dead-code: a file, a dependency and an export that nobody uses', async () => {
+  it('dead-code: an unused file, dependency and export', async () => {
     const output = await failureOf('dead-code');
     expect(output).toMatch(/Unused files \(1\)\nservices\/example\/src\/orphan\.ts/);
     expect(output).toMatch(/Unused dependencies \(1\)\nzod/);
@@ -126,7 +126,7 @@ describe('each guard fires', () => {
     ]);
   });
 
-  it('alerts: metrics that nobody registers, queries that can’t be read, rules without runbooks or tests, and the other way round', async () => {
+  it('alerts: unregistered metrics, queries that can’t be read, rules without runbooks or tests, and the other way round', async () => {
     const output = await failureOf('alerts');
     const rules = 'deploy/monitoring/example.rules.yaml:';
     const dashboard = 'deploy/monitoring/dashboards/example.json:';

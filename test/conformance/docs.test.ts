@@ -219,7 +219,7 @@ describe('the samples of webhooks.md', () => {
     expect(isFromPesewa(stale, body, secret())).toBe(false);
   });
 
-  it('receive: each webhook is told once, a touched one is refused', async () => {
+  it('receive: each webhook is accepted once, a modified one is refused', async () => {
     const { headers, body } = await receivedWebhook('told');
     await using folder = await webhookSamples();
     const file = path.join(folder.path, 'receiver.mjs');

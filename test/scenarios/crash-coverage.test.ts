@@ -62,7 +62,7 @@ describe('the crash points', () => {
     expect(crashPoints()).toContain('collection-gateway/relay.after-send');
   });
 
-  it('are told in ARCHITECTURE.md, one by one', () => {
+  it('are listed in ARCHITECTURE.md, one by one', () => {
     const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
     const told = (point: string) =>
       text.includes(`\`${point.replace(/^[^/]+\//, '').replace(/^[a-z-]+\.chunk\./, '<service>.chunk.')}\``);

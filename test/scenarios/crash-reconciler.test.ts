@@ -73,7 +73,7 @@ afterAll(async () => {
 
 const expectEnd = (row: ReconcilerCrashRow) => doneBy(row).end();
 
-describe('people and audits, with a process killed at a named point: all is done, and told once (R2, L7, E1)', () => {
+describe('people and audits, with a process killed at a named point: everything is done and published once (R2, L7, E1)', () => {
   it.each(reconcilerCrashRows)('$service at $point, while $deed', (row) => expectEnd(row), 300_000);
 });
 

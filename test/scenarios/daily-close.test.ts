@@ -73,7 +73,7 @@ async function payAndReverse(triesLeft = 5): ReturnType<typeof pay> {
   return payAndReverse(triesLeft - 1);
 }
 
-it('finds both the same of every payment, and what nobody told of', async () => {
+it('finds that both sides agree on every payment, and finds an unreported end', async () => {
   const collection = collectionStories.find(({ digits, flow }) => digits === '9999' && flow === 'otp6');
   if (!collection) throw new Error('no such story');
   const paid = Promise.all([pay('9999'), pay('0001'), pay('0004'), payAndReverse()]);

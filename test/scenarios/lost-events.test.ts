@@ -80,7 +80,7 @@ const payoutRows: readonly PayoutRow[] = [
   },
 ];
 
-describe('an event of a payout that is lost before it is sent is found, and published again, by nobody', () => {
+describe('an event of a payout that is lost before it is sent is found and published again without people', () => {
   it.each(payoutRows)(
     '$type',
     async ({ digits, status, entries, told, ...loss }) => {

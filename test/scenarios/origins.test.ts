@@ -85,7 +85,7 @@ async function collect(name: string, digit: string): Promise<void> {
   );
 }
 
-it('every event is named after what it says, tells its cause, and belongs to the trace of its payment', async () => {
+it('every event has an id from its content, names its cause, and belongs to the trace of its payment', async () => {
   const paid = await pay('paid', '9999', '1');
   const silent = await pay('silent', '0002', '2');
   const failed = await pay('failed', '0001', '3');

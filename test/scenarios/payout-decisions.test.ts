@@ -47,7 +47,7 @@ async function stuck(label: string): Promise<{ readonly reference: string; reado
 }
 
 describe('a payout that its rail never ends (ADR 34)', () => {
-  it('fails by the word of two operators: its hold is released, the merchant is told, the break closes', async () => {
+  it('fails by the decision of two operators: its hold is released, the merchant is informed, the break closes', async () => {
     const before = await scenario.stack.operator.wallet('demo', 'GHS');
     const { reference, ours } = await stuck('given-up');
     const note = 'the rail has confirmed that it will not pay';

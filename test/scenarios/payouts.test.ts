@@ -61,7 +61,7 @@ describe('a payout that the rail pays (X1, P12)', () => {
   });
 });
 
-describe('a payout that nobody can tell the end of', () => {
+describe('a payout whose end is unknown', () => {
   it('stays open and holds its money (0017)', async () => {
     const before = await scenario.stack.operator.wallet('demo', 'GHS');
     const reference = scenario.reference('forever');

@@ -33,7 +33,7 @@ describe('a list of addresses', () => {
     expect(createAddressList(['192.0.2.1', range]).has(address)).toBe(expected);
   });
 
-  test('without items has nobody', () => {
+  test('without items contains no address', () => {
     expect(createAddressList([]).has('8.8.8.8')).toBe(false);
   });
 

@@ -26,7 +26,7 @@ describe('whom a request comes from', () => {
     expect(clientAddress({ peerAddress, forwardedFor, trustedProxies })).toBe(expected);
   });
 
-  test('a peer is written in one way, and none is nobody', () => {
+  test('a peer is written in one way, and a missing one gives no address', () => {
     const from = (peer: string | undefined) =>
       clientAddress({ peerAddress: peer, forwardedFor: undefined, trustedProxies: 0 });
     expect(from('::ffff:203.0.113.7')).toBe('203.0.113.7');

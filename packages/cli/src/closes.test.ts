@@ -90,7 +90,7 @@ describe('pesewa reconcile close', () => {
     );
   });
 
-  it('tells what is still too much to count', async () => {
+  it('says when there is still too much to count', async () => {
     const line = commandLine([answer(202, { ...asking, payments: null, done: null, results: null })]);
     expect(await line.run('reconcile', 'close', '--date', '2026-11-20')).toBe(0);
     expect(line.printed()).toBe('2026-11-20: asking: repeat it to look again, or add --wait\n');
@@ -112,7 +112,7 @@ describe('pesewa reconcile close', () => {
     }
   });
 
-  it('asks nobody with --dry-run', async () => {
+  it('asks no rail with --dry-run', async () => {
     const preview = {
       id: '2026-11-20',
       from: close.from,
@@ -141,7 +141,7 @@ describe('pesewa reconcile close', () => {
     expect(line.printed()).toContain(`every payment is in ${file}\n`);
   });
 
-  it('tells how many ends came late', async () => {
+  it('shows how many ends came late', async () => {
     const late = { ...matched, late: 1_003 };
     const line = commandLine([answer(200, late)]);
     expect(await line.run('reconcile', 'close')).toBe(0);

@@ -32,7 +32,7 @@ it('both tokens come from the running stack', async () => {
   expect(await tokens({}, {})).toEqual(['token-of-the-stack', 'approver-of-the-stack']);
 });
 
-it("whoever names their own token never approves in the name of the stack's second operator", async () => {
+it('an operator with their own token never approves in the name of the stack’s second operator', async () => {
   expect(await tokens({}, { OPERATOR_TOKEN: 'mine' })).toEqual(['mine', undefined]);
   expect(await tokens({ operatorToken: 'mine' }, { PESEWA_APPROVER_TOKEN: 'theirs' })).toEqual([
     'mine',

@@ -57,7 +57,7 @@ describe('an order', () => {
     expect(line.complained()).toBe('pesewa: the ledger refused cm-1: Insufficient funds; nothing moved\n');
   });
 
-  it('whose answer is lost tells the id under which the same again is one order', async () => {
+  it('whose answer is lost shows the id with which a repetition is the same order', async () => {
     const line = commandLine();
     const taken = new Map<string | undefined, unknown>();
     let ids = 0;

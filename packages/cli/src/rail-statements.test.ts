@@ -95,7 +95,7 @@ describe('reconcile match', () => {
     expect(JSON.parse(line.printed())).toMatchObject({ id: 'st-1', problems: [] });
   });
 
-  it('tells of a dry run that nothing is left', async () => {
+  it('says that a dry run leaves nothing', async () => {
     const line = commandLine([{ status: 200, body: view({ id: null, problems: [record] }) }]);
     expect(await line.run(...call, ...mapped(), '--dry-run')).toBe(1);
     expect(line.requests).toHaveLength(1);

@@ -88,7 +88,7 @@ describe('pesewa reconcile run', () => {
     expect(line.complained()).toContain('upstream XOF was not compared');
   });
 
-  it('says that it is at work, and that nothing was compared where no rail tells of a wallet', async () => {
+  it('shows that it is comparing, and that nothing was compared if no rail reports a wallet', async () => {
     const line = reconciler([], []);
     expect(await line.run('reconcile', 'run')).toBe(1);
     expect(line.shown).toEqual(['comparing every wallet: each rail is asked up to three times …']);
@@ -152,7 +152,7 @@ function standing(found: object, parked: Readonly<Record<string, readonly object
 }
 
 describe('pesewa reconcile status', () => {
-  it('tells what is open, due and broken, and since when', async () => {
+  it('shows what is open, due and broken, and since when', async () => {
     const line = standing(status);
     expect(await line.run('reconcile', 'status')).toBe(0);
     expect(line.requests).toContain('http://reconciler/status');
@@ -178,7 +178,7 @@ describe('pesewa reconcile status', () => {
     );
   });
 
-  it('names what was not told in time, and prints the rest', async () => {
+  it('names the parts that were not answered in time, and prints the rest', async () => {
     const line = standing({ ...status, open: null, caughtUp: null, untold: ['caughtUp', 'open'] });
     expect(await line.run('reconcile', 'status')).toBe(1);
     expect(line.printed()).not.toContain('payouts');
@@ -186,7 +186,7 @@ describe('pesewa reconcile status', () => {
     expect(line.complained()).toContain('did not tell in time: caughtUp, open');
   });
 
-  it('tells what is left of rails that were removed', async () => {
+  it('shows what is left of removed rails', async () => {
     const gone = { rail: 'gone', configured: false, due: 2, overdue: 0, oldestDueAt: null };
     const removed = [
       { wallet: 'gone:GHS', configured: false, withinRange: false },
@@ -205,7 +205,7 @@ describe('pesewa reconcile status', () => {
     );
   });
 
-  it('tells how many messages wait where, and who gave no answer', async () => {
+  it('shows how many messages wait at each service, and which services did not answer', async () => {
     const message = parkedMessage('ledger/payouts.events.v1/3/17');
     const { run, printed } = standing(status, {
       ledger: [message, parkedMessage('ledger/payouts.events.v1/3/18')],

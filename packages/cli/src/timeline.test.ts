@@ -46,7 +46,7 @@ it('puts what every service knows into the order of time, and equal times into t
   ]);
 });
 
-it('leaves lines of one service and time in the order in which it told them', () => {
+it('keeps lines of one service and time in the service’s order', () => {
   const items = ['poll', 'fact', 'break', 'poll'].map((what, index) => ({
     at: at(5),
     what,
@@ -98,7 +98,7 @@ it('shows an attempt of which no answer is recorded', () => {
   });
 });
 
-it('tells how many steps a service has not kept, where they were', () => {
+it('shows how many steps a service has dropped, at their place', () => {
   const late = { at: at(100), what: 'poll', detail: 'pending', times: 1, lastAt: at(100), notKept: 12 };
   const steps = payout.steps.map((step, index) => ({ ...step, notKept: index === 3 ? 1 : 0 }));
   const lines = mergeTimeline({
@@ -127,6 +127,6 @@ it('shows what people did with a break, and leaves what the reconciler did to it
   ]);
 });
 
-it('is empty where nobody knows anything', () => {
+it('is empty if no service knows anything', () => {
   expect(mergeTimeline(nothing)).toEqual([]);
 });

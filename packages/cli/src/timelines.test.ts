@@ -95,7 +95,7 @@ describe.each([['timeline'], ['reconcile timeline']])('pesewa %s', (name) => {
     expect(missing.map(({ service }) => service).toSorted()).toEqual(['ledger', 'reconciler']);
   });
 
-  it('refuses where nobody knows anything, and what is no reference', async () => {
+  it('refuses an unknown payment, and text that is no reference', async () => {
     const line = installation();
     expect(await line.run(...command, 'po-9')).toBe(1);
     expect(line.complained()).toContain('reference: nobody knows anything of po-9');
@@ -119,7 +119,7 @@ describe.each([['timeline'], ['reconcile timeline']])('pesewa %s', (name) => {
 describe("a merchant's reference", () => {
   const byMerchant = 'http://collections/payments?reference=order-1&merchant=demo';
 
-  it('of both a payout and a collection has to be told apart', async () => {
+  it('of both a payout and a collection has to be disambiguated', async () => {
     const line = installation({
       [byMerchant]: () => ok({ ...payout, kind: 'collection', reference: 'co-1' }),
     });

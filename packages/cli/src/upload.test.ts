@@ -38,7 +38,7 @@ async function serve(listener: RequestListener) {
   };
 }
 
-it('sends a file under its digest, and tells how far it is', async () => {
+it('sends a file under its digest, and reports its progress', async () => {
   const { request, seen } = await serve((received, response) => {
     let bytes = 0;
     received.on('data', (piece: Buffer) => {
@@ -66,7 +66,7 @@ it('takes an answer that comes before the file is sent, and sends no more', asyn
   expect(seen.at(-1) ?? 0).toBeLessThan(content.length);
 });
 
-it('names whoever goes away', async () => {
+it('names the service that goes away', async () => {
   const { request } = await serve((received) => received.socket.destroy());
   await expect(uploadHttp(request)).rejects.toThrow('does not answer, or went away: repeat it');
 });

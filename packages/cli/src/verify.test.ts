@@ -47,7 +47,7 @@ describe('ledger verify', () => {
     expect(line.complained()).toBe('pesewa: nothing to verify: is DATABASE_PREFIX right?\n');
   });
 
-  it('waits as long as it is told', async () => {
+  it('waits as long as the option says', async () => {
     const line = commandLine();
     expect(await line.run('ledger', 'verify', '--settle', '7')).toBe(0);
     expect(line.requests).toEqual([{ mongodbUrl: 'mongodb://unused', crossCheck: true, settleMs: 7_000 }]);

@@ -133,7 +133,7 @@ describe('identifying', () => {
     expect(await directory.identify(header(key))).toMatchObject({ id: 'late' });
   });
 
-  it('asks nobody for what is no key', async () => {
+  it('does not look up a text that is no key', async () => {
     const { directory, asked } = createFixture();
     expect(await directory.identify('not base64!')).toBeUndefined();
     expect(await directory.identify('A'.repeat(100_000))).toBeUndefined();

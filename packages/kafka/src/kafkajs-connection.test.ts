@@ -79,7 +79,7 @@ function openConnection(first: 'connects' | 'waits' = 'connects') {
 
 const closed = { name: 'KafkaJSConnectionClosedError' };
 
-it('a connection that is opened again reads nothing of what the socket before it left half read', async () => {
+it('a reopened connection does not continue with an answer that its former socket had half read', async () => {
   const { connection, sockets, ask } = openConnection();
   await connection.connect();
   const first = await ask(0);

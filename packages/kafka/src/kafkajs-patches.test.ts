@@ -166,7 +166,7 @@ describe('a fetched batch', () => {
   });
 });
 
-it('is in place for whoever imports the package', async () => {
+it('is in place for every importer of the package', async () => {
   const run = promisify(execFile);
   const index = new URL('./index.ts', import.meta.url).href;
   const script = `await import(${JSON.stringify(index)});

@@ -109,7 +109,7 @@ describe('a producer', () => {
     expect(log.get('t/0')).toEqual(log.get('t/0')?.toSorted((one, other) => Number(one) - Number(other)));
   });
 
-  it('holds back the source of what Kafka refuses, and only that', async () => {
+  it('holds back the source of a refused batch, and only that', async () => {
     const { producer, log, cluster, said } = openCluster();
     cluster.answer = async (_broker, _lane, bodies) => (bodies.includes('huge') ? TOO_LARGE : 0);
     let isDone = false;
@@ -127,7 +127,7 @@ describe('a producer', () => {
     expect(log.get('t/0')).toEqual(['1', '2', 'huge', 'behind']);
   });
 
-  it('waits for nobody but the broker that leads: one that is silent delays its own partitions alone', async () => {
+  it('waits only for the leading broker: a silent one delays only its own partitions', async () => {
     const { producer, log, cluster } = openCluster();
     const silent = Promise.withResolvers<number>();
     cluster.answer = (broker) => (broker === 2 ? silent.promise : Promise.resolve(0));

@@ -112,14 +112,14 @@ describe('a broker that wants TLS and credentials', () => {
     expect(await refusal(byName)).toMatch(/for other names/);
   });
 
-  it('lets nobody in without credentials, or without TLS', async () => {
+  it('refuses clients without credentials, or without TLS', async () => {
     const { KAFKA_BROKERS } = scram();
     expect(await refusal(scram({ KAFKA_SASL_MECHANISM: undefined }))).toMatch(/KAFKA_SASL_MECHANISM/);
     expect(await refusal({ KAFKA_BROKERS })).toMatch(/KAFKA_TLS/);
     expect(await refusal({ ...scram(), KAFKA_BROKERS: [broker.plaintextBroker] })).toMatch(/speak no TLS/);
   });
 
-  it('tells the log what to do, and no secret', async () => {
+  it('logs what to do, and no secret', async () => {
     const logged: Logged[] = [];
     const connection = kafkaConnection(scram({ KAFKA_SASL_PASSWORD: wrongPassword }), systemClock);
     const log = (...line: Logged) => void logged.push(line);

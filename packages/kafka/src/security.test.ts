@@ -4,7 +4,7 @@ import { type KafkaSettings, kafkaConnection, kafkaRemedy } from './security.ts'
 const clock = { nowMs: () => 0 };
 const plain: KafkaSettings = { KAFKA_BROKERS: ['one:9092', 'two:9092'] };
 
-describe('what kafkajs is told', () => {
+describe('the settings of kafkajs', () => {
   it('is the brokers alone where nothing else is set', () => {
     expect(kafkaConnection({ ...plain, KAFKA_TLS: 'off' }, clock)).toEqual({
       brokers: ['one:9092', 'two:9092'],

@@ -59,7 +59,7 @@ it('uses a token again for four fifths of its life, and shares a run', async () 
   expect(await source.calls()).toBe(2);
 });
 
-it('asks again for a token that was refused, or that does not tell how long it lives', async () => {
+it('gets a new token after a refused one, or one without a known lifetime', async () => {
   const refused = await sourceOf(write(`'${jwt({ exp: 1_100 })}'`));
   await refused.token();
   refused.forget();

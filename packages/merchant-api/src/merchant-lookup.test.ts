@@ -6,7 +6,7 @@ import { createMerchantLookup } from './merchant-lookup.ts';
 const lookUpOver = (identify: () => Promise<undefined>) =>
   createMerchantLookup({ identify, logger: createLogger({ name: 'test', level: 'silent' }) })('ZGVtbw==');
 
-it('tells an unknown key from a directory that is out of reach', async () => {
+it('distinguishes an unknown key from a directory that is out of reach', async () => {
   expect(await lookUpOver(async () => undefined)).toEqual({ merchant: undefined });
   expect(await lookUpOver(() => Promise.reject(new Error('no primary')))).toBe('unavailable');
 });

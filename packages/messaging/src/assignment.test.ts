@@ -130,7 +130,7 @@ it('lets go of a partition once the batch in hand is dealt with: a join may come
   expect(released).toEqual([source]);
 });
 
-it('a message that stops a partition is told of once, however often it is looked at again, until it is applied', async () => {
+it('a message that stops a partition is reported once, however often it is checked again, until it is applied', async () => {
   const said: unknown[] = [];
   const stream = { write: (line: string) => void said.push((JSON.parse(line) as { msg: unknown }).msg) };
   const metrics = new Registry();

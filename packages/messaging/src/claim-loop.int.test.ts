@@ -110,7 +110,7 @@ describe('what goes first', () => {
     expect(order).toEqual([all[3], all[0], all[2], all[1]]);
   });
 
-  it('is told by the clock of the server: one that is ahead claims the newest that are due, too', async () => {
+  it('goes by the server’s clock: a process that is ahead also claims the newest due records', async () => {
     const all = await insert(20);
     await jobs.insertMany(
       Array.from({ length: 20 }, (_, index) => ({

@@ -12,7 +12,7 @@ beforeAll(async () => {
   config = await prepareTestNames(['contender']);
 });
 
-it('a key that another transaction is about to take delays only whoever wants it', async () => {
+it('a key that another transaction is about to take delays only items with that key', async () => {
   await using scope = openTestScope(config);
   const options = { service: 'contender', database: 'contender', produces: ['ledger'] } as const;
   const { client, db, groupCommit } = await openMessagingAs(scope, options);

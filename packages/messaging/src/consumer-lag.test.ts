@@ -36,7 +36,7 @@ it('adds up what waits in the partitions of this process: from where it goes on,
   expect(await registry.metrics()).not.toContain('consumer_lag_messages{');
 });
 
-it('says nothing where Kafka does not tell', async () => {
+it('has no value if Kafka does not answer', async () => {
   const { registry, followed } = openGauge(() => Promise.reject(new Error('away')));
   followed.follow(bounds(0), () => 1n);
   const text = await registry.metrics();

@@ -71,7 +71,7 @@ it('runs again carefully when a unique key was taken meanwhile', async () => {
   expect(tries).toEqual([false, true]);
 });
 
-it('never applies behind the back of whoever was refused because it took too long', async () => {
+it('never applies an item after its caller was refused because it took too long', async () => {
   const applied: string[] = [];
   const gate = Promise.withResolvers<void>();
   const { submit } = open(async (items) => {
@@ -164,7 +164,7 @@ describe('a conflict with another transaction', () => {
     return { contested, tries, submit };
   }
 
-  it('delays nobody but its owner: the others of the group commit at once, and so do later groups', async () => {
+  it('delays only its owner: the others of the group commit at once, and so do later groups', async () => {
     const { contested, tries, submit } = openContested({ ownerOf });
     contested.add('a2');
     const settled: string[] = [];
@@ -181,7 +181,7 @@ describe('a conflict with another transaction', () => {
     expect(tries.length).toBeLessThan(20);
   });
 
-  it('ends with the time of whoever waits', async () => {
+  it('ends with the time of the waiting caller', async () => {
     const { contested, tries, submit } = openContested();
     contested.add('x');
     const outcomes = Promise.allSettled(['x', 'y'].map(submit));

@@ -29,7 +29,7 @@ function valueOf<Value>(result: Result<Value, unknown>): Value {
 
 const approval = { verdict: 'approve', by: 'kofi', at: new Date(DAY_MS) } as const;
 
-it('is proposed once: the same again changes nothing, another waits, and one that expired is in nobody’s way', () => {
+it('is proposed once: the same again changes nothing, another waits, and an expired one does not block others', () => {
   expect(proposeDiscard(parked, proposal)).toEqual({ ok: true, value: proposed });
   expect(proposeDiscard(proposed, { ...proposal, at: new Date(1) })).toEqual({ ok: true, value: proposed });
   expect(proposeDiscard(proposed, { ...proposal, by: 'kofi' })).toEqual({

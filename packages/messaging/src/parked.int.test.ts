@@ -205,7 +205,7 @@ it('commits nothing of a replay that its handler wants parked again', async () =
   expect((await service.call('GET', '/parked', 'nobody')).status).toBe(403);
 });
 
-it('shows the bytes of what nobody can read, keeps it through a replay, and discards no other copy with it', async () => {
+it('shows the bytes of an unreadable message, keeps it through a replay, and discards no other copy with it', async () => {
   const service = await openService('looker', 'nobody');
   await using _scope = service.scope;
   const producer = createTestKafka(config).producer();

@@ -86,7 +86,7 @@ it('an end that a new leader does not know of yet stops a partition for as long 
   expect(noted()).toEqual({});
 });
 
-it('an end that grew between two looks past what comes next is gone, and told of in the same words', async () => {
+it('an end that grew past the next offset between two checks is gone, and reported in the same words', async () => {
   const { clock, writtenMs, look } = openAtSeven();
   expect(await look(5n)).toBe(GONE);
   clock.ms += 1;
@@ -109,7 +109,7 @@ it('an end that was gone stays gone where Kafka no longer keeps what was written
   expect(await look(9n, 7n)).toBe(GONE);
 });
 
-it('sends nothing of what is left once the partition is lost', async () => {
+it('sends no leftovers once the partition is lost', async () => {
   const { look, left, lost, sent } = openAtSeven();
   left.push({ _id: `${source}/000`, messages: [] });
   lost.abort(new Error('lost'));

@@ -152,7 +152,7 @@ it('an event that was published again stands beside itself in a batch: what is p
   expect(applied).toEqual(['n-0', 'n-2', 'early']);
 });
 
-it('an event that was discarded has no effect, whoever publishes it again, and is not parked again', async () => {
+it('a discarded event that is published again has no effect and is not parked again', async () => {
   const { worker, applied, parked, position } = openPartition(['n-1', 'bad-2']);
   await worker.apply(messagesFrom('..x.'));
   expect(applied).toEqual(['n-0', 'n-3']);
@@ -160,7 +160,7 @@ it('an event that was discarded has no effect, whoever publishes it again, and i
   expect(position()).toBe(4n);
 });
 
-it('what is parked has the id of the event that it was read as, and none where nobody can read it', async () => {
+it('a parked message has the id of the event that it was read as, and none if it is unreadable', async () => {
   const { worker, parkedIds } = openPartition();
   await worker.apply([message(0, FUNDED, 'bad-0')]);
   await worker.apply([message(1, FUNDED, '', { 'event-id': 'n-1' })]);

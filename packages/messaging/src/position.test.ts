@@ -54,7 +54,7 @@ describe('a partition begins', () => {
   });
 });
 
-it('tells the same of a log that was cut, however it grows', () => {
+it('gives the same result for a log that was cut, however it grows', () => {
   const cut = judge({ stored: { next: 120n }, high: 100n });
   expect(judge({ stored: { next: 120n, cutAt: 100n }, high: 200n })).toEqual(cut);
   expect(judge({ stored: { next: 50n }, low: 70n })).toEqual(judge({ stored: { next: 50n }, low: 60n }));

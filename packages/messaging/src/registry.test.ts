@@ -48,7 +48,7 @@ it('is asked over TLS, with credentials', async () => {
   expect(await register()).toBeGreaterThan(0);
 });
 
-it('refuses a wrong password and none, and neither is told', async () => {
+it('refuses a wrong password and a missing one, and quotes neither', async () => {
   const wrong = register({ SCHEMA_REGISTRY_PASSWORD: 'canary-of-another' });
   await expect(wrong).rejects.toThrow(/refuses us \(401\): check SCHEMA_REGISTRY_USERNAME/);
   await expect(wrong).rejects.not.toThrow(/canary/);

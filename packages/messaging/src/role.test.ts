@@ -25,7 +25,7 @@ describe('the topics of handlers', () => {
     expect(() => checkHandlers(roleOf('webhook-ingress'), [{ topic: 'payouts' }])).toThrow(/consume nothing/);
   });
 
-  it('are not looked at in a role that declares none', () => {
+  it('are not checked in a role that declares none', () => {
     const teller = { service: 'teller', database: 'teller', produces: [] };
     expect(() => checkHandlers(teller, [{ topic: 'payouts' }])).not.toThrow();
   });

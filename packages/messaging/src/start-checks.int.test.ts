@@ -48,7 +48,7 @@ async function start(changes: Partial<TestConfig> = {}) {
   return { ended, lines, problems: lines.filter(({ level }) => level === 50) };
 }
 
-test('a single broker and a database that nobody prepared are refused, each reason with its remedy', async () => {
+test('a single broker and an unprepared database are refused, each reason with its remedy', async () => {
   const { ended, problems } = await start();
   expect(ended).toBe('UnsafeError');
   const messages = problems.map(({ msg }) => msg);

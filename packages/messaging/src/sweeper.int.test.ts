@@ -70,7 +70,7 @@ it('sends what the dead left, each source in its order, and leaves the living th
   expect(sent.at(-1)).toBe(living._id);
 });
 
-it('tells the age of the oldest bundle when it is asked, and no age where it cannot know', async () => {
+it('exports the age of the oldest bundle at each scrape, and none if it is unknown', async () => {
   await using scope = openTestScope(config);
   const { client, outbox } = await openOutbox(scope, 'ages');
   const registry = new Registry();

@@ -72,7 +72,7 @@ it.each([
   expect(calls.filter((call) => call === name)).toHaveLength(9);
 });
 
-it('leaves a conflict to whoever asked for it, and what is not the cluster’s fault to everyone', async () => {
+it('leaves a conflict to callers that asked for it, and an error that is not the cluster’s to all callers', async () => {
   const contested = openSession({ work: [conflict] });
   await expect(contested.run('throw')).rejects.toBe(conflict);
   expect(contested.calls).toEqual(['work', 'abort']);

@@ -175,7 +175,7 @@ describe('a rail on a real network', () => {
     );
   });
 
-  it('knows that nothing left where nobody listens', async () => {
+  it('knows that nothing was sent if no server listens', async () => {
     await withRail(answer(200, accepted), async ({ submit, close }) => {
       await close();
       expect(await submit()).toEqual({ kind: 'notSent', why: 'ECONNREFUSED', retryAfterMs: 1_000 });

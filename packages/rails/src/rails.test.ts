@@ -45,7 +45,7 @@ describe('the settings of the rails', () => {
     expect(rail?.collectionFee).toEqual({ basisPoints: 75n, fixedMinor: 0n, minimumMinor: 0n });
   });
 
-  it('tell every problem at once', () => {
+  it('report every problem at once', () => {
     const wrong = {
       ...leastSettings,
       name: 'Upstream',

@@ -32,7 +32,7 @@ function logged(log: (logger: ReturnType<typeof createLogger>) => void) {
 }
 
 describe('an error in the log', () => {
-  it('is told by type, message, stack, code and labels, never by the documents it carries', () => {
+  it('is logged by type, message, stack, code and labels, never with the documents it carries', () => {
     const { text, line } = logged((logger) =>
       logger.error({ err: bulkWriteError(bulkWriteError()) }, 'not stored'),
     );

@@ -71,7 +71,7 @@ describe('the guard', () => {
     expect(await ask(`Bearer ${token}`)).toEqual([200, name]);
   });
 
-  it('answers 401 without a token and 403 for one of nobody', async () => {
+  it('answers 401 without a token and 403 for an unknown one', async () => {
     expect(await ask()).toEqual([401, containing('unauthenticated')]);
     expect(await ask('Bearer nobody')).toEqual([403, containing('forbidden')]);
     expect(await ask(`Bearer ${hashOf('token-of-ama')}`)).toEqual([403, containing('forbidden')]);

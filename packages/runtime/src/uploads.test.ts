@@ -66,14 +66,14 @@ it('lets an upload outlast the time of a request, and cuts every other request a
   expect(usual).toContain('408 Request Timeout');
 });
 
-it('cuts off whoever stops sending, and whoever sends too little', async () => {
+it('cuts off a sender that stops, or that sends too little', async () => {
   const port = await serve({ idleMs: 300, bytesPerSecondMin: 1, graceMs: 10_000 });
   expect(await send(port, '/upload', ten.slice(0, 2), 600)).toContain('cut: nothing came for 300 ms');
   const slow = await serve({ idleMs: 5_000, bytesPerSecondMin: 100_000, graceMs: 300 });
   expect(await send(slow, '/upload', ten, 100)).toContain('cut: less than 100000 bytes came in a second');
 });
 
-it('answers whoever is refused half way', async () => {
+it('answers a sender that is refused half way', async () => {
   const large = Array.from({ length: 50 }, () => 'x'.repeat(100_000));
   expect(await send(await serve(), '/refused', large, 0)).toContain('enough with true');
 });

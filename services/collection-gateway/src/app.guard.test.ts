@@ -85,12 +85,12 @@ describe.each(paths)('who asks for %s (contract 5)', (path) => {
     expect(await send(twice)).toEqual(stranger(path));
   });
 
-  it('a suspended merchant is told what a stranger is', async () => {
+  it('a suspended merchant gets the same answer as a stranger', async () => {
     const suspended = openGateway({ identify: async () => ({ ...merchant, status: 'suspended' }) });
     expect(await send({}, suspended)).toEqual(stranger(path));
   });
 
-  it('a directory out of reach refuses nobody', async () => {
+  it('a directory out of reach refuses no key', async () => {
     const gateway = openGateway({ identify: () => Promise.reject(new Error('no primary')) });
     expect(await send({}, gateway)).toEqual(
       refusal(

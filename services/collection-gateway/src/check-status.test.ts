@@ -19,7 +19,7 @@ describe('check-status', () => {
     body: { serverResponse: { responseDetails: { responseMessage, responseCode } } },
   });
 
-  it("tells each state by the merchant's reference and by ours", async () => {
+  it('gives each state by the merchant’s reference and by ours', async () => {
     const gateway = openGateway();
     const reference = referenceOf(await gateway.send({ path: 'payin', body: payinBody() }));
     expect(await check(gateway, 'order-1')).toEqual(says('09', 'PENDING'));
@@ -44,7 +44,7 @@ describe('check-status', () => {
     expect(gateway.rail.initiations.length + gateway.rail.completions.length).toBe(asked);
   });
 
-  it("tells of another merchant's collection what it tells of none", async () => {
+  it('answers for another merchant’s collection as for an unknown one', async () => {
     const gateway = openGateway({
       identify: async (business) => ({ ...merchant, id: business === base64(PUBLIC_KEY) ? 'demo' : 'rival' }),
     });

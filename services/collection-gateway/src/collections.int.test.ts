@@ -104,7 +104,7 @@ describe('the limit per number counts what is accepted, exactly', () => {
     expect(JSON.stringify(hours)).not.toContain('3111111');
   });
 
-  test('a refused one leaves nothing: its reference serves another number, a duplicate is told first', async () => {
+  test('a refused one leaves nothing: its reference can be used for another number, and a duplicate is refused as such', async () => {
     const limited = merchantWith('limited', { collectionsPerNumberPerHour: 7 });
     expect(outcomeOf(await left.collections.accept(limited, payin('again', customer(0))))).toBe(
       'TOO MANY REQUESTS',

@@ -214,7 +214,7 @@ describe('complete-payin', () => {
       expect(onlyStored(gateway)).toMatchObject({ completionAttempts: 1 });
     });
 
-    it('waits no longer once we close, and nobody begins a call any more', async () => {
+    it('waits no longer once we close, and begins no further call', async () => {
       const { gateway, complete, end, answer } = await underWay();
       const startMs = gateway.nowMs();
       const second = complete('222222');

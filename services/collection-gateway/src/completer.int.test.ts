@@ -177,7 +177,7 @@ describe('of one collection, over all replicas', () => {
     expect(await first).toBe('pending');
   });
 
-  test('after five minutes nothing is passed on, and it is told once that the rail is to be asked', async () => {
+  test('after five minutes nothing is passed on, and the event that has the rail asked is published once', async () => {
     const clock = later(5 * 60_000 + 1_000);
     const late = await Promise.all([open({ clock }), open({ clock })]);
     const { complete, stored } = await initiated('expired');

@@ -18,7 +18,7 @@ const required = {
   ]),
 };
 
-it('lets webhooks go to no inner address unless told otherwise', () => {
+it('lets webhooks go to no internal address by default', () => {
   expect(parseConfig(settings, required).WEBHOOK_ALLOWED_ORIGINS).toEqual([]);
 });
 

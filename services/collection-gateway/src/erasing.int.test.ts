@@ -27,7 +27,7 @@ const order = async (merchantReference: string) => {
   return found.order;
 };
 
-test('an old collection that has ended names nobody, keeps its money, and its reference stays taken', async () => {
+test('an old collection that has ended names no person, keeps its money, and its reference stays taken', async () => {
   await replica.collections.accept(demo, payin('ended'));
   await replica.collections.accept(demo, payin('open'));
   const before = await order('ended');

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { createMetrics } from './metrics.ts';
 
-it('still tells everything else where the queue can not be counted', async () => {
+it('still exports everything else if the queue can not be counted', async () => {
   const registry = new Registry();
   const countDocuments = () => Promise.reject(new Error('no primary'));
   const collection = { countDocuments } as unknown as Parameters<typeof createMetrics>[1]['collection'];

@@ -37,7 +37,7 @@ describe('payin', () => {
     expect(typesOf(gateway)).toEqual(['CollectionInitiated']);
   });
 
-  it('is refused while too much waits for Kafka, and a duplicate is told all the same', async () => {
+  it('is refused while too much waits for Kafka, and a duplicate is answered all the same', async () => {
     const gateway = openGateway();
     await gateway.send({ path: 'payin', body: payinBody() });
     gateway.outbox.isFull = true;
@@ -166,7 +166,7 @@ describe('payin', () => {
     expect(answer).toMatchObject({ status: 200, body: { responseDetails: failed(told) } });
   });
 
-  it('by link that was certainly not sent fails at once: nobody could be given its link', async () => {
+  it('by link that was certainly not sent fails at once: its link could not reach the customer', async () => {
     const gateway = openGateway();
     gateway.rail.script.initiation = { kind: 'notSent', why: 'circuit open', retryAfterMs: 5_000 };
     const answer = await gateway.send({ path: 'payin', body: payinBody({ operatorCode: 'GMWAV' }) });

@@ -32,7 +32,7 @@ async function openOperator() {
   };
 }
 
-it('shows where a collection stands, its attempt and its completions, and tells of nobody', async () => {
+it('shows a collection’s state, its attempt and its completions, and names no person', async () => {
   const { get, reference } = await openOperator();
   const { status, text } = await get(`/payments?reference=${reference}`);
   expect(status).toBe(200);
@@ -60,7 +60,7 @@ it('shows where a collection stands, its attempt and its completions, and tells 
   for (const secret of [...Object.values(customer), OTP, 'Awa', 'Jallow']) expect(text).not.toContain(secret);
 });
 
-it("tells a rail's reason without the customer", async () => {
+it('shows a rail’s reason without the customer', async () => {
   const { get, reference, stored } = await openOperator();
   for (const [key, collection] of stored)
     stored.set(key, { ...collection, failureReason: 'AWA JALLOW HAS NO MONEY' });

@@ -131,7 +131,7 @@ describe('a ledger whose database is an older one', () => {
     expect(await books()).toEqual(truth);
   });
 
-  it('books what was told last before an end, though its page never was', async () => {
+  it('books the last postings before an end, though their page was never published', async () => {
     await live(fund('cm-1', 1_000n));
     const backup = await copyDatabase(database);
     await live(hold('po-1', 'po-2'));
@@ -151,7 +151,7 @@ describe('a ledger whose database is an older one', () => {
     expect(await books()).toEqual(truth);
   });
 
-  it('books a hold under another number where the entry before it was told to nobody', async () => {
+  it('books a hold under another number if the entry before it was never published', async () => {
     await live(fund('cm-1', 1_000n));
     const backup = await copyDatabase(database);
     const told = topic.length;
@@ -189,7 +189,7 @@ describe('a ledger whose database is an older one', () => {
     expect(await comeForward(database, kept)).toEqual(asTold);
   });
 
-  it('stops where money is missing for what was told', async () => {
+  it('stops if money is missing for a published posting', async () => {
     await live(fund('cm-1', 90n));
     const backup = await copyDatabase(database);
     const told = topic.length;

@@ -141,7 +141,7 @@ describe('a proposal', () => {
     expect(said).toEqual([]);
   });
 
-  it('is refused where nobody has such an account', async () => {
+  it('is refused if there is no such account', async () => {
     const message = 'there is no merchant demo';
     const targets: Targets = { whyUnknown: async () => ({ code: 'unknown_merchant', message }) };
     const { ask, said } = open({ targets });
@@ -158,7 +158,7 @@ describe('a proposal', () => {
   });
 });
 
-describe('the token that nobody owns', () => {
+describe('the shared token', () => {
   it('looks, and in production neither orders nor decides; a named operator does', async () => {
     const { ask, said } = open({ sharedMayOrder: false, found: { order: proposed } });
     for (const path of ['fund', 'cm-1/approve', 'cm-1/reject']) {
@@ -176,7 +176,7 @@ describe('the token that nobody owns', () => {
 });
 
 describe('a decision', () => {
-  it('is taken in the name of whoever has the token', async () => {
+  it('is recorded in the name of the token’s operator', async () => {
     const approving = open({ decided: accept({ order: approved }) });
     expect(await approving.ask('/commands/cm-1/approve', {})).toMatchObject([
       200,

@@ -143,7 +143,7 @@ test('every kind of order reaches the topic as its own event', async () => {
   });
 });
 
-test('nobody approves their own order', async () => {
+test('an operator can’t approve their own order', async () => {
   await propose('cm-own');
   const answer = await replica(0).as('operator', '/commands/cm-own/approve', {});
   expect([answer.status, await answer.json()]).toMatchObject([403, { code: 'same_operator' }]);
@@ -241,7 +241,7 @@ test('orders are listed by status, the newest first, over all pages', async () =
   expect(listed.indexOf(ids[2] ?? '')).toBeLessThan(listed.indexOf(ids[0] ?? ''));
 });
 
-test('an approved order tells what the ledger made of it: applied, or refused with the reason', async () => {
+test('an approved order shows the ledger’s outcome: applied, or refused with the reason', async () => {
   const { as, order: orderBoth } = await openPostingLedger();
   const wallet = { merchantId: 'payer', currency: 'KES' };
   const becomes = (commandId: string, expected: object) =>

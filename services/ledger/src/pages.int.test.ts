@@ -82,7 +82,7 @@ test('each chunk that writes is a page, chained to the one before; one that writ
   await expectChain('collections/3', 1);
 });
 
-test('a page tells what it moved on the shared accounts, and what its chain had moved by then', async () => {
+test('a page has its movements on the shared accounts, and its chain’s totals by then', async () => {
   await ledger.apply([fund(500n), fund(20n)]);
   await ledger.apply([fund(7n)]);
   const other = await openAnother();
@@ -107,7 +107,7 @@ test('a restarted process goes on where the chain ends', async () => {
   await expectChain(CHAIN, 3);
 });
 
-test('whoever holds a head that is not the newest any more reads it anew, and never forks the chain', async () => {
+test('a process with an outdated head reads it anew, and never forks the chain', async () => {
   const other = await openAnother();
   await ledger.apply([fund(1n)]);
   await other.apply([fund(2n)]);

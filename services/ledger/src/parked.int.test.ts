@@ -115,7 +115,7 @@ async function expectApplied(commandId: string): Promise<void> {
   await eventually(async () => expect(await entryIds(commandId)).toEqual([`${commandId}/fund`]));
 }
 
-test('an order that nobody proposed, or nobody else approved, moves nothing and is put aside', async () => {
+test('an order without a proposal, or without a second operator’s approval, moves nothing and is parked', async () => {
   const { decidedBy: _by, decidedAt: _at, ...open } = approvedOrder('cm-open');
   await store({ ...open, status: 'proposed' });
   await store({ ...approvedOrder('cm-own'), decidedBy: 'ama' });

@@ -61,7 +61,7 @@ const PAGE = 'pesewa.ledger.PageWritten';
 const typesOf = ({ events }: { readonly events: readonly { readonly type: string }[] }) =>
   events.filter(({ type }) => type !== PAGE).map(({ type }) => type.replace('pesewa.ledger.', ''));
 
-test('a hold that is told again changes nothing, and is answered again with the same event', async () => {
+test('a repeated hold changes nothing, and is answered again with the same event', async () => {
   const answers = await ledger.apply([hold('po-a', 400n)]);
   expect(typesOf(answers)).toEqual(['HoldPlaced', 'pesewa.wallets.WalletBalanceChanged']);
   expect(told(await ledger.apply([hold('po-a', 400n, 2)]))).toEqual(
@@ -70,12 +70,12 @@ test('a hold that is told again changes nothing, and is answered again with the 
   await expectAnswers([hold('po-a', 400n, 2)], answers);
 });
 
-test('what is told twice in one batch is answered once', async () => {
+test('an instruction that comes twice in one batch is answered once', async () => {
   const both = await ledger.apply([hold('po-a', 400n), hold('po-a', 400n, 2)]);
   expect(typesOf(both)).toEqual(['HoldPlaced', 'pesewa.wallets.WalletBalanceChanged']);
 });
 
-test('whatever becomes of a payment is booked once, and answered whenever it is told', async () => {
+test('every instruction of a payment is booked once, and answered each time it comes', async () => {
   const { kind: _, ...payout } = hold('po-a', 400n) as Extract<Instruction, { kind: 'hold' }>;
   const payment = { ...wallet, causationId: 'ev-co', reference: 'co-a', rail: 'upstream', railFee: 3n };
   const life: readonly (Instruction & { readonly causationId: string })[] = [
@@ -113,7 +113,7 @@ test('a failure without a hold asks for nothing, and is not answered', async () 
     });
 });
 
-test('a hold that is told again is not refused, though the wallet could not bear it now', async () => {
+test('a repeated hold is not refused, though the wallet could not cover it now', async () => {
   const answers = await ledger.apply([hold('po-a', 900n)]);
   await expectAnswers([hold('po-a', 900n, 2)], answers);
 });
@@ -125,12 +125,12 @@ test('a refused hold stays refused, though the wallet could bear it now', async 
   await expectAnswers([hold('po-a', 4_000n, 2)], refused);
 });
 
-test('a hold that is told again with money that is none is known, not put aside', async () => {
+test('a repeated hold with an invalid amount is known, and not parked', async () => {
   const answers = await ledger.apply([hold('po-a', 400n)]);
   await expectAnswers([hold('po-a', 0n, 2)], answers);
 });
 
-test('what is new in a chunk is applied beside what is told again', async () => {
+test('new instructions in a chunk are applied beside repeated ones', async () => {
   await ledger.apply([hold('po-a', 400n)]);
   const mixed = await ledger.apply([hold('po-b', 100n), hold('po-a', 400n, 2), hold('po-c', 5_000n)]);
   expect(typesOf(mixed)).toEqual([

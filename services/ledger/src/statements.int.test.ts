@@ -140,7 +140,7 @@ test('the first time belongs to a period, the last does not', async () => {
   expect(ids(await statements.ofShared(FLOAT, period(4, 5), wholePage))).toEqual([]);
 });
 
-test('an item tells what moved on the account, signed, and what was left', async () => {
+test('an item has the signed movement on the account, and the balance after it', async () => {
   const wallet = await statements.ofWallet('demo:KES', period(2, 3), wholePage);
   expect(wallet?.items.map(({ entry, amount, after }) => [entry._id, amount, after])).toEqual([
     ['po-1/hold', { available: -110n, held: 110n }, { available: 890n, held: 110n }],
@@ -172,7 +172,7 @@ test.each([1, 2, 3, 7])('pages of %i make the same statement as one', async (lim
   expect(ids(float)).toEqual(ids(await statements.ofShared(FLOAT, window, wholePage)));
 });
 
-test('pages of one time, in chains that sort either way, are still told apart', async () => {
+test('pages of one time, in chains that sort either way, are still distinguished', async () => {
   nowMs = 20 * HOUR_MS;
   for (const [partition, topic] of ['payouts', 'collections', 'payouts', 'ledgerCommands'].entries()) {
     const chunk = { ...order(`cm-t${partition}`), kind: 'fundFloat', rail: 'upstream' } as const;
@@ -203,7 +203,7 @@ test('a period without entries opens and closes with the same balance', async ()
   });
 });
 
-test('a statement tells as of when it was read, by the clock of the database', async () => {
+test('a statement has the time at which it was read, by the clock of the database', async () => {
   const whole = period(0, 12);
   for (const read of [
     () => statements.ofWallet('demo:KES', whole, wholePage),

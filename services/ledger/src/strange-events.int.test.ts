@@ -202,7 +202,7 @@ it.each([
   expect(await comeForward(database, told, { isOlder: false })).toEqual(asOne);
 });
 
-it('knows what was not told in full, where its database has it', async () => {
+it('recognises incomplete events whose content its database has', async () => {
   const [event, page] = await tell(hold('po-1'));
   if (!page) throw new TypeError('no page was told');
   expect(await comeForward(database, [untold(event, 'rail'), page], { isOlder: false })).toEqual(asOne);

@@ -126,7 +126,7 @@ test('within one transaction the newest wins, in whatever order the balances com
   ]);
 });
 
-test('of balances of one sequence the later told counts, as a restored ledger tells them; told again it changes nothing', async () => {
+test('of balances of one sequence the later event counts, as from a restored ledger; repeated it changes nothing', async () => {
   const db = ledger.database('restored');
   const balances = openBalances({ db, clock: systemClock, logger });
   const apply = (...changes: readonly WalletBalance[]) =>

@@ -92,7 +92,7 @@ describe('whether a wallet can pay', () => {
 });
 
 describe('what is available', () => {
-  it('is 0 where nothing was told yet, and fails where the database does', async () => {
+  it('is 0 if no balance was published yet, and fails if the database does', async () => {
     const { reader, state } = open({ 'demo:NGN': 7n });
     expect(await reader.available('demo', ['NGN', 'XOF'])).toEqual(
       new Map([

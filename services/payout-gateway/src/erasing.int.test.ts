@@ -28,7 +28,7 @@ const raw = async (merchantReference: string) =>
     (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value),
   );
 
-test('an old payout that has ended names nobody, keeps its money and its reference, and is accepted once for ever', async () => {
+test('an old payout that has ended names no person, keeps its money and its reference, and is accepted once for ever', async () => {
   const accept = async (reference: string) => {
     const outcome = await replica.payouts.submit(demo, single(reference));
     if (!outcome.ok) throw new Error(outcome.refusal.code);

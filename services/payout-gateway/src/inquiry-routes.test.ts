@@ -34,7 +34,7 @@ function open(inquiries: Partial<InquiryDeps> = {}, who: Merchant = merchant) {
 describe('balance (contract 4.4)', () => {
   const path = '/api/v1/wallets/balance';
 
-  it('tells every wallet of the merchant, exactly, and 0 where the ledger has not spoken yet', async () => {
+  it('gives every wallet of the merchant, exactly, and 0 if the ledger has published no balance yet', async () => {
     const { status, body, text } = await ask(open(), 'POST', path);
     expect(status).toBe(200);
     expect(body).toMatchObject({ isSuccessful: true, responseCode: '00' });
@@ -147,7 +147,7 @@ describe('processors (contract 4.5)', () => {
     expect([status, body.responseData]).toEqual([200, []]);
   });
 
-  it('answers 91 where no rail has ever told', async () => {
+  it('answers 91 if no rail has ever answered', async () => {
     const app = open({ processors: { list: async () => undefined } });
     const { status, body } = await ask(app, 'GET', `${path}?country=NGA`);
     expect([status, body.responseCode]).toEqual([503, '91']);
@@ -158,7 +158,7 @@ describe('name enquiry (contract 4.6)', () => {
   const path = '/api/v1/transactions/name-enquiry';
   const wanted = { accountNumber: '0123456789', bankCode: '058', currency: 'ngn', country: 'Nigeria' };
 
-  it('tells the holder, without a code', async () => {
+  it('gives the holder, without a code', async () => {
     const account = { accountName: 'Ama Mensah', accountNumber: '1', bankCode: '058', sessionId: 's' };
     const asked: unknown[] = [];
     const app = open({

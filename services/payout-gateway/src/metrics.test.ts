@@ -14,7 +14,7 @@ const read = async (findOne: (query: Query) => Promise<unknown>): Promise<string
   return registry.metrics();
 };
 
-it('tells of each rail how long its longest held payout has been due, in whichever queue', async () => {
+it('exports for each rail how long its longest held payout has been due, in whichever queue', async () => {
   const dueAtMs: Record<string, number> = { 'one/single': 90_000, 'one/batch': 40_000, 'two/batch': 200_000 };
   const text = await read(async ({ rail, lane }) => {
     const atMs = dueAtMs[`${rail}/${lane}`];
@@ -24,7 +24,7 @@ it('tells of each rail how long its longest held payout has been due, in whichev
   expect(text).toContain('oldest_held_payout_seconds{rail="two"} 0');
 });
 
-it('tells nothing where the database does not', async () => {
+it('exports nothing if the database does not answer', async () => {
   expect(await read(() => Promise.reject(new Error('no primary')))).not.toContain('rail=');
 });
 

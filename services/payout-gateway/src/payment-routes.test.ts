@@ -101,7 +101,7 @@ it('shows where a payout stands and how it came there', async () => {
   });
 });
 
-it('tells of nobody', async () => {
+it('names no person', async () => {
   const { text } = await get('/payments?reference=po-1');
   for (const secret of Object.values(personal))
     for (const word of secret.split(' ').filter(({ length }) => length > 4)) expect(text).not.toContain(word);
@@ -127,7 +127,7 @@ it.each([
   expect((await get(path)).status).toBe(status);
 });
 
-it('asks nobody for a batch, whose reference stands among the payouts', async () => {
+it('finds no payment for a batch, whose reference is stored among the payouts', async () => {
   asked.length = 0;
   await get('/payments?reference=ba-1');
   expect(asked).toEqual([]);

@@ -61,7 +61,7 @@ describe('a reference is accepted once, whatever races (invariant P5)', () => {
     expect(await acceptedEvents((reference) => reference === 'same')).toHaveLength(1);
   });
 
-  test('while too much waits for Kafka nothing new is taken, and what was taken is told', async () => {
+  test('while too much waits for Kafka no new payout is accepted, and duplicates are answered', async () => {
     const { groupCommit } = left.messaging;
     const full = await open({ messaging: { groupCommit, acceptsWork: () => false } });
     await left.payouts.submit(demo, single('before'));
@@ -78,7 +78,7 @@ describe('a reference is accepted once, whatever races (invariant P5)', () => {
     expect(await stored({ 'order.merchantReference': { $in: ['meanwhile', 'item'] } })).toBe(0);
   });
 
-  test('while it is not known what the database has forgotten nothing new is taken, and what it knows is told', async () => {
+  test('while it is unknown what the database has forgotten no new payout is accepted, and duplicates are answered', async () => {
     const restored = await open({ isWhole: () => false, canSpend: async () => false });
     await left.payouts.submit(demo, single('known'));
     await left.batches.submit(demo, batch('batch-known', [['known-item', 5]]));

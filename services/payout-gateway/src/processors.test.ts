@@ -51,7 +51,7 @@ describe('routing by processor (ADR 62)', () => {
     });
   });
 
-  it('asks nobody once it knows', async () => {
+  it('asks no rail once it knows', async () => {
     const { processors, asked } = await openTestProcessors({ first: works, second: other });
     await using gateway = processors;
     await gateway.route({ ...nigeria, bankCode: '058' });
@@ -64,7 +64,7 @@ describe('routing by processor (ADR 62)', () => {
     ]);
   });
 
-  it('cannot tell while a rail that might have it has never told', async () => {
+  it('is undecided while a rail that might have it has never answered', async () => {
     await using gateway = (await openTestProcessors({ first: works, second: 'broken' })).processors;
     expect(await gateway.route({ ...nigeria, bankCode: '058' })).toEqual({ kind: 'routed', rail: 'first' });
     expect(await gateway.route({ ...nigeria, bankCode: '044' })).toEqual({ kind: 'unavailable' });
@@ -96,7 +96,7 @@ describe('the lists of rails', () => {
     expect(await gateway.route({ ...nigeria, bankCode: '058' })).toEqual({ kind: 'routed', rail: 'first' });
   });
 
-  it('are not known where no rail ever told; one question at a time, and not again at once', async () => {
+  it('are unknown if no rail has ever answered; one question at a time, and not again at once', async () => {
     const { processors, asked, advance } = await openTestProcessors({ first: 'broken', second: 'broken' });
     await using gateway = processors;
     const answers = await Promise.all(Array.from({ length: 20 }, () => gateway.list('NGA')));

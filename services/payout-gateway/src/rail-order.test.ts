@@ -38,7 +38,7 @@ describe('a payout on its way to a rail (contract 2.2)', () => {
     expect(sender).toEqual(order.sender);
   });
 
-  it('does not tell the rail the reference of the merchant', () => {
+  it('does not send the rail the merchant’s reference', () => {
     expect(Object.values(railOrder('po-1', order))).not.toContain('inv-1');
   });
 });

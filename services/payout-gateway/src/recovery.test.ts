@@ -35,7 +35,7 @@ async function looksAgain(seen: { readonly looks: number }): Promise<void> {
   await eventually(() => expect(seen.looks).toBeGreaterThan(looks + 2));
 }
 
-it('opens at once where nothing speaks for a restored database, whatever the ledger does', async () => {
+it('opens at once without a sign of a restored database, whatever the ledger does', async () => {
   const { gate, seen, watch } = gateOver({ recovery: 'current' });
   expect(gate.isOpen()).toBe(false);
   expect(seen.details.map((detail) => detail())).toEqual([expect.stringContaining('no payout is sent')]);
@@ -46,7 +46,7 @@ it('opens at once where nothing speaks for a restored database, whatever the led
   expect(seen.details.map((detail) => detail())).toEqual([undefined]);
 });
 
-it('stays shut while nobody knows', async () => {
+it('stays shut while that is unknown', async () => {
   const known: { recovery: Recovery | Error } = { recovery: new Error('Kafka is away') };
   const { gate, seen, watch } = gateOver(known);
   await using _watching = watch();
@@ -56,7 +56,7 @@ it('stays shut while nobody knows', async () => {
   await eventually(() => expect(gate.isOpen()).toBe(true));
 });
 
-it('stays shut until an older database has read what the ledger made of all that was told to it', async () => {
+it('stays shut until an older database has applied the ledger’s answers to everything it had published', async () => {
   const known = { recovery: 'older' as Recovery, booked: false, applied: false };
   const { gate, seen, watch } = gateOver(known);
   await using _watching = watch();

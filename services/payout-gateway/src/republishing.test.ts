@@ -108,6 +108,6 @@ describe('what is published again', () => {
   });
 });
 
-it('tells no more of the hash of an order than its beginning', () => {
+it('publishes only the beginning of an order’s hash', () => {
   expect(payoutEvents.accepted(born).payload).toMatchObject({ contentCheck: 'q3Z' });
 });

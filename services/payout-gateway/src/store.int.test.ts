@@ -45,7 +45,7 @@ test('a payout is found by its reference and by ours, by the usual reads', async
   expect(await lookUp('demo', ours)).toEqual({ merchantReference: 'one', levels: [usual, usual] });
 });
 
-test('that nobody has a reference is told after reads that a deposed primary can not answer', async () => {
+test('that a reference is unused is answered after reads that a deposed primary can not answer', async () => {
   const { merchantReference, levels } = await lookUp('demo', 'nobody-has-it');
   expect(merchantReference).toBeUndefined();
   expect(levels.slice(-2)).toEqual(['linearizable', 'linearizable']);

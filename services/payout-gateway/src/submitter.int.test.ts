@@ -214,7 +214,7 @@ describe('the submitter', () => {
     expect(recorded).toEqual([]);
   });
 
-  it('sends what is due on one rail while another rail answers nobody', async () => {
+  it('sends what is due on one rail while another rail does not answer', async () => {
     const stuck = await Promise.all(Array.from({ length: 4 }, () => hold()));
     const silence = Promise.withResolvers<SubmissionResult>();
     const { asked } = start({

@@ -136,7 +136,7 @@ describe.each(flows)('a collection by %s behaves as its magic digits say (contra
     expect(journal.filter(({ kind }) => kind === 'reversal')).toEqual([]);
   });
 
-  it('0008 is pending for ten seconds, and no callback tells', async () => {
+  it('0008 is pending for ten seconds, and sends no callback', async () => {
     await using served = await serve();
     await play(served, flow, '0008');
     served.simulator.setForward(9_000);
@@ -157,7 +157,7 @@ describe.each(flows)('a collection by %s behaves as its magic digits say (contra
   });
 });
 
-describe('what is told of a collection', () => {
+describe('the callbacks of a collection', () => {
   it('0010 calls back before the answer that the customer’s part led to', async () => {
     for (const flow of flows) {
       await using served = await serve();
@@ -227,7 +227,7 @@ describe('what is told of a collection', () => {
   });
 });
 
-describe('callbacks that are told to be signed (CALLBACK_SIGNING_SECRET)', () => {
+describe('signed callbacks (CALLBACK_SIGNING_SECRET)', () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
   it.each([

@@ -34,7 +34,7 @@ const firstCallback = (simulator: Started) =>
   });
 
 describe('a collection follows the flow of its operator (contract 2.8)', () => {
-  it('STK: the customer accepts, and the callback tells', async () => {
+  it('STK: the customer accepts, and the callback reports it', async () => {
     await using simulator = await startSimulator();
     const answer = await payin(simulator, payinRequest('c1', safaricom));
     expect(answer).toMatchObject({
@@ -92,7 +92,7 @@ describe('a collection follows the flow of its operator (contract 2.8)', () => {
     await eventuallyChecked(simulator, 'c1', '00 COMPLETED');
   });
 
-  it('link: a page with Pay and Cancel, paid by itself when nobody presses', async () => {
+  it('link: a page with Pay and Cancel, paid by itself if no button is pressed', async () => {
     await using simulator = await startSimulator({ CUSTOMER_DELAY_MS: '60000' });
     const answer = await payin(simulator, payinRequest('c1', wave));
     expect(answer).toMatchObject({ paymentCompletionRequired: false, redirectionRequired: true });
@@ -167,7 +167,7 @@ describe('the control API', () => {
     expect(await firstCallback(simulator)).toMatchObject({ merchant_reference: 'c2' });
   });
 
-  it('answers nobody upstream during an outage, and executes nothing', async () => {
+  it('answers no upstream request during an outage, and executes nothing', async () => {
     await using simulator = await startSimulator();
     await control(simulator, 'PUT', 'faults', { outage: true });
     const answer = await simulator.request('/collection/v1/payin', payinRequest('c1', safaricom));

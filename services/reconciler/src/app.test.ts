@@ -81,7 +81,7 @@ it('puts decisions into the timeline, and leaves what was seen in the order in w
   expect(items.map(({ detail }) => detail)).toEqual([proposal, 'second', 'first', proposal, 'last']);
 });
 
-it('tells with a line of the timeline how many before it are not kept', async () => {
+it('shows with a line of the timeline how many before it were dropped', async () => {
   const line = { what: 'poll', detail: 'pending', atMs: 1_000, lastAtMs: 2_000, times: 2 } as const;
   const response = await operator([line, { ...line, notKept: 12 }]).request('/timeline?reference=po-1');
   expect(await response.json()).toMatchObject({ items: [{ times: 2, notKept: 0 }, { notKept: 12 }] });

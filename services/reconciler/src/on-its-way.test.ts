@@ -40,7 +40,7 @@ it.each([
   expect(await onItsWay.hasLeft([{ of: 'ingress', bundles: ['b0'] }])).toBeUndefined();
 });
 
-it('does not mark a part of what waits', async () => {
+it('marks either all that waits, or nothing', async () => {
   expect(await reading(async () => bundles(10_000)).waiting(['ingress'])).toHaveLength(1);
   expect(await reading(async () => bundles(10_001)).waiting(['ingress'])).toBeUndefined();
 });

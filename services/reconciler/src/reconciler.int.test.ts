@@ -55,7 +55,7 @@ describe('the reconciler on real daemons', () => {
     expect(await breaksOf(reference)).toEqual([]);
   });
 
-  it('tells when it asked by the clock of the database, whatever its own says (ADR 5)', async () => {
+  it('records when it asked by the clock of the database, whatever its own says (ADR 5)', async () => {
     const reference = ids.next('po');
     answers.set(reference, { kind: 'failed', reason: 'Declined' });
     const { localTime: before } = await database().command({ hello: 1 });
@@ -183,7 +183,7 @@ describe('the reconciler on real daemons', () => {
     await until('the events', () => heard.some(({ type }) => type.endsWith('.BreakResolved')));
   });
 
-  it('moves a float once for what is told at two offsets, or under two ids', async () => {
+  it('moves a float once for an event at two offsets, or under two ids', async () => {
     const [paid, collected] = [ids.next('po'), ids.next('co')];
     const commandId = ids.next('cm');
     const wallet = { merchantId: 'twice', currency: 'UGX', rail: 'upstream' };
@@ -211,7 +211,7 @@ describe('the reconciler on real daemons', () => {
     expect((await rowOf(paid))?.booked).toMatchObject({ minor: -10_000n });
   });
 
-  it('changes nothing and asks nobody when every topic is replayed', async () => {
+  it('changes nothing and asks no rail when every topic is replayed', async () => {
     const state = async () => ({
       polls: await polls().find().sort({ _id: 1 }).toArray(),
       breaks: await database().collection('breaks').find().sort({ _id: 1 }).toArray(),

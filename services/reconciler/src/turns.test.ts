@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { oneAtATime } from './turns.ts';
 
 describe('work that runs one at a time', () => {
-  it('lets nobody wait for more than what goes on and one more', async () => {
+  it('lets no caller wait for more than the present run and one more', async () => {
     const gates: PromiseWithResolvers<void>[] = [];
     const run = oneAtATime(async () => {
       const gate = Promise.withResolvers<void>();

@@ -25,7 +25,7 @@ function openMetrics(read: () => Promise<readonly Endpoint[]>) {
   return { registry, metrics: createDeliveryMetrics(registry, { store, clock }) };
 }
 
-it('tells the backlog, how long the oldest due delivery has waited, and the endpoints by their states', async () => {
+it('exports the backlog, how long the oldest due delivery has waited, and the endpoints by their states', async () => {
   const { registry } = openMetrics(async () => [
     endpoint({ lane: 'demo payouts', state: 'failing', pending: 40, failing: 2 }),
     endpoint({ lane: 'shop payouts', pending: 2, nextAt: new Date(NOW_MS - 90_000) }),
@@ -43,7 +43,7 @@ it('tells the backlog, how long the oldest due delivery has waited, and the endp
   expect(text).not.toMatch(/demo|shop/);
 });
 
-it('tells nothing of the backlog where the database does not tell', async () => {
+it('exports no backlog if the database does not answer', async () => {
   const { registry } = openMetrics(() => Promise.reject(new Error('no primary')));
   const text = await registry.metrics();
   expect(text).toContain('webhooks_pending Nan');

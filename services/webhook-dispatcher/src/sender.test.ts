@@ -111,7 +111,7 @@ test('a body beyond the cap is cut', async () => {
   expect(written).toBeLessThan(50_000_000);
 });
 
-test('a reset connection and a closed port are told apart', async () => {
+test('a reset connection and a closed port are distinguished', async () => {
   const endpoint = await open((request) => request.socket.destroy());
   expect(await endpoint.send('/')).toEqual({ kind: 'failed', error: 'reset' });
   const closedPort = 'http://127.0.0.1:1';

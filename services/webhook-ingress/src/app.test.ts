@@ -9,7 +9,7 @@ import { createTestClock, openIngress, payoutBody, REFERENCE, START_MS } from '.
 const path = '/rails/upstream/payouts';
 const body = payoutBody();
 
-test('a callback is stored with its evidence and told of, then answered 200', async () => {
+test('a callback is stored with its evidence and published, then answered 200', async () => {
   const ingress = openIngress();
   const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
   const headers = {
@@ -72,7 +72,7 @@ test('a first delivery is written without a look, a repeat with one', async () =
 });
 
 describe('the same bytes again', () => {
-  test('are answered 200 and told of once while they are fresh', async () => {
+  test('are answered 200 and published once while they are fresh', async () => {
     const ingress = openIngress();
     await ingress.post(path, body);
     ingress.clock.now += 59_999;
@@ -82,7 +82,7 @@ describe('the same bytes again', () => {
     expect(ingress.counted.at(-1)).toEqual({ result: 'repeated', reason: '' });
   });
 
-  test('are told of again after a quiet time, which starts anew', async () => {
+  test('are published again after a quiet time, which starts anew', async () => {
     const ingress = openIngress();
     await ingress.post(path, body);
     ingress.clock.now += 60_000;
@@ -207,7 +207,7 @@ test.each([
   );
 });
 
-test('a collection’s callback is told of with the currency that it names', async () => {
+test('a collection’s callback is published with the currency that it names', async () => {
   const ingress = openIngress();
   const reference = REFERENCE.replace('po-', 'co-');
   const collection = {

@@ -133,7 +133,7 @@ describe('a rail with addresses', () => {
     },
   );
 
-  test('believes X-Forwarded-For of the proxies that are named, and of nobody else', async () => {
+  test('trusts X-Forwarded-For only from the listed proxies', async () => {
     const ingress = openIngress({ rail, trustedProxies: 1, proxies: ['10.0.0.0/8'] });
     const headers = { 'x-forwarded-for': listed };
     expect((await ingress.post(path, body, headers, '10.0.0.1')).status).toBe(200);

@@ -135,7 +135,7 @@ test('a callback is passed on again after a quiet time, and by hand', async () =
   ]);
 });
 
-test('other bytes under a known id are stored and told of as a hint, at whichever instance, once', async () => {
+test('other bytes under a known id are stored and published as a hint, at any instance, once', async () => {
   const rail = { callbacks: 'proven', callbackSecrets: [secretOf(1)] };
   await using one = await openInstance({ rail });
   await using two = await openInstance({ rail });

@@ -23,7 +23,7 @@ describe('an id', () => {
     expect([...ingress.records.keys()]).toEqual(['upstream/payout/id:msg-1', 'upstream/payout/id:msg-2']);
   });
 
-  test('that comes with other bytes is stored and told of as a hint, once', async () => {
+  test('that comes with other bytes is stored and published as a hint, once', async () => {
     const ingress = openIngress({ rail: proven, repassAfterMs: 3_600_000 });
     await ingress.post(path, body, signed(body));
     ingress.clock.now += 120_000;

@@ -37,7 +37,7 @@ describe('the checker', () => {
     expect(checkWorld({ ...undecided, purses: drifted })).toMatchObject([{ rule: 'L13 float' }]);
   });
 
-  it('goes by the versions of a break, whichever of its events came first', () => {
+  it('uses the versions of a break, whichever of its events came first', () => {
     const [opened] = world.reconcilerEvents;
     if (!opened) throw new Error('no break was told');
     const resolved = { ...opened, id: 'ev-3', type: 'resolved', version: opened.version + 1n } as const;

@@ -8,7 +8,7 @@ const intent = { payouts: 5, collections: 3, kills: 1 };
 const kills = [{ service: 'ledger', before: 7, after: 8 }];
 
 describe('what a run has been through', () => {
-  it('is enough where payments were accepted, executed and told, and what was killed came back', () => {
+  it('is enough if payments were accepted, executed and reported, and killed processes came back', () => {
     expect(missedBy(world, intent, kills)).toEqual([]);
   });
 

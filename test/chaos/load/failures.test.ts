@@ -61,7 +61,7 @@ describe('a request without an answer', () => {
     expect(isUnclear(failure)).toBe(true);
   });
 
-  it('is unclear when nobody listens', async () => {
+  it('is unclear when no server listens', async () => {
     const failure = await read('http://127.0.0.1:1').catch((error: unknown) => error);
     expect(isUnclear(failure)).toBe(true);
   });

@@ -22,7 +22,7 @@ describe('the id of an event', () => {
   const idOf = (payload: object, version?: bigint) =>
     eventIdOf(event('pesewa.payouts.PayoutSubmitted', payload, version));
 
-  test('is the same whenever the same is told, and stays what it was', () => {
+  test('is the same for the same event, and never changes', () => {
     expect(idOf({ ...submitted, occurredAt: 2n }, 9n)).toBe(idOf({ ...submitted, occurredAt: 1n }));
     // Ids are stored, so this one must never change.
     expect(idOf(submitted)).toMatchInlineSnapshot(`"ev-d348658f7822b391c7d184a0fe34cf06"`);

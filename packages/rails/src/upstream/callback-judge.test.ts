@@ -61,7 +61,7 @@ describe('the signature of a callback (contract 10.16)', () => {
     expect(judge({ ...oneSecret, callbacks: 'hint' }).proven).toBe(false);
   });
 
-  it('is not looked at without a secret, and its id counts for nothing', () => {
+  it('is ignored without a secret, and so is its id', () => {
     const verdict = { address: 'any', signature: 'not_required', messageId: null, proven: false };
     expect(judge({})).toEqual(verdict);
     expect(judge({}, { headers: [] })).toEqual(verdict);

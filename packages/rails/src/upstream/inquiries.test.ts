@@ -68,7 +68,7 @@ describe('processors and names (contract 4.5, 4.6)', () => {
 
   const gap = (change: object) => ({ ...processor, ...change });
 
-  it('leaves a record with a gap out of the list, and tells', async () => {
+  it('leaves an incomplete record out of the list, and reports it', async () => {
     const list = [gap({ sortCode: null }), processor, null, gap({ active: 'yes' })];
     const { rail, warnings } = createRailFixture(answering(200, answered(list)));
     expect(await rail.processors('KEN')).toEqual({ kind: 'answered', value: [processor] });

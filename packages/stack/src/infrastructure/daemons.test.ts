@@ -42,7 +42,7 @@ describe('how the daemons are started', () => {
     });
   });
 
-  test('a formatted directory is told by its ids', () => {
+  test('a formatted directory is recognised by its ids', () => {
     expect(metaProperties('c', 'd', 2)).toBe('cluster.id=c\ndirectory.id=d\nnode.id=2\nversion=1\n');
   });
 
@@ -97,7 +97,7 @@ describe('why a daemon did not start', () => {
     );
   });
 
-  test('an unknown cause is the last line that tells of an error', () => {
+  test('for an unknown cause the last line with an error is shown', () => {
     expect(startFailure('Kafka', 'exit code 1', 'one\nERROR two\nthree\n')).toBe(
       'Kafka stopped while starting (exit code 1): ERROR two',
     );

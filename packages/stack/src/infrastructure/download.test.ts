@@ -73,7 +73,7 @@ describe('downloads', () => {
 });
 
 describe('the manifest', () => {
-  test('tells a missing file, another version and an empty folder', async () => {
+  test('distinguishes a missing file, another version and an empty folder', async () => {
     expect(await cacheDefect(directory, '1')).toBe('it has no readable manifest');
     await writeManifest(directory, '1');
     expect(await cacheDefect(directory, '1')).toBe('it is empty');

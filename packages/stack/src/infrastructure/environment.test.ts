@@ -23,7 +23,7 @@ describe('addresses in the environment', () => {
     );
   });
 
-  test('an address nobody answers at is refused in one line without the password in it', async () => {
+  test('an address without an answer is refused in one line without the password in it', async () => {
     const [held] = await holdPorts(1);
     if (held === undefined) throw new Error('no port');
     const refused = await checkAddresses({

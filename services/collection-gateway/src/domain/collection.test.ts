@@ -57,7 +57,7 @@ describe('initiation', () => {
     expect(given([command])).toMatchObject({ step: 'queued', dueAtMs: START_MS + 5, attempts: 1 });
   });
 
-  it('by link that was certainly never sent fails: its link can reach nobody', () => {
+  it('by link that was certainly never sent fails: its link can’t reach the customer', () => {
     const command: CollectionCommand = {
       kind: 'recordInitiation',
       attempt: 1,
@@ -105,7 +105,7 @@ describe('initiation', () => {
 });
 
 describe('facts', () => {
-  it('complete with the scheduled rail fee where the rail does not tell', () => {
+  it('complete with the scheduled rail fee if the rail reports none', () => {
     expect(given([observe({})])).toMatchObject({
       status: 'COMPLETED',
       step: 'ended',
@@ -115,7 +115,7 @@ describe('facts', () => {
     });
   });
 
-  it("complete with the rail's own fee where it tells", () => {
+  it('complete with the rail’s own fee if it reports one', () => {
     expect(given([observe({ amount: 10_000n, fee: 77n })])).toMatchObject({
       status: 'COMPLETED',
       railFee: 77n,

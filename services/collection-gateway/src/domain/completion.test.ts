@@ -162,7 +162,7 @@ describe('the outcome of a completion', () => {
 });
 
 describe('that no further OTP is passed on', () => {
-  it('is told once', () => {
+  it('is published once', () => {
     const closed = after(awaiting(), { kind: 'closeCompletion' });
     expect(closed).toMatchObject({ completionClosed: true, status: 'PENDING' });
     expect(refusal(closed, { kind: 'closeCompletion' })).toBe('collection.already_there');

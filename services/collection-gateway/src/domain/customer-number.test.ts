@@ -23,7 +23,7 @@ describe('spellings of one number', () => {
     expect(canonicalNumber(one, ofOne)).not.toBe(canonicalNumber(other, ofOther));
   });
 
-  it('a number of a country that nobody serves is taken by its digits', () => {
+  it('a number of a country that is not served is compared by its digits', () => {
     expect(canonicalNumber('+442079460000', 'GB')).toBe('GB442079460000');
   });
 });

@@ -17,7 +17,7 @@ const isOf =
   (news: OwnNews): news is Extract<OwnNews, { readonly kind: Kind }> =>
     news.kind === kind;
 
-it('what was told is enough to book it again, and to refuse again what was refused', () => {
+it('published events are enough to book again what was booked, and to refuse again what was refused', () => {
   const kinds = new Set<string>();
   fc.assert(
     fc.property(anyStory, fc.boolean(), (story, refundFee) => {

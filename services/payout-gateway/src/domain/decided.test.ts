@@ -126,7 +126,7 @@ describe('what is decided while an attempt is under way', () => {
       .when(decide('failed', { ...times, resubmitGraceMs: 60_000 }))
       .emits({ kind: 'decided', decided, dueAtMs: 62_000 });
   });
-  it('told again, or an older one, is no news', () => {
+  it('repeated, or an older one, is no news', () => {
     payout.givenState(waiting).when(decide('failed', times)).isRefused('payout.already_there');
     payout
       .givenState(waiting)
@@ -137,7 +137,7 @@ describe('what is decided while an attempt is under way', () => {
   it('completed ends it when nothing was heard', () => {
     payout.givenState(paid).when(over).emits(completed);
   });
-  it('failed lapses when nothing was heard: nobody knows of that attempt, and people can look again', () => {
+  it('failed lapses without an answer: the attempt’s outcome is unknown, and people can check again', () => {
     const decision = payout.givenState(waiting).when(over);
     decision.emits({ kind: 'lapsed' });
     const lapsed = { ...decided, stands: false };

@@ -41,7 +41,7 @@ describe('holds', () => {
       .when({ kind: 'refuseHold', reason: 'Insufficient funds' })
       .emits({ kind: 'failed', reason: 'Insufficient funds' });
   });
-  it('a hold told twice changes nothing', () => {
+  it('a repeated hold changes nothing', () => {
     payout.given(held).when({ kind: 'confirmHold', nowMs: 9_000 }).isRefused('payout.already_there');
   });
 });

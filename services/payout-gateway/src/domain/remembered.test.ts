@@ -58,7 +58,7 @@ const completed: OwnEvent = {
 const NOW_MS = 9_000;
 const remember = (...events: readonly OwnEvent[]) => rememberPayout(events, NOW_MS);
 
-describe('a payout that was forgotten, as its events tell it', () => {
+describe('a payout that was forgotten, as its events show it', () => {
   it('is what was accepted, but for whom it pays', () => {
     expect(remember(accepted)).toMatchObject({
       reference: 'po-1',

@@ -41,7 +41,7 @@ describe('the ledger against the gateways, on real daemons (ADR 27)', () => {
     expect(await rowOf(reference)).toMatchObject({ posted: true, breaks: [] });
   });
 
-  it('has an end published again before people hear of what it lacks, and has nothing to say once that helps', async () => {
+  it('has an end published again before it opens a break, and opens none once that helps', async () => {
     const reference = ids.next('po');
     await publish(accepted(reference), payoutFailed(reference));
     await until('the request', () => about(reference, 'RepublishRequested').length > 0);
@@ -62,7 +62,7 @@ describe('the ledger against the gateways, on real daemons (ADR 27)', () => {
     await untilBreak(kept, 'books.unreleased', 'resolved');
   });
 
-  it('finds an entry whose payment nobody has opened, until somebody does', async () => {
+  it('reports an entry of an unknown payment, until the payment becomes known', async () => {
     const reference = ids.next('po');
     await publish(captured(reference));
     await untilBreak(reference, 'books.unexplained_entry', 'open');
@@ -88,7 +88,7 @@ describe('the ledger against the gateways, on real daemons (ADR 27)', () => {
     }
   });
 
-  it('tells once that the ledger stands still, and nothing of the payments that wait for it', async () => {
+  it('reports once that the ledger has stopped, and none of the payments that wait for it', async () => {
     await ledger.close();
     const waiting = Array.from({ length: 40 }, () => ids.next('po'));
     const [missing = '', ...posted] = waiting;

@@ -63,7 +63,7 @@ beforeAll(harness.open);
 afterAll(harness.close);
 
 describe('the coverage audit on real daemons (ADR 27)', () => {
-  it('takes in what no event told, tells people once, and has the rail asked', async () => {
+  it('adds a payment without events, reports it once, and polls it', async () => {
     const [payout, collection] = [ids.next('po'), ids.next('co')];
     answers.set(payout, { kind: 'completed', amount: 10_000n, fee: 50n, reason: null });
     await plant('payouts', payout, 'INITIALIZED');
@@ -126,7 +126,7 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
     expect(await openBreaks(payout)).toEqual(['coverage.ended']);
   });
 
-  it('tells of a payment that its gateway does not know, until its record is there again', async () => {
+  it('reports a payment that its gateway does not know, until its record is there again', async () => {
     const reference = ids.next('po');
     await publish(accepted(reference));
     await until('the payout', async () => (await rowOf(reference)) !== null);
@@ -153,7 +153,7 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
     expect(await rowOf(reference)).toMatchObject({ status: 'open', version: 1n });
   });
 
-  it('tells nothing while what the gateway has told waits in its outbox', async () => {
+  it('reports nothing while the gateway’s events wait in its outbox', async () => {
     const reference = ids.next('po');
     const release = await keepInOutbox(gateway('payouts'), 'opening');
     await plant('payouts', reference, 'INITIALIZED');
@@ -214,7 +214,7 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
     await harness.polls().deleteMany({ _id: { $in: [first, ...others] } });
   });
 
-  it('audits one gateway though the database of the other fails, and tells which', async () => {
+  it('audits one gateway though the database of the other fails, and says which', async () => {
     const [collection, payout] = [ids.next('co'), ids.next('po')];
     const payouts = harness.gateway('payouts');
     await plant('collections', collection, 'PENDING');

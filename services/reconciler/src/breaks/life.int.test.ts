@@ -116,7 +116,7 @@ describe('people and a break', () => {
     expect(items.filter(({ what }) => what === 'resolved' || what === 'break')).toHaveLength(3);
   });
 
-  it('resolve it once, whoever else does at the same moment', async () => {
+  it('resolve it once, even if somebody else does at the same moment', async () => {
     const { reference, id } = await contradicted();
     const rivals = await Promise.all(
       ['ama', 'kofi', 'operator'].map((by) => change(id, 'resolve', { resolution: `so says ${by}` }, by)),

@@ -72,7 +72,7 @@ describe('the list of breaks', () => {
     expect(await listed(query)).toEqual(expected);
   });
 
-  it('tells what is older than, by when it was opened last', async () => {
+  it('filters by age, by when a break was last opened', async () => {
     const before = at(3);
     const page = await store.list({ before, kind: 'statement.differs', limit: 2_000 });
     expect(page.items).toHaveLength(300);

@@ -143,7 +143,7 @@ describe('a discrepancy that a close and a statement both find', () => {
     expect(await openOf(fee)).toEqual([]);
   });
 
-  it('is not told any more of the break of a close by a statement that has it right', async () => {
+  it('no longer belongs to the break of a close once a statement has it right', async () => {
     const window = nextHour();
     const { fee, lines } = await discrepancies(window);
     await closed(window);
@@ -155,7 +155,7 @@ describe('a discrepancy that a close and a statement both find', () => {
     expect(await openOf(fee)).toEqual([]);
   });
 
-  it('has two breaks where it is two: what one tells of another field stays with the other', async () => {
+  it('has two breaks if there are two: each keeps its own field', async () => {
     const window = nextHour();
     const [reference = ''] = await paidAt(window.startMs);
     answers.set(reference, { ...agreed, fee: 49n });
@@ -244,7 +244,7 @@ describe('an adjustment', () => {
     }
   });
 
-  it('is not reached by opening again what another break tells by now', async () => {
+  it('does not arise by reopening a break that another one covers by now', async () => {
     const window = nextHour();
     const { fee, lines } = await discrepancies(window);
     await closed(window);

@@ -132,7 +132,7 @@ describe('the routes of breaks', () => {
     expect(said).toEqual([]);
   });
 
-  it('show one by its id, percent-encoded, with its history and where more is told', async () => {
+  it('show one by its id, percent-encoded, with its history and links', async () => {
     const { ask } = open();
     expect(await ask(path)).toMatchObject([
       200,

@@ -55,7 +55,7 @@ describe('a daily close on real daemons', () => {
     expect(about(inside[0] ?? '', 'RailStatusObserved')).toEqual([]);
   });
 
-  it('is made once per window and rail, and asks nobody again', async () => {
+  it('is made once per window and rail, and asks no rail again', async () => {
     const window = nextHour();
     const [reference = ''] = await paidAt(window.startMs);
     const [one, other] = await Promise.all([close(window), close(window)]);
@@ -155,7 +155,7 @@ describe('a daily close on real daemons', () => {
     expect(await polls().findOne({ _id: reference })).not.toHaveProperty('dueAt');
   });
 
-  it('matches collections on their status, and says what was not told', async () => {
+  it('matches collections by their status, and marks what was not reported', async () => {
     const window = nextHour();
     const [right, wrong] = [ids.next('co'), ids.next('co')];
     for (const reference of [right, wrong])
@@ -177,7 +177,7 @@ describe('a daily close on real daemons', () => {
     expect(await breaksOf(wrong)).toEqual(['payment.contradiction']);
   });
 
-  it('ends what the rail tells nothing of as unclear, with its reason', async () => {
+  it('ends a payment without a clear answer as unclear, with the reason', async () => {
     const window = nextHour();
     const [silent = '', pending = ''] = await paidAt(window.startMs, 2);
     const gone = ids.next('po');
@@ -196,7 +196,7 @@ describe('a daily close on real daemons', () => {
     expect(await breaksOf(pending)).toEqual(['close.differs']);
   });
 
-  it('tells what it would ask for, and refuses a time that is not over', async () => {
+  it('shows what it would check, and refuses a period that is not over', async () => {
     const window = nextHour();
     await paidAt(window.startMs, 2);
     const { from, to } = window;

@@ -63,7 +63,7 @@ describe('the nightly close', () => {
     expect([...made.keys()]).toEqual(['2026-11-18', '2026-11-19']);
   });
 
-  it('makes up for nights in which nobody ran', async () => {
+  it('makes up for nights in which no reconciler ran', async () => {
     const { closes, made } = open('03:00:00', '2026-11-17');
     await closes.openDue();
     expect([...made.keys()]).toEqual(['2026-11-18', '2026-11-19', '2026-11-20']);

@@ -85,7 +85,7 @@ describe('a daily close, whatever happens meanwhile', () => {
     expect(await recordOf(id, reference)).toMatchObject({ result: 'matched', tries: 1 });
   });
 
-  it('brings in what is told of while it runs', async () => {
+  it('includes payments that are reported while it runs', async () => {
     const window = nextHour();
     const [first = ''] = await paidAt(window.startMs);
     answers.set(first, { kind: 'unknown', why: 'timeout' });

@@ -29,7 +29,7 @@ async function night(): Promise<void> {
 }
 
 describe('the nightly close on real daemons', () => {
-  it('adds what was told of after its day was done, and asks for nothing else again', async () => {
+  it('adds payments that were reported after their day was done, and asks about no others again', async () => {
     const nowMs = Date.now();
     const midnightMs = nowMs - (nowMs % DAY_MS) - DAY_MS;
     const day = new Date(midnightMs).toISOString().slice(0, 10);
@@ -51,7 +51,7 @@ describe('the nightly close on real daemons', () => {
 });
 
 describe('a close whose payment has a break already', () => {
-  it('opens its own about what that one does not tell', async () => {
+  it('opens its own break for differences that the other does not cover', async () => {
     const window = nextHour();
     const [both = '', gone = ''] = await paidAt(window.startMs, 2);
     answers.set(both, { ...agreed, amount: 10_001n, fee: 49n });
@@ -69,7 +69,7 @@ describe('a close whose payment has a break already', () => {
     });
   });
 
-  it('keeps a difference that was told once, however unclear the answers after it', async () => {
+  it('keeps a difference that was reported once, however unclear the answers after it', async () => {
     const window = nextHour();
     const [reference = ''] = await paidAt(window.startMs);
     answers.set(reference, { ...agreed, fee: 49n });

@@ -188,7 +188,7 @@ describe('a close is asked for', () => {
     expect((await request('/closes')).status).toBe(200);
   });
 
-  it('with a dry run says how much it would ask for, and asks nobody', async () => {
+  it('with a dry run says how much it would check, and asks no rail', async () => {
     const { asked, post } = open();
     expect(await post({ date: '2026-11-20' }, '/closes?dryRun=true')).toMatchObject({
       status: 200,
@@ -229,7 +229,7 @@ describe('a close is shown', () => {
       expect((await request(`/closes/2026-11-20/${query}`)).status).toBe(400);
   });
 
-  it('as CSV without formulas, which says what was not told', async () => {
+  it('as CSV without formulas, which marks what was not reported', async () => {
     const response = await open({ found: done }).request('/closes/2026-11-20/export?format=csv');
     expect(response.headers.get('content-disposition')).toBe('attachment; filename="close-2026-11-20.csv"');
     const [heading, collection, payout, pending] = (await response.text()).split('\r\n');
@@ -252,7 +252,7 @@ describe('a close is shown', () => {
     }
   });
 
-  it('as JSON, streamed, and lets go of its records when nobody reads on', async () => {
+  it('as JSON, streamed, and releases its records when the reader stops', async () => {
     const { request, reading } = open({ found: done });
     const whole = await (await request('/closes/2026-11-20/export?format=json&result=differs')).json();
     expect(whole).toMatchObject({ close: { id: '2026-11-20' }, records: [{ reference: 'po-1' }] });

@@ -19,7 +19,7 @@ describe('a window', () => {
     expect(judged.ok ? judged.value : judged.refusal).toBe(verdict);
   });
 
-  it('has one name, whoever asks', () => {
+  it('always has the same name', () => {
     expect(closeIdOf(dayFrom(day, null))).toBe('2026-11-20');
     expect(closeIdOf(dayFrom(day, 'upstream'))).toBe('2026-11-20.upstream');
     expect(closeIdOf(window('2026-11-20', '2026-11-21'))).toBe('2026-11-20');

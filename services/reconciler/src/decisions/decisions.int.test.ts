@@ -221,7 +221,7 @@ describe('an amount that two operators decide', () => {
     });
   });
 
-  it('is not booked where its rail is not configured: nobody knows its fee', async () => {
+  it('is not booked if its rail is not configured, because its fee is unknown', async () => {
     const reference = await differing();
     const { body } = await proposed(reference);
     await harness.polls().updateOne({ _id: reference }, { $set: { 'terms.rail': 'gone' } });

@@ -35,7 +35,7 @@ beforeAll(harness.open);
 afterAll(harness.close);
 
 describe('the end of a payout that two operators decide (ADR 34)', () => {
-  it('is published once both agree, whoever says so how often and where, and closes its break by the end', async () => {
+  it('is published once when both agree, however often and wherever they say so, and closes its break by the end', async () => {
     const reference = await stuck();
     const commandId = `d-${reference}`;
     const proposal = await propose(reference, 'failed', { commandId });
@@ -141,7 +141,7 @@ describe('the end of a payout that two operators decide (ADR 34)', () => {
     expect(rivals.map(({ status }) => String(status)).toSorted()).toEqual(['202', '409']);
   });
 
-  it('is refused where the payout has ended, where nothing keeps it open, and of a rail whose fee nobody knows', async () => {
+  it('is refused if the payout has ended, if nothing keeps it open, and if its rail’s fee is unknown', async () => {
     expect((await propose(ids.next('po'))).status).toBe(404);
     const ended = await stuck();
     const { body } = await propose(ended);

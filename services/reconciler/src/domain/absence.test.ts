@@ -68,7 +68,7 @@ describe('a collection that the rail does not know', () => {
     expect(poll({ notFoundSinceMs: 0 }, 899_999, absent, payout)).toEqual(['notFound', []]);
   });
 
-  it('is of a payout that nobody ever sent a break of its own, thirty grace times after it was accepted', () => {
+  it('has a break of its own for a payout that was never sent, thirty grace times after its acceptance', () => {
     const payout: Terms = { ...collection, kind: 'payout' };
     expect(poll({}, 900_000, absent, payout)).toEqual(['notFound', ['payout.unattempted']]);
     expect(poll({ version: 4n }, 900_000, absent, payout)).toEqual(['notFound', []]);

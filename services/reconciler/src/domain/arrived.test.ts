@@ -14,7 +14,7 @@ describe('the time in which what is sent arrives', () => {
     expect(arrivedBy(next, 125_001, MINUTE_MS)).toEqual({ sinceMs: 125_001, untilMs: 125_001 });
   });
 
-  it('is over once nobody has seen anything arrive for longer than it may take', () => {
+  it('is over once nothing was seen to arrive for longer than it may take', () => {
     const time = { sinceMs: 0, untilMs: 5_000 };
     expect(arrivedAsOf(time, 65_000, MINUTE_MS)).toBe(time);
     expect(arrivedAsOf(time, 65_001, MINUTE_MS)).toBeNull();

@@ -105,11 +105,11 @@ describe('the books of a payment', () => {
     expect(tracked.booksDueAtMs).toBe(pace.nowMs + pace.booksGraceMs);
   });
 
-  it('an entry whose amount was not told is right as it is', () => {
+  it('an entry without a known amount is correct', () => {
     expect(judgeBooks(payout(ended('payout', 'completed'), entry('capture')))).toBeUndefined();
   });
 
-  it('an entry so old that the topics no longer tell its payment is left alone', () => {
+  it('an entry so old that the topics no longer have its payment is left alone', () => {
     const weekMs = 7 * 86_400_000;
     const old = sight(awaited('po-1', 0), captured, { ...pace, nowMs: 9_500 + weekMs + 1 });
     expect(old.booksDueAtMs).toBeNull();

@@ -96,7 +96,7 @@ describe('the life of a break', () => {
     expect(other.ok && other.value.history).toHaveLength(3);
   });
 
-  it('opens again what was resolved and is found again: nobody has it then, and its history stays', () => {
+  it('reopens a resolved break that is found again: without an owner, and with its history', () => {
     const resolved = after([wishes.assign, wishes.explain, wishes.resolve]);
     const again = findBreak({ ...found, amount: -70n, openedAt: day(9) }, resolved);
     expect(statusOf(again)).toBe('open');
@@ -125,7 +125,7 @@ describe('the life of a break', () => {
     expect(other.history.at(-1)).toMatchObject({ what: 'found again', by: null, amount: -70n });
   });
 
-  it('closes by itself with its cause, whoever has it, and once', () => {
+  it('closes by itself with its cause, whether or not it is assigned, and once', () => {
     const explained = after([wishes.assign, wishes.explain]);
     const closed = closeBreak(explained, 'back in range', day(4));
     expect(closed).toMatchObject({

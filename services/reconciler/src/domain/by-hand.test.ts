@@ -39,7 +39,7 @@ describe('a payment whose break over its entries is resolved', () => {
     expect(fold(after, [reversed]).booksDueAtMs).toBe(pace.nowMs + pace.booksGraceMs);
   });
 
-  it('over an entry that nobody explains, stays as the person left it', () => {
+  it('over an unexplained entry, stays as the person left it', () => {
     const stray = { ...awaited('po-2', 0), posted: true, breaks: ['books.unexplained_entry'] };
     const after = afterByHand(stray, 'books.unexplained_entry', 'resolve', NOW_MS);
     expect(after).toMatchObject({ breaks: [], booksDueAtMs: null });
@@ -47,7 +47,7 @@ describe('a payment whose break over its entries is resolved', () => {
 });
 
 describe('entries of which one was seen without its amount', () => {
-  it('have no sum, and so accuse nobody of having moved other money', () => {
+  it('have no sum, and so no difference is reported', () => {
     const moved = { rail: 'upstream', currency: 'KES', minor: 10_000n };
     const refund = {
       kind: 'posted',

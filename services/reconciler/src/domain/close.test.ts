@@ -45,7 +45,7 @@ function match(
   };
 }
 
-describe('a payment of a close, once its difference was told twice', () => {
+describe('a payment of a close, once its difference was reported twice', () => {
   it.each<[string, Tracked, RailAnswer]>([
     ['a payout as agreed', payout('completed'), lookedUp],
     ['a payout whose fee the rail does not tell', payout('completed'), paid(10_000n, null)],
@@ -64,7 +64,7 @@ describe('a payment of a close, once its difference was told twice', () => {
     expect(match(tracked, answer).opens).toBeUndefined();
   });
 
-  it('never says of an amount that nobody told that it matches', () => {
+  it('never says that an unreported amount matches', () => {
     expect(match(collection('completed'), checked).theirs).toEqual({
       status: 'completed',
       amount: null,
@@ -116,7 +116,7 @@ describe('a payment of a close, once its difference was told twice', () => {
 });
 
 describe('what may pass by itself', () => {
-  it('is asked again when a difference is told for the first time', () => {
+  it('is asked again when a difference is reported for the first time', () => {
     const first = { tries: 1, lastTold: null };
     for (const answer of [paid(1n, 50n), refused, { kind: 'notFound' }] as const) {
       expect(match(payout('completed'), answer, first)).toMatchObject({ result: 'pending' });
@@ -124,7 +124,7 @@ describe('what may pass by itself', () => {
     }
   });
 
-  it('is waited for while the owner is told of an end, and differs where it goes on', () => {
+  it('is waited for while its owner receives an end, and differs if that does not help', () => {
     const fact = { status: 'reversed', amount: 10_000n, fee: 50n, reason: null } as const;
     const reversed = paid(10_000n, 50n, 'reversed');
     expect(match(payout('completed'), reversed, { fact, tries: 4 }).result).toBe('pending');
@@ -168,7 +168,7 @@ describe('what may pass by itself', () => {
     }
   });
 
-  it('is unclear where what was told once is what we hold by now, or it is open again', () => {
+  it('is unclear if the earlier report is what we hold by now, or if it is open again', () => {
     const lastTold = { status: 'reversed', amount: 10_000n, fee: 50n } as const;
     for (const status of ['reversed', 'open'] as const) {
       const last = match(payout(status), { kind: 'unknown' }, { tries: 5, lastTold });
@@ -177,7 +177,7 @@ describe('what may pass by itself', () => {
   });
 });
 
-it('tells each field that differs, by its own amount', () => {
+it('reports each field that differs, with its own amount', () => {
   const both = match(payout('completed'), paid(1n, 49n)).opens;
   expect(both).toMatchObject({
     kind: 'close.differs',

@@ -43,7 +43,7 @@ describe('a break whose cause has gone', () => {
     expect(closings.map(({ resolution }) => resolution)).toEqual([...kinds.map(() => cause), ...more]);
   });
 
-  it('is closed when a reference that nobody knew turns up, opened or ended', () => {
+  it('is closed when an unknown reference becomes known, opened or ended', () => {
     const before = { ...awaited('xx-1', 0), breaks: ['callback.unknown_reference'] };
     for (const sighting of [opened('payout'), ended('payout', 'failed')]) {
       expect(closingsOf(before, see(before, sighting), sighting)).toMatchObject([
@@ -73,7 +73,7 @@ describe('a break whose cause has gone', () => {
     expect(closingsOf(before, see(before, completed), completed)).toEqual([]);
   });
 
-  it('is closed by the first attempt that is told', () => {
+  it('is closed by the first attempt that is reported', () => {
     const open = { ...see(awaited('xx-1', 0), opened('payout')), breaks: ['payout.unattempted'] };
     const asked = { kind: 'asked', name: 'PayoutSubmitted', version: 4n, atMs: 2_000, answer: null } as const;
     expect(closingsOf(open, see(open, asked), asked)).toMatchObject([{ kind: 'payout.unattempted' }]);

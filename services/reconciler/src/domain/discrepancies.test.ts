@@ -115,7 +115,7 @@ describe('one discrepancy', () => {
   });
 });
 
-describe('a finding of which others tell a part', () => {
+describe('a finding that other breaks cover in part', () => {
   it('has a break of its own over the rest, with its amount and words', () => {
     const line = found('statement.differs', -100n, [
       { field: 'amount', amount: -100n },
@@ -181,7 +181,7 @@ describe('what an order has corrected', () => {
     expect(placeFinding(other, [booked]).own).toBeDefined();
   });
 
-  it('is nobody’s once the order is withdrawn or refused', () => {
+  it('belongs to no break once the order is withdrawn or refused', () => {
     const withdrawn = changeBreak(ordered.value, { what: 'withdraw', commandId: 'bk-1' }, wisher);
     const refused = settleAdjustment(ordered.value, {
       ...outcome,
@@ -192,7 +192,7 @@ describe('what an order has corrected', () => {
     expect(refused.corrects).toBeUndefined();
   });
 
-  it('is told of one break where an order that was withdrawn is booked on top of another', () => {
+  it('belongs to one break if a withdrawn order is booked in addition to another', () => {
     const late = settleAdjustment(ordered.value, outcome, new Set(['po-1/fee']));
     expect(late).toMatchObject({ status: 'resolved', adjustments: [{ status: 'booked', tells: [] }] });
     expect(late.corrects).toBeUndefined();

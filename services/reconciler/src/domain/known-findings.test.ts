@@ -33,7 +33,7 @@ describe('what the lookup says against the end of a payment', () => {
   const KIND = 'payment.contradiction';
   const resolved = () => resolve(ask(payout(), failed).left, KIND);
 
-  it('is told once while its break stands', () => {
+  it('is reported once while its break is open', () => {
     expect(ask(payout(), failed, failed, lookedUp, failed, { kind: 'unknown' }, failed).breaks).toEqual([
       KIND,
     ]);
@@ -84,10 +84,10 @@ describe('what the lookup says against the end of a payment', () => {
   });
 });
 
-describe('another amount that the lookup tells', () => {
+describe('another amount in the lookup', () => {
   const KIND = 'payout.amount_differs';
 
-  it('is told again where it is another once more, and not where it is the same', () => {
+  it('is reported again if it changes once more, and not if it stays the same', () => {
     expect(ask(payout(), paid(9_000n), paid(9_000n)).breaks).toEqual([KIND]);
     const resolved = resolve(ask(payout(), paid(9_000n)).left, KIND);
     expect(ask(resolved, paid(9_000n), paid(9_000n)).breaks).toEqual([]);
@@ -95,7 +95,7 @@ describe('another amount that the lookup tells', () => {
     expect(ask(resolved, lookedUp, paid(9_000n)).breaks).toEqual([KIND]);
   });
 
-  it('is told no oftener than the bound by a rail that says ever else', () => {
+  it('is reported up to the limit if a rail’s answers keep changing', () => {
     const answers = Array.from({ length: 1_000 }, (_, index) => paid(BigInt(index)));
     const { breaks, left } = ask(payout(), ...answers);
     expect([breaks.length, left.known.length]).toEqual([40, 40]);
@@ -128,7 +128,7 @@ describe('what callbacks claim', () => {
     expect(ask(claim(repeated, claimed(1)), lookedUp, lookedUp).breaks).toEqual([kind]);
   });
 
-  it('is told at once, all of it: resolving tells the rest of it no more', () => {
+  it('is reported at once, all of it: after resolving nothing more of it is reported', () => {
     const { breaks, left } = ask(forge(payout(), 1_000), lookedUp);
     expect(breaks).toEqual(['callback.amount_differs', 'callback.denied']);
     const resolved = breaks.reduce(resolve, left);

@@ -9,7 +9,7 @@ describe('how the ledger stands (ADR 27)', () => {
     expect(ledgerStanding({ atMs: 0, isPast: true }, at(59_999))).toBe('level');
   });
 
-  it('tells missing from late by an old look too, but not how far it trails now', () => {
+  it('distinguishes missing from late by an old reading too, but does not give the present lag', () => {
     expect(ledgerStanding({ atMs: 0, isPast: true }, at(60_000))).toBe('past');
   });
 
@@ -18,7 +18,7 @@ describe('how the ledger stands (ADR 27)', () => {
     expect(ledgerStanding({ atMs: 0, isPast: false }, at(60_000))).toBe('behind');
   });
 
-  it('is told with each doubling of those who wait', () => {
+  it('is reported with each doubling of the waiting payments', () => {
     expect(waitingText(1)).toMatch(/; a payment waits for its entry$/);
     expect(waitingText(0)).toBe(waitingText(1));
     expect(waitingText(2)).toMatch(/at least 2 payments wait/);

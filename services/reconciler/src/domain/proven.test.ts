@@ -73,7 +73,7 @@ describe.each<PaymentKind>(['payout', 'collection'])('a proven callback of a %s'
     expect(taken.facts[0]).toMatchObject({ status: 'completed', amount: 10_000n, fee: booked });
   });
 
-  it('may tell a fee above a small amount, where the rail has a minimum', () => {
+  it('may have a fee above a small amount, if the rail has a minimum', () => {
     const small: Terms = { ...termsOf(kind), amount: 500n, railFee: 1_000n };
     const taken = take(kind, [says(kind, 'COMPLETED', { amount: '5', fee: '10' })], {}, small);
     expect(taken).toMatchObject({ facts: [{ amount: 500n, fee: 1_000n }], opened: [] });
@@ -227,7 +227,7 @@ describe('a poll after proven callbacks', () => {
     },
   );
 
-  it('settles a payout whose proven callback tells another amount, and not a collection', () => {
+  it('settles a payout whose proven callback has another amount, and not a collection', () => {
     for (const [kind, expected] of [
       ['payout', ['completed', []]],
       ['collection', [null, []]],

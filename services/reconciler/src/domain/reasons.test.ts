@@ -5,7 +5,7 @@ import type { RailAnswer } from './question.ts';
 import type { Sighting } from './sightings.ts';
 import { awaited } from './tracked.ts';
 
-describe('why a collection failed, where the rail itself tells only that', () => {
+describe('why a collection failed, if the rail itself reports only that it did', () => {
   const failed: RailAnswer = { kind: 'failed', reason: 'FAILED' };
   const because = (reason: string | null, given: Partial<Claim> = {}) =>
     called({ status: 'FAILED', reason, ...given });

@@ -155,7 +155,7 @@ describe('a poll that our own limits refused', () => {
     expect(notAsked({ ...claimed, scheduledAtMs: null }, made, null).dueAtMs).toBe(40_000);
   });
 
-  it('says nothing to whoever has replaced the claim: a callback has also said when to ask', () => {
+  it('does not change a payment whose claim was replaced: a callback has also set the next poll', () => {
     const hinted = { ...claimed, claim: null, dueAtMs: 40_500 };
     expect(notAsked(hinted, made, null)).toBe(hinted);
   });

@@ -50,7 +50,7 @@ describe('a line and its payment', () => {
   });
 });
 
-it('tells money that moved again from the same movement told again', () => {
+it('distinguishes money that moved again from the same movement listed twice', () => {
   expect(movedAgain(row({ atMs: 2 }), row())).toBe(false);
   expect(movedAgain(row({ railReference: 'R2' }), row())).toBe(true);
   expect(movedAgain(row({ railReference: null }), row())).toBe(false);

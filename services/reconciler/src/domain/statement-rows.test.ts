@@ -50,7 +50,7 @@ describe('an amount', () => {
     });
   });
 
-  it('is told by two columns, or by a word', () => {
+  it('is given by two columns, or by a word', () => {
     expect(read({ debit: '5', credit: '' })).toMatchObject({ kind: 'payout', amount: 500n });
     expect(read({ debit: '-5', credit: '0.00' })).toMatchObject({ kind: 'payout', amount: 500n });
     expect(read({ debit: '', credit: '5' })).toMatchObject({ kind: 'collection', amount: 500n });

@@ -18,7 +18,7 @@ function afterLooks(looks: number): { readonly step: FollowedStep; readonly news
 }
 
 describe('an overdue step', () => {
-  it('is asked for at once, and looked at a limit later', () => {
+  it('is asked for at once, and checked a limit later', () => {
     expect(found(overdue, limits, 5_000)).toEqual({
       ...overdue,
       sinceMs: 5_000,
@@ -28,7 +28,7 @@ describe('an overdue step', () => {
     });
   });
 
-  it('is told to people once, after the requests that it may take, and asked for on and on', () => {
+  it('is reported once, after the allowed number of requests, and asked for again and again', () => {
     expect(afterLooks(5)).toMatchObject({
       step: { requests: 6, isTold: true, sinceMs: 0 },
       news: [false, false, true, false, false],
@@ -40,18 +40,18 @@ describe('an overdue step', () => {
     expect(afterLooks(20).step.dueAtMs - afterLooks(19).step.dueAtMs).toBe(64_000);
   });
 
-  it('is done once it stands no more, and people hear of it who were told', () => {
+  it('is done once it is complete, and its break then closes', () => {
     expect(follow(afterLooks(1).step, false, limits, 9_000)).toEqual({ kind: 'done', wasTold: false });
     expect(follow(afterLooks(3).step, false, limits, 9_000)).toEqual({ kind: 'done', wasTold: true });
   });
 
-  it('is looked for once, where its limit leaves those who tell it in time to be heard', () => {
+  it('is checked once, if its limit leaves enough time for events that are in time', () => {
     expect(lookFromMs(undefined, 60_000)).toBe(0);
     expect(lookFromMs(500_000, 60_000)).toBe(500_000);
     expect(lookFromMs(500_000, 10_000)).toBe(490_000);
   });
 
-  it('is asked for on after people have heard of it elsewhere, and nobody hears of it again', () => {
+  it('is still asked for after it was reported elsewhere, and not reported again', () => {
     const step = keptUp({ ...overdue, step: 'entry' }, 2, limits, 5_000);
     expect(step).toMatchObject({ requests: 2, dueAtMs: 9_000, isTold: true });
     expect(follow(step, true, limits, 9_000)).toMatchObject({ isNews: false, step: { isTold: true } });

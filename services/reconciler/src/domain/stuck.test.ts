@@ -35,7 +35,7 @@ describe('a payment that never ends', () => {
   });
 });
 
-describe('a payment whose end the rail tells, and whose owner does not take it', () => {
+describe('a payment whose end the rail reports, and whose owner does not apply it', () => {
   const told = { ...poll({ ...collection(), polls: 19 }).after, polls: 20 };
 
   it('ends now by the first fact, however many polls there were before', () => {
@@ -56,7 +56,7 @@ describe('a payment whose end the rail tells, and whose owner does not take it',
     });
   });
 
-  it('is one though the rail tells another end each time, and though few polls told it', () => {
+  it('is one though the rail reports another end each time, and though few polls reported one', () => {
     const failed = { kind: 'failed', reason: 'Declined' } as const;
     expect(poll(told, failed, { polledAtMs: 908_000 }).breaks).toEqual(['payment.end_untaken']);
     expect(poll({ ...told, polls: 3 }, failed, { polledAtMs: 908_000 }).breaks).toEqual([
@@ -64,7 +64,7 @@ describe('a payment whose end the rail tells, and whose owner does not take it',
     ]);
   });
 
-  it('is published again a settle time after it was told, and not before', () => {
+  it('is published again a settle time after it was reported, and not before', () => {
     const { verdict } = {
       verdict: { fact: { status: 'completed', amount: null, fee: null, reason: null } },
     } as const;
@@ -75,11 +75,11 @@ describe('a payment whose end the rail tells, and whose owner does not take it',
     expect(isEndOverdue(told, open, { ...settings, polledAtMs: 908_000 })).toBe(false);
   });
 
-  it('is heard of anew where it is reversed after it ended', () => {
+  it('starts anew if it is reversed after it ended', () => {
     expect(fold(told, [completed()]).endToldAtMs).toBeNull();
   });
 
-  it('has been told no end by NOT FOUND', () => {
+  it('has no reported end after NOT FOUND', () => {
     expect(poll(collection(), { kind: 'notFound' }).after.endToldAtMs).toBeNull();
   });
 });

@@ -93,7 +93,7 @@ describe('a payment of the working set', () => {
     },
   );
 
-  it('is asked for once more where it ended otherwise than the rail told (invariant P13)', () => {
+  it('is polled once more if it ended otherwise than the rail reported (invariant P13)', () => {
     const opening = fold(opened, asked);
     const history = remember(opening.history, { what: 'fact', detail: 'completed', atMs: 6_000 });
     const told = { ...opening, dueAtMs: null, history };
@@ -167,13 +167,13 @@ describe('a payment of the working set', () => {
   });
 });
 
-describe('a reference that nobody has opened', () => {
-  it('is looked at again a grace time after its first callback', () => {
+describe('an unknown reference', () => {
+  it('is checked again a grace time after its first callback', () => {
     expect(fold(hint('COMPLETED'))).toMatchObject({ status: 'awaited', dueAtMs: 600_000 });
     expect(fold(hint('COMPLETED'), hint('FAILED')).dueAtMs).toBe(600_000);
   });
 
-  it('is no matter of callbacks where the ledger or the owner speaks of it', () => {
+  it('is known once the ledger or the owner mentions it', () => {
     expect(fold(posted('capture'), hint('COMPLETED')).dueAtMs).toBeNull();
     expect(fold(asked, hint('COMPLETED')).dueAtMs).toBeNull();
   });

@@ -32,7 +32,7 @@ const DAY_MS = 86_400_000;
 beforeAll(harness.open);
 afterAll(harness.close);
 
-describe('a callback for a payment that nobody knows', () => {
+describe('a callback for an unknown payment', () => {
   it.each([false, true])('becomes one break, which closes when it turns up (proven: %s)', async (proven) => {
     const reference = ids.next('po');
     const claim = () => callback(reference, 'COMPLETED', '100', 'payout', { proven });

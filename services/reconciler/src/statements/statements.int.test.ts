@@ -95,7 +95,7 @@ describe('a statement', () => {
     expect((await rowOf(other))?.breaks).toEqual([]);
   });
 
-  it('tells which payments of its time have no line, and no more breaks than it may open', async () => {
+  it('reports payments of its period without a line, and opens no more breaks than allowed', async () => {
     const from = now();
     const missing = [await paid(), await paid(), await paid(), await paid(), await paid(), await paid()];
     const there = await paid();
@@ -189,7 +189,7 @@ describe('an upload', () => {
     expect((await match(right, nowhere)).counts).toMatchObject({ missing_here: 2_200 });
   });
 
-  it('as a dry run tells the same and leaves nothing', async () => {
+  it('as a dry run gives the same result and leaves nothing', async () => {
     const [there, missing] = [await paid(), await paid()];
     const endedAt = (await rowOf(missing))?.endedAt ?? new Date(0);
     const window = { from: endedAt.toISOString(), to: new Date(endedAt.getTime() + 1).toISOString() };
@@ -231,7 +231,7 @@ describe('a hostile file', () => {
     await until('it is gone', async () => (await stored()) === before);
   });
 
-  it('has its bad lines told by their numbers, without their content, and its good ones matched', async () => {
+  it('has its bad lines reported by number, without their content, and its good ones matched', async () => {
     const reference = await paid();
     const bad = [
       'x,'.repeat(10_000),

@@ -56,7 +56,7 @@ function gauge(change: Partial<StandingDeps> = {}): void {
 
 const told = async () => (await registry.metrics()).split('\n').filter((line) => /^\w/.test(line));
 
-it('tells what waits and since when, with one look at each for all gauges of a scrape', async () => {
+it('exports what waits and since when, with one read for all gauges of a scrape', async () => {
   gauge();
   expect(await told()).toEqual([
     'oldest_open_payment_seconds{kind="payout",state="begun"} 90',
@@ -72,7 +72,7 @@ it('tells what waits and since when, with one look at each for all gauges of a s
   expect(looks).toHaveLength(4);
 });
 
-it('does without what the database does not tell, and tells the rest', async () => {
+it('exports the rest if the database does not answer for a part', async () => {
   gauge({
     breaks: { countOpen: () => Promise.reject(new Error('no primary')) },
     store: { oldestOpen: () => new Promise(() => undefined) },

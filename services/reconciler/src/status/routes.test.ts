@@ -44,7 +44,7 @@ async function get(changes: Partial<StatusRouteDeps> = {}, token = TOKEN) {
   return { status: response.status, body: await response.json() };
 }
 
-it('tells what is open, due and broken, and what was never done', async () => {
+it('shows what is open, due and broken, and what was never done', async () => {
   asked.length = 0;
   expect(await get()).toEqual({
     status: 200,
@@ -88,7 +88,7 @@ it('tells what is open, due and broken, and what was never done', async () => {
   ]);
 });
 
-it('tells how many ends came late to the newest day that is closed', async () => {
+it('shows how many ends came late to the newest closed day', async () => {
   const lastClose = async () => ({ to: at(0), finishedAt: at(3), late: 2 }) as CloseDocument;
   expect(await get({ statusStore: { ...parts.statusStore, lastClose } })).toMatchObject({
     body: { close: { to: '2026-01-02T00:00:00.000Z', late: 2 } },
@@ -112,7 +112,7 @@ it('takes no wallet of a rail that is not configured any more for a live one', a
   expect(await get({ wallets })).toMatchObject({ body: { comparison } });
 });
 
-it('tells the rest where a part breaks, or is not told in time', async () => {
+it('gives the rest if a part fails, or is not answered in time', async () => {
   const statusStore = {
     ...parts.statusStore,
     openBreaks: () => Promise.reject(new Error('MaxTimeMSExpired')),

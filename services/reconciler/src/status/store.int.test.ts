@@ -59,7 +59,7 @@ it('counts the polls that a rail is owed, and those that are late, by keys alone
   expect(await status.duePolls('upstream', at(0), at(0))).toEqual({ due: 0, overdue: 0, oldestDueAt: null });
 });
 
-it('tells whom there is anything to ask of, with a key or two for each', async () => {
+it('finds the rails with payments to ask about, with a key or two for each', async () => {
   await db.command({ profile: 2 });
   expect(await status.watched()).toEqual(['other', 'upstream']);
   await db.command({ profile: 0 });

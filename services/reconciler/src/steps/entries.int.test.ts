@@ -23,7 +23,7 @@ afterAll(async () => {
   await harness.close();
 });
 
-it('asks for a missing entry on and on after people have heard of it, until it comes', async () => {
+it('keeps asking for a missing entry after its break was opened, until it comes', async () => {
   const reference = ids.next('po');
   await publish(accepted(reference), completed(reference));
   await untilBreak(reference, 'books.unposted', 'open');

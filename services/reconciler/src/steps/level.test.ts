@@ -47,7 +47,7 @@ describe('what is level', () => {
     expect(await at(4_000)).toBe(4_000);
   });
 
-  it('is asked for anew once Kafka has not told', async () => {
+  it('starts anew if Kafka did not answer', async () => {
     const { applied, asked, at } = open();
     applied['ledger'] = undefined;
     expect(await at(1_000)).toBeUndefined();
@@ -78,7 +78,7 @@ describe('what is level', () => {
     expect(await at(2_000)).toBe(1_000);
   });
 
-  it('is asked for anew once nobody has told what waits', async () => {
+  it('starts anew if it is unknown what waits', async () => {
     const { applied, outboxes, at } = open();
     Object.assign(applied, { ledger: true, gateway: true });
     outboxes['payouts'] = undefined;

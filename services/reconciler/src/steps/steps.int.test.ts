@@ -75,7 +75,7 @@ describe('a step that takes longer than it can, on real daemons (ADR 42)', () =>
     expect(about(reference, 'BreakOpened')).toHaveLength(1);
   });
 
-  it('is nobody else’s matter once the answer comes to the first request', async () => {
+  it('is reported to nobody if the first request brings the answer', async () => {
     const reference = await plantPayout('accepted');
     await eventually(async () => expect(requests(reference)).toEqual(['hold']));
     await setStep(reference, 'held');
@@ -107,7 +107,7 @@ describe('a step that takes longer than it can, on real daemons (ADR 42)', () =>
     expect(await breaks(owed)).toEqual([]);
   });
 
-  it('is the webhook of an end that is told long after it came, and long after its time was looked at', async () => {
+  it('is the webhook of an end that is reported long after it came, and long after its time was checked', async () => {
     await eventually(async () => expect(await seenUntilMs('webhook')).toBeGreaterThan(0));
     const hourAgoMs = Date.now() - 3_600_000;
     const late = ids.next('po');
@@ -130,7 +130,7 @@ describe('a step that takes longer than it can, on real daemons (ADR 42)', () =>
     await untilDone(reference);
   });
 
-  it('is told at /metrics', async () => {
+  it('is exported at /metrics', async () => {
     expect(await harness.metrics()).toMatch(/republish_requests_total\{step="hold"\} [1-9]/);
   });
 });

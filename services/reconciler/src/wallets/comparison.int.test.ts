@@ -61,7 +61,7 @@ describe('the comparison of wallets on real daemons', () => {
     expect(about('other:EGP', 'BreakOpened')).toEqual([]);
   });
 
-  it('knows that what nobody has applied is not applied yet', async () => {
+  it('knows that an event is not applied yet', async () => {
     const { scope, close } = openScope(config, logger);
     closers.defer(close);
     const options = { service: 'reconciler', database: 'newcomer', produces: [] } as const;
@@ -130,7 +130,7 @@ describe('the comparison of wallets on real daemons', () => {
     await polls().deleteMany({ 'terms.rail': 'crowded' });
   });
 
-  it('compares a currency that nobody funded, both ways', async () => {
+  it('compares a currency without funding, both ways', async () => {
     holds(5n);
     await operator('/compare', { method: 'POST' });
     expect((await operator('/breaks?reference=upstream:GHS')).items).toMatchObject([

@@ -186,7 +186,7 @@ describe('the comparison of wallets with floats', () => {
     expect(statuses()).toEqual(['upstream:GHS/wallet.drift open']);
   });
 
-  it('goes by the look that began last, whichever is stored first', async () => {
+  it('uses the look that began last, whichever is stored first', async () => {
     balances = [{ currency: 'GHS', minor: 1n }];
     const looked = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
@@ -241,7 +241,7 @@ describe('the comparison of wallets with floats', () => {
     expect(statuses()).toEqual(['upstream:GHS/wallet.drift open']);
   });
 
-  it('goes by what is known here once all that waited has come', async () => {
+  it('uses our books as they are once all waiting messages have come', async () => {
     balances = [{ currency: 'GHS', minor: 50n }];
     outboxes = [['b'], ['b'], ['c']];
     const comparison = replica({
