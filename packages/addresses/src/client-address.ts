@@ -4,7 +4,7 @@ import { type AddressList, readAddress } from './address-list.ts';
  * The address of a request's sender; undefined if it can't be trusted, which must never count as an allowed address.
  *
  * Each trusted proxy appends the address that it saw, so with N of them the N-th entry of X-Forwarded-For from the
- * right is the sender's, and the sender can write anything to the left of it (research/webhooks 5). The header is
+ * right is the sender's, and the sender can write anything to the left of it (RFC 7239, 8.1). The header is
  * ignored if no proxy is trusted. If it comes from a peer that is none of `proxies`, the sender is unknown.
  */
 export function clientAddress(request: {

@@ -43,7 +43,7 @@ export interface Standing {
 }
 
 /**
- * Compares our position of a partition with Kafka's (design 3, ADR 43).
+ * Compares our position of a partition with Kafka's (ADR 43).
  *
  * A position that does not fit is never corrected by guessing: mistaken for a repetition, or for a new beginning, it
  * would lose messages. The caller must make sure that the stored position has not moved since Kafka was asked.

@@ -50,7 +50,7 @@ export function callDeadlineMs(settings: Pick<RailSettings, 'timeoutMs'>): numbe
 /**
  * Puts a rail's rate limit, concurrency limit and circuit breaker around an exchange.
  *
- * What the guard itself refuses is `notSent`: it makes a payout wait and never fail (design 6).
+ * What the guard itself refuses is `notSent`: it makes a payout wait and never fail (ADR 62).
  */
 export function createGuard(dependencies: {
   readonly settings: RailSettings;

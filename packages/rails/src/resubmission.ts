@@ -6,7 +6,7 @@ export const CALL_WITHIN_MS = 2_000;
 
 /**
  * Whether the call of an attempt may still begin. A process that was frozen between claim and call must not act on an
- * old claim, because meanwhile the payment may have been sent again after the rail's NOT FOUND (design 4.3).
+ * old claim, because meanwhile the payment may have been sent again after the rail's NOT FOUND (ADR 5).
  *
  * Both times are by the same clock, in milliseconds since the epoch; the attempt's is from right before it was
  * committed. If the clock was set back since, an old claim looks young; a claim in the future is therefore refused too.

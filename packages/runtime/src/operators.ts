@@ -27,7 +27,7 @@ const sha256 = (text: string): Uint8Array => createHash('sha256').update(text).d
 const EMPTY_HASH = createHash('sha256').digest('hex');
 
 /**
- * The operators in addition to that of `OPERATOR_TOKEN`, from `name:hash,name:hash` (design 5).
+ * The operators in addition to that of `OPERATOR_TOKEN`, from `name:hash,name:hash` (ADR 17).
  *
  * A duplicate name or token is refused: two names with one token would let one person approve their own orders.
  */

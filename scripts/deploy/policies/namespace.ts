@@ -55,7 +55,10 @@ function memoryAtMost(objects: readonly Rendered[]): number {
 
 const WEEK_SECONDS = 604_800;
 
-/** How many Pods of an object keep their volumes at once: each attempt of a Job, and those of the former Job while that is kept. */
+/**
+ * How many Pods of an object keep their volumes at once: each attempt of a Job, and those of the former Job while that
+ * is kept.
+ */
 function holdersOf(owner: Rendered): number {
   if (owner.kind === 'StatefulSet') return numberAt(owner, 'spec.replicas');
   const job = at(owner, owner.kind === 'CronJob' ? 'spec.jobTemplate.spec' : 'spec');
@@ -68,7 +71,7 @@ const times = (count: number, sizes: readonly unknown[]): readonly number[] =>
 
 const storageOf = (claim: Fields): unknown => at(claim, 'spec.resources.requests.storage');
 
-/** The memory of everything that the manifests request, including the operators' Pods. */
+/** The sizes of all volumes that exist at once, including the operators'. */
 const volumesAtMost = (objects: readonly Rendered[]): readonly number[] => [
   ...ofKind(objects, 'PersistentVolumeClaim').flatMap((claim) => times(1, [storageOf(claim)])),
   ...ofKind(objects, 'StatefulSet').flatMap((set) =>

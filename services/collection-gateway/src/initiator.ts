@@ -86,7 +86,7 @@ async function callRail(
  * Initiates queued collections again with the same reference: those that were certainly not sent, or not found.
  *
  * The claim commits the attempt before the call. A crash in between leaves the collection `initiating`, which is never
- * claimed again: the reconciler's status check finds out what happened (design 4.3). A collection that has waited
+ * claimed again: the reconciler's status check finds out what happened (ADR 5). A collection that has waited
  * longer than `initiateForMs` is claimed only to be abandoned: the customer would not expect a prompt hours after the
  * order. Disposing of it also ends the retries of outcomes that can't be recorded.
  */

@@ -41,7 +41,7 @@ export interface Balances {
   /**
    * Whether the wallet seems to have the amount, in minor units.
    *
-   * This is early advice: the ledger's hold decides (design 5). If the database can't answer, it is true.
+   * This is early advice: the ledger's hold decides (contract 10.8). If the database can't answer, it is true.
    */
   readonly canSpend: (wallet: WalletName, minor: bigint) => Promise<boolean>;
 }

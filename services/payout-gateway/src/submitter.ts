@@ -37,11 +37,10 @@ interface SubmitterDeps {
  * Submits held payouts to their rails, outside any transaction.
  *
  * Each rail has a lane for single payouts and one for the items of batches, each with its own concurrency limit:
- * neither a slow rail nor a large batch delays other payouts, and nothing is claimed while a circuit is open (design
- * 6).
+ * neither a slow rail nor a large batch delays other payouts, and nothing is claimed while a circuit is open (ADR 62).
  *
  * The claim commits the attempt before the call. A crash in between leaves the payout `submitting`, which is never
- * claimed again: the reconciler's lookup finds out what happened (design 4.3).
+ * claimed again: the reconciler's lookup finds out what happened (ADR 5).
  */
 export function startSubmitter(deps: SubmitterDeps): Loop {
   const closing = new AbortController();

@@ -38,7 +38,7 @@ export interface Choice {
 }
 
 /**
- * Chooses the provider in the order of design 10: addresses in the environment, a Docker engine, local daemons.
+ * Chooses the provider in the order of ARCHITECTURE.md: addresses in the environment, a Docker engine, local daemons.
  * `PESEWA_INFRASTRUCTURE` set to `local` skips Docker, set to `docker` requires it.
  */
 export async function chooseProvider(choice: Choice): Promise<Provider> {

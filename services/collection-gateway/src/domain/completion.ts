@@ -17,8 +17,8 @@ const COMPLETIONS_MAX = 10;
 /**
  * Whether a completion may be passed on; only one at a time may.
  *
- * An unclear initiation may have reached the customer, so it may be completed (design 9). A completion in progress is
- * judged before the number of tries and their time, because its outcome may make further ones unnecessary.
+ * An unclear initiation may have reached the customer, so it may be completed (contract 10.12). A completion in progress
+ * is judged before the number of tries and their time, because its outcome may make further ones unnecessary.
  */
 export function decideCompletion(
   request: { readonly nowMs: number; readonly leaseMs: number },

@@ -40,7 +40,7 @@ function differs(told: bigint | null, ours: bigint | null): boolean {
 }
 
 /**
- * Completes a collection with the amount that, by people's decision, the customer paid (design 6).
+ * Completes a collection with the amount that, by people's decision, the customer paid (ADR 23).
  *
  * Our fee is calculated from that amount, by the terms at acceptance, and never exceeds it.
  */

@@ -60,7 +60,7 @@ export function expiryMsOf(order: Order): number {
 }
 
 /**
- * Decides about an order: an approval needs a second operator, a rejection may come from either (design 5).
+ * Decides about an order: an approval needs a second operator, a rejection may come from either (ADR 17).
  *
  * The same decision again gives the same order; a decided order can't be decided differently.
  */
@@ -111,7 +111,7 @@ export interface OrderClaim {
 }
 
 /**
- * Why an event must not be applied; undefined if it is what two operators agreed on (design 5).
+ * Why an event must not be applied; undefined if it is what two operators agreed on (ADR 17).
  *
  * The topic proves nothing, because anybody with the right to write to it could order anything. The reason names the
  * field that differs, never its values.

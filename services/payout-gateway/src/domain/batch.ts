@@ -30,7 +30,7 @@ const ITEMS = 'beneficiaries';
 
 /**
  * Reads the body of a batch: it must be well-formed and complete, without duplicate references, and its total must be
- * the sum of its items. A refusal names the first bad index (contract 2.3, design 9).
+ * the sum of its items. A refusal names the first bad index (contract 2.3 and 10.9).
  *
  * It yields between steps, because ten thousand items at once would block all other requests.
  */

@@ -53,7 +53,7 @@ const BEHIND_ID = breakId(LEDGER, BEHIND);
 const LEVEL = { id: BEHIND_ID, resolution: 'the ledger has applied what the gateways have published' };
 
 /**
- * Compares payments with the ledger's entries if they do not match each other a grace time later (design 5, ADR 27).
+ * Compares payments with the ledger's entries if they do not match each other a grace time later (ADR 27).
  *
  * Only events that are in Kafka can be missed: before it judges, the ledger has applied everything that the gateways'
  * topics held after the grace time, and we have applied everything that the ledger published about it. While the ledger

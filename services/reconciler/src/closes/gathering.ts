@@ -38,7 +38,7 @@ const LOOK_MS = 1_000;
 const CAUGHT_UP_TIMEOUT_MS = 5_000;
 
 /**
- * Drives closes (design 7): reads the payments of each window in pages, and once all of them are asked about reads it
+ * Drives closes (ADR 29): reads the payments of each window in pages, and once all of them are asked about reads it
  * again, until nothing is new, so that ends reported late are included. A close is done only after a reading that
  * brought nothing new and began after everything the owners had published was applied here.
  *

@@ -7,7 +7,7 @@ import { currencyOf, readFee, readMinor } from './values.ts';
 /**
  * Compares the amounts that a rail reports with those agreed.
  *
- * A different amount is for people: it is not published as a fact (design 4.5, 6).
+ * A different amount is for people: it is not published as a fact (ADR 23).
  */
 export function judgeAmounts(question: Question, answer: Paid): Judged {
   const differing = differingAmount(question, answer);
@@ -74,7 +74,7 @@ function hintedAmount({ terms, tracked }: Question): readonly Finding[] {
 }
 
 /**
- * The fee, which check-status does not report, is taken from the callback if its amount equals the one asked (design
+ * The fee, which check-status does not report, is taken from the callback if its amount equals the one asked (ADR
  * 6).
  *
  * Anybody may have written a hint, so its fee counts only if it is that of the rail's schedule. Any other fee goes to

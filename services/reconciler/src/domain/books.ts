@@ -13,8 +13,7 @@ export const bookKinds: readonly BreakKind[] = [
 ];
 
 /**
- * How the ledger's entries of a payment differ from those that its state requires; undefined if they match (design 5,
- * ADR 27).
+ * How the ledger's entries of a payment differ from those that its state requires; undefined if they match (ADR 27).
  *
  * The amount is signed as a wallet's drift, the rail minus the ledger, without the rails' own fees: our float is wrong
  * by that much. Null if it is unknown.

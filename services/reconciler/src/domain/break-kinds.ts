@@ -10,7 +10,7 @@ export type BreakSubject = 'payment' | 'wallet' | 'entry' | 'line' | 'service';
  * - `final`: resolve it; only a new discovery opens it again.
  * - `again`: resolve it; the next run that finds the discrepancy opens it again.
  * - `ended`: resolve it, as `final`, once its payment has ended: until then it shows that the end is unknown.
- * - `decided`: the same, and until then two operators decide the amount (design 6).
+ * - `decided`: the same, and until then two operators decide the amount (ADR 23).
  */
 export type ByHand = 'final' | 'again' | 'ended' | 'decided';
 

@@ -28,7 +28,7 @@ export const CANDIDATES_MAX = 20;
 const PAIRED_MAX = 5_000;
 
 /**
- * The payments that could explain a comparison's difference, the likeliest first (design 7); empty if none fits.
+ * The payments that could explain a comparison's difference, the likeliest first (ADR 28); empty if none fits.
  *
  * First come those with a break of the same amount; then those that fit exactly, with the rail's fee or without it;
  * then two that fit together; then those whose fee alone fits.

@@ -61,7 +61,7 @@ export function sideOf(tracked: Tracked, terms: Terms): Side {
 }
 
 /**
- * Matches a rail's answer about an ended payment with our records (design 7): payouts by status, amount and fee,
+ * Matches a rail's answer about an ended payment with our records (ADR 29): payouts by status, amount and fee,
  * collections by status, because check-status reports nothing else. A field that one side does not report is not
  * compared.
  *

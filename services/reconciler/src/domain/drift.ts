@@ -32,7 +32,7 @@ export interface Drift {
 export type Books = Pick<Measurement, 'after' | 'inFlight'>;
 
 /**
- * Compares a rail's wallet with our float (design 7).
+ * Compares a rail's wallet with our float (ADR 28).
  *
  * Balances change during the comparison. What was posted before the question has certainly happened at the rail; what
  * was posted or in flight after the answer may have happened. The lowest possible balance has all credits of the former

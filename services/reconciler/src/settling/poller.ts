@@ -77,7 +77,7 @@ const UNASKED_TIMEOUT_MS = 15_000;
 const PACE_AGAIN_MIN_MS = 50;
 
 /**
- * Asks rails about due payments, outside any transaction, and commits the answers (design 7, ADR 26).
+ * Asks rails about due payments, outside any transaction, and commits the answers (ADR 26).
  *
  * Each rail has its own claim loop, within its concurrency here and its rate over all replicas: neither a slow rail nor
  * its backlog delays another, and behind an open circuit nothing is claimed, so that it stays due.

@@ -11,7 +11,7 @@ import type { WorkingStore } from '../store.ts';
 const DECISIONS_MAX = 200;
 
 /**
- * Adds `GET /timeline?reference=`: the reconciler's own timeline of a payment, with decisions (design 1).
+ * Adds `GET /timeline?reference=`: the reconciler's own timeline of a payment, with decisions (ADR 60).
  *
  * A line's `notKept` is how many lines between it and the line before were dropped.
  */
