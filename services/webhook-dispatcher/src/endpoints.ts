@@ -1,4 +1,4 @@
-import type { Collection } from 'mongodb';
+import type { Collection, Condition } from 'mongodb';
 import type { AttemptError } from './domain/delivery.ts';
 import type { DeliveryDocument } from './store.ts';
 
@@ -17,8 +17,11 @@ export interface Endpoint {
   readonly lastError: AttemptError | null;
 }
 
+/** How many endpoints are owed webhooks, by whether an attempt of what is owed has failed. */
+export type EndpointCounts = Readonly<Record<Endpoint['state'], number>>;
+
 /** How many deliveries are read: those that are due first. */
-export const BACKLOG_MAX = 50_000;
+const BACKLOG_MAX = 50_000;
 
 /** The endpoints with unfinished deliveries; those with the most failing deliveries come first. */
 export async function readEndpoints(
@@ -53,4 +56,17 @@ export async function readEndpoints(
     lane: _id,
     state: endpoint.failing > 0 ? 'failing' : 'waiting',
   }));
+}
+
+/** Counts the endpoints with deliveries that have not ended: a step by key for each, however many deliveries they have. */
+export async function countEndpoints(
+  deliveries: Collection<DeliveryDocument>,
+  maxTimeMS: number,
+): Promise<EndpointCounts> {
+  // Both name every field of the index by lane: `distinct` takes no hint, and another index has a key for each delivery.
+  const lanes = (roundAttempts: Condition<number>) =>
+    deliveries.distinct('lane', { state: 'pending', roundAttempts }, { maxTimeMS });
+  const [owed, failing] = await Promise.all([lanes({ $gte: 0 }), lanes({ $gt: 0 })]);
+  // The two are not of one moment: a lane may be in the second alone.
+  return { failing: failing.length, waiting: Math.max(0, owed.length - failing.length) };
 }

@@ -1,8 +1,7 @@
 import { type Clock, withDeadline } from '@pesewa/kernel';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { AttemptResult, DeliveryState } from './domain/delivery.ts';
-import { BACKLOG_MAX, type Endpoint } from './endpoints.ts';
-import type { DeliveryStore } from './store.ts';
+import { type DeliveryStore, PENDING_MAX } from './store.ts';
 
 /** The metrics of deliveries; no label names a merchant or an address. */
 export interface DeliveryMetrics {
@@ -23,7 +22,10 @@ function outcomeOf(result: AttemptResult): string {
  */
 export function createDeliveryMetrics(
   registry: Registry,
-  options: { readonly store: Pick<DeliveryStore, 'endpoints' | 'countExhausted'>; readonly clock: Clock },
+  options: {
+    readonly store: Pick<DeliveryStore, 'countEndpoints' | 'countPending' | 'firstDueAt' | 'countExhausted'>;
+    readonly clock: Clock;
+  },
 ): DeliveryMetrics {
   const registers = [registry];
   const attempts = new Histogram({
@@ -51,30 +53,31 @@ function gaugeBacklog(
   registers: Registry[],
   { store, clock }: Parameters<typeof createDeliveryMetrics>[1],
 ): void {
+  const ask = <Value>(read: (timeoutMs: number) => Promise<Value>) =>
+    withDeadline(read(READ_TIMEOUT_MS), READ_TIMEOUT_MS, clock);
   const exhausted = new Gauge({
     name: 'webhooks_exhausted',
     help: 'Deliveries that were given up and wait for people; 10,000 stands for more.',
     registers,
     collect: async () => {
-      const counted = withDeadline(store.countExhausted(READ_TIMEOUT_MS), READ_TIMEOUT_MS, clock);
-      exhausted.set(await counted.catch(() => Number.NaN));
+      exhausted.set(await ask(store.countExhausted).catch(() => Number.NaN));
     },
   });
-  // The gauges of one scrape share one read of the database.
-  let looking: Promise<readonly Endpoint[] | undefined> | undefined;
-  const look = () =>
-    (looking ??= withDeadline(store.endpoints(READ_TIMEOUT_MS), READ_TIMEOUT_MS, clock)
-      .catch(() => undefined)
-      .finally(() => {
-        looking = undefined;
-      }));
+  const pending = new Gauge({
+    name: 'webhooks_pending',
+    help: `Deliveries that have not ended; ${PENDING_MAX.toLocaleString('en')} stands for more.`,
+    registers,
+    collect: async () => {
+      pending.set(await ask(store.countPending).catch(() => Number.NaN));
+    },
+  });
   const oldest = new Gauge({
     name: 'oldest_due_webhook_seconds',
     help: 'For how long the delivery that has been due longest waits for its attempt; 0 where none waits.',
     registers,
     collect: async () => {
-      const found = await look();
-      oldest.set(found ? oldestDueSeconds(found, clock.nowMs()) : Number.NaN);
+      const age = ask(store.firstDueAt).then((dueAt) => secondsSince(dueAt, clock.nowMs()));
+      oldest.set(await age.catch(() => Number.NaN));
     },
   });
   const endpoints = new Gauge({
@@ -83,22 +86,13 @@ function gaugeBacklog(
     labelNames: ['state'],
     registers,
     collect: async () => {
-      const found = await look();
+      const counts = await ask(store.countEndpoints).catch(() => undefined);
       for (const state of ['failing', 'waiting'] as const)
-        endpoints.set({ state }, found?.filter((one) => one.state === state).length ?? Number.NaN);
-    },
-  });
-  const pending = new Gauge({
-    name: 'webhooks_pending',
-    help: `Deliveries that have not ended; ${BACKLOG_MAX} stands for more.`,
-    registers,
-    collect: async () => {
-      const found = await look();
-      pending.set(found?.reduce((sum, one) => sum + one.pending, 0) ?? Number.NaN);
+        endpoints.set({ state }, counts?.[state] ?? Number.NaN);
     },
   });
 }
 
-function oldestDueSeconds(found: readonly Endpoint[], nowMs: number): number {
-  return Math.max(0, ...found.map(({ nextAt }) => nowMs - nextAt.getTime())) / 1_000;
+function secondsSince(dueAt: Date | undefined, nowMs: number): number {
+  return dueAt === undefined ? 0 : Math.max(0, nowMs - dueAt.getTime()) / 1_000;
 }

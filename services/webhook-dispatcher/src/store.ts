@@ -1,7 +1,8 @@
 import type { Claimable } from '@pesewa/messaging';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
 import type { AttemptError, DeliveryKind, DeliveryState } from './domain/delivery.ts';
-import { type Endpoint, readEndpoints } from './endpoints.ts';
+import { countEndpoints, type Endpoint, type EndpointCounts, readEndpoints } from './endpoints.ts';
+import { DUE_KEY } from './indexes.ts';
 
 /**
  * A webhook that a merchant is owed; `_id` follows from the payment and its end, so that each is created once (ADR 37).
@@ -107,11 +108,18 @@ export interface DeliveryStore {
   readonly list: (query: DeliveryQuery) => Promise<readonly DeliveryDocument[]>;
   /** The destinations of unfinished deliveries. */
   readonly endpoints: (timeoutMs: number) => Promise<readonly Endpoint[]>;
+  readonly countEndpoints: (timeoutMs: number) => Promise<EndpointCounts>;
+  /** How many deliveries have not ended; {@link PENDING_MAX} stands for more. */
+  readonly countPending: (timeoutMs: number) => Promise<number>;
+  /** When the delivery that is due first is due, or was; nothing where none is pending. */
+  readonly firstDueAt: (timeoutMs: number) => Promise<Date | undefined>;
   /** How many deliveries were given up; counts to 10,000 at most. */
   readonly countExhausted: (timeoutMs: number) => Promise<number>;
   readonly listAttempts: (deliveryId: string, limit: number) => Promise<readonly AttemptDocument[]>;
 }
 
+/** So many pending deliveries are counted, by keys alone: the count of a scrape must not grow with the backlog. */
+export const PENDING_MAX = 50_000;
 const EXHAUSTED_MAX = 10_000;
 const DAY_MS = 86_400_000;
 
@@ -168,6 +176,16 @@ export function openDeliveryStore(db: Db, keepDays: number): DeliveryStore {
         .limit(limit)
         .toArray(),
     endpoints: (timeoutMs) => readEndpoints(deliveries, timeoutMs),
+    countEndpoints: (timeoutMs) => countEndpoints(deliveries, timeoutMs),
+    countPending: (maxTimeMS) =>
+      deliveries.countDocuments({ state: 'pending' }, { hint: DUE_KEY, limit: PENDING_MAX, maxTimeMS }),
+    firstDueAt: async (maxTimeMS) => {
+      const first = await deliveries.findOne(
+        { state: 'pending' },
+        { hint: DUE_KEY, projection: { _id: 0, dueAt: 1 }, sort: { dueAt: 1 }, maxTimeMS },
+      );
+      return first?.dueAt;
+    },
     countExhausted: (maxTimeMS) =>
       deliveries.countDocuments({ state: 'exhausted' }, { limit: EXHAUSTED_MAX, maxTimeMS }),
     listAttempts: (deliveryId, limit) => attempts.find({ deliveryId }).sort({ at: 1 }).limit(limit).toArray(),
