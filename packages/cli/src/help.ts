@@ -7,6 +7,7 @@ export const helpGroups = {
   looking: 'Looking at money and payments:',
   reconciling: 'Payments that do not end, and money that nobody explains:',
   callbacks: 'Callbacks of rails:',
+  webhooks: 'Webhooks to merchants:',
   parked: 'Messages that could not be applied, and partitions that are stopped:',
   installation: 'Installation:',
 } as const;

@@ -13,6 +13,7 @@ import { createRailStatements, type RailStatements } from './rail-statements.ts'
 import { createReconciling, type Reconciling } from './reconciling.ts';
 import { createStatements, type Statements } from './statements.ts';
 import { createTimelines, type Timelines } from './timelines.ts';
+import { createWebhooks, type Webhooks } from './webhooks.ts';
 
 const refusal = z.object({ message: z.string(), code: z.string().default('') });
 const account = z.object({
@@ -78,6 +79,7 @@ export interface Operations {
   readonly float: (rail: string, currency: string) => Promise<string | undefined>;
   readonly reconciling: Reconciling;
   readonly timelines: Timelines;
+  readonly webhooks: Webhooks;
 }
 
 /** Builds {@link Operations} over the resolved addresses; a missing one matters only when it is used. */
@@ -128,6 +130,7 @@ export function createOperations(
     },
     reconciling: createReconciling(ask),
     timelines: createTimelines(ask),
+    webhooks: createWebhooks(ask),
   };
 }
 

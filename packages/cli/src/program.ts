@@ -14,6 +14,7 @@ import { addTimelineCommand } from './commands/reconcile-timeline.ts';
 import { addBalanceCommand } from './commands/show.ts';
 import { addStatementCommand } from './commands/statement.ts';
 import { addVerifyCommand } from './commands/verify.ts';
+import { addWebhookCommands } from './commands/webhooks.ts';
 import { addressSources } from './config.ts';
 import { messageOf } from './errors.ts';
 import { explainEveryCommand, helpGroups, withExitCodes } from './help.ts';
@@ -76,6 +77,8 @@ export function createProgram(ports: CliPorts): Command {
   addReconcileCommands(program, ports);
   program.commandsGroup(helpGroups.callbacks);
   addCallbackCommands(program, ports);
+  program.commandsGroup(helpGroups.webhooks);
+  addWebhookCommands(program, ports);
   program.commandsGroup(helpGroups.parked);
   addParkedCommands(program, ports);
   addRealignCommand(program, ports);

@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { commandLine } from './program.fixture.ts';
+import { ENDPOINTS_MAX } from './webhooks.ts';
+
+const failing = {
+  merchantId: 'demo',
+  endpoint: 'payouts',
+  state: 'failing',
+  pending: 12,
+  failing: 3,
+  oldestBornAt: '2026-01-02T03:04:05.000Z',
+  nextAt: '2026-01-02T04:04:05.000Z',
+  lastStatus: 503,
+  lastError: null,
+};
+const waiting = {
+  ...failing,
+  merchantId: 'shop',
+  endpoint: 'https://shop.example',
+  state: 'waiting',
+  pending: 1,
+  failing: 0,
+  lastStatus: null,
+};
+const endpoints = (items: readonly object[]) => [{ status: 200, body: { items, next: null } }];
+
+it('shows the endpoints that are owed webhooks', async () => {
+  const line = commandLine(endpoints([failing, waiting]));
+  expect(await line.run('webhooks', 'endpoints')).toBe(0);
+  expect(line.requests).toEqual(['http://webhooks/endpoints']);
+  const [from, next] = [failing.oldestBornAt, failing.nextAt];
+  expect(line.printed()).toBe(
+    [
+      'MERCHANT  ENDPOINT              STATE    OWED  FAILING  OLDEST                    NEXT ATTEMPT              LAST ANSWER',
+      `demo      payouts               failing    12        3  ${from}  ${next}  503`,
+      `shop      https://shop.example  waiting     1        0  ${from}  ${next}  -`,
+      '',
+    ].join('\n'),
+  );
+});
+
+it('says that none are owed, and why an endpoint did not answer', async () => {
+  const none = commandLine(endpoints([]));
+  await none.run('webhooks', 'endpoints');
+  expect(none.printed()).toBe('no webhooks are owed\n');
+  const unreachable = commandLine(endpoints([{ ...failing, lastStatus: null, lastError: 'tls' }]));
+  await unreachable.run('webhooks', 'endpoints');
+  expect(unreachable.printed()).toMatch(/ {2}tls\n$/);
+});
+
+it('says that there may be more than the service shows; JSON is what it shows alone', async () => {
+  const all = endpoints(Array.from({ length: ENDPOINTS_MAX }, () => failing));
+  const table = commandLine(all);
+  await table.run('webhooks', 'endpoints');
+  expect(table.printed()).toMatch(/\nthese are the first 100: there may be more\n$/);
+  const json = commandLine(all);
+  await json.run('webhooks', 'endpoints', '--json');
+  expect(JSON.parse(json.printed())).toHaveLength(ENDPOINTS_MAX);
+});
