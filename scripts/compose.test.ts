@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { services as declared, type ServiceName, serviceNames } from '@pesewa/contracts';
+import { END_TIMEOUT_MS } from '@pesewa/runtime';
 import { imageName, kafkaEnvironment, kafkaSettings, serviceEnvironment } from '@pesewa/stack';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -80,6 +81,11 @@ describe('compose.yaml', () => {
       .map(([variable, value]) => [variable, understood(variable, value)]);
     expect(known).toContain('OPERATIONS_PORT');
     expect(composeEnvironment(name)).toEqual(Object.fromEntries(expected));
+  });
+
+  it.each(serviceNames)('lets %s end in order', (name) => {
+    const [, seconds] = /^(\d+)s$/.exec(String(serviceOf(name)['stop_grace_period'])) ?? [];
+    expect(Number(seconds) * 1_000).toBeGreaterThan(END_TIMEOUT_MS);
   });
 
   it.each(serviceNames)('publishes the ports of %s on the loopback address alone', (name) => {

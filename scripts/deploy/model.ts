@@ -1,4 +1,5 @@
 import { type MessagingService, type Service, services, topics } from '@pesewa/contracts';
+import { END_TIMEOUT_MS } from '@pesewa/runtime';
 
 /** The resources of one container of a service. */
 export interface Size {
@@ -64,12 +65,15 @@ export const deployed: Readonly<Record<MessagingService, Deployed>> = {
 /** The size of what prepares an installation, and of the simulator. */
 export const smallSize: Size = { cpu: '100m', memoryMi: 512, ephemeralMi: 128 };
 
+/** Services forget a Pod for so long before its process closes. */
+const PRE_STOP_SECONDS = 8;
+/** What is left over of a Pod's grace. */
+const SPARE_SECONDS = 12;
+
 /** The seconds of a Pod's end: Services stop routing to it first, then the process closes, and a reserve remains. */
 export const ending = {
-  preStopSeconds: 8,
-  /** The longest time that the process itself takes: `CLOSE_TIMEOUT_MS` of the runtime. */
-  closeSeconds: 25,
-  graceSeconds: 60,
+  preStopSeconds: PRE_STOP_SECONDS,
+  graceSeconds: PRE_STOP_SECONDS + END_TIMEOUT_MS / 1_000 + SPARE_SECONDS,
 } as const;
 
 /** The part of the memory limit that old space gets; the rest is for young space, code and buffers. */

@@ -6,10 +6,11 @@ import type { StatusCode } from 'hono/utils/http-status';
 import { followConnections } from './drain.ts';
 import type { Logger } from './logger.ts';
 import { hasHungUp, observeRequests, type RequestMeter, type ServerBindings } from './requests.ts';
+import type { Endable } from './shutdown.ts';
 import { allowUploads } from './uploads.ts';
 
 /** A listening HTTP server; disposing of it finishes requests in flight, within a bound, and resets no connection. */
-export interface HttpServer extends AsyncDisposable {
+export interface HttpServer extends Endable {
   readonly port: number;
 }
 
@@ -70,7 +71,11 @@ export async function serveHttp<E extends Env>(options: {
   const { drainDelayMs: delayMs = 0, lingerMs = limits.lingerMs, hurry = () => Promise.resolve() } = options;
   const { hurryAfterMs, drainTimeoutMs: timeoutMs } = limits;
   const bounds = { delayMs, lingerMs, hurryAfterMs, timeoutMs };
-  return { port, [Symbol.asyncDispose]: () => drain(bounds, hurry) };
+  return {
+    port,
+    endsWithinMs: Math.max(delayMs, lingerMs) + timeoutMs,
+    [Symbol.asyncDispose]: () => drain(bounds, hurry),
+  };
 }
 
 /** Why a body was not read. */

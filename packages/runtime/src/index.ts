@@ -46,6 +46,7 @@ export {
 } from './operator-requests.ts';
 export { createOperators, type Operators, operatorOf } from './operators.ts';
 export { createRequestMeter, type RequestMeter } from './requests.ts';
-export { runService, type ServiceScope } from './run.ts';
+export { END_TIMEOUT_MS, runService, type ServiceScope } from './run.ts';
+export type { Endable } from './shutdown.ts';
 export { currentTraceparent, inClientSpan, inTraceOf, recordApplied } from './spans.ts';
 export { readUpload, UploadCutError, type UploadPace } from './uploads.ts';

@@ -35,9 +35,9 @@ export interface ServiceScope<Config> {
   readonly abort: (error: Error) => void;
 }
 
-/** Closing takes less than this plus the drain delay (ADR 52); the steps get a second less, to log what hangs. */
-const CLOSE_TIMEOUT_MS = 25_000;
-const CLOSE_STEPS_MS = 24_000;
+/** The end of a process takes less than this beside the drain delay (ADR 52); the steps have a second less, and say what hangs. */
+export const END_TIMEOUT_MS = 40_000;
+const END_STEPS_MS = END_TIMEOUT_MS - 1_000;
 
 /** A service as its process runs it. */
 export interface Service<Schema extends z.ZodType> {
@@ -73,11 +73,9 @@ export async function runService<Schema extends z.ZodType<z.output<typeof servic
   collectDefaultMetrics({ register: metrics });
   const requests = createRequestMeter(metrics);
   const monotonicMs = () => performance.now();
-  // A step may take half of the remaining time, so twice the delay leaves the public port the full delay in addition to
-  // its own time.
-  const delayMs = 2 * config.DRAIN_DELAY_MS;
-  const shutdown = createShutdown({ withinMs: CLOSE_STEPS_MS + delayMs, clock, monotonicMs, logger });
-  closeOnSignals({ shutdown, health, logger, withinMs: CLOSE_TIMEOUT_MS + delayMs });
+  const delayMs = config.DRAIN_DELAY_MS;
+  const shutdown = createShutdown({ withinMs: END_STEPS_MS + delayMs, clock, monotonicMs, logger });
+  closeOnSignals({ shutdown, health, logger, withinMs: END_TIMEOUT_MS + delayMs });
   const abort = (error: Error) => {
     logger.fatal({ err: error }, 'cannot go on, ending the process');
     process.exit(1);

@@ -4,22 +4,34 @@ import { createLogger } from './logger.ts';
 import { createShutdown } from './shutdown.ts';
 
 const WITHIN_MS = 24_000;
+/** What a step has that names no time. */
+const MOMENT_MS = 250;
 
 /** A shutdown whose time passes only when nothing else can happen, so that a hanging step hangs for its full time. */
 function openShutdown() {
   let nowMs = 0;
+  const sleeping = new Set<number>();
   const clock: Pick<Clock, 'sleep'> = {
     sleep: async (durationMs, signal) => {
-      await new Promise(setImmediate);
-      if (!signal?.aborted) nowMs += durationMs;
+      const untilMs = nowMs + durationMs;
+      sleeping.add(untilMs);
+      do await new Promise(setImmediate);
+      while (!signal?.aborted && Math.min(...sleeping) < untilMs);
+      sleeping.delete(untilMs);
+      if (!signal?.aborted) nowMs = untilMs;
     },
   };
   const lines: string[] = [];
   const logger = createLogger({ name: 'test', level: 'info' }, { write: (line) => void lines.push(line) });
   const shutdown = createShutdown({ withinMs: WITHIN_MS, clock, monotonicMs: () => nowMs, logger });
   const closed: string[] = [];
-  const open = (name: string, close: () => Promise<unknown> = () => Promise.resolve()) =>
+  const open = (
+    name: string,
+    close: () => Promise<unknown> = () => Promise.resolve(),
+    endsWithinMs?: number,
+  ) =>
     shutdown.open(name, {
+      ...(endsWithinMs !== undefined && { endsWithinMs }),
       [Symbol.asyncDispose]: async () => {
         closed.push(name);
         await close();
@@ -27,6 +39,7 @@ function openShutdown() {
     });
   return {
     shutdown,
+    clock,
     open,
     closed,
     nowMs: () => nowMs,
@@ -70,7 +83,7 @@ it('goes on without a step that hangs or breaks, and names it', async () => {
   await open('consumer', never);
   expect(await shutdown.close()).toEqual(['consumer', 'relay']);
   expect(closed).toEqual(['consumer', 'relay', 'database']);
-  expect(nowMs()).toBe(WITHIN_MS / 2);
+  expect(nowMs()).toBe(WITHIN_MS - 2 * MOMENT_MS);
   expect(logged()).toEqual([
     { level: 50, step: 'consumer', msg: 'does not close, going on without it' },
     { level: 50, step: 'relay', msg: 'broke while it closed' },
@@ -84,7 +97,36 @@ it('ends in its time, even where every step hangs, and gives each a turn', async
   for (const name of names) await open(name, never);
   expect(await shutdown.close()).toEqual(names.toReversed());
   expect(closed).toEqual(names.toReversed());
+  expect(nowMs()).toBe(WITHIN_MS);
+});
+
+it('lets a call end that takes more than half of the time', async () => {
+  const { shutdown, clock, open } = openShutdown();
+  await open('database');
+  await open('submitter', () => clock.sleep(15_000));
+  expect(await shutdown.close()).toEqual([]);
+});
+
+it('keeps the time that a step names, even where every step before it hangs', async () => {
+  const { shutdown, clock, open, closed, nowMs } = openShutdown();
+  await open('database');
+  await open('submitter', () => clock.sleep(13_000), 13_000);
+  await open('consumer', never);
+  await open('public port', never, 3_000);
+  expect(await shutdown.close()).toEqual(['public port', 'consumer']);
+  expect(closed).toEqual(['public port', 'consumer', 'submitter', 'database']);
   expect(nowMs()).toBeLessThan(WITHIN_MS);
+});
+
+it('refuses what would need more time than there is', async () => {
+  const { shutdown, open, closed } = openShutdown();
+  await open('database');
+  await open('submitter', undefined, 20_000);
+  await expect(open('public port', undefined, 4_000)).rejects.toThrow(
+    'public port: the steps of the end need more than 24000 ms',
+  );
+  expect(await shutdown.close()).toEqual([]);
+  expect(closed).toEqual(['public port', 'submitter', 'database']);
 });
 
 it('closes at once what is opened too late, and refuses it', async () => {

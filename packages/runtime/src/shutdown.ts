@@ -1,13 +1,19 @@
 import { type Clock, DeadlineError, withDeadline } from '@pesewa/kernel';
 import type { Logger } from './logger.ts';
 
+/** What can be ended in order, once what is under way in it has ended. */
+export interface Endable extends AsyncDisposable {
+  /** How long its end may take: so much is kept for it, whatever the steps before it take. Absent, it takes a moment. */
+  readonly endsWithinMs?: number;
+}
+
 /** The open resources of a process, to be closed one after another in reverse order, within a time. */
 export interface Shutdown {
   /**
    * Registers a resource, with the name of its step in the log. If closing has begun, the resource is closed at once
    * and this rejects.
    */
-  readonly open: <Resource extends AsyncDisposable>(
+  readonly open: <Resource extends Endable>(
     name: string,
     resource: Resource | Promise<Resource>,
   ) => Promise<Resource>;
@@ -18,12 +24,21 @@ export interface Shutdown {
 
 interface Step {
   readonly name: string;
-  readonly resource: AsyncDisposable;
+  readonly resource: Endable;
 }
 
+/** What every step has beside the time that it names. */
+const MOMENT_MS = 250;
+
+const needMs = ({ resource }: Step): number => MOMENT_MS + (resource.endsWithinMs ?? 0);
+
+const sumMs = (steps: readonly Step[]): number => steps.reduce((sum, step) => sum + needMs(step), 0);
+
 /**
- * Builds a {@link Shutdown} that takes less than `withinMs`. Each step may take half of the remaining time, so that a
- * hanging one is skipped and all later steps still get time.
+ * Builds a {@link Shutdown} that takes at most `withinMs`: each step may take what is left but for what those after it
+ * need, so that one that hangs is gone on without, and costs none of them its time.
+ *
+ * Opening what would need more than `withinMs` together is refused.
  */
 export function createShutdown(deps: {
   readonly withinMs: number;
@@ -59,6 +74,8 @@ export function createShutdown(deps: {
         throw new Error(`${name} was opened while the process closes`);
       }
       steps.push({ name, resource: opened });
+      if (sumMs(steps) > deps.withinMs)
+        throw new RangeError(`${name}: the steps of the end need more than ${deps.withinMs} ms`);
       return opened;
     },
     hasBegun: () => begun,
@@ -66,9 +83,9 @@ export function createShutdown(deps: {
       begun = true;
       const endMs = monotonicMs() + deps.withinMs;
       const failed: string[] = [];
-      for (const step of steps.splice(0).toReversed()) {
-        const isClosed = await closeStep(step, Math.max(0, endMs - monotonicMs()) / 2);
-        if (!isClosed) failed.push(step.name);
+      for (let step = steps.pop(); step; step = steps.pop()) {
+        const leftMs = endMs - monotonicMs() - sumMs(steps);
+        if (!(await closeStep(step, Math.max(needMs(step), leftMs)))) failed.push(step.name);
       }
       return failed;
     },

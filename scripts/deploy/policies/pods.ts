@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
-import { repositoryRoot } from '../../command.ts';
+import { END_TIMEOUT_MS } from '@pesewa/runtime';
 import { PLACEHOLDER_DIGEST } from '../digests.ts';
 import {
   at,
@@ -46,11 +44,6 @@ const security = (objects: readonly Rendered[]): Fields => at(pod(objects), 'sec
 const container = (objects: readonly Rendered[]): Fields => listAt(pod(objects), 'containers')[0] ?? {};
 const resources = (objects: readonly Rendered[], side: 'requests' | 'limits'): Fields =>
   at(container(objects), `resources.${side}`) as Fields;
-
-const closeSeconds = (): number => {
-  const source = readFileSync(path.join(repositoryRoot, 'packages/runtime/src/run.ts'), 'utf8');
-  return Number(/CLOSE_TIMEOUT_MS = ([\d_]+);/.exec(source)?.[1]?.replaceAll('_', '')) / 1_000;
-};
 
 /** The reserve of a Pod's grace period. */
 const GRACE_MARGIN_SECONDS = 10;
@@ -231,9 +224,9 @@ export const podRules: readonly Rule[] = [
         .filter(({ spec }) => {
           const [one = {}] = listAt(spec, 'containers');
           const sleep = numberAt(one, 'lifecycle.preStop.sleep.seconds');
-          // The process needs the delay twice (ADR 52).
-          const drain = (2 * Number(configurationOf(objects, one)['DRAIN_DELAY_MS'])) / 1_000;
-          const needed = sleep + drain + closeSeconds() + GRACE_MARGIN_SECONDS;
+          // The process takes the delay beside its own time (ADR 52).
+          const endMs = END_TIMEOUT_MS + Number(configurationOf(objects, one)['DRAIN_DELAY_MS']);
+          const needed = sleep + endMs / 1_000 + GRACE_MARGIN_SECONDS;
           return !(sleep >= 5 && sleep <= 10 && numberAt(spec, 'terminationGracePeriodSeconds') >= needed);
         })
         .map(({ owner }) => titleOf(owner)),

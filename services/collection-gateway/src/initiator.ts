@@ -1,7 +1,7 @@
 import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
 import { attemptMark, type Loop, startClaimLoop } from '@pesewa/messaging';
 import { type InitiationResult, mayStillCall, type RailConnector } from '@pesewa/rails';
-import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
+import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';
 import { cleanReason, isOfTheRequest } from './domain/reasons.ts';
 import type { InitiationOutcome } from './domain/state.ts';
 import type { Recorder } from './recorder.ts';
@@ -99,7 +99,7 @@ export function startInitiator(
     readonly concurrencyMax: number;
     readonly pauseMs: number;
   },
-): Loop {
+): Loop & Endable {
   const loop = startClaimLoop({
     name: 'collection initiator',
     collection: deps.store.collection,
@@ -121,6 +121,7 @@ export function startInitiator(
   });
   return {
     wake: loop.wake,
+    endsWithinMs: CALL_TIMEOUT_MS,
     [Symbol.asyncDispose]: async () => {
       deps.recorder.stop();
       await loop[Symbol.asyncDispose]();

@@ -1,7 +1,7 @@
 import { type Clock, type Ids, unreachable } from '@pesewa/kernel';
 import { attemptMark, type Loop, type Messaging, startClaimLoop } from '@pesewa/messaging';
 import { mayStillCall, type RailConnector, type SubmissionResult } from '@pesewa/rails';
-import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
+import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { AttemptOutcome } from './domain/payout.ts';
 import type { PayoutOrderCommand, Payouts } from './payouts.ts';
 import { railOrder } from './rail-order.ts';
@@ -42,7 +42,7 @@ interface SubmitterDeps {
  * The claim commits the attempt before the call. A crash in between leaves the payout `submitting`, which is never
  * claimed again: the reconciler's lookup finds out what happened (ADR 5).
  */
-export function startSubmitter(deps: SubmitterDeps): Loop {
+export function startSubmitter(deps: SubmitterDeps): Loop & Endable {
   const closing = new AbortController();
   const record = createRecorder(deps, closing.signal);
   const lanes = deps.rails.flatMap((rail) =>
@@ -52,6 +52,7 @@ export function startSubmitter(deps: SubmitterDeps): Loop {
     wake: () => {
       for (const lane of lanes) lane.wake();
     },
+    endsWithinMs: CALL_TIMEOUT_MS,
     [Symbol.asyncDispose]: async () => {
       closing.abort();
       await Promise.all(lanes.map((lane) => lane[Symbol.asyncDispose]()));

@@ -63,7 +63,8 @@ export async function keepService(options: {
       cwd: options.root,
       env: { ...inherited(), ...options.environment, ...extra },
       logFile: options.logFile,
-      stopGraceMs: 30_000,
+      // Longer than an ordered end may take.
+      stopGraceMs: 45_000,
     });
     child = launched;
     options.started(launched.pid);
