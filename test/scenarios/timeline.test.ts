@@ -104,7 +104,7 @@ function personalIn(value: unknown, field = ''): readonly string[] {
   return Object.entries(value).flatMap(([name, inner]) => personalIn(inner, name));
 }
 
-it('of a payout that was unclear shows every service’s part, in order, and names no person', async () => {
+it('of a payout that was unclear tells every service’s part, in order, and of no person', async () => {
   // Executed, yet answered with HTTP 500; and the merchant is away when its webhook comes first.
   const wish: PayoutWish = {
     reference: scenario.reference('unclear'),
@@ -142,7 +142,7 @@ it('of a payout that was unclear shows every service’s part, in order, and nam
   for (const secret of personal) expect(`${printed.stdout}${stdout}`).not.toContain(secret);
 });
 
-it('of a collection shows its completions too, without any person or OTP', async () => {
+it('of a collection tells its completions too, and of no person and no OTP', async () => {
   const wish: CollectionWish = {
     reference: scenario.reference('otp'),
     amount: '100.50',
@@ -196,7 +196,7 @@ it('names a service that does not answer, and shows what the others know', async
   expect(stderr).toContain('http://127.0.0.1:1 does not answer');
 });
 
-it('shows the state of reconciliation, and compares the wallets now', async () => {
+it('tells where reconciliation stands, and compares the wallets now', async () => {
   await eventually(async () => {
     const { code, stdout, stderr } = await pesewa('reconcile', 'run');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -208,7 +208,7 @@ it('shows the state of reconciliation, and compares the wallets now', async () =
     expect(stdout).toContain(part);
 });
 
-it('a payout is one trace over every service, from the merchant’s request to its webhook, and names no person', async () => {
+it('a payout is one trace over every service, from the merchant’s request to its webhook, and tells of no person', async () => {
   const [traceId, parentSpanId] = ['5'.repeat(32), '6'.repeat(16)];
   const wish = { reference: scenario.reference('traced'), amount: '70', accountNumber: '0123459999' };
   const { transferUrl } = scenario.stack.runFile();
@@ -247,6 +247,27 @@ it('a payout is one trace over every service, from the merchant’s request to i
   expect(collector.spans.map(({ service }) => service)).toContain('provider-simulator');
   const told = JSON.stringify(collector.spans);
   for (const secret of personalIn(parseJson(payoutBody(wish)))) expect(told).not.toContain(secret);
+});
+
+it("operators' requests and rounds that did something have traces of their own; probes and scrapes have none", async () => {
+  const told = await eventually(() => {
+    const names = collector.spans.map(({ service, name }) => `${service}: ${name}`);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'payout-gateway: GET /payments',
+        'payout-gateway: run payout submitter upstream/single',
+        'reconciler: run reconciler poller upstream',
+        'webhook-dispatcher: run webhook deliverer',
+      ]),
+    );
+    return collector.spans.filter(({ name }) => name.startsWith('run ') || name === 'GET /payments');
+  }, 60_000);
+  expect(told.filter(({ parentSpanId }) => parentSpanId !== undefined)).toEqual([]);
+  const items = told.flatMap(({ attributes }) => attributes['pesewa.items'] ?? []);
+  expect(items.filter((count) => Number(count) === 0)).toEqual([]);
+  expect(collector.spans.map(({ name }) => name)).not.toEqual(
+    expect.arrayContaining([expect.stringMatching(/livez|readyz|metrics|none$/)]),
+  );
 });
 
 it('services have every metric that an alert or a dashboard asks for', async () => {

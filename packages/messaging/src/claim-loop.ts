@@ -48,7 +48,7 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
     pauseMs: options.pauseMs,
     clock: options.clock,
     logger: options.logger,
-    round: async (signal) => {
+    round: async (signal, did) => {
       if (options.mayClaim?.() === false) return false;
       const room = Math.min(options.batchMax, options.concurrencyMax - working.size);
       if (room <= 0) {
@@ -57,6 +57,7 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
       }
       const { token, claimedAtMs, records, more, isPaced } = await claimBatch(room);
       for (const record of records) begin(record, token, claimedAtMs);
+      did(records.length);
       options.claimed?.(records.length, isPaced);
       if (!options.pace || !isPaced) return more;
       // After a rate limit waking up is useless: no turns come sooner.

@@ -1,5 +1,5 @@
 import { type Clock, firstIdAt, type IdPrefix } from '@pesewa/kernel';
-import type { Logger } from '@pesewa/runtime';
+import type { Did, Logger } from '@pesewa/runtime';
 import type { Collection, Db, Document, Filter, UpdateFilter } from 'mongodb';
 import { leasesOf, takeLease } from './lease.ts';
 import { type Loop, startLoop } from './loop.ts';
@@ -47,20 +47,20 @@ export function startEraser<Record extends Document>(
   erasure: Erasure<Record>,
 ): Loop {
   const name = erasure.collection.collectionName;
-  let run: ((nowMs: number) => Promise<boolean>) | undefined;
+  let run: Awaited<ReturnType<typeof beginRun>> | undefined;
   return startLoop({
     name: `eraser of ${name}`,
     pauseMs: PAUSE_MS,
     clock: deps.clock,
     logger: deps.logger,
-    round: async () => {
+    round: async (_signal, did) => {
       const lease = { name: `erase/${name}`, owner: deps.owner, durationMs: LEASE_MS };
       if (!(await takeLease(leasesOf(deps.db), lease))) {
         run = undefined;
         return false;
       }
-      run ??= await beginRun(deps.db, erasure);
-      const isMore = await run(deps.clock.nowMs());
+      run ??= await beginRun(deps.db, erasure, did);
+      const isMore = await run(deps.clock.nowMs(), did);
       if (!isMore) run = undefined;
       return isMore;
     },
@@ -71,7 +71,8 @@ export function startEraser<Record extends Document>(
 async function beginRun<Record extends Document>(
   db: Db,
   { collection, by, prefix, keepMs, open, whole, erase }: Erasure<Record>,
-): Promise<(nowMs: number) => Promise<boolean>> {
+  did: Did,
+): Promise<(nowMs: number, did: Did) => Promise<boolean>> {
   const marks = db.collection<MarkDocument>(ERASURES);
   const _id = collection.collectionName;
   const keysOf = async (filter: object, limit: number): Promise<readonly string[]> => {
@@ -80,23 +81,23 @@ async function beginRun<Record extends Document>(
     return found.map((record) => String(record[by]));
   };
   /** Erases the data of finished records among these; gives the ids of the open ones. */
-  const eraseOf = async (some: object): Promise<readonly string[]> => {
+  const eraseOf = async (some: object, erased: Did): Promise<readonly string[]> => {
     const over = { $and: [some, whole, { $nor: [open] }] } as unknown as Filter<Record>;
-    await collection.updateMany(over, erase);
+    erased((await collection.updateMany(over, erase)).modifiedCount);
     return keysOf({ $and: [some, open] }, PAGE);
   };
   const mark = await marks.findOne({ _id });
   let after = mark?.after ?? `${prefix}-`;
   let isHeldBack = false;
   const left: string[] = [];
-  for (const keys of pagesOf(mark?.open ?? [])) left.push(...(await eraseOf({ [by]: { $in: keys } })));
+  for (const keys of pagesOf(mark?.open ?? [])) left.push(...(await eraseOf({ [by]: { $in: keys } }, did)));
   const note = () => marks.updateOne({ _id }, { $set: { after, open: left } }, { upsert: true });
   if (mark) await note();
-  return async (nowMs) => {
+  return async (nowMs, erased) => {
     const keys = await keysOf({ [by]: { $gt: after, $lt: firstIdAt(prefix, nowMs - keepMs) } }, PAGE);
     const last = keys.at(-1);
     if (last === undefined) return false;
-    const stillOpen = await eraseOf({ [by]: { $gt: after, $lte: last } });
+    const stillOpen = await eraseOf({ [by]: { $gt: after, $lte: last } }, erased);
     after = last;
     isHeldBack ||= left.length + stillOpen.length > OPEN_MAX;
     if (!isHeldBack) {

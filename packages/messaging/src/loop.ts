@@ -1,5 +1,5 @@
 import type { Clock } from '@pesewa/kernel';
-import type { Logger } from '@pesewa/runtime';
+import { beginRound, type Did, type Logger } from '@pesewa/runtime';
 
 /** Work that repeats until it is closed; closing waits for the current round. */
 export interface Loop extends AsyncDisposable {
@@ -8,16 +8,17 @@ export interface Loop extends AsyncDisposable {
 }
 
 /**
- * Runs rounds one after another with a pause between them, which `wake` ends.
+ * Runs rounds one after another, with a pause in between that shrinks to nothing when woken.
  *
- * A round returns true if there may be more work at once. A failed round is logged and repeated after the pause.
+ * A round returns true when there may be more to do at once. One that did something has a span; one that fails is logged and
+ * repeated after the pause.
  */
 export function startLoop(options: {
   readonly name: string;
   readonly pauseMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly round: (signal: AbortSignal) => Promise<boolean>;
+  readonly round: (signal: AbortSignal, did: Did) => Promise<boolean>;
 }): Loop {
   const closing = new AbortController();
   let woken = false;
@@ -26,16 +27,24 @@ export function startLoop(options: {
     woken = true;
     pause.abort();
   };
+  const { name, clock, logger } = options;
+  const round = async (): Promise<boolean> => {
+    const { did, end } = beginRound(name, clock);
+    try {
+      return await options.round(closing.signal, did);
+    } catch (error) {
+      if (!closing.signal.aborted) logger.error({ err: error, loop: name }, 'round failed');
+      return false;
+    } finally {
+      end();
+    }
+  };
   const running = (async () => {
     while (!closing.signal.aborted) {
       woken = false;
       pause = new AbortController();
-      const more = await options.round(closing.signal).catch((error: unknown) => {
-        if (!closing.signal.aborted) options.logger.error({ err: error, loop: options.name }, 'round failed');
-        return false;
-      });
-      if (!more && !woken && !closing.signal.aborted)
-        await options.clock.sleep(options.pauseMs, pause.signal);
+      const more = await round();
+      if (!more && !woken && !closing.signal.aborted) await clock.sleep(options.pauseMs, pause.signal);
     }
   })();
   return {

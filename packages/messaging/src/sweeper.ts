@@ -1,5 +1,5 @@
 import type { Clock } from '@pesewa/kernel';
-import type { Logger } from '@pesewa/runtime';
+import { beginRound, type Logger } from '@pesewa/runtime';
 import type { Collection } from 'mongodb';
 import {
   type BundleDocument,
@@ -210,16 +210,19 @@ async function sendAll(deps: SweeperDeps, source: string, goesOn: () => Promise<
 }
 
 async function send(
-  { outbox, relay, logger }: SweeperDeps,
+  { outbox, relay, clock, logger }: SweeperDeps,
   ids: readonly string[],
   goesOn: () => Promise<boolean>,
 ): Promise<void> {
   if (ids.length === 0) return;
   logger.warn({ bundles: ids.length }, 'sending what a crash left behind');
+  const { did, end } = beginRound('outbox sweeper', clock);
   for (let start = 0; start < ids.length && (await goesOn()); start += BUNDLES_PER_READ) {
     const found = outbox.find({ _id: { $in: ids.slice(start, start + BUNDLES_PER_READ) } }).sort({ _id: 1 });
     const sends: Promise<void>[] = [];
     for await (const bundle of found) sends.push(relay.send(unpackBundle(bundle)));
     await Promise.all(sends);
   }
+  did(ids.length);
+  end();
 }

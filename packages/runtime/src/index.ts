@@ -48,5 +48,13 @@ export { createOperators, type Operators, operatorOf } from './operators.ts';
 export { createRequestMeter, type RequestMeter } from './requests.ts';
 export { END_TIMEOUT_MS, runService, type ServiceScope } from './run.ts';
 export type { Endable } from './shutdown.ts';
-export { currentTraceparent, inClientSpan, inTraceOf, recordApplied } from './spans.ts';
+export {
+  beginRound,
+  currentTraceparent,
+  type Did,
+  inClientSpan,
+  inRunSpan,
+  inTraceOf,
+  recordApplied,
+} from './spans.ts';
 export { readUpload, UploadCutError, type UploadPace } from './uploads.ts';

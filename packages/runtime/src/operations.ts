@@ -5,7 +5,7 @@ import { answerJson, logFailure } from './http.ts';
 import type { Logger } from './logger.ts';
 import { isSharedOperator, type Operators, operatorOf, setOperator } from './operators.ts';
 import { createRequestGate } from './request-gate.ts';
-import { observeRequests } from './requests.ts';
+import { observeRequests, traceRequest } from './requests.ts';
 
 /** The operations side of a service: probes and metrics for machines, and the operator APIs behind a token. */
 export interface OperationsApp {
@@ -85,7 +85,7 @@ export function guardOperator(routes: Hono, operators: Operators): Hono {
       return answerJson(context, 403, { code: 'forbidden', message: 'the operator token is wrong' });
     }
     setOperator(context, name);
-    await next();
+    await traceRequest(context, next);
     return undefined;
   });
   return guarded.route('/', routes);

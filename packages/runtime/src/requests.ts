@@ -71,6 +71,10 @@ function statusOf(context: Context): RequestStatus {
   return hasHungUp(context) ? 'aborted' : context.res.status;
 }
 
+/** Deals with a request within its span. */
+export const traceRequest: MiddlewareHandler = (context, next) =>
+  inServerSpan(context, routeOf(context), next, statusOf);
+
 /**
  * Counts and times the requests of an app, and records their spans. It must be the first middleware, so that it sees
  * every answer.
@@ -81,12 +85,11 @@ export const observeRequests: MiddlewareHandler = async (context, next) => {
   if (bindings === undefined || meter === undefined) return next();
   // An app that is mounted in another one would count the request again.
   bindings.requests = undefined;
-  const route = routeOf(context);
   const startedAtMs = meter.monotonicMs();
-  await (meter.isTraced ? inServerSpan(context, route, next, statusOf) : next());
+  await (meter.isTraced ? traceRequest(context, next) : next());
   meter.answered({
     method: context.req.method,
-    route,
+    route: routeOf(context),
     status: statusOf(context),
     durationMs: meter.monotonicMs() - startedAtMs,
   });

@@ -102,7 +102,7 @@ export async function runService<Schema extends z.ZodType<z.output<typeof servic
     const operators = createOperators(config.OPERATOR_TOKEN, config.OPERATORS);
     await shutdown.open('operator requests', mountOperator(operations, operators));
     const { HOST: host, OPERATIONS_PORT: operationsPort } = config;
-    // Spans of probes and scrapes would bury those of payments.
+    // Probes and scrapes would bury the traces of payments; operators' requests have their spans once it is known whose they are.
     const untraced = { ...requests, isTraced: false };
     const listening = { app: operations.app, host, port: operationsPort, requests: untraced };
     await port.listen({ ...listening, lingerMs: 0 });

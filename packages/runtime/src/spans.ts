@@ -9,6 +9,7 @@ import {
   type Context as TraceContext,
   trace,
 } from '@opentelemetry/api';
+import type { Clock } from '@pesewa/kernel';
 import type { Context } from 'hono';
 
 // Records nothing, at the cost of a few calls, until `startTracing` has found an endpoint.
@@ -71,6 +72,43 @@ export async function inClientSpan<Value>(
   } finally {
     span.end();
   }
+}
+
+/** Runs work that the clock has called for within a span, which begins a trace of its own. */
+export async function inRunSpan(name: string, run: () => Promise<unknown>): Promise<void> {
+  const span = tracer().startSpan(`run ${name}`, {}, ROOT_CONTEXT);
+  try {
+    await active.with(trace.setSpan(ROOT_CONTEXT, span), run);
+  } catch (error) {
+    span.setStatus({ code: SpanStatusCode.ERROR });
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+/** Says that work has been done on so many items; 0 is none. */
+export type Did = (items: number) => void;
+
+/** Begins a round of work; its end records a span, which is a trace of its own, if anything was done. */
+export function beginRound(
+  name: string,
+  clock: Pick<Clock, 'nowMs'>,
+): { readonly did: Did; readonly end: () => void } {
+  const startTime = clock.nowMs();
+  let items = 0;
+  let endTime = startTime;
+  return {
+    did: (more) => {
+      items += more;
+      endTime = clock.nowMs();
+    },
+    end: () => {
+      if (items === 0) return;
+      const options = { attributes: { 'pesewa.items': items }, startTime };
+      tracer().startSpan(`run ${name}`, options, ROOT_CONTEXT).end(endTime);
+    },
+  };
 }
 
 /** A message that was applied. */

@@ -1,9 +1,8 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { systemClock } from '@pesewa/kernel';
 import { Hono } from 'hono';
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
+import { openCollector } from './collector.fixture.ts';
 import { answerJson, hardenApp, serveHttp } from './http.ts';
 import { createLogger } from './logger.ts';
 import { createRequestMeter } from './requests.ts';
@@ -13,40 +12,6 @@ import { startTracing, tracingSettings } from './tracing.ts';
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
 const SAMPLED = `00-${TRACE}-${PARENT}-01`;
-
-interface SpanOfExport {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-  readonly name: string;
-  readonly kind: number;
-  readonly links?: readonly { readonly spanId: string }[];
-  readonly attributes: readonly { readonly key: string }[];
-}
-
-interface Export {
-  readonly resourceSpans: readonly {
-    readonly scopeSpans: readonly { readonly spans: readonly SpanOfExport[] }[];
-  }[];
-}
-
-/** A collector that keeps the spans it receives. */
-async function openCollector() {
-  const spans: SpanOfExport[] = [];
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk) => (body += String(chunk)));
-    request.on('end', () => {
-      const { resourceSpans } = JSON.parse(body) as Export;
-      for (const { scopeSpans } of resourceSpans)
-        for (const { spans: some } of scopeSpans) spans.push(...some);
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-    });
-  });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return { spans, server, endpoint: `http://127.0.0.1:${port}` };
-}
 
 /** An app that answers with the trace of its request, on a port of its own. */
 async function openApp(registry: Registry) {
@@ -106,7 +71,7 @@ it('records nothing without an endpoint; with one, requests, messages and calls 
   );
   await tracing?.[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
-  collector.server.close();
+  collector.close();
 
   const ofTrace = collector.spans.filter(({ traceId }) => traceId === TRACE);
   const [request, first, second, call] = ofTrace;

@@ -1,5 +1,5 @@
 import { leasesOf, type Messaging, takeLease } from '@pesewa/messaging';
-import type { Logger } from '@pesewa/runtime';
+import { inRunSpan, type Logger } from '@pesewa/runtime';
 import { schedule } from 'node-cron';
 
 /** How long a replica's turn lasts: longer than clocks differ, shorter than any sensible interval. */
@@ -27,7 +27,7 @@ export function scheduleTurns({ name, interval, run, messaging, logger, taken }:
     const wish = { name, owner: messaging.owner, durationMs: TURN_MS };
     if (!(await takeLease(leasesOf(messaging.db), wish))) return;
     taken?.();
-    await run();
+    await inRunSpan(name, run);
   };
   const task = schedule(
     interval,

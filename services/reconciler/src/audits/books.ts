@@ -1,6 +1,6 @@
 import type { Clock } from '@pesewa/kernel';
 import { type Loop, type Messaging, startLoop, type TopicEnd, type Transaction } from '@pesewa/messaging';
-import type { Logger } from '@pesewa/runtime';
+import type { Did, Logger } from '@pesewa/runtime';
 import { type BreakStore, breakId } from '../breaks/store.ts';
 import { judgeBooks } from '../domain/books.ts';
 import type { FoundBreak } from '../domain/break.ts';
@@ -91,7 +91,7 @@ export function startBooks(deps: BooksDeps): Loop {
     };
   }
 
-  async function round(signal: AbortSignal): Promise<void> {
+  async function round(signal: AbortSignal, did: Did): Promise<void> {
     const [told] = (await breaks.findAll([BEHIND_ID])).filter(({ status }) => status === 'open');
     const looked = await look(told !== undefined);
     if (!looked || looked.standing === 'waiting') return;
@@ -108,17 +108,18 @@ export function startBooks(deps: BooksDeps): Loop {
       answers ??= await onItsWay.waiting([LEDGER]);
       if (!answers || !(await onItsWay.hasLeft(answers))) return;
       if (signal.aborted || !(await messaging.caughtUp([...OWNERS, LEDGER], KAFKA_TIMEOUT_MS))) return;
-      await judgeAll(dueByMs, signal);
+      await judgeAll(dueByMs, signal, did);
     }
     mark = undefined;
     answers = undefined;
   }
 
-  async function judgeAll(dueByMs: number, signal: AbortSignal): Promise<void> {
+  async function judgeAll(dueByMs: number, signal: AbortSignal, did: Did): Promise<void> {
     let due: readonly string[];
     do {
       due = await findDue(deps, dueByMs);
       await Promise.all(due.map((reference) => writing.submit({ reference })));
+      did(due.length);
     } while (due.length === BATCH && !signal.aborted);
   }
 
@@ -127,8 +128,8 @@ export function startBooks(deps: BooksDeps): Loop {
     pauseMs,
     clock,
     logger: deps.logger,
-    round: async (signal) => {
-      await round(signal);
+    round: async (signal, did) => {
+      await round(signal, did);
       return false;
     },
   });

@@ -7,7 +7,7 @@ import {
   type Transaction,
   takeLease,
 } from '@pesewa/messaging';
-import type { Logger } from '@pesewa/runtime';
+import type { Did, Logger } from '@pesewa/runtime';
 import type { CoverageSource } from '../audits/coverage-source.ts';
 import { type BreakStore, breakId } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
@@ -89,13 +89,13 @@ export function startSteps(deps: StepDeps): Loop {
     pauseMs,
     clock,
     logger,
-    round: async (signal) => {
+    round: async (signal, did) => {
       if (!(await takeLease(leasesOf(messaging.db), { ...LEASE, owner: messaging.owner }))) return false;
       for (const { watch, level } of looks) {
         const levelAtMs = await level();
         if (levelAtMs === undefined) continue;
         // One gateway's database must not delay the others' payments.
-        await lookAt({ ...deps, watch, submit, signal, levelAtMs }).catch((error: unknown) =>
+        await lookAt({ ...deps, watch, submit, did, signal, levelAtMs }).catch((error: unknown) =>
           logger.error(
             { err: error, watch: watch.name },
             'steps could not be looked at; the next round does',
@@ -111,17 +111,19 @@ export function startSteps(deps: StepDeps): Loop {
 interface Look extends StepDeps {
   readonly watch: StepWatch;
   readonly submit: (items: readonly Item[]) => Promise<unknown>;
+  readonly did: Did;
   readonly signal: AbortSignal;
   /** Everything that was in Kafka then has arrived. */
   readonly levelAtMs: number;
 }
 
-async function lookAt({ watch, stepStore, submit, signal, levelAtMs, ...deps }: Look): Promise<void> {
+async function lookAt({ watch, stepStore, submit, did, signal, levelAtMs, ...deps }: Look): Promise<void> {
   const to = new Date(levelAtMs - deps.limitMs);
   const seenUntil = await stepStore.mark(watch.name);
   const from = new Date(lookFromMs(seenUntil?.getTime(), deps.limitMs));
   for await (const { overdue, until } of watch.look(from, to)) {
     await submit(overdue.map((one) => ({ kind: 'found', overdue: one })));
+    did(overdue.length);
     await stepStore.setMark(watch.name, until);
     signal.throwIfAborted();
   }
@@ -138,6 +140,7 @@ async function lookAt({ watch, stepStore, submit, signal, levelAtMs, ...deps }: 
       record: records.get(step.reference),
     })),
   );
+  did(due.length);
 }
 
 /** The records of payments that are unknown here although their owners were asked repeatedly. */
