@@ -37,7 +37,7 @@ export default defineConfig({
           name: 'int',
           include: ['{packages,services,test}/**/*.int.test.ts'],
           exclude: never,
-          maxWorkers: 2,
+          maxWorkers: 3,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

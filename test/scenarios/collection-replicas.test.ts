@@ -12,6 +12,7 @@ import { eventually } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCollectingMerchant } from './collecting-merchant.ts';
+import { withShortSessions } from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 const PATIENCE_MS = 90_000;
@@ -39,7 +40,9 @@ beforeAll(async () => {
     // A killed replica keeps its partitions until its session ends, and what it had begun waits for that: no break by then.
     reconciler: { NOT_FOUND_GRACE_MS: '120000' },
   };
-  scenario = closers.use(await openScenario('collect-replicas', environment, { timeoutMs: RAIL_TIMEOUT_MS }));
+  scenario = closers.use(
+    await openScenario('collect-replicas', withShortSessions(environment), { timeoutMs: RAIL_TIMEOUT_MS }),
+  );
   const { stack, demo } = scenario;
   const { ingressUrl, mongodbUrl, transferUrl, merchants } = stack.runFile();
   client = closers.use(await MongoClient.connect(mongodbUrl));

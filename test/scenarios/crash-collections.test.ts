@@ -11,7 +11,7 @@ import {
   type CollectionStory,
   collectionCrashActs,
 } from './crash-rows-collections.ts';
-import { bodiesToldOnce, type Crash, PATIENCE_MS, runLanes } from './crash-runner.ts';
+import { bodiesToldOnce, type Crash, PATIENCE_MS, runLanes, withShortSessions } from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 /** How long merchants, rails and operators insist: whoever they talk to may be dying again and again. */
@@ -59,7 +59,7 @@ beforeAll(async () => {
     },
     'webhook-dispatcher': { DELIVERY_DEADLINE_MS: '1000' },
   };
-  scenario = await openScenario('crash-collecting', environment, { timeoutMs: 2_000 });
+  scenario = await openScenario('crash-collecting', withShortSessions(environment), { timeoutMs: 2_000 });
   closers.use(scenario);
   const client = closers.use(await MongoClient.connect(scenario.stack.runFile().mongodbUrl));
   const database = client.db(`${scenario.prefix}_collections`);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeAftermath } from './crash-aftermath.ts';
 import { deeds } from './crash-deeds.ts';
 import { type Deed, leftBy, type ReconcilerCrashRow, reconcilerCrashRows } from './crash-rows-reconciler.ts';
-import { runLanes } from './crash-runner.ts';
+import { runLanes, withShortSessions } from './crash-runner.ts';
 import { type Done, openCrashWorld } from './crash-world.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
@@ -53,7 +53,7 @@ beforeAll(async () => {
     CLOSE_POLLS_PER_SECOND: '200',
     STATEMENT_BREAKS_MAX: '3',
   };
-  scenario = await openScenario('crash-reconcile', { reconciler }, { timeoutMs: 2_000 });
+  scenario = await openScenario('crash-reconcile', withShortSessions({ reconciler }), { timeoutMs: 2_000 });
   closers.use(scenario);
   const client = closers.use(
     await MongoClient.connect(scenario.stack.runFile().mongodbUrl, { useBigInt64: true }),

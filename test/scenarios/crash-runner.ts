@@ -1,10 +1,24 @@
-import type { ServiceName } from '@pesewa/contracts';
+import { type ServiceName, serviceNames } from '@pesewa/contracts';
 import { eventually } from '@pesewa/testkit';
 import { expect } from 'vitest';
 import type { Scenario } from './scenario.ts';
 
 /** How long a test waits for what a crash has delayed. */
 export const PATIENCE_MS = 90_000;
+
+/** A killed consumer's partitions are free after this long, and every crash of a story waits for that. */
+const SESSION_TIMEOUT_MS = 2_000;
+
+type Environments = Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
+
+/** The environments of services of which one dies again and again. */
+export const withShortSessions = (environments: Environments = {}): Environments =>
+  Object.fromEntries(
+    serviceNames.map((name) => [
+      name,
+      { CONSUMER_SESSION_TIMEOUT_MS: String(SESSION_TIMEOUT_MS), ...environments[name] },
+    ]),
+  );
 
 /** A named line at which a service dies. */
 export interface CrashAt {

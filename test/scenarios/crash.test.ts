@@ -5,7 +5,7 @@ import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeAftermath } from './crash-aftermath.ts';
 import { type CrashRow, crashLanes, type PayoutStory } from './crash-rows.ts';
-import { bodiesToldOnce, type Crash, PATIENCE_MS, runLanes } from './crash-runner.ts';
+import { bodiesToldOnce, type Crash, PATIENCE_MS, runLanes, withShortSessions } from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 /** The currency in which the merchant has a limit per day, far above what it pays here. */
@@ -17,7 +17,7 @@ const rows = crashLanes.flat();
 
 /** Every row's process dies here, and is started again with the next row's point; the tests look at what is left. */
 beforeAll(async () => {
-  scenario = await openScenario('crash', {
+  const environment = {
     reconciler: {
       COMPARISON_INTERVAL: '*/5 * * * * *',
       // However long all the rows take: one that is pending for ever calls people by its callback alone.
@@ -26,7 +26,8 @@ beforeAll(async () => {
     },
     // A delivery's lease is as long as its deadline makes it.
     'webhook-dispatcher': { DELIVERY_DEADLINE_MS: '1000' },
-  });
+  };
+  scenario = await openScenario('crash', withShortSessions(environment));
   await limitPerDay();
   referencesOf = await runLanes(scenario, crashLanes, tellStory);
 }, 900_000);

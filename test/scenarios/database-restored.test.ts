@@ -5,6 +5,7 @@ import { eventually } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { flows } from './collection-stories.ts';
+import { withShortSessions } from './crash-runner.ts';
 import { backUp, createRestoring, type DatabaseName, ownerOf, type Restoring } from './database-restored.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
@@ -28,7 +29,7 @@ beforeAll(async () => {
     POLL_CAP_MS: '2000',
     BOOKS_GRACE_MS: '1500',
   };
-  scenario = await openScenario('restored', { reconciler });
+  scenario = await openScenario('restored', withShortSessions({ reconciler }));
   closers.use(scenario);
   client = closers.use(await MongoClient.connect(scenario.stack.runFile().mongodbUrl));
   const folder = await mkdtemp(join(tmpdir(), 'pesewa-restored-'));

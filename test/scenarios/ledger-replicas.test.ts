@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { topics } from '@pesewa/contracts';
 import { createTopicReader, eventually, type TopicReader } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withShortSessions } from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 const places = [
@@ -17,7 +18,7 @@ let topicPrefix: string;
 let readTopic: TopicReader;
 
 beforeAll(async () => {
-  scenario = await openScenario('ledger-replicas');
+  scenario = await openScenario('ledger-replicas', withShortSessions());
   topicPrefix = `${scenario.prefix}.`;
   const { kafkaBrokers, schemaRegistryUrl } = scenario.stack.runFile();
   readTopic = await createTopicReader({

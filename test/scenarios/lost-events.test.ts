@@ -3,6 +3,7 @@ import { eventually } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { flows } from './collection-stories.ts';
+import { withShortSessions } from './crash-runner.ts';
 import { type Loss, lose } from './lost-events.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
@@ -29,7 +30,10 @@ beforeAll(async () => {
     // What takes its time here is the death of a process: its partitions wait for another owner.
     REPUBLISH_REQUESTS_MAX: '20',
   };
-  scenario = await openScenario('lost', { reconciler, ledger: { ORDERS_AGAIN_AFTER_MS: '2000' } });
+  scenario = await openScenario(
+    'lost',
+    withShortSessions({ reconciler, ledger: { ORDERS_AGAIN_AFTER_MS: '2000' } }),
+  );
   closers.use(scenario);
   client = closers.use(await MongoClient.connect(scenario.stack.runFile().mongodbUrl));
 }, 180_000);
@@ -80,7 +84,7 @@ const payoutRows: readonly PayoutRow[] = [
   },
 ];
 
-describe('an event of a payout that is lost before it is sent is found and published again without people', () => {
+describe('an event of a payout that is lost before it is sent is found, and published again, by nobody', () => {
   it.each(payoutRows)(
     '$type',
     async ({ digits, status, entries, told, ...loss }) => {

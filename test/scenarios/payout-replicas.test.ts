@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { createMerchantClient, type MerchantClient, type Stack } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withShortSessions } from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 const PAYOUTS = 40;
@@ -15,7 +16,7 @@ let first: { readonly service: ReturnType<Stack['service']>; readonly demo: Merc
 let second: typeof first;
 
 beforeAll(async () => {
-  scenario = await openScenario('payout-replicas', { 'payout-gateway': quick });
+  scenario = await openScenario('payout-replicas', withShortSessions({ 'payout-gateway': quick }));
   const { stack, demo } = scenario;
   first = { service: stack.service('payout-gateway'), demo };
   const replica = await stack.replicate('payout-gateway');

@@ -131,9 +131,11 @@ export const messagingSettings = connectionSettings.extend({
     .regex(/^[a-z0-9._-]{0,40}$/)
     .default('')
     .describe('put before every topic and consumer group'),
-  CONSUMER_SESSION_TIMEOUT_MS: wholeNumberSetting({ min: 6_000, max: 300_000 })
+  CONSUMER_SESSION_TIMEOUT_MS: wholeNumberSetting({ min: 1_000, max: 300_000 })
     .default(30_000)
-    .describe('after how long a consumer that went silent loses its partitions'),
+    .describe(
+      'after how long a consumer that went silent loses its partitions; not less than the brokers allow (`group.min.session.timeout.ms`, 6000 where it was not changed)',
+    ),
   PARKED_IN_A_ROW_MAX: wholeNumberSetting({ min: 1, max: 10_000 })
     .default(10)
     .describe('after how many parked messages without one that is applied a partition stops'),

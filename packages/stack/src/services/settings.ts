@@ -76,7 +76,7 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
     ...settings.addresses,
     DATABASE_PREFIX: databasePrefix(settings.prefix),
     TOPIC_PREFIX: topicPrefix(settings.prefix),
-    // The shortest session that brokers allow: a killed consumer's partitions are handed over when it has run out.
+    // A killed consumer's partitions are handed over once its session has run out.
     CONSUMER_SESSION_TIMEOUT_MS: '6000',
   };
   const railList = [
