@@ -26,13 +26,13 @@ export interface CrashAt {
   readonly point: string;
   /** Dies at the n-th pass; the first where it isn't said. */
   readonly pass?: number;
-  /** Further variables of the process that is to die. */
+  /** Further variables of the process that is to die, which is started anew with them. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** The two moments of a crash that a story is told around. */
 export interface Crash {
-  /** Starts the service anew, with the point armed. */
+  /** Arms the point in the running process. */
   readonly arm: () => Promise<void>;
   /** Resolves once the service has died right there, and says so in its log. */
   readonly death: () => Promise<void>;
@@ -63,10 +63,9 @@ export async function runLanes<Row extends CrashAt, Survivors>(
 ): Promise<(row: Row) => Survivors> {
   const told = new Map<Row, PromiseSettledResult<Survivors>>();
   const runLane = async (lane: readonly Row[]) => {
-    for (const [index, row] of lane.entries()) {
+    for (const row of lane) {
       const [outcome] = await Promise.allSettled([story(row, crashOf(scenario, row))]);
       told.set(row, outcome);
-      if (lane[index + 1]?.service !== row.service) await scenario.stack.service(row.service).restart();
     }
   };
   await Promise.all(lanes.map(runLane));
@@ -84,8 +83,9 @@ function crashOf(scenario: Scenario, { service, point, pass = 1, environment }: 
   return {
     arm: async () => {
       before = await times();
-      await kept.restart({ ...environment, CRASH_AT: `${point}:${pass}` });
+      if (environment !== undefined) await kept.restart(environment);
       await kept.ready();
+      await scenario.arm(service, point, pass);
     },
     death: async () => {
       await eventually(async () => expect(await times()).toBe(before + 1), PATIENCE_MS);

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { auditLedger, type Violation } from '@pesewa/audit';
-import type { ServiceName } from '@pesewa/contracts';
-import { parseJson, payoutWebhook, type TopicName } from '@pesewa/contracts';
+import { parseJson, payoutWebhook, type ServiceName, serviceNames, type TopicName } from '@pesewa/contracts';
 import { systemClock } from '@pesewa/kernel';
 import {
   createMerchantClient,
@@ -35,6 +34,8 @@ export interface Scenario extends AsyncDisposable {
   readonly webhookStatuses: (reference: string) => Promise<readonly string[]>;
   /** What the audit of the books finds, those of payouts and collections included (L1 to L12). */
   readonly violations: () => Promise<readonly Violation[]>;
+  /** Has the running process of a service die where it passes a crash point for the n-th time from now on. */
+  readonly arm: (service: ServiceName, point: string, pass: number) => Promise<void>;
   /** Reads a whole topic as it now stands. */
   readonly readTopic: (topic: TopicName) => Promise<readonly ReadMessage[]>;
   /** How many lines of a service's log hold the text, those of earlier runs included. */
@@ -56,6 +57,11 @@ export async function openScenario(
   const run = randomBytes(3).toString('hex');
   const prefix = `${name}-${run}`;
   const logDirectory = join('.pesewa', 'logs', name);
+  const crashFile = (service: ServiceName) => join(root, logDirectory, `${service}.crash`);
+  await Promise.all(serviceNames.map((service) => rm(crashFile(service), { force: true })));
+  const armable = serviceNames.map(
+    (service) => [service, { CRASH_AT: `@${crashFile(service)}`, ...environment[service] }] as const,
+  );
   const stack = await openStack({
     root,
     infrastructure,
@@ -63,7 +69,7 @@ export async function openScenario(
     ports: 'free',
     prefix,
     logDirectory,
-    environment,
+    environment: Object.fromEntries(armable),
     rail,
   });
   const { transferUrl, collectionsUrl } = stack.runFile();
@@ -101,6 +107,10 @@ export async function openScenario(
     logLines: async (service, text) => {
       const log = await readFile(join(root, logDirectory, `${service}.log`), 'utf8');
       return log.split('\n').filter((line) => line.includes(text)).length;
+    },
+    arm: async (service, point, pass) => {
+      stack.service(service).resetBackoff();
+      await writeFile(crashFile(service), `${point}:${pass}`);
     },
     readTopic: async (topic) => {
       const { mongodbUrl, kafkaBrokers, schemaRegistryUrl } = stack.runFile();

@@ -104,9 +104,13 @@ export const serviceSettings = tracingSettings.extend({
   NODE_ENV: environmentSetting,
   CRASH_AT: z
     .string()
-    .regex(/^[a-z.-]+(:[1-9][0-9]*(:freeze)?)?$/, { error: 'must be name, name:n or name:n:freeze' })
+    .regex(/^(@.+|[a-z.-]+(:[1-9][0-9]*(:freeze)?)?)$/, {
+      error: 'must be name, name:n, name:n:freeze or @file',
+    })
     .optional()
-    .describe('crash point to die at, as name:n, or to be stopped at, as name:n:freeze (tests only)'),
+    .describe(
+      'crash point to die at, as name:n, or to be stopped at, as name:n:freeze, or @file that says so while the process runs (tests only)',
+    ),
 });
 
 /** The ports of a service, by default its declared ones; for `extend` of its settings. */

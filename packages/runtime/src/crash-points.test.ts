@@ -1,5 +1,8 @@
 import fs from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { createCrashPoints } from './crash-points.ts';
 
@@ -28,6 +31,23 @@ describe('an armed crash point', () => {
     expect(writeSync.mock.calls).toEqual([[process.stderr.fd, 'crash point work.before-call\n']]);
     expect(writeSync.mock.invocationCallOrder[0]).toBeLessThan(kill.mock.invocationCallOrder[0] ?? 0);
   });
+});
+
+it('is armed by a file while the process runs, which is gone once it has struck', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'crash-points-'));
+  const file = join(folder.path, 'armed');
+  const crashPoint = createCrashPoints(`@${file}`);
+  crashPoint('work.before-call');
+  for (const round of [1, 2]) {
+    fs.writeFileSync(file, 'work.before-call:2');
+    crashPoint('work.before-call');
+    expect(kill).toHaveBeenCalledTimes(round - 1);
+    crashPoint('work.before-call');
+    expect(kill).toHaveBeenCalledTimes(round);
+    expect(fs.existsSync(file)).toBe(false);
+    crashPoint('work.before-call');
+  }
+  expect(kill).toHaveBeenCalledTimes(2);
 });
 
 it('costs nothing where none is armed', () => {

@@ -16,6 +16,8 @@ export interface KeptService {
     extra?: Readonly<Record<string, string>>,
     meanwhile?: () => Promise<unknown>,
   ) => Promise<ChildExit>;
+  /** Has it started again at once when it dies next: someone means it to die. */
+  readonly resetBackoff: () => void;
   /** Ends it for good. */
   readonly stop: () => Promise<void>;
 }
@@ -103,6 +105,9 @@ export async function keepService(options: {
       delayMs = BACKOFF_MS.first;
       await start(extra);
       return exit;
+    },
+    resetBackoff: () => {
+      delayMs = BACKOFF_MS.first;
     },
     stop: async () => {
       stopping = true;
