@@ -219,6 +219,16 @@ const setUp = async () => {
 };
 
 /** Runs the script under the pinned Node and ends with its exit code. */
+/** Ends what runs once npm is gone: it can't say so when it is killed. The shell between them gives way by `exec`. */
+const endWithParent = () => {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    forward('SIGHUP');
+  }, 500).unref();
+};
+
 const handOver = (pins, script, scriptArguments) => {
   const fetchedNode = path.join(toolsBin, 'node');
   const node = fetchedTools().node === pins.node ? fetchedNode : process.execPath;
@@ -250,6 +260,7 @@ const main = async () => {
     throw new BootstrapError('usage: node scripts/bootstrap.mjs <script.ts> [arguments…]');
   if (!fs.existsSync(path.resolve(root, script))) throw new BootstrapError(`${script} does not exist.`);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, forward);
+  endWithParent();
   handOver(await setUp(), script, scriptArguments);
 };
 

@@ -42,6 +42,15 @@ const finish = (child: ChildProcess): Promise<{ code: number | null; out: string
 const run = (script: string, ...scriptArguments: string[]): ReturnType<typeof finish> =>
   finish(start(script, ...scriptArguments));
 
+/** The manifest of the checkout with one script more, written as those of this repository are. */
+const manifestRunning = async (script: string): Promise<string> => {
+  const own = JSON.parse(await readFile(path.join(scriptsDirectory, '../package.json'), 'utf8')) as {
+    readonly scripts: Readonly<Record<string, string>>;
+  };
+  const wait = own.scripts['start']?.replace('scripts/start.ts', script);
+  return JSON.stringify({ packageManager: 'pnpm@12.21.0', scripts: { wait } });
+};
+
 const calls = async (): Promise<readonly string[]> =>
   (await readFile(path.join(checkout, 'calls'), 'utf8')).trim().split('\n');
 
@@ -90,6 +99,21 @@ describe('bootstrap', () => {
     const child = start('wait.ts');
     child.stdout?.once('data', () => child.kill('SIGTERM'));
     expect(await finish(child)).toMatchObject({ code: 9, out: 'up\n' });
+  });
+
+  it('ends the script when npm is killed, which can pass nothing on', async () => {
+    const script =
+      "process.on('SIGHUP', () => { console.log('ended'); process.exit(9); }); setInterval(() => {}, 1000); console.log('up');";
+    await writeFile(path.join(checkout, 'wait.ts'), script);
+    await writeFile(path.join(checkout, 'package.json'), await manifestRunning('wait.ts'));
+    const npm = spawn('npm', ['run', '--silent', 'wait'], {
+      cwd: checkout,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { PATH: `${bin}:${process.env['PATH'] ?? ''}` },
+    });
+    npm.stdout.once('data', () => npm.kill('SIGKILL'));
+    expect(await finish(npm)).toMatchObject({ out: 'up\nended\n' });
   });
 
   it.each([
