@@ -1,7 +1,7 @@
 import type { MessagingService, TopicName } from '@pesewa/contracts';
 import {
   createKafka,
-  createQuietLog,
+  createThrottledLog,
   type KafkaOptions,
   type KafkaSettings,
   kafkaConnection,
@@ -290,6 +290,6 @@ function kafkaOptions(
   return {
     ...kafkaConnection(config, clock),
     clientId,
-    log: createQuietLog((level, message, fields) => logger[level](fields, message), clock.nowMs),
+    log: createThrottledLog((level, message, fields) => logger[level](fields, message), clock.nowMs),
   };
 }

@@ -4,7 +4,7 @@ import type { Hono } from 'hono';
 import { createApp } from './app.ts';
 import { createBook } from './book.ts';
 import type { Config } from './config.ts';
-import { createCourier } from './courier.ts';
+import { createCallbackSender } from './callback-sender.ts';
 import { createPaymentRules } from './domain/rules.ts';
 import { createFaults } from './faults.ts';
 import { openJournal } from './journal.ts';
@@ -44,8 +44,8 @@ export async function openSimulator(deps: SimulatorDeps): Promise<Simulator> {
   const journal = opened.use(
     await openJournal({ path: config.JOURNAL_FILE, restore: book.restore, onBroken }),
   );
-  const courier = opened.use(
-    createCourier({
+  const callbackSender = opened.use(
+    createCallbackSender({
       faults,
       logger,
       timeoutMs: config.CALLBACK_TIMEOUT_MS,
@@ -62,7 +62,7 @@ export async function openSimulator(deps: SimulatorDeps): Promise<Simulator> {
     rules,
     scheduler,
     wallets,
-    sendCallback: courier.send,
+    sendCallback: callbackSender.send,
   });
   payments.resume();
   const app = createApp({

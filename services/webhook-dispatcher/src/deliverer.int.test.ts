@@ -97,9 +97,9 @@ async function openDispatcher() {
       pauseMs: 20,
     }),
   );
-  const bear = (...born: readonly NewDelivery[]) =>
-    transactions.inTransaction((transaction) => deliveries.bear(born, transaction));
-  return { resources, deliveries, bear, heard, events: transactions.committed };
+  const create = (...born: readonly NewDelivery[]) =>
+    transactions.inTransaction((transaction) => deliveries.create(born, transaction));
+  return { resources, deliveries, create, heard, events: transactions.committed };
 }
 
 const owed = (changes: Partial<NewDelivery> = {}): NewDelivery => ({
@@ -135,7 +135,7 @@ test('what has ended is deleted a time later, each attempt too, and nothing that
   const keepMs = KEEP_DAYS * 86_400_000;
   endpoint.answering(status(500), status(200));
   const bornAtMs = clock.nowMs();
-  await dispatcher.bear(owed());
+  await dispatcher.create(owed());
   expect(await store.collection.findOne({})).not.toHaveProperty('forgetAt');
   const { forgetAt } = await ended();
   expect(forgetAt?.getTime()).toBeGreaterThanOrEqual(bornAtMs + keepMs);
@@ -152,8 +152,8 @@ test('what has ended is deleted a time later, each attempt too, and nothing that
 
 test('a webhook is delivered once, signed over the stored bytes by every secret', async () => {
   endpoint.answering(status(200));
-  await dispatcher.bear(owed(), owed());
-  await dispatcher.bear(owed({ body: '{"another":true}' }));
+  await dispatcher.create(owed(), owed());
+  await dispatcher.create(owed({ body: '{"another":true}' }));
   expect(await ended()).toMatchObject({ state: 'delivered', attempts: 1, lastStatus: 200 });
   expect(endpoint.seen).toHaveLength(1);
   const [call] = endpoint.seen;
@@ -184,7 +184,7 @@ test('a webhook is delivered once, signed over the stored bytes by every secret'
 
 test('500, then 200: tried again with the same id and body', async () => {
   endpoint.answering(status(500), status(200));
-  await dispatcher.bear(owed());
+  await dispatcher.create(owed());
   expect(await ended()).toMatchObject({ state: 'delivered', attempts: 2, lastStatus: 200 });
   expect(endpoint.seen.map(({ headers, body }) => [headers['webhook-id'], body])).toEqual([
     ['po-1-completed', owed().body],
@@ -196,7 +196,7 @@ test('500, then 200: tried again with the same id and body', async () => {
 
 test('a redirect is not followed and counts as a failure; in the end the delivery is exhausted', async () => {
   endpoint.answering(status(302, { location: '/elsewhere' }));
-  await dispatcher.bear(owed({ _id: 'po-2-failed' }));
+  await dispatcher.create(owed({ _id: 'po-2-failed' }));
   expect(await ended('po-2-failed')).toMatchObject({
     state: 'exhausted',
     attempts: 3,
@@ -212,7 +212,7 @@ test('a redirect is not followed and counts as a failure; in the end the deliver
 
 test('an exhausted delivery is resent with the same id, on a schedule from its start', async () => {
   endpoint.answering(status(410), status(500), status(204));
-  await dispatcher.bear(owed({ _id: 'po-3-completed' }));
+  await dispatcher.create(owed({ _id: 'po-3-completed' }));
   expect(await ended('po-3-completed')).toMatchObject({ state: 'exhausted', attempts: 1 });
   expect(await dispatcher.deliveries.resend('po-3-completed')).toBe(true);
   expect(await ended('po-3-completed')).toMatchObject({ state: 'delivered', attempts: 3, roundAttempts: 2 });
@@ -224,14 +224,14 @@ test('an exhausted delivery is resent with the same id, on a schedule from its s
 
 test('a body that never ends is cut, and its 2xx counts', async () => {
   endpoint.answering((response) => void response.writeHead(200).write('slow'));
-  await dispatcher.bear(owed({ _id: 'po-5-completed' }));
+  await dispatcher.create(owed({ _id: 'po-5-completed' }));
   expect(await ended('po-5-completed')).toMatchObject({ state: 'delivered', attempts: 1 });
 });
 
 test('a collection goes to its own address, or to the merchant’s', async () => {
   endpoint.answering(status(200));
   const kind = 'collection-completed';
-  await dispatcher.bear(
+  await dispatcher.create(
     owed({ _id: 'co-1-completed', kind, webhookUrl: `${endpoint.origin}/own` }),
     owed({ _id: 'co-2-completed', kind }),
   );
@@ -241,7 +241,7 @@ test('a collection goes to its own address, or to the merchant’s', async () =>
 });
 
 test('no address discards, an inner address exhausts, and neither is called', async () => {
-  await dispatcher.bear(
+  await dispatcher.create(
     owed({ _id: 'po-6-completed', merchantId: 'silent' }),
     owed({ _id: 'po-7-completed', merchantId: 'inner' }),
   );
@@ -259,7 +259,7 @@ test('a lane takes so many at once; those turned away spend no attempt', async (
   const waiting: ServerResponse[] = [];
   endpoint.answering((response) => void waiting.push(response));
   const born = Array.from({ length: 12 }, (_, index) => owed({ _id: `po-lane${index}-completed` }));
-  await dispatcher.bear(...born);
+  await dispatcher.create(...born);
   let most = 0;
   await vi.waitFor(
     () => {

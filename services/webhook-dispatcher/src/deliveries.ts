@@ -14,7 +14,7 @@ export interface Settlement extends Omit<DeliveryChange, 'delivery' | 'atMs'> {
 /** The dispatcher's use cases. */
 export interface Deliveries {
   /** Creates deliveries within the consumer's transaction; existing ones are not changed. */
-  readonly bear: (deliveries: readonly NewDelivery[], transaction: Transaction) => Promise<void>;
+  readonly create: (deliveries: readonly NewDelivery[], transaction: Transaction) => Promise<void>;
   /** Stores the outcome of a claimed delivery; false if the claim was replaced meanwhile. */
   readonly settle: (settlement: Settlement) => Promise<boolean>;
   /** Makes a delivery due now, in whatever state, with the same id and body; false if it does not exist. */
@@ -55,7 +55,7 @@ export function createDeliveries(deps: {
   );
 
   return {
-    bear: async (deliveries, transaction) => {
+    create: async (deliveries, transaction) => {
       const born = await store.insert(deliveries, transaction.session);
       if (born > 0) transaction.afterCommit(deps.becameDue);
     },

@@ -43,7 +43,7 @@ export function createHandlers(deps: {
           bornAtMs,
         }),
       );
-      await deps.deliveries.bear(deliveries, transaction);
+      await deps.deliveries.create(deliveries, transaction);
     },
   );
   const collections = handleTopic(
@@ -67,7 +67,7 @@ export function createHandlers(deps: {
           bornAtMs,
         }),
       );
-      await deps.deliveries.bear(deliveries, transaction);
+      await deps.deliveries.create(deliveries, transaction);
     },
   );
   return [payouts, collections];

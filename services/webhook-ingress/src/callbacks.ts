@@ -15,7 +15,7 @@ import { type ReceptionOutcome, receive } from './domain/reception.ts';
 import type { CallbackEvents } from './events.ts';
 import { openLane, type Work } from './lanes.ts';
 import { type Orders, openOrders } from './orders.ts';
-import { createQuietNote } from './quiet-note.ts';
+import { createLogThrottle } from './log-throttle.ts';
 import { type CallbackRail, placeOf, readClaim } from './reading.ts';
 import type { CallbackStore } from './store.ts';
 import { takeTurns } from './turns.ts';
@@ -65,13 +65,13 @@ export function createCallbacks(deps: Deps): Callbacks {
     });
   // Strangers can fill one lane; callbacks with a valid signature or address use the other.
   const lanes = { vouched: openReception(), others: openReception() };
-  const noteOverload = createQuietNote(clock, (times) =>
+  const noteOverload = createLogThrottle(clock, (times) =>
     logger.warn({ times }, 'callbacks were not taken: too much is waiting'),
   );
-  const noteNotKept = createQuietNote(clock, (times) =>
+  const noteNotKept = createLogThrottle(clock, (times) =>
     logger.warn({ times }, 'rejected callbacks were not kept: too much is rejected at once'),
   );
-  const noteRate = createQuietNote(clock, (times) =>
+  const noteRate = createLogThrottle(clock, (times) =>
     logger.warn({ times }, 'callbacks that nothing verifies were not taken: too many a second'),
   );
   const reject = async (request: JudgedRequest, reason: RejectionReason, keys: readonly string[]) => {

@@ -9,7 +9,7 @@ import {
   serviceSettings,
   wholeNumberSetting,
 } from '@pesewa/runtime';
-import { REMEDY, refusedRails } from './exposure.ts';
+import { REMEDY, refusedRails } from './callback-authentication.ts';
 
 const keepDaysSetting = wholeNumberSetting({ min: 1, max: 3_650 });
 

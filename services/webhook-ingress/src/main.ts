@@ -7,7 +7,7 @@ import { createCallbacks } from './callbacks.ts';
 import { environment, settings } from './config.ts';
 import { startErasing } from './erasing.ts';
 import { callbackEvents } from './events.ts';
-import { noteUnauthenticatedRails } from './exposure.ts';
+import { noteUnauthenticatedRails } from './callback-authentication.ts';
 import { callbackCollections } from './indexes.ts';
 import { createMetrics, gaugeFailed } from './metrics.ts';
 import { addOperatorRoutes } from './operator.ts';

@@ -6,7 +6,7 @@ import type { Faults } from './faults.ts';
 import type { SendCallback } from './payments.ts';
 
 /** Sends callbacks to the client over keep-alive connections. */
-export interface Courier extends AsyncDisposable {
+export interface CallbackSender extends AsyncDisposable {
   readonly send: SendCallback;
 }
 
@@ -14,14 +14,14 @@ const CONNECTIONS_MAX = 64;
 /** Shorter than servers allow: a callback would be lost on a connection that its server has just closed. */
 const IDLE_MAX_MS = 300;
 
-/** Builds a courier; with a secret (`whsec_…`) its callbacks are signed after Standard Webhooks. */
-export function createCourier(options: {
+/** Builds a callback sender; with a secret (`whsec_…`) its callbacks are signed after Standard Webhooks. */
+export function createCallbackSender(options: {
   readonly faults: Faults;
   readonly logger: Logger;
   readonly timeoutMs: number;
   readonly nowMs: () => number;
   readonly signingSecret: string | undefined;
-}): Courier {
+}): CallbackSender {
   const { faults, logger, timeoutMs, nowMs } = options;
   const agent = new Agent({
     connections: CONNECTIONS_MAX,

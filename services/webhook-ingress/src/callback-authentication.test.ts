@@ -2,7 +2,7 @@ import { parseConfig } from '@pesewa/runtime';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { settings } from './config.ts';
-import { noteUnauthenticatedRails, refusedRails } from './exposure.ts';
+import { noteUnauthenticatedRails, refusedRails } from './callback-authentication.ts';
 
 const rails = [
   { name: 'open', callbackAddresses: [], callbackSecrets: [] },

@@ -7,7 +7,7 @@ const FORGOTTEN_AFTER_MS = 600_000;
  * Logs the same message about the same topic once in ten seconds, with how often it was left out. While Kafka is away
  * it would come several times a second.
  */
-export function createQuietLog(log: KafkaLog, nowMs: () => number): KafkaLog {
+export function createThrottledLog(log: KafkaLog, nowMs: () => number): KafkaLog {
   const said = new Map<string, { atMs: number; leftOut: number }>();
   return (level, message, fields) => {
     const { topic } = fields;

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { createQuietLog } from './quiet-log.ts';
+import { createThrottledLog } from './throttled-log.ts';
 
 it('says the same once in ten seconds, and how often it was left out', () => {
   const lines: unknown[] = [];
   let nowMs = 0;
-  const log = createQuietLog(
+  const log = createThrottledLog(
     (level, message, fields) => void lines.push([level, message, fields]),
     () => nowMs,
   );

@@ -5,9 +5,9 @@ import { Gauge, type Registry } from 'prom-client';
 /** How an operator makes a rail's callbacks authenticated. */
 export const REMEDY = 'set its callbackAddresses or callbackSecrets';
 
-type Exposed = Pick<RailSettings, 'name' | 'callbackAddresses' | 'callbackSecrets'>;
+type CallbackSettings = Pick<RailSettings, 'name' | 'callbackAddresses' | 'callbackSecrets'>;
 
-const isOpen = ({ callbackAddresses, callbackSecrets }: Exposed): boolean =>
+const isUnauthenticated = ({ callbackAddresses, callbackSecrets }: CallbackSettings): boolean =>
   callbackAddresses.length === 0 && callbackSecrets.length === 0;
 
 /**
@@ -15,12 +15,12 @@ const isOpen = ({ callbackAddresses, callbackSecrets }: Exposed): boolean =>
  * that.
  */
 export function refusedRails(settings: {
-  readonly RAILS: readonly Exposed[];
+  readonly RAILS: readonly CallbackSettings[];
   readonly ALLOW_INSECURE: readonly string[];
   readonly NODE_ENV: string;
 }): readonly string[] {
   if (settings.NODE_ENV !== 'production' || settings.ALLOW_INSECURE.includes('callbacks')) return [];
-  return settings.RAILS.filter(isOpen).map(({ name }) => name);
+  return settings.RAILS.filter(isUnauthenticated).map(({ name }) => name);
 }
 
 /**
@@ -28,7 +28,7 @@ export function refusedRails(settings: {
  * in production also in the log.
  */
 export function noteUnauthenticatedRails(options: {
-  readonly rails: readonly Exposed[];
+  readonly rails: readonly CallbackSettings[];
   readonly isProduction: boolean;
   readonly logger: Pick<Logger, 'warn'>;
   readonly registry: Registry;
@@ -41,8 +41,8 @@ export function noteUnauthenticatedRails(options: {
   });
   for (const one of options.rails) {
     const { name: rail } = one;
-    gauge.set({ rail }, isOpen(one) ? 1 : 0);
-    if (isOpen(one) && options.isProduction)
+    gauge.set({ rail }, isUnauthenticated(one) ? 1 : 0);
+    if (isUnauthenticated(one) && options.isProduction)
       options.logger.warn({ rail }, `anyone may bring callbacks of this rail: ${REMEDY}`);
   }
 }

@@ -6,7 +6,7 @@ const EVERY_MS = 10_000;
  * Reports an event at most every ten seconds, with how often it occurred since: events that come by the thousand must
  * not fill the log.
  */
-export function createQuietNote(clock: Pick<Clock, 'nowMs'>, note: (times: number) => void): () => void {
+export function createLogThrottle(clock: Pick<Clock, 'nowMs'>, note: (times: number) => void): () => void {
   let times = 0;
   let nextAtMs = Number.NEGATIVE_INFINITY;
   return () => {
