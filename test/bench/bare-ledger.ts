@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Binary, MongoClient } from 'mongodb';
 
-const CHUNK = 250;
+const BATCH = 250;
 const EVENT_BYTES = 160;
 
 /**
@@ -26,22 +26,22 @@ export async function bareLedger(options: {
   const names = Array.from({ length: options.wallets }, (_, index) => `bench${index}:KES`);
   await wallets.insertMany(names.map((_id) => ({ _id, available: 10n ** 12n, held: 0n })));
   await offsets.insertMany(Array.from({ length: options.partitions }, (_, _id) => ({ _id, next: 0n })));
-  const chunks = Math.ceil(options.postings / CHUNK / options.partitions);
+  const batches = Math.ceil(options.postings / BATCH / options.partitions);
 
-  async function post(partition: number, chunk: number): Promise<void> {
+  async function post(partition: number, batch: number): Promise<void> {
     const mine = names.filter((_, index) => index % options.partitions === partition % options.wallets);
-    const touched = mine.slice(0, CHUNK);
-    const postings = Array.from({ length: CHUNK }, (_, index) => ({
-      _id: `po-${partition}-${chunk}-${index}/hold`,
+    const touched = mine.slice(0, BATCH);
+    const postings = Array.from({ length: BATCH }, (_, index) => ({
+      _id: `po-${partition}-${batch}-${index}/hold`,
       kind: 'hold',
       debit: 'available',
       credit: 'held',
       amount: 1_010n,
       currency: 'KES',
-      reference: `po-${partition}-${chunk}-${index}`,
-      causationId: `ev-${partition}-${chunk}-${index}`,
+      reference: `po-${partition}-${batch}-${index}`,
+      causationId: `ev-${partition}-${batch}-${index}`,
       wallet: touched[index % touched.length] ?? '',
-      walletSequence: BigInt(chunk * CHUNK + index),
+      walletSequence: BigInt(batch * BATCH + index),
       at: new Date(),
     }));
     const message = {
@@ -58,10 +58,10 @@ export async function bareLedger(options: {
     await client.withSession((session) =>
       session.withTransaction(
         async () => {
-          const next = BigInt(chunk) * BigInt(CHUNK);
+          const next = BigInt(batch) * BigInt(BATCH);
           await offsets.updateOne(
             { _id: partition, next },
-            { $set: { next: next + BigInt(CHUNK) } },
+            { $set: { next: next + BigInt(BATCH) } },
             { session },
           );
           await entries.insertMany(postings, { session, ordered: false });
@@ -71,8 +71,8 @@ export async function bareLedger(options: {
             })),
             { session, ordered: false },
           );
-          const messages = Array.from({ length: CHUNK + touched.length }, () => message);
-          await outbox.insertOne({ _id: `${partition}-${chunk}`, messages }, { session });
+          const messages = Array.from({ length: BATCH + touched.length }, () => message);
+          await outbox.insertOne({ _id: `${partition}-${batch}`, messages }, { session });
         },
         { readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority', journal: true } },
       ),
@@ -80,12 +80,12 @@ export async function bareLedger(options: {
   }
 
   async function run(partition: number): Promise<void> {
-    for (let chunk = 0; chunk < chunks; chunk += 1) await post(partition, chunk);
+    for (let batch = 0; batch < batches; batch += 1) await post(partition, batch);
   }
 
   const startedMs = performance.now();
   await Promise.all(Array.from({ length: options.partitions }, (_, partition) => run(partition)));
-  const rate = (1_000 * chunks * CHUNK * options.partitions) / (performance.now() - startedMs);
+  const rate = (1_000 * batches * BATCH * options.partitions) / (performance.now() - startedMs);
   await db.dropDatabase();
   return rate;
 }

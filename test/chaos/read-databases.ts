@@ -19,7 +19,7 @@ export interface Stored {
 /** The databases of one run. */
 export interface Databases extends AsyncDisposable {
   readonly read: () => Promise<Stored>;
-  /** How much is still in progress: unsent bundles, and webhooks that are due. */
+  /** How much is still in progress: unsent outbox records, and webhooks that are due. */
   readonly underWay: () => Promise<{ readonly outboxes: number; readonly deliveries: number }>;
   /** How far everything has come; unchanged if nothing has moved meanwhile. */
   readonly progress: () => Promise<readonly number[]>;

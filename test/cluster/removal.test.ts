@@ -38,14 +38,14 @@ const funded: OutgoingEvent = {
   },
 };
 
-it('a bundle that a primary removed alone, before it was lost, is removed again, and not sent again', async () => {
+it('an outbox record that a primary removed alone, before it was lost, is removed again, and not sent again', async () => {
   const { env, members } = await sharedCluster();
   const config = await prepareTestNames(['ledger'], (name) => env[name]);
   const { primary, secondaries } = await primaryOf(members);
   const alone = Promise.withResolvers<void>();
   let isArmed = true;
   await using scope = openTestScope(config, {
-    // Kafka has the bundle; from here on the primary's writes reach no other member.
+    // Kafka has the outbox record; from here on the primary's writes reach no other member.
     crashPoint: (name) => {
       if (name !== 'relay.after-send' || !isArmed) return;
       isArmed = false;

@@ -27,7 +27,7 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** As many keys as reach every partition of a topic several times. */
 const keys = Array.from({ length: 64 }, (_, at) => `road-${at}`);
-/** Between two bundles, so that many are under way whenever a broker breaks and a run can be read to its end. */
+/** Between two outbox records, so that many are under way whenever a broker breaks and a run can be read to its end. */
 const PAUSE_MS = 25;
 const DRAIN_MS = 120_000;
 const ROUND_MS = 60_000;
@@ -47,9 +47,9 @@ it(
     const { env, brokers, members } = await sharedCluster();
     const config = await prepareTestNames(['ledger'], (name) => env[name]);
     await using scope = openTestScope(config);
-    const { messaging, bundles } = await openSender(scope);
+    const { messaging, outboxRecords } = await openSender(scope);
     let isOver = false;
-    const sending = commitUntil(bundles, () => isOver);
+    const sending = commitUntil(outboxRecords, () => isOver);
     await breakNodes({ brokers, members }, steps, print);
     isOver = true;
     const committed = await sending;
@@ -71,10 +71,10 @@ it(
   120_000 + DRAIN_MS + rounds * ROUND_MS,
 );
 
-/** A service that only sends: each item is the number of a bundle, with a message of that number for every key. */
+/** A service that only sends: each item is the number of an outbox record, with a message of that number for every key. */
 async function openSender(scope: ReturnType<typeof openTestScope>): Promise<{
   readonly messaging: Messaging;
-  readonly bundles: GroupCommit<number, number>;
+  readonly outboxRecords: GroupCommit<number, number>;
 }> {
   const messaging = await openMessagingAs(scope, {
     service: 'ledger',
@@ -82,11 +82,11 @@ async function openSender(scope: ReturnType<typeof openTestScope>): Promise<{
     produces: ['ledger'],
   });
   await messaging.db.createCollection('outbox').catch(() => undefined);
-  const bundles = messaging.groupCommit<number, number>('road.send', async (numbers, transaction) => {
+  const outboxRecords = messaging.groupCommit<number, number>('road.send', async (numbers, transaction) => {
     for (const number of numbers) for (const key of keys) transaction.emit(eventOf(key, number));
     return Promise.resolve(numbers);
   });
-  return { messaging, bundles };
+  return { messaging, outboxRecords };
 }
 
 function eventOf(merchantId: string, number: number): OutgoingEvent {
@@ -107,12 +107,15 @@ function eventOf(merchantId: string, number: number): OutgoingEvent {
   };
 }
 
-/** Commits bundles from number 1 on, each after the one before; gives how many. */
-async function commitUntil(bundles: GroupCommit<number, number>, isOver: () => boolean): Promise<number> {
+/** Commits outbox records from number 1 on, each after the one before; gives how many. */
+async function commitUntil(
+  outboxRecords: GroupCommit<number, number>,
+  isOver: () => boolean,
+): Promise<number> {
   let number = 0;
   while (!isOver()) {
     number += 1;
-    await bundles.submit(number);
+    await outboxRecords.submit(number);
     await systemClock.sleep(PAUSE_MS);
   }
   return number;

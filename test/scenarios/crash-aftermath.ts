@@ -16,7 +16,7 @@ export function describeAftermath(aftermath: {
   const connect = () => MongoClient.connect(scenario().stack.runFile().mongodbUrl);
 
   describe('after all that', () => {
-    it('every bundle has been sent (E1)', async () => {
+    it('every outbox record has been sent (E1)', async () => {
       await using client = await connect();
       for (const name of aftermath.databases) {
         const outbox = database(client, name).collection('outbox');

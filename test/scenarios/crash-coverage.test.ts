@@ -37,7 +37,7 @@ function pointsIn({ service, text }: Source): readonly string[] {
     ...[...text.matchAll(/\.groupCommit(?:<[\s\S]{0,200}?>)?\(\s*'([^']+)'/g)].flatMap(([, name = '']) =>
       both(name),
     ),
-    ...(service !== undefined && /\.consume\(/.test(text) ? both(`${service}.chunk`) : []),
+    ...(service !== undefined && /\.consume\(/.test(text) ? both(`${service}.batch`) : []),
   ];
 }
 
@@ -58,14 +58,14 @@ function crashPoints(): readonly string[] {
 describe('the crash points', () => {
   it('are found in the code', () => {
     expect(crashPoints().length).toBeGreaterThan(60);
-    expect(crashPoints()).toContain('payout-gateway/payout-gateway.chunk.before-commit');
+    expect(crashPoints()).toContain('payout-gateway/payout-gateway.batch.before-commit');
     expect(crashPoints()).toContain('collection-gateway/relay.after-send');
   });
 
   it('are listed in ARCHITECTURE.md, one by one', () => {
     const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
     const told = (point: string) =>
-      text.includes(`\`${point.replace(/^[^/]+\//, '').replace(/^[a-z-]+\.chunk\./, '<service>.chunk.')}\``);
+      text.includes(`\`${point.replace(/^[^/]+\//, '').replace(/^[a-z-]+\.batch\./, '<service>.batch.')}\``);
     expect(crashPoints().filter((point) => !told(point))).toEqual([]);
   });
 });

@@ -119,14 +119,14 @@ export interface CollectionCrashRow extends CrashAt {
 }
 
 const relay = ['relay.before-send', 'relay.after-send', 'relay.after-mark'];
-const chunk = (service: string) => [`${service}.chunk.before-commit`, `${service}.chunk.after-commit`];
+const batch = (service: string) => [`${service}.batch.before-commit`, `${service}.batch.after-commit`];
 
 const initiating = { collections: everyFlow, armed: 'initiation' } as const;
 const completing = {
   collections: [paid(stkThenComplete), paid(sixDigits), paid(fourDigits), failing(sixDigits)],
   armed: 'completion',
 } as const;
-/** One alone: its completion is the first bundle that is sent, its end the second. */
+/** One alone: its completion is the first outbox record that is sent, its end the second. */
 const alone = (flow: Flow) => ({
   collections: [paid(flow)],
   armed: 'completion' as const,
@@ -154,25 +154,25 @@ const collectionGateway: readonly CollectionCrashRow[] = [
   ...gateway([['collections.initiate.after-call', 5]], unanswered),
   ...gateway(relay, initiating),
   ...gateway(['collections.accept.after-commit'], unanswered),
-  ...gateway(chunk('collection-gateway'), initiating),
+  ...gateway(batch('collection-gateway'), initiating),
   ...gateway([['collections.initiate.before-call', 5]], unanswered),
   ...gateway(['collections.complete.before-commit'], untried),
   ...gateway([['collections.complete.after-call', 4]], tried),
   ...gateway(['collections.outcome.before-commit'], tried),
   ...gateway(['collections.outcome.after-commit'], taken),
   ...gateway(['collections.complete.after-commit'], tried),
-  ...gateway(chunk('collection-gateway'), completing),
+  ...gateway(batch('collection-gateway'), completing),
   ...gateway([['collections.complete.before-call', 4]], tried),
   ...gateway([['relay.before-send', 2]], alone(stkThenComplete)),
   ...gateway([['relay.after-send', 2]], alone(sixDigits)),
   ...gateway([['relay.after-mark', 2]], alone(fourDigits)),
 ];
 
-const ledger: readonly CollectionCrashRow[] = rowsAt('ledger', chunk('ledger'), initiating);
+const ledger: readonly CollectionCrashRow[] = rowsAt('ledger', batch('ledger'), initiating);
 
 const webhookDispatcher: readonly CollectionCrashRow[] = rowsAt(
   'webhook-dispatcher',
-  [...chunk('webhook-dispatcher'), ...relay],
+  [...batch('webhook-dispatcher'), ...relay],
   initiating,
 );
 
@@ -194,7 +194,7 @@ const webhookIngress: readonly CollectionCrashRow[] = rowsAt(
 const reconciler: readonly CollectionCrashRow[] = rowsAt(
   'reconciler',
   [
-    ...chunk('reconciler'),
+    ...batch('reconciler'),
     // Several are due at once: at the third pass a page is half asked.
     ['reconciler.poll.before-call', 3],
     ['reconciler.poll.after-call', 3],

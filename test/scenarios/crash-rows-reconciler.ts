@@ -50,7 +50,7 @@ export const leftBy: Readonly<Record<Deed, readonly string[]>> = {
  */
 export const reconcilerCrashRows: readonly ReconcilerCrashRow[] = [
   // First: the only events under way are those of the order.
-  ...during('an adjustment is approved', ...both('reconciler.chunk')),
+  ...during('an adjustment is approved', ...both('reconciler.batch')),
   ...during('a close finds a difference', ...both('reconciler.close-page')),
   ...during(
     'a close finds a difference',

@@ -66,8 +66,8 @@ const payoutGateway = [
       'payouts.accept.before-commit',
       'payouts.accept.after-commit',
       ...relay,
-      'payout-gateway.chunk.before-commit',
-      'payout-gateway.chunk.after-commit',
+      'payout-gateway.batch.before-commit',
+      'payout-gateway.batch.after-commit',
       'payouts.submit.before-call',
       'payouts.submit.after-call',
       'payouts.outcome.before-commit',
@@ -97,7 +97,7 @@ const payoutGateway = [
 
 const ledger = at(
   'ledger',
-  ['ledger.chunk.before-commit', 'ledger.chunk.after-commit', ...relay],
+  ['ledger.batch.before-commit', 'ledger.batch.after-commit', ...relay],
   [paid, failing],
 );
 
@@ -111,8 +111,8 @@ const webhookIngress = at(
 const reconciler = at(
   'reconciler',
   [
-    'reconciler.chunk.before-commit',
-    'reconciler.chunk.after-commit',
+    'reconciler.batch.before-commit',
+    'reconciler.batch.after-commit',
     // Two payouts are due at once: at the second pass a page is half asked.
     ['reconciler.poll.before-call', 2],
     ['reconciler.poll.after-call', 2],
@@ -128,8 +128,8 @@ const reconciler = at(
 const webhookDispatcher = at(
   'webhook-dispatcher',
   [
-    'webhook-dispatcher.chunk.before-commit',
-    'webhook-dispatcher.chunk.after-commit',
+    'webhook-dispatcher.batch.before-commit',
+    'webhook-dispatcher.batch.after-commit',
     'webhooks.deliver.before-call',
     'webhooks.deliver.after-call',
     'webhooks.outcome.before-commit',

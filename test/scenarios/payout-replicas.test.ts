@@ -81,7 +81,7 @@ describe('two replicas of payout-gateway (X1, X2, P5)', () => {
     'payouts.submit.before-call',
     'payouts.submit.after-call',
     'payouts.outcome.before-commit',
-    'payout-gateway.chunk.before-commit',
+    'payout-gateway.batch.before-commit',
   ])('share the work; one that freezes at %s and wakes up late pays nothing twice', async (point) => {
     const { simulator } = scenario.stack;
     await second.service.restart({ CRASH_AT: `${point}:2:freeze` });

@@ -1,6 +1,6 @@
 import { type Consumer, type Kafka, PartitionAssigners } from './kafkajs.ts';
 
-/** Room for several chunks of every partition: kafkajs fetches again only when all that it fetched is processed. */
+/** Room for several batches of every partition: kafkajs fetches again only when all that it fetched is processed. */
 const PARTITION_FETCH_BYTES_MAX = 1_048_576;
 const FETCH_BYTES_MAX = 8 * PARTITION_FETCH_BYTES_MAX;
 /**

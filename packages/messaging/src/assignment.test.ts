@@ -4,7 +4,7 @@ import { createQuickClock, ignoringAll } from '@pesewa/testkit';
 import { Registry } from 'prom-client';
 import { expect, it, vi } from 'vitest';
 import { type AssignmentDeps, createAssignment, type Flow } from './assignment.ts';
-import { type Bundle, bundleId, packBundle } from './bundle.ts';
+import { type OutboxRecord, outboxRecordId, packOutboxRecord } from './outbox-record.ts';
 import { createOwnership } from './ownership.ts';
 import { handleTopic } from './received.ts';
 import { type StoppedPartitions, showStoppedPartitions } from './stopped-partitions.ts';
@@ -30,8 +30,8 @@ const batch = batchOf('pesewa.ledger.HoldPlaced');
 
 /** An assignment of one partition. The test decides how Kafka and transactions behave. */
 function openAssignment(ways: {
-  readonly leftovers?: readonly Bundle[];
-  readonly send?: (bundle: Bundle) => Promise<void>;
+  readonly leftovers?: readonly OutboxRecord[];
+  readonly send?: (outboxRecord: OutboxRecord) => Promise<void>;
   readonly transact?: () => Promise<void>;
   readonly stopped?: StoppedPartitions;
 }) {
@@ -45,7 +45,7 @@ function openAssignment(ways: {
     topicPrefix: '',
     owner: 'me',
     handlers: new Map([[place.topic, handler]]),
-    chunkMessagesMax: 250,
+    batchMessagesMax: 250,
     clock: createQuickClock(),
     logger: createLogger({ name: 'test', level: 'silent' }),
     ownership: createOwnership('me', () => 0),
@@ -54,7 +54,7 @@ function openAssignment(ways: {
       findOne: async () => null,
       findOneAndUpdate: async () => ({ _id: source, next: 0n, topicId: 't-1', owner: 'me' }),
     },
-    outbox: { find: () => ({ sort: () => leftovers.map(packBundle) }), findOne: async () => null },
+    outbox: { find: () => ({ sort: () => leftovers.map(packOutboxRecord) }), findOne: async () => null },
     relay: { holds: () => false, send, release: async (of: string) => void released.push(of) },
     transact: async () => {
       await transact();
@@ -74,7 +74,7 @@ function openAssignment(ways: {
 
 it('sends what an earlier owner left once, before a partition is read: what is read meanwhile is not applied', async () => {
   const leftovers = [1, 2, 3].map((sequence) => ({
-    _id: bundleId(source, sequence),
+    _id: outboxRecordId(source, sequence),
     messages: [{ topic: 't', key: 'k', body: Buffer.of(2, 107, 2, 118, 0) }],
     createdAt: new Date(0),
   }));

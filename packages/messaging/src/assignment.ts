@@ -1,8 +1,14 @@
 import { topics } from '@pesewa/contracts';
 import type { EachBatchPayload, PartitionBounds, Place, Positions } from '@pesewa/kafka';
-import { type BatchDeps, consumeBatch, type Held, LostPartitionError, RETRY_PAUSE_MS } from './batch.ts';
-import { mustStop } from './chunk.ts';
+import { mustStop } from './batch.ts';
 import type { FollowedPartitions } from './consumer-lag.ts';
+import {
+  consumeBatch,
+  type FetchedBatchDeps,
+  type Held,
+  LostPartitionError,
+  RETRY_PAUSE_MS,
+} from './fetched-batch.ts';
 import type { Ownership } from './ownership.ts';
 import { createPartitionWorker, type PartitionDeps, partitionSource } from './partition.ts';
 import { openPartition, type PartitionOfKafka } from './partition-opening.ts';
@@ -10,7 +16,7 @@ import { PartitionStoppedError } from './partition-stopped.ts';
 import type { TopicHandler } from './received.ts';
 
 /** The dependencies of the partitions of one group membership. */
-export interface AssignmentDeps extends PartitionDeps, BatchDeps {
+export interface AssignmentDeps extends PartitionDeps, FetchedBatchDeps {
   readonly handlers: ReadonlyMap<string, TopicHandler>;
   readonly positions: Positions;
   readonly ownership: Ownership;

@@ -19,9 +19,9 @@ it('a key that another transaction is about to take delays only items with that 
   const written = await db.createCollection<Written>('written');
   const { submit } = groupCommit<string, string>(
     'test.contend',
-    async (ids, { session }, careful) => {
+    async (ids, { session }, isRetry) => {
       const among = { _id: { $in: [...ids] } };
-      const taken = careful ? (await written.find(among, { session }).toArray()).map(({ _id }) => _id) : [];
+      const taken = isRetry ? (await written.find(among, { session }).toArray()).map(({ _id }) => _id) : [];
       const fresh = ids.filter((id) => !taken.includes(id)).map((_id) => ({ _id }));
       if (fresh.length > 0) await written.insertMany(fresh, { session });
       return ids.map((id) => (taken.includes(id) ? `${id} was taken` : id));

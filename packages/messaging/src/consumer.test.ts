@@ -81,7 +81,7 @@ async function openConsumer({ readyOnceJoined = false, joins = true } = {}) {
     topicPrefix: '',
     owner: 'me',
     handlers: [handleTopic('ledger', ignoringAll('ledger'), async () => undefined)],
-    chunkMessagesMax: 250,
+    batchMessagesMax: 250,
     sessionTimeoutMs: 10_000,
     connect,
     readyOnceJoined,

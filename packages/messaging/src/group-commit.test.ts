@@ -58,11 +58,11 @@ it('takes no item down for another that cannot be applied', async () => {
   expect((await outcomes).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
-it('runs again carefully when a unique key was taken meanwhile', async () => {
+it('runs again as a retry when a unique key was taken meanwhile', async () => {
   const tries: boolean[] = [];
-  const { submit } = open(async (items, _transaction, careful) => {
-    tries.push(careful);
-    if (!careful) throw new MongoServerError({ code: 11_000, message: 'taken' });
+  const { submit } = open(async (items, _transaction, isRetry) => {
+    tries.push(isRetry);
+    if (!isRetry) throw new MongoServerError({ code: 11_000, message: 'taken' });
     return Promise.resolve(items);
   });
   const outcome = submit('a');

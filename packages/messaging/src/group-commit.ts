@@ -25,12 +25,12 @@ export interface GroupCommit<Item, Outcome> {
 /**
  * Applies a group of items in one transaction and gives their outcomes in the same order.
  *
- * `careful` is true on a rerun after a unique key was found taken: then it must read before it writes.
+ * `isRetry` is true on a rerun after a unique key was found taken: then it must read before it writes.
  */
 export type ApplyGroup<Item, Outcome> = (
   items: readonly Item[],
   transaction: Transaction,
-  careful: boolean,
+  isRetry: boolean,
 ) => Promise<readonly Outcome[]>;
 
 /** The limits of a group commit. */
@@ -59,7 +59,7 @@ interface Entry<Item, Outcome> {
 
 type Group<Item, Outcome> = readonly Entry<Item, Outcome>[];
 
-const CAREFUL_RERUNS_MAX = 5;
+const RETRIES_MAX = 5;
 const ANSWER_TIMEOUT_MS = 10_000;
 const UNSETTLED_MAX = 10_000;
 const CONFLICTING_GROUPS_MAX = 2;
@@ -193,13 +193,13 @@ function createSettle<Item, Outcome>(options: {
   readonly conflicts: 'retry' | 'throw';
   readonly close: (entry: Entry<Item, Outcome>) => boolean;
 }) {
-  async function commit(group: Group<Item, Outcome>, careful: boolean): Promise<void> {
+  async function commit(group: Group<Item, Outcome>, isRetry: boolean): Promise<void> {
     const origin = { source: options.source, sequence: options.nextSequence() };
     const work = async (transaction: Transaction) => {
       // Checked in every attempt, because an attempt may come seconds after the one before.
       const live = group.every(isLive) ? group : group.filter(isLive);
       if (live.length === 0) throw new AbandonedError('nobody waits any more');
-      const outcomes = await options.apply(live.map(itemOf), transaction, careful);
+      const outcomes = await options.apply(live.map(itemOf), transaction, isRetry);
       if (!live.every(isLive)) throw new AbandonedError('given up meanwhile');
       return { live, outcomes };
     };
@@ -217,7 +217,7 @@ function createSettle<Item, Outcome>(options: {
     conflicted: (group: Group<Item, Outcome>) => Promise<void> | void,
   ): Promise<void> {
     try {
-      await runCarefully((careful) => commit(group, careful));
+      await runWithRetries((isRetry) => commit(group, isRetry));
     } catch (error) {
       const live = group.filter(isLive);
       if (live.length === 0) return;
@@ -245,12 +245,12 @@ function itemOf<Item>(entry: { readonly item: Item }): Item {
 }
 
 /** Runs the work, without reading first. If a unique key turns out to be taken, it runs again with `careful`. */
-async function runCarefully(run: (careful: boolean) => Promise<void>): Promise<void> {
+async function runWithRetries(run: (isRetry: boolean) => Promise<void>): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {
       return await run(tries > 0);
     } catch (error) {
-      if (!isDuplicateKey(error) || tries === CAREFUL_RERUNS_MAX) throw error;
+      if (!isDuplicateKey(error) || tries === RETRIES_MAX) throw error;
     }
   }
 }

@@ -28,7 +28,7 @@ export {
 export { prepareDatabase } from './prepare-database.ts';
 export { prepareTopics } from './prepare-topics.ts';
 export {
-  type ChunkTransaction,
+  type BatchTransaction,
   type EventHandling,
   type HandledEvent,
   handleTopic,

@@ -1,8 +1,8 @@
 import { topics } from '@pesewa/contracts';
 import { varIntSize, writeText, writeVarInt } from '@pesewa/kafka';
-import type { EncodedMessage } from './bundle.ts';
 import type { Codec } from './codec.ts';
 import { idOf, type OutgoingEvent } from './outbox.ts';
+import type { EncodedMessage } from './outbox-record.ts';
 
 /** The parts of a message. */
 export interface MessageInput {

@@ -9,9 +9,9 @@ import {
   topicNameOf,
 } from '@pesewa/testkit';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bundleId, packBundle } from './bundle.ts';
 import { handleTopic, openCodec, openMessagingAs, outboxOf } from './index.ts';
 import { createMessageEncoder } from './message-encoder.ts';
+import { outboxRecordId, packOutboxRecord } from './outbox-record.ts';
 import { FUNDED, funded, openSender, outboxIsEmpty } from './sender.fixture.ts';
 
 let config: TestConfig;
@@ -42,7 +42,7 @@ async function openReceiver(scope: ReturnType<typeof openTestScope>, group: stri
   return { messaging, effects, handler };
 }
 
-describe('accepting: one transaction, one bundle, no phantom (E1, E2)', () => {
+describe('accepting: one transaction, one outbox record, no phantom (E1, E2)', () => {
   it('publishes what was committed, in order per key, and empties the outbox', async () => {
     await using scope = openTestScope(config);
     const { messaging, commit } = await openSender(scope);
@@ -80,10 +80,10 @@ describe('a relay that died before it sent (E1)', () => {
     const dead = await openSender(first, 'swept');
     const { SCHEMA_REGISTRY_URL: registryUrl, TOPIC_PREFIX: topicPrefix } = config;
     const codec = await openCodec({ registryUrl, topicPrefix, produces: [topics.ledger] });
-    // The bundle as the dead process left it: committed and never sent.
+    // The outbox record as the dead process left it: committed and never sent.
     const messages = [createMessageEncoder(codec, topicPrefix, () => TRACE).event(event)];
     const left = { _id: 'commit/test.send/dead#0000000000000001', createdAt: new Date(0), messages };
-    await outboxOf(dead.messaging.db).insertOne(packBundle(left));
+    await outboxOf(dead.messaging.db).insertOne(packOutboxRecord(left));
     await outboxIsEmpty(dead.messaging);
     const read = await (await createTopicReader(config))(topicNameOf(config, 'ledger'));
     expect(read.filter(({ key }) => key === 'orphan:KES').map(({ payload }) => payload['amount'])).toEqual([
@@ -101,8 +101,8 @@ describe('a partition owner that died before it sent (E1)', () => {
     const codec = await openCodec({ registryUrl, topicPrefix, produces: [topics.ledger] });
     const source = `heir/${topicNameOf(config, 'ledger')}/0`;
     const messages = [createMessageEncoder(codec, topicPrefix, () => TRACE).event(event)];
-    const left = { _id: bundleId(source, 1), createdAt: new Date(0), messages };
-    await outboxOf(receiver.messaging.db).insertOne(packBundle(left));
+    const left = { _id: outboxRecordId(source, 1), createdAt: new Date(0), messages };
+    await outboxOf(receiver.messaging.db).insertOne(packOutboxRecord(left));
     await receiver.messaging.consume([receiver.handler]);
     await outboxIsEmpty(receiver.messaging);
     const read = await (await createTopicReader(config))(topicNameOf(config, 'ledger'));

@@ -12,7 +12,6 @@ import {
 import { beginTrace, withDeadline } from '@pesewa/kernel';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Db, MongoClient } from 'mongodb';
-import { commitSource } from './bundle.ts';
 import { measureClockSkewMs, startClockGuard } from './clock-guard.ts';
 import { openCodec } from './codec.ts';
 import type { CollectionSchema } from './collections.ts';
@@ -25,8 +24,9 @@ import { createMessageEncoder } from './message-encoder.ts';
 import { offsetsOf } from './offsets.ts';
 import { mountParked, mountPositions } from './operator-mounts.ts';
 import { outboxOf, type Transaction } from './outbox.ts';
-import { gaugeOldestBundle } from './outbox-age.ts';
+import { gaugeOldestOutboxRecord } from './outbox-age.ts';
 import { openOutboxBound } from './outbox-bound.ts';
+import { commitSource } from './outbox-record.ts';
 import { createOwnership } from './ownership.ts';
 import { openParkedStore } from './parked-store.ts';
 import { partitionCounts } from './partition-counts.ts';
@@ -111,7 +111,7 @@ export interface MessagingConfig extends KafkaSettings, RegistrySettings {
   readonly NODE_ENV: string;
 }
 
-const CHUNK_MESSAGES_MAX = 250;
+const BATCH_MESSAGES_MAX = 250;
 /** A consumer that can't reach its cluster gives up within seconds and is replaced. */
 const CONSUMER_RETRIES_MAX = 5;
 const PING_TIMEOUT_MS = 2_000;
@@ -122,7 +122,7 @@ export interface MessagingTuning {
    * The service's own collections. They are created at the start, except in production, where they must exist (ADR 49).
    */
   readonly collections?: readonly CollectionSchema[];
-  readonly chunkMessagesMax?: number;
+  readonly batchMessagesMax?: number;
   /** How many bytes of events may wait for Kafka in memory. */
   readonly bytesWaitingMax?: number;
   /** Whether a clock too far from the database's ends the process; if not, the process is not ready meanwhile. */
@@ -198,7 +198,7 @@ export async function openMessagingAs(
         monotonicMs: () => performance.now(),
         sessionTimeoutMs: config.CONSUMER_SESSION_TIMEOUT_MS,
         readyOnceJoined: options.readyOnceJoined ?? false,
-        chunkMessagesMax: options.chunkMessagesMax ?? CHUNK_MESSAGES_MAX,
+        batchMessagesMax: options.batchMessagesMax ?? BATCH_MESSAGES_MAX,
         stopped: showStoppedPartitions({ group: options.service, health, metrics: registry, logger }),
         followed: gaugeLag({ positions, group: parts.topicPrefix + options.service, registry, clock }),
         parked: (topic) => counters.inc({ topic, outcome: 'parked' }),
@@ -271,7 +271,7 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
   await scope.open('sweeper', startSweeper({ outbox, leases, relay, owner, clock, logger }));
   const bytesMax = config.OUTBOX_WAITING_BYTES_MAX;
   const watched = { outbox, registry: scope.metrics, clock };
-  gaugeOldestBundle(watched);
+  gaugeOldestOutboxRecord(watched);
   const bound = await scope.open(
     'outbox bound',
     openOutboxBound({ ...watched, relay, bytesMax, health, logger }),

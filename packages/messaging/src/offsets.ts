@@ -94,7 +94,7 @@ export async function noteDiscarded(
 
 /**
  * Moves the offset within the transaction of the effects: this one write drops duplicates and fences off earlier
- * owners. Gives the ids of discarded events; discarding writes to this document too, so no chunk misses one.
+ * owners. Gives the ids of discarded events; discarding writes to this document too, so no batch misses one.
  */
 export async function advanceOffset(
   offsets: Collection<ConsumerOffset>,

@@ -1,22 +1,22 @@
 import { type Clock, withDeadline } from '@pesewa/kernel';
 import { Gauge, type Registry } from 'prom-client';
-import type { Outbox } from './bundle.ts';
+import type { Outbox } from './outbox-record.ts';
 
 const READ_TIMEOUT_MS = 1_000;
 
 /**
- * Registers the gauge `outbox_oldest_bundle_age_seconds`: how long the service's oldest bundle has waited for Kafka,
+ * Registers the gauge `outbox_oldest_record_age_seconds`: how long the service's oldest outbox record has waited for Kafka,
  * read at each scrape; 0 if none waits, NaN if the database does not answer.
  */
-export function gaugeOldestBundle(options: {
+export function gaugeOldestOutboxRecord(options: {
   readonly outbox: Outbox;
   readonly registry: Registry;
   readonly clock: Clock;
 }): void {
   const { outbox, registry, clock } = options;
   const gauge: Gauge = new Gauge({
-    name: 'outbox_oldest_bundle_age_seconds',
-    help: 'Age of the oldest bundle of events that waits for Kafka.',
+    name: 'outbox_oldest_record_age_seconds',
+    help: 'Age of the oldest outbox record of events that waits for Kafka.',
     registers: [registry],
     collect: async () => {
       gauge.set(

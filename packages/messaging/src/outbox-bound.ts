@@ -1,8 +1,8 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Health, Logger } from '@pesewa/runtime';
 import { Gauge, type Registry } from 'prom-client';
-import type { Outbox } from './bundle.ts';
 import { startLoop } from './loop.ts';
+import type { Outbox } from './outbox-record.ts';
 import type { Relay } from './relay.ts';
 
 /** Limits how many bytes of a service's events may wait for Kafka before it accepts no more work from outside. */
@@ -18,7 +18,7 @@ const WAITS_LONG_MS = 3_000;
 const LET_GO_SHARE = 0.8;
 
 /**
- * Checks the bound while a bundle of this process has waited for seconds, and costs nothing otherwise. Work accepted
+ * Checks the bound while an outbox record of this process has waited for seconds, and costs nothing otherwise. Work accepted
  * within those seconds, and events that follow from work accepted before, come on top of the bound.
  */
 export function openOutboxBound(options: {
@@ -65,7 +65,7 @@ interface CollectionStats {
   readonly storageStats: { readonly size: number | bigint };
 }
 
-/** The size of all bundles, of this process and others, from the database's own statistics. */
+/** The size of all outbox records, of this process and others, from the database's own statistics. */
 async function bytesIn(outbox: Outbox): Promise<number> {
   const shards = await outbox
     .aggregate<CollectionStats>([{ $collStats: { storageStats: {} } }], { readConcern: { level: 'local' } })

@@ -1,6 +1,6 @@
 import type { Clock } from '@pesewa/kernel';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
-import type { Outbox } from './bundle.ts';
+import type { Outbox } from './outbox-record.ts';
 
 const AT_ONCE_MAX = 1_000;
 const PAUSE_MS = { first: 100, last: 5_000 } as const;
@@ -37,7 +37,7 @@ export function createRemoval(options: {
         for (const { removed } of some) removed();
         pauseMs = PAUSE_MS.first;
       } catch (error) {
-        logger.warn({ err: error, bundles: sent.length }, 'sent bundles cannot be removed yet');
+        logger.warn({ err: error, outboxRecords: sent.length }, 'sent outbox records cannot be removed yet');
         await clock.sleep(pauseMs);
         pauseMs = Math.min(pauseMs * 2, PAUSE_MS.last);
       }

@@ -1,6 +1,6 @@
 import { eventIdOf, type TopicEvent, type TopicName } from '@pesewa/contracts';
 import type { ClientSession, Db } from 'mongodb';
-import type { BundleDocument, Outbox } from './bundle.ts';
+import type { Outbox, OutboxRecordDocument } from './outbox-record.ts';
 
 /** A payload without its id. An event that carries a command keeps the id, which is the command's. */
 type Unidentified<Event> = Event extends { readonly type: string; readonly payload: object }
@@ -37,14 +37,14 @@ export function idOf(event: OutgoingEvent): string {
 
 /** The outbox of a service's database. */
 export function outboxOf(db: Db): Outbox {
-  return db.collection<BundleDocument>('outbox');
+  return db.collection<OutboxRecordDocument>('outbox');
 }
 
 /** A transaction in progress: its session, and the events that are published if it commits. */
 export interface Transaction {
   readonly session: ClientSession;
   /**
-   * Adds an event to the transaction's bundle. It is encoded at once, so a malformed one aborts the transaction.
+   * Adds an event to the transaction's outbox record. It is encoded at once, so a malformed one aborts the transaction.
    * `traceparent` is used if the event has none.
    */
   readonly emit: (event: OutgoingEvent, traceparent?: string) => void;

@@ -111,7 +111,7 @@ it('keeps what it parks, and an operator replays it once what was wrong is fixed
   service.unfit.set('k-1', 'throws').set('k-2', 'parks');
   await service.start();
   await tell('kept', ['k-1', 'k-2', 'k-3']);
-  // Writes that a handler made for a message before it parked it are kept: the rest of the chunk was decided with them.
+  // Writes that a handler made for a message before it parked it are kept: the rest of the batch was decided with them.
   await eventually(async () => expect(await service.appliedIds()).toContain('k-3'));
   const items = await service.listed('?state=parked');
   expect(items).toMatchObject([

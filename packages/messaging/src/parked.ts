@@ -1,7 +1,7 @@
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { Db } from 'mongodb';
-import { handOver } from './chunk.ts';
+import { handOver } from './batch.ts';
 import type { Codec } from './codec.ts';
 import type { ApplyGroup, GroupCommit, GroupLimits } from './group-commit.ts';
 import { isPassing } from './mongo.ts';
@@ -76,7 +76,7 @@ export function createParked(deps: ParkedDeps): ParkedMessages {
   const discarding = createDiscarding(deps, now);
   const replaying = deps.groupCommit<Replayable, Result<ParkedMessage, ParkedRefusal>>(
     `${deps.group}.replay`,
-    (items, transaction, careful) => Promise.all(items.map((item) => apply(item, transaction, careful))),
+    (items, transaction, isRetry) => Promise.all(items.map((item) => apply(item, transaction, isRetry))),
     // Each replay has its own transaction, so that a failing one does not affect the others.
     { itemsMax: 1 },
   );
@@ -84,12 +84,12 @@ export function createParked(deps: ParkedDeps): ParkedMessages {
   async function apply(
     { id, partition, handler, reading, by }: Replayable,
     transaction: Transaction,
-    careful: boolean,
+    isRetry: boolean,
   ): Promise<Result<ParkedMessage, ParkedRefusal>> {
     const standing = await store.find(id, transaction.session);
     if (!standing) return refuse('parked.unknown');
     if (standing.state !== 'parked') return judgeEnded(standing);
-    const reason = (await handOver(handler, partition, [reading], transaction, careful)).get(reading);
+    const reason = (await handOver(handler, partition, [reading], transaction, isRetry)).get(reading);
     if (reason !== undefined) throw new ParkedAgainError(reason);
     const replayed = { ...standing, state: 'replayed', lastReplay: { by, at: now() } } as const;
     // Read in this transaction's snapshot: a concurrent write is a conflict, and the transaction reruns.
@@ -151,7 +151,7 @@ interface DiscardDecision {
 
 /**
  * Builds the decisions about discards. A discard is written, in the decision's own transaction, to the offset document
- * that every chunk of its partition reads.
+ * that every batch of its partition reads.
  */
 function createDiscarding(
   { store, db, group, groupCommit }: ParkedDeps,

@@ -2,8 +2,8 @@ import { eventIdOf, parkedTopic } from '@pesewa/contracts';
 import type { Clock, Ids } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { ClientSession } from 'mongodb';
-import type { EncodedMessage } from './bundle.ts';
 import type { MessageEncoder } from './message-encoder.ts';
+import type { EncodedMessage } from './outbox-record.ts';
 import { keepMessage, type ParkedStore } from './parked-store.ts';
 import { headerOf, type Reading } from './received.ts';
 

@@ -1,6 +1,5 @@
 import { topics } from '@pesewa/contracts';
 import type { PartitionBounds, Place } from '@pesewa/kafka';
-import { bundlesOf, unpackBundle } from './bundle.ts';
 import {
   beginOffset,
   type ConsumerOffset,
@@ -9,6 +8,7 @@ import {
   forgetCut,
   noteCut,
 } from './offsets.ts';
+import { outboxRecordsOf, unpackOutboxRecord } from './outbox-record.ts';
 import type { PartitionDeps } from './partition.ts';
 import { PartitionStoppedError } from './partition-stopped.ts';
 import { judgePosition } from './position.ts';
@@ -140,15 +140,15 @@ async function forget(
 async function sendLeftovers(deps: PartitionDeps, source: string, lost: AbortSignal): Promise<void> {
   const sends: Promise<void>[] = [];
   let areLeft = false;
-  for await (const bundle of deps.outbox.find(bundlesOf(source)).sort({ _id: 1 })) {
+  for await (const outboxRecord of deps.outbox.find(outboxRecordsOf(source)).sort({ _id: 1 })) {
     lost.throwIfAborted();
     areLeft = true;
-    if (!deps.relay.holds(bundle._id)) sends.push(deps.relay.send(unpackBundle(bundle)));
+    if (!deps.relay.holds(outboxRecord._id)) sends.push(deps.relay.send(unpackOutboxRecord(outboxRecord)));
   }
   await Promise.all(sends);
   while (areLeft) {
     lost.throwIfAborted();
-    areLeft = (await deps.outbox.findOne(bundlesOf(source), { projection: { _id: 1 } })) !== null;
+    areLeft = (await deps.outbox.findOne(outboxRecordsOf(source), { projection: { _id: 1 } })) !== null;
     if (areLeft) await deps.clock.sleep(LEFT_PAUSE_MS);
   }
 }

@@ -1,14 +1,14 @@
 import { topics } from '@pesewa/contracts';
 import type { KafkaMessage } from '@pesewa/kafka';
-import type { Outbox } from './bundle.ts';
-import { type ChunkDeps, createChunks, mustStop, type ParkedRow, type Sent } from './chunk.ts';
+import { type BatchDeps, createBatches, mustStop, type ParkedRow, type Sent } from './batch.ts';
 import type { Codec } from './codec.ts';
 import { hasOutlived } from './mongo.ts';
+import type { Outbox } from './outbox-record.ts';
 import { type Reading, readMessages, type TopicHandler } from './received.ts';
 import type { Relay } from './relay.ts';
 
 /** What the partitions of a service's consumer share. */
-export interface PartitionDeps extends ChunkDeps {
+export interface PartitionDeps extends BatchDeps {
   readonly codec: Codec;
   readonly outbox: Outbox;
   readonly relay: Relay;
@@ -35,7 +35,7 @@ export function createPartitionWorker(
 ): PartitionWorker {
   const topicName = deps.topicPrefix + topics[handler.topic].name;
   const source = partitionSource(deps, handler, partition);
-  const chunks = createChunks(deps, handler, { topicName, partition, source }, row);
+  const batches = createBatches(deps, handler, { topicName, partition, source }, row);
   const reader = createReader(handler, deps.codec);
   let next = first;
 
@@ -51,8 +51,8 @@ export function createPartitionWorker(
     const to = BigInt(last.offset) + 1n;
     try {
       const committed = await (messages.length === 1
-        ? chunks.commitSingly(readings[0], from, to)
-        : chunks.commit(readings, from, to, meanwhile));
+        ? batches.commitSingly(readings[0], from, to)
+        : batches.commit(readings, from, to, meanwhile));
       next = to;
       return committed;
     } catch (error) {
@@ -82,7 +82,7 @@ export function createPartitionWorker(
   };
 }
 
-/** Reads chunks, and may read the next one ahead of time. */
+/** Reads batches, and may read the next one ahead of time. */
 function createReader(handler: TopicHandler, codec: Codec) {
   let ahead:
     | { readonly messages: readonly KafkaMessage[]; readonly readings: Promise<readonly Reading[]> }

@@ -2,7 +2,7 @@ import { systemClock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
 import { createQuickClock } from '@pesewa/testkit';
 import { expect, it, vi } from 'vitest';
-import { type Bundle, bundleId, commitSource, type Outbox } from './bundle.ts';
+import { commitSource, type Outbox, type OutboxRecord, outboxRecordId } from './outbox-record.ts';
 import { createOwnership } from './ownership.ts';
 import { openRelay } from './relay.ts';
 import { type PresenceDeps, startPresence } from './sweeper.ts';
@@ -59,10 +59,10 @@ function openGatedRelay(maySend: (source: string) => boolean) {
     relay,
     sent,
     commit: (sequence: number) => {
-      const _id = bundleId(own, sequence);
+      const _id = outboxRecordId(own, sequence);
       const messages = [{ topic: 't', key: String(sequence), body: Buffer.of(1) }];
-      const bundle: Bundle = { _id, messages, createdAt: new Date(0) };
-      void relay.send(bundle);
+      const outboxRecord: OutboxRecord = { _id, messages, createdAt: new Date(0) };
+      void relay.send(outboxRecord);
     },
     pump: () => {
       const ready = waiting.filter(({ source }) => maySend(source));

@@ -15,20 +15,20 @@ export type Received<Event> = Event & {
   readonly traceparent?: string | undefined;
 };
 
-/** The transaction of a chunk. In addition to emitting, a handler may park an event that it can never apply. */
-export interface ChunkTransaction extends Transaction {
+/** The transaction of a batch. In addition to emitting, a handler may park an event that it can never apply. */
+export interface BatchTransaction extends Transaction {
   /**
-   * The partition that the chunk comes from. Nothing else writes at the same time what a handler keeps per topic and
+   * The partition that the batch comes from. Nothing else writes at the same time what a handler keeps per topic and
    * partition.
    */
   readonly partition: number;
   /**
-   * Parks the event at this index of the chunk, with its reason; the chunk goes on without it. By its index and not by
+   * Parks the event at this index of the batch, with its reason; the batch goes on without it. By its index and not by
    * its id, because a chunk may hold an event twice that was published again.
    */
   readonly park: (index: number, reason: string) => void;
   /** True on a rerun after a unique key was found taken: then the handler must read before it writes. */
-  readonly careful: boolean;
+  readonly isRetry: boolean;
 }
 
 /** What a service does with every type of a topic's events; events of an ignored type are not even decoded. */
@@ -50,12 +50,12 @@ type NoOthers<Name extends TopicName, Handling> = Readonly<
   Record<Exclude<keyof Handling, TopicEvent<Name>['type']>, never>
 >;
 
-/** Handles the events of one topic. A whole chunk is one transaction, which may rerun. */
+/** Handles the events of one topic. A whole batch is one transaction, which may rerun. */
 export interface TopicHandler {
   readonly topic: TopicName;
   /** The handled types. */
   readonly types: readonly string[];
-  readonly handle: (events: readonly Received<AnyEvent>[], transaction: ChunkTransaction) => Promise<void>;
+  readonly handle: (events: readonly Received<AnyEvent>[], transaction: BatchTransaction) => Promise<void>;
   /**
    * Runs whenever a partition was taken over, after its position was found to fit and before anything of it is applied.
    * It is retried on any error but a `PartitionStoppedError`.
@@ -70,7 +70,7 @@ export interface TopicHandler {
 export function handleTopic<Name extends TopicName, const Handling extends EventHandling<Name>>(
   topic: Name,
   handling: Handling & NoOthers<Name, Handling>,
-  handle: (events: readonly HandledEvent<Name, Handling>[], transaction: ChunkTransaction) => Promise<void>,
+  handle: (events: readonly HandledEvent<Name, Handling>[], transaction: BatchTransaction) => Promise<void>,
 ): TopicHandler {
   const types = Object.entries(handling).flatMap(([type, use]) => (use === 'handled' ? [type] : []));
   // Only events of these types are ever handed over (see readMessages), which the type can't express.
@@ -97,7 +97,7 @@ const knownTypes = (name: TopicName): ReadonlySet<string> => {
   return new Set(events.map(fullName));
 };
 
-/** Reads the messages of a chunk that the handler wants; the others are skipped by their header alone. */
+/** Reads the messages of a batch that the handler wants; the others are skipped by their header alone. */
 export async function readMessages(
   messages: readonly KafkaMessage[],
   handler: TopicHandler,

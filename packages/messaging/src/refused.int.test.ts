@@ -52,7 +52,7 @@ const oversized: OutgoingEvent = {
   },
 };
 
-describe('a bundle that Kafka refuses', () => {
+describe('an outbox record that Kafka refuses', () => {
   it('waits alone: what comes with it is sent, and so is it once Kafka takes it', async () => {
     await using scope = openTestScope(config);
     const { messaging, commit } = await openSender(scope, 'refused');
@@ -71,7 +71,7 @@ describe('a bundle that Kafka refuses', () => {
   });
 });
 
-describe('a bundle of a partition that Kafka refuses', () => {
+describe('an outbox record of a partition that Kafka refuses', () => {
   it('is tried again before anything new is applied, and never passed over', async () => {
     await using scope = openTestScope(config);
     const sender = await openSender(scope, 'stuck');

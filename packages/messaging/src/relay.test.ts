@@ -3,26 +3,26 @@ import { createLogger } from '@pesewa/runtime';
 import { eventually } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import {
-  type Bundle,
-  type BundleDocument,
-  bundleId,
   commitSource,
   type Outbox,
-  packBundle,
-} from './bundle.ts';
+  type OutboxRecord,
+  type OutboxRecordDocument,
+  outboxRecordId,
+  packOutboxRecord,
+} from './outbox-record.ts';
 import { openRelay } from './relay.ts';
 
 const MIB = Buffer.alloc(1_024 * 1_024);
 
-function bundle(source: string, sequence: number): Bundle {
+function outboxRecord(source: string, sequence: number): OutboxRecord {
   const messages = [{ topic: 't', key: 'k', body: MIB }];
-  return { _id: bundleId(source, sequence), messages, createdAt: new Date(0) };
+  return { _id: outboxRecordId(source, sequence), messages, createdAt: new Date(0) };
 }
 
 it('keeps in memory what fits, reads the rest again in its turn, and never holds a partition back', async () => {
   const gate = Promise.withResolvers<void>();
   const sources: string[] = [];
-  const stored = new Map<string, BundleDocument>();
+  const stored = new Map<string, OutboxRecordDocument>();
   const outbox = {
     deleteMany: async ({ _id }: { readonly _id: { readonly $in: readonly string[] } }) => {
       for (const id of _id.$in) stored.delete(id);
@@ -45,13 +45,13 @@ it('keeps in memory what fits, reads the rest again in its turn, and never holds
     logger: createLogger({ name: 'test', level: 'silent' }),
     crashPoint: () => undefined,
   });
-  const commits = Array.from({ length: 80 }, (_, index) => bundle(commitSource('test', 'me'), index));
-  for (const commit of commits) stored.set(commit._id, packBundle(commit));
+  const commits = Array.from({ length: 80 }, (_, index) => outboxRecord(commitSource('test', 'me'), index));
+  for (const commit of commits) stored.set(commit._id, packOutboxRecord(commit));
   for (const commit of commits) void relay.send(commit);
   expect(sources.length).toBeGreaterThan(50);
   expect(sources.length).toBeLessThan(commits.length);
   expect(commits.every(({ _id }) => relay.holds(_id))).toBe(true);
-  const own = bundle('group/topic/0', 1);
+  const own = outboxRecord('group/topic/0', 1);
   void relay.send(own);
   expect(sources.at(-1)).toBe('group/topic/0 1');
   gate.resolve();
@@ -59,7 +59,7 @@ it('keeps in memory what fits, reads the rest again in its turn, and never holds
   expect(sources).toHaveLength(commits.length + 1);
 });
 
-it('removes bundles in the order of their source, so that none is sent again after a newer one', async () => {
+it('removes outbox records in the order of their source, so that none is sent again after a newer one', async () => {
   const first = Promise.withResolvers<void>();
   const removed: string[] = [];
   await using relay = openRelay({
@@ -76,19 +76,22 @@ it('removes bundles in the order of their source, so that none is sent again aft
     logger: createLogger({ name: 'test', level: 'silent' }),
     crashPoint: () => undefined,
   });
-  const slow = { ...bundle('group/topic/0', 1), messages: [{ topic: 't', key: 'slow', body: Buffer.of(1) }] };
+  const slow = {
+    ...outboxRecord('group/topic/0', 1),
+    messages: [{ topic: 't', key: 'slow', body: Buffer.of(1) }],
+  };
   const sent = relay.send(slow);
-  await relay.send(bundle('group/topic/0', 2));
-  await relay.send(bundle('group/topic/1', 1));
-  await eventually(() => expect(removed).toEqual([bundleId('group/topic/1', 1)]));
+  await relay.send(outboxRecord('group/topic/0', 2));
+  await relay.send(outboxRecord('group/topic/1', 1));
+  await eventually(() => expect(removed).toEqual([outboxRecordId('group/topic/1', 1)]));
   first.resolve();
   await sent;
-  await eventually(() => expect(removed.slice(1)).toEqual([slow._id, bundleId('group/topic/0', 2)]));
+  await eventually(() => expect(removed.slice(1)).toEqual([slow._id, outboxRecordId('group/topic/0', 2)]));
 });
 
 it('sends what is new behind what waits to be read again, though there is room by then', async () => {
-  const bundles = [1, 2, 3, 4].map((sequence) => bundle(commitSource('test', 'me'), sequence));
-  const stored = new Map(bundles.map((one) => [one._id, packBundle(one)]));
+  const outboxRecords = [1, 2, 3, 4].map((sequence) => outboxRecord(commitSource('test', 'me'), sequence));
+  const stored = new Map(outboxRecords.map((one) => [one._id, packOutboxRecord(one)]));
   const first = Promise.withResolvers<void>();
   const reading = Promise.withResolvers<void>();
   const sent: string[] = [];
@@ -96,7 +99,7 @@ it('sends what is new behind what waits to be read again, though there is room b
   await using relay = openRelay({
     producer: {
       produce: async () => {
-        sent.push('a bundle');
+        sent.push('an outbox record');
         if (sent.length === 1) await first.promise;
       },
       drop: async () => undefined,
@@ -121,8 +124,8 @@ it('sends what is new behind what waits to be read again, though there is room b
     crashPoint: () => undefined,
     bytesWaitingMax: 1,
   });
-  const [one, two, three, four] = bundles;
-  if (!one || !two || !three || !four) throw new Error('no bundles');
+  const [one, two, three, four] = outboxRecords;
+  if (!one || !two || !three || !four) throw new Error('no outbox records');
   const firstSent = relay.send(one);
   await relay.send(two);
   await relay.send(three);
@@ -133,6 +136,6 @@ it('sends what is new behind what waits to be read again, though there is room b
   await relay.send(four);
   expect(sent).toHaveLength(1);
   reading.resolve();
-  await eventually(() => expect(removed).toEqual(bundles.map(({ _id }) => _id)));
+  await eventually(() => expect(removed).toEqual(outboxRecords.map(({ _id }) => _id)));
   expect(relay.waitsSinceMs()).toBeUndefined();
 });

@@ -1,21 +1,28 @@
 import type { Producer } from '@pesewa/kafka';
 import type { Clock } from '@pesewa/kernel';
 import type { CrashPoint, Logger } from '@pesewa/runtime';
-import { type Bundle, bytesOf, isSwept, type Outbox, sourceOf, unpackBundle } from './bundle.ts';
+import {
+  bytesOf,
+  isSwept,
+  type Outbox,
+  type OutboxRecord,
+  sourceOf,
+  unpackOutboxRecord,
+} from './outbox-record.ts';
 import { createRemoval } from './outbox-removal.ts';
 
 /** Sends bundles from the outbox to Kafka: each partition in the order of the calls, retrying without end. */
 export interface Relay extends AsyncDisposable {
-  /** Takes over a committed bundle; resolves once Kafka has it on every in-sync replica. */
-  readonly send: (bundle: Bundle) => Promise<void>;
+  /** Takes over a committed outbox record; resolves once Kafka has it on every in-sync replica. */
+  readonly send: (outboxRecord: OutboxRecord) => Promise<void>;
   /**
    * Drops the waiting bundles of a partition that was taken away, which stay in the outbox, and waits for those being
    * sent.
    */
   readonly release: (source: string) => Promise<void>;
-  /** Whether this process has the bundle in hand; false says nothing of other processes. */
+  /** Whether this process has the outbox record in hand; false says nothing of other processes. */
   readonly holds: (id: string) => boolean;
-  /** Since when the oldest bundle of this process has waited for Kafka; undefined if none waits. */
+  /** Since when the oldest outbox record of this process has waited for Kafka; undefined if none waits. */
   readonly waitsSinceMs: () => number | undefined;
 }
 
@@ -31,7 +38,7 @@ export interface RelayOptions {
 }
 
 const BYTES_WAITING_MAX = 64 * 1_024 * 1_024;
-const BUNDLES_PER_READ = 8;
+const RECORDS_PER_READ = 8;
 const READ_AGAIN_AFTER_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 5_000;
 
@@ -54,26 +61,26 @@ export function openRelay(options: RelayOptions): Relay {
   const hasRoom = () => !closed && waitingBytes < bytesWaitingMax;
   const overflow = createOverflow(options, {
     hasRoom,
-    put: (bundle) => void put(bundle).catch(() => undefined),
+    put: (outboxRecord) => void put(outboxRecord).catch(() => undefined),
     // It was not removed here, so another replica has sent it after this process was taken for dead.
     gone: (id) => held.delete(id),
   });
 
-  function put(bundle: Bundle): Promise<void> {
-    const sent = produce(bundle).finally(() => puts.delete(sent));
+  function put(outboxRecord: OutboxRecord): Promise<void> {
+    const sent = produce(outboxRecord).finally(() => puts.delete(sent));
     puts.add(sent);
     return sent;
   }
 
-  async function produce(bundle: Bundle): Promise<void> {
-    const source = sourceOf(bundle._id);
-    const bytes = bytesOf(bundle.messages);
-    const isSent = lines.add(source, bundle._id);
-    hold(bundle._id);
+  async function produce(outboxRecord: OutboxRecord): Promise<void> {
+    const source = sourceOf(outboxRecord._id);
+    const bytes = bytesOf(outboxRecord.messages);
+    const isSent = lines.add(source, outboxRecord._id);
+    hold(outboxRecord._id);
     waitingBytes += bytes;
     crashPoint('relay.before-send');
     try {
-      await producer.produce({ source, records: bundle.messages });
+      await producer.produce({ source, records: outboxRecord.messages });
       crashPoint('relay.after-send');
       isSent();
     } finally {
@@ -83,13 +90,13 @@ export function openRelay(options: RelayOptions): Relay {
   }
 
   return {
-    send: async (bundle) => {
+    send: async (outboxRecord) => {
       if (closed) return;
       // Only group commits are bounded here: a consumer waits for its own events and so bounds itself.
-      if (isSwept(bundle._id) && (!overflow.isEmpty() || !hasRoom())) {
-        hold(bundle._id);
-        overflow.add(bundle._id);
-      } else await put(bundle);
+      if (isSwept(outboxRecord._id) && (!overflow.isEmpty() || !hasRoom())) {
+        hold(outboxRecord._id);
+        overflow.add(outboxRecord._id);
+      } else await put(outboxRecord);
     },
     release: async (source) => {
       await producer.drop(source);
@@ -111,13 +118,13 @@ interface Underway {
 }
 
 /**
- * The bundles of each source that are being sent. A bundle is done only after those before it, so that none is ever
+ * The bundles of each source that are being sent. A outbox record is done only after those before it, so that none is ever
  * sent again after a newer one.
  */
 function createSourceLines(done: (id: string) => void) {
   const lines = new Map<string, Underway[]>();
   return {
-    /** Adds a bundle behind the others of its source; gives the function to call once Kafka has it. */
+    /** Adds an outbox record behind the others of its source; gives the function to call once Kafka has it. */
     add: (source: string, id: string): (() => void) => {
       const line = lines.get(source) ?? [];
       lines.set(source, line);
@@ -144,7 +151,7 @@ function createOverflow(
   options: RelayOptions,
   relay: {
     readonly hasRoom: () => boolean;
-    readonly put: (bundle: Bundle) => void;
+    readonly put: (outboxRecord: OutboxRecord) => void;
     readonly gone: (id: string) => void;
   },
 ) {
@@ -154,13 +161,13 @@ function createOverflow(
 
   async function read(): Promise<void> {
     while (ids.length > 0 && relay.hasRoom()) {
-      const some = ids.slice(0, BUNDLES_PER_READ);
+      const some = ids.slice(0, RECORDS_PER_READ);
       const found = await outbox.find({ _id: { $in: some } }).toArray();
       const byId = new Map(found.map((document) => [document._id, document]));
       ids.splice(0, some.length);
       for (const id of some) {
         const document = byId.get(id);
-        if (document) relay.put(unpackBundle(document));
+        if (document) relay.put(unpackOutboxRecord(document));
         else relay.gone(id);
       }
     }
@@ -170,7 +177,7 @@ function createOverflow(
     if (ids.length === 0 || !relay.hasRoom()) return;
     refilling ??= read()
       .catch((error: unknown) => {
-        logger.warn({ err: error, bundles: ids.length }, 'bundles that wait cannot be read yet');
+        logger.warn({ err: error, outboxRecords: ids.length }, 'outbox records that wait cannot be read yet');
         return clock.sleep(READ_AGAIN_AFTER_MS);
       })
       .finally(() => {

@@ -4,9 +4,9 @@ import { eventually, openTestScope, prepareTestNames, type TestConfig } from '@p
 import { MongoClient } from 'mongodb';
 import { Registry } from 'prom-client';
 import { beforeAll, expect, it } from 'vitest';
-import { bundleId, commitSource, packBundle } from './bundle.ts';
 import { leasesOf, outboxOf } from './index.ts';
-import { gaugeOldestBundle } from './outbox-age.ts';
+import { gaugeOldestOutboxRecord } from './outbox-age.ts';
+import { commitSource, outboxRecordId, packOutboxRecord } from './outbox-record.ts';
 import { createOwnership } from './ownership.ts';
 import { startPresence, startSweeper } from './sweeper.ts';
 
@@ -26,8 +26,8 @@ async function openOutbox(scope: ReturnType<typeof openTestScope>, name: string)
 
 function orphan(sequence: number, owner = 'dead') {
   const messages = [{ topic: 't', key: 'k', body: Buffer.of(2, 107, 2, 118, 0) }];
-  return packBundle({
-    _id: bundleId(commitSource('test', owner), sequence),
+  return packOutboxRecord({
+    _id: outboxRecordId(commitSource('test', owner), sequence),
     messages,
     createdAt: new Date(0),
   });
@@ -70,13 +70,13 @@ it('sends what the dead left, each source in its order, and leaves the living th
   expect(sent.at(-1)).toBe(living._id);
 });
 
-it('exports the age of the oldest bundle at each scrape, and none if it is unknown', async () => {
+it('exports the age of the oldest outbox record at each scrape, and none if it is unknown', async () => {
   await using scope = openTestScope(config);
   const { client, outbox } = await openOutbox(scope, 'ages');
   const registry = new Registry();
-  gaugeOldestBundle({ outbox, registry, clock: { ...systemClock, nowMs: () => 90_000 } });
+  gaugeOldestOutboxRecord({ outbox, registry, clock: { ...systemClock, nowMs: () => 90_000 } });
   const age = async () =>
-    (await registry.getSingleMetric('outbox_oldest_bundle_age_seconds')?.get())?.values[0]?.value;
+    (await registry.getSingleMetric('outbox_oldest_record_age_seconds')?.get())?.values[0]?.value;
   expect(await age()).toBe(0);
   await outbox.insertOne({ ...orphan(2), createdAt: new Date(30_000) });
   await outbox.insertOne({ ...orphan(1), createdAt: new Date(60_000) });

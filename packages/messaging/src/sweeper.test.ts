@@ -1,17 +1,27 @@
 import { createLogger } from '@pesewa/runtime';
 import { createQuickClock } from '@pesewa/testkit';
 import { expect, it, vi } from 'vitest';
-import { type BundleDocument, bundleId, commitSource, type Outbox, packBundle } from './bundle.ts';
+import {
+  commitSource,
+  type Outbox,
+  type OutboxRecordDocument,
+  outboxRecordId,
+  packOutboxRecord,
+} from './outbox-record.ts';
 import type { Relay } from './relay.ts';
 import { startSweeper } from './sweeper.ts';
 
 /** An outbox with bundles of one process, in their order. */
 function openOutbox(owner: string, count: number) {
   const messages = [{ topic: 't', key: 'k', body: Buffer.of(2, 107, 2, 118, 0) }];
-  const bundles = Array.from({ length: count }, (_, index) =>
-    packBundle({ _id: bundleId(commitSource('test', owner), index), messages, createdAt: new Date(0) }),
+  const outboxRecords = Array.from({ length: count }, (_, index) =>
+    packOutboxRecord({
+      _id: outboxRecordId(commitSource('test', owner), index),
+      messages,
+      createdAt: new Date(0),
+    }),
   );
-  const stored = new Map(bundles.map((one) => [one._id, one]));
+  const stored = new Map(outboxRecords.map((one) => [one._id, one]));
   const outbox = {
     findOne: async ({ _id }: { readonly _id: { readonly $gte: string } }) =>
       [...stored.values()].find((one) => one._id >= _id.$gte) ?? null,
@@ -22,7 +32,7 @@ function openOutbox(owner: string, count: number) {
         sort: () => cursor,
         limit: () => cursor,
         toArray: async () => found,
-        [Symbol.asyncIterator]: async function* (): AsyncGenerator<BundleDocument> {
+        [Symbol.asyncIterator]: async function* (): AsyncGenerator<OutboxRecordDocument> {
           yield* found;
         },
       };

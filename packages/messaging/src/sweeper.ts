@@ -1,17 +1,17 @@
 import type { Clock } from '@pesewa/kernel';
 import { beginRound, type Logger } from '@pesewa/runtime';
 import type { Collection } from 'mongodb';
-import {
-  type BundleDocument,
-  bundlesOf,
-  commitBundles,
-  type Outbox,
-  ownerOf,
-  sourceOf,
-  unpackBundle,
-} from './bundle.ts';
 import { endLease, type Lease, takeLease } from './lease.ts';
 import { type Loop, startLoop } from './loop.ts';
+import {
+  commitOutboxRecords,
+  type Outbox,
+  type OutboxRecordDocument,
+  outboxRecordsOf,
+  ownerOf,
+  sourceOf,
+  unpackOutboxRecord,
+} from './outbox-record.ts';
 import type { Ownership } from './ownership.ts';
 import type { Relay } from './relay.ts';
 
@@ -24,12 +24,12 @@ const GONE_AFTER_MS = 86_400_000;
 const SILENT_MS = 2_000;
 const SWEEPER_LEASE_MS = 15_000;
 /**
- * After this time a bundle of our own that the relay does not hold is sent: its commit had succeeded without our
+ * After this time a outbox record of our own that the relay does not hold is sent: its commit had succeeded without our
  * knowing it.
  */
 const FORGOTTEN_AFTER_MS = 5_000;
-const BUNDLES_PER_READ = 8;
-const BUNDLES_AT_ONCE_MAX = 500;
+const RECORDS_PER_READ = 8;
+const RECORDS_AT_ONCE_MAX = 500;
 
 const aliveLease = (owner: string) => `alive/${owner}`;
 const SWEEPER_LEASE = 'outbox-sweeper';
@@ -47,7 +47,7 @@ interface SweeperDeps {
  * Sends the bundles that dead processes left of their group commits: one sweeper at a time over all replicas, each
  * source in its order. A living process sends its own, even if they wait for long because Kafka is away.
  *
- * A partition's bundles are sent by its next owner only: otherwise an old balance could arrive after a newer one.
+ * A partition's outbox records are sent by its next owner only: otherwise an old balance could arrive after a newer one.
  */
 export function startSweeper(deps: SweeperDeps): Loop {
   const isDead = createDeathWatch(deps);
@@ -137,20 +137,20 @@ export async function startPresence(deps: PresenceDeps): Promise<Loop> {
 }
 
 /**
- * The sources of group commits that have bundles, found by one step in the index for each, however many bundles they
+ * The sources of group commits that have outbox records, found by one step in the index for each, however many bundles they
  * have.
  */
 async function* sourcesOf(outbox: Outbox): AsyncGenerator<string> {
-  let after: string = commitBundles._id.$gte;
+  let after: string = commitOutboxRecords._id.$gte;
   for (;;) {
     const next = await outbox.findOne(
-      { _id: { $gte: after, $lt: commitBundles._id.$lt } },
+      { _id: { $gte: after, $lt: commitOutboxRecords._id.$lt } },
       { projection: { _id: 1 }, sort: { _id: 1 } },
     );
     if (!next) return;
     const source = sourceOf(next._id);
     yield source;
-    after = bundlesOf(source)._id.$lt;
+    after = outboxRecordsOf(source)._id.$lt;
   }
 }
 
@@ -182,10 +182,10 @@ function createDeathWatch({ leases, clock }: SweeperDeps): (owner: string) => Pr
 async function sendForgotten(deps: SweeperDeps, source: string): Promise<void> {
   const before = new Date(deps.clock.nowMs() - FORGOTTEN_AFTER_MS);
   const old = await deps.outbox
-    .find({ ...bundlesOf(source), createdAt: { $lt: before } })
-    .project<Pick<BundleDocument, '_id'>>({ _id: 1 })
+    .find({ ...outboxRecordsOf(source), createdAt: { $lt: before } })
+    .project<Pick<OutboxRecordDocument, '_id'>>({ _id: 1 })
     .sort({ _id: 1 })
-    .limit(BUNDLES_AT_ONCE_MAX)
+    .limit(RECORDS_AT_ONCE_MAX)
     .toArray();
   await send(
     deps,
@@ -198,10 +198,10 @@ async function sendForgotten(deps: SweeperDeps, source: string): Promise<void> {
 async function sendAll(deps: SweeperDeps, source: string, goesOn: () => Promise<boolean>): Promise<void> {
   while (await goesOn()) {
     const left = await deps.outbox
-      .find(bundlesOf(source))
-      .project<Pick<BundleDocument, '_id'>>({ _id: 1 })
+      .find(outboxRecordsOf(source))
+      .project<Pick<OutboxRecordDocument, '_id'>>({ _id: 1 })
       .sort({ _id: 1 })
-      .limit(BUNDLES_AT_ONCE_MAX)
+      .limit(RECORDS_AT_ONCE_MAX)
       .toArray();
     const ids = left.map(({ _id }) => _id).filter((id) => !deps.relay.holds(id));
     if (ids.length === 0) return;
@@ -215,12 +215,12 @@ async function send(
   goesOn: () => Promise<boolean>,
 ): Promise<void> {
   if (ids.length === 0) return;
-  logger.warn({ bundles: ids.length }, 'sending what a crash left behind');
+  logger.warn({ outboxRecords: ids.length }, 'sending what a crash left behind');
   const { did, end } = beginRound('outbox sweeper', clock);
-  for (let start = 0; start < ids.length && (await goesOn()); start += BUNDLES_PER_READ) {
-    const found = outbox.find({ _id: { $in: ids.slice(start, start + BUNDLES_PER_READ) } }).sort({ _id: 1 });
+  for (let start = 0; start < ids.length && (await goesOn()); start += RECORDS_PER_READ) {
+    const found = outbox.find({ _id: { $in: ids.slice(start, start + RECORDS_PER_READ) } }).sort({ _id: 1 });
     const sends: Promise<void>[] = [];
-    for await (const bundle of found) sends.push(relay.send(unpackBundle(bundle)));
+    for await (const outboxRecord of found) sends.push(relay.send(unpackOutboxRecord(outboxRecord)));
     await Promise.all(sends);
   }
   did(ids.length);

@@ -1,13 +1,19 @@
 import type { CrashPoint } from '@pesewa/runtime';
 import type { MongoClient } from 'mongodb';
-import { type Bundle, cutBundles, type EncodedMessage, type Outbox, packBundle } from './bundle.ts';
 import type { MessageEncoder } from './message-encoder.ts';
 import type { Transaction } from './outbox.ts';
+import {
+  cutOutboxRecords,
+  type EncodedMessage,
+  type Outbox,
+  type OutboxRecord,
+  packOutboxRecord,
+} from './outbox-record.ts';
 import type { Relay } from './relay.ts';
 import { type Conflicts, runTransaction, type TransactionDeps } from './transaction.ts';
 
-/** The source of a bundle and its place in that source's order. */
-export interface BundleOrigin {
+/** The source of an outbox record and its place in that source's order. */
+export interface OutboxRecordOrigin {
   readonly source: string;
   readonly sequence: number;
 }
@@ -28,7 +34,7 @@ export interface RawTransaction extends Transaction {
  */
 export type Transact = <Value>(
   name: string,
-  origin: BundleOrigin,
+  origin: OutboxRecordOrigin,
   work: (transaction: RawTransaction) => Promise<Value>,
   conflicts?: Conflicts,
 ) => Promise<Committed<Value>>;
@@ -51,7 +57,7 @@ export function createTransact(
   return async (name, origin, work, conflicts = 'retry') => {
     let messages: EncodedMessage[] = [];
     let actions: (() => void)[] = [];
-    let bundles: readonly Bundle[] = [];
+    let outboxRecords: readonly OutboxRecord[] = [];
     let types: string[] = [];
     const value = await options.client.withSession((session) =>
       runTransaction(options, session, conflicts, async () => {
@@ -67,8 +73,9 @@ export function createTransact(
           send: (message) => void messages.push(message),
           afterCommit: (action) => void actions.push(action),
         });
-        bundles = cutBundles(origin, messages, new Date(options.clock.nowMs()));
-        if (bundles.length > 0) await options.outbox.insertMany(bundles.map(packBundle), { session });
+        outboxRecords = cutOutboxRecords(origin, messages, new Date(options.clock.nowMs()));
+        if (outboxRecords.length > 0)
+          await options.outbox.insertMany(outboxRecords.map(packOutboxRecord), { session });
         options.crashPoint(`${name}.before-commit`);
         return result;
       }),
@@ -76,7 +83,7 @@ export function createTransact(
     options.crashPoint(`${name}.after-commit`);
     for (const action of actions) action();
     options.emitted(types);
-    const sent = Promise.all(bundles.map(options.relay.send)).then(() => undefined);
+    const sent = Promise.all(outboxRecords.map(options.relay.send)).then(() => undefined);
     // Callers that need to know await `sent`; for all others the sweeper repeats a failed send.
     sent.catch(() => undefined);
     return { value, sent };

@@ -74,7 +74,7 @@ type Acceptance =
 export function createAcceptance(deps: AcceptanceDeps): AcceptCollection {
   const group = deps.messaging.groupCommit<Candidate, Acceptance>(
     'collections.accept',
-    (candidates, transaction, careful) => acceptAll(deps, candidates, transaction, careful),
+    (candidates, transaction, isRetry) => acceptAll(deps, candidates, transaction, isRetry),
     { ownerOf: ({ limits, collection }) => limits.at(-1)?.id ?? collection.merchantId },
   );
   const take: AcceptCollection = async (merchant, form, traceparent) => {
@@ -122,7 +122,7 @@ async function acceptAll(
   { store, usage, events, clock }: AcceptanceDeps,
   candidates: readonly Candidate[],
   { session, emit }: Transaction,
-  careful: boolean,
+  isRetry: boolean,
 ): Promise<readonly Acceptance[]> {
   const taken = new Map<string, string>();
   const findTaken = async (some: readonly Candidate[]) => {
@@ -130,7 +130,7 @@ async function acceptAll(
     for (const earlier of await store.findAccepted(keys, session))
       taken.set(idOf(earlier), earlier.reference);
   };
-  if (careful) await findTaken(candidates);
+  if (isRetry) await findTaken(candidates);
   const book = openCountBook(
     await usage.read(
       candidates.flatMap(({ limits }) => limits),
@@ -158,7 +158,7 @@ async function acceptAll(
   await usage.save(book.changes(), session);
   if (fresh.length > 0) await store.insert(fresh, session);
   for (const collection of fresh) emit(events.initiated(collection));
-  if (careful || exceeding.length === 0) return outcomes;
+  if (isRetry || exceeding.length === 0) return outcomes;
   // Duplicates take precedence over the limits, so they are looked for only among what the limits refuse (contract
   // 10.2).
   await findTaken(exceeding);

@@ -1,4 +1,4 @@
-import { type ChunkTransaction, idOf } from '@pesewa/messaging';
+import { type BatchTransaction, idOf } from '@pesewa/messaging';
 import { describe, expect, it } from 'vitest';
 import { openGateway, payinBody } from './fixtures/gateway.ts';
 import { createHandlers } from './handlers.ts';
@@ -132,13 +132,13 @@ describe('a decided amount', () => {
       resubmitGraceMs: 0,
       becameDue: () => undefined,
     });
-    const transaction: ChunkTransaction = {
-      session: {} as ChunkTransaction['session'],
+    const transaction: BatchTransaction = {
+      session: {} as BatchTransaction['session'],
       emit: () => undefined,
       afterCommit: () => undefined,
       park: (index) => void aside.push(index),
       partition: 0,
-      careful: false,
+      isRetry: false,
     };
     await handler?.handle([notice(amount)], transaction);
     expect([references, aside]).toEqual([applied, parked]);

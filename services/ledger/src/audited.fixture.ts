@@ -3,7 +3,7 @@ import { type AuditOptions, type AuditReport, auditLedger } from '@pesewa/audit'
 import { systemClock } from '@pesewa/kernel';
 import { ensureCollections, openDatabase } from '@pesewa/messaging';
 import type { Db } from 'mongodb';
-import { openChunkLedger } from './chunks.fixture.ts';
+import { openBatchLedger } from './batches.fixture.ts';
 import { COMMANDS, type OrderDocument } from './commands.ts';
 import type { Entry, Folded } from './domain/books.ts';
 import type { FloatOrder, Instruction, WalletOrder } from './domain/instructions.ts';
@@ -39,7 +39,7 @@ export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedg
   const open = await openDatabase({ url: mongodbUrl, database: `${databasePrefix}ledger`, appName: 'test' });
   await ensureCollections(open.db, ledgerCollections);
   let store = openLedgerStore(open.db);
-  const openConsumers = () => openChunkLedger(open, systemClock.nowMs, { refundFee: true });
+  const openConsumers = () => openBatchLedger(open, systemClock.nowMs, { refundFee: true });
   let consumers = await openConsumers();
   let hasWritten = false;
   const saved = new Map<string, readonly object[]>();
@@ -61,8 +61,8 @@ export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedg
     tell: async (...instructions) => {
       hasWritten = true;
       await approve(open.db, instructions);
-      for (const { topic, instructions: chunk } of cut(instructions, [3])) {
-        await consumers.apply(chunk, { topic, partition: 0 });
+      for (const { topic, instructions: batch } of cut(instructions, [3])) {
+        await consumers.apply(batch, { topic, partition: 0 });
       }
     },
     post: ({ chain, atMs = systemClock.nowMs() }, ...entries) => {

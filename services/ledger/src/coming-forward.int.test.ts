@@ -2,7 +2,7 @@ import { type Database, openDatabase, PartitionStoppedError } from '@pesewa/mess
 import { prepareTestNames } from '@pesewa/testkit';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ChunkLedger, openChunkLedger } from './chunks.fixture.ts';
+import { type BatchLedger, openBatchLedger } from './batches.fixture.ts';
 import type { OwnEvent } from './domain/own-events.ts';
 import {
   BOOKS,
@@ -15,10 +15,10 @@ import {
   published,
   restoreDatabase,
 } from './forward.fixture.ts';
-import { anyCuts, anyStory, type Chunk, cut, lawfulStory } from './stories.fixture.ts';
+import { anyCuts, anyStory, type Batch, cut, lawfulStory } from './stories.fixture.ts';
 
 let database: Database;
-let ledger: ChunkLedger;
+let ledger: BatchLedger;
 let topic: OwnEvent[];
 
 beforeAll(async () => {
@@ -36,13 +36,13 @@ afterAll(async () => {
 
 async function begin(): Promise<void> {
   await restoreDatabase(database, new Map());
-  ledger = await openChunkLedger(database, openTicking(), { refundFee: true });
+  ledger = await openBatchLedger(database, openTicking(), { refundFee: true });
   topic = [];
 }
 
-/** Applies chunks as the ledger does, and publishes their events. */
-async function live(...chunks: readonly Chunk[]): Promise<void> {
-  for (const { topic: from, instructions } of chunks) {
+/** Applies batches as the ledger does, and publishes their events. */
+async function live(...batches: readonly Batch[]): Promise<void> {
+  for (const { topic: from, instructions } of batches) {
     const { events } = await ledger.apply(instructions, { topic: from });
     topic.push(...events.filter((event) => event.topic === 'ledger').map(published));
   }
@@ -61,19 +61,19 @@ const stories = [anyStory, lawfulStory].flatMap((story, index) =>
   fc
     .sample(fc.tuple(story, anyCuts, fc.nat({ max: 9 })), { seed: SEED + index, numRuns: 6 })
     .map(([told, sizes, tenths], number) => {
-      const chunks = cut(told, sizes);
-      const known = Math.floor((chunks.length * tenths) / 10);
-      return { name: `${index}.${number}`, chunks, known, isLawful: story === lawfulStory };
+      const batches = cut(told, sizes);
+      const known = Math.floor((batches.length * tenths) / 10);
+      return { name: `${index}.${number}`, batches, known, isLawful: story === lawfulStory };
     }),
 );
 
 describe('a ledger whose database is an older one', () => {
   it.each(stories)(
     'comes to the books that it had, to the byte (story $name)',
-    async ({ chunks, known, isLawful }) => {
-      await live(...chunks.slice(0, known));
+    async ({ batches, known, isLawful }) => {
+      await live(...batches.slice(0, known));
       const backup = await copyDatabase(database);
-      await live(...chunks.slice(known));
+      await live(...batches.slice(known));
       const truth = await books();
       await restoreDatabase(database, backup);
       expect(await comeForward(database, topic)).toEqual(asTold);
@@ -81,8 +81,8 @@ describe('a ledger whose database is an older one', () => {
       // Published again, all of it is known. Instructions that were parked because earlier ones were missing would now
       // be booked.
       if (!isLawful) return;
-      ledger = await openChunkLedger(database, openTicking(), { refundFee: true });
-      for (const { topic: from, instructions } of chunks) await ledger.apply(instructions, { topic: from });
+      ledger = await openBatchLedger(database, openTicking(), { refundFee: true });
+      for (const { topic: from, instructions } of batches) await ledger.apply(instructions, { topic: from });
       expect(await books()).toEqual(truth);
     },
   );
@@ -143,7 +143,7 @@ describe('a ledger whose database is an older one', () => {
     expect(entries.map(({ _id }) => String(_id))).toEqual(['cm-1/fund', 'po-1/hold']);
     // The page is published now, so a backup that is restored once more comes forward over it.
     topic.push(...told);
-    ledger = await openChunkLedger(database, openTicking());
+    ledger = await openBatchLedger(database, openTicking());
     await live(hold('po-1', 'po-2'), hold('po-3'));
     const truth = await books();
     await restoreDatabase(database, backup);
@@ -161,7 +161,7 @@ describe('a ledger whose database is an older one', () => {
     await restoreDatabase(database, backup);
     expect(untold).toHaveLength(2);
     expect(await comeForward(database, topic)).toEqual(otherwise);
-    ledger = await openChunkLedger(database, openTicking());
+    ledger = await openBatchLedger(database, openTicking());
     await ledger.apply(collect('co-1', 50n).instructions, { topic: 'collections' });
     const found = await database.db.collection('wallets').findOne({});
     expect(found).toMatchObject({ available: 950n, held: 100n, sequence: 3n });

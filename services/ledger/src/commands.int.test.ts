@@ -91,14 +91,14 @@ async function eventsOf(commandId: string) {
   return messages.filter(({ payload }) => payload['eventId'] === commandId);
 }
 
-async function bundles(): Promise<number> {
+async function outboxRecords(): Promise<number> {
   return db.collection('outbox').countDocuments();
 }
 
 test('a proposal says nothing to anybody; an approval says it once, with both names', async () => {
-  const before = await bundles();
+  const before = await outboxRecords();
   await propose('cm-quiet');
-  expect(await bundles()).toBe(before);
+  expect(await outboxRecords()).toBe(before);
   expect(await eventsOf('cm-quiet')).toEqual([]);
   for (const round of [0, 1, 2]) {
     const answer = await replica(round).as('checker', '/commands/cm-quiet/approve', {});

@@ -81,7 +81,7 @@ export function createCommands(deps: {
   const now = () => new Date(deps.clock.nowMs());
   const proposing = deps.messaging.groupCommit<Order, Order>(
     'ledger.command',
-    (proposals, { session }, careful) => record(collection, proposals, session, careful),
+    (proposals, { session }, isRetry) => record(collection, proposals, session, isRetry),
   );
   const deciding = deps.messaging.groupCommit<
     { readonly commandId: string; readonly decision: Decision },
@@ -135,10 +135,10 @@ async function record(
   collection: Collection<OrderDocument>,
   proposals: readonly Order[],
   session: ClientSession,
-  careful: boolean,
+  isRetry: boolean,
 ): Promise<readonly Order[]> {
   const taken = new Map<string, Order>();
-  if (careful) {
+  if (isRetry) {
     const ids = proposals.map(({ commandId }) => commandId);
     for (const order of await findOrders(collection, ids, session)) taken.set(order.commandId, order);
   }

@@ -24,7 +24,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   ORDERS_AGAIN_AFTER_MS: wholeNumberSetting({ min: 100, max: 86_400_000 })
     .default(60_000)
     .describe('how long after its approval an order is published a second time'),
-  CHUNK_MESSAGES_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
+  BATCH_MESSAGES_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
     .default(1_000)
     .describe('messages that share one transaction'),
 });

@@ -41,7 +41,7 @@ export interface AccountLine extends Turnover {
   readonly creditsAfter: bigint;
 }
 
-/** One chunk's entries, chained to the chunk before (ADR 16); `_id` is its chain and number. */
+/** One batch's entries, chained to the batch before (ADR 16); `_id` is its chain and number. */
 export interface PageDocument {
   readonly _id: string;
   /** The writer partition: `<topic>/<partition>`. */

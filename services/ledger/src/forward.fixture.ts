@@ -5,7 +5,7 @@ import { type ComingForwardDeps, createComingForward } from './coming-forward.ts
 import type { Instruction } from './domain/instructions.ts';
 import type { OwnEvent } from './domain/own-events.ts';
 import { openLedgerStore } from './store.ts';
-import type { Chunk } from './stories.fixture.ts';
+import type { Batch } from './stories.fixture.ts';
 
 /** An event of the ledger's topic as Kafka holds it: with exactly the fields of its schema. */
 export function published(event: OutgoingEvent): OwnEvent {
@@ -86,7 +86,7 @@ export async function comeForward(
       return value;
     });
   const since = async function* (_topic: string, _partition: number, sinceMs: number) {
-    // As Kafka has them: an event's time is that of its chunk's commit, or later.
+    // As Kafka has them: an event's time is that of its batch's commit, or later.
     yield events.filter(({ payload }) => Number(payload.occurredAt) >= sinceMs);
   };
   const comingForward = createComingForward({
@@ -118,7 +118,7 @@ export function openTicking(): () => number {
 
 const wallet = { merchantId: 'demo', currency: 'KES' };
 /** An order that funds a merchant's wallet. */
-export const fund = (reference: string, amount: bigint, merchantId = 'demo'): Chunk => ({
+export const fund = (reference: string, amount: bigint, merchantId = 'demo'): Batch => ({
   topic: 'ledgerCommands',
   instructions: [{ ...wallet, merchantId, kind: 'fund', causationId: reference, reference, amount }],
 });
@@ -130,14 +130,14 @@ const payoutOf = (reference: string, amount: bigint) => ({
   fee: 10n,
 });
 /** Payouts of 1.00 each, with their fees. */
-export const hold = (...references: readonly string[]): Chunk => ({
+export const hold = (...references: readonly string[]): Batch => ({
   topic: 'payouts',
   instructions: references.map(
     (reference): Instruction => ({ ...payoutOf(reference, 90n), kind: 'hold', rail: 'upstream' }),
   ),
 });
 /** A collection without a fee. */
-export const collect = (reference: string, received: bigint): Chunk => {
+export const collect = (reference: string, received: bigint): Batch => {
   const payment = { ...wallet, causationId: `ev-${reference}`, reference, rail: 'upstream' };
   return {
     topic: 'collections',

@@ -5,7 +5,7 @@ import type { ComingForward } from './coming-forward.ts';
 import type { FloatOrder, Instruction, WalletOrder } from './domain/instructions.ts';
 import type { Postings } from './postings.ts';
 
-/** The ledger's handlers: each event is one instruction, and each chunk one fold. */
+/** The ledger's handlers: each event is one instruction, and each batch one fold. */
 export function createHandlers(deps: {
   readonly postings: Postings;
   readonly approvals: Approvals;

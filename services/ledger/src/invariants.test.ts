@@ -3,7 +3,7 @@ import { pageId } from '@pesewa/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { auditRecords, openMemoryLedger, type Records } from './memory-ledger.fixture.ts';
-import { anyCuts, anyStory, type Chunk, cut, lawfulStory } from './stories.fixture.ts';
+import { anyCuts, anyStory, type Batch, cut, lawfulStory } from './stories.fixture.ts';
 
 /** Fixed, so that a failure can be reproduced; fast-check prints it with the path to the smallest failing case. */
 const SEED = 20_261_121;
@@ -15,15 +15,15 @@ function check<Values extends unknown[]>(property: fc.IProperty<Values>, runs: n
   fc.assert(property, { seed: SEED, numRuns: runs });
 }
 
-function ledgerAfter(chunks: readonly Chunk[], refundFee: boolean) {
+function ledgerAfter(batches: readonly Batch[], refundFee: boolean) {
   const ledger = openMemoryLedger(refundFee);
-  for (const { topic, instructions } of chunks) ledger.apply(topic, instructions);
+  for (const { topic, instructions } of batches) ledger.apply(topic, instructions);
   return ledger;
 }
 
 describe(`the books keep L1 to L9, whatever is told (seed ${SEED})`, () => {
   it(
-    'after every chunk',
+    'after every batch',
     () => {
       let entries = 0;
       check(
@@ -57,7 +57,7 @@ describe(`the books keep L1 to L9, whatever is told (seed ${SEED})`, () => {
   );
 });
 
-describe(`chunks and replays (seed ${SEED})`, () => {
+describe(`batches and replays (seed ${SEED})`, () => {
   it(
     'a story leads to the same books, however it is cut',
     () => {

@@ -21,7 +21,7 @@ await runService({ name: 'ledger', settings, environment, prepare }, async (scop
   const messaging = await openMessaging(scope, {
     service: 'ledger',
     collections: ledgerCollections,
-    chunkMessagesMax: config.CHUNK_MESSAGES_MAX,
+    batchMessagesMax: config.BATCH_MESSAGES_MAX,
     endsOnClockSkew: true,
   });
   const store = openLedgerStore(messaging.db);

@@ -36,7 +36,7 @@ export function openMemoryLedger(refundFee: boolean) {
   let nowMs = 0;
 
   return {
-    /** Applies a chunk of one topic. */
+    /** Applies a batch of one topic. */
     apply: (topic: string, instructions: readonly Instruction[]) => {
       nowMs += 1;
       const folded = foldInstructions(snapshot, instructions, { refundFee });
@@ -59,7 +59,7 @@ export function openMemoryLedger(refundFee: boolean) {
       }
       if (added.length > 0) addPage(`${topic}/0`, added, folded.accountDeltas);
     },
-    /** The stored state now; pages and entries grow with the next chunk. */
+    /** The stored state now; pages and entries grow with the next batch. */
     records: (): Records => ({
       pages,
       entries,

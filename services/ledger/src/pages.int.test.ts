@@ -4,14 +4,14 @@ import { type Database, openDatabase } from '@pesewa/messaging';
 import { prepareTestNames } from '@pesewa/testkit';
 import type { Collection } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type ChunkLedger, openChunkLedger } from './chunks.fixture.ts';
+import { type BatchLedger, openBatchLedger } from './batches.fixture.ts';
 import type { EntryDocument, PageDocument } from './documents.ts';
 import type { Instruction } from './domain/instructions.ts';
 
 const CHAIN = 'payouts/0';
 
 let database: Database;
-let ledger: ChunkLedger;
+let ledger: BatchLedger;
 let pages: Collection<PageDocument>;
 let nowMs = 1_000_000;
 
@@ -33,8 +33,8 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-function openAnother(): Promise<ChunkLedger> {
-  return openChunkLedger(database, () => nowMs);
+function openAnother(): Promise<BatchLedger> {
+  return openBatchLedger(database, () => nowMs);
 }
 
 function fund(amount: bigint, merchantId = 'demo'): Instruction {
@@ -72,7 +72,7 @@ async function expectChain(chain: string, length: number): Promise<void> {
   }
 }
 
-test('each chunk that writes is a page, chained to the one before; one that writes nothing is none', async () => {
+test('each batch that writes is a page, chained to the one before; one that writes nothing is none', async () => {
   const [first, second] = [fund(500n), fund(70n)];
   await ledger.apply([first]);
   await ledger.apply([first]);

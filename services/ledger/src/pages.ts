@@ -119,7 +119,7 @@ export function createPages(db: Db): Pages {
   };
 }
 
-/** Adds the chunk's own movement to the totals of the head, which is discarded afterwards. */
+/** Adds the batch's own movement to the totals of the head, which is discarded afterwards. */
 function toLine(account: string, { debits, credits }: Turnover, totals: Map<string, Turnover>): AccountLine {
   const before = totals.get(account);
   const debitsAfter = (before?.debits ?? 0n) + debits;

@@ -1,6 +1,6 @@
 import { walletKeyOf } from '@pesewa/contracts';
 import { type Clock, unreachable } from '@pesewa/kernel';
-import type { ChunkTransaction } from '@pesewa/messaging';
+import type { BatchTransaction } from '@pesewa/messaging';
 import { type Answer, answerAgain } from './domain/answers.ts';
 import { collectEntryId } from './domain/collection-postings.ts';
 import type { Happening, Instruction } from './domain/instructions.ts';
@@ -17,14 +17,14 @@ import type { LedgerStore } from './store.ts';
 /** Posts the instructions of events. */
 export interface Postings {
   /**
-   * Applies a chunk within its transaction: reads what it concerns, folds, writes, emits. Instructions that can't be
+   * Applies a batch within its transaction: reads what it concerns, folds, writes, emits. Instructions that can't be
    * applied are parked by their index. `topic` and the transaction's partition identify the only writer of a chain of
    * pages and of its accounts' buckets.
    */
   readonly post: (
     instructions: readonly Instruction[],
     topic: string,
-    transaction: ChunkTransaction,
+    transaction: BatchTransaction,
   ) => Promise<void>;
 }
 
@@ -45,14 +45,14 @@ export function createPostings(deps: {
       };
       // Payouts are nearly always new: looking each up first costs the database more than discovering a rare repetition
       // late.
-      const trusting = transaction.careful ? undefined : await fold(true);
+      const trusting = transaction.isRetry ? undefined : await fold(true);
       const { folded, newestMs, snapshot } =
         trusting && provesItself(instructions, trusting.folded.outcomes) ? trusting : await fold(false);
       const chain = `${topic}/${transaction.partition}`;
       // Not before the newest entry of any wallet, which a process whose clock is ahead may have written.
       const atMs = Math.max(deps.clock.nowMs(), newestMs);
       const repeated = instructions.filter((_, index) => folded.outcomes[index]?.kind === 'known');
-      // Rare, and read before anything is written: the answers to this chunk's new instructions are published anyway.
+      // Rare, and read before anything is written: the answers to this batch's new instructions are published anyway.
       const answers = repeated.length > 0 && (await store.readAnswers(repeated, transaction.session));
       await store.write(folded, { chain, atMs }, transaction, (at, page) => {
         const unchanged = new Map<string, Answer>();
@@ -87,7 +87,7 @@ function tellPage(
   instructions: readonly Instruction[],
   outcomes: readonly Outcome[],
   at: Date,
-  { emit }: ChunkTransaction,
+  { emit }: BatchTransaction,
 ): void {
   const ids: string[] = [];
   let first: Happening | undefined;

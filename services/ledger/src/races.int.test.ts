@@ -1,22 +1,22 @@
 import { type Database, openDatabase } from '@pesewa/messaging';
 import { prepareTestNames } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Applied, type ChunkLedger, openChunkLedger } from './chunks.fixture.ts';
+import { type Applied, type BatchLedger, openBatchLedger } from './batches.fixture.ts';
 import type { EntryDocument, WalletDocument } from './documents.ts';
 import type { Instruction } from './domain/instructions.ts';
 
 const ROUNDS = 10;
 
 let database: Database;
-let payouts: ChunkLedger;
-let commands: ChunkLedger;
+let payouts: BatchLedger;
+let commands: BatchLedger;
 
 beforeAll(async () => {
   const config = await prepareTestNames([]);
   const name = `${config.DATABASE_PREFIX}races`;
   database = await openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' });
-  payouts = await openChunkLedger(database, () => Date.now());
-  commands = await openChunkLedger(database, () => Date.now());
+  payouts = await openBatchLedger(database, () => Date.now());
+  commands = await openBatchLedger(database, () => Date.now());
 });
 
 afterAll(async () => {
@@ -88,7 +88,7 @@ test('a payout and a withdrawal that race for the last unit: exactly one gets it
   }
 });
 
-test('whole chunks that race for one wallet take all it has, and never more', async () => {
+test('whole batches that race for one wallet take all it has, and never more', async () => {
   await commands.apply([fund('crowd', 5_000n)], { topic: 'ledgerCommands' });
   const holds = Array.from({ length: 40 }, (_, index) => ({
     ...hold('crowd', 90n),

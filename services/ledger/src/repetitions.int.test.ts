@@ -1,11 +1,11 @@
 import { type Database, idOf, type OutgoingEvent, openDatabase } from '@pesewa/messaging';
 import { prepareTestNames } from '@pesewa/testkit';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Applied, type ChunkLedger, openChunkLedger } from './chunks.fixture.ts';
+import { type Applied, type BatchLedger, openBatchLedger } from './batches.fixture.ts';
 import type { Instruction } from './domain/instructions.ts';
 
 let database: Database;
-let ledger: ChunkLedger;
+let ledger: BatchLedger;
 
 beforeAll(async () => {
   const config = await prepareTestNames([]);
@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await database.db.dropDatabase();
-  ledger = await openChunkLedger(database, () => 1_000_000);
+  ledger = await openBatchLedger(database, () => 1_000_000);
   await ledger.apply([fund('cm-1', 1_000n)]);
 });
 
@@ -130,7 +130,7 @@ test('a repeated hold with an invalid amount is known, and not parked', async ()
   await expectAnswers([hold('po-a', 0n, 2)], answers);
 });
 
-test('new instructions in a chunk are applied beside repeated ones', async () => {
+test('new instructions in a batch are applied beside repeated ones', async () => {
   await ledger.apply([hold('po-a', 400n)]);
   const mixed = await ledger.apply([hold('po-b', 100n), hold('po-a', 400n, 2), hold('po-c', 5_000n)]);
   expect(typesOf(mixed)).toEqual([

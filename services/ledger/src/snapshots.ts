@@ -11,7 +11,7 @@ import { answerEntryIds, type KnownAnswers } from './domain/answers.ts';
 import { type Hold, holdEndings, type Snapshot } from './domain/books.ts';
 import type { Instruction } from './domain/instructions.ts';
 
-/** What must be read for a chunk of instructions. */
+/** What must be read for a batch of instructions. */
 export interface Question {
   readonly wallets: readonly string[];
   /** Payouts whose hold may have been refused. */
@@ -27,7 +27,7 @@ export interface Stored {
   readonly newestMs: number;
 }
 
-/** Builds the function that reads the stored state for a chunk, within the chunk's transaction. */
+/** Builds the function that reads the stored state for a batch, within the batch's transaction. */
 export function createSnapshots(db: Db): (question: Question, session: ClientSession) => Promise<Stored> {
   const wallets = db.collection<WalletDocument>(collectionNames.wallets);
   const entries = db.collection<EntryDocument>(collectionNames.entries);
@@ -52,7 +52,7 @@ export function createSnapshots(db: Db): (question: Question, session: ClientSes
   };
 }
 
-/** Builds the reader of what was answered before; it reads within the chunk's transaction. */
+/** Builds the reader of what was answered before; it reads within the batch's transaction. */
 export function createAnswerReader(
   db: Db,
 ): (instructions: readonly Instruction[], session: ClientSession) => Promise<KnownAnswers> {

@@ -1,7 +1,7 @@
 import { type Database, openDatabase } from '@pesewa/messaging';
 import { prepareTestNames } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ChunkLedger, openChunkLedger } from './chunks.fixture.ts';
+import { type BatchLedger, openBatchLedger } from './batches.fixture.ts';
 import type { Instruction } from './domain/instructions.ts';
 import type { SharedPlace, Statement, StatementPage, Sums, WalletPlace } from './statement.ts';
 import { createStatements, type Statements } from './statements.ts';
@@ -10,18 +10,18 @@ const FLOAT = 'float:upstream:KES';
 const HOUR_MS = 3_600_000;
 
 let database: Database;
-let ledger: ChunkLedger;
+let ledger: BatchLedger;
 let statements: Statements;
 let nowMs = 0;
 
-/** One chunk an hour, from the first hour on; the chains alternate. */
+/** One batch an hour, from the first hour on; the chains alternate. */
 const story: readonly {
   readonly topic: string;
   readonly partition: number;
-  readonly chunk: Instruction[];
+  readonly batch: Instruction[];
 }[] = Array.from({ length: 12 }, (_, index) => {
   const payout = { ...base(`po-${index}`), amount: 100n, fee: 10n };
-  const chunks: Instruction[][] = [
+  const batches: Instruction[][] = [
     [{ ...base(`cm-${index}`), kind: 'fund', amount: 1_000n }],
     [
       { ...payout, kind: 'hold', rail: 'upstream' },
@@ -36,7 +36,7 @@ const story: readonly {
   return {
     topic: index % 2 === 0 ? 'payouts' : 'collections',
     partition: index % 4,
-    chunk: chunks[index % 3] ?? [],
+    batch: batches[index % 3] ?? [],
   };
 });
 
@@ -52,11 +52,11 @@ beforeAll(async () => {
   const config = await prepareTestNames([]);
   const name = `${config.DATABASE_PREFIX}statements`;
   database = await openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' });
-  ledger = await openChunkLedger(database, () => nowMs);
+  ledger = await openBatchLedger(database, () => nowMs);
   statements = createStatements(database.db);
-  for (const [index, { topic, partition, chunk }] of story.entries()) {
+  for (const [index, { topic, partition, batch }] of story.entries()) {
     nowMs = (index + 1) * HOUR_MS;
-    await ledger.apply(chunk, { topic, partition });
+    await ledger.apply(batch, { topic, partition });
   }
 });
 
@@ -175,8 +175,8 @@ test.each([1, 2, 3, 7])('pages of %i make the same statement as one', async (lim
 test('pages of one time, in chains that sort either way, are still distinguished', async () => {
   nowMs = 20 * HOUR_MS;
   for (const [partition, topic] of ['payouts', 'collections', 'payouts', 'ledgerCommands'].entries()) {
-    const chunk = { ...order(`cm-t${partition}`), kind: 'fundFloat', rail: 'upstream' } as const;
-    await ledger.apply([chunk, { ...chunk, reference: `cm-u${partition}` }], { topic, partition });
+    const batch = { ...order(`cm-t${partition}`), kind: 'fundFloat', rail: 'upstream' } as const;
+    await ledger.apply([batch, { ...batch, reference: `cm-u${partition}` }], { topic, partition });
   }
   const window = period(20, 21);
   const whole = await statements.ofShared(FLOAT, window, wholePage);

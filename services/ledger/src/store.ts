@@ -34,7 +34,7 @@ export interface LedgerStore {
     session: ClientSession,
   ) => Promise<KnownAnswers>;
   /**
-   * Writes the changes of a chunk: its entries as the next page of its chain, the wallets, the buckets. Their time is
+   * Writes the changes of a batch: its entries as the next page of its chain, the wallets, the buckets. Their time is
    * the later of `atMs` and the previous page's, so that it never decreases along a chain.
    */
   readonly write: (
@@ -69,7 +69,7 @@ export function openLedgerStore(db: Db): LedgerStore {
   return {
     read: createSnapshots(db),
     readAnswers: createAnswerReader(db),
-    write: createChunkWriter(db, pages),
+    write: createBatchWriter(db, pages),
     newestPage: pages.newest,
     findWallet: async (walletKey) => {
       const found = await wallets.findOne({ _id: walletKey });
@@ -93,7 +93,7 @@ export function openLedgerStore(db: Db): LedgerStore {
   };
 }
 
-function createChunkWriter(db: Db, pages: Pages): LedgerStore['write'] {
+function createBatchWriter(db: Db, pages: Pages): LedgerStore['write'] {
   const entries = createWriter(db, collectionNames.entries);
   const wallets = createWriter(db, collectionNames.wallets);
   const refusals = createWriter(db, collectionNames.refusals);
@@ -120,7 +120,7 @@ function createChunkWriter(db: Db, pages: Pages): LedgerStore['write'] {
     const documents = folded.entries.map((entry) =>
       toEntryDocument(entry, folded.holds.get(entry.reference)?.after, at),
     );
-    // The page is written first: it reads the buckets as they were before the chunk, and a stale head is found soonest.
+    // The page is written first: it reads the buckets as they were before the batch, and a stale head is found soonest.
     const page = await pages.append(head, documents, folded.accountDeltas, transaction);
     const inserted = entries.insert(documents, session);
     // A failure is noticed below. First the command is sent, then we work while the server does.

@@ -10,8 +10,8 @@ interface Word {
   readonly contradicts: boolean;
 }
 
-/** A chunk of instructions of one topic. */
-export interface Chunk {
+/** A batch of instructions of one topic. */
+export interface Batch {
   readonly topic: string;
   readonly instructions: readonly Instruction[];
 }
@@ -64,24 +64,25 @@ export const lawfulStory: fc.Arbitrary<readonly Instruction[]> = fc
   )
   .map(([lives, turns]) => interleave(lives, turns).map(tell));
 
-/** The sizes of the chunks into which the instructions are cut, used cyclically. */
+/** The sizes of the batches into which the instructions are cut, used cyclically. */
 export const anyCuts: fc.Arbitrary<readonly number[]> = fc.array(fc.integer({ min: 1, max: 9 }), {
   minLength: 1,
   maxLength: 12,
 });
 
-/** Cuts the instructions into chunks, each of consecutive ones of one topic. */
-export function cut(story: readonly Instruction[], sizes: readonly number[]): readonly Chunk[] {
-  const chunks: { readonly topic: string; readonly instructions: Instruction[]; readonly size: number }[] =
+/** Cuts the instructions into batches, each of consecutive ones of one topic. */
+export function cut(story: readonly Instruction[], sizes: readonly number[]): readonly Batch[] {
+  const batches: { readonly topic: string; readonly instructions: Instruction[]; readonly size: number }[] =
     [];
   for (const instruction of story) {
     const topic = topicOf(instruction.kind);
-    const last = chunks.at(-1);
+    const last = batches.at(-1);
     if (last && last.topic === topic && last.instructions.length < last.size)
       last.instructions.push(instruction);
-    else chunks.push({ topic, instructions: [instruction], size: sizes[chunks.length % sizes.length] ?? 1 });
+    else
+      batches.push({ topic, instructions: [instruction], size: sizes[batches.length % sizes.length] ?? 1 });
   }
-  return chunks;
+  return batches;
 }
 
 function interleave(lives: readonly (readonly Word[])[], turns: readonly number[]): readonly Word[] {

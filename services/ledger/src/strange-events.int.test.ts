@@ -1,7 +1,7 @@
 import { type Database, openDatabase, PartitionStoppedError } from '@pesewa/messaging';
 import { prepareTestNames } from '@pesewa/testkit';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type ChunkLedger, openChunkLedger } from './chunks.fixture.ts';
+import { type BatchLedger, openBatchLedger } from './batches.fixture.ts';
 import type { OwnEvent } from './domain/own-events.ts';
 import { decidedEventOf } from './events.ts';
 import {
@@ -16,10 +16,10 @@ import {
   published,
   restoreDatabase,
 } from './forward.fixture.ts';
-import type { Chunk } from './stories.fixture.ts';
+import type { Batch } from './stories.fixture.ts';
 
 let database: Database;
-let ledger: ChunkLedger;
+let ledger: BatchLedger;
 let backup: Backup;
 
 beforeAll(async () => {
@@ -42,18 +42,18 @@ afterAll(async () => {
 });
 
 async function restart(): Promise<void> {
-  ledger = await openChunkLedger(database, openTicking());
+  ledger = await openBatchLedger(database, openTicking());
 }
 
-/** Applies a chunk as the ledger does; gives the published events. */
-async function tell({ topic, instructions }: Chunk): Promise<readonly OwnEvent[]> {
+/** Applies a batch as the ledger does; gives the published events. */
+async function tell({ topic, instructions }: Batch): Promise<readonly OwnEvent[]> {
   const { events } = await ledger.apply(instructions, { topic });
   return events.filter((event) => event.topic === 'ledger').map(published);
 }
 
-/** Applies a chunk that the backup does not have. */
-async function tellSince(chunk: Chunk): Promise<readonly OwnEvent[]> {
-  const told = await tell(chunk);
+/** Applies a batch that the backup does not have. */
+async function tellSince(batch: Batch): Promise<readonly OwnEvent[]> {
+  const told = await tell(batch);
   await restoreDatabase(database, backup);
   await restart();
   return told;
@@ -76,7 +76,7 @@ async function entryIds(): Promise<readonly string[]> {
   return entries.map(({ _id }) => String(_id));
 }
 
-const withdraw = (reference: string): Chunk => ({
+const withdraw = (reference: string): Batch => ({
   topic: 'ledgerCommands',
   instructions: [
     {

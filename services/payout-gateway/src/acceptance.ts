@@ -125,7 +125,7 @@ export function createAcceptance(deps: AcceptanceDeps): (candidate: Candidate) =
   const ownerOf = ({ payout }: Candidate) => payout.merchantId;
   const free = deps.messaging.groupCommit<Candidate, Acceptance>(
     'payouts.accept',
-    (candidates, transaction, careful) => acceptAll(deps, candidates, transaction, careful),
+    (candidates, transaction, isRetry) => acceptAll(deps, candidates, transaction, isRetry),
     { ownerOf },
   );
   const counted = deps.messaging.groupCommit<Candidate, Acceptance>(
@@ -140,10 +140,10 @@ async function acceptAll(
   { store, usage, events }: AcceptanceDeps,
   candidates: readonly Candidate[],
   { session, emit }: Transaction,
-  careful: boolean,
+  isRetry: boolean,
 ): Promise<readonly Acceptance[]> {
   const taken = new Map<string, Taken>(
-    careful
+    isRetry
       ? await store.findTaken(
           candidates.map(({ payout }) => keyOf(payout)),
           session,

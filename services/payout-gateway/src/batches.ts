@@ -50,9 +50,9 @@ export function createBatches(deps: AcceptanceDeps): Batches {
   // through.
   const accepting = deps.messaging.groupCommit<CandidateBatch, Result<null, OrderRefusal>>(
     'payouts.accept-batch',
-    async (batches, transaction, careful) => {
+    async (batches, transaction, isRetry) => {
       const outcomes: Result<null, OrderRefusal>[] = [];
-      for (const batch of batches) outcomes.push(await acceptBatch(deps, batch, transaction, careful));
+      for (const batch of batches) outcomes.push(await acceptBatch(deps, batch, transaction, isRetry));
       return outcomes;
     },
     { itemsMax: 1, groupsMax: 1 },
@@ -179,10 +179,10 @@ async function acceptBatch(
   deps: AcceptanceDeps,
   batch: CandidateBatch,
   { session, emit }: Transaction,
-  careful: boolean,
+  isRetry: boolean,
 ): Promise<Result<null, OrderRefusal>> {
   const { reservation, order, payouts, dayLimit } = batch;
-  const earlier = careful ? await findEarlier(deps, reservation, order, session) : undefined;
+  const earlier = isRetry ? await findEarlier(deps, reservation, order, session) : undefined;
   if (earlier) return earlier;
   if (dayLimit) {
     const days = openDayBook(await deps.usage.read([dayLimit], session));

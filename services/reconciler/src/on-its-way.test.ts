@@ -3,7 +3,7 @@ import type { Db } from 'mongodb';
 import { expect, it } from 'vitest';
 import { createOnItsWay } from './on-its-way.ts';
 
-const bundles = (count: number) => Array.from({ length: count }, (_, index) => ({ _id: `b${index}` }));
+const outboxRecords = (count: number) => Array.from({ length: count }, (_, index) => ({ _id: `b${index}` }));
 
 /** Reads outboxes that give these answers. */
 function reading(found: () => Promise<readonly { readonly _id: string }[]>) {
@@ -17,18 +17,18 @@ function reading(found: () => Promise<readonly { readonly _id: string }[]>) {
 }
 
 it('marks what waits in each outbox', async () => {
-  const onItsWay = reading(async () => bundles(1));
+  const onItsWay = reading(async () => outboxRecords(1));
   const waiting = await onItsWay.waiting(['ingress', 'ledger']);
   expect(waiting).toEqual([
-    { of: 'ingress', bundles: ['b0'] },
-    { of: 'ledger', bundles: ['b0'] },
+    { of: 'ingress', outboxRecords: ['b0'] },
+    { of: 'ledger', outboxRecords: ['b0'] },
   ]);
   expect(await onItsWay.hasLeft(waiting ?? [])).toBe(false);
 });
 
 it('asks nothing more where nothing waits', async () => {
   const onItsWay = reading(() => Promise.reject(new Error('asked')));
-  expect(await onItsWay.hasLeft([{ of: 'ingress', bundles: [] }])).toBe(true);
+  expect(await onItsWay.hasLeft([{ of: 'ingress', outboxRecords: [] }])).toBe(true);
 });
 
 it.each([
@@ -37,10 +37,10 @@ it.each([
 ])('tells nothing where %s', async (_, found) => {
   const onItsWay = reading(found);
   expect(await onItsWay.waiting(['ingress'])).toBeUndefined();
-  expect(await onItsWay.hasLeft([{ of: 'ingress', bundles: ['b0'] }])).toBeUndefined();
+  expect(await onItsWay.hasLeft([{ of: 'ingress', outboxRecords: ['b0'] }])).toBeUndefined();
 });
 
 it('marks either all that waits, or nothing', async () => {
-  expect(await reading(async () => bundles(10_000)).waiting(['ingress'])).toHaveLength(1);
-  expect(await reading(async () => bundles(10_001)).waiting(['ingress'])).toBeUndefined();
+  expect(await reading(async () => outboxRecords(10_000)).waiting(['ingress'])).toHaveLength(1);
+  expect(await reading(async () => outboxRecords(10_001)).waiting(['ingress'])).toBeUndefined();
 });

@@ -8,7 +8,7 @@ export type Sender = 'payouts' | 'collections' | 'ingress' | 'ledger' | 'reconci
 /** The entries that waited in one outbox at one time. */
 export interface Waiting {
   readonly of: Sender;
-  readonly bundles: readonly string[];
+  readonly outboxRecords: readonly string[];
 }
 
 /**
@@ -26,7 +26,7 @@ export interface OnItsWay {
 
 const READ_TIMEOUT_MS = 1_000;
 /** If more waits, Kafka has been away, and the caller must wait until it is back. */
-const BUNDLES_MAX = 10_000;
+const OUTBOX_RECORDS_MAX = 10_000;
 
 /** Builds {@link OnItsWay}: one read for each outbox. */
 export function createOnItsWay(deps: {
@@ -45,16 +45,16 @@ export function createOnItsWay(deps: {
     const found = await outbox(of)
       .find({}, { maxTimeMS: READ_TIMEOUT_MS })
       .project<{ readonly _id: string }>({ _id: 1 })
-      // The index of ids alone, so that the content of bundles is not read.
+      // The index of ids alone, so that the content of outbox records is not read.
       .hint({ _id: 1 })
-      .limit(BUNDLES_MAX + 1)
+      .limit(OUTBOX_RECORDS_MAX + 1)
       .toArray();
-    return { of, bundles: found.map(({ _id }) => _id) };
+    return { of, outboxRecords: found.map(({ _id }) => _id) };
   };
-  const hasLeft = async ({ of, bundles }: Waiting): Promise<boolean> => {
-    if (bundles.length === 0) return true;
+  const hasLeft = async ({ of, outboxRecords }: Waiting): Promise<boolean> => {
+    if (outboxRecords.length === 0) return true;
     const left = await outbox(of).findOne(
-      { _id: { $in: [...bundles] } },
+      { _id: { $in: [...outboxRecords] } },
       { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT_MS },
     );
     return left === null;
@@ -62,7 +62,9 @@ export function createOnItsWay(deps: {
   return {
     waiting: async (of) => {
       const found = await inTime(Promise.all(of.map(read)));
-      return found?.some(({ bundles }) => bundles.length > BUNDLES_MAX) ? undefined : found;
+      return found?.some(({ outboxRecords }) => outboxRecords.length > OUTBOX_RECORDS_MAX)
+        ? undefined
+        : found;
     },
     hasLeft: async (waiting) => {
       const left = await inTime(Promise.all(waiting.map(hasLeft)));

@@ -27,7 +27,7 @@ export interface Seen {
 
 /** The projection of open payments (ADR 27). */
 export interface WorkingSet {
-  /** Applies sightings in order within the transaction of their chunk. */
+  /** Applies sightings in order within the transaction of their batch. */
   readonly apply: (seen: readonly Seen[], transaction: Transaction) => Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export interface WorkingSetDeps {
   readonly ended: (payment: Tracked) => void;
 }
 
-/** The results of a chunk in addition to the payments themselves. */
+/** The results of a batch in addition to the payments themselves. */
 interface Outcome {
   readonly opened: FoundBreak[];
   readonly closing: Resolution[];

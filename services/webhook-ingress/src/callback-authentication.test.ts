@@ -1,8 +1,8 @@
 import { parseConfig } from '@pesewa/runtime';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { settings } from './config.ts';
 import { noteUnauthenticatedRails, refusedRails } from './callback-authentication.ts';
+import { settings } from './config.ts';
 
 const rails = [
   { name: 'open', callbackAddresses: [], callbackSecrets: [] },

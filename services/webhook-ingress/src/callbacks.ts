@@ -14,8 +14,8 @@ import {
 import { type ReceptionOutcome, receive } from './domain/reception.ts';
 import type { CallbackEvents } from './events.ts';
 import { openLane, type Work } from './lanes.ts';
-import { type Orders, openOrders } from './orders.ts';
 import { createLogThrottle } from './log-throttle.ts';
+import { type Orders, openOrders } from './orders.ts';
 import { type CallbackRail, placeOf, readClaim } from './reading.ts';
 import type { CallbackStore } from './store.ts';
 import { takeTurns } from './turns.ts';

@@ -207,14 +207,14 @@ function createTestMessaging(
   return {
     groupCommit: (_name, apply) => ({
       submit: async (item) => {
-        const run = async (careful: boolean) => {
+        const run = async (isRetry: boolean) => {
           const events: OutgoingEvent[] = [];
           const transaction = {
             session: undefined as never,
             emit: (event: OutgoingEvent) => void events.push(event),
             afterCommit: () => undefined,
           };
-          const [outcome] = await apply([item], transaction, careful);
+          const [outcome] = await apply([item], transaction, isRetry);
           emitted.push(...events);
           return outcome as never;
         };

@@ -36,8 +36,8 @@ export function openLane<Outcome>(deps: Deps): (work: Work<Outcome>) => Promise<
   const recent = createRecentKeys();
   const lane = deps.messaging.groupCommit<Work<Outcome>, Outcome>(
     'callbacks.accept',
-    async (group, transaction, careful) => {
-      const looksFirst = careful || group.some(({ key, callback }) => !callback || recent.has(key));
+    async (group, transaction, isRetry) => {
+      const looksFirst = isRetry || group.some(({ key, callback }) => !callback || recent.has(key));
       for (const { key } of group) recent.add(key);
       return apply(deps, group, transaction, looksFirst);
     },

@@ -26,7 +26,7 @@ const BACKOFF_MS = { first: 300, last: 10_000 } as const;
 const STABLE_MS = 20_000;
 
 /**
- * Room for short-lived objects: a chunk's messages die young, and collecting them too early cost a busy ledger a tenth
+ * Room for short-lived objects: a batch's messages die young, and collecting them too early cost a busy ledger a tenth
  * of its speed.
  */
 const nodeOptions = ['--max-semi-space-size=32'];

@@ -85,7 +85,7 @@ export const holdEndings = [
   { kind: 'refund', status: 'refunded' },
 ] as const satisfies readonly { readonly kind: EntryKind; readonly status: Hold['status'] }[];
 
-/** The stored state of everything that a chunk of instructions concerns. */
+/** The stored state of everything that a batch of instructions concerns. */
 export interface Snapshot {
   /** Keyed by `merchantId:currency`. */
   readonly wallets: ReadonlyMap<string, Wallet>;
@@ -108,13 +108,13 @@ export interface HoldChange {
   readonly after: Hold;
 }
 
-/** All changes of a chunk, ready to be written. */
+/** All changes of a batch, ready to be written. */
 export interface Folded {
   readonly entries: readonly Entry[];
   readonly wallets: ReadonlyMap<string, WalletChange>;
   readonly holds: ReadonlyMap<string, HoldChange>;
   readonly refusedOrders: readonly RefusedOrder[];
-  /** What the chunk adds to shared accounts. */
+  /** What the batch adds to shared accounts. */
   readonly accountDeltas: ReadonlyMap<string, Turnover>;
 }
 

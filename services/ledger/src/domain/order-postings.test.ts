@@ -165,7 +165,7 @@ describe('an order', () => {
     expect(after && [after.available, after.held, after.sequence]).toEqual(wallet);
   });
 
-  it.each(table)('$name: once, whether it comes again in the chunk or later', ({ given: snapshot, when }) => {
+  it.each(table)('$name: once, whether it comes again in the batch or later', ({ given: snapshot, when }) => {
     const again = foldInstructions(snapshot, [when, when], policy);
     expect(again.outcomes.map(brief)[1]).toBe('known');
     expect([...again.entries, ...again.refusedOrders]).toHaveLength(1);
@@ -188,7 +188,7 @@ describe('an order', () => {
     expect([...folded.entries, ...folded.refusedOrders]).toEqual([]);
   });
 
-  it('is judged by what the earlier ones of its chunk left, and one that is refused takes no other with it', () => {
+  it('is judged by what the earlier ones of its batch left, and one that is refused takes no other with it', () => {
     const orders = ['cm-1', 'cm-2', 'cm-3'].map((reference) => ({ ...withdraw, reference }));
     const last = { ...orders[2], amount: 300n } as typeof withdraw;
     const folded = foldInstructions(given(1_000n, 0n), [...orders.slice(0, 2), last], policy);

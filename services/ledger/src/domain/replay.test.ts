@@ -15,7 +15,7 @@ function seeded(seed: number): (below: number) => number {
   };
 }
 
-/** The ledger's state between chunks, as the store keeps it. */
+/** The ledger's state between batches, as the store keeps it. */
 function createLedger(refundFee: boolean) {
   const wallets = new Map<string, Wallet>();
   const holds = new Map<string, Hold>();
@@ -90,7 +90,7 @@ function story(chance: (below: number) => number): readonly Instruction[] {
   return told;
 }
 
-function chunks(instructions: readonly Instruction[], chance: (below: number) => number): Instruction[][] {
+function batches(instructions: readonly Instruction[], chance: (below: number) => number): Instruction[][] {
   const cut: Instruction[][] = [];
   for (let start = 0; start < instructions.length; ) {
     const size = 1 + chance(25);
@@ -104,7 +104,7 @@ describe.each(Array.from({ length: 25 }, (_, seed) => seed))('any story, seed %i
   const chance = seeded(seed);
   const told = story(chance);
   const ledger = createLedger(seed % 2 === 0);
-  for (const chunk of chunks(told, chance)) ledger.apply(chunk);
+  for (const batch of batches(told, chance)) ledger.apply(batch);
 
   it('never lets a wallet below zero, after any entry', () => {
     const running = new Map<string, bigint>();
@@ -155,7 +155,7 @@ describe.each(Array.from({ length: 25 }, (_, seed) => seed))('any story, seed %i
     });
     const count = ledger.entries.length;
     expect(count).toBeGreaterThan(50);
-    for (const chunk of chunks(told, chance)) ledger.apply(chunk);
+    for (const batch of batches(told, chance)) ledger.apply(batch);
     expect(ledger.entries).toHaveLength(count);
     const { wallets, holds, refusedIds, accounts } = ledger;
     expect({ wallets, holds, refusedIds, accounts }).toEqual(before);

@@ -1,5 +1,5 @@
 import type { TopicEvent } from '@pesewa/contracts';
-import type { ChunkTransaction, Received } from '@pesewa/messaging';
+import type { BatchTransaction, Received } from '@pesewa/messaging';
 import type { ClientSession, Db } from 'mongodb';
 import { type AdjustmentOutcome, type AdjustmentTerms, isBreakCommand } from '../domain/adjustments.ts';
 import { settleAdjustment } from '../domain/break-life.ts';
@@ -71,8 +71,8 @@ export function openAdjustmentStore(db: Db): AdjustmentStore {
 
 /** Applies the ledger's outcomes of orders that were proposed for breaks, and resolves the breaks of booked ones. */
 export interface Adjustments {
-  /** Applies new events in the transaction of their chunk. */
-  readonly hear: (events: readonly CorrectionEvent[], transaction: ChunkTransaction) => Promise<void>;
+  /** Applies new events in the transaction of their batch. */
+  readonly hear: (events: readonly CorrectionEvent[], transaction: BatchTransaction) => Promise<void>;
 }
 
 /** Whether the event is the outcome of a correction. */

@@ -18,11 +18,13 @@ function open() {
   };
   const onItsWay = {
     waiting: async (of: readonly Sender[]) => {
-      const found = of.map((one) => ({ of: one, bundles: outboxes[one] }));
-      return found.some(({ bundles }) => bundles === undefined) ? undefined : (found as readonly Waiting[]);
+      const found = of.map((one) => ({ of: one, outboxRecords: outboxes[one] }));
+      return found.some(({ outboxRecords }) => outboxRecords === undefined)
+        ? undefined
+        : (found as readonly Waiting[]);
     },
     hasLeft: async (waiting: readonly Waiting[]) =>
-      waiting.every(({ of, bundles }) => bundles.every((id) => !outboxes[of]?.includes(id))),
+      waiting.every(({ of, outboxRecords }) => outboxRecords.every((id) => !outboxes[of]?.includes(id))),
   };
   const level = createLevel({ messaging, onItsWay, clock: { nowMs: () => clock.ms } }, [
     { from: ['payouts'], topics: ['payouts'], by: 'ledger' },

@@ -61,13 +61,13 @@ function replica(change: Partial<ComparisonDeps> = {}) {
     onItsWay: {
       waiting: async (of) => {
         waitedFor.push(of);
-        const bundles = outboxes.length === 0 ? [] : outboxes.shift();
-        return bundles && [{ of: 'ingress', bundles }];
+        const outboxRecords = outboxes.length === 0 ? [] : outboxes.shift();
+        return outboxRecords && [{ of: 'ingress', outboxRecords }];
       },
       hasLeft: async (waiting) => {
-        if (waiting.every(({ bundles }) => bundles.length === 0)) return true;
+        if (waiting.every(({ outboxRecords }) => outboxRecords.length === 0)) return true;
         const left = outboxes.length === 0 ? [] : outboxes.shift();
-        return left && !waiting.some(({ bundles }) => bundles.some((id) => left.includes(id)));
+        return left && !waiting.some(({ outboxRecords }) => outboxRecords.some((id) => left.includes(id)));
       },
     },
     payments: { inFlight: async () => new Map(), suspects: async () => suspects },

@@ -10,15 +10,15 @@ export interface EncodedMessage {
 }
 
 /** All the messages of one transaction. */
-export interface Bundle {
+export interface OutboxRecord {
   /** `<source>#<sequence>`, further parts with `.<part>`: sorts by sequence within its source. */
   readonly _id: string;
   readonly messages: readonly EncodedMessage[];
   readonly createdAt: Date;
 }
 
-/** A bundle as MongoDB holds it: one document, its messages packed, deleted once they are sent. */
-export interface BundleDocument {
+/** An outbox record as MongoDB holds it: one document, its messages packed, deleted once they are sent. */
+export interface OutboxRecordDocument {
   readonly _id: string;
   readonly createdAt: Date;
   /** How many messages are packed. */
@@ -32,7 +32,7 @@ export interface BundleDocument {
  * Builds the stored form of a bundle. It is packed, because thousands of small fields would cost more than the
  * messages themselves.
  */
-export function packBundle({ _id, messages, createdAt }: Bundle): BundleDocument {
+export function packOutboxRecord({ _id, messages, createdAt }: OutboxRecord): OutboxRecordDocument {
   const topics: string[] = [];
   let bytes = 0;
   for (const { topic, body } of messages) {
@@ -50,8 +50,14 @@ export function packBundle({ _id, messages, createdAt }: Bundle): BundleDocument
   return { _id, createdAt, count: messages.length, topics, packed: new Binary(packed) };
 }
 
-/** Rebuilds a bundle from its stored form. */
-export function unpackBundle({ _id, createdAt, count, topics, packed }: BundleDocument): Bundle {
+/** Rebuilds a outbox record from its stored form. */
+export function unpackOutboxRecord({
+  _id,
+  createdAt,
+  count,
+  topics,
+  packed,
+}: OutboxRecordDocument): OutboxRecord {
   const bytes = Buffer.from(packed.buffer);
   const reader = varIntReader(bytes, 0);
   const messages = Array.from({ length: count }, (): EncodedMessage => {
@@ -60,7 +66,7 @@ export function unpackBundle({ _id, createdAt, count, topics, packed }: BundleDo
     const body = bytes.subarray(reader.at, reader.at + length);
     reader.at += Math.max(0, length);
     if (topic === undefined || reader.at > bytes.length)
-      throw new RangeError(`the bundle ${_id} is not what was packed`);
+      throw new RangeError(`the outbox record ${_id} is not what was packed`);
     return { topic, key: keyOf(body), body };
   });
   return { _id, createdAt, messages };
@@ -73,19 +79,19 @@ function keyOf(body: Buffer): string {
 }
 
 /** The outbox of a service. */
-export type Outbox = Collection<BundleDocument>;
+export type Outbox = Collection<OutboxRecordDocument>;
 
 const SEQUENCE_DIGITS = 16;
 const PART_DIGITS = 4;
 
-/** The id of a bundle: unique by source, sequence and part, and sorted by them. */
-export function bundleId(source: string, sequence: number, part = 0): string {
+/** The id of an outbox record: unique by source, sequence and part, and sorted by them. */
+export function outboxRecordId(source: string, sequence: number, part = 0): string {
   const id = `${source}#${String(sequence).padStart(SEQUENCE_DIGITS, '0')}`;
   return part === 0 ? id : `${id}.${String(part).padStart(PART_DIGITS, '0')}`;
 }
 
 /** Less than a broker's limit for one batch of one partition (1 MiB), even if all of it goes to one partition. */
-export const BUNDLE_BYTES_MAX = 900 * 1_024;
+export const OUTBOX_RECORD_BYTES_MAX = 900 * 1_024;
 
 /** The most that a record takes in addition to its body: its length, attributes and deltas. */
 const OVERHEAD_BYTES = 16;
@@ -102,35 +108,35 @@ export function bytesOf(messages: readonly EncodedMessage[]): number {
   return bytes;
 }
 
-/** Cuts the messages of a transaction into bundles that a broker accepts, in their order. */
-export function cutBundles(
+/** Cuts the messages of a transaction into outbox records that a broker accepts, in their order. */
+export function cutOutboxRecords(
   origin: { readonly source: string; readonly sequence: number },
   messages: readonly EncodedMessage[],
   createdAt: Date,
-): readonly Bundle[] {
-  const bundles: Bundle[] = [];
+): readonly OutboxRecord[] {
+  const outboxRecords: OutboxRecord[] = [];
   const add = (part: readonly EncodedMessage[]) =>
-    bundles.push({
-      _id: bundleId(origin.source, origin.sequence, bundles.length),
+    outboxRecords.push({
+      _id: outboxRecordId(origin.source, origin.sequence, outboxRecords.length),
       messages: part,
       createdAt,
     });
   let first = 0;
   let end = 0;
-  let room = BUNDLE_BYTES_MAX;
+  let room = OUTBOX_RECORD_BYTES_MAX;
   for (const message of messages) {
     const bytes = sizeOf(message);
     if (bytes > room && end > first) {
       add(messages.slice(first, end));
       first = end;
-      room = BUNDLE_BYTES_MAX;
+      room = OUTBOX_RECORD_BYTES_MAX;
     }
     room -= bytes;
     end += 1;
   }
   // Nearly always one bundle has all of them, and nothing is copied.
   if (end > first) add(first === 0 ? messages : messages.slice(first));
-  return bundles;
+  return outboxRecords;
 }
 
 /**
@@ -140,7 +146,7 @@ export function commitSource(name: string, owner: string): string {
   return `commit/${name}/${owner}`;
 }
 
-/** The source of a bundle, by its id. */
+/** The source of an outbox record, by its id. */
 export function sourceOf(id: string): string {
   return id.slice(0, id.lastIndexOf('#'));
 }
@@ -150,15 +156,15 @@ export function ownerOf(source: string): string {
   return source.slice(source.lastIndexOf('/') + 1);
 }
 
-/** Whether the sweeper may send a bundle; a partition's bundles are sent by the partition's owner only. */
+/** Whether the sweeper may send an outbox record; a partition's bundles are sent by the partition's owner only. */
 export function isSwept(id: string): boolean {
   return id.startsWith('commit/');
 }
 
-/** The filter for the bundles of all group commits, which is all bundles but those of partitions. */
-export const commitBundles = { _id: { $gte: 'commit/', $lt: 'commit0' } };
+/** The filter for the outbox records of all group commits, which is all bundles but those of partitions. */
+export const commitOutboxRecords = { _id: { $gte: 'commit/', $lt: 'commit0' } };
 
-/** The filter of all bundles of one source. */
-export function bundlesOf(source: string) {
+/** The filter of all outbox records of one source. */
+export function outboxRecordsOf(source: string) {
   return { _id: { $gte: `${source}#`, $lt: `${source}$` } };
 }

@@ -13,7 +13,7 @@ import { FUNDED } from './sender.fixture.ts';
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['teller', 'careful', 'halver']);
+  config = await prepareTestNames(['teller', 'retrying', 'halver']);
 });
 
 function funded(eventId: string): OutgoingEvent {
@@ -40,19 +40,19 @@ async function openTeller(scope: ReturnType<typeof openTestScope>) {
   return (ids: readonly string[]) => Promise.all(ids.map((id) => tell.submit(funded(id))));
 }
 
-it('applies a chunk again with care where a unique key is taken', async () => {
+it('applies a batch again with care where a unique key is taken', async () => {
   await using scope = openTestScope(config);
   await using tellers = openTestScope(config);
   const tell = await openTeller(tellers);
-  const messaging = await openMessagingAs(scope, { service: 'careful', database: 'careful', produces: [] });
+  const messaging = await openMessagingAs(scope, { service: 'retrying', database: 'retrying', produces: [] });
   const seen = messaging.db.collection<{ _id: string }>('seen');
   await seen.insertOne({ _id: 'twice' });
   const tries: boolean[] = [];
   const handler = handleTopic('ledger', FUNDED, async (events, transaction) => {
-    const { session, careful } = transaction;
-    tries.push(careful);
+    const { session, isRetry } = transaction;
+    tries.push(isRetry);
     for (const { eventId } of events) {
-      if (careful && (await seen.findOne({ _id: eventId }, { session }))) continue;
+      if (isRetry && (await seen.findOne({ _id: eventId }, { session }))) continue;
       await seen.insertOne({ _id: eventId }, { session });
     }
   });

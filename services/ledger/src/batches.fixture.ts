@@ -1,5 +1,5 @@
 import {
-  type ChunkTransaction,
+  type BatchTransaction,
   type Database,
   ensureCollections,
   isDuplicateKey,
@@ -10,14 +10,14 @@ import { ledgerCollections } from './indexes.ts';
 import { createPostings } from './postings.ts';
 import { openLedgerStore } from './store.ts';
 
-/** The results of a chunk in addition to its writes. */
+/** The results of a batch in addition to its writes. */
 export interface Applied {
   readonly events: readonly OutgoingEvent[];
   readonly parked: readonly string[];
 }
 
-/** A ledger without topics: each chunk is handed over directly and committed in its own transaction. */
-export interface ChunkLedger {
+/** A ledger without topics: each batch is handed over directly and committed in its own transaction. */
+export interface BatchLedger {
   readonly apply: (
     instructions: readonly Instruction[],
     from?: { readonly topic?: string; readonly partition?: number; readonly fail?: () => void },
@@ -25,11 +25,11 @@ export interface ChunkLedger {
 }
 
 /** Opens one more process of the ledger over a database, with the test's clock. */
-export async function openChunkLedger(
+export async function openBatchLedger(
   { client, db }: Database,
   nowMs: () => number,
   policy = { refundFee: false },
-): Promise<ChunkLedger> {
+): Promise<BatchLedger> {
   const clock = { nowMs, sleep: () => Promise.resolve() };
   await ensureCollections(db, ledgerCollections);
   const store = openLedgerStore(db);
@@ -39,20 +39,20 @@ export async function openChunkLedger(
       let emitted: OutgoingEvent[] = [];
       let parked: string[] = [];
       let actions: (() => void)[] = [];
-      const run = (careful: boolean) =>
+      const run = (isRetry: boolean) =>
         client.withSession((session) =>
           session.withTransaction(
             async () => {
               emitted = [];
               parked = [];
               actions = [];
-              const transaction: ChunkTransaction = {
+              const transaction: BatchTransaction = {
                 session,
                 partition,
                 emit: (event) => void emitted.push(event),
                 park: (_index, reason) => void parked.push(reason),
                 afterCommit: (action) => void actions.push(action),
-                careful,
+                isRetry,
               };
               await postings.post(instructions, topic, transaction);
               fail?.();

@@ -1,13 +1,13 @@
 import { encodeRecordBody } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
 import {
-  BUNDLE_BYTES_MAX,
-  type BundleDocument,
   bytesOf,
-  cutBundles,
-  packBundle,
-  unpackBundle,
-} from './bundle.ts';
+  cutOutboxRecords,
+  OUTBOX_RECORD_BYTES_MAX,
+  type OutboxRecordDocument,
+  packOutboxRecord,
+  unpackOutboxRecord,
+} from './outbox-record.ts';
 
 const messages = Array.from({ length: 300 }, (_, index) => {
   const key = index % 7 === 0 ? `wö-${index}` : `w-${index}`;
@@ -19,27 +19,28 @@ const messages = Array.from({ length: 300 }, (_, index) => {
   };
 });
 
-const document = packBundle({ _id: 'b#1', createdAt: new Date(5), messages });
+const document = packOutboxRecord({ _id: 'b#1', createdAt: new Date(5), messages });
 
 it('holds the messages as they were, in their order', () => {
-  const { _id, createdAt, messages: unpacked } = unpackBundle(document);
+  const { _id, createdAt, messages: unpacked } = unpackOutboxRecord(document);
   expect([_id, createdAt]).toEqual(['b#1', new Date(5)]);
   expect(unpacked).toEqual(messages);
 });
 
 it('refuses to read what is cut off', () => {
-  const cut: BundleDocument = { ...document, count: document.count + 1 };
-  expect(() => unpackBundle(cut)).toThrow('not what was packed');
+  const cut: OutboxRecordDocument = { ...document, count: document.count + 1 };
+  expect(() => unpackOutboxRecord(cut)).toThrow('not what was packed');
 });
 
 it('is cut where a broker would not take more, and keeps the order; small ones stay whole', () => {
   const cut = (sizes: readonly number[]) => {
     const whole = sizes.map((size) => ({ topic: 't', key: 'k', body: Buffer.alloc(size) }));
-    const bundles = cutBundles({ source: 's', sequence: 7 }, whole, new Date(0));
-    expect(bundles.flatMap((bundle) => bundle.messages)).toEqual(whole);
-    const shared = bundles.filter((bundle) => bundle.messages.length > 1);
-    for (const bundle of shared) expect(bytesOf(bundle.messages)).toBeLessThanOrEqual(BUNDLE_BYTES_MAX);
-    return bundles.map((bundle) => [bundle._id, bundle.messages.length]);
+    const outboxRecords = cutOutboxRecords({ source: 's', sequence: 7 }, whole, new Date(0));
+    expect(outboxRecords.flatMap((outboxRecord) => outboxRecord.messages)).toEqual(whole);
+    const shared = outboxRecords.filter((outboxRecord) => outboxRecord.messages.length > 1);
+    for (const outboxRecord of shared)
+      expect(bytesOf(outboxRecord.messages)).toBeLessThanOrEqual(OUTBOX_RECORD_BYTES_MAX);
+    return outboxRecords.map((outboxRecord) => [outboxRecord._id, outboxRecord.messages.length]);
   };
   const id = `s#${'7'.padStart(16, '0')}`;
   expect(cut([])).toEqual([]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { brief, capture, float, given, hold, policy, refund } from './posting.fixture.ts';
 import { foldInstructions } from './posting.ts';
 
-describe('a chunk of instructions', () => {
+describe('a batch of instructions', () => {
   it('gives the fee back where the policy says so', () => {
     const folded = foldInstructions(given(0n, 0n, 'captured'), [refund], { refundFee: true });
     expect(folded.entries.map(({ kind, debit, amount }) => [kind, debit, amount])).toEqual([
@@ -14,7 +14,7 @@ describe('a chunk of instructions', () => {
     });
   });
 
-  it('judges each hold of a chunk by what the earlier ones left', () => {
+  it('judges each hold of a batch by what the earlier ones left', () => {
     const holds = [
       hold,
       { ...hold, reference: 'po-2' },

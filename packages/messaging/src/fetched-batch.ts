@@ -1,0 +1,120 @@
+import type { EachBatchPayload } from '@pesewa/kafka';
+import type { Clock } from '@pesewa/kernel';
+import type { Logger } from '@pesewa/runtime';
+import { isTransient, type ParkedRow } from './batch.ts';
+import { FencedError } from './offsets.ts';
+import type { PartitionWorker } from './partition.ts';
+import type { Opening } from './partition-opening.ts';
+import type { StoppedPartitions } from './stopped-partitions.ts';
+
+/** The dependencies of consuming a batch. */
+export interface FetchedBatchDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly batchMessagesMax: number;
+  readonly applied: (topic: string, messages: number) => void;
+  readonly stopped: StoppedPartitions;
+}
+
+/** A partition that this process owns, from its assignment on. */
+export interface Held extends Opening {
+  readonly lost: AbortController;
+  /**
+   * Belongs to the partition, not to its worker: a partition stopped for too many parked messages is opened again,
+   * and must not start counting anew.
+   */
+  readonly row: ParkedRow;
+  worker: PartitionWorker | undefined;
+  /**
+   * Whether it is stopped because its position does not fit. If so, opening it lets it go on; if not, applying a
+   * message does.
+   */
+  isMisfit: boolean;
+}
+
+/** The consumer is stopping, or its partition has another owner: its work ends here. */
+export class LostPartitionError extends Error {
+  override readonly name = 'LostPartitionError';
+}
+
+/** The pauses between the retries of transient faults. */
+export const RETRY_PAUSE_MS = { first: 100, last: 5_000 } as const;
+const HEARTBEAT_PAUSE_MS = 500;
+const BATCHES_UNSENT_MAX = 4;
+
+/** Applies a batch in batches; resolves once the events that they emit are in Kafka. */
+export async function consumeBatch(
+  deps: FetchedBatchDeps,
+  held: Held,
+  worker: PartitionWorker,
+  payload: EachBatchPayload,
+): Promise<void> {
+  const { batch } = payload;
+  const unsent: Promise<void>[] = [];
+  await payload.heartbeat();
+  const goesOn = () => payload.isRunning() && !payload.isStale() && !held.lost.signal.aborted;
+  for (let start = 0; start < batch.messages.length && goesOn(); ) {
+    const end = start + deps.batchMessagesMax;
+    const messages = batch.messages.slice(start, end);
+    const following = batch.messages.slice(end, end + deps.batchMessagesMax);
+    const { sent } = await persist(deps, held, payload, () => worker.apply(messages, following));
+    // Awaited below; this only keeps the rejection of a dropped promise from being unhandled.
+    sent.catch(() => undefined);
+    unsent.push(sent);
+    deps.applied(batch.topic, messages.length);
+    // A chunk was applied, so whatever had stopped the partition is over.
+    deps.stopped.delete(held.place);
+    if (unsent.length >= BATCHES_UNSENT_MAX) await withHeartbeats(deps.clock, held, payload, unsent.shift());
+    const last = messages.at(-1);
+    if (last) payload.resolveOffset(last.offset);
+    await payload.heartbeat();
+    start = end;
+  }
+  await withHeartbeats(deps.clock, held, payload, Promise.all(unsent));
+}
+
+/** Waits for Kafka while it keeps sending heartbeats; a rebalance ends the waiting. */
+async function withHeartbeats(
+  clock: Clock,
+  { lost }: Pick<Held, 'lost'>,
+  payload: EachBatchPayload,
+  sent: Promise<unknown> | undefined,
+): Promise<void> {
+  const arrived = Promise.resolve(sent).then(() => true);
+  for (;;) {
+    const tick = new AbortController();
+    const done = await Promise.race([
+      arrived,
+      clock.sleep(HEARTBEAT_PAUSE_MS, AbortSignal.any([tick.signal, lost.signal])).then(() => false),
+    ]);
+    tick.abort();
+    if (done) return;
+    if (lost.signal.aborted || !payload.isRunning())
+      throw new LostPartitionError('the partition is not to be gone on with');
+    await payload.heartbeat();
+  }
+}
+
+/** Retries a transient fault in place for as long as the partition is ours, with a heartbeat between the retries. */
+async function persist<Value>(
+  deps: FetchedBatchDeps,
+  { lost }: Pick<Held, 'lost'>,
+  payload: EachBatchPayload,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  let pauseMs: number = RETRY_PAUSE_MS.first;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof FencedError || !isTransient(error)) throw error;
+      if (lost.signal.aborted || !payload.isRunning())
+        throw new LostPartitionError('the partition is not to be gone on with');
+      const { topic, partition } = payload.batch;
+      deps.logger.warn({ err: error, topic, partition }, 'retrying in place');
+      await deps.clock.sleep(pauseMs);
+      pauseMs = Math.min(pauseMs * 2, RETRY_PAUSE_MS.last);
+      await payload.heartbeat();
+    }
+  }
+}
