@@ -4,5 +4,5 @@ export { createDocumentationRoutes } from './documentation.ts';
 export { createMerchantLookup, type MerchantLookup } from './merchant-lookup.ts';
 export { allowedMethods } from './methods.ts';
 export { allowEmpty } from './openapi.ts';
-export { addPaymentRoute, viewTrail, withoutNames } from './payment-route.ts';
+export { addPaymentRoute, viewTimeline, withoutNames } from './payment-route.ts';
 export { openPackageFiles, type StaticFiles } from './static-files.ts';

@@ -44,15 +44,15 @@ export function addPaymentRoute<Payment>(
  * A payment's timeline, as operators read it: times in ISO 8601, and with each step how many steps before it were
  * dropped.
  */
-export function viewTrail(
-  trail: readonly {
+export function viewTimeline(
+  timeline: readonly {
     readonly what: string;
     readonly atMs: number;
     readonly attempt?: { readonly number: number; readonly claimedAtMs: number };
     readonly notKept?: number;
   }[],
 ) {
-  return trail.map(({ what, atMs, attempt, notKept = 0 }) => ({
+  return timeline.map(({ what, atMs, attempt, notKept = 0 }) => ({
     at: new Date(atMs).toISOString(),
     what,
     attempt: attempt?.number ?? null,

@@ -39,8 +39,8 @@ export type { Recovery } from './recovery.ts';
 export { type RegistrySettings, registryConnection } from './registry.ts';
 export {
   addStep,
-  type TrailStep,
-  type TrailStepDocument,
-  trailFromDocument,
-  trailToDocument,
-} from './trail.ts';
+  type TimelineStep,
+  type TimelineStepDocument,
+  timelineFromDocument,
+  timelineToDocument,
+} from './timeline.ts';

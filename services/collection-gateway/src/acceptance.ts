@@ -217,7 +217,7 @@ function newCollection(
     acceptedAtMs: nowMs,
     traceparent: continueTrace(traceparent, ids),
     causedBy: eventIdOf({ type, payload: { reference }, version: 1n }),
-    trail: [],
+    timeline: [],
   };
 }
 

@@ -1,9 +1,9 @@
 import { addStep, idOf, type Transaction } from '@pesewa/messaging';
 import { type AcceptanceDeps, type AcceptCollection, createAcceptance } from './acceptance.ts';
 import { collectionDecider } from './domain/collection.ts';
+import { wordsOf } from './domain/describe.ts';
 import { type CountBook, type NumberLimit, openCountBook } from './domain/limits.ts';
 import type { CollectionCommand, CollectionHappening, CollectionStateRefusal } from './domain/state.ts';
-import { wordsOf } from './domain/trail.ts';
 import type { Collection, CollectionChange } from './store.ts';
 
 /**
@@ -82,7 +82,7 @@ function createApply({ store, usage, events, clock, refused }: CollectionsDeps):
         const { attempts: number, attemptedAtMs: claimedAtMs } = after;
         const attempt = { number, claimedAtMs };
         const atMs = clock.nowMs();
-        const trail = addStep(after.trail, {
+        const timeline = addStep(after.timeline, {
           what: wordsOf(happening, after),
           atMs,
           attempt,
@@ -90,7 +90,7 @@ function createApply({ store, usage, events, clock, refused }: CollectionsDeps):
         // A merchant's request has no causing event; its own event becomes the cause of what follows.
         const causationId =
           happening.kind === 'completionRequested' ? null : (order.causationId ?? after.causedBy);
-        after = { ...after, ...collectionDecider.evolve(after, happening), trail };
+        after = { ...after, ...collectionDecider.evolve(after, happening), timeline };
         const event = events.happened(happening, after, { causationId, atMs });
         if (event) transaction.emit(event);
         after = { ...after, causedBy: causationId ?? (event ? idOf(event) : after.causedBy) };

@@ -34,7 +34,7 @@ export function startErasing(
             'order.cancelUrl',
             // The rail's own words may name people; without them the reason reads FAILED.
             'failureReason',
-            'trail',
+            'timeline',
           ],
         },
       ],

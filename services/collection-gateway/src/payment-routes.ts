@@ -1,5 +1,5 @@
 import { formatAmount } from '@pesewa/kernel';
-import { addPaymentRoute, viewTrail, withoutNames } from '@pesewa/merchant-api';
+import { addPaymentRoute, viewTimeline, withoutNames } from '@pesewa/merchant-api';
 import type { Hono } from 'hono';
 import type { Collection, CollectionStore } from './store.ts';
 
@@ -42,7 +42,7 @@ function view(collection: Collection) {
     dueAt: dueAtMs === null ? null : time(dueAtMs),
     completions: collection.completionAttempts,
     completionClosed: collection.completionClosed,
-    steps: viewTrail(collection.trail),
+    steps: viewTimeline(collection.timeline),
   };
 }
 

@@ -23,11 +23,11 @@ export function createRepublish(deps: {
  */
 export function eventsProvenBy(events: CollectionEvents, collection: Collection): readonly OutgoingEvent[] {
   const initiated = events.initiated({ ...collection, version: 1n });
-  const { causedBy: causationId, trail, acceptedAtMs } = collection;
+  const { causedBy: causationId, timeline, acceptedAtMs } = collection;
   const happening = endOf(collection);
   const ended =
     happening &&
-    events.happened(happening, collection, { causationId, atMs: trail.at(-1)?.atMs ?? acceptedAtMs });
+    events.happened(happening, collection, { causationId, atMs: timeline.at(-1)?.atMs ?? acceptedAtMs });
   return ended ? [initiated, ended] : [initiated];
 }
 

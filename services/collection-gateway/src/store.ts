@@ -6,10 +6,10 @@ import {
   type PaymentDocument,
   type PaymentStore,
   paymentId,
-  type TrailStep,
-  type TrailStepDocument,
-  trailFromDocument,
-  trailToDocument,
+  type TimelineStep,
+  type TimelineStepDocument,
+  timelineFromDocument,
+  timelineToDocument,
 } from '@pesewa/messaging';
 import type { Db } from 'mongodb';
 import type { CollectionOrder } from './domain/initiation.ts';
@@ -27,7 +27,7 @@ export interface Collection extends CollectionState {
   /** The id of the event that changed it last, which is the cause of whatever follows without a new event. */
   readonly causedBy: string;
   /** Its timeline, for operators; nothing is decided by it. */
-  readonly trail: readonly TrailStep[];
+  readonly timeline: readonly TimelineStep[];
 }
 
 /** A collection as MongoDB holds it; `_id` is the merchant and its reference, so that each is accepted only once. */
@@ -56,7 +56,7 @@ export interface CollectionDocument extends PaymentDocument {
   readonly railFee: bigint;
   readonly failureReason?: string;
   /** Absent in collections from before steps were recorded. */
-  readonly trail?: readonly TrailStepDocument[];
+  readonly timeline?: readonly TimelineStepDocument[];
 }
 
 /** The collections of this service's database. */
@@ -95,7 +95,7 @@ function mutable(collection: Collection) {
     fee: collection.fee,
     railFee: collection.railFee,
     causedBy: collection.causedBy,
-    trail: trailToDocument(collection.trail),
+    timeline: timelineToDocument(collection.timeline),
     ...(lease !== null && { completionLease: { turn: lease.turn, until: new Date(lease.untilMs) } }),
     ...(amountReceived !== null && { amountReceived }),
     ...(failureReason !== null && { failureReason }),
@@ -152,6 +152,6 @@ export function fromDocument(document: CollectionDocument): Collection {
     amountReceived: document.amountReceived ?? null,
     railFee: document.railFee,
     failureReason: document.failureReason ?? null,
-    trail: trailFromDocument(document.trail),
+    timeline: timelineFromDocument(document.timeline),
   };
 }

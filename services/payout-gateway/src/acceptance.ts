@@ -69,7 +69,7 @@ export function newPayout(
     ...parts,
     acceptedAtMs: deps.clock.nowMs(),
     causedBy: null,
-    trail: [],
+    timeline: [],
   };
 }
 

@@ -50,7 +50,7 @@ export const payout: Payout = {
   acceptedAtMs: 0,
   traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
   causedBy: null,
-  trail: [],
+  timeline: [],
 };
 
 /** The header of the merchant `demo`. */

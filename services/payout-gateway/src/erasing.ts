@@ -48,7 +48,7 @@ export function startErasing(
             statusReason: REASON,
           },
         },
-        { $unset: 'trail' },
+        { $unset: 'timeline' },
       ],
     },
   );

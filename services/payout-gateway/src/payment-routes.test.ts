@@ -38,7 +38,7 @@ const paid: Payout = {
   attempts: 1,
   attemptedAtMs: 30,
   statusReason: 'Account 0551234987 of ABENA Mensah is closed',
-  trail: [
+  timeline: [
     { what: 'held', atMs: 20 },
     { what: 'failed', atMs: 40, attempt: { number: 1, claimedAtMs: 30 }, notKept: 7 },
   ],

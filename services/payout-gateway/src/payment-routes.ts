@@ -1,5 +1,5 @@
 import { formatAmount } from '@pesewa/kernel';
-import { addPaymentRoute, viewTrail, withoutNames } from '@pesewa/merchant-api';
+import { addPaymentRoute, viewTimeline, withoutNames } from '@pesewa/merchant-api';
 import type { Hono } from 'hono';
 import type { Payout, PayoutStore } from './store.ts';
 
@@ -40,7 +40,7 @@ function view(payout: Payout) {
     attemptedAt: attemptedAtMs === null ? null : time(attemptedAtMs),
     earlierUnclear: payout.earlierUnclear,
     dueAt: dueAtMs === null ? null : time(dueAtMs),
-    steps: viewTrail(payout.trail),
+    steps: viewTimeline(payout.timeline),
   };
 }
 

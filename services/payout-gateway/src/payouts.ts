@@ -13,11 +13,11 @@ import {
   takesNoWork,
   walletOf,
 } from './acceptance.ts';
+import { wordsOf } from './domain/describe.ts';
 import { type DayLimit, dayLimitOf, overPayoutMax } from './domain/limits.ts';
 import { type PayoutCommand, type PayoutRefusal, payoutDecider } from './domain/payout.ts';
 import { noRouteRefusal } from './domain/routing.ts';
 import { type OrderRefusal, type PayoutOrder, readOrder } from './domain/submission.ts';
-import { wordsOf } from './domain/trail.ts';
 import type { Payout, PayoutChange, Taken } from './store.ts';
 
 /**
@@ -149,12 +149,12 @@ async function applyCommands(
     for (const happening of decision.value) {
       const { attempts: number, attemptedAtMs: claimedAtMs } = after;
       const atMs = clock.nowMs();
-      const trail = addStep(after.trail, {
+      const timeline = addStep(after.timeline, {
         what: wordsOf(happening),
         atMs,
         ...(claimedAtMs !== null && { attempt: { number, claimedAtMs } }),
       });
-      after = { ...after, ...payoutDecider.evolve(after, happening), trail, causedBy: cause };
+      after = { ...after, ...payoutDecider.evolve(after, happening), timeline, causedBy: cause };
       const event = events.happened(happening, after, { causationId: cause, atMs });
       if (event) transaction.emit(event);
     }

@@ -25,7 +25,7 @@ const born: Payout = {
   rail: 'upstream',
   batchReference: null,
   acceptedAtMs: 1_000,
-  trail: [],
+  timeline: [],
   traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-00`,
   causedBy: null,
 };
@@ -36,8 +36,8 @@ function live(...happenings: readonly PayoutHappening[]) {
   const published = [payoutEvents.accepted(born)];
   for (const [index, happening] of happenings.entries()) {
     const atMs = 2_000 + index * 1_000;
-    const trail = [...payout.trail, { what: happening.kind, atMs }];
-    payout = { ...payout, ...payoutDecider.evolve(payout, happening), trail, causedBy: 'ev-fact' };
+    const timeline = [...payout.timeline, { what: happening.kind, atMs }];
+    payout = { ...payout, ...payoutDecider.evolve(payout, happening), timeline, causedBy: 'ev-fact' };
     const event = payoutEvents.happened(happening, payout, { causationId: 'ev-fact', atMs });
     if (event) published.push(event);
   }

@@ -39,8 +39,8 @@ function eventsProvenBy(events: PayoutEvents, payout: Payout): readonly Outgoing
 }
 
 function laterEvents({ happened }: PayoutEvents, payout: Payout): readonly OutgoingEvent[] {
-  const { status, step, version, railFee, trail, acceptedAtMs, causedBy: causationId } = payout;
-  const at = (stepsAgo: number) => ({ causationId, atMs: trail.at(-1 - stepsAgo)?.atMs ?? acceptedAtMs });
+  const { status, step, version, railFee, timeline, acceptedAtMs, causedBy: causationId } = payout;
+  const at = (stepsAgo: number) => ({ causationId, atMs: timeline.at(-1 - stepsAgo)?.atMs ?? acceptedAtMs });
   const reason = payout.statusReason ?? status;
   const told = (event: OutgoingEvent | undefined) => (event ? [event] : []);
   switch (status) {

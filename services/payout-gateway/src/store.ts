@@ -5,10 +5,10 @@ import {
   type PaymentDocument,
   type PaymentStore,
   paymentId,
-  type TrailStep,
-  type TrailStepDocument,
-  trailFromDocument,
-  trailToDocument,
+  type TimelineStep,
+  type TimelineStepDocument,
+  timelineFromDocument,
+  timelineToDocument,
 } from '@pesewa/messaging';
 import type { ClientSession, Db, Filter, FindOptions } from 'mongodb';
 import type { DecidedEnd } from './domain/decided.ts';
@@ -24,7 +24,7 @@ export interface Payout extends PayoutState, PayoutTerms {
   /** The id of the event that changed it last, which is the cause of whatever follows without a new event. */
   readonly causedBy: string | null;
   /** Its timeline, for operators; nothing is decided by it. */
-  readonly trail: readonly TrailStep[];
+  readonly timeline: readonly TimelineStep[];
 }
 
 /** What makes a payout or batch unique to its merchant. */
@@ -69,7 +69,7 @@ export interface PayoutDocument extends PaymentDocument {
   readonly statusReason?: string;
   readonly decided?: DecidedDocument;
   /** Absent in payouts from before steps were recorded. */
-  readonly trail?: readonly TrailStepDocument[];
+  readonly timeline?: readonly TimelineStepDocument[];
 }
 
 /** A decision of people, as MongoDB holds it. */
@@ -202,8 +202,16 @@ function toUpdate(after: Payout) {
 }
 
 function mutable(payout: Payout) {
-  const { status, step, version, attempts, earlierUnclear, railFee, trail, decided, causedBy } = payout;
-  const state = { status, step, version, attempts, earlierUnclear, railFee, trail: trailToDocument(trail) };
+  const { status, step, version, attempts, earlierUnclear, railFee, timeline, decided, causedBy } = payout;
+  const state = {
+    status,
+    step,
+    version,
+    attempts,
+    earlierUnclear,
+    railFee,
+    timeline: timelineToDocument(timeline),
+  };
   return {
     ...state,
     ...(causedBy !== null && { causedBy }),
@@ -264,7 +272,7 @@ export function fromDocument(document: PayoutDocument): Payout {
     statusReason: document.statusReason ?? null,
     recipientKnown: document.order.sender !== null,
     decided: document.decided ? decidedFromDocument(document.decided) : null,
-    trail: trailFromDocument(document.trail),
+    timeline: timelineFromDocument(document.timeline),
   };
 }
 

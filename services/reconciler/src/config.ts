@@ -69,7 +69,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe('how often the owner of such a payment publishes its events again before people see it'),
   BOOKS_GRACE_MS: durationMsSetting
     .default(60_000)
-    .describe('how long the ledger may trail the end of a payment before people see it'),
+    .describe('how long the ledger may lag behind the end of a payment before people see it'),
   CLOSE_INTERVAL: z
     .string()
     .default('0 3 * * *')

@@ -128,7 +128,7 @@ describe('a payout that was forgotten, as its events show it', () => {
   ])('stands where its last event left it: %s', (_name, later, expected) => {
     const payout = remember(accepted, ...later);
     expect(payout).toMatchObject(expected);
-    expect(payout?.trail).toHaveLength(later.length + 1);
+    expect(payout?.timeline).toHaveLength(later.length + 1);
   });
 
   it('is the same in whichever order and however often its events lie in the topic', () => {

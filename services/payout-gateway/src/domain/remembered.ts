@@ -1,8 +1,8 @@
 import type { TopicEvent } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
+import { wordsOf } from './describe.ts';
 import { evolve, initial, type PayoutHappening, type PayoutState, type PayoutTerms } from './payout-state.ts';
 import type { PayoutOrder } from './submission.ts';
-import { wordsOf } from './trail.ts';
 
 /** An event of a payout as it is in our own topic. */
 export type OwnEvent = TopicEvent<'payouts'> & {
@@ -24,7 +24,7 @@ export interface RememberedOrder extends Pick<PayoutOrder, 'merchantReference' |
 export interface RememberedPayout extends PayoutState, PayoutTerms {
   readonly order: RememberedOrder;
   readonly causedBy: string | null;
-  readonly trail: readonly { readonly what: string; readonly atMs: number }[];
+  readonly timeline: readonly { readonly what: string; readonly atMs: number }[];
 }
 
 type Accepted = Extract<OwnEvent, { readonly type: 'pesewa.payouts.PayoutAccepted' }>;
@@ -75,7 +75,7 @@ function birthOf({ payload, version, traceparent = '' }: Accepted): RememberedPa
     acceptedAtMs,
     traceparent,
     causedBy: null,
-    trail: [{ what: `accepted${BY_EVENTS}`, atMs: acceptedAtMs }],
+    timeline: [{ what: `accepted${BY_EVENTS}`, atMs: acceptedAtMs }],
   };
 }
 
@@ -91,7 +91,7 @@ function follow(payout: RememberedPayout, event: OwnEvent): RememberedPayout {
     version: event.version,
     attempts: isAttempt ? event.payload.attempt : payout.attempts,
     causedBy: event.causationId || null,
-    trail: [...payout.trail, { what: wordsOf(happening), atMs: Number(event.payload.occurredAt) }],
+    timeline: [...payout.timeline, { what: wordsOf(happening), atMs: Number(event.payload.occurredAt) }],
   };
 }
 

@@ -267,7 +267,7 @@ describe('the comparison of wallets with floats', () => {
 
   it.each([
     ['the rail does not answer', () => void (balances = null)],
-    ['our projections trail the topics', () => void (isCaughtUp = false)],
+    ['our projections lag behind the topics', () => void (isCaughtUp = false)],
   ])('compares nothing where %s', async (_, happens) => {
     floats = new Map([['GHS', float(100n)]]);
     happens();

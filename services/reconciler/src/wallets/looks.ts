@@ -102,7 +102,7 @@ async function look(deps: LookDeps, rail: RailWallets): Promise<Look | undefined
     return undefined;
   }
   if (!(await deps.messaging.caughtUp(OWN_TOPICS, CAUGHT_UP_TIMEOUT_MS))) {
-    deps.logger.warn({ rail: rail.name }, 'our projections trail the topics; nothing is compared');
+    deps.logger.warn({ rail: rail.name }, 'our projections lag behind the topics; nothing is compared');
     return undefined;
   }
   const told = new Map<string, bigint>();

@@ -4,7 +4,7 @@ import { appendBounded, type Bounded } from '@pesewa/kernel';
  * One step of a payment's timeline at its gateway, as operators see it: what happened, and at which attempt at the
  * rail.
  */
-export interface TrailStep extends Pick<Bounded, 'notKept'> {
+export interface TimelineStep extends Pick<Bounded, 'notKept'> {
   readonly what: string;
   /** When it was recorded, by the clock of the process that recorded it. */
   readonly atMs: number;
@@ -15,8 +15,8 @@ export interface TrailStep extends Pick<Bounded, 'notKept'> {
   readonly attempt?: { readonly number: number; readonly claimedAtMs: number };
 }
 
-/** A {@link TrailStep} as MongoDB holds it. */
-export interface TrailStepDocument {
+/** A {@link TimelineStep} as MongoDB holds it. */
+export interface TimelineStepDocument {
   readonly what: string;
   readonly at: Date;
   readonly attempt?: number;
@@ -28,13 +28,13 @@ export interface TrailStepDocument {
 const KEPT = { first: 10, newest: 30 } as const;
 
 /** Adds a step; if there are too many, those in the middle are only counted. */
-export function addStep(trail: readonly TrailStep[], step: TrailStep): readonly TrailStep[] {
-  return appendBounded(trail, step, KEPT);
+export function addStep(timeline: readonly TimelineStep[], step: TimelineStep): readonly TimelineStep[] {
+  return appendBounded(timeline, step, KEPT);
 }
 
-/** A trail as it is stored. */
-export function trailToDocument(trail: readonly TrailStep[]): readonly TrailStepDocument[] {
-  return trail.map(({ what, atMs, attempt, notKept }) => ({
+/** A timeline as it is stored. */
+export function timelineToDocument(timeline: readonly TimelineStep[]): readonly TimelineStepDocument[] {
+  return timeline.map(({ what, atMs, attempt, notKept }) => ({
     what,
     at: new Date(atMs),
     ...(attempt && { attempt: attempt.number, claimedAt: new Date(attempt.claimedAtMs) }),
@@ -43,8 +43,10 @@ export function trailToDocument(trail: readonly TrailStep[]): readonly TrailStep
 }
 
 /** The steps as they were stored; payments stored before steps were recorded have none. */
-export function trailFromDocument(trail: readonly TrailStepDocument[] = []): readonly TrailStep[] {
-  return trail.map(({ what, at, attempt: number, claimedAt, notKept }) => ({
+export function timelineFromDocument(
+  timeline: readonly TimelineStepDocument[] = [],
+): readonly TimelineStep[] {
+  return timeline.map(({ what, at, attempt: number, claimedAt, notKept }) => ({
     what,
     atMs: at.getTime(),
     ...(number !== undefined && claimedAt && { attempt: { number, claimedAtMs: claimedAt.getTime() } }),
