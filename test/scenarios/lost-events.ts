@@ -35,9 +35,9 @@ export async function lose(
   const before = await scenario.logLines(service, line);
   await kept.restart({ CRASH_AT: `relay.before-send:${send}:freeze` });
   await kept.ready();
-  const happening = happen();
+  const asked = happen();
   // A request to the frozen process gets no answer; the scenario goes on without one.
-  happening.catch(() => undefined);
+  asked.catch(() => undefined);
   await eventually(async () => {
     expect(await scenario.logLines(service, line)).toBe(before + 1);
   }, PATIENCE_MS);

@@ -1,9 +1,9 @@
 import { addStep, idOf, type Transaction } from '@pesewa/messaging';
 import { type AcceptanceDeps, type AcceptCollection, createAcceptance } from './acceptance.ts';
 import { collectionDecider } from './domain/collection.ts';
-import { wordsOf } from './domain/describe.ts';
+import { describe } from './domain/describe.ts';
 import { type CountBook, type NumberLimit, openCountBook } from './domain/limits.ts';
-import type { CollectionCommand, CollectionHappening, CollectionStateRefusal } from './domain/state.ts';
+import type { CollectionCommand, CollectionDomainEvent, CollectionStateRefusal } from './domain/state.ts';
 import type { Collection, CollectionChange } from './store.ts';
 
 /**
@@ -78,20 +78,20 @@ function createApply({ store, usage, events, clock, refused }: CollectionsDeps):
         return { collection: change.after, refusal: decided };
       }
       let { after } = change;
-      for (const happening of decided) {
+      for (const domainEvent of decided) {
         const { attempts: number, attemptedAtMs: claimedAtMs } = after;
         const attempt = { number, claimedAtMs };
         const atMs = clock.nowMs();
         const timeline = addStep(after.timeline, {
-          what: wordsOf(happening, after),
+          what: describe(domainEvent, after),
           atMs,
           attempt,
         });
         // A merchant's request has no causing event; its own event becomes the cause of what follows.
         const causationId =
-          happening.kind === 'completionRequested' ? null : (order.causationId ?? after.causedBy);
-        after = { ...after, ...collectionDecider.evolve(after, happening), timeline };
-        const event = events.happened(happening, after, { causationId, atMs });
+          domainEvent.kind === 'completionRequested' ? null : (order.causationId ?? after.causedBy);
+        after = { ...after, ...collectionDecider.evolve(after, domainEvent), timeline };
+        const event = events.eventOf(domainEvent, after, { causationId, atMs });
         if (event) transaction.emit(event);
         after = { ...after, causedBy: causationId ?? (event ? idOf(event) : after.causedBy) };
       }
@@ -114,7 +114,7 @@ function decide(
   { command, limits = [], counted = [] }: CollectionOrderCommand,
   collection: Collection,
   book: CountBook,
-): readonly CollectionHappening[] | CollectionStateRefusal {
+): readonly CollectionDomainEvent[] | CollectionStateRefusal {
   const decision = collectionDecider.decide(command, collection);
   if (!decision.ok) return decision.refusal;
   if (book.countOne(limits)) return 'collection.number_limit';

@@ -1,15 +1,15 @@
 import { walletKeyOf } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
 import type { Occasion, OutgoingEvent } from '@pesewa/messaging';
-import type { CollectionHappening } from './domain/state.ts';
+import type { CollectionDomainEvent } from './domain/state.ts';
 import type { Collection } from './store.ts';
 
-/** Converts a collection's happenings into events of collections.events. */
+/** Converts a collection's domain events into events of collections.events. */
 export interface CollectionEvents {
   readonly initiated: (collection: Collection) => OutgoingEvent;
-  /** The published event of a happening; undefined for an internal one. `after` is the state after it. */
-  readonly happened: (
-    happening: CollectionHappening,
+  /** The published event of a domain event; undefined for an internal one. `after` is the state after it. */
+  readonly eventOf: (
+    domainEvent: CollectionDomainEvent,
     after: Collection,
     occasion: Occasion,
   ) => OutgoingEvent | undefined;
@@ -39,9 +39,9 @@ export const collectionEvents: CollectionEvents = {
       operatorCode: collection.order.operatorCode,
     },
   }),
-  happened: (happening, after, { causationId, atMs }) => {
+  eventOf: (domainEvent, after, { causationId, atMs }) => {
     const to = address(after, causationId);
-    switch (happening.kind) {
+    switch (domainEvent.kind) {
       case 'initiationAccepted':
       case 'initiationUnclear':
       case 'requeued':
@@ -58,16 +58,16 @@ export const collectionEvents: CollectionEvents = {
         return { ...to, type: 'pesewa.collections.CollectionCompletionClosed', payload };
       }
       case 'completed': {
-        const { amountReceived, fee, railFee } = happening;
+        const { amountReceived, fee, railFee } = domainEvent;
         const payload = { ...common(after, atMs), ...origin(after), amountReceived, fee, railFee };
         return { ...to, type: 'pesewa.collections.CollectionCompleted', payload };
       }
       case 'failed': {
-        const payload = { ...common(after, atMs), ...origin(after), failureReason: happening.reason };
+        const payload = { ...common(after, atMs), ...origin(after), failureReason: domainEvent.reason };
         return { ...to, type: 'pesewa.collections.CollectionFailed', payload };
       }
       default:
-        return unreachable(happening);
+        return unreachable(domainEvent);
     }
   },
 };

@@ -24,10 +24,10 @@ export function createRepublish(deps: {
 export function eventsProvenBy(events: CollectionEvents, collection: Collection): readonly OutgoingEvent[] {
   const initiated = events.initiated({ ...collection, version: 1n });
   const { causedBy: causationId, timeline, acceptedAtMs } = collection;
-  const happening = endOf(collection);
+  const domainEvent = endOf(collection);
   const ended =
-    happening &&
-    events.happened(happening, collection, { causationId, atMs: timeline.at(-1)?.atMs ?? acceptedAtMs });
+    domainEvent &&
+    events.eventOf(domainEvent, collection, { causationId, atMs: timeline.at(-1)?.atMs ?? acceptedAtMs });
   return ended ? [initiated, ended] : [initiated];
 }
 

@@ -2,48 +2,48 @@ import { walletKeyOf } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
 import type { OutgoingEvent } from '@pesewa/messaging';
 import type { WalletChange } from './domain/books.ts';
-import type { Happening } from './domain/instructions.ts';
+import type { LedgerDomainEvent } from './domain/instructions.ts';
 import { directionOf, type Order, type OrderKind } from './domain/orders.ts';
 import type { DecidedOrder } from './domain/own-events.ts';
 import type { Written } from './pages.ts';
 
-function address(happening: Happening) {
-  const { causationId, sequence, currency } = happening;
-  const key = walletKeyOf(ownerOf(happening), currency);
+function address(domainEvent: LedgerDomainEvent) {
+  const { causationId, sequence, currency } = domainEvent;
+  const key = walletKeyOf(ownerOf(domainEvent), currency);
   return { topic: 'ledger' as const, key, version: sequence, causationId };
 }
 
 /** The event of a happening, with the time of its entries: so the same happening always gives the same event. */
-export function eventOf(happening: Happening, at: Date): OutgoingEvent {
-  // Only the schema's fields are encoded, and a happening's fields are those of its event.
-  const payload = { occurredAt: BigInt(at.getTime()), ...happening };
+export function eventOf(domainEvent: LedgerDomainEvent, at: Date): OutgoingEvent {
+  // Only the schema's fields are encoded, and a domain event's fields are those of its event.
+  const payload = { occurredAt: BigInt(at.getTime()), ...domainEvent };
   switch (payload.kind) {
     case 'holdPlaced':
-      return { ...address(happening), type: 'pesewa.ledger.HoldPlaced', payload };
+      return { ...address(domainEvent), type: 'pesewa.ledger.HoldPlaced', payload };
     case 'holdRefused':
-      return { ...address(happening), type: 'pesewa.ledger.HoldRefused', payload };
+      return { ...address(domainEvent), type: 'pesewa.ledger.HoldRefused', payload };
     case 'holdCaptured':
-      return { ...address(happening), type: 'pesewa.ledger.HoldCaptured', payload };
+      return { ...address(domainEvent), type: 'pesewa.ledger.HoldCaptured', payload };
     case 'holdReleased':
-      return { ...address(happening), type: 'pesewa.ledger.HoldReleased', payload };
+      return { ...address(domainEvent), type: 'pesewa.ledger.HoldReleased', payload };
     case 'collectionCredited':
-      return { ...address(happening), type: 'pesewa.ledger.CollectionCredited', payload };
+      return { ...address(domainEvent), type: 'pesewa.ledger.CollectionCredited', payload };
     case 'payoutRefunded':
-      return { ...address(happening), type: 'pesewa.ledger.PayoutRefunded', payload };
+      return { ...address(domainEvent), type: 'pesewa.ledger.PayoutRefunded', payload };
     case 'walletFunded':
-      return { ...address(happening), type: 'pesewa.ledger.WalletFunded', payload };
+      return { ...address(domainEvent), type: 'pesewa.ledger.WalletFunded', payload };
     case 'floatFunded':
-      return { ...address(happening), type: 'pesewa.ledger.FloatFunded', payload };
+      return { ...address(domainEvent), type: 'pesewa.ledger.FloatFunded', payload };
     case 'walletWithdrawn':
-      return { ...address(happening), type: 'pesewa.ledger.WalletWithdrawn', payload };
+      return { ...address(domainEvent), type: 'pesewa.ledger.WalletWithdrawn', payload };
     case 'floatWithdrawn':
-      return { ...address(happening), type: 'pesewa.ledger.FloatWithdrawn', payload };
+      return { ...address(domainEvent), type: 'pesewa.ledger.FloatWithdrawn', payload };
     case 'walletAdjusted':
-      return { ...address(happening), type: 'pesewa.ledger.WalletAdjusted', payload };
+      return { ...address(domainEvent), type: 'pesewa.ledger.WalletAdjusted', payload };
     case 'suspenseBooked':
-      return { ...address(happening), type: 'pesewa.ledger.SuspenseBooked', payload };
+      return { ...address(domainEvent), type: 'pesewa.ledger.SuspenseBooked', payload };
     case 'commandRefused':
-      return { ...address(happening), type: 'pesewa.ledger.CommandRefused', payload };
+      return { ...address(domainEvent), type: 'pesewa.ledger.CommandRefused', payload };
     default:
       return unreachable(payload);
   }
@@ -52,7 +52,7 @@ export function eventOf(happening: Happening, at: Date): OutgoingEvent {
 /** The content of a page, for ourselves after a restore (ADR 45); it has the key of the first of its postings. */
 export function pageEventOf(
   { chain, number, hash }: Written,
-  first: Happening,
+  first: LedgerDomainEvent,
   postings: readonly string[],
   at: Date,
 ): OutgoingEvent {
@@ -138,7 +138,7 @@ export function balanceEventOf(
 }
 
 /** The owner of the money: a merchant, or we ourselves at a rail. */
-function ownerOf(happening: Happening): string {
-  if ('merchantId' in happening) return happening.merchantId;
-  return 'rail' in happening ? happening.rail : happening.owner;
+function ownerOf(domainEvent: LedgerDomainEvent): string {
+  if ('merchantId' in domainEvent) return domainEvent.merchantId;
+  return 'rail' in domainEvent ? domainEvent.rail : domainEvent.owner;
 }

@@ -3,7 +3,7 @@ import { type Clock, unreachable } from '@pesewa/kernel';
 import type { BatchTransaction } from '@pesewa/messaging';
 import { type Answer, answerAgain } from './domain/answers.ts';
 import { collectEntryId } from './domain/collection-postings.ts';
-import type { Happening, Instruction } from './domain/instructions.ts';
+import type { Instruction, LedgerDomainEvent } from './domain/instructions.ts';
 import { orderEntryId } from './domain/order-postings.ts';
 import type { Outcome } from './domain/outcomes.ts';
 import { postingId } from './domain/own-events.ts';
@@ -58,12 +58,12 @@ export function createPostings(deps: {
         const unchanged = new Map<string, Answer>();
         for (const [index, instruction] of instructions.entries()) {
           const outcome = folded.outcomes[index];
-          if (outcome?.kind === 'posted') transaction.emit(eventOf(outcome.happening, at));
+          if (outcome?.kind === 'posted') transaction.emit(eventOf(outcome.domainEvent, at));
           if (outcome?.kind === 'parked') transaction.park(index, outcome.reason);
           if (outcome?.kind !== 'known' || !answers) continue;
           const answer = answerAgain(instruction, answers);
           if (!answer) continue;
-          transaction.emit(eventOf(answer.happening, answer.at));
+          transaction.emit(eventOf(answer.domainEvent, answer.at));
           if ('merchantId' in instruction)
             unchanged.set(walletKeyOf(instruction.merchantId, instruction.currency), answer);
         }
@@ -71,9 +71,9 @@ export function createPostings(deps: {
         if (page) tellPage(page, instructions, folded.outcomes, at, transaction);
         for (const change of folded.wallets.values()) transaction.emit(balanceEventOf(change, at));
         // Whoever lost the answer may have lost the balance too.
-        for (const [walletKey, { happening, at: answeredAt }] of unchanged) {
+        for (const [walletKey, { domainEvent, at: answeredAt }] of unchanged) {
           const after = folded.wallets.has(walletKey) ? undefined : snapshot.wallets.get(walletKey);
-          const { causationId } = happening;
+          const { causationId } = domainEvent;
           if (after) transaction.emit(balanceEventOf({ after, causationId }, answeredAt));
         }
       });
@@ -90,17 +90,18 @@ function tellPage(
   { emit }: BatchTransaction,
 ): void {
   const ids: string[] = [];
-  let first: Happening | undefined;
+  let first: LedgerDomainEvent | undefined;
   for (const [index, instruction] of instructions.entries()) {
     const outcome = outcomes[index];
-    if (outcome?.kind !== 'posted' || isRefusal(outcome.happening)) continue;
-    first ??= outcome.happening;
+    if (outcome?.kind !== 'posted' || isRefusal(outcome.domainEvent)) continue;
+    first ??= outcome.domainEvent;
     ids.push(postingId(instruction));
   }
   if (first) emit(pageEventOf(page, first, ids, at));
 }
 
-const isRefusal = ({ kind }: Happening): boolean => kind === 'holdRefused' || kind === 'commandRefused';
+const isRefusal = ({ kind }: LedgerDomainEvent): boolean =>
+  kind === 'holdRefused' || kind === 'commandRefused';
 
 /**
  * Whether the write itself proves that all holds assumed to be new are new: each then writes an entry whose id can
@@ -109,7 +110,7 @@ const isRefusal = ({ kind }: Happening): boolean => kind === 'holdRefused' || ki
 function provesItself(instructions: readonly Instruction[], outcomes: readonly Outcome[]): boolean {
   return outcomes.every((outcome, index) => {
     if (instructions[index]?.kind !== 'hold' || outcome.kind === 'known') return true;
-    return outcome.kind === 'posted' && outcome.happening.kind === 'holdPlaced';
+    return outcome.kind === 'posted' && outcome.domainEvent.kind === 'holdPlaced';
   });
 }
 

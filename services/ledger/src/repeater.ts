@@ -105,7 +105,7 @@ function tellPage(
   { emit }: Pick<Transaction, 'emit'>,
 ): void {
   const booked = postings.filter((_, index) => outcomes[index]?.kind === 'posted');
-  const [first] = outcomes.flatMap((outcome) => (outcome.kind === 'posted' ? [outcome.happening] : []));
+  const [first] = outcomes.flatMap((outcome) => (outcome.kind === 'posted' ? [outcome.domainEvent] : []));
   const names = booked.map(({ instruction }) => postingId(instruction));
   if (first) emit(pageEventOf(written, first, names, at));
 }

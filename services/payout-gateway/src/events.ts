@@ -1,15 +1,15 @@
 import { walletKeyOf } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
 import type { Occasion, OutgoingEvent } from '@pesewa/messaging';
-import type { PayoutHappening } from './domain/payout-state.ts';
+import type { PayoutDomainEvent } from './domain/payout-state.ts';
 import type { Payout } from './store.ts';
 
-/** Converts a payout's happenings into events of payouts.events. */
+/** Converts a payout's domain events into events of payouts.events. */
 export interface PayoutEvents {
   readonly accepted: (payout: Payout) => OutgoingEvent;
-  /** The published event of a happening; undefined for an internal one. `after` is the state after it. */
-  readonly happened: (
-    happening: PayoutHappening,
+  /** The published event of a domain event; undefined for an internal one. `after` is the state after it. */
+  readonly eventOf: (
+    domainEvent: PayoutDomainEvent,
     after: Payout,
     occasion: Occasion,
   ) => OutgoingEvent | undefined;
@@ -57,10 +57,10 @@ export const payoutEvents: PayoutEvents = {
       contentCheck: payout.contentHash.slice(0, CONTENT_CHECK_LENGTH),
     },
   }),
-  happened: (happening, after, { causationId, atMs }) => {
+  eventOf: (domainEvent, after, { causationId, atMs }) => {
     const common = { occurredAt: BigInt(atMs), ...payment(after) };
     const ending = (reason: string) => ({ ...common, ...amounts(after), statusReason: reason });
-    switch (happening.kind) {
+    switch (domainEvent.kind) {
       case 'held':
       case 'withheld':
       case 'requeued':
@@ -76,30 +76,30 @@ export const payoutEvents: PayoutEvents = {
           payload: {
             ...common,
             attempt: after.attempts,
-            answer: happening.answer === 'accepted' ? 'accepted' : 'unknown',
-            refused: happening.answer === 'refused',
+            answer: domainEvent.answer === 'accepted' ? 'accepted' : 'unknown',
+            refused: domainEvent.answer === 'refused',
           },
         };
       case 'completed':
         return {
           ...address(after, causationId),
           type: 'pesewa.payouts.PayoutCompleted',
-          payload: { ...ending(happening.reason), railFee: happening.railFee },
+          payload: { ...ending(domainEvent.reason), railFee: domainEvent.railFee },
         };
       case 'failed':
         return {
           ...address(after, causationId),
           type: 'pesewa.payouts.PayoutFailed',
-          payload: ending(happening.reason),
+          payload: ending(domainEvent.reason),
         };
       case 'reversed':
         return {
           ...address(after, causationId),
           type: 'pesewa.payouts.PayoutReversed',
-          payload: ending(happening.reason),
+          payload: ending(domainEvent.reason),
         };
       default:
-        return unreachable(happening);
+        return unreachable(domainEvent);
     }
   },
 };

@@ -13,7 +13,7 @@ import {
   takesNoWork,
   walletOf,
 } from './acceptance.ts';
-import { wordsOf } from './domain/describe.ts';
+import { describe } from './domain/describe.ts';
 import { type DayLimit, dayLimitOf, overPayoutMax } from './domain/limits.ts';
 import { type PayoutCommand, type PayoutRefusal, payoutDecider } from './domain/payout.ts';
 import { noRouteRefusal } from './domain/routing.ts';
@@ -146,16 +146,16 @@ async function applyCommands(
     }
     let { after } = change;
     const cause = causationId ?? after.causedBy;
-    for (const happening of decision.value) {
+    for (const domainEvent of decision.value) {
       const { attempts: number, attemptedAtMs: claimedAtMs } = after;
       const atMs = clock.nowMs();
       const timeline = addStep(after.timeline, {
-        what: wordsOf(happening),
+        what: describe(domainEvent),
         atMs,
         ...(claimedAtMs !== null && { attempt: { number, claimedAtMs } }),
       });
-      after = { ...after, ...payoutDecider.evolve(after, happening), timeline, causedBy: cause };
-      const event = events.happened(happening, after, { causationId: cause, atMs });
+      after = { ...after, ...payoutDecider.evolve(after, domainEvent), timeline, causedBy: cause };
+      const event = events.eventOf(domainEvent, after, { causationId: cause, atMs });
       if (event) transaction.emit(event);
     }
     changes.set(reference, { before: change.before, after });

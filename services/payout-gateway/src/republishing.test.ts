@@ -1,7 +1,7 @@
 import { idOf, type Transaction } from '@pesewa/messaging';
 import { describe, expect, it } from 'vitest';
 import { payoutDecider } from './domain/payout.ts';
-import type { PayoutHappening } from './domain/payout-state.ts';
+import type { PayoutDomainEvent } from './domain/payout-state.ts';
 import { type OwnEvent, rememberPayout } from './domain/remembered.ts';
 import { payoutEvents } from './events.ts';
 import { createRepublish } from './republishing.ts';
@@ -31,14 +31,14 @@ const born: Payout = {
 };
 
 /** A payout after these happenings, and its published events; each happening is a second after the one before. */
-function live(...happenings: readonly PayoutHappening[]) {
+function live(...domainEvents: readonly PayoutDomainEvent[]) {
   let payout = born;
   const published = [payoutEvents.accepted(born)];
-  for (const [index, happening] of happenings.entries()) {
+  for (const [index, domainEvent] of domainEvents.entries()) {
     const atMs = 2_000 + index * 1_000;
-    const timeline = [...payout.timeline, { what: happening.kind, atMs }];
-    payout = { ...payout, ...payoutDecider.evolve(payout, happening), timeline, causedBy: 'ev-fact' };
-    const event = payoutEvents.happened(happening, payout, { causationId: 'ev-fact', atMs });
+    const timeline = [...payout.timeline, { what: domainEvent.kind, atMs }];
+    payout = { ...payout, ...payoutDecider.evolve(payout, domainEvent), timeline, causedBy: 'ev-fact' };
+    const event = payoutEvents.eventOf(domainEvent, payout, { causationId: 'ev-fact', atMs });
     if (event) published.push(event);
   }
   return { payout, published };
@@ -64,28 +64,28 @@ const failed = { kind: 'failed', reason: 'Declined' } as const;
 const reversed = { kind: 'reversed', reason: 'Returned' } as const;
 
 describe('what is published again', () => {
-  it.each<[string, readonly PayoutHappening[]]>([
+  it.each<[string, readonly PayoutDomainEvent[]]>([
     ['is accepted', []],
     ['is held', [held]],
     ['was taken on by its rail', [held, submitted]],
     ['failed', [failed]],
     ['completed without a word before', [held, completed]],
     ['was reversed', [held, completed, reversed]],
-  ])('of a payout that %s is what was published: the same events', async (_what, happenings) => {
-    const { payout, published } = live(...happenings);
+  ])('of a payout that %s is what was published: the same events', async (_what, domainEvents) => {
+    const { payout, published } = live(...domainEvents);
     const again = await republished(payout);
     expect(again).toEqual(published);
     expect(again.map(idOf)).toEqual(published.map(idOf));
   });
 
-  it.each<[string, readonly PayoutHappening[]]>([
+  it.each<[string, readonly PayoutDomainEvent[]]>([
     ['is accepted', []],
     ['was taken on by its rail', [held, submitted]],
     ['failed', [failed]],
     ['completed', [held, completed]],
     ['was reversed', [held, completed, reversed]],
-  ])('of one that %s, was forgotten and is told by these events: the same', async (_what, happenings) => {
-    const { published } = live(...happenings);
+  ])('of one that %s, was forgotten and is told by these events: the same', async (_what, domainEvents) => {
+    const { published } = live(...domainEvents);
     const own = published.map((event) => ({
       ...event,
       causationId: event.causationId ?? '',

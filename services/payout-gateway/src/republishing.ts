@@ -38,28 +38,28 @@ function eventsProvenBy(events: PayoutEvents, payout: Payout): readonly Outgoing
   return [events.accepted({ ...payout, version: 1n }), ...laterEvents(events, payout)];
 }
 
-function laterEvents({ happened }: PayoutEvents, payout: Payout): readonly OutgoingEvent[] {
+function laterEvents({ eventOf }: PayoutEvents, payout: Payout): readonly OutgoingEvent[] {
   const { status, step, version, railFee, timeline, acceptedAtMs, causedBy: causationId } = payout;
   const at = (stepsAgo: number) => ({ causationId, atMs: timeline.at(-1 - stepsAgo)?.atMs ?? acceptedAtMs });
   const reason = payout.statusReason ?? status;
   const told = (event: OutgoingEvent | undefined) => (event ? [event] : []);
   switch (status) {
     case 'COMPLETED':
-      return told(happened({ kind: 'completed', railFee, reason }, payout, at(0)));
+      return told(eventOf({ kind: 'completed', railFee, reason }, payout, at(0)));
     case 'FAILED':
-      return told(happened({ kind: 'failed', reason }, payout, at(0)));
+      return told(eventOf({ kind: 'failed', reason }, payout, at(0)));
     case 'REVERSED': {
       const before = { ...payout, version: version - 1n };
       // The reason of the completion is not stored any more: the reversal has replaced it.
       const completed = { kind: 'completed', railFee, reason: 'Successful' } as const;
       return [
-        ...told(happened(completed, before, at(1))),
-        ...told(happened({ kind: 'reversed', reason }, payout, at(0))),
+        ...told(eventOf(completed, before, at(1))),
+        ...told(eventOf({ kind: 'reversed', reason }, payout, at(0))),
       ];
     }
     case 'INITIALIZED':
       if (step !== 'submitted') return [];
-      return told(happened({ kind: 'submitted', answer: 'accepted' }, payout, at(0)));
+      return told(eventOf({ kind: 'submitted', answer: 'accepted' }, payout, at(0)));
     default:
       return unreachable(status);
   }

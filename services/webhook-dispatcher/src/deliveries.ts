@@ -45,7 +45,7 @@ export function createDeliveries(deps: {
       });
       await store.save(changes, transaction.session);
       for (const change of changes) {
-        const event = events.happened(change);
+        const event = events.eventOf(change);
         if (event) transaction.emit(event);
         const { state } = change;
         if (state !== 'pending') transaction.afterCommit(() => deps.ended(state));

@@ -5,13 +5,13 @@ import type { DeliveryChange } from './store.ts';
 /** Converts the ends of deliveries into events of webhooks.events. */
 export interface DeliveryEvents {
   /** The published event of a change; undefined for an internal one. */
-  readonly happened: (change: DeliveryChange) => OutgoingEvent | undefined;
+  readonly eventOf: (change: DeliveryChange) => OutgoingEvent | undefined;
 }
 
 /** Builds {@link DeliveryEvents}. */
 export function createDeliveryEvents(deps: { readonly clock: Pick<Clock, 'nowMs'> }): DeliveryEvents {
   return {
-    happened: ({ delivery, state, attempt }) => {
+    eventOf: ({ delivery, state, attempt }) => {
       if (state !== 'delivered' && state !== 'exhausted') return undefined;
       const attempts = delivery.attempts + (attempt === undefined ? 0 : 1);
       return {

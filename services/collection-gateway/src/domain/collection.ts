@@ -5,7 +5,7 @@ import type { CollectionOrder } from './initiation.ts';
 import { toldReason } from './reasons.ts';
 import type {
   CollectionCommand,
-  CollectionHappening,
+  CollectionDomainEvent,
   CollectionState,
   CollectionStateRefusal,
   CollectionStep,
@@ -56,10 +56,10 @@ function decideInitiation(outcome: InitiationOutcome, attempt: number, state: Co
   }
 }
 
-function evolve(state: CollectionState, happening: CollectionHappening): CollectionState {
+function evolve(state: CollectionState, domainEvent: CollectionDomainEvent): CollectionState {
   const version = state.version + 1n;
   const next = { ...state, version };
-  switch (happening.kind) {
+  switch (domainEvent.kind) {
     case 'initiationAccepted':
       return { ...next, step: stepAfterInitiation(state.order), dueAtMs: null };
     case 'initiationUnclear':
@@ -68,14 +68,14 @@ function evolve(state: CollectionState, happening: CollectionHappening): Collect
       return {
         ...next,
         step: 'queued',
-        dueAtMs: happening.dueAtMs,
-        earlierUnclear: state.earlierUnclear || happening.unclear,
+        dueAtMs: domainEvent.dueAtMs,
+        earlierUnclear: state.earlierUnclear || domainEvent.unclear,
       };
     case 'completionRequested':
       return {
         ...next,
         completionAttempts: state.completionAttempts + 1,
-        completionLease: { turn: version, untilMs: happening.leaseUntilMs },
+        completionLease: { turn: version, untilMs: domainEvent.leaseUntilMs },
       };
     case 'completionAccepted':
       return { ...next, step: 'completing', dueAtMs: null, completionLease: null };
@@ -86,7 +86,7 @@ function evolve(state: CollectionState, happening: CollectionHappening): Collect
     case 'completionClosed':
       return { ...next, completionClosed: true };
     case 'completed': {
-      const { kind: _kind, ...received } = happening;
+      const { kind: _kind, ...received } = domainEvent;
       return {
         ...next,
         ...received,
@@ -103,10 +103,10 @@ function evolve(state: CollectionState, happening: CollectionHappening): Collect
         step: 'ended',
         dueAtMs: null,
         completionLease: null,
-        failureReason: happening.reason,
+        failureReason: domainEvent.reason,
       };
     default:
-      return unreachable(happening);
+      return unreachable(domainEvent);
   }
 }
 
@@ -126,6 +126,6 @@ function stepAfterInitiation({ flow }: CollectionOrder): CollectionStep {
 
 /** The life of a collection: PENDING → COMPLETED | FAILED (contract 10.6). */
 export const collectionDecider: Pick<
-  Decider<CollectionState, CollectionCommand, CollectionHappening, CollectionStateRefusal>,
+  Decider<CollectionState, CollectionCommand, CollectionDomainEvent, CollectionStateRefusal>,
   'decide' | 'evolve'
 > = { decide, evolve };

@@ -53,7 +53,7 @@ const refusal = (state: CollectionState, command: CollectionCommand) => {
 };
 
 describe('a request to complete', () => {
-  it('counts the try and takes the lease, in one happening', () => {
+  it('counts the try and takes the lease, in one domain event', () => {
     const leased = after(awaiting(), request());
     expect(leased).toMatchObject({
       completionAttempts: 1,

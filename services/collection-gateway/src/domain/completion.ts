@@ -1,6 +1,6 @@
 import { accept, refuse } from '@pesewa/kernel';
 import type {
-  CollectionHappening,
+  CollectionDomainEvent,
   CollectionState,
   CollectionStateRefusal,
   CompletionOutcome,
@@ -61,7 +61,9 @@ function wasLast({ order, completionAttempts }: CollectionState): boolean {
  */
 export function recordCompletion(outcome: CompletionOutcome, turn: bigint, state: CollectionState): Decision {
   if (state.status !== 'PENDING') return refuse('collection.closed');
-  const closed: readonly CollectionHappening[] = state.completionClosed ? [] : [{ kind: 'completionClosed' }];
+  const closed: readonly CollectionDomainEvent[] = state.completionClosed
+    ? []
+    : [{ kind: 'completionClosed' }];
   if (outcome === 'accepted' || outcome === 'closed') {
     if (state.step === 'completing') return refuse('collection.already_there');
     return accept([{ kind: 'completionAccepted' }, ...(outcome === 'closed' ? closed : [])]);
@@ -70,7 +72,7 @@ export function recordCompletion(outcome: CompletionOutcome, turn: bigint, state
   if (!isOurs && (outcome !== 'refusedForGood' || closed.length === 0))
     return refuse('collection.stale_attempt');
   if (outcome === 'notSent') return accept([{ kind: 'completionReturned' }]);
-  const refused: readonly CollectionHappening[] = isOurs ? [{ kind: 'completionRefused' }] : [];
+  const refused: readonly CollectionDomainEvent[] = isOurs ? [{ kind: 'completionRefused' }] : [];
   return accept([...refused, ...(outcome === 'refusedForGood' || wasLast(state) ? closed : [])]);
 }
 

@@ -1,28 +1,28 @@
 import { unreachable } from '@pesewa/kernel';
-import type { CollectionHappening, CollectionState } from './state.ts';
+import type { CollectionDomainEvent, CollectionState } from './state.ts';
 
-/** The description of a happening for operators; `before` is the state before it. */
-export function wordsOf(
-  happening: CollectionHappening,
+/** The description of a domain event for operators; `before` is the state before it. */
+export function describe(
+  domainEvent: CollectionDomainEvent,
   { completionAttempts }: Pick<CollectionState, 'completionAttempts'>,
 ): string {
-  switch (happening.kind) {
+  switch (domainEvent.kind) {
     case 'requeued':
-      return happening.unclear ? 'not found at the rail, to be sent again' : 'not sent, to be sent again';
+      return domainEvent.unclear ? 'not found at the rail, to be sent again' : 'not sent, to be sent again';
     case 'completionRequested':
       return `completion ${completionAttempts + 1} requested`;
     case 'completionAccepted':
     case 'completionRefused':
     case 'completionReturned':
-      return `completion ${completionAttempts} ${completionWords[happening.kind]}`;
+      return `completion ${completionAttempts} ${completionWords[domainEvent.kind]}`;
     case 'initiationAccepted':
     case 'initiationUnclear':
     case 'completionClosed':
     case 'completed':
     case 'failed':
-      return words[happening.kind];
+      return words[domainEvent.kind];
     default:
-      return unreachable(happening);
+      return unreachable(domainEvent);
   }
 }
 

@@ -96,7 +96,7 @@ export type CollectionCommand =
   | { readonly kind: 'decideAmount'; readonly decided: DecidedAmount };
 
 /** What happened to a collection. */
-export type CollectionHappening =
+export type CollectionDomainEvent =
   | { readonly kind: 'initiationAccepted' }
   | { readonly kind: 'initiationUnclear' }
   /** `unclear`: an attempt was made whose outcome is unknown. */
@@ -133,7 +133,7 @@ export type CollectionStateRefusal =
   | 'collection.number_limit';
 
 /** The happenings of a command, or why there are none. */
-export type Decision = Result<readonly CollectionHappening[], CollectionStateRefusal>;
+export type Decision = Result<readonly CollectionDomainEvent[], CollectionStateRefusal>;
 
 /**
  * A new collection, which is committed together with its first attempt: a crash before the call leaves it `initiating`.

@@ -75,15 +75,17 @@ test.each<{ readonly name: string; readonly before: Snapshot; readonly said: rea
   const stored = storedBy(folded);
   const answers = said.map((one) => answerAgain({ ...one, causationId: 'ev-again' }, stored));
   const given = folded.outcomes.map(
-    (outcome) => outcome.kind === 'posted' && { happening: outcome.happening, at },
+    (outcome) => outcome.kind === 'posted' && { domainEvent: outcome.domainEvent, at },
   );
   // If a collection credits nothing, no entry has the sequence of its wallet.
   const blind = answers.map(
-    (answer) => answer && { ...answer, happening: { ...answer.happening, sequence: 0n } },
+    (answer) => answer && { ...answer, domainEvent: { ...answer.domainEvent, sequence: 0n } },
   );
   const isBlind = folded.entries.every(({ touched }) => !touched);
   expect(isBlind ? blind : answers).toEqual(
-    isBlind ? given.map((one) => one && { ...one, happening: { ...one.happening, sequence: 0n } }) : given,
+    isBlind
+      ? given.map((one) => one && { ...one, domainEvent: { ...one.domainEvent, sequence: 0n } })
+      : given,
   );
   expect(said.flatMap(answerEntryIds)).toEqual(expect.arrayContaining([...stored.entries.keys()]));
 });

@@ -1,6 +1,6 @@
 import { unreachable } from '@pesewa/kernel';
 import { collectEntryId } from './collection-postings.ts';
-import type { Happening, Instruction, InstructionOf } from './instructions.ts';
+import type { Instruction, InstructionOf, LedgerDomainEvent } from './instructions.ts';
 import { orderEntryId, toldOfFloat, toldOfWallet } from './order-postings.ts';
 import { causeOf, insufficientFunds, type Unnumbered } from './outcomes.ts';
 
@@ -39,7 +39,7 @@ export interface KnownAnswers {
 
 /** An answer that was given before, and when. */
 export interface Answer {
-  readonly happening: Happening;
+  readonly domainEvent: LedgerDomainEvent;
   readonly at: Date;
 }
 
@@ -117,7 +117,7 @@ export function answerAgain(instruction: Instruction, known: KnownAnswers): Answ
       const { amount, reason = '', causationId, sequence, at } = refused;
       const told = { causationId, currency: instruction.currency, amount, commandId: reference };
       const refusal = { owner, reason, order: instruction.kind, sequence };
-      return { happening: { ...told, kind: 'commandRefused', ...refusal }, at };
+      return { domainEvent: { ...told, kind: 'commandRefused', ...refusal }, at };
     }
     case 'fundFloat':
     case 'withdrawFloat':
@@ -135,7 +135,7 @@ function heldAgain(instruction: InstructionOf<'hold'>, known: KnownAnswers): Ans
     const { causationId, sequence, at, amount, fee = 0n, rail = '' } = refused;
     const terms = { held: amount + fee, fee, rail };
     const told = { ...cause, kind: 'holdRefused', ...terms, reason: insufficientFunds } as const;
-    return { happening: { ...told, causationId, sequence }, at };
+    return { domainEvent: { ...told, causationId, sequence }, at };
   }
   const entry = known.entries.get(`${instruction.reference}/hold`);
   return answer(entry, undefined, ({ amount: held, fee = 0n, rail = '' }) => ({
@@ -155,5 +155,5 @@ function answer(
 ): Answer | undefined {
   if (!entry) return undefined;
   const sequence = later?.walletSequence ?? entry.walletSequence ?? 0n;
-  return { happening: { ...tell(entry), causationId: entry.causationId, sequence }, at: entry.at };
+  return { domainEvent: { ...tell(entry), causationId: entry.causationId, sequence }, at: entry.at };
 }

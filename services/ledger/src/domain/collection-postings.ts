@@ -27,12 +27,12 @@ export function collect(books: Books, instruction: InstructionOf<'collect'>): Ou
   });
   books.move(instruction, 'fee', float, accounts.feeIncome(currency), fee);
   books.move(instruction, 'railCost', accounts.railCost(currency), float, railFee);
-  const happening = {
+  const domainEvent = {
     kind: 'collectionCredited',
     amountReceived: received,
     fee,
     rail,
     railCost: railFee,
   } as const;
-  return posted({ ...causeOf(instruction), ...happening }, wallet.sequence);
+  return posted({ ...causeOf(instruction), ...domainEvent }, wallet.sequence);
 }

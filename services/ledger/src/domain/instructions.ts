@@ -84,7 +84,7 @@ interface OfFloat extends Moved {
 }
 
 /** What the ledger did, as it is published. */
-export type Happening = Numbered &
+export type LedgerDomainEvent = Numbered &
   (
     | (Payment & { readonly kind: 'holdReleased'; readonly held: bigint })
     | (Payment & HoldTerms & { readonly kind: 'holdPlaced' })

@@ -152,8 +152,8 @@ const table: readonly Line[] = [
 describe('an order', () => {
   it.each(table)('$name', ({ given: snapshot, when, entry, told, wallet }) => {
     const folded = foldInstructions(snapshot, [when], policy);
-    const happening = { causationId: 'cm-1', commandId: 'cm-1', currency: 'KES', amount: 700n, ...told };
-    expect(folded.outcomes).toEqual([{ kind: 'posted', happening }]);
+    const domainEvent = { causationId: 'cm-1', commandId: 'cm-1', currency: 'KES', amount: 700n, ...told };
+    expect(folded.outcomes).toEqual([{ kind: 'posted', domainEvent }]);
     expect(
       folded.entries.map(({ kind, debit: from, credit: to, amount }) => [kind, from, to, amount]),
     ).toEqual(entry ? [entry] : []);

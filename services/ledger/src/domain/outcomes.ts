@@ -1,9 +1,9 @@
 import { MINOR_UNITS_MAX } from '@pesewa/kernel';
-import type { Happening, Payment } from './instructions.ts';
+import type { LedgerDomainEvent, Payment } from './instructions.ts';
 
 /** The outcome of one instruction. */
 export type Outcome =
-  | { readonly kind: 'posted'; readonly happening: Happening }
+  | { readonly kind: 'posted'; readonly domainEvent: LedgerDomainEvent }
   /** Applied or refused before: it changes nothing, and gets the same answer again. */
   | { readonly kind: 'known' }
   /** It asks for nothing, and has no answer. */
@@ -20,14 +20,14 @@ export const nothing: Outcome = { kind: 'nothing' };
 /** Why a hold or an order that its wallet can't cover is refused. */
 export const insufficientFunds = 'Insufficient funds';
 
-type WithoutSequence<H> = H extends Happening ? Omit<H, 'sequence'> : never;
+type WithoutSequence<H> = H extends LedgerDomainEvent ? Omit<H, 'sequence'> : never;
 
-/** A happening before its wallet's sequence is known. */
-export type Unnumbered = WithoutSequence<Happening>;
+/** A domain event before its wallet's sequence is known. */
+export type Unnumbered = WithoutSequence<LedgerDomainEvent>;
 
 /** It was applied, or refused for good; the outcome is published. */
-export function posted(happening: Unnumbered, sequence: bigint): Outcome {
-  return { kind: 'posted', happening: { ...happening, sequence } };
+export function posted(domainEvent: Unnumbered, sequence: bigint): Outcome {
+  return { kind: 'posted', domainEvent: { ...domainEvent, sequence } };
 }
 
 /** It can't be applied; people must look at it. */
@@ -35,7 +35,7 @@ export function park(reason: string): Outcome {
   return { kind: 'parked', reason };
 }
 
-/** The fields of every happening of a payment. */
+/** The fields of every domain event of a payment. */
 export function causeOf({ causationId, reference, merchantId, currency }: Payment): Payment {
   return { causationId, reference, merchantId, currency };
 }

@@ -10,7 +10,7 @@ describe('a batch of instructions', () => {
       ['refundFee', 'feeIncome:KES', 10n],
     ]);
     expect(folded.outcomes[0]).toMatchObject({
-      happening: { kind: 'payoutRefunded', amount: 1_000n, fee: 10n },
+      domainEvent: { kind: 'payoutRefunded', amount: 1_000n, fee: 10n },
     });
   });
 

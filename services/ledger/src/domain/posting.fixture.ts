@@ -65,6 +65,6 @@ export const float = 'float:upstream:KES';
 
 /** An outcome in short form. */
 export function brief(outcome: ReturnType<typeof foldInstructions>['outcomes'][number]): string {
-  if (outcome.kind === 'posted') return outcome.happening.kind;
+  if (outcome.kind === 'posted') return outcome.domainEvent.kind;
   return outcome.kind === 'parked' ? `parked: ${outcome.reason}` : outcome.kind;
 }

@@ -23,7 +23,7 @@ it('published events are enough to book again what was booked, and to refuse aga
     fc.property(anyStory, fc.boolean(), (story, refundFee) => {
       const { outcomes, ...folded } = foldInstructions(nothing, story, { refundFee });
       const told = outcomes.flatMap((outcome) =>
-        outcome.kind === 'posted' ? [readOwnEvent(published(eventOf(outcome.happening, at)))] : [],
+        outcome.kind === 'posted' ? [readOwnEvent(published(eventOf(outcome.domainEvent, at)))] : [],
       );
       const postings = told.filter(isOf('posting'));
       const repeated = repeatPostings(nothing, postings);

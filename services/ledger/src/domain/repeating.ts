@@ -1,6 +1,6 @@
 import { walletKeyOf } from '@pesewa/contracts';
 import { type Books, type Folded, openBooks, type Snapshot } from './books.ts';
-import type { Happening, Instruction } from './instructions.ts';
+import type { Instruction, LedgerDomainEvent } from './instructions.ts';
 import { orderEntryId } from './order-postings.ts';
 import { insufficientFunds, type Outcome } from './outcomes.ts';
 import { type Answered, isWhole, postingId } from './own-events.ts';
@@ -29,13 +29,13 @@ export function repeatPostings(snapshot: Snapshot, postings: readonly Answered[]
     const refundFee = 'fee' in told.event.payload && told.event.payload.fee > 0n;
     const outcome = postInstruction(books, instruction, { refundFee });
     if (outcome.kind === 'known') return outcome;
-    if (outcome.kind !== 'posted' || !isWhole(told.event) || !isTold(outcome.happening, told)) {
+    if (outcome.kind !== 'posted' || !isWhole(told.event) || !isTold(outcome.domainEvent, told)) {
       differing.push(postingId(instruction));
       return outcome;
     }
     if ('merchantId' in instruction) {
       const walletKey = walletKeyOf(instruction.merchantId, instruction.currency);
-      shifts.set(walletKey, outcome.happening.sequence - told.event.version);
+      shifts.set(walletKey, outcome.domainEvent.sequence - told.event.version);
     }
     return outcome;
   });
@@ -52,11 +52,11 @@ function complete(books: Books, instruction: Instruction): Instruction {
 const envelope: ReadonlySet<string> = new Set(['eventId', 'occurredAt']);
 
 /** Whether the result is what was published, apart from its number. */
-function isTold(happening: Happening, { event }: Answered): boolean {
-  const { kind } = happening;
+function isTold(domainEvent: LedgerDomainEvent, { event }: Answered): boolean {
+  const { kind } = domainEvent;
   // A refused hold has every field of a placed one.
   if (event.type !== `pesewa.ledger.${kind.charAt(0).toUpperCase()}${kind.slice(1)}`) return false;
-  const now: Readonly<Record<string, unknown>> = { ...happening };
+  const now: Readonly<Record<string, unknown>> = { ...domainEvent };
   return Object.entries(event.payload).every(([name, value]) => envelope.has(name) || now[name] === value);
 }
 

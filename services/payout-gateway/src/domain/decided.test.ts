@@ -1,7 +1,7 @@
 import { specify } from '@pesewa/testkit';
 import { describe, it } from 'vitest';
 import { type AttemptOutcome, type PayoutCommand, payoutDecider } from './payout.ts';
-import type { PayoutHappening, PayoutState } from './payout-state.ts';
+import type { PayoutDomainEvent, PayoutState } from './payout-state.ts';
 
 const payout = specify(payoutDecider);
 
@@ -26,8 +26,8 @@ const decide = (
   resubmitGraceMs,
   decided: { outcome, railFee: outcome === 'completed' ? 5n : 0n, knownAtMs, decidedAtMs },
 });
-const failed: PayoutHappening = { kind: 'failed', reason: 'Failed', byPeople: true };
-const completed: PayoutHappening = { kind: 'completed', railFee: 5n, reason: 'Successful', byPeople: true };
+const failed: PayoutDomainEvent = { kind: 'failed', reason: 'Failed', byPeople: true };
+const completed: PayoutDomainEvent = { kind: 'completed', railFee: 5n, reason: 'Successful', byPeople: true };
 
 describe('what two operators decide of a payout (ADR 34)', () => {
   it.each<[string, PayoutState]>([

@@ -20,7 +20,7 @@ export interface DecidedEnd extends DecidedOutcome {
 }
 
 /** What a decision of people leads to. */
-export type DecidedHappening =
+export type DecidedDomainEvent =
   /** It waits for an attempt that may still pay. */
   | { readonly kind: 'decided'; readonly decided: DecidedOutcome; readonly dueAtMs: number }
   /** An attempt came after what people knew, and its outcome is unknown. */
@@ -50,7 +50,7 @@ export function decideByPeople(
   decided: DecidedOutcome,
   resubmitGraceMs: number,
   state: Undecided,
-): Result<readonly DecidedHappening[], DecidedRefusal> {
+): Result<readonly DecidedDomainEvent[], DecidedRefusal> {
   const { outcome, decidedAtMs, knownAtMs } = decided;
   if (state.status !== 'INITIALIZED')
     return refuse(outcome.toUpperCase() === state.status ? 'payout.already_there' : 'payout.contradiction');
@@ -73,14 +73,14 @@ export function decideByPeople(
 export function applyDecided(
   { decided, attemptedAtMs }: Undecided,
   resubmitGraceMs: number,
-): Result<readonly DecidedHappening[], 'payout.already_there'> {
+): Result<readonly DecidedDomainEvent[], 'payout.already_there'> {
   if (!decided?.stands) return refuse('payout.already_there');
   const isKnown = attemptedAtMs === null || attemptedAtMs + resubmitGraceMs <= decided.knownAtMs;
   return accept([decided.outcome === 'completed' || isKnown ? endOf(decided) : { kind: 'lapsed' }]);
 }
 
 /** The end that people decided; the merchant only learns the end itself. */
-export function endOf({ outcome, railFee }: DecidedOutcome): DecidedHappening {
+export function endOf({ outcome, railFee }: DecidedOutcome): DecidedDomainEvent {
   return outcome === 'completed'
     ? { kind: 'completed', railFee, reason: 'Successful', byPeople: true }
     : { kind: 'failed', reason: 'Failed', byPeople: true };

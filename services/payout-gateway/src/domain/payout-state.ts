@@ -1,6 +1,6 @@
 import type { PayoutStatus } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
-import type { DecidedEnd, DecidedHappening } from './decided.ts';
+import type { DecidedDomainEvent, DecidedEnd } from './decided.ts';
 
 /** The inner steps of an INITIALIZED payout, never shown outside (contract 10.6). */
 export type PayoutStep = 'accepted' | 'held' | 'submitting' | 'submitted' | 'unknown' | 'ended';
@@ -49,7 +49,7 @@ export interface PayoutTerms {
 export type PayoutEnd = Exclude<PayoutStatus, 'INITIALIZED'>;
 
 /** What happened to a payout. */
-export type PayoutHappening =
+export type PayoutDomainEvent =
   | { readonly kind: 'held'; readonly dueAtMs: number }
   /**
    * Its money is held, but the recipient is unknown here, and so is whether it was sent before the database was
@@ -70,7 +70,7 @@ export type PayoutHappening =
   | { readonly kind: 'reversed'; readonly reason: string }
   /** It ended before the database was restored, and the other services have processed its end. */
   | { readonly kind: 'recovered'; readonly end: PayoutEnd; readonly railFee: bigint }
-  | DecidedHappening;
+  | DecidedDomainEvent;
 
 /** A payout that was just accepted. */
 export const initial: PayoutState = {
@@ -87,45 +87,45 @@ export const initial: PayoutState = {
   decided: null,
 };
 
-/** The state after a happening. */
-export function evolve(state: PayoutState, happening: PayoutHappening): PayoutState {
+/** The state after a domain event. */
+export function evolve(state: PayoutState, domainEvent: PayoutDomainEvent): PayoutState {
   const next = { ...state, version: state.version + 1n };
-  switch (happening.kind) {
+  switch (domainEvent.kind) {
     case 'held':
-      return { ...next, step: 'held', dueAtMs: happening.dueAtMs };
+      return { ...next, step: 'held', dueAtMs: domainEvent.dueAtMs };
     case 'withheld':
       return { ...next, step: 'unknown' };
     case 'submitted': {
-      const step = happening.answer === 'accepted' ? 'submitted' : 'unknown';
+      const step = domainEvent.answer === 'accepted' ? 'submitted' : 'unknown';
       // A decision of people keeps waiting for an attempt whose answer is unclear.
       if (step === 'unknown' && state.decided?.stands) return { ...next, step };
       return { ...next, step, dueAtMs: null, decided: lapsed(state) };
     }
     case 'decided':
-      return { ...next, dueAtMs: happening.dueAtMs, decided: { ...happening.decided, stands: true } };
+      return { ...next, dueAtMs: domainEvent.dueAtMs, decided: { ...domainEvent.decided, stands: true } };
     case 'lapsed':
       return { ...next, dueAtMs: null, decided: lapsed(state) };
     case 'requeued':
       return {
         ...next,
         step: 'held',
-        dueAtMs: happening.dueAtMs,
+        dueAtMs: domainEvent.dueAtMs,
         // If the only attempt certainly never left, none can be unclear.
-        earlierUnclear: happening.unclear || (state.earlierUnclear && state.attempts > 1),
+        earlierUnclear: domainEvent.unclear || (state.earlierUnclear && state.attempts > 1),
       };
     case 'completed':
-      return { ...ended(next, happening.reason), status: 'COMPLETED', railFee: happening.railFee };
+      return { ...ended(next, domainEvent.reason), status: 'COMPLETED', railFee: domainEvent.railFee };
     case 'failed':
-      return { ...ended(next, happening.reason), status: 'FAILED' };
+      return { ...ended(next, domainEvent.reason), status: 'FAILED' };
     case 'reversed':
-      return { ...ended(next, happening.reason), status: 'REVERSED' };
+      return { ...ended(next, domainEvent.reason), status: 'REVERSED' };
     case 'recovered': {
-      const { end } = happening;
-      const railFee = end === 'REVERSED' ? state.railFee : happening.railFee;
+      const { end } = domainEvent;
+      const railFee = end === 'REVERSED' ? state.railFee : domainEvent.railFee;
       return { ...ended(next, recoveredReasons[end]), status: end, railFee };
     }
     default:
-      return unreachable(happening);
+      return unreachable(domainEvent);
   }
 }
 

@@ -1,13 +1,13 @@
 import { specify } from '@pesewa/testkit';
 import { describe, it } from 'vitest';
 import { type AttemptOutcome, type PayoutFact, payoutDecider } from './payout.ts';
-import type { PayoutHappening, PayoutState } from './payout-state.ts';
+import type { PayoutDomainEvent, PayoutState } from './payout-state.ts';
 
 const payout = specify(payoutDecider);
-const held: PayoutHappening = { kind: 'held', dueAtMs: 1_000 };
-const submitted: PayoutHappening = { kind: 'submitted', answer: 'accepted' };
-const completed: PayoutHappening = { kind: 'completed', railFee: 5n, reason: 'Successful' };
-const failed: PayoutHappening = { kind: 'failed', reason: 'Account closed' };
+const held: PayoutDomainEvent = { kind: 'held', dueAtMs: 1_000 };
+const submitted: PayoutDomainEvent = { kind: 'submitted', answer: 'accepted' };
+const completed: PayoutDomainEvent = { kind: 'completed', railFee: 5n, reason: 'Successful' };
+const failed: PayoutDomainEvent = { kind: 'failed', reason: 'Account closed' };
 
 /** A held payout after its claim: the attempt is committed before the call. */
 const submitting: PayoutState = {
@@ -133,8 +133,8 @@ describe('facts (contract 10.6)', () => {
   it.each([
     ['completed', completed],
     ['failed', failed],
-  ] as const)('%s ends the payout', (status, happening) => {
-    payout.givenState(submitting).when(fact(status)).emits(happening);
+  ] as const)('%s ends the payout', (status, domainEvent) => {
+    payout.givenState(submitting).when(fact(status)).emits(domainEvent);
   });
   it('not found within the grace time proves nothing (rule 3)', () => {
     payout.givenState(submitting).when(fact('notFound', 31_999)).isRefused('payout.grace_not_over');
@@ -224,9 +224,9 @@ describe('ends that the ledger has booked, and an older record does not know', (
     ],
     ['the other way round', [failed], 'COMPLETED', 'payout.contradiction'],
     ['of a payout that never completed', [failed], 'REVERSED', 'payout.contradiction'],
-  ] as const)('change nothing that is %s', (_what, happenings, end, refusal) => {
+  ] as const)('change nothing that is %s', (_what, domainEvents, end, refusal) => {
     payout
-      .given(held, submitted, ...happenings)
+      .given(held, submitted, ...domainEvents)
       .when(recover(end))
       .isRefused(refusal);
   });
@@ -248,11 +248,11 @@ describe('a payout that the database had forgotten (ADR 46)', () => {
       .when({ kind: 'refuseHold', reason: 'Insufficient funds' })
       .emits({ kind: 'failed', reason: 'Insufficient funds' });
   });
-  it.each<['completed' | 'failed', PayoutHappening]>([
+  it.each<['completed' | 'failed', PayoutDomainEvent]>([
     ['completed', completed],
     ['failed', failed],
-  ])('is %s where its rail says so', (status, happening) => {
-    for (const state of [back, unknown]) payout.givenState(state).when(fact(status)).emits(happening);
+  ])('is %s where its rail says so', (status, domainEvent) => {
+    for (const state of [back, unknown]) payout.givenState(state).when(fact(status)).emits(domainEvent);
   });
   it('fails once its rail does not know it, when no attempt can be under way any more', () => {
     payout.givenState(unknown).when(fact('notFound', 31_999)).isRefused('payout.grace_not_over');

@@ -1,6 +1,6 @@
 import { accept, type Decider, type Result, refuse, unreachable } from '@pesewa/kernel';
 import { applyDecided, type DecidedOutcome, decideByPeople, endOf, isOver } from './decided.ts';
-import { evolve, initial, type PayoutEnd, type PayoutHappening, type PayoutState } from './payout-state.ts';
+import { evolve, initial, type PayoutDomainEvent, type PayoutEnd, type PayoutState } from './payout-state.ts';
 
 /** The rail's answer to an attempt (ADR 62). */
 export type AttemptOutcome =
@@ -41,7 +41,7 @@ export type PayoutRefusal =
 function decide(
   command: PayoutCommand,
   state: PayoutState,
-): Result<readonly PayoutHappening[], PayoutRefusal> {
+): Result<readonly PayoutDomainEvent[], PayoutRefusal> {
   switch (command.kind) {
     case 'confirmHold':
       if (state.step !== 'accepted') return refuse('payout.already_there');
@@ -68,7 +68,7 @@ function decide(
 function decideRecovery(
   { end, railFee }: Extract<PayoutCommand, { readonly kind: 'recover' }>,
   { status }: PayoutState,
-): Result<readonly PayoutHappening[], PayoutRefusal> {
+): Result<readonly PayoutDomainEvent[], PayoutRefusal> {
   if (status === end) return refuse('payout.already_there');
   if (status === 'INITIALIZED' || (status === 'COMPLETED' && end === 'REVERSED'))
     return accept([{ kind: 'recovered', end, railFee }]);
@@ -81,7 +81,7 @@ function decideAttempt(
   outcome: AttemptOutcome,
   attempt: number,
   state: PayoutState,
-): Result<readonly PayoutHappening[], PayoutRefusal> {
+): Result<readonly PayoutDomainEvent[], PayoutRefusal> {
   if (state.attempts !== attempt) return refuse('payout.stale_attempt');
   if (state.step === 'held' && state.earlierUnclear) return decideLateAnswer(outcome, state);
   if (state.step !== 'submitting') return refuse('payout.stale_attempt');
@@ -112,7 +112,7 @@ function decideAttempt(
 function decideLateAnswer(
   outcome: AttemptOutcome,
   state: PayoutState,
-): Result<readonly PayoutHappening[], PayoutRefusal> {
+): Result<readonly PayoutDomainEvent[], PayoutRefusal> {
   switch (outcome.kind) {
     case 'accepted':
       return accept([{ kind: 'submitted', answer: 'accepted' }]);
@@ -135,7 +135,7 @@ function decideFact(
   fact: PayoutFact,
   resubmitGraceMs: number,
   state: PayoutState,
-): Result<readonly PayoutHappening[], PayoutRefusal> {
+): Result<readonly PayoutDomainEvent[], PayoutRefusal> {
   if (state.status !== 'INITIALIZED') return decideAfterTheEnd(fact, state);
   if (state.attemptedAtMs === null) return refuse('payout.not_attempted');
   switch (fact.status) {
@@ -167,14 +167,14 @@ function decideFact(
 function decideAfterTheEnd(
   fact: PayoutFact,
   state: PayoutState,
-): Result<readonly PayoutHappening[], PayoutRefusal> {
+): Result<readonly PayoutDomainEvent[], PayoutRefusal> {
   if (fact.status === 'reversed' && state.status === 'COMPLETED')
     return accept([{ kind: 'reversed', reason: fact.reason }]);
   return refuse(fact.status.toUpperCase() === state.status ? 'payout.already_there' : 'payout.contradiction');
 }
 
 /** The life of a payout: INITIALIZED → COMPLETED | FAILED, and COMPLETED → REVERSED (contract 10.6). */
-export const payoutDecider: Decider<PayoutState, PayoutCommand, PayoutHappening, PayoutRefusal> = {
+export const payoutDecider: Decider<PayoutState, PayoutCommand, PayoutDomainEvent, PayoutRefusal> = {
   initial,
   decide,
   evolve,

@@ -1,7 +1,13 @@
 import type { TopicEvent } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
-import { wordsOf } from './describe.ts';
-import { evolve, initial, type PayoutHappening, type PayoutState, type PayoutTerms } from './payout-state.ts';
+import { describe } from './describe.ts';
+import {
+  evolve,
+  initial,
+  type PayoutDomainEvent,
+  type PayoutState,
+  type PayoutTerms,
+} from './payout-state.ts';
 import type { PayoutOrder } from './submission.ts';
 
 /** An event of a payout as it is in our own topic. */
@@ -83,19 +89,19 @@ const BY_EVENTS = ', as its event tells: the database was restored, and had forg
 
 function follow(payout: RememberedPayout, event: OwnEvent): RememberedPayout {
   if (isAccepted(event) || event.version <= payout.version) return payout;
-  const happening = happeningOf(event);
+  const domainEvent = domainEventOf(event);
   const isAttempt = event.type === 'pesewa.payouts.PayoutSubmitted';
   return {
     ...payout,
-    ...evolve(payout, happening),
+    ...evolve(payout, domainEvent),
     version: event.version,
     attempts: isAttempt ? event.payload.attempt : payout.attempts,
     causedBy: event.causationId || null,
-    timeline: [...payout.timeline, { what: wordsOf(happening), atMs: Number(event.payload.occurredAt) }],
+    timeline: [...payout.timeline, { what: describe(domainEvent), atMs: Number(event.payload.occurredAt) }],
   };
 }
 
-function happeningOf({ type, payload }: Later): PayoutHappening {
+function domainEventOf({ type, payload }: Later): PayoutDomainEvent {
   switch (type) {
     case 'pesewa.payouts.PayoutSubmitted':
       return { kind: 'submitted', answer: payload.refused ? 'refused' : payload.answer };
