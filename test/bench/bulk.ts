@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { batchBody, openService, type PayoutWish, payoutBody, postJson } from '@pesewa/stack';
+import { batchBody, openService, type PayoutRequest, payoutBody, postJson } from '@pesewa/stack';
 import type { BenchOptions } from './bench.ts';
 import { forSeconds, type Load, type LoadOptions, sendLoad } from './load.ts';
 import { against, alone, median, type Row } from './rows.ts';
@@ -55,15 +55,15 @@ async function sendBatch(
   singles: Omit<LoadOptions, 'goOn'>,
 ): Promise<{ readonly took: number; readonly load: Load }> {
   const run = randomBytes(3).toString('hex');
-  const wishes = Array.from(
+  const requests = Array.from(
     { length: ITEMS },
-    (_, index): PayoutWish => ({
+    (_, index): PayoutRequest => ({
       reference: `item-${run}-${index}`,
       amount: '1',
       accountNumber: '0123456789',
     }),
   );
-  const body = batchBody(`batch-${run}`, wishes);
+  const body = batchBody(`batch-${run}`, requests);
   const key = Buffer.from(merchants[1]?.publicKey ?? '').toString('base64');
   let going = true;
   const load = sendLoad({ ...singles, goOn: () => going });

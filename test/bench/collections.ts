@@ -1,7 +1,7 @@
 import { collectionBody, payinHeaders } from '@pesewa/stack';
 import type { Bench } from './bench.ts';
+import { customers, stkRequest } from './collection-requests.ts';
 import { measureLives } from './lifecycle-run.ts';
-import { customers, stkWish } from './wishes.ts';
 
 /**
  * Complete collections per second: initiated at the rail by STK push, paid, called back, credited and reported to the
@@ -18,8 +18,8 @@ export const benchCollections: Bench = (options) =>
         url: `${stack.url('collection-gateway')}/collection/v1/payin`,
         headers: {},
         body: () => {
-          const wish = stkWish(reference(), customerNumber());
-          return { text: collectionBody(wish), headers: payinHeaders(publicKey, wish) };
+          const request = stkRequest(reference(), customerNumber());
+          return { text: collectionBody(request), headers: payinHeaders(publicKey, request) };
         },
       };
     },

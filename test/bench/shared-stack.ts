@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createMerchantClient, openStack, type Stack, type StackOptions } from '@pesewa/stack';
 import type { BenchOptions } from './bench.ts';
-import { customers, stkWish } from './wishes.ts';
+import { customers, stkRequest } from './collection-requests.ts';
 
 /** Opens the whole stack on infrastructure that outlives it; the names of ARCHITECTURE.md where there is no prefix. */
 export function openSharedStack(
@@ -37,8 +37,8 @@ export async function initiateCollections(
   const work = async () => {
     while (made < count) {
       made += 1;
-      const wish = stkWish(`push-${run}-${made}`, customerNumber());
-      references.push((await merchant.initiateCollection(wish)).transactionReference);
+      const request = stkRequest(`push-${run}-${made}`, customerNumber());
+      references.push((await merchant.initiateCollection(request)).transactionReference);
     }
   };
   await Promise.all(Array.from({ length: inParallel }, work));

@@ -57,7 +57,7 @@ export interface StatusAnswer extends RawAnswer {
 }
 
 /** What a merchant of a test's own has: wallets in the four currencies, a fee of 1 % where nothing is said. */
-interface MerchantWish {
+interface MerchantOptions {
   readonly limits?: NewMerchant['limits'];
   readonly collectionFee?: NewMerchant['wallets'][number]['collectionFee'];
   readonly currencies?: readonly string[];
@@ -75,7 +75,7 @@ export interface CollectionConformance extends AsyncDisposable {
   /** Asks for the state by the reference, or by the whole text of a body. */
   readonly check: (asked: string | { readonly body: string }, liberties?: Liberties) => Promise<StatusAnswer>;
   /** Creates a merchant; gives its public key. */
-  readonly addMerchant: (id: string, wish?: MerchantWish) => Promise<string>;
+  readonly addMerchant: (id: string, options?: MerchantOptions) => Promise<string>;
 }
 
 /** Hundreds of collections stay open here: after the first poll they are asked for seldom, unless a callback hints. */
@@ -106,7 +106,7 @@ async function open(name: string): Promise<CollectionConformance> {
   const directory = createDirectoryAdmin(database.db);
   const keyOf = (id: string): string => merchants.find((merchant) => merchant.id === id)?.publicKey ?? '';
   const demoKey = keyOf('demo');
-  const call = (wish: CollectionCall) => send(agent, collectionsUrl, { key: demoKey, ...wish });
+  const call = (options: CollectionCall) => send(agent, collectionsUrl, { key: demoKey, ...options });
   const post = async (path: string, body: CollectionCall['body'], liberties: Liberties = {}) =>
     readPayin(await call({ method: 'POST', path, ...(body !== undefined && { body }), ...liberties }));
   return {
@@ -121,8 +121,8 @@ async function open(name: string): Promise<CollectionConformance> {
       const body = typeof asked === 'string' ? statusBody(asked) : asked.body;
       return readStatus(await call({ method: 'POST', path: paths.check, body, ...liberties }));
     },
-    addMerchant: async (id, wish = {}) => {
-      const created = await directory.createMerchant(merchantOf(id, simulatorUrl, wish));
+    addMerchant: async (id, options = {}) => {
+      const created = await directory.createMerchant(merchantOf(id, simulatorUrl, options));
       if (!created.ok) throw new Error(created.refusal.message);
       return created.value.publicKey;
     },
@@ -130,19 +130,19 @@ async function open(name: string): Promise<CollectionConformance> {
   };
 }
 
-function merchantOf(id: string, simulatorUrl: string, wish: MerchantWish): NewMerchant {
+function merchantOf(id: string, simulatorUrl: string, options: MerchantOptions): NewMerchant {
   const fee = { fixedMinor: 0n, basisPoints: 100n, minimumMinor: 1n };
   return {
     id,
     name: id,
-    wallets: (wish.currencies ?? Object.keys(countries)).map((currency) => ({
+    wallets: (options.currencies ?? Object.keys(countries)).map((currency) => ({
       currency,
       country: countries[currency] ?? '',
       payoutFee: fee,
-      collectionFee: wish.collectionFee ?? fee,
+      collectionFee: options.collectionFee ?? fee,
     })),
     collectionsUrl: `${simulatorUrl}/merchant/${id}/collections`,
-    limits: wish.limits ?? { requestsPerSecond: 1_000_000 },
+    limits: options.limits ?? { requestsPerSecond: 1_000_000 },
   };
 }
 

@@ -41,11 +41,11 @@ export interface Conformance extends AsyncDisposable {
   readonly submitBulk: (body: string, key?: string | null) => Promise<ApiAnswer>;
   readonly lookUp: (reference: string, key?: string) => Promise<ApiAnswer>;
   /** Creates a merchant with a wallet in NGN; gives its public key, once its money is there. */
-  readonly addMerchant: (id: string, wish?: MerchantWish) => Promise<string>;
+  readonly addMerchant: (id: string, options?: MerchantOptions) => Promise<string>;
 }
 
 /** What a merchant of a test's own has: a million NGN where nothing is said, no money where null. */
-interface MerchantWish {
+interface MerchantOptions {
   readonly funding?: string | null;
   readonly limits?: NewMerchant['limits'];
 }
@@ -148,7 +148,7 @@ async function openConformance(name: string): Promise<Conformance> {
   const directory = createDirectoryAdmin(database.db);
   const keyOf = (id: string): string => run.merchants.find((merchant) => merchant.id === id)?.publicKey ?? '';
   const demoKey = keyOf('demo');
-  const call = (wish: ApiCall) => send(agent, run.transferUrl, { key: demoKey, ...wish });
+  const call = (options: ApiCall) => send(agent, run.transferUrl, { key: demoKey, ...options });
   const post = (path: string, body: string, key: string | null = demoKey) =>
     call({ method: 'POST', path, key, headers: ['content-type', 'application/json'], body });
   return {
@@ -161,8 +161,8 @@ async function openConformance(name: string): Promise<Conformance> {
     submitBulk: (body, key) => post('/api/v1/transactions/transfer/bulk', body, key),
     lookUp: (reference, key = demoKey) =>
       call({ path: `/api/v1/transactions/${encodeURIComponent(reference)}/query`, key }),
-    addMerchant: async (id, wish = {}) => {
-      const { funding = '1000000', limits = plenty } = wish;
+    addMerchant: async (id, options = {}) => {
+      const { funding = '1000000', limits = plenty } = options;
       const publicKey = await createMerchant(directory, run.simulatorUrl, id, limits);
       if (funding === null) return publicKey;
       const { operator } = scenario.stack;

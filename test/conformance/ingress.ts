@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { numberText } from '@pesewa/contracts';
-import { type CollectionWish, exchange } from '@pesewa/stack';
+import { type CollectionRequest, exchange } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { Agent } from 'undici';
 import { expect } from 'vitest';
@@ -166,7 +166,7 @@ async function pay(scenario: Scenario, label: string, digits: string): Promise<T
 }
 
 async function collect(scenario: Scenario, label: string, digits: string): Promise<Target> {
-  const wish: CollectionWish = {
+  const request: CollectionRequest = {
     reference: scenario.reference(label),
     amount: '200',
     operatorCode: 'KESAF',
@@ -175,9 +175,9 @@ async function collect(scenario: Scenario, label: string, digits: string): Promi
     // Each of a number of its own: a number takes few collections at a time.
     customerNumber: `2547${String(nextCustomer++).padStart(4, '0')}${digits}`,
   };
-  const { transactionReference: ours } = await scenario.demo.initiateCollection(wish);
-  const status = async () => (await scenario.demo.checkCollection(wish)).responseMessage;
-  return targetOf(scenario, 'collections', { reference: wish.reference, ours, status });
+  const { transactionReference: ours } = await scenario.demo.initiateCollection(request);
+  const status = async () => (await scenario.demo.checkCollection(request)).responseMessage;
+  return targetOf(scenario, 'collections', { reference: request.reference, ours, status });
 }
 
 let nextCustomer = 1_000;

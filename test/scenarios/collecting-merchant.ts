@@ -1,16 +1,16 @@
 import { systemClock } from '@pesewa/kernel';
-import type { CollectionWish, MerchantClient } from '@pesewa/stack';
+import type { CollectionRequest, MerchantClient } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { expect } from 'vitest';
 
 /** A merchant's side of collections that does what it must where a request breaks (contract 2.9, 4.9). */
 export interface CollectingMerchant {
   /** The code of a status check; one of `25` after the collection was known is remembered. */
-  readonly check: (wish: CollectionWish) => Promise<string>;
+  readonly check: (request: CollectionRequest) => Promise<string>;
   /** Initiates a collection until the hub knows it: after a broken request it checks the status, and asks again on `25`. */
-  readonly initiate: (wish: CollectionWish) => Promise<void>;
+  readonly initiate: (request: CollectionRequest) => Promise<void>;
   /** Completes a collection until that is taken, or the collection has ended. */
-  readonly complete: (wish: CollectionWish, otpCode: string | undefined) => Promise<void>;
+  readonly complete: (request: CollectionRequest, otpCode: string | undefined) => Promise<void>;
   /** The references of collections that were known once and denied later (P9). */
   readonly denied: () => readonly string[];
 }
@@ -33,31 +33,31 @@ export function createCollectingMerchant(demo: MerchantClient, patienceMs: numbe
     }, patienceMs);
   };
 
-  const check = async (wish: CollectionWish) => {
-    const { responseCode } = await demo.checkCollection(wish);
-    if (responseCode !== '25') known.add(wish.reference);
-    else if (known.has(wish.reference)) denied.add(wish.reference);
+  const check = async (request: CollectionRequest) => {
+    const { responseCode } = await demo.checkCollection(request);
+    if (responseCode !== '25') known.add(request.reference);
+    else if (known.has(request.reference)) denied.add(request.reference);
     return responseCode;
   };
 
   return {
     check,
-    initiate: async (wish) => {
+    initiate: async (request) => {
       let broken = false;
       await insist(async () => {
-        if (broken && (await check(wish)) !== '25') return;
+        if (broken && (await check(request)) !== '25') return;
         broken = true;
-        const { responseDetails } = await demo.initiateCollection(wish);
-        if (responseDetails.responseCode === '09') known.add(wish.reference);
+        const { responseDetails } = await demo.initiateCollection(request);
+        if (responseDetails.responseCode === '09') known.add(request.reference);
         // Refused: for a repeat it is there, and an unclear one is asked for again.
-        else expect(await check(wish), responseDetails.failedReason).not.toBe('25');
+        else expect(await check(request), responseDetails.failedReason).not.toBe('25');
       });
     },
-    complete: (wish, otpCode) =>
+    complete: (request, otpCode) =>
       insist(async () => {
-        const { responseDetails } = await demo.completeCollection(wish, otpCode);
+        const { responseDetails } = await demo.completeCollection(request, otpCode);
         if (responseDetails.responseCode === '09') return;
-        expect(await check(wish), responseDetails.failedReason).not.toBe('09');
+        expect(await check(request), responseDetails.failedReason).not.toBe('09');
       }),
     denied: () => [...denied],
   };

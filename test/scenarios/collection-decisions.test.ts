@@ -1,5 +1,5 @@
 import { collectionWebhook, parseJson } from '@pesewa/contracts';
-import { type CollectionWish, exchange, postJson } from '@pesewa/stack';
+import { type CollectionRequest, exchange, postJson } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openScenario, type Scenario } from './scenario.ts';
@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 /** A collection of 200 whose callback claims one unit more than the rail executed (0012). */
-const kenya = (label: string): CollectionWish => ({
+const kenya = (label: string): CollectionRequest => ({
   reference: scenario.reference(label),
   amount: '200',
   operatorCode: 'KESAF',
@@ -26,7 +26,7 @@ const kenya = (label: string): CollectionWish => ({
   country: 'KE',
   customerNumber: '254712340012',
 });
-const gambia = (label: string): CollectionWish => ({
+const gambia = (label: string): CollectionRequest => ({
   ...kenya(label),
   operatorCode: 'GMWAV',
   currency: 'GMD',
@@ -35,13 +35,13 @@ const gambia = (label: string): CollectionWish => ({
 });
 
 /** Everything that is to be seen of a collection, from every side. */
-async function lookAt(wish: CollectionWish, ours: string) {
-  const received = await scenario.stack.simulator.received(scenario.merchantId, wish.reference);
+async function lookAt(request: CollectionRequest, ours: string) {
+  const received = await scenario.stack.simulator.received(scenario.merchantId, request.reference);
   const webhooks = received.map(({ body }) => collectionWebhook.parse(parseJson(body)));
   const entries = await scenario.stack.operator.entries(ours);
   const breaks = await scenario.stack.operator.breaks(ours);
   return {
-    status: (await scenario.demo.checkCollection(wish)).responseMessage,
+    status: (await scenario.demo.checkCollection(request)).responseMessage,
     entries: entries.map(({ kind, amount }) => `${String(kind)} ${String(amount)}`).toSorted(),
     told: webhooks.map((said) => `${said.status} ${said.amount_received} ${said.transaction_fee}`),
     breaks: breaks.map((one) => `${String(one['kind'])} ${String(one['amount'])} ${String(one['status'])}`),
@@ -56,9 +56,9 @@ const undecided = {
 } as const;
 
 /** Initiates the collection and waits for its break; gives our reference. */
-async function differs(wish: CollectionWish): Promise<string> {
-  const { transactionReference: ours } = await scenario.demo.initiateCollection(wish);
-  await eventually(async () => expect(await lookAt(wish, ours)).toEqual(undecided), 60_000);
+async function differs(request: CollectionRequest): Promise<string> {
+  const { transactionReference: ours } = await scenario.demo.initiateCollection(request);
+  await eventually(async () => expect(await lookAt(request, ours)).toEqual(undecided), 60_000);
   return ours;
 }
 
@@ -82,8 +82,8 @@ async function propose(body: object, by: Operator = 'operator') {
   return String(proposed.body['id']);
 }
 
-async function expectDecided(wish: CollectionWish, ours: string, expected: object): Promise<void> {
-  const asDecided = async () => expect(await lookAt(wish, ours)).toEqual(expected);
+async function expectDecided(request: CollectionRequest, ours: string, expected: object): Promise<void> {
+  const asDecided = async () => expect(await lookAt(request, ours)).toEqual(expected);
   await eventually(asDecided, 60_000).catch(() => undefined);
   await asDecided();
 }
@@ -98,9 +98,9 @@ const available = async (currency: string): Promise<number> =>
 
 describe('ADR 23: what a customer paid is decided by two people', () => {
   it('one proposes, another approves: completed with the decided amount, once', async () => {
-    const wish = kenya('asked');
+    const request = kenya('asked');
     const before = await available('KES');
-    const ours = await differs(wish);
+    const ours = await differs(request);
     const id = await propose({ reference: ours, amount: '200.00', note: 'as on the statement' });
 
     const again = await post('', { reference: ours, amount: '201' }, 'approver');
@@ -109,14 +109,14 @@ describe('ADR 23: what a customer paid is decided by two people', () => {
     expect(own).toMatchObject({ status: 403, body: { code: 'same_operator' } });
     const nobody = await exchange(`${decisionsUrl()}/${id}/approve`, { method: 'POST' });
     expect(nobody.status).toBe(401);
-    expect(await lookAt(wish, ours)).toEqual(undecided);
+    expect(await lookAt(request, ours)).toEqual(undecided);
 
     const approved = await post(`/${id}/approve`, {}, 'approver');
     expect(approved).toMatchObject({
       status: 200,
       body: { requestedBy: 'operator', approvedBy: 'approver' },
     });
-    await expectDecided(wish, ours, {
+    await expectDecided(request, ours, {
       status: 'COMPLETED',
       entries: ['collect 197', 'fee 3', 'railCost 2'],
       told: ['COMPLETED 200 3'],
@@ -133,16 +133,16 @@ describe('ADR 23: what a customer paid is decided by two people', () => {
   });
 
   it('the fee is that of the decided amount; approved by many at once, it completes once', async () => {
-    const wish = gambia('claimed');
+    const request = gambia('claimed');
     const before = await available('GMD');
-    const ours = await differs(wish);
+    const ours = await differs(request);
     const id = await propose({ reference: ours, amount: '201' });
     const approvals = await Promise.all(
       Array.from({ length: 5 }, () => post(`/${id}/approve`, {}, 'approver')),
     );
     expect(approvals.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     // 1.5 % of 201 is 3.015, the rail's 1 % is 2.01.
-    await expectDecided(wish, ours, {
+    await expectDecided(request, ours, {
       status: 'COMPLETED',
       entries: ['collect 197.98', 'fee 3.02', 'railCost 2.01'],
       told: ['COMPLETED 201 3.02'],
@@ -160,17 +160,17 @@ describe('ADR 23: what a customer paid is decided by two people', () => {
   });
 
   it('a rejected proposal leaves it pending, and another may be decided', async () => {
-    const wish = kenya('rejected');
-    const ours = await differs(wish);
+    const request = kenya('rejected');
+    const ours = await differs(request);
     const id = await propose({ reference: ours, amount: '2000' });
     expect(await post(`/${id}/reject`, { reason: 'a zero too many' }, 'approver')).toMatchObject({
       status: 200,
       body: { status: 'rejected', rejectedBy: 'approver' },
     });
     expect((await post(`/${id}/approve`, {}, 'approver')).status).toBe(409);
-    expect(await lookAt(wish, ours)).toEqual(undecided);
+    expect(await lookAt(request, ours)).toEqual(undecided);
     await scenario.stack.operator.decide({ reference: ours, amount: '200' });
-    await expectDecided(wish, ours, {
+    await expectDecided(request, ours, {
       status: 'COMPLETED',
       entries: ['collect 197', 'fee 3', 'railCost 2'],
       told: ['COMPLETED 200 3'],
@@ -181,16 +181,16 @@ describe('ADR 23: what a customer paid is decided by two people', () => {
   it.each(['0', '-200', '200.005', '2e2x', '', 'two hundred'])(
     'refuses to decide on "%s"',
     async (amount) => {
-      const wish = kenya(`bad-${amount.length}-${amount.charCodeAt(0)}`);
-      const ours = await differs(wish);
+      const request = kenya(`bad-${amount.length}-${amount.charCodeAt(0)}`);
+      const ours = await differs(request);
       expect([400, 422]).toContain((await post('', { reference: ours, amount }, 'operator')).status);
-      expect(await lookAt(wish, ours)).toEqual(undecided);
+      expect(await lookAt(request, ours)).toEqual(undecided);
     },
   );
 
   it('decides nothing about a collection without such a break', async () => {
-    const wish = { ...kenya('agrees'), customerNumber: '254712349999' };
-    const { transactionReference: ours } = await scenario.demo.initiateCollection(wish);
+    const request = { ...kenya('agrees'), customerNumber: '254712349999' };
+    const { transactionReference: ours } = await scenario.demo.initiateCollection(request);
     expect((await post('', { reference: ours, amount: '200' }, 'operator')).status).toBe(404);
   });
 });

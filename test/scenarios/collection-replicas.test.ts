@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { collectionWebhook, parseJson } from '@pesewa/contracts';
 import {
-  type CollectionWish,
+  type CollectionRequest,
   createMerchantClient,
   type MerchantClient,
   postJson,
@@ -74,7 +74,7 @@ const RIGHT_OTP = '123456';
 
 let numbers = 0;
 
-function wishFor(flow: keyof typeof orders, label: string, digits = '9999'): CollectionWish {
+function requestFor(flow: keyof typeof orders, label: string, digits = '9999'): CollectionRequest {
   numbers += 1;
   const customerNumber = `220${String(numbers).padStart(5, '0')}${digits}`;
   return { ...orders[flow], reference: scenario.reference(`${label}-${numbers}`), customerNumber };
@@ -83,8 +83,8 @@ function wishFor(flow: keyof typeof orders, label: string, digits = '9999'): Col
 const balanced = (index: number) => (index % 2 === 0 ? first : second).demo;
 
 /** Our reference of a collection that both replicas know. */
-async function oursOf(wish: CollectionWish): Promise<string> {
-  const { transactionReference, responseDetails } = await first.demo.initiateCollection(wish);
+async function oursOf(request: CollectionRequest): Promise<string> {
+  const { transactionReference, responseDetails } = await first.demo.initiateCollection(request);
   expect(responseDetails.failedReason).toBe('DUPLICATE REFERENCE');
   return transactionReference;
 }
@@ -95,27 +95,27 @@ async function completions(ours: string): Promise<readonly string[]> {
   return journal.filter(({ operation }) => operation === 'complete').map(({ outcome }) => outcome);
 }
 
-async function becomes(wish: CollectionWish, message: string): Promise<void> {
+async function becomes(request: CollectionRequest, message: string): Promise<void> {
   await eventually(async () => {
     for (const { demo } of [first, second])
-      expect((await demo.checkCollection(wish)).responseMessage).toBe(message);
+      expect((await demo.checkCollection(request)).responseMessage).toBe(message);
   }, PATIENCE_MS);
 }
 
-async function toldStatuses(wish: CollectionWish): Promise<readonly string[]> {
-  const received = await scenario.stack.simulator.received(scenario.merchantId, wish.reference);
+async function toldStatuses(request: CollectionRequest): Promise<readonly string[]> {
+  const received = await scenario.stack.simulator.received(scenario.merchantId, request.reference);
   return [...new Set(received.map(({ body }) => body))].map(
     (body) => collectionWebhook.parse(parseJson(body)).status,
   );
 }
 
 /** The collection was paid once, credited once and told once, and nobody needs to look at it. */
-async function expectCreditedOnce(wish: CollectionWish): Promise<void> {
-  await becomes(wish, 'COMPLETED');
-  const ours = await oursOf(wish);
+async function expectCreditedOnce(request: CollectionRequest): Promise<void> {
+  await becomes(request, 'COMPLETED');
+  const ours = await oursOf(request);
   await eventually(async () => {
     expect(await scenario.entryKinds(ours)).toEqual(['collect', 'fee', 'railCost']);
-    expect(await toldStatuses(wish)).toEqual(['COMPLETED']);
+    expect(await toldStatuses(request)).toEqual(['COMPLETED']);
   });
   expect(await scenario.executions(ours)).toBe(1);
   const journal = await scenario.stack.simulator.journal(ours);
@@ -127,71 +127,73 @@ async function expectCreditedOnce(wish: CollectionWish): Promise<void> {
 
 describe('two replicas of collection-gateway (P5, P10, X1)', () => {
   it('accept a reference once, whichever of them is asked', async () => {
-    const wish = wishFor('stk', 'same');
+    const request = requestFor('stk', 'same');
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => balanced(index).initiateCollection(wish)),
+      Array.from({ length: 20 }, (_, index) => balanced(index).initiateCollection(request)),
     );
     const reasons = answers.map(
       ({ responseDetails: { responseCode, failedReason } }) => failedReason ?? responseCode,
     );
     expect(reasons.toSorted()).toEqual(['09', ...Array.from({ length: 19 }, () => 'DUPLICATE REFERENCE')]);
     expect(new Set(answers.map(({ transactionReference }) => transactionReference)).size).toBe(1);
-    await expectCreditedOnce(wish);
+    await expectCreditedOnce(request);
   });
 
   it('pass on three wrong OTPs between them, however many come at once', async () => {
-    const wish = wishFor('otp', 'guessed');
-    const { transactionReference: ours } = await first.demo.initiateCollection(wish);
+    const request = requestFor('otp', 'guessed');
+    const { transactionReference: ours } = await first.demo.initiateCollection(request);
     const guesses = Array.from({ length: 12 }, (_, index) => String(654_300 + index));
     const answers = await Promise.all(
-      guesses.map((otpCode, index) => balanced(index).completeCollection(wish, otpCode)),
+      guesses.map((otpCode, index) => balanced(index).completeCollection(request, otpCode)),
     );
     const reasons = new Set(answers.map(({ responseDetails }) => responseDetails.failedReason));
     expect([...reasons]).toContain('INCORRECT OTP');
     const sensible = ['INCORRECT OTP', 'OTP ATTEMPTS EXCEEDED', 'COLLECTION CLOSED', 'SERVICE UNAVAILABLE'];
     expect(sensible).toEqual(expect.arrayContaining([...reasons]));
-    const right = await second.demo.completeCollection(wish, RIGHT_OTP);
+    const right = await second.demo.completeCollection(request, RIGHT_OTP);
     expect(right.responseDetails.responseCode).toBe('06');
-    await becomes(wish, 'FAILED');
+    await becomes(request, 'FAILED');
     expect(await completions(ours)).toEqual(['incorrect otp', 'incorrect otp', 'incorrect otp']);
-    await eventually(async () => expect(await toldStatuses(wish)).toEqual(['FAILED']));
+    await eventually(async () => expect(await toldStatuses(request)).toEqual(['FAILED']));
     expect(await scenario.entryKinds(ours)).toEqual([]);
     expect(await scenario.executions(ours)).toBe(0);
   });
 
   it('make one call to the rail of two right OTPs that come at once, and answer both sensibly', async () => {
-    const wishes = Array.from({ length: 8 }, () => wishFor('otp', 'both'));
-    await Promise.all(wishes.map((wish, index) => balanced(index).initiateCollection(wish)));
+    const requests = Array.from({ length: 8 }, () => requestFor('otp', 'both'));
+    await Promise.all(requests.map((request, index) => balanced(index).initiateCollection(request)));
     const answers = await Promise.all(
-      wishes.flatMap((wish) => [first, second].map(({ demo }) => demo.completeCollection(wish, RIGHT_OTP))),
+      requests.flatMap((request) =>
+        [first, second].map(({ demo }) => demo.completeCollection(request, RIGHT_OTP)),
+      ),
     );
     expect(answers).toMatchObject(answers.map(() => ({ responseDetails: { responseCode: '09' } })));
-    for (const wish of wishes) {
-      await expectCreditedOnce(wish);
-      expect(await completions(await oursOf(wish))).toEqual(['accepted']);
+    for (const request of requests) {
+      await expectCreditedOnce(request);
+      expect(await completions(await oursOf(request))).toEqual(['accepted']);
     }
   });
 
   it('lose no collection that was accepted where one of them is killed under load', async () => {
     const flows = Object.keys(orders) as (keyof typeof orders)[];
-    const wishes = Array.from({ length: 60 }, (_, index) =>
-      wishFor(flows[index % flows.length] ?? 'stk', 'load'),
+    const requests = Array.from({ length: 60 }, (_, index) =>
+      requestFor(flows[index % flows.length] ?? 'stk', 'load'),
     );
     const merchants = [first, second].map(({ demo }) => createCollectingMerchant(demo, PATIENCE_MS));
     let initiatedCount = 0;
-    const collecting = wishes.map(async (wish, index) => {
+    const collecting = requests.map(async (request, index) => {
       const merchant = merchants[Math.floor(index / flows.length) % 2];
-      await merchant?.initiate(wish);
+      await merchant?.initiate(request);
       initiatedCount += 1;
-      if (wish.operatorCode === 'GMQMO') await merchant?.complete(wish, RIGHT_OTP);
-      if (wish.operatorCode === 'GMAFR') await merchant?.complete(wish, undefined);
+      if (request.operatorCode === 'GMQMO') await merchant?.complete(request, RIGHT_OTP);
+      if (request.operatorCode === 'GMAFR') await merchant?.complete(request, undefined);
     });
     await eventually(() => expect(initiatedCount).toBeGreaterThan(0));
     process.kill(second.service.pid(), 'SIGKILL');
     await Promise.all(collecting);
     expect(merchants.flatMap((merchant) => merchant.denied())).toEqual([]);
     await second.service.ready();
-    await Promise.all(wishes.map(expectCreditedOnce));
+    await Promise.all(requests.map(expectCreditedOnce));
   });
 });
 
@@ -205,21 +207,21 @@ describe('a replica that freezes and wakes up late (X1, X2, P10)', () => {
   it.each(['collections.initiate.before-call', 'collections.outcome.before-commit'])(
     'at %s initiates nothing a second time',
     async (point) => {
-      const wish = wishFor('stk', 'frozen');
+      const request = requestFor('stk', 'frozen');
       const pid = await arm(point);
-      const asked = second.demo.initiateCollection(wish).catch(() => undefined);
+      const asked = second.demo.initiateCollection(request).catch(() => undefined);
       await eventually(async () => expect(await stateOf(pid)).toBe('T'));
       try {
-        expect((await first.demo.checkCollection(wish)).responseMessage).toBe('PENDING');
+        expect((await first.demo.checkCollection(request)).responseMessage).toBe('PENDING');
         await eventually(
-          async () => expect((await first.demo.checkCollection(wish)).responseMessage).toBe('COMPLETED'),
+          async () => expect((await first.demo.checkCollection(request)).responseMessage).toBe('COMPLETED'),
           PATIENCE_MS,
         );
       } finally {
         process.kill(pid, 'SIGCONT');
       }
       await asked;
-      await expectCreditedOnce(wish);
+      await expectCreditedOnce(request);
     },
     FROZEN_TEST_TIMEOUT_MS,
   );
@@ -227,23 +229,23 @@ describe('a replica that freezes and wakes up late (X1, X2, P10)', () => {
   it.each(['collections.complete.before-call', 'collections.complete.after-call'])(
     'at %s completes nothing behind the back of the one that went on',
     async (point) => {
-      const wish = wishFor('otp', 'frozen');
+      const request = requestFor('otp', 'frozen');
       const pid = await arm(point);
-      await first.demo.initiateCollection(wish);
-      const asked = second.demo.completeCollection(wish, RIGHT_OTP).catch(() => undefined);
+      await first.demo.initiateCollection(request);
+      const asked = second.demo.completeCollection(request, RIGHT_OTP).catch(() => undefined);
       await eventually(async () => expect(await stateOf(pid)).toBe('T'));
       try {
-        await createCollectingMerchant(first.demo, PATIENCE_MS).complete(wish, RIGHT_OTP);
+        await createCollectingMerchant(first.demo, PATIENCE_MS).complete(request, RIGHT_OTP);
         await eventually(
-          async () => expect((await first.demo.checkCollection(wish)).responseMessage).toBe('COMPLETED'),
+          async () => expect((await first.demo.checkCollection(request)).responseMessage).toBe('COMPLETED'),
           PATIENCE_MS,
         );
       } finally {
         process.kill(pid, 'SIGCONT');
       }
       await asked;
-      await expectCreditedOnce(wish);
-      expect(await completions(await oursOf(wish))).toEqual(['accepted']);
+      await expectCreditedOnce(request);
+      expect(await completions(await oursOf(request))).toEqual(['accepted']);
     },
     FROZEN_TEST_TIMEOUT_MS,
   );
@@ -257,8 +259,8 @@ describe('a replica that freezes and wakes up late (X1, X2, P10)', () => {
 
 describe('two replicas of webhook-ingress and of reconciler (I1, R2, R3)', () => {
   it('make one hint and one break of one callback that comes to both at once, again and again', async () => {
-    const wish = wishFor('stk', 'called', '0017');
-    const { transactionReference: ours } = await first.demo.initiateCollection(wish);
+    const request = requestFor('stk', 'called', '0017');
+    const { transactionReference: ours } = await first.demo.initiateCollection(request);
     const body = JSON.stringify({
       transaction_reference: 'upstream-1',
       transaction_status: 'Funds Received',
@@ -290,8 +292,8 @@ describe('two replicas of webhook-ingress and of reconciler (I1, R2, R3)', () =>
     );
     const hints = (await operator.timeline(ours)).filter(({ what }) => what === 'hint');
     expect(hints.map(({ times }) => Number(times))).toEqual([1]);
-    expect((await first.demo.checkCollection(wish)).responseMessage).toBe('PENDING');
-    expect(await toldStatuses(wish)).toEqual([]);
+    expect((await first.demo.checkCollection(request)).responseMessage).toBe('PENDING');
+    expect(await toldStatuses(request)).toEqual([]);
   });
 });
 

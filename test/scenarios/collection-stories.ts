@@ -1,5 +1,5 @@
 import { collectionWebhook, parseJson, type payinResponse } from '@pesewa/contracts';
-import type { CollectionWish } from '@pesewa/stack';
+import type { CollectionRequest } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { expect } from 'vitest';
 import type { z } from 'zod';
@@ -8,7 +8,7 @@ import type { Scenario } from './scenario.ts';
 /** One way in which a customer takes part (contract 2.8), with an operator of it. */
 export interface Flow {
   readonly operatorCode: string;
-  readonly country: CollectionWish['country'];
+  readonly country: CollectionRequest['country'];
   readonly currency: string;
   /** What stands before the four digits. */
   readonly number: string;
@@ -181,7 +181,7 @@ export type Payin = z.output<typeof payinResponse>;
 export const labelOf = ({ digits, flow }: Pick<CollectionStory, 'digits' | 'flow'>) => `${flow}-${digits}`;
 
 /** What the merchant asks for in a story. */
-function wishOf(scenario: Scenario, story: Pick<CollectionStory, 'digits' | 'flow'>): CollectionWish {
+function requestOf(scenario: Scenario, story: Pick<CollectionStory, 'digits' | 'flow'>): CollectionRequest {
   const { operatorCode, country, currency, number } = flows[story.flow];
   const customerNumber = `${number}${story.digits}`;
   const reference = scenario.reference(labelOf(story));
@@ -190,12 +190,12 @@ function wishOf(scenario: Scenario, story: Pick<CollectionStory, 'digits' | 'flo
 
 /** The merchant's part: payin, whose answer it gives, and the completion once the rail has the collection. */
 export async function playCollection(scenario: Scenario, story: CollectionStory): Promise<Payin> {
-  const wish = wishOf(scenario, story);
+  const request = requestOf(scenario, story);
   const flow: Flow = flows[story.flow];
-  const answer = await scenario.demo.initiateCollection(wish);
+  const answer = await scenario.demo.initiateCollection(request);
   if (!flow.completes) return answer;
   await eventually(async () => {
-    const { responseDetails } = await scenario.demo.completeCollection(wish, flow.otp);
+    const { responseDetails } = await scenario.demo.completeCollection(request, flow.otp);
     expect(responseDetails, labelOf(story)).toEqual({ responseCode: '09', responseMessage: 'PENDING' });
   }, 60_000);
   return answer;
@@ -208,13 +208,13 @@ function toldBy(said: z.output<typeof collectionWebhook>): string {
 
 /** Everything that is to be seen of a collection, from every side. */
 export async function lookAtCollection(scenario: Scenario, story: CollectionStory, ours: string) {
-  const wish = wishOf(scenario, story);
+  const request = requestOf(scenario, story);
   const { simulator, operator } = scenario.stack;
   const [status, journal, entries, received, breaks] = await Promise.all([
-    scenario.demo.checkCollection(wish),
+    scenario.demo.checkCollection(request),
     simulator.journal(ours),
     operator.entries(ours),
-    simulator.received(scenario.merchantId, wish.reference),
+    simulator.received(scenario.merchantId, request.reference),
     operator.breaks(ours),
   ]);
   const requests = journal.filter(({ kind }) => kind === 'request');

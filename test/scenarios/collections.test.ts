@@ -1,5 +1,5 @@
 import { collectionWebhook, parseJson, payinResponse } from '@pesewa/contracts';
-import { type CollectionWish, collectionBody, postJson } from '@pesewa/stack';
+import { type CollectionRequest, collectionBody, postJson } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openScenario, type Scenario } from './scenario.ts';
@@ -14,7 +14,7 @@ afterAll(async () => {
   await scenario[Symbol.asyncDispose]();
 });
 
-const otp = (label: string, digits: string): CollectionWish => ({
+const otp = (label: string, digits: string): CollectionRequest => ({
   reference: scenario.reference(label),
   amount: '100.50',
   operatorCode: 'GMQMO',
@@ -23,7 +23,7 @@ const otp = (label: string, digits: string): CollectionWish => ({
   customerNumber: `220345${digits}`,
 });
 
-const stk = (label: string, digits: string): CollectionWish => ({
+const stk = (label: string, digits: string): CollectionRequest => ({
   reference: scenario.reference(label),
   amount: '1500',
   operatorCode: 'CIMTN',
@@ -32,7 +32,7 @@ const stk = (label: string, digits: string): CollectionWish => ({
   customerNumber: `225070${digits}`,
 });
 
-const link = (label: string): CollectionWish => ({
+const link = (label: string): CollectionRequest => ({
   reference: scenario.reference(label),
   amount: '1500',
   operatorCode: 'CIWAV',
@@ -42,24 +42,24 @@ const link = (label: string): CollectionWish => ({
   customerNumber: '2250707120008',
 });
 
-async function becomes(wish: CollectionWish, responseMessage: string): Promise<void> {
+async function becomes(request: CollectionRequest, responseMessage: string): Promise<void> {
   await eventually(
-    async () => expect((await scenario.demo.checkCollection(wish)).responseMessage).toBe(responseMessage),
+    async () => expect((await scenario.demo.checkCollection(request)).responseMessage).toBe(responseMessage),
     60_000,
   );
 }
 
 /** The collection webhooks that the merchant received, read by the contract. */
-async function webhooks(wish: CollectionWish) {
-  const received = await scenario.stack.simulator.received(scenario.merchantId, wish.reference);
+async function webhooks(request: CollectionRequest) {
+  const received = await scenario.stack.simulator.received(scenario.merchantId, request.reference);
   return received.map(({ body }) => collectionWebhook.parse(parseJson(body)));
 }
 
 /** Ends as FAILED with one webhook that says why (one of these reasons), and without a ledger entry. */
-async function expectFailedOnce(wish: CollectionWish, ...reasons: readonly string[]): Promise<void> {
-  await becomes(wish, 'FAILED');
+async function expectFailedOnce(request: CollectionRequest, ...reasons: readonly string[]): Promise<void> {
+  await becomes(request, 'FAILED');
   const [webhook] = await eventually(async () => {
-    const list = await webhooks(wish);
+    const list = await webhooks(request);
     expect(list).toHaveLength(1);
     return list;
   });
@@ -73,17 +73,17 @@ async function expectFailedOnce(wish: CollectionWish, ...reasons: readonly strin
   expect(await scenario.entryKinds(webhook?.transaction_reference ?? '')).toEqual([]);
 }
 
-async function expectCreditedOnce(wish: CollectionWish): Promise<void> {
-  await becomes(wish, 'COMPLETED');
+async function expectCreditedOnce(request: CollectionRequest): Promise<void> {
+  await becomes(request, 'COMPLETED');
   const [webhook] = await eventually(async () => {
-    const list = await webhooks(wish);
+    const list = await webhooks(request);
     expect(list).toHaveLength(1);
     return list;
   });
   expect(webhook).toMatchObject({
     status: 'COMPLETED',
     transaction_status: 'Funds Received',
-    merchant_reference: wish.reference,
+    merchant_reference: request.reference,
   });
   const kinds = await eventually(async () => {
     const found = await scenario.entryKinds(webhook?.transaction_reference ?? '');
@@ -95,9 +95,9 @@ async function expectCreditedOnce(wish: CollectionWish): Promise<void> {
 
 describe('OTP collection (GMQMO, contract 2.8)', () => {
   it('asks for six digits, takes the right ones, completes and credits received less fee (L11)', async () => {
-    const wish = otp('otp', '9999');
+    const request = otp('otp', '9999');
     const before = await scenario.stack.operator.wallet('demo', 'GMD');
-    const initiated = await scenario.demo.initiateCollection(wish);
+    const initiated = await scenario.demo.initiateCollection(request);
     expect(initiated).toMatchObject({
       responseDetails: { responseCode: '09', responseMessage: 'PENDING' },
       otpIsRequired: true,
@@ -106,12 +106,12 @@ describe('OTP collection (GMQMO, contract 2.8)', () => {
       redirectionRequired: false,
       redirectionUrl: '',
     });
-    const wrong = await scenario.demo.completeCollection(wish, '654321');
+    const wrong = await scenario.demo.completeCollection(request, '654321');
     expect(wrong.responseDetails).toMatchObject({ responseCode: '06', failedReason: 'INCORRECT OTP' });
-    const completed = await scenario.demo.completeCollection(wish, '123456');
+    const completed = await scenario.demo.completeCollection(request, '123456');
     expect(completed.responseDetails.responseCode).toBe('09');
-    await expectCreditedOnce(wish);
-    const [webhook] = await webhooks(wish);
+    await expectCreditedOnce(request);
+    const [webhook] = await webhooks(request);
     expect(webhook).toMatchObject({
       amount_received: '100.5',
       transaction_fee: '1.51',
@@ -126,73 +126,73 @@ describe('OTP collection (GMQMO, contract 2.8)', () => {
 
 describe('wrong OTPs (contract 10.12)', () => {
   it('three of them end the collection by the rail’s word, and the right one comes too late', async () => {
-    const wish = otp('three-wrong', '9998');
-    await scenario.demo.initiateCollection(wish);
+    const request = otp('three-wrong', '9998');
+    await scenario.demo.initiateCollection(request);
     const reasons: (string | undefined)[] = [];
     for (const code of ['000000', '111111', '222222', '123456']) {
-      const { responseDetails } = await scenario.demo.completeCollection(wish, code);
+      const { responseDetails } = await scenario.demo.completeCollection(request, code);
       reasons.push(responseDetails.failedReason);
     }
     expect(reasons.slice(0, 3)).toEqual(['INCORRECT OTP', 'INCORRECT OTP', 'OTP ATTEMPTS EXCEEDED']);
     expect(['OTP ATTEMPTS EXCEEDED', 'COLLECTION CLOSED']).toContain(reasons[3]);
     // The rail is asked at once, which may be before its callback tells why.
-    await expectFailedOnce(wish, 'OTP ATTEMPTS EXCEEDED', 'FAILED');
+    await expectFailedOnce(request, 'OTP ATTEMPTS EXCEEDED', 'FAILED');
   });
 });
 
 describe('link collection (CIWAV)', () => {
   it('hands out the rail’s page; cancelled there, it fails and says so once', async () => {
-    const wish = link('cancelled');
+    const request = link('cancelled');
     const { redirectionUrl, paymentCompletionUrl, ...initiated } =
-      await scenario.demo.initiateCollection(wish);
+      await scenario.demo.initiateCollection(request);
     expect(initiated).toMatchObject({ redirectionRequired: true, paymentCompletionRequired: false });
     expect(paymentCompletionUrl).toBe(redirectionUrl);
     const page = await (await fetch(redirectionUrl)).text();
     expect(page).toContain('<button>Pay</button>');
     expect(page).toContain('<button>Cancel</button>');
-    const completion = await scenario.demo.completeCollection(wish);
+    const completion = await scenario.demo.completeCollection(request);
     expect(completion.responseDetails.failedReason).toBe('COMPLETION NOT REQUIRED');
     await fetch(`${redirectionUrl}/cancel`, { method: 'POST' });
     // On a busy machine the poll may be before the callback that tells why.
-    await expectFailedOnce(wish, 'CANCELLED BY CUSTOMER', 'FAILED');
+    await expectFailedOnce(request, 'CANCELLED BY CUSTOMER', 'FAILED');
   });
 
   it('is paid by itself', async () => {
-    const wish = { ...link('paid'), customerNumber: '2250707129999' };
-    await scenario.demo.initiateCollection(wish);
-    await expectCreditedOnce(wish);
+    const request = { ...link('paid'), customerNumber: '2250707129999' };
+    await scenario.demo.initiateCollection(request);
+    await expectCreditedOnce(request);
   });
 });
 
 describe('STK collection that is completed (GMAFR)', () => {
   it('waits for complete-payin, which needs no OTP', async () => {
-    const wish = { ...otp('completed', '9997'), operatorCode: 'GMAFR' };
-    const initiated = await scenario.demo.initiateCollection(wish);
+    const request = { ...otp('completed', '9997'), operatorCode: 'GMAFR' };
+    const initiated = await scenario.demo.initiateCollection(request);
     expect(initiated).toMatchObject({ otpIsRequired: false, paymentCompletionRequired: true });
-    expect((await scenario.demo.checkCollection(wish)).responseMessage).toBe('PENDING');
-    const completed = await scenario.demo.completeCollection(wish);
+    expect((await scenario.demo.checkCollection(request)).responseMessage).toBe('PENDING');
+    const completed = await scenario.demo.completeCollection(request);
     expect(completed.responseDetails.responseCode).toBe('09');
-    await expectCreditedOnce(wish);
+    await expectCreditedOnce(request);
   });
 });
 
 describe('STK collection (CIMTN)', () => {
   it('completes without a further call', async () => {
-    const wish = stk('stk', '9999');
-    const initiated = await scenario.demo.initiateCollection(wish);
+    const request = stk('stk', '9999');
+    const initiated = await scenario.demo.initiateCollection(request);
     expect(initiated).toMatchObject({
       otpIsRequired: false,
       lengthOfOtp: '0',
       paymentCompletionRequired: false,
       paymentCompletionUrl: '',
     });
-    await expectCreditedOnce(wish);
+    await expectCreditedOnce(request);
   });
 
   it('fails, credits nothing, and says so once (0001)', async () => {
-    const wish = stk('fails', '0001');
-    await scenario.demo.initiateCollection(wish);
-    await expectFailedOnce(wish, 'CUSTOMER DECLINED');
+    const request = stk('fails', '0001');
+    await scenario.demo.initiateCollection(request);
+    await expectFailedOnce(request, 'CUSTOMER DECLINED');
   });
 
   it.each([
@@ -201,15 +201,15 @@ describe('STK collection (CIMTN)', () => {
     ['a reset after the execution', '0005'],
     ['a reset before the execution', '0006'],
   ])('%s is settled (%s)', async (_what, digits) => {
-    const wish = stk(`settled-${digits}`, digits);
-    const initiated = await scenario.demo.initiateCollection(wish);
+    const request = stk(`settled-${digits}`, digits);
+    const initiated = await scenario.demo.initiateCollection(request);
     expect(initiated.responseDetails.responseCode).toBe('09');
-    await expectCreditedOnce(wish);
+    await expectCreditedOnce(request);
   });
 
   it('a forged callback moves nothing (ADR 6)', async () => {
-    const wish = stk('forged', '0017');
-    const { transactionReference } = await scenario.demo.initiateCollection(wish);
+    const request = stk('forged', '0017');
+    const { transactionReference } = await scenario.demo.initiateCollection(request);
     const forged = {
       transaction_reference: 'forged',
       transaction_status: 'Funds Received',
@@ -230,17 +230,17 @@ describe('STK collection (CIMTN)', () => {
     await eventually(async () =>
       expect(await scenario.stack.operator.breaks(transactionReference)).toHaveLength(1),
     );
-    await becomes(wish, 'PENDING');
+    await becomes(request, 'PENDING');
     expect(await scenario.entryKinds(transactionReference)).toEqual([]);
-    expect(await webhooks(wish)).toEqual([]);
+    expect(await webhooks(request)).toEqual([]);
   });
 });
 
 describe('refusals (contract 7)', () => {
   it('a reference used before is DUPLICATE REFERENCE', async () => {
-    const wish = stk('twice', '9999');
-    await scenario.demo.initiateCollection(wish);
-    const again = await scenario.demo.initiateCollection(wish);
+    const request = stk('twice', '9999');
+    await scenario.demo.initiateCollection(request);
+    const again = await scenario.demo.initiateCollection(request);
     expect(again.responseDetails).toMatchObject({
       responseCode: '06',
       responseMessage: 'FAILED',
@@ -249,7 +249,7 @@ describe('refusals (contract 7)', () => {
   });
 
   it('a wrong X-module leaves nothing behind: the same reference may be used afterwards', async () => {
-    const wish = stk('module', '9999');
+    const request = stk('module', '9999');
     const { collectionsUrl, merchants } = scenario.stack.runFile();
     const key = Buffer.from(merchants[0]?.publicKey ?? '').toString('base64');
     const headers = {
@@ -257,12 +257,12 @@ describe('refusals (contract 7)', () => {
       'x-app': 'api',
       'x-module': Buffer.from('something else').toString('base64'),
     };
-    const answer = await postJson(`${collectionsUrl}/collection/v1/payin`, collectionBody(wish), headers);
+    const answer = await postJson(`${collectionsUrl}/collection/v1/payin`, collectionBody(request), headers);
     expect(payinResponse.parse(answer.body).responseDetails).toMatchObject({
       responseCode: '06',
       failedReason: 'INCORRECT SECURITY MODULE',
     });
-    expect((await scenario.demo.initiateCollection(wish)).responseDetails.responseCode).toBe('09');
+    expect((await scenario.demo.initiateCollection(request)).responseDetails.responseCode).toBe('09');
   });
 });
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { collectionWebhook, parseJson } from '@pesewa/contracts';
-import { type CollectionWish, postJson } from '@pesewa/stack';
+import { type CollectionRequest, postJson } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { type Collection, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ let outbox: Collection;
 let merchant: CollectingMerchant;
 
 interface Survivors {
-  readonly wishes: readonly CollectionWish[];
+  readonly requests: readonly CollectionRequest[];
   /** The merchant's part, as it must be done in the end. */
   readonly done: Promise<unknown>;
 }
@@ -78,7 +78,7 @@ afterAll(async () => {
   await closers.disposeAsync();
 });
 
-function wishesOf(row: CollectionCrashRow): readonly CollectionWish[] {
+function requestsOf(row: CollectionCrashRow): readonly CollectionRequest[] {
   const place = rows.indexOf(row);
   return row.collections.map(({ flow, digits }, index) => ({
     ...flow.order,
@@ -91,20 +91,20 @@ function wishesOf(row: CollectionCrashRow): readonly CollectionWish[] {
 /** Makes the collections with the point armed, sees the process die there, and what it has left. */
 async function tellStory(row: CollectionCrashRow, { arm, death }: Crash): Promise<Survivors> {
   if (row.leaves !== undefined) await everyoneElseHasEnded(row);
-  const wishes = wishesOf(row);
-  const initiate = () => Promise.all(wishes.map(merchant.initiate));
+  const requests = requestsOf(row);
+  const initiate = () => Promise.all(requests.map(merchant.initiate));
   if (row.armed === 'completion') await initiate();
   await arm();
   const done = (async () => {
     if (row.armed === 'initiation') await initiate();
-    await Promise.all(wishes.map((wish, index) => finish(wish, row.collections[index])));
+    await Promise.all(requests.map((request, index) => finish(request, row.collections[index])));
   })();
   // The next row goes on meanwhile; the test of this one hears of what broke.
   atWork.push(done.catch(() => undefined));
   await death();
-  await expectLeft(row, wishes);
+  await expectLeft(row, requests);
   if (row.unhurried) await done;
-  return { wishes, done };
+  return { requests, done };
 }
 
 /** Resolves once every earlier row's collections have ended: none of them passes where this row's process is to die. */
@@ -119,25 +119,25 @@ async function everyoneElseHasEnded({ point }: CollectionCrashRow): Promise<void
 }
 
 /** The merchant's part after the initiation, and that of strangers and operators where there is one. */
-async function finish(wish: CollectionWish, story: CollectionStory | undefined): Promise<void> {
-  if (story?.flow.completion) await merchant.complete(wish, story.flow.completion.otpCode);
-  if (story?.callback === 'forged') await callBack(wish, (await recorded(wish))?.reference ?? '');
-  if (story?.callback === 'unknownReference') await callBack(wish, unknownReferenceOf(wish));
-  if (story?.decided !== undefined) await decideAmount(wish, story.decided);
+async function finish(request: CollectionRequest, story: CollectionStory | undefined): Promise<void> {
+  if (story?.flow.completion) await merchant.complete(request, story.flow.completion.otpCode);
+  if (story?.callback === 'forged') await callBack(request, (await recorded(request))?.reference ?? '');
+  if (story?.callback === 'unknownReference') await callBack(request, unknownReferenceOf(request));
+  if (story?.decided !== undefined) await decideAmount(request, story.decided);
 }
 
 /** A reference of our own form that no collection has. */
-const unknownReferenceOf = ({ reference }: CollectionWish) =>
+const unknownReferenceOf = ({ reference }: CollectionRequest) =>
   `co-${createHash('sha256').update(reference).digest('hex').slice(0, 32)}`;
 
 /** Two operators' part, once they see the break; what broke is ordered again, under its id. */
-async function decideAmount(wish: CollectionWish, amount: string): Promise<void> {
-  const reference = (await recorded(wish))?.reference ?? '';
+async function decideAmount(request: CollectionRequest, amount: string): Promise<void> {
+  const reference = (await recorded(request))?.reference ?? '';
   const seen = () => scenario.stack.operator.breaks(reference);
   await eventually(async () => expect(await seen()).toHaveLength(1), CLIENT_PATIENCE_MS);
   const { operations, operatorToken, approverToken } = scenario.stack.runFile();
   const url = `${operations['reconciler']}/decisions`;
-  const commandId = `decide-${wish.reference}`;
+  const commandId = `decide-${request.reference}`;
   const order = (path: string, token: string, body: object) =>
     eventually(async () => {
       const answer = await postJson(path, JSON.stringify(body), { authorization: `Bearer ${token}` });
@@ -147,13 +147,16 @@ async function decideAmount(wish: CollectionWish, amount: string): Promise<void>
   await order(`${url}/${commandId}/approve`, approverToken, {});
 }
 
-function recorded(wish: CollectionWish): Promise<Recorded | null> {
-  return records.findOne({ _id: `${scenario.merchantId}:${wish.reference}` });
+function recorded(request: CollectionRequest): Promise<Recorded | null> {
+  return records.findOne({ _id: `${scenario.merchantId}:${request.reference}` });
 }
 
-async function expectLeft({ leaves }: CollectionCrashRow, wishes: readonly CollectionWish[]): Promise<void> {
+async function expectLeft(
+  { leaves }: CollectionCrashRow,
+  requests: readonly CollectionRequest[],
+): Promise<void> {
   if (leaves === undefined) return;
-  const left = (await Promise.all(wishes.map(recorded))).flatMap((record) => record ?? []);
+  const left = (await Promise.all(requests.map(recorded))).flatMap((record) => record ?? []);
   const seen = left.map(({ step, completionAttempts }) => ({ step, tries: completionAttempts }));
   if (leaves === 'nothing') expect(seen).toEqual([]);
   else
@@ -161,19 +164,19 @@ async function expectLeft({ leaves }: CollectionCrashRow, wishes: readonly Colle
 }
 
 /** Sends a callback that claims an end, as a rail would: again until it is taken. */
-async function callBack(wish: CollectionWish, reference: string): Promise<void> {
+async function callBack(request: CollectionRequest, reference: string): Promise<void> {
   const body = JSON.stringify({
     transaction_reference: 'forged',
     transaction_status: 'Funds Received',
     transaction_fee: 0,
-    amount_received: JSON.rawJSON(wish.amount),
+    amount_received: JSON.rawJSON(request.amount),
     initiated_date: '2026-01-01 00:00:00',
     current_status_date: '2026-01-01 00:00:01',
     received_from: {},
     merchant_reference: reference,
     status: 'COMPLETED',
     channel: 'MOBILE_MONEY',
-    currency_code: wish.currency,
+    currency_code: request.currency,
   });
   const url = `${scenario.stack.runFile().ingressUrl}/rails/upstream/collections`;
   await eventually(async () => expect((await postJson(url, body)).status).toBe(200), CLIENT_PATIENCE_MS);
@@ -188,21 +191,21 @@ function survivorsOf(row: CollectionCrashRow): Survivors {
 }
 
 async function expectStories(row: CollectionCrashRow): Promise<void> {
-  const { wishes, done } = survivorsOf(row);
+  const { requests, done } = survivorsOf(row);
   await done;
   await Promise.all(
-    wishes.map((wish, index) => expectStory(wish, row.collections[index] as CollectionStory)),
+    requests.map((request, index) => expectStory(request, row.collections[index] as CollectionStory)),
   );
 }
 
-async function expectStory(wish: CollectionWish, story: CollectionStory): Promise<void> {
+async function expectStory(request: CollectionRequest, story: CollectionStory): Promise<void> {
   const { flow: _flow, digits: _digits, callback, decided: _decided, ...end } = story;
-  const asTold = async () => expect(await lookAt(wish)).toEqual(end);
+  const asTold = async () => expect(await lookAt(request)).toEqual(end);
   // Patience first, then the look that shows what differs.
   await eventually(asTold, PATIENCE_MS).catch(() => undefined);
   await asTold();
   if (callback !== 'unknownReference') return;
-  const unknown = () => scenario.stack.operator.breaks(unknownReferenceOf(wish));
+  const unknown = () => scenario.stack.operator.breaks(unknownReferenceOf(request));
   await eventually(async () => expect(await unknown()).toMatchObject([{ kind: UNKNOWN_REFERENCE }]));
 }
 
@@ -213,11 +216,11 @@ const statuses: Readonly<Record<string, End['status']>> = {
 };
 
 /** Everything that is to be seen of a collection, from every side. */
-async function lookAt(wish: CollectionWish): Promise<Partial<End>> {
-  const ours = (await recorded(wish))?.reference ?? '';
+async function lookAt(request: CollectionRequest): Promise<Partial<End>> {
+  const ours = (await recorded(request))?.reference ?? '';
   const { stack } = scenario;
   const [code, codeByOurs] = await Promise.all(
-    [wish, { ...wish, reference: ours }].map((asked) => merchant.check(asked)),
+    [request, { ...request, reference: ours }].map((asked) => merchant.check(asked)),
   );
   expect(codeByOurs).toBe(code);
   const journal = await stack.simulator.journal(ours);
@@ -230,7 +233,7 @@ async function lookAt(wish: CollectionWish): Promise<Partial<End>> {
     executions: await scenario.executions(ours),
     payins: taken('payin'),
     completions: taken('complete'),
-    told: (await bodiesToldOnce(scenario, wish.reference)).map(
+    told: (await bodiesToldOnce(scenario, request.reference)).map(
       (body) => collectionWebhook.parse(parseJson(body)).status,
     ),
     breaks: (await stack.operator.breaks(ours)).map(({ kind, status: state }) =>

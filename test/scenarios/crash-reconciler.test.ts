@@ -2,8 +2,13 @@ import { eventually, type ReadMessage } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeAftermath } from './crash-aftermath.ts';
-import { deeds } from './crash-deeds.ts';
-import { type Deed, leftBy, type ReconcilerCrashRow, reconcilerCrashRows } from './crash-rows-reconciler.ts';
+import { actions } from './crash-operator-actions.ts';
+import {
+  leftBy,
+  type OperatorAction,
+  type ReconcilerCrashRow,
+  reconcilerCrashRows,
+} from './crash-rows-reconciler.ts';
 import { runLanes, withShortSessions } from './crash-runner.ts';
 import { type Done, openCrashWorld } from './crash-world.ts';
 import { openScenario, type Scenario } from './scenario.ts';
@@ -12,25 +17,25 @@ const closers = new AsyncDisposableStack();
 let scenario: Scenario;
 let doneBy: (row: ReconcilerCrashRow) => Done;
 
-/** How many payouts each deed takes: those that have only ended, and those that a close found to differ. */
-const fresh: Partial<Record<Deed, number>> = {
+/** How many payouts each operator action takes: those that have only ended, and those that a close found to differ. */
+const fresh: Partial<Record<OperatorAction, number>> = {
   'a close finds a difference': 1,
   'a statement comes in': 2,
   'a statement is matched': 2,
   'a posting is missing': 1,
   'a step is looked at again': 1,
 };
-const differing: Partial<Record<Deed, number>> = {
+const differing: Partial<Record<OperatorAction, number>> = {
   'an adjustment is noted': 1,
   'an adjustment is proposed': 1,
   'an adjustment is approved': 1,
   'a break is explained': 1,
 };
-const count = (each: Partial<Record<Deed, number>>) =>
-  reconcilerCrashRows.reduce((sum, { deed }) => sum + (each[deed] ?? 0), 0);
+const count = (each: Partial<Record<OperatorAction, number>>) =>
+  reconcilerCrashRows.reduce((sum, { action }) => sum + (each[action] ?? 0), 0);
 
-/** What a process is to be like that dies while a deed is done. */
-const environments: Partial<Record<Deed, Readonly<Record<string, string>>>> = {
+/** What a process is to be like that dies while an operator action is done. */
+const environments: Partial<Record<OperatorAction, Readonly<Record<string, string>>>> = {
   // Nothing but the audit asks for its payout.
   'an audit finds a payment missing': { FIRST_POLL_AFTER_MS: '60000' },
 };
@@ -60,9 +65,9 @@ beforeAll(async () => {
   );
   const wanted = { fresh: count(fresh), differing: count(differing) };
   const world = await openCrashWorld(scenario, client, wanted);
-  const rows = reconcilerCrashRows.map((row) => ({ ...row, environment: environments[row.deed] ?? {} }));
+  const rows = reconcilerCrashRows.map((row) => ({ ...row, environment: environments[row.action] ?? {} }));
   const told = await runLanes(scenario, [rows], (row, crash) =>
-    deeds[row.deed](world, crash, rows.indexOf(row)),
+    actions[row.action](world, crash, rows.indexOf(row)),
   );
   doneBy = (row) => told(rows[reconcilerCrashRows.indexOf(row)] ?? { ...row, environment: {} });
 }, 900_000);
@@ -74,7 +79,7 @@ afterAll(async () => {
 const expectEnd = (row: ReconcilerCrashRow) => doneBy(row).end();
 
 describe('people and audits, with a process killed at a named point: everything is done and published once (R2, L7, E1)', () => {
-  it.each(reconcilerCrashRows)('$service at $point, while $deed', (row) => expectEnd(row), 300_000);
+  it.each(reconcilerCrashRows)('$service at $point, while $action', (row) => expectEnd(row), 300_000);
 });
 
 /** Each message once, whatever Kafka holds twice: consumers drop the second by its id. */
@@ -85,7 +90,7 @@ const byEventId = (messages: readonly ReadMessage[]) => [
 describeAftermath({
   scenario: () => scenario,
   databases: ['payouts', 'collections', 'ledger', 'reconciler', 'webhooks'],
-  breaks: reconcilerCrashRows.flatMap(({ deed }) => leftBy[deed]),
+  breaks: reconcilerCrashRows.flatMap(({ action }) => leftBy[action]),
 });
 
 describe('what others hear of it', () => {

@@ -1,9 +1,9 @@
-import type { CollectionWish } from '@pesewa/stack';
+import type { CollectionRequest } from '@pesewa/stack';
 import { type CrashAt, rowsAt } from './crash-runner.ts';
 
 /** What a collection by one operator is made of, and what its flow asks of the merchant (contract 2.8). */
 interface Flow {
-  readonly order: Pick<CollectionWish, 'operatorCode' | 'country' | 'currency' | 'amount'>;
+  readonly order: Pick<CollectionRequest, 'operatorCode' | 'country' | 'currency' | 'amount'>;
   /** Before the number's own digits. */
   readonly dialling: string;
   /** What completes it; null where nothing does but the customer. */

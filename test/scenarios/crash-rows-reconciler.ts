@@ -1,7 +1,7 @@
 import { type CrashAt, rowsAt } from './crash-runner.ts';
 
 /** What people and audits are at when a process dies; no payment brings it about. */
-export type Deed =
+export type OperatorAction =
   | 'an adjustment is noted'
   | 'an adjustment is proposed'
   | 'an adjustment is approved'
@@ -17,17 +17,17 @@ export type Deed =
 
 /** A named line at which the reconciler dies, or the ledger or the gateway that carries out what people decided. */
 export interface ReconcilerCrashRow extends CrashAt {
-  readonly deed: Deed;
+  readonly action: OperatorAction;
 }
 
 const both = (name: string) => [`${name}.before-commit`, `${name}.after-commit`];
-const during = (deed: Deed, ...points: Parameters<typeof rowsAt>[1]) =>
-  rowsAt('reconciler', points, { deed });
-const atLedger = (deed: Deed, name: string) => rowsAt('ledger', both(name), { deed });
-const atGateway = (deed: Deed, name: string) => rowsAt('payout-gateway', both(name), { deed });
+const during = (action: OperatorAction, ...points: Parameters<typeof rowsAt>[1]) =>
+  rowsAt('reconciler', points, { action });
+const atLedger = (action: OperatorAction, name: string) => rowsAt('ledger', both(name), { action });
+const atGateway = (action: OperatorAction, name: string) => rowsAt('payout-gateway', both(name), { action });
 
-/** The kinds of the breaks that a deed leaves to people. */
-export const leftBy: Readonly<Record<Deed, readonly string[]>> = {
+/** The kinds of the breaks that an operator action leaves to people. */
+export const leftBy: Readonly<Record<OperatorAction, readonly string[]>> = {
   'an adjustment is noted': [],
   'an adjustment is proposed': [],
   'an adjustment is approved': [],

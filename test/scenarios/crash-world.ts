@@ -47,7 +47,7 @@ interface OperatorCall {
   readonly as?: 'approver';
 }
 
-/** What a deed comes to, whoever died meanwhile. */
+/** What an operator action comes to, whoever died meanwhile. */
 export interface Done {
   /** Resolves once it has come to its end, once and no more. */
   readonly end: () => Promise<void>;
@@ -69,7 +69,7 @@ export function meanwhile<Value>(work: Promise<Value>): () => Promise<Value> {
   return () => work;
 }
 
-/** How many payouts the deeds take. */
+/** How many payouts the operator actions take. */
 interface Wanted {
   readonly fresh: number;
   readonly differing: number;
@@ -125,7 +125,7 @@ function takeFrom<Item>(items: readonly Item[]): () => Item {
   const left = items.values();
   return () => {
     const { value, done } = left.next();
-    if (done) throw new RangeError('the deeds take more than there is');
+    if (done) throw new RangeError('the operator actions take more than there is');
     return value;
   };
 }
@@ -185,9 +185,9 @@ export async function payOut(
   reference: string,
   digits: '0002' | '0017' = '0002',
 ): Promise<string> {
-  const wish = { reference, amount: '100', accountNumber: `012345${digits}` };
-  const request = async () => expect(await demo.requestPayout(wish)).toMatchObject({ responseCode: '09' });
-  await eventually(request, PATIENCE_MS);
+  const request = { reference, amount: '100', accountNumber: `012345${digits}` };
+  const send = async () => expect(await demo.requestPayout(request)).toMatchObject({ responseCode: '09' });
+  await eventually(send, PATIENCE_MS);
   return eventually(async () => {
     const { responseData } = await demo.lookUpPayout(reference);
     expect(responseData?.transactionReference).toMatch(/^po-/);

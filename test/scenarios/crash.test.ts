@@ -58,7 +58,7 @@ async function tellStory(row: CrashRow, { arm, death }: Crash): Promise<readonly
 /** Makes the payouts; an answer that never came is asked for again, unchanged, as a merchant would. */
 async function request(row: CrashRow): Promise<readonly string[]> {
   const label = `${rows.indexOf(row)}.${row.point}`;
-  const wishes = row.payouts.map(({ digits }, index) => ({
+  const requests = row.payouts.map(({ digits }, index) => ({
     reference: scenario.reference(`${label}.${index}`),
     amount: '100',
     accountNumber: `012345${digits}`,
@@ -66,12 +66,12 @@ async function request(row: CrashRow): Promise<readonly string[]> {
   }));
   const submissions =
     row.as === 'batch'
-      ? [() => scenario.demo.requestBatch(scenario.reference(label), wishes)]
-      : wishes.map((wish) => () => scenario.demo.requestPayout(wish));
+      ? [() => scenario.demo.requestBatch(scenario.reference(label), requests)]
+      : requests.map((request) => () => scenario.demo.requestPayout(request));
   const accepted = (submit: (typeof submissions)[number]) =>
     eventually(async () => expect(await submit()).toMatchObject({ responseCode: '09' }), PATIENCE_MS);
   await Promise.all(submissions.map(accepted));
-  const references = wishes.map(({ reference }) => reference);
+  const references = requests.map(({ reference }) => reference);
   for (const [index, { hints }] of row.payouts.entries())
     if (hints > 0) void callBack(references[index] ?? '').catch(() => undefined);
   return references;

@@ -57,24 +57,24 @@ function collectionOf(name: string, digits = '9999') {
   return { reference, amount: '200', operatorCode, country, currency, customerNumber: `${number}${digits}` };
 }
 
-type Wish = ReturnType<typeof collectionOf>;
+type CollectionRequestBody = ReturnType<typeof collectionOf>;
 
 /** A collection, once it has been asked for; `ends` waits for its end. */
-async function collect(name: string, digits?: string): Promise<Wish> {
-  const wish = collectionOf(name, digits);
-  expect(await scenario.demo.initiateCollection(wish)).toMatchObject({
+async function collect(name: string, digits?: string): Promise<CollectionRequestBody> {
+  const request = collectionOf(name, digits);
+  expect(await scenario.demo.initiateCollection(request)).toMatchObject({
     responseDetails: { responseCode: '09' },
   });
-  return wish;
+  return request;
 }
 
-const ends = (wish: Wish, code: string) =>
+const ends = (request: CollectionRequestBody, code: string) =>
   eventually(async () => {
-    expect(await scenario.demo.checkCollection(wish)).toMatchObject({ responseCode: code });
+    expect(await scenario.demo.checkCollection(request)).toMatchObject({ responseCode: code });
   }, PATIENCE_MS);
 
 /** Our reference of a collection. */
-async function oursOf({ reference }: Wish): Promise<string> {
+async function oursOf({ reference }: CollectionRequestBody): Promise<string> {
   const collections = client.db(`${scenario.prefix}_collections`).collection('collections');
   const record = await collections.findOne({ 'order.merchantReference': reference });
   return String(record?.['reference']);

@@ -89,8 +89,8 @@ describe('an event of a payout that is lost before it is sent is found, and publ
     '$type',
     async ({ digits, status, entries, told, ...loss }) => {
       const reference = scenario.reference(`${loss.type.split('.').at(-1)}`);
-      const wish = { reference, amount: '100', accountNumber: `012345${digits}` };
-      await lose(scenario, client, loss, () => scenario.demo.requestPayout(wish));
+      const request = { reference, amount: '100', accountNumber: `012345${digits}` };
+      await lose(scenario, client, loss, () => scenario.demo.requestPayout(request));
       await eventually(async () => {
         const { responseData } = await scenario.demo.lookUpPayout(reference);
         expect(responseData?.transactionStatus).toBe(status);
@@ -121,11 +121,11 @@ describe('an event of a collection that is lost is, too', () => {
       const { operatorCode, country, currency, number } = flows.stk;
       const reference = scenario.reference(`${type.split('.').at(-1)}`);
       const customerNumber = `${number}${digits}`;
-      const wish = { reference, amount: '200', operatorCode, country, currency, customerNumber };
+      const request = { reference, amount: '200', operatorCode, country, currency, customerNumber };
       const loss = { service: 'collection-gateway', type, send } as const;
-      await lose(scenario, client, loss, () => scenario.demo.initiateCollection(wish));
+      await lose(scenario, client, loss, () => scenario.demo.initiateCollection(request));
       await eventually(async () => {
-        expect(await scenario.demo.checkCollection(wish)).toMatchObject({ responseCode: code });
+        expect(await scenario.demo.checkCollection(request)).toMatchObject({ responseCode: code });
         const [webhook, ...others] = await scenario.stack.simulator.received(scenario.merchantId, reference);
         expect(others).toEqual([]);
         const ours = collectionWebhook.parse(parseJson(webhook?.body ?? '')).transaction_reference;

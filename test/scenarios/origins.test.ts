@@ -8,7 +8,7 @@ import {
   type TopicName,
   topics,
 } from '@pesewa/contracts';
-import { type CollectionWish, collectionBody, payoutBody, postJson } from '@pesewa/stack';
+import { type CollectionRequest, collectionBody, payoutBody, postJson } from '@pesewa/stack';
 import { eventually, type ReadMessage } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openScenario, type Scenario } from './scenario.ts';
@@ -63,7 +63,7 @@ async function pay(name: string, digits: string, digit: string): Promise<string>
 async function collect(name: string, digit: string): Promise<void> {
   const { collectionsUrl } = scenario.stack.runFile();
   const [merchant] = scenario.stack.merchants;
-  const wish: CollectionWish = {
+  const request: CollectionRequest = {
     reference: scenario.reference(name),
     amount: '1500',
     operatorCode: 'CIMTN',
@@ -72,15 +72,15 @@ async function collect(name: string, digit: string): Promise<void> {
     customerNumber: '2250700009999',
   };
   const base64 = (text: string) => Buffer.from(text).toString('base64');
-  const answer = await postJson(`${collectionsUrl}/collection/v1/payin`, collectionBody(wish), {
-    'x-module': base64(`${wish.amount}${wish.reference}${wish.customerNumber}`),
+  const answer = await postJson(`${collectionsUrl}/collection/v1/payin`, collectionBody(request), {
+    'x-module': base64(`${request.amount}${request.reference}${request.customerNumber}`),
     'x-business': base64(merchant?.publicKey ?? ''),
     'x-app': 'api',
     traceparent: traceparentOf(digit),
   });
   expect(answer.status).toBe(200);
   await eventually(
-    async () => expect((await scenario.demo.checkCollection(wish)).responseMessage).toBe('COMPLETED'),
+    async () => expect((await scenario.demo.checkCollection(request)).responseMessage).toBe('COMPLETED'),
     60_000,
   );
 }

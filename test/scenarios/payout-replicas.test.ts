@@ -47,7 +47,7 @@ const places = [
 ] as const;
 
 /** Forty payouts over four wallets, so that both replicas have partitions with work. */
-const wishes = (label: string) =>
+const requests = (label: string) =>
   Array.from({ length: PAYOUTS }, (_, index) => ({
     reference: scenario.reference(`${label}-${index}`),
     amount: '100',
@@ -67,14 +67,16 @@ async function expectPaidOnce(reference: string): Promise<void> {
 
 describe('two replicas of payout-gateway (X1, X2, P5)', () => {
   it('accept a reference once, whichever of them is asked', async () => {
-    const [wish] = wishes('same');
-    if (!wish) throw new Error('no wish');
+    const [request] = requests('same');
+    if (!request) throw new Error('no request');
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? first : second).demo.requestPayout(wish)),
+      Array.from({ length: 20 }, (_, index) =>
+        (index % 2 === 0 ? first : second).demo.requestPayout(request),
+      ),
     );
     expect(new Set(answers.map(({ responseCode }) => responseCode))).toEqual(new Set(['09']));
     expect(new Set(answers.map(({ responseData }) => responseData?.transactionReference)).size).toBe(1);
-    await expectPaidOnce(wish.reference);
+    await expectPaidOnce(request.reference);
   });
 
   it.each([
@@ -87,8 +89,8 @@ describe('two replicas of payout-gateway (X1, X2, P5)', () => {
     await second.service.restart({ CRASH_AT: `${point}:2:freeze` });
     await second.service.ready();
     const frozen = second.service.pid();
-    const batch = wishes(point);
-    const answers = await Promise.all(batch.map((wish) => first.demo.requestPayout(wish)));
+    const batch = requests(point);
+    const answers = await Promise.all(batch.map((request) => first.demo.requestPayout(request)));
     expect(new Set(answers.map(({ responseCode }) => responseCode))).toEqual(new Set(['09']));
     await eventually(async () => expect(await stateOf(frozen)).toBe('T'));
     try {
@@ -98,8 +100,8 @@ describe('two replicas of payout-gateway (X1, X2, P5)', () => {
       process.kill(frozen, 'SIGCONT');
     }
     // It must find out that the world has moved on, and be of use again.
-    const more = wishes(`${point}-later`).slice(0, places.length);
-    for (const wish of more) expect((await second.demo.requestPayout(wish)).responseCode).toBe('09');
+    const more = requests(`${point}-later`).slice(0, places.length);
+    for (const request of more) expect((await second.demo.requestPayout(request)).responseCode).toBe('09');
     for (const { reference } of [...more, ...batch]) await expectPaidOnce(reference);
     await second.service.ready();
     const journal = await Promise.all(

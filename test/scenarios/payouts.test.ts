@@ -65,14 +65,14 @@ describe('a payout whose end is unknown', () => {
   it('stays open and holds its money (0017)', async () => {
     const before = await scenario.stack.operator.wallet('demo', 'GHS');
     const reference = scenario.reference('forever');
-    const wish = {
+    const request = {
       reference,
       amount: '100',
       currency: 'GHS',
       country: 'Ghana',
       accountNumber: '0123450017',
     };
-    await scenario.demo.requestPayout(wish);
+    await scenario.demo.requestPayout(request);
     const ours = await scenario.payoutBecomes(reference, 'INITIALIZED');
     await eventually(async () => {
       const polled = (await scenario.stack.simulator.journal(ours)).filter(
@@ -123,16 +123,16 @@ describe('a batch whose items lack what contract 2.2 requires of single payouts'
     ['EGP', 'Egypt'],
   ])('completes in %s: the rail is asked for a batch, too', async (currency, country) => {
     const label = `bare-${currency}`;
-    const wishes = ['a', 'b'].map((item) => ({
+    const requests = ['a', 'b'].map((item) => ({
       reference: scenario.reference(`${label}-${item}`),
       amount: '100',
       currency,
       country,
       accountNumber: '0123459999',
     }));
-    const answer = await scenario.demo.requestBatch(scenario.reference(label), wishes);
+    const answer = await scenario.demo.requestBatch(scenario.reference(label), requests);
     expect(answer).toMatchObject({ httpStatus: 200, responseCode: '09' });
-    for (const { reference } of wishes) await expectPaidOnce(reference);
+    for (const { reference } of requests) await expectPaidOnce(reference);
   });
 });
 
@@ -151,11 +151,11 @@ describe('the same reference (invariant P5)', () => {
   });
 
   it('at once from many gives one payout', async () => {
-    const wish = { reference: scenario.reference('race'), amount: '50', accountNumber: '0123459999' };
-    const answers = await Promise.all(Array.from({ length: 30 }, () => scenario.demo.requestPayout(wish)));
+    const request = { reference: scenario.reference('race'), amount: '50', accountNumber: '0123459999' };
+    const answers = await Promise.all(Array.from({ length: 30 }, () => scenario.demo.requestPayout(request)));
     expect(new Set(answers.map(({ responseCode }) => responseCode))).toEqual(new Set(['09']));
     expect(new Set(answers.map(({ responseData }) => responseData?.transactionReference)).size).toBe(1);
-    await expectPaidOnce(wish.reference);
+    await expectPaidOnce(request.reference);
   });
 
   it('with other content is refused and changes nothing', async () => {
@@ -183,17 +183,17 @@ describe('a payout beyond the wallet', () => {
   });
 
   it('by another one that came with it: one is held and paid, the other fails and is never sent (L4)', async () => {
-    const wishes = ['first', 'second'].map((label) => ({
+    const requests = ['first', 'second'].map((label) => ({
       reference: scenario.reference(`rivals-${label}`),
       amount: '600000',
       currency: 'GMD',
       country: 'Gambia',
       accountNumber: '0123459999',
     }));
-    const answers = await Promise.all(wishes.map((wish) => scenario.demo.requestPayout(wish)));
+    const answers = await Promise.all(requests.map((request) => scenario.demo.requestPayout(request)));
     expect(answers.map(({ responseCode }) => responseCode)).toEqual(['09', '09']);
     const ends = await eventually(async () => {
-      const found = await Promise.all(wishes.map(({ reference }) => scenario.demo.lookUpPayout(reference)));
+      const found = await Promise.all(requests.map(({ reference }) => scenario.demo.lookUpPayout(reference)));
       const records = found.flatMap(({ responseData }) => responseData ?? []);
       expect(records.map((record) => record.transactionStatus).toSorted()).toEqual(['COMPLETED', 'FAILED']);
       return records;

@@ -1,5 +1,5 @@
 import { collectionWebhook, parseJson } from '@pesewa/contracts';
-import { type CollectionWish, postJson } from '@pesewa/stack';
+import { type CollectionRequest, postJson } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openScenario, type Scenario } from './scenario.ts';
@@ -29,7 +29,7 @@ const flows = {
   otp: { operatorCode: 'GMQMO', currency: 'GMD', country: 'GM', number: '220346', otp: '123456' },
 } as const;
 
-function wishOf(flow: keyof typeof flows, digits: string): CollectionWish {
+function requestOf(flow: keyof typeof flows, digits: string): CollectionRequest {
   const { operatorCode, currency, country, number } = flows[flow];
   const reference = scenario.reference(`${flow}-${digits}`);
   return {
@@ -105,26 +105,26 @@ describe('a collection over a proven rail ends by its signed callback, without a
     ['otp', '0010', { status: 'COMPLETED', ...credited }],
     ['stk', '0011', { status: 'COMPLETED', ...credited, breaks: ['payment.contradiction'] }],
   ] as const)('%s %s', async (flow, digits, expected) => {
-    const wish = wishOf(flow, digits);
-    const { transactionReference: ours } = await scenario.demo.initiateCollection(wish);
+    const request = requestOf(flow, digits);
+    const { transactionReference: ours } = await scenario.demo.initiateCollection(request);
     const { otp } = flows[flow];
-    if (otp !== undefined) await scenario.demo.completeCollection(wish, otp);
-    await expectSettled(() => lookAt(wish, ours), expected);
+    if (otp !== undefined) await scenario.demo.completeCollection(request, otp);
+    await expectSettled(() => lookAt(request, ours), expected);
     expect(await polls(ours)).toBe(0);
   });
 
   it('0012: its own word on another amount is for people, and the rail is asked', async () => {
-    const wish = wishOf('stk', '0012');
-    const { transactionReference: ours } = await scenario.demo.initiateCollection(wish);
+    const request = requestOf('stk', '0012');
+    const { transactionReference: ours } = await scenario.demo.initiateCollection(request);
     const pending = { status: 'PENDING', entries: [], told: [], breaks: ['collection.amount_differs'] };
-    await expectSettled(() => lookAt(wish, ours), pending);
+    await expectSettled(() => lookAt(request, ours), pending);
     await eventually(async () => expect(await polls(ours)).toBeGreaterThan(0));
-    expect(await lookAt(wish, ours)).toEqual(pending);
+    expect(await lookAt(request, ours)).toEqual(pending);
   });
 
   it('0017: an unsigned callback proves nothing, and is not even a hint', async () => {
-    const wish = wishOf('stk', '0017');
-    const { transactionReference: ours } = await scenario.demo.initiateCollection(wish);
+    const request = requestOf('stk', '0017');
+    const { transactionReference: ours } = await scenario.demo.initiateCollection(request);
     const url = `${scenario.stack.runFile().ingressUrl}/rails/upstream/collections`;
     const forged = {
       merchant_reference: ours,
@@ -133,12 +133,12 @@ describe('a collection over a proven rail ends by its signed callback, without a
       transaction_fee: 2,
     };
     expect((await postJson(url, JSON.stringify(forged))).status).toBe(401);
-    const other = wishOf('link', '0001');
+    const other = requestOf('link', '0001');
     await scenario.demo.initiateCollection(other);
     await eventually(async () =>
       expect((await scenario.demo.checkCollection(other)).responseMessage).toBe('FAILED'),
     );
-    expect(await lookAt(wish, ours)).toEqual({ status: 'PENDING', entries: [], told: [], breaks: [] });
+    expect(await lookAt(request, ours)).toEqual({ status: 'PENDING', entries: [], told: [], breaks: [] });
     expect(await polls(ours)).toBe(0);
   });
 });
@@ -148,11 +148,11 @@ it('stays so when every callback has come', async () => {
   for (const asTold of settled) await asTold();
 });
 
-async function lookAt(wish: CollectionWish, ours: string) {
-  const received = await scenario.stack.simulator.received(scenario.merchantId, wish.reference);
+async function lookAt(request: CollectionRequest, ours: string) {
+  const received = await scenario.stack.simulator.received(scenario.merchantId, request.reference);
   const webhooks = received.map(({ body }) => collectionWebhook.parse(parseJson(body)));
   return {
-    status: (await scenario.demo.checkCollection(wish)).responseMessage,
+    status: (await scenario.demo.checkCollection(request)).responseMessage,
     entries: await scenario.entryKinds(ours),
     told: webhooks.map((said) => `${said.status} ${said.amount_received} ${said.transaction_fee}`),
     breaks: await breaks(ours),

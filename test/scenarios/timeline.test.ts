@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseJson, serviceNames } from '@pesewa/contracts';
 import { expressionsOf, readMonitoring, unknownMetrics } from '@pesewa/scripts/monitoring';
-import { type CollectionWish, collectionBody, type PayoutWish, payoutBody, postJson } from '@pesewa/stack';
+import {
+  type CollectionRequest,
+  collectionBody,
+  type PayoutRequest,
+  payoutBody,
+  postJson,
+} from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -106,14 +112,14 @@ function personalIn(value: unknown, field = ''): readonly string[] {
 
 it('of a payout that was unclear tells every service’s part, in order, and of no person', async () => {
   // Executed, yet answered with HTTP 500; and the merchant is away when its webhook comes first.
-  const wish: PayoutWish = {
+  const request: PayoutRequest = {
     reference: scenario.reference('unclear'),
     amount: '100',
     accountNumber: '0123450004',
   };
   await scenario.stack.simulator.setFaults({ merchantEndpoint: { status: 500, times: 1 } });
-  await scenario.demo.requestPayout(wish);
-  const ours = await scenario.payoutBecomes(wish.reference, 'COMPLETED');
+  await scenario.demo.requestPayout(request);
+  const ours = await scenario.payoutBecomes(request.reference, 'COMPLETED');
   const { told, stdout } = await timelineOf(ours, ours);
   const completed = [
     'payout-gateway: request accepted',
@@ -134,16 +140,16 @@ it('of a payout that was unclear tells every service’s part, in order, and of 
     'webhook-dispatcher: webhook attempt 1',
     'webhook-dispatcher: webhook attempt 2',
   ]);
-  const printed = await pesewa('timeline', wish.reference, '--merchant', scenario.merchantId);
+  const printed = await pesewa('timeline', request.reference, '--merchant', scenario.merchantId);
   expect(printed).toMatchObject({ code: 0, stderr: '' });
   expect(printed.stdout).toContain(`${ours}: COMPLETED, step ended`);
-  const personal = personalIn(parseJson(payoutBody(wish)));
-  expect(personal).toContain(wish.accountNumber);
+  const personal = personalIn(parseJson(payoutBody(request)));
+  expect(personal).toContain(request.accountNumber);
   for (const secret of personal) expect(`${printed.stdout}${stdout}`).not.toContain(secret);
 });
 
 it('of a collection tells its completions too, and of no person and no OTP', async () => {
-  const wish: CollectionWish = {
+  const request: CollectionRequest = {
     reference: scenario.reference('otp'),
     amount: '100.50',
     operatorCode: 'GMQMO',
@@ -151,14 +157,14 @@ it('of a collection tells its completions too, and of no person and no OTP', asy
     country: 'GM',
     customerNumber: '2203459999',
   };
-  await scenario.demo.initiateCollection(wish);
-  await scenario.demo.completeCollection(wish, WRONG_OTP);
-  await scenario.demo.completeCollection(wish, OTP);
+  await scenario.demo.initiateCollection(request);
+  await scenario.demo.completeCollection(request, WRONG_OTP);
+  await scenario.demo.completeCollection(request, OTP);
   const ours = await eventually(async () => {
-    const [delivery] = await scenario.stack.operator.deliveries(wish.reference);
+    const [delivery] = await scenario.stack.operator.deliveries(request.reference);
     return z.string().parse(delivery?.['reference']);
   }, 60_000);
-  const { told, stdout } = await timelineOf(ours, wish.reference, '--merchant', scenario.merchantId);
+  const { told, stdout } = await timelineOf(ours, request.reference, '--merchant', scenario.merchantId);
   const completed = [
     'collection-gateway: request accepted',
     'collection-gateway: attempt 1',
@@ -179,8 +185,8 @@ it('of a collection tells its completions too, and of no person and no OTP', asy
     'webhook-dispatcher: webhook attempt 1',
   ]);
   const printed = await pesewa('reconcile', 'timeline', ours);
-  const personal = [...personalIn(parseJson(collectionBody(wish, OTP))), OTP, WRONG_OTP];
-  expect(personal).toContain(wish.customerNumber);
+  const personal = [...personalIn(parseJson(collectionBody(request, OTP))), OTP, WRONG_OTP];
+  expect(personal).toContain(request.customerNumber);
   for (const secret of personal) expect(`${printed.stdout}${stdout}`).not.toContain(secret);
 });
 
@@ -210,14 +216,14 @@ it('tells where reconciliation stands, and compares the wallets now', async () =
 
 it('a payout is one trace over every service, from the merchant’s request to its webhook, and tells of no person', async () => {
   const [traceId, parentSpanId] = ['5'.repeat(32), '6'.repeat(16)];
-  const wish = { reference: scenario.reference('traced'), amount: '70', accountNumber: '0123459999' };
+  const request = { reference: scenario.reference('traced'), amount: '70', accountNumber: '0123459999' };
   const { transferUrl } = scenario.stack.runFile();
   const [merchant] = scenario.stack.merchants;
-  await postJson(`${transferUrl}/api/v1/transactions/transfer/single`, payoutBody(wish), {
+  await postJson(`${transferUrl}/api/v1/transactions/transfer/single`, payoutBody(request), {
     'x-api-key': Buffer.from(merchant?.publicKey ?? '').toString('base64'),
     traceparent: `00-${traceId}-${parentSpanId}-01`,
   });
-  const ours = await scenario.payoutBecomes(wish.reference, 'COMPLETED');
+  const ours = await scenario.payoutBecomes(request.reference, 'COMPLETED');
   const spans = await eventually(() => {
     const found = collector.spans.filter((span) => span.traceId === traceId);
     expect(found.map(({ service, name }) => `${service}: ${name}`)).toEqual(
@@ -233,11 +239,11 @@ it('a payout is one trace over every service, from the merchant’s request to i
     );
     return found;
   }, 60_000);
-  const [request, ...others] = spans.toSorted(
+  const [first, ...others] = spans.toSorted(
     (one, other) => Number(other.parentSpanId === parentSpanId) - Number(one.parentSpanId === parentSpanId),
   );
-  expect(request).toMatchObject({ service: 'payout-gateway', parentSpanId });
-  expect(new Set(others.map((span) => span.parentSpanId))).toEqual(new Set([request?.spanId]));
+  expect(first).toMatchObject({ service: 'payout-gateway', parentSpanId });
+  expect(new Set(others.map((span) => span.parentSpanId))).toEqual(new Set([first?.spanId]));
   expect(spans.find(({ name }) => name === 'rail submit_payout')?.attributes).toMatchObject({
     'pesewa.rail': 'upstream',
     'pesewa.reference': ours,
@@ -246,7 +252,7 @@ it('a payout is one trace over every service, from the merchant’s request to i
   expect(spans.map(({ service }) => service)).not.toContain('provider-simulator');
   expect(collector.spans.map(({ service }) => service)).toContain('provider-simulator');
   const told = JSON.stringify(collector.spans);
-  for (const secret of personalIn(parseJson(payoutBody(wish)))) expect(told).not.toContain(secret);
+  for (const secret of personalIn(parseJson(payoutBody(request)))) expect(told).not.toContain(secret);
 });
 
 it("operators' requests and rounds that did something have traces of their own; probes and scrapes have none", async () => {

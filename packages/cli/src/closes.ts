@@ -65,7 +65,7 @@ const page = z.object({ items: z.array(record), next: z.string().nullable() });
 export type CloseRecordView = z.output<typeof record>;
 
 /** The period of a close: a day, or two times. */
-export type CloseWish = ({ readonly date: string } | { readonly from: string; readonly to: string }) & {
+export type CloseRequest = ({ readonly date: string } | { readonly from: string; readonly to: string }) & {
   readonly rail?: string;
 };
 
@@ -75,8 +75,8 @@ export const openResults = ['differs', 'missing_there', 'unclear'] as const;
 /** Daily closes (ADR 29): the payments of a day, looked up again at their rails and matched. */
 export interface Closes {
   /** Makes a close, or gives the existing one. */
-  readonly open: (wish: CloseWish) => Promise<CloseView>;
-  readonly preview: (wish: CloseWish) => Promise<ClosePreview>;
+  readonly open: (request: CloseRequest) => Promise<CloseView>;
+  readonly preview: (request: CloseRequest) => Promise<ClosePreview>;
   readonly show: (id: string) => Promise<CloseView>;
   /** Records of one result, at most `limit`. */
   readonly records: (

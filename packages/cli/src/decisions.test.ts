@@ -142,12 +142,12 @@ const stuck = answer(200, {
   ],
   next: null,
 });
-const wished = ['decisions', 'outcome', 'po-1', 'failed', '--reason', 'so says the rail'];
+const requested = ['decisions', 'outcome', 'po-1', 'failed', '--reason', 'so says the rail'];
 
 describe('a decision over how a payout ended', () => {
   it('is proposed with how that is known, and says who must act next', async () => {
     const line = commandLine([stuck, answer(202, outcome)]);
-    expect(await line.run(...wished)).toBe(0);
+    expect(await line.run(...requested)).toBe(0);
     const body = { reference: 'po-1', outcome: 'failed', note: 'so says the rail', commandId: 'dc-1' };
     expect(line.requests.at(1)).toEqual({ url: 'http://reconciler/decisions', token, body });
     expect(line.printed()).toBe(
@@ -157,7 +157,7 @@ describe('a decision over how a payout ended', () => {
 
   it('is only shown with --dry-run, with what it would bring about', async () => {
     const line = commandLine([stuck]);
-    expect(await line.run(...wished, '--dry-run')).toBe(0);
+    expect(await line.run(...requested, '--dry-run')).toBe(0);
     expect(line.requests).toHaveLength(1);
     expect(line.printed()).toMatch(
       /^would propose: po-1 failed\nopen break: payout.refused_again: refused\nonce approved: its hold is released/,
@@ -186,7 +186,7 @@ describe('a decision over how a payout ended', () => {
 
   it('is refused where nothing waits', async () => {
     const line = commandLine([answer(200, { items: [], next: null })]);
-    expect(await line.run(...wished)).toBe(1);
+    expect(await line.run(...requested)).toBe(1);
     expect(line.complained()).toBe(
       'pesewa: reference: nothing keeps po-1 from its end that people decide: see pesewa timeline\n',
     );

@@ -57,7 +57,7 @@ export type Download = (
 /** Posts a file to an operations API and reads its answer; a refusal becomes a {@link CliError}. */
 export type Upload = <Schema extends z.ZodType>(
   schema: Schema,
-  wish: Pick<Parameters<CliPorts['upload']>[0], 'file' | 'progress'> & {
+  request: Pick<Parameters<CliPorts['upload']>[0], 'file' | 'progress'> & {
     readonly service: ServiceAddress;
     readonly pathOf: (sha256: string) => string;
   },
@@ -102,10 +102,10 @@ export function createOperations(
     const token = requireAddress(addresses, 'operatorToken');
     refused(await ports.download({ url: urlOf(at), token, file }), at.path);
   };
-  const upload: Upload = async (schema, { service, pathOf, ...wish }) => {
+  const upload: Upload = async (schema, { service, pathOf, ...request }) => {
     const token = requireAddress(addresses, 'operatorToken');
     const urlOfFile = (sha256: string) => urlOf({ service, path: pathOf(sha256) });
-    return read(schema, await ports.upload({ ...wish, urlOf: urlOfFile, token }), '/statements');
+    return read(schema, await ports.upload({ ...request, urlOf: urlOfFile, token }), '/statements');
   };
   return {
     orders: createOrders(ports, ask),

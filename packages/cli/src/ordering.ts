@@ -15,7 +15,7 @@ export interface OrderOptions {
 }
 
 /** The order that a command asks for. */
-export interface OrderWish {
+export interface OrderRequest {
   readonly kind: OrderKind;
   readonly account: { readonly merchantId: string } | { readonly rail: string };
   readonly currency: string;
@@ -50,12 +50,12 @@ export function addOrderOptions(command: Command, reason: 'required' | 'optional
  */
 export async function placeOrder(
   context: CommandContext,
-  wish: OrderWish,
+  request: OrderRequest,
   options: OrderOptions,
   again?: string,
 ): Promise<void> {
   const { ports, operations, addresses } = context;
-  const { kind, account, currency, amount, direction } = wish;
+  const { kind, account, currency, amount, direction } = request;
   const reason =
     options.reason === undefined ? undefined : readLine('--reason', options.reason, REASON_LENGTH_MAX);
   const commandId = readCommandId(options.commandId) ?? ports.ids.next('cm');
@@ -69,7 +69,7 @@ export async function placeOrder(
   };
   if (options.dryRun) {
     ports.print(
-      `would order: ${describeOrder({ kind, ...body })}\n${await foresee(context, wish)}nothing was sent\n`,
+      `would order: ${describeOrder({ kind, ...body })}\n${await foresee(context, request)}nothing was sent\n`,
     );
     return;
   }
@@ -129,8 +129,8 @@ function nextStep({ commandId, status, expiresAt }: OrderView): string {
 }
 
 /** The balance before and after the order, in two or three lines. */
-async function foresee({ operations }: CommandContext, wish: OrderWish): Promise<string> {
-  const { account, currency, change } = wish;
+async function foresee({ operations }: CommandContext, request: OrderRequest): Promise<string> {
+  const { account, currency, change } = request;
   const isWallet = 'merchantId' in account;
   const balance = isWallet
     ? (await operations.account(account.merchantId, currency)).available

@@ -54,14 +54,14 @@ export interface CliPorts {
   readonly exchange: OperationsExchange;
   readonly download: OperationsDownload;
   readonly upload: OperationsUpload;
-  readonly prepare: (wish: {
+  readonly prepare: (request: {
     readonly settings: ConnectionSettings;
     /** Whether topics must meet the services' requirements for production. */
     readonly isProduction: boolean;
     readonly log: (line: string) => void;
   }) => Promise<void>;
   /** Audits the databases of an installation; it only reads. */
-  readonly audit: (wish: {
+  readonly audit: (request: {
     readonly mongodbUrl: string;
     readonly crossCheck: boolean;
     readonly settleMs?: number;

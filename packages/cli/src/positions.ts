@@ -67,7 +67,7 @@ export interface Positions {
 
 /** Builds {@link Positions}. */
 export function createPositions(ask: Ask): Positions {
-  const wish = ({ service, ...place }: ServicePartition, more: object, what = '') => ({
+  const request = ({ service, ...place }: ServicePartition, more: object, what = '') => ({
     service: addressOf(service),
     path: `/positions/realign${what}`,
     body: { ...place, ...more },
@@ -78,9 +78,12 @@ export function createPositions(ask: Ask): Positions {
         const { items } = await ask(positions, { service: addressOf(name), path: '/positions' });
         return items.map((item) => ({ ...item, service: name }));
       }),
-    plan: (at, to, reason) => ask(foreseen, wish(at, { to, reason, dryRun: true })),
-    realign: (at, to, reason) => ask(realignment, wish(at, { to, reason })),
+    plan: (at, to, reason) => ask(foreseen, request(at, { to, reason, dryRun: true })),
+    realign: (at, to, reason) => ask(realignment, request(at, { to, reason })),
     decide: (at, verdict) =>
-      ask(realignment, { ...wish(at, {}, `/${verdict}`), ...(verdict === 'approve' && { approving: true }) }),
+      ask(realignment, {
+        ...request(at, {}, `/${verdict}`),
+        ...(verdict === 'approve' && { approving: true }),
+      }),
   };
 }

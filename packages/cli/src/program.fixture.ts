@@ -135,8 +135,8 @@ export function commandLine(
       return answerTo(url) ?? { status: 404, body: { code: 'not_found', message: 'there is nothing' } };
     },
     prepare: () => Promise.resolve(),
-    audit: ({ onProgress, ...wish }) => {
-      requests.push(wish);
+    audit: ({ onProgress, ...request }) => {
+      requests.push(request);
       onProgress({ stage: 'entries', done: 3_000, total: 12_000 });
       return Promise.resolve(report);
     },

@@ -56,7 +56,7 @@ export type StatementRecordView = z.output<typeof record>;
 export type RailStatementView = z.output<typeof statement>;
 
 /** How a file is matched. */
-export interface StatementWish {
+export interface StatementRequest {
   readonly file: string;
   readonly rail: string;
   /** The name of a stored mapping, or a mapping as JSON. */
@@ -70,7 +70,7 @@ export interface StatementWish {
 /** The rails' statements (ADR 30), compared with our payments. */
 export interface RailStatements {
   readonly upload: (
-    wish: StatementWish,
+    request: StatementRequest,
     progress: (sent: number, size: number) => void,
   ) => Promise<RailStatementView>;
   readonly show: (id: string) => Promise<RailStatementView>;

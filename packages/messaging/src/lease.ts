@@ -16,27 +16,27 @@ export function leasesOf(db: Db): Collection<Lease> {
 /** Takes or renews a lease by the server's clock; false while another owner's lease lasts. */
 export async function takeLease(
   leases: Collection<Lease>,
-  wish: { readonly name: string; readonly owner: string; readonly durationMs: number },
+  request: { readonly name: string; readonly owner: string; readonly durationMs: number },
 ): Promise<boolean> {
   const free = {
-    $or: [{ $eq: ['$owner', wish.owner] }, { $lt: [{ $ifNull: ['$until', new Date(0)] }, '$$NOW'] }],
+    $or: [{ $eq: ['$owner', request.owner] }, { $lt: [{ $ifNull: ['$until', new Date(0)] }, '$$NOW'] }],
   };
   try {
     const lease = await leases.findOneAndUpdate(
-      { _id: wish.name },
+      { _id: request.name },
       [
         { $set: { free } },
         {
           $set: {
-            owner: { $cond: ['$free', wish.owner, '$owner'] },
-            until: { $cond: ['$free', { $add: ['$$NOW', wish.durationMs] }, '$until'] },
+            owner: { $cond: ['$free', request.owner, '$owner'] },
+            until: { $cond: ['$free', { $add: ['$$NOW', request.durationMs] }, '$until'] },
           },
         },
         { $unset: 'free' },
       ],
       { upsert: true, returnDocument: 'after' },
     );
-    return lease?.owner === wish.owner;
+    return lease?.owner === request.owner;
   } catch (error) {
     // Two inserts of a new lease met, and the other one won.
     if (isDuplicateKey(error)) return false;

@@ -18,7 +18,7 @@ const REASON_LENGTH_MAX = 200;
 
 const place = { topic: z.string().min(1).max(300), partition: wholeNumber.transform(Number) };
 
-const wish = z.strictObject({
+const request = z.strictObject({
   ...place,
   to: z.union([z.enum(['stored', 'start', 'end']), z.string().regex(/^\d{1,18}$/)], {
     error: 'must be "stored", "start", "end", or an offset as decimal text',
@@ -58,7 +58,7 @@ export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void
   operator.post(
     '/positions/realign',
     answered(async (context) => {
-      const body = await readOperatorBody(context, wish);
+      const body = await readOperatorBody(context, request);
       if (!body.ok) return body.refusal;
       const { topic, partition, reason, dryRun = false } = body.value;
       const to = targetOf(body.value.to);

@@ -49,14 +49,21 @@ it('goes on from where a restored database stands, and notices the next one that
     lag: null,
   });
 
-  const wish = { topic: topic.topic, partition: 0, to: 'stored', reason: 'restored from the backup of noon' };
+  const request = {
+    topic: topic.topic,
+    partition: 0,
+    to: 'stored',
+    reason: 'restored from the backup of noon',
+  };
   const plan = { next: String(next), appliedAgain: '2', skipped: '0', operators: 1 };
-  expect(await service.call('POST', '/positions/realign', 'ama', { ...wish, dryRun: true })).toMatchObject({
-    status: 200,
-    body: { state: 'stopped', plan },
-  });
+  expect(await service.call('POST', '/positions/realign', 'ama', { ...request, dryRun: true })).toMatchObject(
+    {
+      status: 200,
+      body: { state: 'stopped', plan },
+    },
+  );
   expect((await service.offsets.findOne({ _id: service.idOf(0) }))?.acceptedCommitted).toBeUndefined();
-  expect(await service.call('POST', '/positions/realign', 'ama', wish)).toMatchObject({
+  expect(await service.call('POST', '/positions/realign', 'ama', request)).toMatchObject({
     status: 200,
     body: { ...plan, status: 'done', requestedBy: 'ama' },
   });
@@ -66,7 +73,7 @@ it('goes on from where a restored database stands, and notices the next one that
   await eventually(async () =>
     expect(await positionOf(service)).toMatchObject({ state: 'continues', stored: { next: String(end) } }),
   );
-  expect(await service.call('POST', '/positions/realign', 'ama', wish)).toMatchObject({
+  expect(await service.call('POST', '/positions/realign', 'ama', request)).toMatchObject({
     status: 409,
     body: { code: 'not_stopped' },
   });
@@ -88,19 +95,23 @@ it('starts anew where the position is lost, by one operator', async () => {
   await service.offsets.deleteMany({});
   await service.start();
   await stoppedAt(service);
-  const wish = { topic: topic.topic, partition: 0, reason: 'the database was lost' };
-  expect(await service.call('POST', '/positions/realign', 'ama', { ...wish, to: 'stored' })).toMatchObject({
-    status: 409,
-    body: { code: 'nothing_stored' },
-  });
-  expect(await service.call('POST', '/positions/realign', 'ama', { ...wish, to: 'middle' })).toMatchObject({
-    status: 400,
-    body: { code: 'invalid' },
-  });
-  expect((await service.call('POST', '/positions/realign', 'nobody', { ...wish, to: 'start' })).status).toBe(
-    403,
+  const request = { topic: topic.topic, partition: 0, reason: 'the database was lost' };
+  expect(await service.call('POST', '/positions/realign', 'ama', { ...request, to: 'stored' })).toMatchObject(
+    {
+      status: 409,
+      body: { code: 'nothing_stored' },
+    },
   );
-  expect(await service.call('POST', '/positions/realign', 'ama', { ...wish, to: 'start' })).toMatchObject({
+  expect(await service.call('POST', '/positions/realign', 'ama', { ...request, to: 'middle' })).toMatchObject(
+    {
+      status: 400,
+      body: { code: 'invalid' },
+    },
+  );
+  expect(
+    (await service.call('POST', '/positions/realign', 'nobody', { ...request, to: 'start' })).status,
+  ).toBe(403);
+  expect(await service.call('POST', '/positions/realign', 'ama', { ...request, to: 'start' })).toMatchObject({
     status: 200,
     body: { next: '0', skipped: '0', from: null },
   });
@@ -121,12 +132,12 @@ it('skips messages by two operators alone', async () => {
   await service.start();
   await stoppedAt(service);
   const place = { topic: topic.topic, partition: 0 };
-  const wish = { ...place, to: 'end', reason: 'told by hand' };
-  const beyond = { ...wish, to: String(end + 1) };
+  const request = { ...place, to: 'end', reason: 'told by hand' };
+  const beyond = { ...request, to: String(end + 1) };
   expect((await service.call('POST', '/positions/realign', 'ama', beyond)).body).toMatchObject({
     code: 'beyond_end',
   });
-  expect(await service.call('POST', '/positions/realign', 'ama', wish)).toMatchObject({
+  expect(await service.call('POST', '/positions/realign', 'ama', request)).toMatchObject({
     status: 202,
     body: { status: 'proposed', skipped: '2', operators: 2 },
   });
@@ -142,7 +153,7 @@ it('skips messages by two operators alone', async () => {
   await topic.write(0, ['u-4']);
   await eventually(async () => expect(await service.applied()).toHaveProperty('u-4', 1));
   expect(await service.applied()).not.toHaveProperty('u-3');
-  expect((await service.call('POST', '/positions/realign', 'ama', { ...wish, partition: 99 })).status).toBe(
-    404,
-  );
+  expect(
+    (await service.call('POST', '/positions/realign', 'ama', { ...request, partition: 99 })).status,
+  ).toBe(404);
 });

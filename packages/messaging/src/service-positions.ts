@@ -29,7 +29,7 @@ export interface PartitionPosition extends Standing {
 }
 
 /** Where an operator wants a stopped partition to go on. */
-export interface RealignWish extends Place {
+export interface RealignRequest extends Place {
   readonly to: RealignTarget;
   readonly reason: string;
   readonly by: string;
@@ -48,7 +48,7 @@ export interface ServicePositions {
     to: RealignTarget,
   ) => Promise<Result<RealignPlan & { readonly seen: PartitionPosition }, RealignRefusal>>;
   /** Realigns a stopped partition or, if that skips messages, proposes to. */
-  readonly realign: (wish: RealignWish) => Promise<Result<Realignment, RealignRefusal>>;
+  readonly realign: (request: RealignRequest) => Promise<Result<Realignment, RealignRefusal>>;
   readonly decide: (
     place: Place,
     decision: { readonly verdict: 'approve' | 'reject'; readonly by: string },

@@ -1,11 +1,11 @@
 export { exchange, postJson, ServerError } from './clients/http.ts';
 export {
   batchBody,
-  type CollectionWish,
+  type CollectionRequest,
   collectionBody,
   createMerchantClient,
   type MerchantClient,
-  type PayoutWish,
+  type PayoutRequest,
   payinHeaders,
   payoutBody,
 } from './clients/merchant.ts';

@@ -35,8 +35,8 @@ function open(answers: {
 }) {
   const said: unknown[] = [];
   const commands: Commands = {
-    propose: async (wish, by, commandId) => {
-      said.push({ ...wish, by, commandId });
+    propose: async (request, by, commandId) => {
+      said.push({ ...request, by, commandId });
       return commandId === 'cm-taken' ? refuse('command.differs') : accept({ order: proposed });
     },
     decide: async (...call) => {
@@ -91,7 +91,7 @@ describe('a proposal', () => {
       { ...floatOrder, direction: 'surplus', reason: 'break br-1' },
       { kind: 'suspense', target: 'upstream', direction: 'surplus', reason: 'break br-1' },
     ],
-  ])('is taken in the name of whoever has the token: %s', async (kind, body, wish) => {
+  ])('is taken in the name of whoever has the token: %s', async (kind, body, request) => {
     const { ask, said } = open({});
     expect(await ask(`/commands/${kind}`, body)).toEqual([
       202,
@@ -107,7 +107,7 @@ describe('a proposal', () => {
         expiresAt: '1970-01-08T00:00:00.000Z',
       },
     ]);
-    expect(said).toEqual([{ ...money, ...wish }]);
+    expect(said).toEqual([{ ...money, ...request }]);
   });
 
   const adjustment = { ...order, direction: 'debit', reason: 'credited twice' };

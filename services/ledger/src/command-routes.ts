@@ -5,7 +5,7 @@ import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { formatCursor, orderKindNames, orderStatuses, parseCursor, viewOrder } from './command-views.ts';
 import type { Commands, FollowedOrder } from './commands.ts';
-import type { DecisionRefusal, OrderKind, Verdict, Wish } from './domain/orders.ts';
+import type { DecisionRefusal, OperatorRequest, OrderKind, Verdict } from './domain/orders.ts';
 import { name } from './operator-answers.ts';
 import type { Targets } from './targets.ts';
 
@@ -104,14 +104,14 @@ async function propose(
 ): Promise<Response> {
   const body = await readOperatorBody(context, bodies[kind]);
   if (!body.ok) return body.refusal;
-  const wish = wishOf(kind, body.value);
-  if (!wish) {
+  const request = requestOf(kind, body.value);
+  if (!request) {
     const message = `amount must be a positive decimal text, no finer than ${body.value.currency} allows`;
     return refuseOperator(context, 400, 'invalid', message);
   }
-  const unknownTarget = await targets.whyUnknown(wish);
+  const unknownTarget = await targets.whyUnknown(request);
   if (unknownTarget) return refuseOperator(context, 409, unknownTarget.code, unknownTarget.message);
-  const taken = await commands.propose(wish, operatorOf(context), body.value.commandId);
+  const taken = await commands.propose(request, operatorOf(context), body.value.commandId);
   return taken.ok
     ? answerJson(context, 202, viewOrder(taken.value))
     : refuseOperator(context, 409, 'duplicate', 'commandId was used before for another order');
@@ -160,7 +160,7 @@ function refuseDecision(
 type Body = { [Kind in OrderKind]: z.output<(typeof bodies)[Kind]> }[OrderKind];
 
 /** The order in the body; undefined if its amount is invalid. */
-function wishOf(kind: OrderKind, body: Body): Wish | undefined {
+function requestOf(kind: OrderKind, body: Body): OperatorRequest | undefined {
   const amount = parseAmount(body.amount, body.currency);
   if (!amount.ok || amount.value.minor <= 0n) return undefined;
   const target = 'merchantId' in body ? body.merchantId : body.rail;

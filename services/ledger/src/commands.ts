@@ -8,9 +8,9 @@ import {
   type DecisionRefusal,
   decideOrder,
   isSameOrder,
+  type OperatorRequest,
   type Order,
   type Verdict,
-  type Wish,
 } from './domain/orders.ts';
 import { decidedEventOf } from './events.ts';
 
@@ -36,7 +36,7 @@ export interface Commands {
    * its id is refused.
    */
   readonly propose: (
-    wish: Wish,
+    request: OperatorRequest,
     by: string,
     commandId?: string,
   ) => Promise<Result<FollowedOrder, 'command.differs'>>;
@@ -96,8 +96,8 @@ export function createCommands(deps: {
   };
   const followOne = async (order: Order): Promise<FollowedOrder> => (await follow([order]))[0] ?? { order };
   return {
-    propose: async (wish, by, commandId = deps.ids.next('cm')) => {
-      const proposal: Order = { ...wish, commandId, requestedBy: by, at: now(), status: 'proposed' };
+    propose: async (request, by, commandId = deps.ids.next('cm')) => {
+      const proposal: Order = { ...request, commandId, requestedBy: by, at: now(), status: 'proposed' };
       const taken = await proposing.submit(proposal);
       return isSameOrder(taken, proposal) ? accept(await followOne(taken)) : refuse('command.differs');
     },

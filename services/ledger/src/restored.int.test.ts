@@ -137,8 +137,8 @@ async function realign(life: Life, topic: (typeof TOPICS)[number]): Promise<numb
   });
   for (const { partition, misfit } of stopped) {
     expect(misfit).toBe('restored');
-    const wish = { topic: topicNameOf(config, topic), partition, to: 'stored' };
-    await life.call('/positions/realign', { ...wish, reason: 'restored from the backup of noon' });
+    const request = { topic: topicNameOf(config, topic), partition, to: 'stored' };
+    await life.call('/positions/realign', { ...request, reason: 'restored from the backup of noon' });
   }
   return stopped.length;
 }
@@ -261,14 +261,14 @@ it('books nothing that somebody else wrote to its topic, once it goes on from wh
     causationId: 'ev-forged',
   } as const;
   const occurredAt = BigInt(systemClock.nowMs());
-  const wish = {
+  const request = {
     occurredAt,
     merchantId: 'demo',
     currency: CURRENCY,
     amount: 1_000_000n,
     commandId: 'cm-forged',
   };
-  await publish({ ...address, type: 'pesewa.ledger.WalletFunded', payload: wish });
+  await publish({ ...address, type: 'pesewa.ledger.WalletFunded', payload: request });
   await using third = await openLedger();
   const before = await copyDatabase(third.database, BOOKS);
   await eventually(async () =>

@@ -1,6 +1,6 @@
 import type { Merchant } from '@pesewa/directory';
 import { describe, expect, it } from 'vitest';
-import type { Wish } from './domain/orders.ts';
+import type { OperatorRequest } from './domain/orders.ts';
 import { createTargets } from './targets.ts';
 
 /** Matches any text with this part. */
@@ -25,24 +25,24 @@ const because = { reason: 'x' } as const;
 describe('the target of an order', () => {
   const { whyUnknown } = createTargets({ directory, railNames: ['upstream', 'bank'] });
 
-  it.each<Wish>([
+  it.each<OperatorRequest>([
     { ...money, kind: 'fund', target: 'demo' },
     { ...money, kind: 'withdraw', target: 'demo' },
     { ...money, ...because, kind: 'adjust', direction: 'debit', target: 'demo' },
     { ...money, kind: 'fundFloat', target: 'upstream' },
     { ...money, ...because, kind: 'suspense', direction: 'surplus', target: 'bank' },
-  ])('is known where it exists: $kind of $target', async (wish) => {
-    expect(await whyUnknown(wish)).toBeUndefined();
+  ])('is known where it exists: $kind of $target', async (request) => {
+    expect(await whyUnknown(request)).toBeUndefined();
   });
 
-  it.each<readonly [string, string, Wish]>([
+  it.each<readonly [string, string, OperatorRequest]>([
     ['unknown_merchant', 'merchants list', { ...money, kind: 'fund', target: 'dmeo' }],
     ['unknown_merchant', 'merchants list', { ...money, kind: 'fund', target: 'upstream' }],
     ['unknown_wallet', 'set-wallet', { ...money, kind: 'withdraw', target: 'demo', currency: 'GHS' }],
     ['unknown_rail', 'the rails are upstream, bank', { ...money, kind: 'fundFloat', target: 'upstraem' }],
     ['unknown_rail', 'RAIL_NAMES', { ...money, kind: 'withdrawFloat', target: 'demo' }],
-  ])('is refused with the remedy where it is mistyped: %s, %s', async (code, remedy, wish) => {
-    expect(await whyUnknown(wish)).toEqual({ code, message: containing(remedy) });
+  ])('is refused with the remedy where it is mistyped: %s, %s', async (code, remedy, request) => {
+    expect(await whyUnknown(request)).toEqual({ code, message: containing(remedy) });
   });
 
   it('may be any rail where none are named', async () => {

@@ -1,5 +1,5 @@
 import type { Directory } from '@pesewa/directory';
-import { isWalletOrder, type Wish } from './domain/orders.ts';
+import { isWalletOrder, type OperatorRequest } from './domain/orders.ts';
 
 /** Why an order has no existing target, with the remedy. */
 export interface UnknownTarget {
@@ -9,7 +9,7 @@ export interface UnknownTarget {
 
 /** Checks that an order's merchant or rail exists: a mistyped name would move money to an account that nobody owns. */
 export interface Targets {
-  readonly whyUnknown: (wish: Wish) => Promise<UnknownTarget | undefined>;
+  readonly whyUnknown: (request: OperatorRequest) => Promise<UnknownTarget | undefined>;
 }
 
 /** Builds {@link Targets} over the directory and the names of the rails; without names any rail is accepted. */

@@ -24,8 +24,8 @@ export interface Turns {
 export function scheduleTurns({ name, interval, run, messaging, logger, taken }: Turns): AsyncDisposable {
   let running: Promise<void> = Promise.resolve();
   const turn = async () => {
-    const wish = { name, owner: messaging.owner, durationMs: TURN_MS };
-    if (!(await takeLease(leasesOf(messaging.db), wish))) return;
+    const request = { name, owner: messaging.owner, durationMs: TURN_MS };
+    if (!(await takeLease(leasesOf(messaging.db), request))) return;
     taken?.();
     await inRunSpan(name, run);
   };

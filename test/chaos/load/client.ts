@@ -1,18 +1,20 @@
 import { type Clock, parseAmount } from '@pesewa/kernel';
-import type { CollectionWish, MerchantClient, PayoutWish } from '@pesewa/stack';
+import type { CollectionRequest, MerchantClient, PayoutRequest } from '@pesewa/stack';
 import type { Api, Call, Outcome } from '../checker/world.ts';
 import { isUnclear } from './failures.ts';
 
 /** A merchant's client that records all requests and answers. */
 export interface HistoryClient {
-  readonly submitPayout: (wish: PayoutWish) => Promise<Outcome>;
-  readonly submitBatch: (reference: string, wishes: readonly PayoutWish[]) => Promise<Outcome>;
+  readonly submitPayout: (request: PayoutRequest) => Promise<Outcome>;
+  readonly submitBatch: (reference: string, requests: readonly PayoutRequest[]) => Promise<Outcome>;
   readonly lookUpPayout: (reference: string) => Promise<Outcome>;
-  readonly initiate: (wish: CollectionWish) => Promise<Outcome>;
+  readonly initiate: (request: CollectionRequest) => Promise<Outcome>;
   /** `accepted`, or why not. */
-  readonly complete: (wish: CollectionWish, otp: string | undefined) => Promise<Outcome>;
+  readonly complete: (request: CollectionRequest, otp: string | undefined) => Promise<Outcome>;
   /** Shown as PENDING or as ended, or not at all. */
-  readonly check: (wish: CollectionWish) => Promise<{ readonly outcome: Outcome; readonly isEnded: boolean }>;
+  readonly check: (
+    request: CollectionRequest,
+  ) => Promise<{ readonly outcome: Outcome; readonly isEnded: boolean }>;
 }
 
 /** The content that makes a request the same as another: value, currency, number. */
@@ -21,7 +23,7 @@ function contentOf(amount: string, currency: string, number: string): string {
   return `${parsed.ok ? parsed.value.minor : amount} ${currency} ${number}`;
 }
 
-const contentOfPayout = ({ amount, currency = 'NGN', accountNumber }: PayoutWish) =>
+const contentOfPayout = ({ amount, currency = 'NGN', accountNumber }: PayoutRequest) =>
   contentOf(amount, currency, accountNumber);
 
 /** The outcome of each code of the payout API (contract 10.1). */
@@ -105,16 +107,24 @@ export function createHistoryClient(deps: {
       : { outcome, ours };
   };
   return {
-    submitPayout: (wish) =>
+    submitPayout: (request) =>
       record(
-        { api: 'payout', operation: 'submit', reference: wish.reference, content: contentOfPayout(wish) },
-        async () => readPayout(await client.requestPayout(wish)),
+        {
+          api: 'payout',
+          operation: 'submit',
+          reference: request.reference,
+          content: contentOfPayout(request),
+        },
+        async () => readPayout(await client.requestPayout(request)),
       ),
-    submitBatch: (reference, wishes) => {
-      const items = wishes.map((wish) => ({ reference: wish.reference, content: contentOfPayout(wish) }));
+    submitBatch: (reference, requests) => {
+      const items = requests.map((request) => ({
+        reference: request.reference,
+        content: contentOfPayout(request),
+      }));
       const content = items.map((item) => item.content).join(', ');
       return record({ api: 'payout', operation: 'batch', reference, content, items }, async () => ({
-        ...readPayout(await client.requestBatch(reference, wishes)),
+        ...readPayout(await client.requestBatch(reference, requests)),
         ours: null,
       }));
     },
@@ -123,27 +133,27 @@ export function createHistoryClient(deps: {
         ...readPayout(await client.lookUpPayout(reference)),
         ours: null,
       })),
-    initiate: (wish) =>
+    initiate: (request) =>
       record(
         {
           api: 'collection',
           operation: 'submit',
-          reference: wish.reference,
-          content: contentOf(wish.amount, wish.currency, wish.customerNumber),
+          reference: request.reference,
+          content: contentOf(request.amount, request.currency, request.customerNumber),
         },
-        async () => readPayin(await client.initiateCollection(wish)),
+        async () => readPayin(await client.initiateCollection(request)),
       ),
-    complete: (wish, otp) =>
+    complete: (request, otp) =>
       record(
-        { api: 'collection', operation: 'complete', reference: wish.reference, content: '' },
-        async () => ({ ...readPayin(await client.completeCollection(wish, otp)), ours: null }),
+        { api: 'collection', operation: 'complete', reference: request.reference, content: '' },
+        async () => ({ ...readPayin(await client.completeCollection(request, otp)), ours: null }),
       ),
-    check: async (wish) => {
+    check: async (request) => {
       let isEnded = false;
       const outcome = await record(
-        { api: 'collection', operation: 'lookUp', reference: wish.reference, content: '' },
+        { api: 'collection', operation: 'lookUp', reference: request.reference, content: '' },
         async () => {
-          const { responseCode } = await client.checkCollection(wish);
+          const { responseCode } = await client.checkCollection(request);
           isEnded = responseCode === '00' || responseCode === '06';
           return { outcome: checkOutcomes[responseCode] ?? 'strange', ours: null };
         },

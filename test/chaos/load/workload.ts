@@ -52,26 +52,26 @@ function createInsist(clock: Clock): Insist {
 }
 
 async function playPayout(
-  { wish, times, next }: Extract<Act, { readonly kind: 'payout' }>,
+  { request, times, next }: Extract<Act, { readonly kind: 'payout' }>,
   client: HistoryClient,
   insist: Insist,
 ): Promise<void> {
-  const submit = () => insist(async () => (await client.submitPayout(wish)) !== 'ambiguous');
+  const submit = () => insist(async () => (await client.submitPayout(request)) !== 'ambiguous');
   await Promise.all(Array.from({ length: times }, submit));
-  await client.lookUpPayout(wish.reference);
+  await client.lookUpPayout(request.reference);
   if (next === 'repeat') await submit();
   if (next === 'other')
-    await insist(async () => (await client.submitPayout({ ...wish, amount: '61.5' })) !== 'ambiguous');
-  await client.lookUpPayout(wish.reference);
+    await insist(async () => (await client.submitPayout({ ...request, amount: '61.5' })) !== 'ambiguous');
+  await client.lookUpPayout(request.reference);
 }
 
 async function playBatch(
-  { reference, wishes }: Extract<Act, { readonly kind: 'batch' }>,
+  { reference, requests }: Extract<Act, { readonly kind: 'batch' }>,
   client: HistoryClient,
   insist: Insist,
 ): Promise<void> {
-  await insist(async () => (await client.submitBatch(reference, wishes)) !== 'ambiguous');
-  for (const item of new Set([wishes.at(0), wishes.at(-1)]))
+  await insist(async () => (await client.submitBatch(reference, requests)) !== 'ambiguous');
+  for (const item of new Set([requests.at(0), requests.at(-1)]))
     if (item) await client.lookUpPayout(item.reference);
 }
 
@@ -80,22 +80,22 @@ async function playCollection(
   client: HistoryClient,
   { insist, clock }: { readonly insist: Insist; readonly clock: Clock },
 ): Promise<void> {
-  const { wish, times, next, otp, wrongCodes } = act;
-  const initiate = () => insist(async () => (await client.initiate(wish)) !== 'ambiguous');
+  const { request, times, next, otp, wrongCodes } = act;
+  const initiate = () => insist(async () => (await client.initiate(request)) !== 'ambiguous');
   await Promise.all(Array.from({ length: times }, initiate));
-  await client.check(wish);
+  await client.check(request);
   if (next === 'repeat') await initiate();
   if (next === 'other')
-    await insist(async () => (await client.initiate({ ...wish, amount: '65' })) !== 'ambiguous');
+    await insist(async () => (await client.initiate({ ...request, amount: '65' })) !== 'ambiguous');
   if (otp === undefined) return;
   for (let tried = 0; tried < wrongCodes; tried += 1)
-    await client.complete(wish, '0'.repeat(otp?.length ?? 4));
+    await client.complete(request, '0'.repeat(otp?.length ?? 4));
   const isOver = async () => {
-    const { outcome, isEnded } = await client.check(wish);
+    const { outcome, isEnded } = await client.check(request);
     return isEnded || outcome === 'unknown';
   };
   for (let round = 0; round < COMPLETION_ROUNDS; round += 1) {
-    await insist(async () => (await client.complete(wish, otp ?? undefined)) !== 'ambiguous');
+    await insist(async () => (await client.complete(request, otp ?? undefined)) !== 'ambiguous');
     // An accepted completion may have been lost on its way to the rail, and a refused one may have come too early.
     for (let looked = 0; looked < LOOKS_PER_ROUND; looked += 1) {
       if (await isOver()) return;

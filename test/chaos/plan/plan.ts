@@ -1,4 +1,4 @@
-import type { CollectionWish, PayoutWish } from '@pesewa/stack';
+import type { CollectionRequest, PayoutRequest } from '@pesewa/stack';
 import { type Chance, createChance } from './chance.ts';
 import { chooseSwarm, type Fault, planFaults, type Swarm } from './faults.ts';
 
@@ -6,15 +6,15 @@ import { chooseSwarm, type Fault, planFaults, type Swarm } from './faults.ts';
 export type Act = { readonly atMs: number; readonly merchantId: string } & (
   | {
       readonly kind: 'payout';
-      readonly wish: PayoutWish;
+      readonly request: PayoutRequest;
       /** How many requests of the same are sent at once. */
       readonly times: number;
       readonly next: Next;
     }
-  | { readonly kind: 'batch'; readonly reference: string; readonly wishes: readonly PayoutWish[] }
+  | { readonly kind: 'batch'; readonly reference: string; readonly requests: readonly PayoutRequest[] }
   | {
       readonly kind: 'collection';
-      readonly wish: CollectionWish;
+      readonly request: CollectionRequest;
       readonly times: number;
       readonly next: Next;
       /** The code of an OTP flow, null where the flow has none; absent where nothing is to be completed. */
@@ -97,22 +97,23 @@ function planAct(chance: Chance, swarm: Load, atMs: number, name: string): Act {
   const next = chance.pick(['nothing', 'nothing', 'nothing', 'repeat', 'other'] as const);
   const times = chance.happens(0.1) ? 3 : 1;
   const sort = chance.fraction();
-  if (sort < 0.45) return { ...common, kind: 'payout', wish: payoutWish(chance, swarm, name), times, next };
+  if (sort < 0.45)
+    return { ...common, kind: 'payout', request: payoutRequest(chance, swarm, name), times, next };
   if (sort < 0.55) {
     const { currency, country } = chance.pick(payoutPlaces);
     // Valid amounts only: the sum of a batch is computed from them.
-    const wishes = Array.from({ length: chance.whole(1, 6) }, (_, at) => ({
-      ...payoutWish(chance, swarm, `${name}.${at}`),
+    const requests = Array.from({ length: chance.whole(1, 6) }, (_, at) => ({
+      ...payoutRequest(chance, swarm, `${name}.${at}`),
       currency,
       country,
       amount: chance.happens(0.01) ? TOO_MUCH : amountOf(chance, currency),
     }));
-    return { ...common, kind: 'batch', reference: name, wishes: maybeSpoiled(chance, wishes) };
+    return { ...common, kind: 'batch', reference: name, requests: maybeSpoiled(chance, requests) };
   }
   const { number, ...operator } = chance.pick(operators);
   const { otp } = { otp: undefined, ...operator };
   const { operatorCode, country, currency } = operator;
-  const wish: CollectionWish = {
+  const request: CollectionRequest = {
     reference: name,
     amount: amountOf(chance, currency),
     operatorCode,
@@ -122,13 +123,21 @@ function planAct(chance: Chance, swarm: Load, atMs: number, name: string): Act {
     customerNumber: `${number}${digitsOf(chance, swarm)}`,
   };
   const wrongCodes = typeof otp === 'string' && chance.happens(0.15) ? chance.whole(1, 3) : 0;
-  return { ...common, kind: 'collection', wish, times, next, wrongCodes, ...(otp !== undefined && { otp }) };
+  return {
+    ...common,
+    kind: 'collection',
+    request,
+    times,
+    next,
+    wrongCodes,
+    ...(otp !== undefined && { otp }),
+  };
 }
 
 /** More than any wallet holds. */
 const TOO_MUCH = '99999999';
 
-function payoutWish(chance: Chance, swarm: Load, reference: string): PayoutWish {
+function payoutRequest(chance: Chance, swarm: Load, reference: string): PayoutRequest {
   const { currency, country } = chance.pick(payoutPlaces);
   return {
     reference,
@@ -141,9 +150,9 @@ function payoutWish(chance: Chance, swarm: Load, reference: string): PayoutWish 
 }
 
 /** Now and then one item is no payout: then the whole batch is none. */
-function maybeSpoiled(chance: Chance, wishes: readonly PayoutWish[]): readonly PayoutWish[] {
-  if (!chance.happens(0.1)) return wishes;
-  return wishes.map((wish, at) => (at === 0 ? { ...wish, bankCode: 'NOBANK' } : wish));
+function maybeSpoiled(chance: Chance, requests: readonly PayoutRequest[]): readonly PayoutRequest[] {
+  if (!chance.happens(0.1)) return requests;
+  return requests.map((request, at) => (at === 0 ? { ...request, bankCode: 'NOBANK' } : request));
 }
 
 function amountOf(chance: Chance, currency: string): string {
@@ -169,7 +178,7 @@ export function intentOf({ acts, faults }: Plan): {
 } {
   const payouts = acts.map((act) => {
     if (act.kind === 'collection') return 0;
-    return act.kind === 'batch' ? act.wishes.length : 1;
+    return act.kind === 'batch' ? act.requests.length : 1;
   });
   return {
     payouts: payouts.reduce((sum, count) => sum + count, 0),

@@ -11,8 +11,8 @@ const struck = ({ faults }: Plan, kind: string) =>
 /** The last four digits of the payouts of an act. */
 function digitsOf(act: Act): readonly string[] {
   if (act.kind === 'collection') return [];
-  const wishes = act.kind === 'batch' ? act.wishes : [act.wish];
-  return wishes.map(({ accountNumber }) => accountNumber.slice(-4));
+  const requests = act.kind === 'batch' ? act.requests : [act.request];
+  return requests.map(({ accountNumber }) => accountNumber.slice(-4));
 }
 
 describe('the plans of every test run', () => {
@@ -73,7 +73,7 @@ describe('a plan', () => {
   it('asks for nothing that a merchant could not send', () => {
     const batches = Array.from({ length: 200 }, (_, seed) => createPlan(seed, 30_000))
       .flatMap(({ acts }) => acts)
-      .flatMap((act) => (act.kind === 'batch' ? act.wishes : []));
+      .flatMap((act) => (act.kind === 'batch' ? act.requests : []));
     expect(batches.filter(({ amount }) => !/^\d+(\.\d{1,2})?$/.test(amount))).toEqual([]);
   });
 

@@ -46,7 +46,7 @@ describe('the plans of every test run', () => {
     (plan) => {
       const seconds = plan.steps.reduce((sum, step) => sum + durationMsOf(step), 0) / 1_000;
       const currencies = plan.acts.flatMap((act) =>
-        act.kind === 'batch' ? act.wishes.map(({ currency }) => currency) : [act.wish.currency],
+        act.kind === 'batch' ? act.requests.map(({ currency }) => currency) : [act.request.currency],
       );
       expect(currencies.length / seconds).toBeGreaterThan(30);
       expect(new Set(currencies).size).toBeGreaterThan(4);

@@ -208,8 +208,8 @@ describe('contract 5: each operation has its own X-module', () => {
 });
 
 /** A reference whose module is not a multiple of three bytes long, and the module's text. */
-function padded(wished: string, customerNumber: string) {
-  const { length } = `100${wished}${customerNumber}`;
-  const reference = length % 3 === 0 ? `${wished}x` : wished;
+function padded(requested: string, customerNumber: string) {
+  const { length } = `100${requested}${customerNumber}`;
+  const reference = length % 3 === 0 ? `${requested}x` : requested;
   return { reference, written: `100${reference}${customerNumber}` };
 }

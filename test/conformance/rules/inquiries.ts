@@ -63,8 +63,12 @@ describe('contract 2.5, 4.4: balance', () => {
       'beneficiary.identificationType': 'passport',
       'beneficiary.identificationNumber': 'A0000001',
     };
-    const wish = { ...place, 'beneficiary.amount': number('100'), 'beneficiary.accountNumber': '0123450017' };
-    expectAccepted(await api.submit(singleBody(api.scenario.reference('open'), wish)));
+    const request = {
+      ...place,
+      'beneficiary.amount': number('100'),
+      'beneficiary.accountNumber': '0123450017',
+    };
+    expectAccepted(await api.submit(singleBody(api.scenario.reference('open'), request)));
     await eventually(async () => {
       const [wallet] = await walletsOf('?currency=ZAR');
       expect(before - Number(wallet?.balance)).toBe(101);

@@ -59,14 +59,14 @@ function addTreasuryCommands(parent: Command, ports: CliPorts, verb: TreasuryVer
         const context = await openContext(ports, command);
         await requireWallet(context, merchantId, currency);
         const change = verb.sign * amount.minor;
-        const wish = {
+        const request = {
           kind: verb.verb,
           account: { merchantId },
           currency,
           amount: amount.text,
           change,
         } as const;
-        await placeOrder(context, wish, options);
+        await placeOrder(context, request, options);
       },
     );
   withExamples(addOrderOptions(wallet, 'optional'), [
@@ -120,7 +120,7 @@ function addAdjustCommand(program: Command, ports: CliPorts): void {
         const context = await openContext(ports, command);
         await requireWallet(context, merchantId, currency);
         const direction = minor > 0n ? 'credit' : 'debit';
-        const wish = {
+        const request = {
           kind: 'adjust',
           account: { merchantId },
           currency,
@@ -128,7 +128,7 @@ function addAdjustCommand(program: Command, ports: CliPorts): void {
           change: minor,
           direction,
         } as const;
-        await placeOrder(context, wish, options);
+        await placeOrder(context, request, options);
       },
     );
   withExamples(addOrderOptions(adjust, 'required'), [
@@ -149,7 +149,7 @@ function addSuspenseCommand(program: Command, ports: CliPorts): void {
         const currency = readCurrency('currency', currencyText);
         const { minor, text: amount } = readSignedAmount('amount', text, currency);
         const direction = minor > 0n ? 'surplus' : 'shortage';
-        const wish = {
+        const request = {
           kind: 'suspense',
           account: { rail },
           currency,
@@ -157,7 +157,7 @@ function addSuspenseCommand(program: Command, ports: CliPorts): void {
           change: minor,
           direction,
         } as const;
-        await placeOrder(await openContext(ports, command), wish, options);
+        await placeOrder(await openContext(ports, command), request, options);
       },
     );
   withExamples(addOrderOptions(suspense, 'required'), [

@@ -5,7 +5,7 @@ import { requireAddress } from '../config.ts';
 import { type CommandContext, openContext } from '../context.ts';
 import { CliError, RefusedError } from '../errors.ts';
 import { withExamples } from '../help.ts';
-import { type OrderWish, placeOrder } from '../ordering.ts';
+import { type OrderRequest, placeOrder } from '../ordering.ts';
 import type { OrderView } from '../orders.ts';
 import type { CliPorts } from '../ports.ts';
 import { requireWallet } from './money.ts';
@@ -45,10 +45,10 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
       const context = await openContext(ports, command);
       const { breaks: known } = context.operations;
       const found = await known.show(id);
-      const { wish, amount } = await wishOf(context, found, options);
+      const { request, amount } = await requestOf(context, found, options);
       const about = ` (break ${id})`;
       const reason = readLine('--reason', options.reason, REASON_LENGTH_MAX - about.length);
-      const commandId = commandIdOf(found, wish, amount);
+      const commandId = commandIdOf(found, request, amount);
       const order = {
         commandId,
         reason: `${reason}${about}`,
@@ -59,15 +59,15 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
         if (options.approve) requireAddress(context.addresses, 'approverToken');
         // The break notes the order first: an order that no break knows would move money without anybody expecting it.
         const body = {
-          ...wish.account,
+          ...request.account,
           commandId,
-          currency: wish.currency,
+          currency: request.currency,
           amount: signed(amount),
           explanation: reason,
         };
         await known.change(id, { verb: 'adjustment', body });
       }
-      await placeOrder(context, wish, order, 'repeat the same call').catch(async (error: unknown) => {
+      await placeOrder(context, request, order, 'repeat the same call').catch(async (error: unknown) => {
         // If the ledger refused the order itself, nothing was ordered and nothing waits for it.
         if (error instanceof RefusedError && wasNeverOrdered(error)) {
           await known.change(id, { verb: 'withdraw', body: { commandId } });
@@ -86,11 +86,11 @@ function wasNeverOrdered({ status, code }: RefusedError): boolean {
   return status === 400 || status === 404 || code.startsWith('unknown_');
 }
 
-async function wishOf(
+async function requestOf(
   context: CommandContext,
   found: BreakView,
   { wallet, suspense, ...options }: AdjustOptions,
-): Promise<{ readonly wish: OrderWish; readonly amount: SignedAmount }> {
+): Promise<{ readonly request: OrderRequest; readonly amount: SignedAmount }> {
   if ((wallet === undefined) === (suspense === undefined)) {
     throw new CliError('--wallet: give either it, or --suspense');
   }
@@ -103,26 +103,26 @@ async function wishOf(
   if (wallet !== undefined) {
     await requireWallet(context, wallet, currency);
     const direction = isGain ? 'credit' : 'debit';
-    return { amount, wish: { kind: 'adjust', account: { merchantId: wallet }, ...money, direction } };
+    return { amount, request: { kind: 'adjust', account: { merchantId: wallet }, ...money, direction } };
   }
   const rail = typeof suspense === 'string' ? suspense : found.rail;
   if (rail === null) throw new CliError(`--suspense: ${found.id} has no rail: write --suspense <rail>`);
   const direction = isGain ? 'surplus' : 'shortage';
-  return { amount, wish: { kind: 'suspense', account: { rail }, ...money, direction } };
+  return { amount, request: { kind: 'suspense', account: { rail }, ...money, direction } };
 }
 
 /** The id of the order: if the same order waits already, its id, so that a repetition orders nothing twice. */
-function commandIdOf(found: BreakView, wish: OrderWish, amount: SignedAmount): string {
+function commandIdOf(found: BreakView, request: OrderRequest, amount: SignedAmount): string {
   if (found.status === 'resolved') throw new CliError(`${found.id} is resolved: reopen it first`);
   const pending = pendingOf(found);
   if (!pending) return nextCommandId(found);
-  if (isSame(pending, wish, amount)) return pending.commandId;
+  if (isSame(pending, request, amount)) return pending.commandId;
   throw new CliError(
     `another adjustment of ${found.id} waits: approve it, or reject it (pesewa orders reject ${pending.commandId}) and withdraw it (pesewa reconcile breaks withdraw ${found.id})`,
   );
 }
 
-function isSame(pending: AdjustmentView, { account, currency }: OrderWish, amount: SignedAmount): boolean {
+function isSame(pending: AdjustmentView, { account, currency }: OrderRequest, amount: SignedAmount): boolean {
   const target = 'merchantId' in account ? account.merchantId : account.rail;
   const kind = 'merchantId' in account ? 'adjust' : 'suspense';
   const theirs = readSignedAmount('amount', withSign(pending.amount), pending.currency);

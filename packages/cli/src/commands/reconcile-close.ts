@@ -3,9 +3,9 @@ import { readDay, readTime } from '../arguments.ts';
 import {
   type ClosePreview,
   type CloseRecordView,
+  type CloseRequest,
   type Closes,
   type CloseView,
-  type CloseWish,
   openResults,
 } from '../closes.ts';
 import { openContext } from '../context.ts';
@@ -53,15 +53,15 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
     )
     .option('--json', 'print JSON')
     .action(async (options: CloseOptions, command: Command) => {
-      const wish = wishOf(options, ports.clock.nowMs());
+      const request = requestOf(options, ports.clock.nowMs());
       checkFile(options);
       const { operations } = await openContext(ports, command);
       if (options.dryRun) {
-        const preview = await operations.closes.preview(wish);
+        const preview = await operations.closes.preview(request);
         ports.print(options.json ? formatJson(preview) : describePreview(preview, ports.colours));
         return;
       }
-      const opened = await operations.closes.open(wish);
+      const opened = await operations.closes.open(request);
       const found = options.wait ? await untilDone(ports, operations.closes, opened) : opened;
       if (options.export !== undefined) await write(operations.closes, found, options, options.export);
       const records = await openRecords(operations.closes, found);
@@ -101,7 +101,7 @@ function unmatchedOf({ results }: Pick<CloseView, 'results'>): number {
   return openResults.reduce((sum, result) => sum + (results?.[result] ?? 0), 0);
 }
 
-function wishOf({ date, from, to, rail }: CloseOptions, nowMs: number): CloseWish {
+function requestOf({ date, from, to, rail }: CloseOptions, nowMs: number): CloseRequest {
   const at = rail === undefined ? {} : { rail };
   if (from === undefined && to === undefined) {
     const day = date ?? new Date(nowMs - DAY_MS).toISOString().slice(0, 10);

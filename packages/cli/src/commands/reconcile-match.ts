@@ -11,7 +11,7 @@ import {
   type RailStatements,
   type RailStatementView,
   type StatementRecordView,
-  type StatementWish,
+  type StatementRequest,
 } from '../rail-statements.ts';
 
 interface MatchOptions {
@@ -68,9 +68,9 @@ export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
         throw new CliError('--export: a dry run leaves nothing to export: leave out one of the two');
       if (options.format !== undefined && options.export === undefined)
         throw new CliError('--format: it is that of a file: name one with --export, or leave it out');
-      const wish = await wishOf(file, options);
+      const request = await requestOf(file, options);
       const { operations } = await openContext(ports, command);
-      const statement = await matchWhole(ports, operations.railStatements, wish);
+      const statement = await matchWhole(ports, operations.railStatements, request);
       const { id } = statement;
       if (options.export !== undefined && id !== null) {
         const format = options.format ?? (options.export.toLowerCase().endsWith('.json') ? 'json' : 'csv');
@@ -94,7 +94,7 @@ export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
   withExitCodes(match, '1 where anything is not matched; what differs is printed first.');
 }
 
-async function wishOf(file: string, options: MatchOptions): Promise<StatementWish> {
+async function requestOf(file: string, options: MatchOptions): Promise<StatementRequest> {
   const { rail, currency, from, to, dryRun = false } = options;
   const [start, end] = [from && readTime('--from', from), to && readTime('--to', to)];
   if (start && end && start >= end)
@@ -129,13 +129,13 @@ async function readMapping(given: string): Promise<string> {
 async function matchWhole(
   ports: CliPorts,
   statements: RailStatements,
-  wish: StatementWish,
+  request: StatementRequest,
 ): Promise<RailStatementView> {
   try {
-    let current = await statements.upload(wish, (sent, size) => {
+    let current = await statements.upload(request, (sent, size) => {
       const percent = size === 0 ? 100 : Math.floor((sent / size) * 100);
       ports.progress(
-        sent < size ? `sending ${percent} % …` : `sent; ${wish.dryRun ? 'matching' : 'the last lines'} …`,
+        sent < size ? `sending ${percent} % …` : `sent; ${request.dryRun ? 'matching' : 'the last lines'} …`,
       );
     });
     while (current.id !== null && current.status !== 'done') {

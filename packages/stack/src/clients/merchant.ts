@@ -10,7 +10,7 @@ import type { z } from 'zod';
 import { type Answer, exchange, postJson, ServerError } from './http.ts';
 
 /** The fields of a payout that a caller chooses; the others are filled in. */
-export interface PayoutWish {
+export interface PayoutRequest {
   readonly reference: string;
   /** Decimal text, written into the body as a JSON number. */
   readonly amount: string;
@@ -23,7 +23,7 @@ export interface PayoutWish {
 }
 
 /** The fields of a collection that a caller chooses; the others are filled in. */
-export interface CollectionWish {
+export interface CollectionRequest {
   readonly reference: string;
   readonly amount: string;
   readonly operatorCode: string;
@@ -39,17 +39,17 @@ export type PayoutAnswer = z.output<typeof submission> & { readonly httpStatus: 
 
 /** A merchant's client of the two APIs. */
 export interface MerchantClient {
-  readonly requestPayout: (wish: PayoutWish) => Promise<PayoutAnswer>;
+  readonly requestPayout: (request: PayoutRequest) => Promise<PayoutAnswer>;
   /** Submits payouts in the currency of the first one as one batch, all or nothing. */
-  readonly requestBatch: (reference: string, wishes: readonly PayoutWish[]) => Promise<PayoutAnswer>;
+  readonly requestBatch: (reference: string, requests: readonly PayoutRequest[]) => Promise<PayoutAnswer>;
   readonly lookUpPayout: (reference: string) => Promise<PayoutAnswer>;
-  readonly initiateCollection: (wish: CollectionWish) => Promise<z.output<typeof payinResponse>>;
+  readonly initiateCollection: (request: CollectionRequest) => Promise<z.output<typeof payinResponse>>;
   readonly completeCollection: (
-    wish: CollectionWish,
+    request: CollectionRequest,
     otpCode?: string,
   ) => Promise<z.output<typeof payinResponse>>;
   readonly checkCollection: (
-    wish: CollectionWish,
+    request: CollectionRequest,
   ) => Promise<{ readonly responseCode: string; readonly responseMessage: string }>;
 }
 
@@ -67,19 +67,19 @@ export const bankCodes: Readonly<Record<string, string>> = {
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** The body of a payout wish. */
-export function payoutBody(wish: PayoutWish): string {
-  const currency = wish.currency ?? 'NGN';
+/** The body of a payout request. */
+export function payoutBody(request: PayoutRequest): string {
+  const currency = request.currency ?? 'NGN';
   const body = {
-    transactionReference: wish.reference,
-    country: wish.country ?? 'Nigeria',
+    transactionReference: request.reference,
+    country: request.country ?? 'Nigeria',
     currency,
     channel: 'Bank Transfer',
     beneficiary: {
       accountName: 'Ama Mensah',
-      accountNumber: wish.accountNumber,
-      bankCode: wish.bankCode ?? bankCodes[currency] ?? '',
-      amount: JSON.rawJSON(wish.amount),
+      accountNumber: request.accountNumber,
+      bankCode: request.bankCode ?? bankCodes[currency] ?? '',
+      amount: JSON.rawJSON(request.amount),
       narration: 'Thank you',
     },
     sender: { name: 'Demo Merchant', phoneNumber: '', email: 'payouts@example.com' },
@@ -87,31 +87,31 @@ export function payoutBody(wish: PayoutWish): string {
   return JSON.stringify(body);
 }
 
-/** The body of a batch of payout wishes in the currency of the first one. */
-export function batchBody(reference: string, wishes: readonly PayoutWish[]): string {
-  const { country = 'Nigeria', currency = 'NGN' } = wishes[0] ?? {};
+/** The body of a batch of payout requests in the currency of the first one. */
+export function batchBody(reference: string, requests: readonly PayoutRequest[]): string {
+  const { country = 'Nigeria', currency = 'NGN' } = requests[0] ?? {};
   return JSON.stringify({
     transactionReference: reference,
     country,
     currency,
     channel: 'Bank Transfer',
     transactionType: '1',
-    totalAmount: JSON.rawJSON(totalOf(wishes, currency)),
+    totalAmount: JSON.rawJSON(totalOf(requests, currency)),
     sender: { name: 'Demo Merchant', phoneNumber: '', email: 'payouts@example.com' },
-    beneficiaries: wishes.map((wish) => ({
-      transactionReference: wish.reference,
+    beneficiaries: requests.map((request) => ({
+      transactionReference: request.reference,
       accountName: 'Ama Mensah',
-      accountNumber: wish.accountNumber,
-      bankCode: wish.bankCode ?? bankCodes[currency] ?? '',
+      accountNumber: request.accountNumber,
+      bankCode: request.bankCode ?? bankCodes[currency] ?? '',
       phoneNumber: '',
-      amount: JSON.rawJSON(wish.amount),
+      amount: JSON.rawJSON(request.amount),
       saveBeneficiary: false,
     })),
   });
 }
 
-function totalOf(wishes: readonly PayoutWish[], currency: string): string {
-  const minor = wishes.reduce((sum, { amount }) => {
+function totalOf(requests: readonly PayoutRequest[], currency: string): string {
+  const minor = requests.reduce((sum, { amount }) => {
     const parsed = parseAmount(amount, currency);
     if (!parsed.ok) throw new RangeError(`${amount} is no amount in ${currency}`);
     return sum + parsed.value.minor;
@@ -120,31 +120,31 @@ function totalOf(wishes: readonly PayoutWish[], currency: string): string {
 }
 
 /** The body of a collection, with the customer's OTP if one is given. */
-export function collectionBody(wish: CollectionWish, otpCode?: string): string {
-  const needsType = wish.country === 'GH' || wish.country === 'KE';
+export function collectionBody(request: CollectionRequest, otpCode?: string): string {
+  const needsType = request.country === 'GH' || request.country === 'KE';
   return JSON.stringify({
-    requestHeader: { clientId: '', requestType: requestTypeOf(wish.country) },
+    requestHeader: { clientId: '', requestType: requestTypeOf(request.country) },
     customerName: 'Kofi Boateng',
     customerEmail: 'kofi@example.com',
-    customerNumber: wish.customerNumber,
-    transactionReference: wish.reference,
+    customerNumber: request.customerNumber,
+    transactionReference: request.reference,
     transactionDescription: 'An order',
-    transactionAmount: JSON.rawJSON(wish.amount),
-    transactionCurrency: wish.currency,
-    transactionCountry: wish.country,
+    transactionAmount: JSON.rawJSON(request.amount),
+    transactionCurrency: request.currency,
+    transactionCountry: request.country,
     ...(needsType && { transactionType: '1' }),
     successUrl: '',
     errorUrl: '',
     cancelUrl: '',
-    operatorCode: wish.operatorCode,
+    operatorCode: request.operatorCode,
     webhookUrl: '',
     ...(otpCode !== undefined && { otpCode }),
   });
 }
 
 /** The headers of payin and complete-payin (contract 5). */
-export function payinHeaders(publicKey: string, wish: CollectionWish): Record<string, string> {
-  return collectionHeaders(publicKey, `${wish.amount}${wish.reference}${wish.customerNumber}`);
+export function payinHeaders(publicKey: string, request: CollectionRequest): Record<string, string> {
+  return collectionHeaders(publicKey, `${request.amount}${request.reference}${request.customerNumber}`);
 }
 
 function collectionHeaders(publicKey: string, module: string): Record<string, string> {
@@ -171,24 +171,24 @@ export function createMerchantClient(options: {
     ...read(submission, answer),
     httpStatus: answer.status,
   });
-  const collect = async (path: string, wish: CollectionWish, otpCode?: string) => {
+  const collect = async (path: string, request: CollectionRequest, otpCode?: string) => {
     const answer = await postJson(
       `${collectionsUrl}/collection/v1/${path}`,
-      collectionBody(wish, otpCode),
-      payinHeaders(options.publicKey, wish),
+      collectionBody(request, otpCode),
+      payinHeaders(options.publicKey, request),
     );
     return read(payinResponse, answer);
   };
   return {
-    requestPayout: async (wish) =>
+    requestPayout: async (request) =>
       asPayout(
-        await postJson(`${transferUrl}/api/v1/transactions/transfer/single`, payoutBody(wish), {
+        await postJson(`${transferUrl}/api/v1/transactions/transfer/single`, payoutBody(request), {
           'x-api-key': key,
         }),
       ),
-    requestBatch: async (reference, wishes) => {
+    requestBatch: async (reference, requests) => {
       const url = `${transferUrl}/api/v1/transactions/transfer/bulk`;
-      return asPayout(await postJson(url, batchBody(reference, wishes), { 'x-api-key': key }));
+      return asPayout(await postJson(url, batchBody(reference, requests), { 'x-api-key': key }));
     },
     lookUpPayout: async (reference) =>
       asPayout(
@@ -196,18 +196,18 @@ export function createMerchantClient(options: {
           headers: { 'x-api-key': key },
         }),
       ),
-    initiateCollection: (wish) => collect('payin', wish),
-    completeCollection: (wish, otpCode) => collect('complete-payin', wish, otpCode),
-    checkCollection: async (wish) => {
+    initiateCollection: (request) => collect('payin', request),
+    completeCollection: (request, otpCode) => collect('complete-payin', request, otpCode),
+    checkCollection: async (request) => {
       const body = JSON.stringify({
-        requestHeader: { clientId: '', requestType: `${wish.country}-Collections` },
-        transactionReference: wish.reference,
-        transactionCountry: wish.country,
+        requestHeader: { clientId: '', requestType: `${request.country}-Collections` },
+        transactionReference: request.reference,
+        transactionCountry: request.country,
       });
       const answer = await postJson(
         `${collectionsUrl}/collection/v1/check-status`,
         body,
-        collectionHeaders(options.publicKey, wish.reference),
+        collectionHeaders(options.publicKey, request.reference),
       );
       return read(checkStatusResponse, answer).serverResponse.responseDetails;
     },

@@ -1,4 +1,4 @@
-import type { CollectionWish, MerchantClient, PayoutAnswer, PayoutWish } from '../clients/merchant.ts';
+import type { CollectionRequest, MerchantClient, PayoutAnswer, PayoutRequest } from '../clients/merchant.ts';
 import { waitUntil } from '../infrastructure/wait.ts';
 import type { Stack } from '../services/stack.ts';
 
@@ -23,24 +23,24 @@ export async function tellStory(deps: StoryDeps): Promise<void> {
 }
 
 async function payoutCompletes(deps: StoryDeps): Promise<void> {
-  const wish = { reference: `story-payout-${deps.run}`, amount: '2500.00', accountNumber: '0123459999' };
+  const request = { reference: `story-payout-${deps.run}`, amount: '2500.00', accountNumber: '0123459999' };
   deps.tell('1. A payout that completes');
-  const accepted = await submit(deps, wish);
+  const accepted = await submit(deps, request);
   deps.tell(
     `   ✓ accepted with ${accepted.responseCode}: 2,500 NGN and a fee of ${accepted.responseData?.feeAmount} NGN are to be held`,
   );
   const reference = accepted.responseData?.transactionReference ?? '';
   await hasEntry(deps, reference, 'hold');
   deps.tell('   ✓ the ledger holds amount and fee');
-  await hasStatus(deps, wish.reference, 'COMPLETED');
+  await hasStatus(deps, request.reference, 'COMPLETED');
   deps.tell('   ✓ the rail paid, its callback was checked with the rail, the payout is COMPLETED');
   await hasEntry(deps, reference, 'capture');
-  await hasWebhook(deps, wish.reference, 'COMPLETED');
+  await hasWebhook(deps, request.reference, 'COMPLETED');
   deps.tell('   ✓ the hold is captured and the merchant has its signed webhook');
 }
 
 async function collectionByOtpCompletes(deps: StoryDeps): Promise<void> {
-  const wish: CollectionWish = {
+  const request: CollectionRequest = {
     reference: `story-collection-${deps.run}`,
     amount: '150.00',
     operatorCode: 'GMQMO',
@@ -50,7 +50,7 @@ async function collectionByOtpCompletes(deps: StoryDeps): Promise<void> {
   };
   deps.tell('2. A collection by OTP');
   const initiated = await persist('the collection gateway', async () => {
-    const answer = await deps.merchant.initiateCollection(wish);
+    const answer = await deps.merchant.initiateCollection(request);
     // After a lost answer the reference is taken by our own request, so the collection goes on.
     const known = answer.responseDetails.failedReason === 'DUPLICATE REFERENCE';
     if (answer.responseDetails.responseCode !== '09' && !known) throw new Error(JSON.stringify(answer));
@@ -60,26 +60,26 @@ async function collectionByOtpCompletes(deps: StoryDeps): Promise<void> {
     `   ✓ initiated with ${initiated.responseDetails.responseCode}: the customer gets an OTP of 6 digits`,
   );
   await persist('the collection gateway', async () => {
-    const answer = await deps.merchant.completeCollection(wish, '123456');
+    const answer = await deps.merchant.completeCollection(request, '123456');
     const ended = answer.responseDetails.failedReason === 'COLLECTION CLOSED';
     if (answer.responseDetails.responseCode !== '09' && !ended) throw new Error(JSON.stringify(answer));
   });
   deps.tell('   ✓ the OTP is passed on to the operator');
   await persist('the collection', async () => {
-    const { responseMessage } = await deps.merchant.checkCollection(wish);
+    const { responseMessage } = await deps.merchant.checkCollection(request);
     if (responseMessage !== 'COMPLETED') throw new Error(`it is ${responseMessage}`);
   });
-  await hasWebhook(deps, wish.reference, 'COMPLETED');
+  await hasWebhook(deps, request.reference, 'COMPLETED');
   deps.tell('   ✓ the customer paid: COMPLETED, credited less our fee, webhook delivered');
 }
 
 async function lostCallbackIsSettled(deps: StoryDeps): Promise<void> {
-  const wish = { reference: `story-lost-${deps.run}`, amount: '800.00', accountNumber: '0123450002' };
+  const request = { reference: `story-lost-${deps.run}`, amount: '800.00', accountNumber: '0123450002' };
   deps.tell('3. A payout whose callback never comes');
-  await submit(deps, wish);
+  await submit(deps, request);
   deps.tell('   ✓ accepted; the rail pays and stays silent');
-  await hasStatus(deps, wish.reference, 'COMPLETED');
-  await hasWebhook(deps, wish.reference, 'COMPLETED');
+  await hasStatus(deps, request.reference, 'COMPLETED');
+  await hasWebhook(deps, request.reference, 'COMPLETED');
   deps.tell('   ✓ the reconciler asked the rail and settled it: COMPLETED, webhook delivered');
 }
 
@@ -101,9 +101,9 @@ function persist<Value>(what: string, attempt: () => Promise<Value>): Promise<Va
   return waitUntil(what, PATIENCE_MS, attempt);
 }
 
-function submit(deps: StoryDeps, wish: PayoutWish): Promise<PayoutAnswer> {
+function submit(deps: StoryDeps, request: PayoutRequest): Promise<PayoutAnswer> {
   return persist('the payout gateway', async () => {
-    const answer = await deps.merchant.requestPayout(wish);
+    const answer = await deps.merchant.requestPayout(request);
     if (answer.responseCode !== '09') throw new Error(`${answer.responseCode} ${answer.responseMessage}`);
     return answer;
   });

@@ -8,7 +8,7 @@ import {
 } from '@pesewa/kernel';
 
 /** What an operator may order from the ledger (ADR 17), in minor units; the direction says where the money goes. */
-export type Wish = {
+export type OperatorRequest = {
   /** A merchant or a rail. */
   readonly target: string;
   readonly currency: string;
@@ -23,10 +23,10 @@ export type Wish = {
 );
 
 /** The kind of an order. */
-export type OrderKind = Wish['kind'];
+export type OrderKind = OperatorRequest['kind'];
 
 /** An order as one operator proposed it, with another operator's decision. */
-export type Order = Wish & {
+export type Order = OperatorRequest & {
   readonly commandId: string;
   readonly requestedBy: string;
   readonly at: Date;
@@ -136,6 +136,6 @@ const claimedFields = [
 ] as const satisfies readonly (keyof OrderClaim)[];
 
 /** The direction of an adjustment or a suspense booking. */
-export function directionOf(wish: Wish): string | undefined {
-  return 'direction' in wish ? wish.direction : undefined;
+export function directionOf(request: OperatorRequest): string | undefined {
+  return 'direction' in request ? request.direction : undefined;
 }

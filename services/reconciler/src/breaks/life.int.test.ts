@@ -93,10 +93,10 @@ describe('people and a break', () => {
     await change(id, 'explain', { explanation: 'Mrs Mensah was paid' }, 'kofi');
     const stale = await change(id, 'resolve', { resolution: 'Mrs Mensah knows', version: 3 }, 'kofi');
     expect(stale).toMatchObject({ status: 409, body: { code: 'changed' } });
-    const wish = { resolution: 'Mrs Mensah knows', version: 4 };
-    const resolved = await change(id, 'resolve', wish, 'kofi');
+    const request = { resolution: 'Mrs Mensah knows', version: 4 };
+    const resolved = await change(id, 'resolve', request, 'kofi');
     expect(resolved.body).toMatchObject({ status: 'resolved', resolvedBy: 'kofi', version: 5 });
-    expect(await change(id, 'resolve', wish, 'kofi')).toEqual(resolved);
+    expect(await change(id, 'resolve', request, 'kofi')).toEqual(resolved);
     expect((await change(id, 'reopen', { reason: 'she does not' })).body).toMatchObject({
       status: 'open',
       owner: null,

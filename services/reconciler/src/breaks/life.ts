@@ -2,7 +2,7 @@ import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { ClientSession } from 'mongodb';
 import type { Break } from '../domain/break.ts';
-import { type BreakWish, changeBreak, type LifeRefusal, settleAdjustment } from '../domain/break-life.ts';
+import { type BreakRequest, changeBreak, type LifeRefusal, settleAdjustment } from '../domain/break-life.ts';
 import { afterByHand } from '../domain/by-hand.ts';
 import { isEnd } from '../domain/claim.ts';
 import type { Tracked } from '../domain/tracked.ts';
@@ -22,7 +22,7 @@ export type BreakRefusal =
 /** An operator's request about a break. */
 export interface BreakOrder {
   readonly id: string;
-  readonly wish: BreakWish;
+  readonly request: BreakRequest;
   readonly by: string;
   /** The version that the operator has seen; if there is a newer one, the request is refused. */
   readonly version?: number | undefined;
@@ -64,25 +64,25 @@ export function createBreakLife(deps: LifeDeps): BreakLife {
 
 async function change(
   deps: LifeDeps,
-  { id, wish, by, version }: BreakOrder,
+  { id, request, by, version }: BreakOrder,
   transaction: Transaction,
 ): Promise<Result<Break, BreakRefusal>> {
   const { session } = transaction;
   const at = new Date(deps.clock.nowMs());
-  if (wish.what === 'assign' && !deps.isOperator(wish.to)) return refuse('operator.unknown');
+  if (request.what === 'assign' && !deps.isOperator(request.to)) return refuse('operator.unknown');
   const [current] = await deps.breaks.findAll([id], session);
   if (!current) return refuse('break.unknown');
   const tracked = (await deps.store.load([current.reference], session)).get(current.reference);
   const hasEnded = tracked?.terms ? isEnd(tracked.status) : null;
-  const changed = changeBreak(current, wish, { by, at, hasEnded });
+  const changed = changeBreak(current, request, { by, at, hasEnded });
   if (!changed.ok || changed.value === current) return changed;
   if (version !== undefined && version !== current.version) return refuse('break.changed');
-  const rival = await rivalOf(deps, changed.value, wish, session);
+  const rival = await rivalOf(deps, changed.value, request, session);
   if (rival) return refuse(rival);
-  const settled = await settledBy(deps, changed.value, wish, session);
+  const settled = await settledBy(deps, changed.value, request, session);
   if (settled === 'taken') return refuse('adjustment.differs');
   await deps.breaks.save([settled], session);
-  const what = whatBecame(wish, settled);
+  const what = whatBecame(request, settled);
   if (tracked && what) {
     // The other findings that the break covers end with it.
     const kinds = [
@@ -92,7 +92,7 @@ async function change(
     const settledIn = (payment: Tracked, kind: string) => afterByHand(payment, kind, what, at.getTime());
     await deps.store.save([kinds.reduce(settledIn, tracked)], session);
   }
-  tell(deps.events, settled, wish, by, transaction);
+  tell(deps.events, settled, request, by, transaction);
   return accept(settled);
 }
 
@@ -103,7 +103,7 @@ async function change(
 async function rivalOf(
   { breaks }: LifeDeps,
   changed: Break,
-  { what }: BreakWish,
+  { what }: BreakRequest,
   session: ClientSession,
 ): Promise<Extract<BreakRefusal, object> | undefined> {
   if (what !== 'reopen' && what !== 'adjust') return undefined;
@@ -122,7 +122,10 @@ function isShared(some: readonly string[] = [], others: readonly string[] = []):
 }
 
 /** The effect of a request on the payment of its break; undefined if only the break changed. */
-function whatBecame({ what }: BreakWish, { status }: Break): Parameters<typeof afterByHand>[2] | undefined {
+function whatBecame(
+  { what }: BreakRequest,
+  { status }: Break,
+): Parameters<typeof afterByHand>[2] | undefined {
   if (what === 'resolve' || what === 'reopen') return what;
   return what === 'adjust' && status === 'resolved' ? what : undefined;
 }
@@ -131,11 +134,11 @@ function whatBecame({ what }: BreakWish, { status }: Break): Parameters<typeof a
 async function settledBy(
   { adjustmentStore }: LifeDeps,
   changed: Break,
-  wish: BreakWish,
+  request: BreakRequest,
   session: ClientSession,
 ): Promise<Break | 'taken'> {
-  if (wish.what !== 'adjust') return changed;
-  const outcome = await adjustmentStore.propose(wish.terms.commandId, changed._id, session);
+  if (request.what !== 'adjust') return changed;
+  const outcome = await adjustmentStore.propose(request.terms.commandId, changed._id, session);
   if (outcome === 'taken') return outcome;
   return outcome ? settleAdjustment(changed, outcome) : changed;
 }
@@ -143,13 +146,13 @@ async function settledBy(
 function tell(
   events: ReconcilerEvents,
   changed: Break,
-  wish: BreakWish,
+  request: BreakRequest,
   by: string,
   { emit }: Transaction,
 ): void {
-  if (wish.what === 'assign') emit(events.breakAssigned(changed, wish.to, by));
-  if (wish.what === 'reopen') emit(events.breakOpened(changed, by));
-  if (wish.what === 'explain' || wish.what === 'adjust') emit(events.breakExplained(changed, by));
-  const mayResolve = wish.what === 'resolve' || wish.what === 'adjust';
+  if (request.what === 'assign') emit(events.breakAssigned(changed, request.to, by));
+  if (request.what === 'reopen') emit(events.breakOpened(changed, by));
+  if (request.what === 'explain' || request.what === 'adjust') emit(events.breakExplained(changed, by));
+  const mayResolve = request.what === 'resolve' || request.what === 'adjust';
   if (mayResolve && changed.status === 'resolved') emit(events.breakResolved(changed));
 }

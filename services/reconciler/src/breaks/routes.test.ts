@@ -183,10 +183,10 @@ describe('the routes of breaks', () => {
       { ...adjustment, rail: undefined, merchantId: 'demo', amount: '+3' },
       { what: 'adjust', terms: { kind: 'adjust', target: 'demo', minor: 300n } },
     ],
-  ])('%s in the name of whoever holds the token', async (verb, body, wish) => {
+  ])('%s in the name of whoever holds the token', async (verb, body, request) => {
     const { ask, said } = open();
     expect(await ask(`${path}/${verb}`, { ...body, version: 4 })).toMatchObject([200, { id: found._id }]);
-    expect(said).toMatchObject([{ id: found._id, by: 'ama', version: 4, wish }]);
+    expect(said).toMatchObject([{ id: found._id, by: 'ama', version: 4, request }]);
     const production = open({ sharedMayOrder: false });
     const refused = [403, { code: 'named_operator_required' }];
     expect(await production.ask(`${path}/${verb}`, body, OPERATOR)).toMatchObject(refused);

@@ -16,7 +16,7 @@ import { z } from 'zod';
 import { isBreakCommand } from '../domain/adjustments.ts';
 import { breakStatuses } from '../domain/break.ts';
 import { isBreakKind } from '../domain/break-kinds.ts';
-import type { BreakWish } from '../domain/break-life.ts';
+import type { BreakRequest } from '../domain/break-life.ts';
 import { exportFormat, exportHeaders } from '../exports.ts';
 import { exportBreaks } from './export.ts';
 import type { BreakLife, BreakRefusal } from './life.ts';
@@ -123,15 +123,15 @@ function addChanges(operator: Hono, { life, sharedMayOrder }: BreakRouteDeps): v
   const on = <Schema extends z.ZodType<{ readonly version?: number | undefined }>>(
     verb: string,
     schema: Schema,
-    wishOf: (body: z.output<Schema>) => BreakWish | string,
+    requestOf: (body: z.output<Schema>) => BreakRequest | string,
   ) =>
     operator.post(`/breaks/:id/${verb}`, async (context) => {
       const body = await readOperatorBody(context, schema);
       if (!body.ok) return body.refusal;
-      const wish = wishOf(body.value);
-      if (typeof wish === 'string') return refuseOperator(context, 400, 'invalid', wish);
+      const request = requestOf(body.value);
+      if (typeof request === 'string') return refuseOperator(context, 400, 'invalid', request);
       const { version } = body.value;
-      const changed = await life.change({ id: idOf(context), wish, by: operatorOf(context), version });
+      const changed = await life.change({ id: idOf(context), request, by: operatorOf(context), version });
       return changed.ok
         ? answerJson(context, 200, viewBreakWhole(changed.value))
         : refuseBreak(context, changed.refusal);
@@ -141,7 +141,7 @@ function addChanges(operator: Hono, { life, sharedMayOrder }: BreakRouteDeps): v
   on('explain', fields({ explanation: said }), ({ explanation }) => ({ what: 'explain', explanation }));
   on('resolve', fields({ resolution: said }), ({ resolution }) => ({ what: 'resolve', resolution }));
   on('reopen', fields({ reason: said }), ({ reason }) => ({ what: 'reopen', reason }));
-  on('adjustment', adjustment, adjustWish);
+  on('adjustment', adjustment, adjustRequest);
   on('withdraw', fields({ commandId: breakCommand }), ({ commandId: id }) => ({
     what: 'withdraw',
     commandId: id,
@@ -149,7 +149,7 @@ function addChanges(operator: Hono, { life, sharedMayOrder }: BreakRouteDeps): v
 }
 
 /** The request, or what is wrong with its amount. */
-function adjustWish(body: z.output<typeof adjustment>): BreakWish | string {
+function adjustRequest(body: z.output<typeof adjustment>): BreakRequest | string {
   const { commandId: id, merchantId, rail = '', currency, explanation } = body;
   const amount = parseAmount(body.amount.replace(/^[+-]/, ''), currency);
   if (!amount.ok || amount.value.minor <= 0n) {

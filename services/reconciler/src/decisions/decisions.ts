@@ -9,7 +9,7 @@ import {
   blocksOthers,
   type DecideRefusal,
   type Decision,
-  type DecisionWish,
+  type DecisionRequest,
   decide,
   isSameDecision,
   type ProposeRefusal,
@@ -31,7 +31,7 @@ export interface Decisions {
    * Records a proposal once. The same proposal again gives the same decision; a different one under its id is refused.
    */
   readonly propose: (
-    wish: DecisionWish,
+    request: DecisionRequest,
     by: string,
     id?: string,
   ) => Promise<Result<Decision, ProposeRefusal>>;
@@ -53,7 +53,7 @@ interface DecisionDeps {
 }
 
 interface Proposed {
-  readonly wish: DecisionWish;
+  readonly request: DecisionRequest;
   readonly by: string;
   readonly id: string;
 }
@@ -78,7 +78,7 @@ export function createDecisions(deps: DecisionDeps): Decisions {
     alone,
   );
   return {
-    propose: (wish, by, id = deps.ids.next('dc')) => proposing.submit({ wish, by, id }),
+    propose: (request, by, id = deps.ids.next('dc')) => proposing.submit({ request, by, id }),
     decide: (id, verdict) =>
       deciding.submit({ id, verdict: { ...verdict, at: new Date(deps.clock.nowMs()) } }),
     find: async (id) => (await deps.decisionStore.find({ id })).at(0),
@@ -88,18 +88,18 @@ export function createDecisions(deps: DecisionDeps): Decisions {
 
 async function propose(
   deps: DecisionDeps,
-  { wish, by, id }: Proposed,
+  { request, by, id }: Proposed,
   { session }: Transaction,
 ): Promise<Result<Decision, ProposeRefusal>> {
-  const { note } = wish;
+  const { note } = request;
   const at = new Date(deps.clock.nowMs());
   const [taken] = await deps.decisionStore.find({ id }, session);
-  const breakId = await chosenBreak(deps, wish, taken, session);
-  const matter = await matterOf(deps, breakId, 'outcome' in wish ? 'outcome' : 'amount', session);
+  const breakId = await chosenBreak(deps, request, taken, session);
+  const matter = await matterOf(deps, breakId, 'outcome' in request ? 'outcome' : 'amount', session);
   const about = matter.ok ? matter.value : taken;
   if (!about) return matter.ok ? refuse('break.unknown') : matter;
   const { reference } = about;
-  const terms = termsOf(wish, about);
+  const terms = termsOf(request, about);
   if (!terms.ok) return taken ? refuse('decision.differs') : terms;
   const named = { id, breakId, reference, ...(note !== undefined && { note }) };
   const proposal: Decision = { ...named, ...terms.value, requestedBy: by, at, status: 'proposed' };
@@ -196,24 +196,24 @@ function textOf({ id, outcome, minor, currency }: Decision): string {
 /** The break that a request is about: the named one, else the one its id was used for, else the first open one. */
 async function chosenBreak(
   { breaks }: DecisionDeps,
-  wish: DecisionWish,
+  request: DecisionRequest,
   taken: Decision | undefined,
   session: ClientSession,
 ): Promise<string> {
-  if (!('outcome' in wish)) return wish.breakId;
-  if (taken && wish.breakIds.includes(taken.breakId)) return taken.breakId;
-  const found = new Map((await breaks.findAll(wish.breakIds, session)).map((one) => [one._id, one]));
-  const there = wish.breakIds.filter((id) => found.has(id));
-  return there.find((id) => found.get(id)?.status === 'open') ?? there[0] ?? wish.breakIds[0] ?? '';
+  if (!('outcome' in request)) return request.breakId;
+  if (taken && request.breakIds.includes(taken.breakId)) return taken.breakId;
+  const found = new Map((await breaks.findAll(request.breakIds, session)).map((one) => [one._id, one]));
+  const there = request.breakIds.filter((id) => found.has(id));
+  return there.find((id) => found.get(id)?.status === 'open') ?? there[0] ?? request.breakIds[0] ?? '';
 }
 
 /** The decided terms: an amount as written, or an outcome with the amount that was asked. */
 function termsOf(
-  wish: DecisionWish,
+  request: DecisionRequest,
   { currency, minor }: Money,
 ): Result<Money & Pick<Decision, 'outcome'>, 'amount.invalid'> {
-  if ('outcome' in wish) return accept({ currency, minor, outcome: wish.outcome });
-  return readDecidedAmount(wish.amount, currency);
+  if ('outcome' in request) return accept({ currency, minor, outcome: request.outcome });
+  return readDecidedAmount(request.amount, currency);
 }
 
 /** The subject of a decision: the open break of an open payment; the money is what the payment asks for. */

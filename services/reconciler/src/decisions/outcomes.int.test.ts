@@ -134,9 +134,9 @@ describe('the end of a payout that two operators decide (ADR 34)', () => {
     await database()
       .collection('breaks')
       .insertOne({ ...second, _id: other as never, kind: 'payment.stuck' });
-    const wish = { outcome: 'failed', note };
+    const request = { outcome: 'failed', note };
     const rivals = await Promise.all(
-      [breakIdOf(reference), other].map((breakId) => postAs('ama', '/decisions', { breakId, ...wish })),
+      [breakIdOf(reference), other].map((breakId) => postAs('ama', '/decisions', { breakId, ...request })),
     );
     expect(rivals.map(({ status }) => String(status)).toSorted()).toEqual(['202', '409']);
   });

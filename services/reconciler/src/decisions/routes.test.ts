@@ -55,12 +55,12 @@ function open(
   return { said, ask, app };
 }
 
-const wish = { reference: 'co-1', amount: '100.50' };
+const request = { reference: 'co-1', amount: '100.50' };
 
 describe('the routes of decisions', () => {
   it('pass on who proposes what, by the token alone', async () => {
     const { ask, said } = open();
-    const [status, body] = await ask('/decisions', { ...wish, note: 'why', commandId: 'd-1' });
+    const [status, body] = await ask('/decisions', { ...request, note: 'why', commandId: 'd-1' });
     expect(status).toBe(202);
     expect(body).toMatchObject({ id: 'dc-1', amount: '100.5', status: 'proposed', requestedBy: 'ama' });
     const { breakId } = proposed;
@@ -68,7 +68,7 @@ describe('the routes of decisions', () => {
   });
 
   it.each<[string, string, object | undefined]>([
-    ['/decisions', 'propose', wish],
+    ['/decisions', 'propose', request],
     ['/decisions/dc-1/approve', 'approve', {}],
     ['/decisions/dc-1/reject', 'reject', {}],
   ])('let nobody at %s %s whose token is no person’s, in production', async (path, _name, body) => {
@@ -85,17 +85,17 @@ describe('the routes of decisions', () => {
     ['{"amount":"1","amount":"2","reference":"co-1"}', 400, /each key once/],
     ['[]', 400, /must be a JSON object/],
     [{ reference: 'co-1' }, 400, /either amount or outcome is required/],
-    [{ ...wish, outcome: 'failed', note: 'why' }, 400, /either amount or outcome/],
+    [{ ...request, outcome: 'failed', note: 'why' }, 400, /either amount or outcome/],
     [{ reference: 'po-1', outcome: 'failed' }, 400, /note is required/],
     [{ reference: 'po-1', outcome: 'reversed', note: 'why' }, 400, /^outcome must be one of/],
-    [{ ...wish, amount: 1 }, 400, /^amount must be a decimal text/],
+    [{ ...request, amount: 1 }, 400, /^amount must be a decimal text/],
     [{ amount: '1' }, 400, /either breakId or reference/],
-    [{ ...wish, breakId: 'co-1/x' }, 400, /either breakId or reference/],
-    [{ ...wish, reference: '..' }, 400, /^reference/],
-    [{ ...wish, requestedBy: 'kofi' }, 400, /^requestedBy is no field/],
-    [{ ...wish, commandId: 'co-9' }, 400, /^commandId/],
-    [{ ...wish, note: 'x'.repeat(201) }, 400, /^note/],
-    [{ ...wish, note: 'x'.repeat(5_000) }, 400, /at most 4096 bytes/],
+    [{ ...request, breakId: 'co-1/x' }, 400, /either breakId or reference/],
+    [{ ...request, reference: '..' }, 400, /^reference/],
+    [{ ...request, requestedBy: 'kofi' }, 400, /^requestedBy is no field/],
+    [{ ...request, commandId: 'co-9' }, 400, /^commandId/],
+    [{ ...request, note: 'x'.repeat(201) }, 400, /^note/],
+    [{ ...request, note: 'x'.repeat(5_000) }, 400, /at most 4096 bytes/],
   ])('refuse %j with %i', async (body, status, message) => {
     const { ask, said } = open();
     const answer = await ask('/decisions', body);
@@ -138,7 +138,7 @@ describe('the routes of decisions', () => {
     ['decision.open', 409],
     ['decision.differs', 409],
   ])('answer %s with %i', async (refusal, status) => {
-    expect((await open({ proposed: refuse(refusal) }).ask('/decisions', wish))[0]).toBe(status);
+    expect((await open({ proposed: refuse(refusal) }).ask('/decisions', request))[0]).toBe(status);
   });
 
   it.each<[DecideRefusal, number]>([

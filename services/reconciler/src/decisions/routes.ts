@@ -17,7 +17,7 @@ import {
   DECIDABLE,
   type DecideRefusal,
   type Decision,
-  type DecisionWish,
+  type DecisionRequest,
   decidedOutcomes,
   decisionStatuses,
   expiryMsOf,
@@ -57,7 +57,7 @@ const proposal = fields({
     error: 'note is required with an outcome: how do you know that it ended so?',
   });
 
-type Wished = Omit<z.output<typeof proposal>, 'commandId'>;
+type Requested = Omit<z.output<typeof proposal>, 'commandId'>;
 
 const rejection = fields({ reason: line(NOTE_LENGTH_MAX).optional() });
 
@@ -94,8 +94,8 @@ export function addDecisionRoutes(operator: Hono, { decisions, sharedMayOrder }:
   operator.post('/decisions', async (context) => {
     const body = await readOperatorBody(context, proposal);
     if (!body.ok) return body.refusal;
-    const { commandId: under, ...wished } = body.value;
-    const proposed = await decisions.propose(wishOf(wished), operatorOf(context), under);
+    const { commandId: under, ...requested } = body.value;
+    const proposed = await decisions.propose(requestOf(requested), operatorOf(context), under);
     return proposed.ok
       ? answerJson(context, 202, viewDecision(proposed.value))
       : refuseDecision(context, proposed.refusal);
@@ -113,7 +113,13 @@ export function addDecisionRoutes(operator: Hono, { decisions, sharedMayOrder }:
 }
 
 /** The request of a proposal; which fields go together was checked before. */
-function wishOf({ breakId: id, reference: of = '', amount = '', outcome, note }: Wished): DecisionWish {
+function requestOf({
+  breakId: id,
+  reference: of = '',
+  amount = '',
+  outcome,
+  note,
+}: Requested): DecisionRequest {
   if (outcome === undefined) return { breakId: id ?? breakId(of, DECIDABLE), amount, note };
   const breakIds = id === undefined ? OUTCOME_DECIDABLE.map((kind) => breakId(of, kind)) : [id];
   return { breakIds, outcome, note: note ?? '' };

@@ -3,7 +3,7 @@ import type { AdjustmentTerms } from './adjustments.ts';
 import { type Break, type FoundBreak, statusOf } from './break.ts';
 import { closeBreak, findBreak } from './break-finding.ts';
 import { breakKinds } from './break-kinds.ts';
-import { type BreakWish, changeBreak, settleAdjustment, type Wisher } from './break-life.ts';
+import { type BreakRequest, changeBreak, type Requester, settleAdjustment } from './break-life.ts';
 import { isRailsWord } from './discrepancies.ts';
 
 const day = (number: number) => new Date(Date.UTC(2026, 10, number));
@@ -16,13 +16,13 @@ const found: FoundBreak = {
   detail: 'one is missing',
   openedAt: day(1),
 };
-const wishes = {
+const requests = {
   assign: { what: 'assign', to: 'kofi' },
   note: { what: 'note', text: 'asked the rail' },
   explain: { what: 'explain', explanation: 'a fee of theirs' },
   resolve: { what: 'resolve', resolution: 'they paid it back' },
   reopen: { what: 'reopen', reason: 'they did not' },
-} as const satisfies Record<string, BreakWish>;
+} as const satisfies Record<string, BreakRequest>;
 const terms: AdjustmentTerms = {
   commandId: 'bk-1',
   kind: 'suspense',
@@ -30,21 +30,21 @@ const terms: AdjustmentTerms = {
   currency: 'KES',
   minor: -100n,
 };
-const adjust: BreakWish = { what: 'adjust', terms, explanation: 'the rail lost it' };
-const withdraw: BreakWish = { what: 'withdraw', commandId: 'bk-1' };
+const adjust: BreakRequest = { what: 'adjust', terms, explanation: 'the rail lost it' };
+const withdraw: BreakRequest = { what: 'withdraw', commandId: 'bk-1' };
 
-const ama = (number = 2, hasEnded: Wisher['hasEnded'] = null): Wisher => ({
+const ama = (number = 2, hasEnded: Requester['hasEnded'] = null): Requester => ({
   by: 'ama',
   at: day(number),
   hasEnded,
 });
 
 /** The break after requests, all of which must be accepted. */
-function after(granted: readonly BreakWish[], from = findBreak(found, undefined)): Break {
+function after(granted: readonly BreakRequest[], from = findBreak(found, undefined)): Break {
   let current = from;
-  for (const wish of granted) {
-    const changed = changeBreak(current, wish, ama());
-    if (!changed.ok) throw new Error(`${wish.what} was refused: ${changed.refusal}`);
+  for (const request of granted) {
+    const changed = changeBreak(current, request, ama());
+    if (!changed.ok) throw new Error(`${request.what} was refused: ${changed.refusal}`);
     current = changed.value;
   }
   return current;
@@ -52,13 +52,13 @@ function after(granted: readonly BreakWish[], from = findBreak(found, undefined)
 
 const stages = {
   open: after([]),
-  assigned: after([wishes.assign]),
-  explained: after([wishes.explain]),
-  resolved: after([wishes.resolve]),
+  assigned: after([requests.assign]),
+  explained: after([requests.explain]),
+  resolved: after([requests.resolve]),
 };
 
 describe('the life of a break', () => {
-  it.each<[keyof typeof stages, keyof typeof wishes, string]>([
+  it.each<[keyof typeof stages, keyof typeof requests, string]>([
     ['open', 'assign', 'assigned'],
     ['open', 'note', 'open'],
     ['open', 'explain', 'explained'],
@@ -78,7 +78,7 @@ describe('the life of a break', () => {
     ['resolved', 'reopen', 'open'],
   ])('leads from %s by %s to %s', (stage, verb, outcome) => {
     const current = stages[stage];
-    const changed = changeBreak(current, wishes[verb], ama(3));
+    const changed = changeBreak(current, requests[verb], ama(3));
     expect(changed.ok ? statusOf(changed.value) : changed.refusal).toBe(outcome);
     if (!changed.ok) return;
     expect(changed.value.version).toBe(current.version + 1);
@@ -86,18 +86,18 @@ describe('the life of a break', () => {
     expect(changed.value.history.at(-1)).toMatchObject({ by: 'ama', at: day(3) });
   });
 
-  it('takes the same wish of the same person once: an answer may be lost', () => {
-    for (const wish of Object.values(wishes)) {
-      const current = wish.what === 'reopen' ? after([wishes.resolve, wish]) : after([wish]);
-      expect(changeBreak(current, wish, ama(5))).toEqual({ ok: true, value: current });
+  it('takes the same request of the same person once: an answer may be lost', () => {
+    for (const request of Object.values(requests)) {
+      const current = request.what === 'reopen' ? after([requests.resolve, request]) : after([request]);
+      expect(changeBreak(current, request, ama(5))).toEqual({ ok: true, value: current });
     }
-    const noted = after([wishes.note]);
-    const other = changeBreak(noted, wishes.note, { ...ama(), by: 'kofi' });
+    const noted = after([requests.note]);
+    const other = changeBreak(noted, requests.note, { ...ama(), by: 'kofi' });
     expect(other.ok && other.value.history).toHaveLength(3);
   });
 
   it('reopens a resolved break that is found again: without an owner, and with its history', () => {
-    const resolved = after([wishes.assign, wishes.explain, wishes.resolve]);
+    const resolved = after([requests.assign, requests.explain, requests.resolve]);
     const again = findBreak({ ...found, amount: -70n, openedAt: day(9) }, resolved);
     expect(statusOf(again)).toBe('open');
     expect(again).toMatchObject({
@@ -118,7 +118,7 @@ describe('the life of a break', () => {
   });
 
   it('learns another amount while it stands, and nothing where nothing is new', () => {
-    const assigned = after([wishes.assign]);
+    const assigned = after([requests.assign]);
     expect(findBreak({ ...found, openedAt: day(9) }, assigned)).toBe(assigned);
     const other = findBreak({ ...found, amount: -70n, openedAt: day(9) }, assigned);
     expect(other).toMatchObject({ amount: -70n, owner: 'kofi', openedAt: day(1), since: day(1) });
@@ -126,7 +126,7 @@ describe('the life of a break', () => {
   });
 
   it('closes by itself with its cause, whether or not it is assigned, and once', () => {
-    const explained = after([wishes.assign, wishes.explain]);
+    const explained = after([requests.assign, requests.explain]);
     const closed = closeBreak(explained, 'back in range', day(4));
     expect(closed).toMatchObject({
       status: 'resolved',
@@ -136,7 +136,7 @@ describe('the life of a break', () => {
     });
     expect(closed).not.toHaveProperty('resolvedBy');
     expect(closeBreak(closed, 'again', day(5))).toBe(closed);
-    expect(after([wishes.reopen, wishes.resolve], closed)).toMatchObject({ resolvedBy: 'ama' });
+    expect(after([requests.reopen, requests.resolve], closed)).toMatchObject({ resolvedBy: 'ama' });
   });
 
   it('is resolved by hand, and adjusted, as its kind allows', () => {
@@ -150,12 +150,12 @@ describe('the life of a break', () => {
     const early = { ...expected, again: 'break.waits_for_end' } as const;
     for (const [kind, { byHand }] of Object.entries(breakKinds)) {
       const current = { ...stages.open, kind };
-      for (const wish of [wishes.resolve, adjust]) {
+      for (const request of [requests.resolve, adjust]) {
         const refusals = [true, null, false].map((hasEnded) => {
-          const changed = changeBreak(current, wish, ama(3, hasEnded));
+          const changed = changeBreak(current, request, ama(3, hasEnded));
           return changed.ok ? null : changed.refusal;
         });
-        const waits = wish === adjust && isRailsWord(kind) ? early : expected;
+        const waits = request === adjust && isRailsWord(kind) ? early : expected;
         expect([kind, ...refusals]).toEqual([kind, null, null, waits[byHand]]);
       }
     }
@@ -164,7 +164,7 @@ describe('the life of a break', () => {
       kind: 'statement.differs',
       alsoFound: [{ ...found, kind: 'payout.amount_differs' }],
     };
-    const refusalOf = (hasEnded: boolean) => changeBreak(told, wishes.resolve, ama(3, hasEnded));
+    const refusalOf = (hasEnded: boolean) => changeBreak(told, requests.resolve, ama(3, hasEnded));
     expect(refusalOf(false)).toMatchObject({ ok: false, refusal: 'break.waits_for_end' });
     expect(refusalOf(true)).toMatchObject({ ok: true });
     expect([breakKinds['payout.amount_differs'].byHand, breakKinds['payment.contradiction'].byHand]).toEqual([
@@ -179,10 +179,10 @@ describe('the life of a break', () => {
     let current = after([]);
     for (let number = 0; number < 100; number += 1)
       current = after([{ what: 'note', text: `note ${number}` }], current);
-    expect(changeBreak(current, wishes.note, ama())).toEqual({ ok: false, refusal: 'break.full' });
+    expect(changeBreak(current, requests.note, ama())).toEqual({ ok: false, refusal: 'break.full' });
     for (let number = 0; number < 200; number += 1)
       current = findBreak({ ...found, amount: BigInt(number), openedAt: day(9) }, current);
-    current = after([wishes.resolve], current);
+    current = after([requests.resolve], current);
     expect(current.history).toHaveLength(150);
     expect(current.history[0]?.what).toBe('opened');
     expect(current.history.filter(({ what }) => what === 'noted')).toHaveLength(100);
@@ -198,8 +198,8 @@ describe('the adjustment of a break', () => {
     for (let number = 0; number < 99; number += 1)
       full = after([{ what: 'note', text: `note ${number}` }], full);
     const waiting = after([adjust], full);
-    expect(changeBreak(waiting, wishes.note, ama())).toEqual({ ok: false, refusal: 'break.full' });
-    expect(after([withdraw, wishes.resolve], waiting).status).toBe('resolved');
+    expect(changeBreak(waiting, requests.note, ama())).toEqual({ ok: false, refusal: 'break.full' });
+    expect(after([withdraw, requests.resolve], waiting).status).toBe('resolved');
   });
 
   const booked = { commandId: 'bk-1', at: day(7), status: 'booked', terms } as const;
@@ -209,19 +209,19 @@ describe('the adjustment of a break', () => {
     expect(proposed.adjustments).toMatchObject([{ ...terms, status: 'proposed', by: 'ama' }]);
     const again = changeBreak(proposed, adjust, { ...ama(), by: 'kofi' });
     expect(again).toEqual({ ok: true, value: proposed });
-    const refusalOf = (wish: BreakWish, of = proposed) => {
-      const changed = changeBreak(of, wish, ama(3, true));
+    const refusalOf = (request: BreakRequest, of = proposed) => {
+      const changed = changeBreak(of, request, ama(3, true));
       return changed.ok ? null : changed.refusal;
     };
     expect(refusalOf({ ...adjust, terms: { ...terms, minor: -1n } })).toBe('adjustment.differs');
     expect(refusalOf({ ...adjust, terms: { ...terms, commandId: 'bk-2' } })).toBe('adjustment.pending');
-    expect(refusalOf(wishes.resolve)).toBe('adjustment.pending');
+    expect(refusalOf(requests.resolve)).toBe('adjustment.pending');
     expect(refusalOf({ what: 'withdraw', commandId: 'bk-2' })).toBe('adjustment.unknown');
     expect(refusalOf(adjust, stages.resolved)).toBe('break.resolved');
     const withdrawn = after([withdraw], proposed);
     expect(statusOf(withdrawn)).toBe('open');
     expect(refusalOf(adjust, withdrawn)).toBe('adjustment.differs');
-    expect(refusalOf(wishes.resolve, withdrawn)).toBeNull();
+    expect(refusalOf(requests.resolve, withdrawn)).toBeNull();
   });
 
   it('resolves it once the ledger has booked it, as proposed, and once', () => {
@@ -245,7 +245,7 @@ describe('the adjustment of a break', () => {
   });
 
   it('explains nothing any more where the ledger refused it, or booked another', () => {
-    const assigned = after([wishes.assign, adjust]);
+    const assigned = after([requests.assign, adjust]);
     const refused = settleAdjustment(assigned, {
       commandId: 'bk-1',
       at: day(7),

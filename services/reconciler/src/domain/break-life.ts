@@ -12,7 +12,7 @@ import { changed, openedAgain, resolved } from './break-versions.ts';
 import { correctedBy, isRailsWord, toldBy } from './discrepancies.ts';
 
 /** An operator's request about a break. */
-export type BreakWish =
+export type BreakRequest =
   | { readonly what: 'assign'; readonly to: string }
   | { readonly what: 'note'; readonly text: string }
   | { readonly what: 'explain'; readonly explanation: string }
@@ -33,7 +33,7 @@ export type LifeRefusal =
   | 'adjustment.unknown';
 
 /** The operator, the time, and whether the break's payment has ended; null if the break is about no known payment. */
-export interface Wisher {
+export interface Requester {
   readonly by: string;
   readonly at: Date;
   readonly hasEnded: boolean | null;
@@ -44,31 +44,35 @@ const CHANGES_MAX = 100;
 const ADJUSTMENTS_MAX = 10;
 
 /** The break after an operator's request; the same object if the request repeats the newest change. */
-export function changeBreak(current: Break, wish: BreakWish, wisher: Wisher): Result<Break, LifeRefusal> {
-  if (isRepeated(current, wish, wisher)) return accept(current);
+export function changeBreak(
+  current: Break,
+  request: BreakRequest,
+  requester: Requester,
+): Result<Break, LifeRefusal> {
+  if (isRepeated(current, request, requester)) return accept(current);
   // Ending an order or the break is allowed however long its history is: otherwise neither could ever end.
-  const ends = wish.what === 'resolve' || wish.what === 'withdraw';
+  const ends = request.what === 'resolve' || request.what === 'withdraw';
   if (!ends && isFull(current)) return refuse('break.full');
   const isResolved = current.status === 'resolved';
-  if (wish.what === 'reopen') {
+  if (request.what === 'reopen') {
     if (!isResolved) return refuse('break.unresolved');
-    return accept(openedAgain(current, lineOf(wish, wisher)));
+    return accept(openedAgain(current, lineOf(request, requester)));
   }
   // Notes may be added at any time, as may the end of an order.
-  if (wish.what === 'note') return accept(changed(current, lineOf(wish, wisher)));
-  if (wish.what === 'withdraw') return withdraw(current, wish, wisher);
+  if (request.what === 'note') return accept(changed(current, lineOf(request, requester)));
+  if (request.what === 'withdraw') return withdraw(current, request, requester);
   if (isResolved) return refuse('break.resolved');
-  switch (wish.what) {
+  switch (request.what) {
     case 'assign':
-      return accept(changed({ ...current, owner: wish.to }, lineOf(wish, wisher)));
+      return accept(changed({ ...current, owner: request.to }, lineOf(request, requester)));
     case 'explain':
-      return accept(changed({ ...current, explanation: wish.explanation }, lineOf(wish, wisher)));
+      return accept(changed({ ...current, explanation: request.explanation }, lineOf(request, requester)));
     case 'adjust':
-      return adjust(current, wish, wisher);
+      return adjust(current, request, requester);
     case 'resolve':
-      return resolveByHand(current, wish, wisher);
+      return resolveByHand(current, request, requester);
     default:
-      return unreachable(wish);
+      return unreachable(request);
   }
 }
 
@@ -120,13 +124,13 @@ function whyOf(outcome: AdjustmentOutcome): string {
 
 function resolveByHand(
   current: Break,
-  wish: Extract<BreakWish, { readonly what: 'resolve' }>,
-  wisher: Wisher,
+  request: Extract<BreakRequest, { readonly what: 'resolve' }>,
+  requester: Requester,
 ): Result<Break, LifeRefusal> {
-  const why = whyWaits(current, wisher);
+  const why = whyWaits(current, requester);
   if (why) return refuse(why);
   if (pendingOf(current)) return refuse('adjustment.pending');
-  return accept(resolved(current, wisher, wish.resolution));
+  return accept(resolved(current, requester, request.resolution));
 }
 
 /**
@@ -135,7 +139,7 @@ function resolveByHand(
  */
 function whyWaits(
   { kind, alsoFound = [] }: Break,
-  { hasEnded }: Wisher,
+  { hasEnded }: Requester,
 ): 'break.waits_for_end' | 'break.waits_for_decision' | undefined {
   if (hasEnded !== false) return undefined;
   const byHand = [kind, ...alsoFound.map((other) => other.kind)].map((one) => termsOfBreak(one)?.byHand);
@@ -144,16 +148,16 @@ function whyWaits(
 }
 
 /** Why no order may yet correct what a rail reports about an open payment: the payment's end may book the same. */
-function whyEarly({ kind }: Break, { hasEnded }: Wisher): 'break.waits_for_end' | undefined {
+function whyEarly({ kind }: Break, { hasEnded }: Requester): 'break.waits_for_end' | undefined {
   return hasEnded === false && isRailsWord(kind) ? 'break.waits_for_end' : undefined;
 }
 
 function adjust(
   current: Break,
-  wish: Extract<BreakWish, { readonly what: 'adjust' }>,
-  wisher: Wisher,
+  request: Extract<BreakRequest, { readonly what: 'adjust' }>,
+  requester: Requester,
 ): Result<Break, LifeRefusal> {
-  const { terms, explanation } = wish;
+  const { terms, explanation } = request;
   const adjustments = current.adjustments ?? [];
   const known = adjustments.find(({ commandId }) => commandId === terms.commandId);
   const pending = pendingOf(current);
@@ -161,30 +165,30 @@ function adjust(
     if (!isSameAdjustment(known, terms)) return refuse('adjustment.differs');
     return known === pending ? accept(current) : refuse('adjustment.differs');
   }
-  const why = whyWaits(current, wisher) ?? whyEarly(current, wisher);
+  const why = whyWaits(current, requester) ?? whyEarly(current, requester);
   if (why) return refuse(why);
   if (pending) return refuse('adjustment.pending');
   if (adjustments.length >= ADJUSTMENTS_MAX) return refuse('break.full');
   const tells = toldBy(current);
   const told = tells.length > 0 && { tells };
-  const proposed: Adjustment = { ...terms, by: wisher.by, at: wisher.at, status: 'proposed', ...told };
+  const proposed: Adjustment = { ...terms, by: requester.by, at: requester.at, status: 'proposed', ...told };
   const next = { ...current, explanation, adjustments: [...adjustments, proposed] };
-  return accept(changed(next, lineOf(wish, wisher)));
+  return accept(changed(next, lineOf(request, requester)));
 }
 
 function withdraw(
   current: Break,
-  wish: Extract<BreakWish, { readonly what: 'withdraw' }>,
-  wisher: Wisher,
+  request: Extract<BreakRequest, { readonly what: 'withdraw' }>,
+  requester: Requester,
 ): Result<Break, LifeRefusal> {
   const pending = pendingOf(current);
-  if (!pending || pending.commandId !== wish.commandId) return refuse('adjustment.unknown');
+  if (!pending || pending.commandId !== request.commandId) return refuse('adjustment.unknown');
   const adjustments = current.adjustments?.map((one) =>
     one === pending ? ({ ...one, status: 'withdrawn' } as const) : one,
   );
   const { explanation: _, ...unexplained } = current;
   const kept = current.status === 'resolved' ? current : unexplained;
-  return accept(changed({ ...kept, ...(adjustments && { adjustments }) }, lineOf(wish, wisher)));
+  return accept(changed({ ...kept, ...(adjustments && { adjustments }) }, lineOf(request, requester)));
 }
 
 /** The adjustment that waits for the second operator, if any. */
@@ -197,31 +201,36 @@ function isFull({ history }: Break): boolean {
 }
 
 /** Whether the newest change is this same request, whose answer was lost. */
-function isRepeated({ history }: Break, wish: BreakWish, wisher: Wisher): boolean {
+function isRepeated({ history }: Break, request: BreakRequest, requester: Requester): boolean {
   // An order is identified by its terms, not by its texts.
-  if (wish.what === 'adjust') return false;
+  if (request.what === 'adjust') return false;
   const newest = history.at(-1);
-  const line = lineOf(wish, wisher);
+  const line = lineOf(request, requester);
   return newest?.by === line.by && newest.what === line.what && newest.text === line.text;
 }
 
-function lineOf(wish: BreakWish, { by, at }: Pick<Wisher, 'by' | 'at'>): BreakChange {
-  switch (wish.what) {
+function lineOf(request: BreakRequest, { by, at }: Pick<Requester, 'by' | 'at'>): BreakChange {
+  switch (request.what) {
     case 'assign':
-      return { at, by, what: 'assigned', text: wish.to };
+      return { at, by, what: 'assigned', text: request.to };
     case 'note':
-      return { at, by, what: 'noted', text: wish.text };
+      return { at, by, what: 'noted', text: request.text };
     case 'explain':
-      return { at, by, what: 'explained', text: wish.explanation };
+      return { at, by, what: 'explained', text: request.explanation };
     case 'resolve':
-      return { at, by, what: 'resolved', text: wish.resolution };
+      return { at, by, what: 'resolved', text: request.resolution };
     case 'reopen':
-      return { at, by, what: 'opened again', text: wish.reason };
+      return { at, by, what: 'opened again', text: request.reason };
     case 'adjust':
-      return { at, by, what: 'adjustment proposed', text: `${wish.terms.commandId}: ${wish.explanation}` };
+      return {
+        at,
+        by,
+        what: 'adjustment proposed',
+        text: `${request.terms.commandId}: ${request.explanation}`,
+      };
     case 'withdraw':
-      return { at, by, what: 'adjustment withdrawn', text: wish.commandId };
+      return { at, by, what: 'adjustment withdrawn', text: request.commandId };
     default:
-      return unreachable(wish);
+      return unreachable(request);
   }
 }

@@ -109,11 +109,11 @@ describe('the outcome of a payout', () => {
   });
 
   it('is approved by another operator, and is another decision than the other outcome', () => {
-    const wish = { verdict: 'approve', at } as const;
-    expect(decide(outcomeProposed, { ...wish, by: 'ama' }, 0n)).toMatchObject({
+    const request = { verdict: 'approve', at } as const;
+    expect(decide(outcomeProposed, { ...request, by: 'ama' }, 0n)).toMatchObject({
       refusal: 'decision.same_operator',
     });
-    expect(decide(outcomeProposed, { ...wish, by: 'kofi' }, 0n)).toMatchObject({
+    expect(decide(outcomeProposed, { ...request, by: 'kofi' }, 0n)).toMatchObject({
       value: { status: 'approved', outcome: 'failed', decidedBy: 'kofi' },
     });
     expect(isSameDecision(outcomeProposed, { ...outcomeProposed, outcome: 'completed' })).toBe(false);

@@ -34,10 +34,10 @@ export const decidedOutcomes = ['failed', 'completed'] as const;
 export type DecidedOutcome = (typeof decidedOutcomes)[number];
 
 /** An operator's proposal. */
-export type DecisionWish = AmountWish | OutcomeWish;
+export type DecisionRequest = AmountRequest | OutcomeRequest;
 
 /** A proposed amount that a customer paid. */
-interface AmountWish {
+interface AmountRequest {
   readonly breakId: string;
   /** Decimal text. */
   readonly amount: string;
@@ -45,7 +45,7 @@ interface AmountWish {
 }
 
 /** A proposed outcome of a payout, and how it is known. */
-interface OutcomeWish {
+interface OutcomeRequest {
   /** The breaks that it may be about; the first open one counts. */
   readonly breakIds: readonly string[];
   readonly outcome: DecidedOutcome;

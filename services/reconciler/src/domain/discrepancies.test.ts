@@ -158,11 +158,11 @@ describe('what an order has corrected', () => {
     currency: 'KES',
     minor: -100n,
   } as const;
-  const wisher = { by: 'ama', at, hasEnded: true };
+  const requester = { by: 'ama', at, hasEnded: true };
   const ordered = changeBreak(
     opened(differs('statement', 'fee')),
     { what: 'adjust', terms, explanation: 'x' },
-    wisher,
+    requester,
   );
   if (!ordered.ok) throw new Error(ordered.refusal);
   const outcome = { commandId: 'bk-1', at, status: 'booked', terms } as const;
@@ -182,7 +182,7 @@ describe('what an order has corrected', () => {
   });
 
   it('belongs to no break once the order is withdrawn or refused', () => {
-    const withdrawn = changeBreak(ordered.value, { what: 'withdraw', commandId: 'bk-1' }, wisher);
+    const withdrawn = changeBreak(ordered.value, { what: 'withdraw', commandId: 'bk-1' }, requester);
     const refused = settleAdjustment(ordered.value, {
       ...outcome,
       status: 'refused',

@@ -184,8 +184,8 @@ async function leaseOf(
   { messaging, clock }: StatementDeps,
   signal: AbortSignal,
 ): Promise<(() => Promise<void>) | undefined> {
-  const wish = { name: LEASE, owner: messaging.owner, durationMs: LEASE_MS };
-  const take = () => takeLease(leasesOf(messaging.db), wish);
+  const request = { name: LEASE, owner: messaging.owner, durationMs: LEASE_MS };
+  const take = () => takeLease(leasesOf(messaging.db), request);
   if (!(await take())) return undefined;
   let renewedMs = clock.nowMs();
   return async () => {

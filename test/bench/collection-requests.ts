@@ -1,7 +1,7 @@
-import type { CollectionWish } from '@pesewa/stack';
+import type { CollectionRequest } from '@pesewa/stack';
 
 /** A single-step STK push in Cote d'Ivoire. */
-export function stkWish(reference: string, customerNumber: string): CollectionWish {
+export function stkRequest(reference: string, customerNumber: string): CollectionRequest {
   return {
     reference,
     amount: '1500',

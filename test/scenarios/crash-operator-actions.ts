@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { eventually } from '@pesewa/testkit';
 import { expect } from 'vitest';
-import { auditing, drifting, ending, following, unposting } from './crash-deeds-payments.ts';
-import type { Deed } from './crash-rows-reconciler.ts';
+import { auditing, drifting, ending, following, unposting } from './crash-payment-actions.ts';
+import type { OperatorAction } from './crash-rows-reconciler.ts';
 import { type Doing, type EndedPayout, meanwhile, PATIENCE_MS } from './crash-world.ts';
 
 const feeBreak = ({ reference }: EndedPayout) => `${reference}/close.differs`;
@@ -167,8 +167,8 @@ const stating: Doing = async (world, { arm, death }, place) => {
   };
 };
 
-/** How each deed is done. */
-export const deeds: Readonly<Record<Deed, Doing>> = {
+/** How each operator action is done. */
+export const actions: Readonly<Record<OperatorAction, Doing>> = {
   'an adjustment is noted': adjusting('note'),
   'an adjustment is proposed': adjusting('propose'),
   'an adjustment is approved': adjusting('approve'),
