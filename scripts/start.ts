@@ -10,9 +10,9 @@ import {
   openCluster,
   openInfrastructure,
   openStack,
+  runDemo,
   type Stack,
   StackError,
-  tellStory,
 } from '@pesewa/stack';
 import { whenOrphaned } from './parent.ts';
 
@@ -21,10 +21,10 @@ const root = join(import.meta.dirname, '..');
 const help = `npm start [-- options]
 
 Brings MongoDB, Kafka and a schema registry up, starts all seven services, seeds the merchants demo and rival,
-tells a short story of money moving, and stays up until Ctrl-C.
+runs a short demo of money moving, and stays up until Ctrl-C.
 
-  --once      stop after the story; exit code 0 if it ended well
-  --no-demo   skip the story
+  --once      stop after the demo; exit code 0 if it ended well
+  --no-demo   skip the demo
   --keep      keep the data in .pesewa/data and go on with it next time; without Docker. Otherwise all of it is gone
               once this ends
   --cluster   on three Kafka nodes and three MongoDB members, always local daemons; about 4 GB of memory
@@ -116,7 +116,7 @@ async function tell(stack: Stack): Promise<undefined> {
   const [demo] = merchants;
   if (!demo) throw new StackError('the merchant demo is missing: start again');
   const merchant = createMerchantClient({ transferUrl, collectionsUrl, publicKey: demo.publicKey });
-  await tellStory({ stack, merchant, merchantId: demo.id, run: randomBytes(4).toString('hex'), tell: say });
+  await runDemo({ stack, merchant, merchantId: demo.id, run: randomBytes(4).toString('hex'), tell: say });
   say('Every pesewa accounted for.');
   return undefined;
 }

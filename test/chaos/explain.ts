@@ -1,20 +1,20 @@
 import type { Violation } from './checker/rules.ts';
-import { type Payment, storiesOf, type World } from './checker/world.ts';
+import { evidenceOf, type Payment, type World } from './checker/world.ts';
 
-const STORIES_MAX = 8;
+const SHOWN_MAX = 8;
 
 /** All traces of the payments with violations, because a run can't be repeated exactly. */
 export function explain(world: World, violations: readonly Violation[]): string {
   const references = new Set(violations.map(({ reference }) => reference));
   const isMeant = ({ reference, merchantReference }: Payment) =>
     references.has(reference) || references.has(merchantReference);
-  const stories = storiesOf(world).filter(({ payment }) => isMeant(payment));
-  const told = stories.slice(0, STORIES_MAX).map((story) => {
-    const { merchantId, merchantReference, reference: ours } = story.payment;
+  const all = evidenceOf(world).filter(({ payment }) => isMeant(payment));
+  const told = all.slice(0, SHOWN_MAX).map((evidence) => {
+    const { merchantId, merchantReference, reference: ours } = evidence.payment;
     return {
       violations: violations.filter(({ reference }) => [ours, merchantReference].includes(reference)),
-      ...story,
-      entryKinds: [...story.entryKinds],
+      ...evidence,
+      entryKinds: [...evidence.entryKinds],
       calls: world.calls.filter(
         (call) => call.merchantId === merchantId && call.reference === merchantReference,
       ),

@@ -2,28 +2,28 @@ import { eventually } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  type CollectionStory,
-  collectionStories,
+  type CollectionScenario,
+  collectionScenarios,
   expectedOfCollection,
   labelOf,
   lookAtCollection,
   playCollection,
-} from './collection-stories.ts';
-import { expectedOfPayout, lookAtPayout, type PayoutStory, payoutStories } from './payout-stories.ts';
+} from './collection-scenarios.ts';
+import { expectedOfPayout, lookAtPayout, type PayoutScenario, payoutScenarios } from './payout-scenarios.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 /** As told without callbacks. */
 const silently = <
   Told extends { readonly what: string; readonly withoutCallbacks?: { readonly what: string } },
 >(
-  stories: readonly Told[],
-) => stories.map((story) => ({ ...story, what: story.withoutCallbacks?.what ?? story.what }));
+  scenarios: readonly Told[],
+) => scenarios.map((one) => ({ ...one, what: one.withoutCallbacks?.what ?? one.what }));
 
 const PATIENCE_MS = 60_000;
 
 let scenario: Scenario;
 const ours = new Map<string, string>();
-const referenceOf = ({ digits }: Pick<PayoutStory, 'digits'>) => scenario.reference(`silent-${digits}`);
+const referenceOf = ({ digits }: Pick<PayoutScenario, 'digits'>) => scenario.reference(`silent-${digits}`);
 
 beforeAll(async () => {
   // The first poll comes after the reversal of 0014: one that comes after the end, and that no callback tells, is found
@@ -38,15 +38,15 @@ beforeAll(async () => {
   });
   await scenario.stack.simulator.setFaults({ callbacks: false });
   await Promise.all([
-    ...payoutStories.map((story) =>
+    ...payoutScenarios.map((one) =>
       scenario.demo.requestPayout({
-        reference: referenceOf(story),
+        reference: referenceOf(one),
         amount: '100',
-        accountNumber: `012345${story.digits}`,
+        accountNumber: `012345${one.digits}`,
       }),
     ),
-    ...collectionStories.map(async (story) => {
-      ours.set(labelOf(story), (await playCollection(scenario, story)).transactionReference ?? '');
+    ...collectionScenarios.map(async (one) => {
+      ours.set(labelOf(one), (await playCollection(scenario, one)).transactionReference ?? '');
     }),
   ]);
 });
@@ -63,20 +63,19 @@ async function expectInTheEnd(look: () => Promise<unknown>, end: unknown): Promi
 }
 
 // Both webhooks of 0014 are due at once, so that their order is open.
-const lookAt = async (story: PayoutStory) => {
-  const { told, ...rest } = await lookAtPayout(scenario, referenceOf(story));
+const lookAt = async (one: PayoutScenario) => {
+  const { told, ...rest } = await lookAtPayout(scenario, referenceOf(one));
   return { ...rest, told: told.toSorted() };
 };
-const lookAtFlow = (story: CollectionStory) =>
-  lookAtCollection(scenario, story, ours.get(labelOf(story)) ?? '');
+const lookAtFlow = (one: CollectionScenario) => lookAtCollection(scenario, one, ours.get(labelOf(one)) ?? '');
 
 describe('with all callbacks cut off the reconciler alone settles (X1, P1, P12, W1, R1, R3)', () => {
-  it.each(silently(payoutStories))('payout $digits: $what', async (story) => {
-    await expectInTheEnd(() => lookAt(story), expectedOfPayout(story, 'off'));
+  it.each(silently(payoutScenarios))('payout $digits: $what', async (one) => {
+    await expectInTheEnd(() => lookAt(one), expectedOfPayout(one, 'off'));
   });
 
-  it.each(silently(collectionStories))('collection $digits by $flow: $what', async (story) => {
-    await expectInTheEnd(() => lookAtFlow(story), expectedOfCollection(story, 'off'));
+  it.each(silently(collectionScenarios))('collection $digits by $flow: $what', async (one) => {
+    await expectInTheEnd(() => lookAtFlow(one), expectedOfCollection(one, 'off'));
   });
 
   it('stays so once every poll has been made', async () => {
@@ -88,9 +87,9 @@ describe('with all callbacks cut off the reconciler alone settles (X1, P1, P12, 
     const before = await lookups();
     // The one that never ends goes on being asked for; everything else is at rest meanwhile.
     await eventually(async () => expect(await lookups()).toBeGreaterThan(before + 1));
-    for (const story of payoutStories) expect(await lookAt(story)).toEqual(expectedOfPayout(story, 'off'));
-    for (const story of collectionStories) {
-      expect(await lookAtFlow(story)).toEqual(expectedOfCollection(story, 'off'));
+    for (const one of payoutScenarios) expect(await lookAt(one)).toEqual(expectedOfPayout(one, 'off'));
+    for (const one of collectionScenarios) {
+      expect(await lookAtFlow(one)).toEqual(expectedOfCollection(one, 'off'));
     }
   });
 });

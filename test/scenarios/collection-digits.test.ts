@@ -1,8 +1,8 @@
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  type CollectionStory,
-  collectionStories,
+  type CollectionScenario,
+  collectionScenarios,
   expectedOfCollection,
   flowNames,
   flows,
@@ -10,15 +10,19 @@ import {
   lookAtCollection,
   type Payin,
   playCollection,
-} from './collection-stories.ts';
+} from './collection-scenarios.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 let scenario: Scenario;
 const answers = new Map<string, Payin>();
 const before = new Map<string, number>();
 const currencies = [...new Set(flowNames.map((name) => flows[name].currency))];
-const lookAt = (story: CollectionStory) =>
-  lookAtCollection(scenario, story, answers.get(labelOf(story))?.transactionReference ?? '');
+const lookAt = (collectionScenario: CollectionScenario) =>
+  lookAtCollection(
+    scenario,
+    collectionScenario,
+    answers.get(labelOf(collectionScenario))?.transactionReference ?? '',
+  );
 
 async function availableIn(currency: string): Promise<number> {
   return Number((await scenario.stack.operator.wallet(scenario.merchantId, currency)).available);
@@ -32,8 +36,8 @@ beforeAll(async () => {
   });
   for (const currency of currencies) before.set(currency, await availableIn(currency));
   await Promise.all(
-    collectionStories.map(async (story) => {
-      answers.set(labelOf(story), await playCollection(scenario, story));
+    collectionScenarios.map(async (collectionScenario) => {
+      answers.set(labelOf(collectionScenario), await playCollection(scenario, collectionScenario));
     }),
   );
 });
@@ -43,14 +47,15 @@ afterAll(async () => {
 });
 
 describe('every magic number of the simulator (X1, P10, P12, P13, W1, R1, R3)', () => {
-  it.each(collectionStories)('$digits by $flow: $what', async (story) => {
-    const asTold = async () => expect(await lookAt(story)).toEqual(expectedOfCollection(story));
+  it.each(collectionScenarios)('$digits by $flow: $what', async (collectionScenario) => {
+    const asTold = async () =>
+      expect(await lookAt(collectionScenario)).toEqual(expectedOfCollection(collectionScenario));
     // Patience first, then the look that shows what differs.
     await eventually(asTold, 60_000).catch(() => undefined);
     await asTold();
   });
 
-  it.each(collectionStories)(
+  it.each(collectionScenarios)(
     '$digits by $flow: payin says how it goes on (contract 2.9)',
     ({ flow, digits, unclear }) => {
       const link = expect.stringContaining('/pay/') as unknown;
@@ -78,13 +83,21 @@ describe('every magic number of the simulator (X1, P10, P12, P13, W1, R1, R3)', 
     // The one that never ends goes on being asked for; everything else is at rest meanwhile.
     await eventually(async () => expect(await checks()).toBeGreaterThan(checksBefore + 1));
     const looks = await Promise.all(
-      collectionStories.map(async (story) => [labelOf(story), await lookAt(story)] as const),
+      collectionScenarios.map(
+        async (collectionScenario) =>
+          [labelOf(collectionScenario), await lookAt(collectionScenario)] as const,
+      ),
     );
-    expect(looks).toEqual(collectionStories.map((story) => [labelOf(story), expectedOfCollection(story)]));
+    expect(looks).toEqual(
+      collectionScenarios.map((collectionScenario) => [
+        labelOf(collectionScenario),
+        expectedOfCollection(collectionScenario),
+      ]),
+    );
   });
 
   it.each(currencies)('credits received less fee, and nothing else, in %s (L11)', async (currency) => {
-    const ended = collectionStories.filter(({ flow }) => flows[flow].currency === currency);
+    const ended = collectionScenarios.filter(({ flow }) => flows[flow].currency === currency);
     const credited = ended.filter(({ status }) => (status ?? 'COMPLETED') === 'COMPLETED').length * 197;
     expect((await availableIn(currency)) - (before.get(currency) ?? 0)).toBe(credited);
   });

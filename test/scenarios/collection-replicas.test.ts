@@ -163,9 +163,7 @@ describe('two replicas of collection-gateway (P5, P10, X1)', () => {
     const requests = Array.from({ length: 8 }, () => requestFor('otp', 'both'));
     await Promise.all(requests.map((request, index) => balanced(index).initiateCollection(request)));
     const answers = await Promise.all(
-      requests.flatMap((request) =>
-        [first, second].map(({ demo }) => demo.completeCollection(request, RIGHT_OTP)),
-      ),
+      requests.flatMap((one) => [first, second].map(({ demo }) => demo.completeCollection(one, RIGHT_OTP))),
     );
     expect(answers).toMatchObject(answers.map(() => ({ responseDetails: { responseCode: '09' } })));
     for (const request of requests) {

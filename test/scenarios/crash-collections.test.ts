@@ -8,7 +8,7 @@ import { type CollectingMerchant, createCollectingMerchant } from './collecting-
 import { describeAftermath } from './crash-aftermath.ts';
 import {
   type CollectionCrashRow,
-  type CollectionStory,
+  type CollectionScenario,
   collectionCrashActs,
 } from './crash-rows-collections.ts';
 import { bodiesToldOnce, type Crash, PATIENCE_MS, runLanes, withShortSessions } from './crash-runner.ts';
@@ -67,10 +67,10 @@ beforeAll(async () => {
   outbox = database.collection('outbox');
   merchant = createCollectingMerchant(scenario.demo, CLIENT_PATIENCE_MS);
   for (const lanes of collectionCrashActs) {
-    const told = await runLanes(scenario, lanes, tellStory);
+    const told = await runLanes(scenario, lanes, runScenario);
     for (const row of lanes.flat()) survivors.set(row, () => told(row));
     // An act begins once the one before it is over; the tests tell how it ended.
-    for (const row of lanes.flat()) await expectStories(row).catch(() => undefined);
+    for (const row of lanes.flat()) await expectScenarios(row).catch(() => undefined);
   }
 }, 1_800_000);
 
@@ -89,7 +89,7 @@ function requestsOf(row: CollectionCrashRow): readonly CollectionRequest[] {
 }
 
 /** Makes the collections with the point armed, sees the process die there, and what it has left. */
-async function tellStory(row: CollectionCrashRow, { arm, death }: Crash): Promise<Survivors> {
+async function runScenario(row: CollectionCrashRow, { arm, death }: Crash): Promise<Survivors> {
   if (row.leaves !== undefined) await everyoneElseHasEnded(row);
   const requests = requestsOf(row);
   const initiate = () => Promise.all(requests.map(merchant.initiate));
@@ -119,11 +119,17 @@ async function everyoneElseHasEnded({ point }: CollectionCrashRow): Promise<void
 }
 
 /** The merchant's part after the initiation, and that of strangers and operators where there is one. */
-async function finish(request: CollectionRequest, story: CollectionStory | undefined): Promise<void> {
-  if (story?.flow.completion) await merchant.complete(request, story.flow.completion.otpCode);
-  if (story?.callback === 'forged') await callBack(request, (await recorded(request))?.reference ?? '');
-  if (story?.callback === 'unknownReference') await callBack(request, unknownReferenceOf(request));
-  if (story?.decided !== undefined) await decideAmount(request, story.decided);
+async function finish(
+  request: CollectionRequest,
+  collectionScenario: CollectionScenario | undefined,
+): Promise<void> {
+  if (collectionScenario?.flow.completion)
+    await merchant.complete(request, collectionScenario.flow.completion.otpCode);
+  if (collectionScenario?.callback === 'forged')
+    await callBack(request, (await recorded(request))?.reference ?? '');
+  if (collectionScenario?.callback === 'unknownReference')
+    await callBack(request, unknownReferenceOf(request));
+  if (collectionScenario?.decided !== undefined) await decideAmount(request, collectionScenario.decided);
 }
 
 /** A reference of our own form that no collection has. */
@@ -182,7 +188,7 @@ async function callBack(request: CollectionRequest, reference: string): Promise<
   await eventually(async () => expect((await postJson(url, body)).status).toBe(200), CLIENT_PATIENCE_MS);
 }
 
-type End = Omit<CollectionStory, 'flow' | 'digits' | 'callback' | 'decided'>;
+type End = Omit<CollectionScenario, 'flow' | 'digits' | 'callback' | 'decided'>;
 
 function survivorsOf(row: CollectionCrashRow): Survivors {
   const told = survivors.get(row);
@@ -190,16 +196,19 @@ function survivorsOf(row: CollectionCrashRow): Survivors {
   return told();
 }
 
-async function expectStories(row: CollectionCrashRow): Promise<void> {
+async function expectScenarios(row: CollectionCrashRow): Promise<void> {
   const { requests, done } = survivorsOf(row);
   await done;
   await Promise.all(
-    requests.map((request, index) => expectStory(request, row.collections[index] as CollectionStory)),
+    requests.map((request, index) => expectScenario(request, row.collections[index] as CollectionScenario)),
   );
 }
 
-async function expectStory(request: CollectionRequest, story: CollectionStory): Promise<void> {
-  const { flow: _flow, digits: _digits, callback, decided: _decided, ...end } = story;
+async function expectScenario(
+  request: CollectionRequest,
+  collectionScenario: CollectionScenario,
+): Promise<void> {
+  const { flow: _flow, digits: _digits, callback, decided: _decided, ...end } = collectionScenario;
   const asTold = async () => expect(await lookAt(request)).toEqual(end);
   // Patience first, then the look that shows what differs.
   await eventually(asTold, PATIENCE_MS).catch(() => undefined);
@@ -250,7 +259,7 @@ function titleOf({ service, point, pass = 1, armed }: CollectionCrashRow): strin
 describe('killed at a named point and started again: no collection lost, none twice (P1, P4, P10, X1, L7, L11, W1)', () => {
   it.each(rows.map((row) => [titleOf(row), row] as const))(
     '%s',
-    (_title, row) => expectStories(row),
+    (_title, row) => expectScenarios(row),
     300_000,
   );
 
@@ -259,13 +268,13 @@ describe('killed at a named point and started again: no collection lost, none tw
   });
 });
 
-const stories = rows.flatMap(({ collections }) => collections);
+const played = rows.flatMap(({ collections }) => collections);
 
 describeAftermath({
   scenario: () => scenario,
   databases: ['collections', 'ledger', 'ingress', 'reconciler', 'webhooks'],
   breaks: [
-    ...stories.flatMap(({ breaks }) => breaks.filter((kind) => !kind.endsWith('(resolved)'))),
-    ...stories.filter(({ callback }) => callback === 'unknownReference').map(() => UNKNOWN_REFERENCE),
+    ...played.flatMap(({ breaks }) => breaks.filter((kind) => !kind.endsWith('(resolved)'))),
+    ...played.filter(({ callback }) => callback === 'unknownReference').map(() => UNKNOWN_REFERENCE),
   ],
 });

@@ -86,7 +86,7 @@ const explaining: Doing = async (world, { arm, death }) => {
 const closing: Doing = async (world, { arm, death }) => {
   const payout = world.payout();
   const { reference, endedAt } = payout;
-  await world.plantFee([payout]);
+  await world.injectFee([payout]);
   await arm();
   const body = { from: endedAt, to: new Date(endedAt.getTime() + 1) };
   const made = meanwhile(world.insist({ service: 'reconciler', path: '/closes', body }));

@@ -102,7 +102,7 @@ export const drifting: Doing = async (world, { arm, death }) => {
   await simulator.setWallet(currency, (Number(before) + 0.01).toFixed(2));
   meanwhile(compareUntil('open', () => isDead));
   await death();
-  // Not while the next rows go on: what they plant may be found by it too.
+  // Not while the next rows go on: what they inject may be found by it too.
   isDead = true;
   return {
     told: [`BreakOpened ${id}`, `BreakResolved ${id}`],

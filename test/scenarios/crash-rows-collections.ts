@@ -39,7 +39,7 @@ const otherSingleStep: Flow = {
 };
 
 /** A collection by its flow and magic number, and what must have become of it (contract 10.18). */
-export interface CollectionStory {
+export interface CollectionScenario {
   readonly flow: Flow;
   readonly digits: string;
   readonly status: 'COMPLETED' | 'FAILED' | 'PENDING';
@@ -59,7 +59,7 @@ export interface CollectionStory {
 }
 
 /** No callback ever comes: only polls find its end. */
-const paid = (flow: Flow, digits = '0002'): CollectionStory => ({
+const paid = (flow: Flow, digits = '0002'): CollectionScenario => ({
   flow,
   digits,
   status: 'COMPLETED',
@@ -71,7 +71,7 @@ const paid = (flow: Flow, digits = '0002'): CollectionStory => ({
   breaks: [],
 });
 
-const failing = (flow: Flow, digits = '0003'): CollectionStory => ({
+const failing = (flow: Flow, digits = '0003'): CollectionScenario => ({
   ...paid(flow, digits),
   status: 'FAILED',
   entries: [],
@@ -80,7 +80,7 @@ const failing = (flow: Flow, digits = '0003'): CollectionStory => ({
 });
 
 /** Pending for ever: the break tells that the callback, which moved nothing, was not lost. */
-const claimed = (flow: Flow): CollectionStory => ({
+const claimed = (flow: Flow): CollectionScenario => ({
   ...failing(flow, '0017'),
   status: 'PENDING',
   told: [],
@@ -89,7 +89,7 @@ const claimed = (flow: Flow): CollectionStory => ({
 });
 
 /** Its callback tells another amount than was asked: pending until two operators say what it was. */
-const decided = (flow: Flow): CollectionStory => ({
+const decided = (flow: Flow): CollectionScenario => ({
   ...paid(flow, '0012'),
   decided: flow.order.amount,
   breaks: ['collection.amount_differs (resolved)'],
@@ -106,7 +106,7 @@ const everyFlow = [
 
 /** A named line at which a service dies, and the collections that are under way meanwhile. */
 export interface CollectionCrashRow extends CrashAt {
-  readonly collections: readonly CollectionStory[];
+  readonly collections: readonly CollectionScenario[];
   /** What the merchant does with the point armed: initiate and complete, or complete what was initiated before. */
   readonly armed: 'initiation' | 'completion';
   /** The next row begins only once the merchants and operators of this one are done. */

@@ -3,13 +3,13 @@ import { type CrashAt, rowsAt } from './crash-runner.ts';
 
 /** A named line at which a service dies, and the payouts that are under way meanwhile. */
 export interface CrashRow extends CrashAt {
-  readonly payouts: readonly PayoutStory[];
+  readonly payouts: readonly PayoutScenario[];
   /** How the payouts come: each by itself, all as one batch, or from a wallet with a limit per day. */
   readonly as: 'singles' | 'batch' | 'limited';
 }
 
 /** A payout by its magic number, and what must have become of it (contract 10.18). */
-export interface PayoutStory {
+export interface PayoutScenario {
   readonly digits: string;
   readonly status: 'COMPLETED' | 'FAILED' | 'INITIALIZED';
   readonly entries: readonly string[];
@@ -22,7 +22,7 @@ export interface PayoutStory {
 }
 
 /** No callback ever comes: only polls find its end. */
-const paid: PayoutStory = {
+const paid: PayoutScenario = {
   digits: '0002',
   status: 'COMPLETED',
   entries: ['capture', 'fee', 'hold', 'railCost'],
@@ -31,7 +31,7 @@ const paid: PayoutStory = {
   hints: 0,
   breaks: [],
 };
-const failing: PayoutStory = {
+const failing: PayoutScenario = {
   ...paid,
   digits: '0003',
   status: 'FAILED',
@@ -40,7 +40,7 @@ const failing: PayoutStory = {
   told: ['FAILED'],
 };
 /** Pending for ever, with a callback that claims an end: the break tells that the callback was not lost. */
-const claimed: PayoutStory = {
+const claimed: PayoutScenario = {
   digits: '0017',
   status: 'INITIALIZED',
   entries: ['hold'],
@@ -53,7 +53,7 @@ const claimed: PayoutStory = {
 const at = (
   service: ServiceName,
   points: readonly (string | readonly [string, number])[],
-  payouts: readonly PayoutStory[],
+  payouts: readonly PayoutScenario[],
   as: CrashRow['as'] = 'singles',
 ): readonly CrashRow[] => rowsAt(service, points, { payouts, as });
 

@@ -30,7 +30,7 @@ export interface CrashAt {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** The two moments of a crash that a story is told around. */
+/** The two moments of a crash that a scenario is played around. */
 export interface Crash {
   /** Arms the point in the running process. */
   readonly arm: () => Promise<void>;
@@ -54,17 +54,17 @@ export function rowsAt<Rest extends object>(
 /**
  * Runs lanes side by side, a lane's rows one after another, no service in two of them; gives what to ask about a row.
  *
- * A row whose story broke throws when it is asked about, and the others go on.
+ * A row whose scenario broke throws when it is asked about, and the others go on.
  */
 export async function runLanes<Row extends CrashAt, Survivors>(
   scenario: Scenario,
   lanes: readonly (readonly Row[])[],
-  story: (row: Row, crash: Crash) => Promise<Survivors>,
+  run: (row: Row, crash: Crash) => Promise<Survivors>,
 ): Promise<(row: Row) => Survivors> {
   const told = new Map<Row, PromiseSettledResult<Survivors>>();
   const runLane = async (lane: readonly Row[]) => {
     for (const row of lane) {
-      const [outcome] = await Promise.allSettled([story(row, crashOf(scenario, row))]);
+      const [outcome] = await Promise.allSettled([run(row, crashOf(scenario, row))]);
       told.set(row, outcome);
     }
   };

@@ -35,7 +35,7 @@ export interface CrashWorld {
   /** The next currency in which nothing moves. */
   readonly stillCurrency: () => string;
   /** Changes our own record, so that the rail tells another fee than we have. */
-  readonly plantFee: (payouts: readonly EndedPayout[]) => Promise<void>;
+  readonly injectFee: (payouts: readonly EndedPayout[]) => Promise<void>;
 }
 
 /** A call of an operator API; a GET where it has no body. */
@@ -87,11 +87,11 @@ export async function openCrashWorld(
   const ended = await endPayouts(scenario, records, wanted.fresh + wanted.differing);
   const differing = ended.slice(0, wanted.differing);
   const fresh = ended.slice(wanted.differing);
-  const plantFee: CrashWorld['plantFee'] = async (payouts) => {
+  const injectFee: CrashWorld['injectFee'] = async (payouts) => {
     const _id = { $in: payouts.map(({ reference }) => reference) };
     await records('reconciler', 'polls').updateMany({ _id }, { $set: { charged: 7n } });
   };
-  await plantFee(differing);
+  await injectFee(differing);
   const window = {
     from: differing[0]?.endedAt,
     to: new Date((differing.at(-1)?.endedAt.getTime() ?? 0) + 1),
@@ -116,7 +116,7 @@ export async function openCrashWorld(
     payout: takeFrom(fresh),
     differing: takeFrom(differing),
     stillCurrency: takeFrom(['EGP', 'ZAR']),
-    plantFee,
+    injectFee,
   };
 }
 

@@ -4,7 +4,7 @@ import { eventually } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeAftermath } from './crash-aftermath.ts';
-import { type CrashRow, crashLanes, type PayoutStory } from './crash-rows.ts';
+import { type CrashRow, crashLanes, type PayoutScenario } from './crash-rows.ts';
 import { bodiesToldOnce, type Crash, PATIENCE_MS, runLanes, withShortSessions } from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
   };
   scenario = await openScenario('crash', withShortSessions(environment));
   await limitPerDay();
-  referencesOf = await runLanes(scenario, crashLanes, tellStory);
+  referencesOf = await runLanes(scenario, crashLanes, runScenario);
 }, 900_000);
 
 afterAll(async () => {
@@ -48,7 +48,7 @@ async function limitPerDay(): Promise<void> {
 }
 
 /** Makes the payouts with the point armed, and sees the process die right there. */
-async function tellStory(row: CrashRow, { arm, death }: Crash): Promise<readonly string[]> {
+async function runScenario(row: CrashRow, { arm, death }: Crash): Promise<readonly string[]> {
   await arm();
   const references = await request(row);
   await death();
@@ -98,8 +98,8 @@ async function callBack(reference: string): Promise<void> {
   await eventually(async () => expect((await postJson(url, body)).status).toBe(200), PATIENCE_MS);
 }
 
-async function expectStory(reference: string, story: PayoutStory): Promise<void> {
-  const { digits: _digits, ...end } = story;
+async function expectScenario(reference: string, payoutScenario: PayoutScenario): Promise<void> {
+  const { digits: _digits, ...end } = payoutScenario;
   const asTold = async () =>
     expect(await lookAt(reference)).toEqual({ ...end, entries: end.entries.toSorted() });
   // Patience first, then the look that shows what differs.
@@ -108,13 +108,13 @@ async function expectStory(reference: string, story: PayoutStory): Promise<void>
 }
 
 /** Everything that is to be seen of a payout, from every side. */
-async function lookAt(reference: string): Promise<Omit<PayoutStory, 'digits'>> {
+async function lookAt(reference: string): Promise<Omit<PayoutScenario, 'digits'>> {
   const { responseData } = await scenario.demo.lookUpPayout(reference);
   const ours = responseData?.transactionReference ?? '';
   const { operator } = scenario.stack;
   const hints = (await operator.timeline(ours)).filter(({ what }) => what === 'hint');
   return {
-    status: responseData?.transactionStatus as PayoutStory['status'],
+    status: responseData?.transactionStatus as PayoutScenario['status'],
     entries: await scenario.entryKinds(ours),
     executions: await scenario.executions(ours),
     told: await toldOnce(reference),
@@ -133,12 +133,14 @@ async function toldOnce(reference: string): Promise<readonly string[]> {
 describe('killed at a named point and started again: nothing lost, nothing twice (P1, P4, X1, L7, W1)', () => {
   it.each(rows)('$service at $point, $as', async (row) => {
     const references = referencesOf(row);
-    await Promise.all(row.payouts.map((story, index) => expectStory(references[index] ?? '', story)));
+    await Promise.all(
+      row.payouts.map((payoutScenario, index) => expectScenario(references[index] ?? '', payoutScenario)),
+    );
   });
 });
 
 describeAftermath({
   scenario: () => scenario,
   databases: ['payouts', 'ledger', 'ingress', 'reconciler', 'webhooks'],
-  breaks: rows.flatMap(({ payouts }) => payouts.flatMap((story) => story.breaks)),
+  breaks: rows.flatMap(({ payouts }) => payouts.flatMap((payoutScenario) => payoutScenario.breaks)),
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { collectionStories, lookAtCollection, playCollection } from './collection-stories.ts';
+import { collectionScenarios, lookAtCollection, playCollection } from './collection-scenarios.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 const program = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'src', 'main.ts');
@@ -74,8 +74,8 @@ async function payAndReverse(triesLeft = 5): ReturnType<typeof pay> {
 }
 
 it('finds that both sides agree on every payment, and finds an unreported end', async () => {
-  const collection = collectionStories.find(({ digits, flow }) => digits === '9999' && flow === 'otp6');
-  if (!collection) throw new Error('no such story');
+  const collection = collectionScenarios.find(({ digits, flow }) => digits === '9999' && flow === 'otp6');
+  if (!collection) throw new Error('no such scenario');
   const paid = Promise.all([pay('9999'), pay('0001'), pay('0004'), payAndReverse()]);
   const { transactionReference: collected } = await playCollection(scenario, collection);
   const payouts = await paid;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { eventually } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { flows } from './collection-stories.ts';
+import { flows } from './collection-scenarios.ts';
 import { withShortSessions } from './crash-runner.ts';
 import { backUp, createRestoring, type DatabaseName, ownerOf, type Restoring } from './database-restored.ts';
 import { openScenario, type Scenario } from './scenario.ts';

@@ -2,7 +2,7 @@ import { collectionWebhook, parseJson } from '@pesewa/contracts';
 import { eventually } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { flows } from './collection-stories.ts';
+import { flows } from './collection-scenarios.ts';
 import { withShortSessions } from './crash-runner.ts';
 import { type Loss, lose } from './lost-events.ts';
 import { openScenario, type Scenario } from './scenario.ts';

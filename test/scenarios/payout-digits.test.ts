@@ -1,10 +1,10 @@
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectedOfPayout, lookAtPayout, type PayoutStory, payoutStories } from './payout-stories.ts';
+import { expectedOfPayout, lookAtPayout, type PayoutScenario, payoutScenarios } from './payout-scenarios.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 let scenario: Scenario;
-const referenceOf = ({ digits }: Pick<PayoutStory, 'digits'>) => scenario.reference(`digits-${digits}`);
+const referenceOf = ({ digits }: Pick<PayoutScenario, 'digits'>) => scenario.reference(`digits-${digits}`);
 
 beforeAll(async () => {
   // A few quick polls, so that the tests need not wait long for what only polls can find.
@@ -12,11 +12,11 @@ beforeAll(async () => {
     reconciler: { POLL_CAP_MS: '2000', POLLS_BEFORE_BREAK: '9' },
   });
   await Promise.all(
-    payoutStories.map((story) =>
+    payoutScenarios.map((payoutScenario) =>
       scenario.demo.requestPayout({
-        reference: referenceOf(story),
+        reference: referenceOf(payoutScenario),
         amount: '100',
-        accountNumber: `012345${story.digits}`,
+        accountNumber: `012345${payoutScenario.digits}`,
       }),
     ),
   );
@@ -27,9 +27,11 @@ afterAll(async () => {
 });
 
 describe('every magic number of the simulator (X1, P12, P13, W1, R1, R3)', () => {
-  it.each(payoutStories)('$digits: $what', async (story) => {
+  it.each(payoutScenarios)('$digits: $what', async (payoutScenario) => {
     const asTold = async () =>
-      expect(await lookAtPayout(scenario, referenceOf(story))).toEqual(expectedOfPayout(story));
+      expect(await lookAtPayout(scenario, referenceOf(payoutScenario))).toEqual(
+        expectedOfPayout(payoutScenario),
+      );
     // Patience first, then the look that shows what differs.
     await eventually(asTold, 60_000).catch(() => undefined);
     await asTold();
@@ -44,8 +46,10 @@ describe('every magic number of the simulator (X1, P12, P13, W1, R1, R3)', () =>
     const before = await looks('0017');
     // The one that never ends goes on being asked for; everything else is at rest meanwhile.
     await eventually(async () => expect(await looks('0017')).toBeGreaterThan(before + 1));
-    for (const story of payoutStories) {
-      expect(await lookAtPayout(scenario, referenceOf(story))).toEqual(expectedOfPayout(story));
+    for (const payoutScenario of payoutScenarios) {
+      expect(await lookAtPayout(scenario, referenceOf(payoutScenario))).toEqual(
+        expectedOfPayout(payoutScenario),
+      );
     }
   });
 

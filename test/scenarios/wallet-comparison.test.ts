@@ -108,7 +108,7 @@ describe('wallets against floats under load (R1, L13)', () => {
 });
 
 /** Puts another balance at the rail than it has: more by so many minor units, of a currency with two decimals. */
-async function plant(currency: string, byMinor: number): Promise<string> {
+async function inject(currency: string, byMinor: number): Promise<string> {
   const before = (await scenario.stack.simulator.wallets()).find((one) => one.currency === currency);
   const minor = Math.round(Number(before?.balance ?? '0') * 100) + byMinor;
   await scenario.stack.simulator.setWallet(currency, (minor / 100).toFixed(2));
@@ -123,7 +123,7 @@ describe('one minor unit that nothing explains', () => {
   ])(
     'of %s (%s) is found with its sign, is one break over many runs, and closes with its cause',
     async (_, currency, byMinor, amount, back) => {
-      const before = await plant(currency, byMinor);
+      const before = await inject(currency, byMinor);
       await eventually(async () => expect(await breaksIn(currency)).toHaveLength(1));
       const runsBefore = (await runsIn(currency)).filter(({ withinRange }) => !withinRange).length;
       await Promise.all([scenario.stack.operator.compare(), scenario.stack.operator.compare()]);

@@ -11,6 +11,8 @@ export {
 } from './clients/merchant.ts';
 export type { OperatorClient } from './clients/operator.ts';
 export type { SimulatorClient } from './clients/simulator.ts';
+export { runDemo } from './demo/demo.ts';
+export { runDemoOnRunning } from './demo/running.ts';
 export { type CertificateAuthority, createCertificateAuthority } from './infrastructure/certificates.ts';
 export {
   type Child,
@@ -40,5 +42,3 @@ export type { SeededMerchant } from './services/seed.ts';
 export { serviceEnvironment } from './services/settings.ts';
 export { openService, type SingleService } from './services/single.ts';
 export { openStack, type Replica, type Stack, type StackOptions } from './services/stack.ts';
-export { tellStoryOfRunning } from './story/running.ts';
-export { tellStory } from './story/story.ts';

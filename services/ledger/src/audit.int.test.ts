@@ -3,11 +3,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type AuditedLedger, openAuditedLedger } from './audited.fixture.ts';
 import { capture, collect, fund, fundFloat, hold, release } from './domain/posting.fixture.ts';
 import { forgeries, rewritings } from './forged.fixture.ts';
-import { changes } from './planted.fixture.ts';
+import { changes } from './injected-faults.fixture.ts';
 
-const plants = [...changes, ...forgeries, ...rewritings].map(
-  ([what, invariant, subject, plant, first = `${invariant} ${subject}`]) =>
-    [what, invariant, subject, plant, first] as const,
+const faults = [...changes, ...forgeries, ...rewritings].map(
+  ([what, invariant, subject, inject, first = `${invariant} ${subject}`]) =>
+    [what, invariant, subject, inject, first] as const,
 );
 
 let books: AuditedLedger;
@@ -81,17 +81,17 @@ describe('the audit of a real database', () => {
     });
   });
 
-  it.each(plants)('names %s: %s of %s', async (_what, invariant, subject, plant, first) => {
-    await plant(books);
+  it.each(faults)('names %s: %s of %s', async (_what, invariant, subject, inject, first) => {
+    await inject(books);
     const { violations } = await books.audit();
     const named = violations.map((violation) => `${violation.invariant} ${violation.subject}`);
     expect(named[0]).toBe(first);
     expect(named).toContain(`${invariant} ${subject}`);
   });
 
-  it('plants every rule of the ledger', () => {
-    const planted = new Set(plants.map(([, invariant]) => invariant));
-    expect(planted.size).toBe(12);
+  it('has a fault for every rule of the ledger', () => {
+    const injected = new Set(faults.map(([, invariant]) => invariant));
+    expect(injected.size).toBe(12);
   });
 
   it('finds chains that were cut or written anew behind an earlier report', async () => {

@@ -9,8 +9,8 @@ import type { Entry, Folded } from './domain/books.ts';
 import type { FloatOrder, Instruction, WalletOrder } from './domain/instructions.ts';
 import { topicOf } from './domain/own-events.ts';
 import { ledgerCollections } from './indexes.ts';
+import { cut } from './scenarios.fixture.ts';
 import { type LedgerStore, openLedgerStore } from './store.ts';
-import { cut } from './stories.fixture.ts';
 
 /** A ledger in a real MongoDB, written by its own store, together with the gateways' records. */
 export interface AuditedLedger extends AsyncDisposable {

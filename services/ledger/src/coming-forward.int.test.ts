@@ -15,7 +15,7 @@ import {
   published,
   restoreDatabase,
 } from './forward.fixture.ts';
-import { anyCuts, anyStory, type Batch, cut, lawfulStory } from './stories.fixture.ts';
+import { anyCuts, anyScenario, type Batch, cut, lawfulScenario } from './scenarios.fixture.ts';
 
 let database: Database;
 let ledger: BatchLedger;
@@ -57,19 +57,19 @@ const otherwise = { warnings: ['a page differs from the one that was published']
 const SEED = 45;
 
 /** A course of instructions, and how much of it the backup has. */
-const stories = [anyStory, lawfulStory].flatMap((story, index) =>
+const scenarios = [anyScenario, lawfulScenario].flatMap((scenario, index) =>
   fc
-    .sample(fc.tuple(story, anyCuts, fc.nat({ max: 9 })), { seed: SEED + index, numRuns: 6 })
+    .sample(fc.tuple(scenario, anyCuts, fc.nat({ max: 9 })), { seed: SEED + index, numRuns: 6 })
     .map(([told, sizes, tenths], number) => {
       const batches = cut(told, sizes);
       const known = Math.floor((batches.length * tenths) / 10);
-      return { name: `${index}.${number}`, batches, known, isLawful: story === lawfulStory };
+      return { name: `${index}.${number}`, batches, known, isLawful: scenario === lawfulScenario };
     }),
 );
 
 describe('a ledger whose database is an older one', () => {
-  it.each(stories)(
-    'comes to the books that it had, to the byte (story $name)',
+  it.each(scenarios)(
+    'comes to the books that it had, to the byte (scenario $name)',
     async ({ batches, known, isLawful }) => {
       await live(...batches.slice(0, known));
       const backup = await copyDatabase(database);

@@ -6,8 +6,8 @@ import {
   changeEntry,
   changePage,
   entries,
+  type InjectedFault,
   orders,
-  type Plant,
   pageAgain,
   pages,
   payouts,
@@ -17,7 +17,7 @@ import {
   unvalidated,
   wallet,
   wallets,
-} from './planting.fixture.ts';
+} from './fault-injection.fixture.ts';
 
 const feeIncome = 'feeIncome:KES';
 const refunding = { kind: 'refund', debit: float, credit: available, amount: 1_000n } as const;
@@ -53,7 +53,7 @@ async function hideInField(books: AuditedLedger, page: string, keptId: string, h
 }
 
 /** Entries without any request, posted correctly, and orders that differ from what was applied. */
-export const forgeries: readonly Plant[] = [
+export const forgeries: readonly InjectedFault[] = [
   [
     'a refund of a payout that completed',
     'L5',
@@ -205,7 +205,7 @@ export const forgeries: readonly Plant[] = [
 ];
 
 /** Chains that were rewritten so that their hashes still match. */
-export const rewritings: readonly Plant[] = [
+export const rewritings: readonly InjectedFault[] = [
   [
     'an entry hidden in a field of another',
     'L6',
@@ -270,7 +270,7 @@ export const rewritings: readonly Plant[] = [
       { accounts: [null] },
     ] as const
   ).map(
-    (change): Plant => [
+    (change): InjectedFault => [
       `a page with another ${JSON.stringify(change, (_key, value: unknown) => (typeof value === 'bigint' ? Number(value) : value))}`,
       'L6',
       pageTwo,

@@ -4,8 +4,8 @@ import { type Database, idOf, type Messaging, type OutgoingEvent } from '@pesewa
 import { type ComingForwardDeps, createComingForward } from './coming-forward.ts';
 import type { Instruction } from './domain/instructions.ts';
 import type { OwnEvent } from './domain/own-events.ts';
+import type { Batch } from './scenarios.fixture.ts';
 import { openLedgerStore } from './store.ts';
-import type { Batch } from './stories.fixture.ts';
 
 /** An event of the ledger's topic as Kafka holds it: with exactly the fields of its schema. */
 export function published(event: OutgoingEvent): OwnEvent {

@@ -3,7 +3,7 @@ import { pageId } from '@pesewa/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { auditRecords, openMemoryLedger, type Records } from './memory-ledger.fixture.ts';
-import { anyCuts, anyStory, type Batch, cut, lawfulStory } from './stories.fixture.ts';
+import { anyCuts, anyScenario, type Batch, cut, lawfulScenario } from './scenarios.fixture.ts';
 
 /** Fixed, so that a failure can be reproduced; fast-check prints it with the path to the smallest failing case. */
 const SEED = 20_261_121;
@@ -27,9 +27,9 @@ describe(`the books keep L1 to L9, whatever is told (seed ${SEED})`, () => {
     () => {
       let entries = 0;
       check(
-        fc.property(anyStory, anyCuts, fc.boolean(), (story, sizes, refundFee) => {
+        fc.property(anyScenario, anyCuts, fc.boolean(), (scenario, sizes, refundFee) => {
           const ledger = openMemoryLedger(refundFee);
-          for (const { topic, instructions } of cut(story, sizes)) {
+          for (const { topic, instructions } of cut(scenario, sizes)) {
             ledger.apply(topic, instructions);
             expect(auditRecords(ledger.records())).toEqual([]);
           }
@@ -47,8 +47,8 @@ describe(`the books keep L1 to L9, whatever is told (seed ${SEED})`, () => {
     'however the chains are read beside each other',
     () => {
       check(
-        fc.property(anyStory, anyCuts, (story, sizes) => {
-          expect(auditRecords(ledgerAfter(cut(story, sizes), true).records(), 'byChain')).toEqual([]);
+        fc.property(anyScenario, anyCuts, (scenario, sizes) => {
+          expect(auditRecords(ledgerAfter(cut(scenario, sizes), true).records(), 'byChain')).toEqual([]);
         }),
         120,
       );
@@ -59,12 +59,12 @@ describe(`the books keep L1 to L9, whatever is told (seed ${SEED})`, () => {
 
 describe(`batches and replays (seed ${SEED})`, () => {
   it(
-    'a story leads to the same books, however it is cut',
+    'a scenario leads to the same books, however it is cut',
     () => {
       check(
-        fc.property(anyStory, anyCuts, fc.boolean(), (story, sizes, refundFee) => {
-          const whole = ledgerAfter(cut(story, sizes), refundFee).books();
-          expect(whole).toEqual(ledgerAfter(cut(story, [1]), refundFee).books());
+        fc.property(anyScenario, anyCuts, fc.boolean(), (scenario, sizes, refundFee) => {
+          const whole = ledgerAfter(cut(scenario, sizes), refundFee).books();
+          expect(whole).toEqual(ledgerAfter(cut(scenario, [1]), refundFee).books());
         }),
         120,
       );
@@ -76,10 +76,10 @@ describe(`batches and replays (seed ${SEED})`, () => {
     'a replay of every topic from the start changes nothing',
     () => {
       check(
-        fc.property(lawfulStory, anyCuts, anyCuts, fc.boolean(), (story, sizes, others, refundFee) => {
-          const ledger = ledgerAfter(cut(story, sizes), refundFee);
+        fc.property(lawfulScenario, anyCuts, anyCuts, fc.boolean(), (scenario, sizes, others, refundFee) => {
+          const ledger = ledgerAfter(cut(scenario, sizes), refundFee);
           const before = structuredClone(ledger.records());
-          const byTopic = Map.groupBy(cut(story, others), ({ topic }) => topic);
+          const byTopic = Map.groupBy(cut(scenario, others), ({ topic }) => topic);
           for (const { topic, instructions } of [...byTopic.values()].flat())
             ledger.apply(topic, instructions);
           const { pages, entries, buckets } = ledger.records();
@@ -205,8 +205,8 @@ it.each(Object.entries(tamperings))(
   `a change is found of %s (seed ${SEED})`,
   (_what, tamper) => {
     check(
-      fc.property(anyStory, anyCuts, fc.nat(), (story, sizes, chance) => {
-        const records = structuredClone(ledgerAfter(cut(story, sizes), false).records());
+      fc.property(anyScenario, anyCuts, fc.nat(), (scenario, sizes, chance) => {
+        const records = structuredClone(ledgerAfter(cut(scenario, sizes), false).records());
         fc.pre(records.wallets.length > 0 && records.buckets.length > 0);
         tamper(records, chance);
         expect(auditRecords(records)).not.toEqual([]);

@@ -15,7 +15,7 @@ let statements: Statements;
 let nowMs = 0;
 
 /** One batch an hour, from the first hour on; the chains alternate. */
-const story: readonly {
+const scenario: readonly {
   readonly topic: string;
   readonly partition: number;
   readonly batch: Instruction[];
@@ -54,7 +54,7 @@ beforeAll(async () => {
   database = await openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' });
   ledger = await openBatchLedger(database, () => nowMs);
   statements = createStatements(database.db);
-  for (const [index, { topic, partition, batch }] of story.entries()) {
+  for (const [index, { topic, partition, batch }] of scenario.entries()) {
     nowMs = (index + 1) * HOUR_MS;
     await ledger.apply(batch, { topic, partition });
   }

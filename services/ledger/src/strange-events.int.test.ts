@@ -16,7 +16,7 @@ import {
   published,
   restoreDatabase,
 } from './forward.fixture.ts';
-import type { Batch } from './stories.fixture.ts';
+import type { Batch } from './scenarios.fixture.ts';
 
 let database: Database;
 let ledger: BatchLedger;

@@ -89,7 +89,7 @@ async function play(served: Served, flow: Flow, digits: string): Promise<readonl
 const pending = '200 PENDING';
 
 /** How it differs from a collection that succeeds with one callback. */
-const stories: readonly {
+const scenarios: readonly {
   readonly digits: string;
   /** The answers to payin, and to the completion if there is one. */
   readonly payin?: readonly string[];
@@ -115,16 +115,16 @@ const stories: readonly {
 ];
 
 describe.each(flows)('a collection by %s behaves as its magic digits say (contract 10.18)', (flow) => {
-  it.each(stories)('$digits', async (story) => {
+  it.each(scenarios)('$digits', async (scenario) => {
     await using served = await serve();
-    const answers = await play(served, flow, story.digits);
-    const completions = completed.includes(flow) ? [story.completion ?? pending] : [];
-    expect(answers).toEqual([...(story.payin ?? [pending]), ...completions]);
+    const answers = await play(served, flow, scenario.digits);
+    const completions = completed.includes(flow) ? [scenario.completion ?? pending] : [];
+    expect(answers).toEqual([...(scenario.payin ?? [pending]), ...completions]);
     // The customer of an STK push or a link needs a moment.
     served.simulator.setForward(5_000);
-    const end = story.end ?? 'COMPLETED';
+    const end = scenario.end ?? 'COMPLETED';
     await eventually(async () => ((await served.check('c1')) === end ? true : undefined));
-    const expected = story.claims ?? ['COMPLETED 100'];
+    const expected = scenario.claims ?? ['COMPLETED 100'];
     await eventually(() => (claims(served, 'c1').length >= expected.length ? true : undefined));
     // The callback of an ordinary collection comes after any further callback of the first one would have.
     await served.call('payin', payinRequest('c2', operators.stk));

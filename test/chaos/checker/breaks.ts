@@ -1,11 +1,11 @@
 import { breaksOfOpen } from './lives.ts';
 import { type Finding, type Violation, violationsOf } from './rules.ts';
-import { executionsOf, isEnded, type Story, type World } from './world.ts';
+import { type Evidence, executionsOf, isEnded, type World } from './world.ts';
 
 /** Each discrepancy of a payment has its break, and each open break its discrepancy (R3). */
-export function checkBreaks(story: Story): readonly Violation[] {
-  const { payment, breaks } = story;
-  const expected = discrepanciesOf(story);
+export function checkBreaks(evidence: Evidence): readonly Violation[] {
+  const { payment, breaks } = evidence;
+  const expected = discrepanciesOf(evidence);
   const missing = [...expected]
     .filter((kinds) => !breaks.some(({ kind }) => kinds.includes(kind)))
     .map((kinds): Finding => ['R3 missing', `${kinds.join(' or ')} is missing`]);
@@ -17,14 +17,14 @@ export function checkBreaks(story: Story): readonly Violation[] {
 }
 
 /** Callbacks' claims that the rail itself contradicts; for each, the kinds of breaks of which one must exist. */
-function discrepanciesOf(story: Story): ReadonlySet<readonly string[]> {
-  const { payment, callbacks, moves } = story;
+function discrepanciesOf(evidence: Evidence): ReadonlySet<readonly string[]> {
+  const { payment, callbacks, moves } = evidence;
   const found = new Set<readonly string[]>();
   const isReversed = moves.some(({ kind }) => kind === 'reversal');
   const isTrue = (status: string) => {
     if (status === 'REVERSED') return isReversed;
-    if (status === 'COMPLETED') return executionsOf(story, 'COMPLETED') > 0;
-    return status !== 'FAILED' || executionsOf(story, 'FAILED') > 0;
+    if (status === 'COMPLETED') return executionsOf(evidence, 'COMPLETED') > 0;
+    return status !== 'FAILED' || executionsOf(evidence, 'FAILED') > 0;
   };
   if (callbacks.some(({ status }) => !isTrue(status))) found.add(['callback.denied']);
   const differs = callbacks.some(

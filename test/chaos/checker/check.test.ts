@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { checkWorld } from './check.ts';
-import { plantedInAcceptance } from './planted-acceptance.fixture.ts';
-import { plantedInLives } from './planted-lives.fixture.ts';
-import { plantedOutside } from './planted-outside.fixture.ts';
+import { injectedInAcceptance } from './injected-acceptance.fixture.ts';
+import { injectedInLives } from './injected-lives.fixture.ts';
+import { injectedOutside } from './injected-outside.fixture.ts';
 import { invariantOf, rules } from './rules.ts';
 import { changed, of, world } from './spoil.fixture.ts';
 import type { RailMove } from './world.ts';
 
-const planted = [...plantedInAcceptance, ...plantedInLives, ...plantedOutside];
+const injected = [...injectedInAcceptance, ...injectedInLives, ...injectedOutside];
 
 describe('the checker', () => {
   it('finds nothing in a world where everything agrees', () => {
@@ -70,14 +70,14 @@ describe('the checker', () => {
     expect(new Set(found)).toEqual(new Set(['L5 missing entry', 'L11 missing entry']));
   });
 
-  it.each(planted)('%s: %s', (rule, _what, spoiled) => {
+  it.each(injected)('%s: %s', (rule, _what, spoiled) => {
     const found = checkWorld(spoiled).map((one) => one.rule);
     expect(found).toContain(rule);
     expect([...new Set(found.map(invariantOf))]).toEqual([invariantOf(rule)]);
   });
 
   it('is seen to say everything that it may say', () => {
-    const shown = new Set(planted.map(([rule]) => rule));
+    const shown = new Set(injected.map(([rule]) => rule));
     expect(rules.filter((rule) => !shown.has(rule))).toEqual([]);
   });
 

@@ -6,7 +6,7 @@ import { checkPurses, checkRail } from './rail.ts';
 import type { Violation } from './rules.ts';
 import { checkStrangers } from './strangers.ts';
 import { checkWebhooks } from './webhooks.ts';
-import { storiesOf, type World } from './world.ts';
+import { evidenceOf, type World } from './world.ts';
 
 /**
  * Checks everything known after a run against the invariants, payment by payment (docs/invariants.md): P1 to P14, X1 to
@@ -16,11 +16,11 @@ export function checkWorld(world: World): readonly Violation[] {
   return [
     ...checkAcceptance(world),
     ...checkBatches(world),
-    ...storiesOf(world).flatMap((story) => [
-      ...checkLife(story),
-      ...checkRail(story),
-      ...checkBreaks(story),
-      ...checkWebhooks(story),
+    ...evidenceOf(world).flatMap((evidence) => [
+      ...checkLife(evidence),
+      ...checkRail(evidence),
+      ...checkBreaks(evidence),
+      ...checkWebhooks(evidence),
     ]),
     ...checkReconcilers(world),
     ...checkStrangers(world),

@@ -1,5 +1,5 @@
 import { type Finding, type Violation, violationsOf } from './rules.ts';
-import { executionsOf, isEnded, type Payment, type PaymentEvent, type Story } from './world.ts';
+import { type Evidence, executionsOf, isEnded, type Payment, type PaymentEvent } from './world.ts';
 
 const ends: Readonly<Partial<Record<PaymentEvent['type'], string>>> = {
   completed: 'COMPLETED',
@@ -10,15 +10,15 @@ const ends: Readonly<Partial<Record<PaymentEvent['type'], string>>> = {
 const isEnd = ({ type }: PaymentEvent) => ends[type] !== undefined;
 
 /** The life of one payment, from its first event to its end (P1, P2, P10, P11, P13, P14, R1). */
-export function checkLife(story: Story): readonly Violation[] {
-  return violationsOf(story.payment.reference, [
-    ...open(story),
-    ...endsOnce(story),
-    ...path(story),
-    ...completions(story),
-    ...endedByTheRail(story),
-    ...endsStay(story),
-    ...timesGrow(story),
+export function checkLife(evidence: Evidence): readonly Violation[] {
+  return violationsOf(evidence.payment.reference, [
+    ...open(evidence),
+    ...endsOnce(evidence),
+    ...path(evidence),
+    ...completions(evidence),
+    ...endedByTheRail(evidence),
+    ...endsStay(evidence),
+    ...timesGrow(evidence),
   ]);
 }
 
@@ -45,13 +45,13 @@ const isCompleted = ({ flow }: Payment) => flow === 'otp' || flow === 'stkThenCo
  * P1, R1: only payments that the rail never ends, or that their customer never confirmed, may stay open; and a break
  * shows them.
  */
-function open(story: Story): readonly Finding[] {
-  const { payment, breaks, moves } = story;
+function open(evidence: Evidence): readonly Finding[] {
+  const { payment, breaks, moves } = evidence;
   if (isEnded(payment)) return [];
   const told = breaks.filter(({ isOpen }) => isOpen).map(({ kind }) => kind);
   if (told.includes('collection.amount_differs')) return [];
-  const outcome = executionsOf(story, 'COMPLETED') > 0 ? 'COMPLETED' : 'FAILED';
-  if (executionsOf(story, outcome) > 0)
+  const outcome = executionsOf(evidence, 'COMPLETED') > 0 ? 'COMPLETED' : 'FAILED';
+  if (executionsOf(evidence, outcome) > 0)
     return [['R1 open, ended there', `is ${payment.status}, though the rail says ${outcome}`]];
   const isConfirmed = moves.some(
     ({ kind, operation, outcome: answer }) =>
@@ -65,7 +65,7 @@ function open(story: Story): readonly Finding[] {
 }
 
 /** P1: one terminal event, and no second of its sort. */
-function endsOnce({ events }: Story): readonly Finding[] {
+function endsOnce({ events }: Evidence): readonly Finding[] {
   const told = Map.groupBy(events.filter(isEnd), ({ type }) => type);
   return [...told]
     .filter(([, all]) => all.length > 1)
@@ -73,7 +73,7 @@ function endsOnce({ events }: Story): readonly Finding[] {
 }
 
 /** P2: versions run from 1 upwards without repetition, and the record is the state after the last event. */
-function path({ payment, events }: Story): readonly Finding[] {
+function path({ payment, events }: Evidence): readonly Finding[] {
   const [first] = events;
   if (first?.type !== 'opened' || first.version !== 1n)
     return [['P2 beginning', 'its history does not begin with its opening']];
@@ -95,7 +95,7 @@ function path({ payment, events }: Story): readonly Finding[] {
 const OTP_TRIES_MAX = 3;
 
 /** P10: at most one completion is accepted, few are tried, none if none is due or after the end. */
-function completions({ payment, events, moves }: Story): readonly Finding[] {
+function completions({ payment, events, moves }: Evidence): readonly Finding[] {
   const asked = moves.filter(({ kind, operation }) => kind === 'request' && operation === 'complete');
   const taken = asked.filter(({ outcome }) => outcome === 'accepted').length;
   const wrong = asked.filter(({ outcome }) => outcome === 'incorrect otp').length;
@@ -113,8 +113,8 @@ function completions({ payment, events, moves }: Story): readonly Finding[] {
 }
 
 /** P11: only the rail's answer makes a payment fail, or the ledger's refusal before the rail was asked. */
-function endedByTheRail(story: Story): readonly Finding[] {
-  const { payment, moves, isRefused } = story;
+function endedByTheRail(evidence: Evidence): readonly Finding[] {
+  const { payment, moves, isRefused } = evidence;
   if (payment.status !== 'FAILED' || moves.some(({ kind }) => kind === 'execution')) return [];
   const wasTaken = moves.some(
     ({ kind, operation, outcome }) =>
@@ -126,7 +126,7 @@ function endedByTheRail(story: Story): readonly Finding[] {
 }
 
 /** P13: an end stays, except for COMPLETED → REVERSED. */
-function endsStay({ events }: Story): readonly Finding[] {
+function endsStay({ events }: Evidence): readonly Finding[] {
   const told = events.filter(isEnd);
   return told.flatMap(({ type }, at): readonly Finding[] => {
     const before = told[at - 1]?.type;
@@ -138,7 +138,7 @@ function endsStay({ events }: Story): readonly Finding[] {
 }
 
 /** P14: times never decrease along a history. */
-function timesGrow({ payment, events }: Story): readonly Finding[] {
+function timesGrow({ payment, events }: Evidence): readonly Finding[] {
   const found: Finding[] = [];
   const back = events.find(({ atMs }, at) => (events[at + 1]?.atMs ?? atMs) < atMs);
   if (back) found.push(['P14 back in time', `what follows ${back.type} is told of an earlier time`]);

@@ -1,16 +1,16 @@
 import { type Finding, type Violation, violationsOf } from './rules.ts';
-import { executionsOf, isEnded, type RailMove, type Story, type World } from './world.ts';
+import { type Evidence, executionsOf, isEnded, type RailMove, type World } from './world.ts';
 
 /** Compares what the rail did for a payment with our records and entries (X1 to X3, P12, L5, L11). */
-export function checkRail(story: Story): readonly Violation[] {
-  return violationsOf(story.payment.reference, [
-    ...executedOnce(story),
-    ...attemptsFirst(story),
-    ...askedFirst(story),
-    ...agrees(story),
-    ...sameSum(story),
-    ...booked(story),
-    ...told(story),
+export function checkRail(evidence: Evidence): readonly Violation[] {
+  return violationsOf(evidence.payment.reference, [
+    ...executedOnce(evidence),
+    ...attemptsFirst(evidence),
+    ...askedFirst(evidence),
+    ...agrees(evidence),
+    ...sameSum(evidence),
+    ...booked(evidence),
+    ...told(evidence),
   ]);
 }
 
@@ -18,15 +18,15 @@ export function checkRail(story: Story): readonly Violation[] {
 const toldOf: ReadonlySet<string> = new Set(['hold', 'capture', 'release', 'collect', 'refund']);
 
 /** L5: each entry of a payment is published. */
-function told({ entryKinds, toldKinds }: Story): readonly Finding[] {
+function told({ entryKinds, toldKinds }: Evidence): readonly Finding[] {
   return [...entryKinds]
     .filter((kind) => toldOf.has(kind) && !toldKinds.has(kind))
     .map((kind): Finding => ['L5 untold entry', `has a ${kind}, and no event of the ledger tells of it`]);
 }
 
 /** X1: money moves at most once. */
-function executedOnce(story: Story): readonly Finding[] {
-  const times = executionsOf(story, 'COMPLETED');
+function executedOnce(evidence: Evidence): readonly Finding[] {
+  const times = executionsOf(evidence, 'COMPLETED');
   return times > 1 ? [['X1 executed twice', `was executed ${times} times`]] : [];
 }
 
@@ -34,7 +34,7 @@ const isSubmission = ({ kind, operation }: RailMove) =>
   kind === 'request' && (operation === 'payout' || operation === 'payin');
 
 /** X2: no request without an attempt that was committed before it. */
-function attemptsFirst({ payment, moves }: Story): readonly Finding[] {
+function attemptsFirst({ payment, moves }: Evidence): readonly Finding[] {
   const { attempts, acceptedAtMs } = payment;
   const asked = moves.filter(isSubmission);
   const found: Finding[] = [];
@@ -49,7 +49,7 @@ function attemptsFirst({ payment, moves }: Story): readonly Finding[] {
 }
 
 /** X3: after an unclear attempt it is sent again only once the rail has answered that it does not have it. */
-function askedFirst({ moves }: Story): readonly Finding[] {
+function askedFirst({ moves }: Evidence): readonly Finding[] {
   let mayBeSent = true;
   for (const move of moves) {
     if (isSubmission(move)) {
@@ -64,9 +64,9 @@ function askedFirst({ moves }: Story): readonly Finding[] {
 }
 
 /** P12: a payment that the rail executed has not failed here, and one that it did not has not completed. */
-function agrees(story: Story): readonly Finding[] {
-  const { payment, moves, entryKinds } = story;
-  const isExecuted = executionsOf(story, 'COMPLETED') > 0;
+function agrees(evidence: Evidence): readonly Finding[] {
+  const { payment, moves, entryKinds } = evidence;
+  const isExecuted = executionsOf(evidence, 'COMPLETED') > 0;
   const found: Finding[] = [];
   if (isExecuted && payment.status === 'FAILED')
     found.push(['P12 failed, executed', 'is FAILED, and the rail executed it']);
@@ -83,7 +83,7 @@ function agrees(story: Story): readonly Finding[] {
 }
 
 /** P12: what the rail moved is what was asked. */
-function sameSum({ payment, moves }: Story): readonly Finding[] {
+function sameSum({ payment, moves }: Evidence): readonly Finding[] {
   const { amount, currency } = payment;
   return moves
     .filter(({ kind }) => kind === 'execution' || kind === 'reversal')
@@ -95,7 +95,7 @@ function sameSum({ payment, moves }: Story): readonly Finding[] {
 }
 
 /** The minimum entries of an ended payment; the audit checks that they add up and that there are no others. */
-function booked({ payment, entryKinds, isRefused }: Story): readonly Finding[] {
+function booked({ payment, entryKinds, isRefused }: Evidence): readonly Finding[] {
   const { api, status } = payment;
   const isPaid = status === 'COMPLETED' || status === 'REVERSED';
   const missing = (kinds: readonly string[]) => kinds.filter((kind) => !entryKinds.has(kind));

@@ -69,7 +69,7 @@ export const rules = [
   'W1 undelivered',
   'W1 not received',
   'W2 other bytes',
-  'W2 another story',
+  'W2 another content',
   'W3 no such end',
   'W3 no delivery',
   'W3 stranger',

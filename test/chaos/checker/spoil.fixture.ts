@@ -8,7 +8,7 @@ export const world = createWorld();
 export const callOf = (reference: string) => only(world.calls.filter((call) => call.reference === reference));
 
 /** A rule, the violation in words, and the world that contains it. */
-export type Planted = readonly [rule: Rule, what: string, world: World];
+export type InjectedFault = readonly [rule: Rule, what: string, world: World];
 
 /** The world with this much more in the rail's wallet and in our float. */
 export function moved(spoiled: World, minor: bigint): World {

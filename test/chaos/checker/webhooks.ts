@@ -1,15 +1,15 @@
 import { collectionWebhook, parseJson, payoutWebhook } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 import { type Finding, type Violation, violationsOf } from './rules.ts';
-import type { Delivery, Payment, Story } from './world.ts';
+import type { Delivery, Evidence, Payment } from './world.ts';
 
 /** The webhooks of one payment (W1 to W4). */
-export function checkWebhooks(story: Story): readonly Violation[] {
-  return violationsOf(story.payment.reference, [
-    ...delivered(story),
-    ...sameBytes(story),
-    ...onlyEnds(story),
-    ...onlyTheOwner(story),
+export function checkWebhooks(evidence: Evidence): readonly Violation[] {
+  return violationsOf(evidence.payment.reference, [
+    ...delivered(evidence),
+    ...sameBytes(evidence),
+    ...onlyEnds(evidence),
+    ...onlyTheOwner(evidence),
   ]);
 }
 
@@ -20,7 +20,7 @@ function endsOf({ api, status }: Payment): readonly string[] {
 }
 
 /** W1: each end reached the merchant, or its delivery was given up where people see it. */
-function delivered({ payment, deliveries, received }: Story): readonly Finding[] {
+function delivered({ payment, deliveries, received }: Evidence): readonly Finding[] {
   return endsOf(payment).flatMap((kind): readonly Finding[] => {
     const [delivery, ...others] = deliveries.filter((one) => one.kind === kind);
     if (!delivery) return [['W1 owed to nobody', `nothing tells the merchant of ${kind}`]];
@@ -33,14 +33,14 @@ function delivered({ payment, deliveries, received }: Story): readonly Finding[]
 }
 
 /** W2: every attempt has the same bytes, and they match the record. */
-function sameBytes({ payment, deliveries, received }: Story): readonly Finding[] {
+function sameBytes({ payment, deliveries, received }: Evidence): readonly Finding[] {
   return deliveries.flatMap((delivery): readonly Finding[] => {
     const { id, kind, body } = delivery;
     const found: Finding[] = [];
     if (received.some((attempt) => attempt.webhookId === id && attempt.body !== body))
       found.push(['W2 other bytes', `${kind} arrived with other bytes`]);
     if (endsOf(payment).includes(kind) && !tells(delivery, payment))
-      found.push(['W2 another story', `${kind} tells something else than the record`]);
+      found.push(['W2 another content', `${kind} tells something else than the record`]);
     return found;
   });
 }
@@ -71,7 +71,7 @@ function tells({ kind, body }: Delivery, payment: Payment): boolean {
 }
 
 /** W3: webhooks report only ends that the payment reached. */
-function onlyEnds({ payment, deliveries, received }: Story): readonly Finding[] {
+function onlyEnds({ payment, deliveries, received }: Evidence): readonly Finding[] {
   const ends = endsOf(payment);
   const ids = new Set(deliveries.map(({ id }) => id));
   return [
@@ -90,7 +90,7 @@ function onlyEnds({ payment, deliveries, received }: Story): readonly Finding[] 
 }
 
 /** W4: only its own merchant receives a payment's webhooks, at the address of its API. */
-function onlyTheOwner({ payment, deliveries, received }: Story): readonly Finding[] {
+function onlyTheOwner({ payment, deliveries, received }: Evidence): readonly Finding[] {
   const path = `/merchant/${payment.merchantId}/${payment.api}s`;
   return [
     ...deliveries

@@ -194,7 +194,7 @@ export interface World {
 }
 
 /** Everything known about one payment, from all sources. */
-export interface Story {
+export interface Evidence {
   readonly payment: Payment;
   /** Sorted by version. */
   readonly events: readonly PaymentEvent[];
@@ -209,8 +209,8 @@ export interface Story {
   readonly received: readonly Received[];
 }
 
-/** The stories of all payments. */
-export function storiesOf(world: World): readonly Story[] {
+/** The evidence of each payment. */
+export function evidenceOf(world: World): readonly Evidence[] {
   const byReference = <Item extends { readonly reference: string }>(items: readonly Item[]) => {
     const groups = Map.groupBy(items, ({ reference }) => reference);
     return (reference: string): readonly Item[] => groups.get(reference) ?? [];
@@ -247,6 +247,6 @@ export function isEnded({ status }: Pick<Payment, 'status'>): boolean {
 }
 
 /** Each execution of the payment by the rail with this outcome. */
-export function executionsOf({ moves }: Pick<Story, 'moves'>, outcome: 'COMPLETED' | 'FAILED'): number {
+export function executionsOf({ moves }: Pick<Evidence, 'moves'>, outcome: 'COMPLETED' | 'FAILED'): number {
   return moves.filter((move) => move.kind === 'execution' && move.outcome === outcome).length;
 }

@@ -176,24 +176,24 @@ describe('contract 2.8: customerNumber', () => {
 describe('P3: what a merchant has no say in', () => {
   it('further fields change nothing', async () => {
     const reference = next('mass');
-    const planted = {
+    const injected = {
       status: 'COMPLETED',
       step: 'ended',
       fee: 0,
       transactionFee: 0,
       merchantId: 'rival',
-      _id: 'planted',
-      reference: 'planted',
+      _id: 'injected',
+      reference: 'injected',
       version: 99,
       rail: 'another',
       completionAttempts: -5,
       responseDetails: { responseCode: '00' },
       'requestHeader.merchantId': 'rival',
     };
-    const ours = expectPending(await collections.payin(payinBody(reference, planted)));
-    expect(ours).not.toBe('planted');
+    const ours = expectPending(await collections.payin(payinBody(reference, injected)));
+    expect(ours).not.toBe('injected');
     expect((await collections.check(reference)).code).toBe('09');
-    expect((await collections.check('planted')).code).toBe('25');
+    expect((await collections.check('injected')).code).toBe('25');
     expect((await collections.check(reference, { key: collections.rivalKey })).code).toBe('25');
   });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { eventOf } from '../events.ts';
 import { published } from '../forward.fixture.ts';
-import { anyStory } from '../stories.fixture.ts';
+import { anyScenario } from '../scenarios.fixture.ts';
 import type { Snapshot } from './books.ts';
 import { type Answered, type OwnNews, readOwnEvent } from './own-events.ts';
 import { foldInstructions } from './posting.ts';
@@ -20,8 +20,8 @@ const isOf =
 it('published events are enough to book again what was booked, and to refuse again what was refused', () => {
   const kinds = new Set<string>();
   fc.assert(
-    fc.property(anyStory, fc.boolean(), (story, refundFee) => {
-      const { outcomes, ...folded } = foldInstructions(nothing, story, { refundFee });
+    fc.property(anyScenario, fc.boolean(), (scenario, refundFee) => {
+      const { outcomes, ...folded } = foldInstructions(nothing, scenario, { refundFee });
       const told = outcomes.flatMap((outcome) =>
         outcome.kind === 'posted' ? [readOwnEvent(published(eventOf(outcome.domainEvent, at)))] : [],
       );

@@ -51,7 +51,7 @@ function createLedger(refundFee: boolean) {
 }
 
 /** Courses of payouts, collections and fundings, each in its own order, randomly interleaved. */
-function story(chance: (below: number) => number): readonly Instruction[] {
+function scenario(chance: (below: number) => number): readonly Instruction[] {
   const lives: Instruction[][] = [];
   for (let index = 0; index < 120; index += 1) {
     const merchantId = `m${chance(3)}`;
@@ -100,9 +100,9 @@ function batches(instructions: readonly Instruction[], chance: (below: number) =
   return cut;
 }
 
-describe.each(Array.from({ length: 25 }, (_, seed) => seed))('any story, seed %i', (seed) => {
+describe.each(Array.from({ length: 25 }, (_, seed) => seed))('any scenario, seed %i', (seed) => {
   const chance = seeded(seed);
-  const told = story(chance);
+  const told = scenario(chance);
   const ledger = createLedger(seed % 2 === 0);
   for (const batch of batches(told, chance)) ledger.apply(batch);
 

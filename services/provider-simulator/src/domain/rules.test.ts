@@ -61,14 +61,14 @@ function simulate(balanceMinor = PLENTY) {
     run({ type: 'reportCallback', result: 'delivered' });
     return `callback ${callback?.claim.status} ${callback?.claim.amountMinor} ${nowMs - START_MS}`;
   };
-  const story = () => {
+  const timeline = () => {
     const steps: string[] = [];
     for (let next = step(); next !== undefined; next = step()) steps.push(next);
     return steps;
   };
   return {
     run,
-    story,
+    timeline,
     wait: (durationMs: number) => (nowMs += durationMs),
     payment: () => payment,
     moved: () => moved,
@@ -99,10 +99,10 @@ describe('a payout behaves as its magic digits say (contract 10.18)', () => {
     ['0016', 'COMPLETED', usual],
     ['0017', 'PENDING', []],
   ])('%s is %s at once, and then goes on', (digits, status, steps) => {
-    const { run, story, payment } = simulate();
+    const { run, timeline, payment } = simulate();
     run({ type: 'submit', terms: payout(digits) });
     expect(payment().status).toBe(status);
-    expect(story()).toEqual(steps);
+    expect(timeline()).toEqual(steps);
   });
 
   it.each([
@@ -129,9 +129,9 @@ describe('the wallet moves with what is executed, and with nothing else', () => 
     ['0014', -50n],
     ['0017', 0n],
   ])('a payout to %s moves %d', (digits, expected) => {
-    const { run, story, moved } = simulate();
+    const { run, timeline, moved } = simulate();
     run({ type: 'submit', terms: payout(digits) });
-    story();
+    timeline();
     expect(moved()).toBe(expected);
   });
 
@@ -143,9 +143,9 @@ describe('the wallet moves with what is executed, and with nothing else', () => 
   });
 
   it('a collection adds what was paid less the fee', () => {
-    const { run, story, moved } = simulate();
+    const { run, timeline, moved } = simulate();
     run({ type: 'submit', terms: collection('4321', { kind: 'stk' }) });
-    expect(story()).toEqual(['COMPLETED 500', 'callback COMPLETED 10000 500']);
+    expect(timeline()).toEqual(['COMPLETED 500', 'callback COMPLETED 10000 500']);
     expect(moved()).toBe(9_950n);
   });
 });
@@ -154,13 +154,13 @@ describe('a collection waits for its customer (contract 10.18)', () => {
   const otp = { kind: 'otp', otpLength: 4 } as const;
 
   it('ends with the right OTP, and its callback follows', () => {
-    const { run, wait, story, payment } = simulate();
+    const { run, wait, timeline, payment } = simulate();
     run({ type: 'submit', terms: collection('4321', otp) });
     wait(60_000);
     expect(run({ type: 'complete', otp: '9999' })).toMatchObject([{ type: 'otpRefused' }]);
     run({ type: 'complete', otp: '1234' });
     expect(payment().status).toBe('COMPLETED');
-    expect(story()).toEqual(['callback COMPLETED 10000 60500']);
+    expect(timeline()).toEqual(['callback COMPLETED 10000 60500']);
   });
 
   it('fails at the third wrong OTP', () => {
@@ -172,17 +172,17 @@ describe('a collection waits for its customer (contract 10.18)', () => {
   });
 
   it('fails after five minutes', () => {
-    const { run, story } = simulate();
+    const { run, timeline } = simulate();
     run({ type: 'submit', terms: collection('4321', otp) });
-    expect(story()).toEqual(['FAILED 300000', 'callback FAILED 10000 300000']);
+    expect(timeline()).toEqual(['FAILED 300000', 'callback FAILED 10000 300000']);
     expect(run({ type: 'complete', otp: '1234' })).toBe('otp.expired');
   });
 
   it('is pending for ever with 0017, even after the right OTP', () => {
-    const { run, story, payment } = simulate();
+    const { run, timeline, payment } = simulate();
     run({ type: 'submit', terms: collection('0017', otp) });
     run({ type: 'complete', otp: '1234' });
-    expect(story()).toEqual([]);
+    expect(timeline()).toEqual([]);
     expect(payment().status).toBe('PENDING');
   });
 
@@ -197,9 +197,9 @@ describe('a collection waits for its customer (contract 10.18)', () => {
   });
 
   it('is not reversed by 0014', () => {
-    const { run, story } = simulate();
+    const { run, timeline } = simulate();
     run({ type: 'submit', terms: collection('0014', { kind: 'stk' }) });
-    expect(story()).toEqual(['COMPLETED 500', 'callback COMPLETED 10000 500']);
+    expect(timeline()).toEqual(['COMPLETED 500', 'callback COMPLETED 10000 500']);
   });
 
   it('ends at its link by Pay or Cancel', () => {

@@ -44,8 +44,8 @@ export function candidatesOf(
 ): readonly Candidate[] {
   const known = [...new Map(suspects.map((suspect) => [suspect.reference, suspect])).values()];
   const told = known.flatMap((suspect) => {
-    const story = storyOf(suspect, unexplained > 0n);
-    return story === undefined ? [] : [{ suspect, story }];
+    const reason = reasonOf(suspect, unexplained > 0n);
+    return reason === undefined ? [] : [{ suspect, reason }];
   });
   const size = unexplained < 0n ? -unexplained : unexplained;
   const found = new Map<string, string>();
@@ -56,11 +56,11 @@ export function candidatesOf(
     for (const { reference, kind, amount } of breaks)
       if (amount === size || amount === -size) add(reference, `its break ${kind} is over as much`);
     for (const { part, fits } of singleFits(size))
-      for (const { suspect, story } of told)
-        if (fits(suspect)) add(suspect.reference, `${part} fits: ${story}`);
-    for (const [{ suspect: one, story }, { suspect: other, story: otherStory }] of pairsOf(told, size)) {
-      add(one.reference, `fits together with ${other.reference}: ${story}`);
-      add(other.reference, `fits together with ${one.reference}: ${otherStory}`);
+      for (const { suspect, reason } of told)
+        if (fits(suspect)) add(suspect.reference, `${part} fits: ${reason}`);
+    for (const [{ suspect: one, reason }, { suspect: other, reason: otherReason }] of pairsOf(told, size)) {
+      add(one.reference, `fits together with ${other.reference}: ${reason}`);
+      add(other.reference, `fits together with ${one.reference}: ${otherReason}`);
     }
     for (const { reference, railFee } of known)
       if (railFee === size) add(reference, "the rail's fee fits: it may have charged another");
@@ -82,7 +82,7 @@ function singleFits(size: bigint) {
 
 interface Told {
   readonly suspect: Suspect;
-  readonly story: string;
+  readonly reason: string;
 }
 
 function pairsOf(told: readonly Told[], size: bigint): readonly (readonly [Told, Told])[] {
@@ -98,7 +98,7 @@ function pairsOf(told: readonly Told[], size: bigint): readonly (readonly [Told,
 }
 
 /** What must have happened for a payment to explain why the rail has more, or less; undefined if it can't. */
-function storyOf({ kind, status }: Suspect, hasMore: boolean): string | undefined {
+function reasonOf({ kind, status }: Suspect, hasMore: boolean): string | undefined {
   if (kind === 'payout') {
     if (status === 'completed')
       return hasMore

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type AuditedLedger, openAuditedLedger } from './audited.fixture.ts';
 import type { Instruction } from './domain/instructions.ts';
 import { topicOf } from './domain/own-events.ts';
-import { anyStory, lawfulStory } from './stories.fixture.ts';
+import { anyScenario, lawfulScenario } from './scenarios.fixture.ts';
 
 /** Fixed, so that a failure can be reproduced. */
 const SEED = 20_261_121;
@@ -28,18 +28,18 @@ function ordered(instruction: Instruction): Instruction {
   return { ...instruction, reference: `${reference}-${kind}-${amount}` };
 }
 
-const stories = [anyStory, lawfulStory].flatMap((story, index) =>
-  fc.sample(story, { seed: SEED + index, numRuns: 5 }).map((told) => told.map(ordered)),
+const scenarios = [anyScenario, lawfulScenario].flatMap((scenario, index) =>
+  fc.sample(scenario, { seed: SEED + index, numRuns: 5 }).map((told) => told.map(ordered)),
 );
 
-it.each(stories.map((story, index) => ({ index, story })))(
-  `the store keeps the books of story $index (seed ${SEED})`,
-  async ({ story }) => {
-    await books.tell(...story);
+it.each(scenarios.map((scenario, index) => ({ index, scenario })))(
+  `the store keeps the books of scenario $index (seed ${SEED})`,
+  async ({ scenario }) => {
+    await books.tell(...scenario);
     const { violations, entries } = await books.audit({ crossCheck: false });
     expect(violations).toEqual([]);
     expect(entries).toBeGreaterThan(0);
-    await books.tell(...story);
+    await books.tell(...scenario);
     const again = await books.audit({ crossCheck: false });
     expect([again.violations, again.entries]).toEqual([[], entries]);
   },

@@ -30,7 +30,7 @@ const number = fc.nat({ max: 11 });
 const contradicts = fc.integer({ min: 0, max: 9 }).map((roll) => roll === 0);
 
 /** Any instructions in any order: repeated, contradictory, without the ones they depend on. */
-export const anyStory: fc.Arbitrary<readonly Instruction[]> = fc
+export const anyScenario: fc.Arbitrary<readonly Instruction[]> = fc
   .array(fc.record({ kind, number, contradicts }), { minLength: 1, maxLength: 80, size: 'max' })
   .map((words) => words.map(tell));
 
@@ -57,7 +57,7 @@ const otherLife = fc
   .map((word): readonly Word[] => [{ ...word, contradicts: false }]);
 
 /** Payments and orders that each start at their beginning, interleaved and with repetitions. */
-export const lawfulStory: fc.Arbitrary<readonly Instruction[]> = fc
+export const lawfulScenario: fc.Arbitrary<readonly Instruction[]> = fc
   .tuple(
     fc.array(fc.oneof(payoutLife, otherLife), { minLength: 1, maxLength: 40, size: 'max' }),
     fc.array(fc.nat(), { minLength: 8, maxLength: 60 }),
@@ -71,10 +71,10 @@ export const anyCuts: fc.Arbitrary<readonly number[]> = fc.array(fc.integer({ mi
 });
 
 /** Cuts the instructions into batches, each of consecutive ones of one topic. */
-export function cut(story: readonly Instruction[], sizes: readonly number[]): readonly Batch[] {
+export function cut(scenario: readonly Instruction[], sizes: readonly number[]): readonly Batch[] {
   const batches: { readonly topic: string; readonly instructions: Instruction[]; readonly size: number }[] =
     [];
-  for (const instruction of story) {
+  for (const instruction of scenario) {
     const topic = topicOf(instruction.kind);
     const last = batches.at(-1);
     if (last && last.topic === topic && last.instructions.length < last.size)

@@ -68,7 +68,7 @@ export const flowNames = Object.keys(flows) as readonly FlowName[];
 const completing = ['stkThenComplete', 'otp6'] as const;
 
 /** What must be true of a collection of 200 once all is quiet. */
-interface Story {
+interface BaseScenario {
   readonly digits: string;
   readonly what: string;
   /** The flows that it is told by, besides STK. */
@@ -85,7 +85,7 @@ interface Story {
   readonly told?: readonly string[];
   readonly breaks?: readonly string[];
   /** What is otherwise where no callback ever arrives. */
-  readonly withoutCallbacks?: Omit<Story, 'digits' | 'flows' | 'withoutCallbacks'>;
+  readonly withoutCallbacks?: Omit<BaseScenario, 'digits' | 'flows' | 'withoutCallbacks'>;
 }
 
 const completed = {
@@ -101,7 +101,7 @@ const completed = {
 const failed = { status: 'FAILED', entries: [], executions: 0, told: ['FAILED 0 0 FAILED'] } as const;
 const pending = { status: 'PENDING', entries: [], told: [] } as const;
 
-const stories: readonly Story[] = [
+const baseScenarios: readonly BaseScenario[] = [
   {
     digits: '0017',
     what: 'pending for ever: a break for people, and nothing credited',
@@ -164,39 +164,52 @@ const stories: readonly Story[] = [
   { digits: '0016', what: 'executed, answers malformed JSON', flows: completing, unclear: true },
 ];
 
-/** A story by one of its flows. */
-export interface CollectionStory extends Story {
+/** A scenario by one of its flows. */
+export interface CollectionScenario extends BaseScenario {
   readonly flow: FlowName;
 }
 
 /** Every magic number of the simulator (contract 10.18) by every flow that it is told by, those that take longest first. */
-export const collectionStories: readonly CollectionStory[] = stories.flatMap((story) =>
-  [...new Set<FlowName>(['stk', ...(story.flows ?? [])])].map((flow) => ({ ...story, flow })),
+export const collectionScenarios: readonly CollectionScenario[] = baseScenarios.flatMap(
+  (collectionScenario) =>
+    [...new Set<FlowName>(['stk', ...(collectionScenario.flows ?? [])])].map((flow) => ({
+      ...collectionScenario,
+      flow,
+    })),
 );
 
 /** What payin answers. */
 export type Payin = z.output<typeof payinResponse>;
 
-/** Names a story within its scenario. */
-export const labelOf = ({ digits, flow }: Pick<CollectionStory, 'digits' | 'flow'>) => `${flow}-${digits}`;
+/** Names a scenario of a collection within the test. */
+export const labelOf = ({ digits, flow }: Pick<CollectionScenario, 'digits' | 'flow'>) => `${flow}-${digits}`;
 
-/** What the merchant asks for in a story. */
-function requestOf(scenario: Scenario, story: Pick<CollectionStory, 'digits' | 'flow'>): CollectionRequest {
-  const { operatorCode, country, currency, number } = flows[story.flow];
-  const customerNumber = `${number}${story.digits}`;
-  const reference = scenario.reference(labelOf(story));
+/** What the merchant asks for in a scenario. */
+function requestOf(
+  scenario: Scenario,
+  collectionScenario: Pick<CollectionScenario, 'digits' | 'flow'>,
+): CollectionRequest {
+  const { operatorCode, country, currency, number } = flows[collectionScenario.flow];
+  const customerNumber = `${number}${collectionScenario.digits}`;
+  const reference = scenario.reference(labelOf(collectionScenario));
   return { reference, amount: '200', operatorCode, country, currency, customerNumber };
 }
 
 /** The merchant's part: payin, whose answer it gives, and the completion once the rail has the collection. */
-export async function playCollection(scenario: Scenario, story: CollectionStory): Promise<Payin> {
-  const request = requestOf(scenario, story);
-  const flow: Flow = flows[story.flow];
+export async function playCollection(
+  scenario: Scenario,
+  collectionScenario: CollectionScenario,
+): Promise<Payin> {
+  const request = requestOf(scenario, collectionScenario);
+  const flow: Flow = flows[collectionScenario.flow];
   const answer = await scenario.demo.initiateCollection(request);
   if (!flow.completes) return answer;
   await eventually(async () => {
     const { responseDetails } = await scenario.demo.completeCollection(request, flow.otp);
-    expect(responseDetails, labelOf(story)).toEqual({ responseCode: '09', responseMessage: 'PENDING' });
+    expect(responseDetails, labelOf(collectionScenario)).toEqual({
+      responseCode: '09',
+      responseMessage: 'PENDING',
+    });
   }, 60_000);
   return answer;
 }
@@ -207,8 +220,12 @@ function toldBy(said: z.output<typeof collectionWebhook>): string {
 }
 
 /** Everything that is to be seen of a collection, from every side. */
-export async function lookAtCollection(scenario: Scenario, story: CollectionStory, ours: string) {
-  const request = requestOf(scenario, story);
+export async function lookAtCollection(
+  scenario: Scenario,
+  collectionScenario: CollectionScenario,
+  ours: string,
+) {
+  const request = requestOf(scenario, collectionScenario);
   const { simulator, operator } = scenario.stack;
   const [status, journal, entries, received, breaks] = await Promise.all([
     scenario.demo.checkCollection(request),
@@ -231,9 +248,9 @@ export async function lookAtCollection(scenario: Scenario, story: CollectionStor
   };
 }
 
-/** What {@link lookAtCollection} is to show of a story in the end, with callbacks or without. */
-export function expectedOfCollection(story: CollectionStory, callbacks: 'on' | 'off' = 'on') {
-  const { withoutCallbacks, what: _what, digits: _digits, flows: _flows, flow, ...told } = story;
+/** What {@link lookAtCollection} is to show of a scenario in the end, with callbacks or without. */
+export function expectedOfCollection(collectionScenario: CollectionScenario, callbacks: 'on' | 'off' = 'on') {
+  const { withoutCallbacks, what: _what, digits: _digits, flows: _flows, flow, ...told } = collectionScenario;
   const { what: _other, ...otherwise } = withoutCallbacks ?? { what: '' };
   const { unclear: _unclear, ...seen } = { ...completed, ...told, ...(callbacks === 'off' && otherwise) };
   return { ...seen, completions: flows[flow].completes ? 1 : 0 };

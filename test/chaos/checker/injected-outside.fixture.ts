@@ -1,10 +1,10 @@
 import {
   changed,
   delivery,
+  type InjectedFault,
   move,
   moved,
   of,
-  type Planted,
   payment,
   received,
   withMore,
@@ -24,7 +24,7 @@ function retold(reference: string, what: RegExp, instead: string): World {
 }
 
 /** Errors at the rail, in the books, among the breaks or at the merchants: X1 to X4, L5, L11, L13, R2, R3, W1 to W4. */
-export const plantedOutside: readonly Planted[] = [
+export const injectedOutside: readonly InjectedFault[] = [
   [
     'X1 executed twice',
     'a second execution',
@@ -159,12 +159,12 @@ export const plantedOutside: readonly Planted[] = [
   ['W1 not received', 'a webhook that did not arrive', without('received', of('co-paid'))],
   ['W2 other bytes', 'other bytes', changed('received', of('po-paid'), { body: '{}' })],
   [
-    'W2 another story',
+    'W2 another content',
     'another amount than the payout’s',
     retold('po-paid', /"amount":[\d.]+/, '"amount":101'),
   ],
   [
-    'W2 another story',
+    'W2 another content',
     'another fee than the collection’s',
     retold('co-paid', /"transaction_fee":[\d.]+/, '"transaction_fee":2'),
   ],

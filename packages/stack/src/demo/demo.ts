@@ -2,8 +2,8 @@ import type { CollectionRequest, MerchantClient, PayoutAnswer, PayoutRequest } f
 import { waitUntil } from '../infrastructure/wait.ts';
 import type { Stack } from '../services/stack.ts';
 
-/** What a story is told with. */
-export interface StoryDeps {
+/** What the demo needs. */
+export interface DemoDeps {
   readonly stack: Pick<Stack, 'simulator' | 'operator'>;
   readonly merchant: MerchantClient;
   readonly merchantId: string;
@@ -14,16 +14,16 @@ export interface StoryDeps {
 
 const PATIENCE_MS = 90_000;
 
-/** Tells the four short stories of the demonstration, each step printed once it is true. */
-export async function tellStory(deps: StoryDeps): Promise<void> {
+/** Runs the four scenarios of the demo, each step printed once it is true. */
+export async function runDemo(deps: DemoDeps): Promise<void> {
   await payoutCompletes(deps);
   await collectionByOtpCompletes(deps);
   await lostCallbackIsSettled(deps);
   await walletsAgree(deps);
 }
 
-async function payoutCompletes(deps: StoryDeps): Promise<void> {
-  const request = { reference: `story-payout-${deps.run}`, amount: '2500.00', accountNumber: '0123459999' };
+async function payoutCompletes(deps: DemoDeps): Promise<void> {
+  const request = { reference: `demo-payout-${deps.run}`, amount: '2500.00', accountNumber: '0123459999' };
   deps.tell('1. A payout that completes');
   const accepted = await submit(deps, request);
   deps.tell(
@@ -39,9 +39,9 @@ async function payoutCompletes(deps: StoryDeps): Promise<void> {
   deps.tell('   ✓ the hold is captured and the merchant has its signed webhook');
 }
 
-async function collectionByOtpCompletes(deps: StoryDeps): Promise<void> {
+async function collectionByOtpCompletes(deps: DemoDeps): Promise<void> {
   const request: CollectionRequest = {
-    reference: `story-collection-${deps.run}`,
+    reference: `demo-collection-${deps.run}`,
     amount: '150.00',
     operatorCode: 'GMQMO',
     currency: 'GMD',
@@ -73,8 +73,8 @@ async function collectionByOtpCompletes(deps: StoryDeps): Promise<void> {
   deps.tell('   ✓ the customer paid: COMPLETED, credited less our fee, webhook delivered');
 }
 
-async function lostCallbackIsSettled(deps: StoryDeps): Promise<void> {
-  const request = { reference: `story-lost-${deps.run}`, amount: '800.00', accountNumber: '0123450002' };
+async function lostCallbackIsSettled(deps: DemoDeps): Promise<void> {
+  const request = { reference: `demo-lost-${deps.run}`, amount: '800.00', accountNumber: '0123450002' };
   deps.tell('3. A payout whose callback never comes');
   await submit(deps, request);
   deps.tell('   ✓ accepted; the rail pays and stays silent');
@@ -83,7 +83,7 @@ async function lostCallbackIsSettled(deps: StoryDeps): Promise<void> {
   deps.tell('   ✓ the reconciler asked the rail and settled it: COMPLETED, webhook delivered');
 }
 
-async function walletsAgree(deps: StoryDeps): Promise<void> {
+async function walletsAgree(deps: DemoDeps): Promise<void> {
   deps.tell("4. The rail's wallets against our float");
   const measured = await persist('the wallet comparison', async () => {
     await deps.stack.operator.compare();
@@ -101,7 +101,7 @@ function persist<Value>(what: string, attempt: () => Promise<Value>): Promise<Va
   return waitUntil(what, PATIENCE_MS, attempt);
 }
 
-function submit(deps: StoryDeps, request: PayoutRequest): Promise<PayoutAnswer> {
+function submit(deps: DemoDeps, request: PayoutRequest): Promise<PayoutAnswer> {
   return persist('the payout gateway', async () => {
     const answer = await deps.merchant.requestPayout(request);
     if (answer.responseCode !== '09') throw new Error(`${answer.responseCode} ${answer.responseMessage}`);
@@ -109,7 +109,7 @@ function submit(deps: StoryDeps, request: PayoutRequest): Promise<PayoutAnswer> 
   });
 }
 
-async function hasStatus(deps: StoryDeps, reference: string, status: string): Promise<void> {
+async function hasStatus(deps: DemoDeps, reference: string, status: string): Promise<void> {
   await persist(`the payout ${reference}`, async () => {
     const { responseData } = await deps.merchant.lookUpPayout(reference);
     if (responseData?.transactionStatus !== status)
@@ -117,14 +117,14 @@ async function hasStatus(deps: StoryDeps, reference: string, status: string): Pr
   });
 }
 
-async function hasEntry(deps: StoryDeps, reference: string, kind: string): Promise<void> {
+async function hasEntry(deps: DemoDeps, reference: string, kind: string): Promise<void> {
   await persist(`the ledger's ${kind}`, async () => {
     const entries = await deps.stack.operator.entries(reference);
     if (!entries.some((entry) => entry['kind'] === kind)) throw new Error('no such entry yet');
   });
 }
 
-async function hasWebhook(deps: StoryDeps, reference: string, status: string): Promise<void> {
+async function hasWebhook(deps: DemoDeps, reference: string, status: string): Promise<void> {
   await persist(`the webhook of ${reference}`, async () => {
     const webhooks = await deps.stack.simulator.received(deps.merchantId, reference);
     if (!webhooks.some(({ body }) => body.includes(`"${status}"`))) throw new Error('none received yet');

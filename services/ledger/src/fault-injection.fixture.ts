@@ -10,11 +10,11 @@ import { available, held } from './domain/posting.fixture.ts';
  * A violation: the change that is made to correct books, the rule that must be reported, its subject, and the rule that
  * is reported first if that is another (a changed entry breaks its page's hash before its own rule).
  */
-export type Plant = readonly [
+export type InjectedFault = readonly [
   what: string,
   invariant: Invariant,
   subject: string,
-  plant: (books: AuditedLedger) => Promise<unknown>,
+  inject: (books: AuditedLedger) => Promise<unknown>,
   first?: string,
 ];
 
@@ -82,7 +82,7 @@ export async function postAt(books: AuditedLedger, atMs: number | undefined, ...
     const id = `${entry.reference}/${entry.kind}`;
     return {
       id,
-      causationId: 'ev-planted',
+      causationId: 'ev-injected',
       currency: 'KES',
       ...entry,
       ...(isTouched && { touched: { wallet, ...state } }),

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
-import { messageOf, tellStoryOfRunning } from '@pesewa/stack';
+import { messageOf, runDemoOnRunning } from '@pesewa/stack';
 import { repositoryRoot } from './command.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -11,7 +11,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 try {
   const file = path.join(repositoryRoot, 'deploy', 'compose', '.env');
   const { OPERATOR_TOKEN = '', APPROVER_TOKEN = '' } = parseEnv(readFileSync(file, 'utf8'));
-  await tellStoryOfRunning({
+  await runDemoOnRunning({
     mongodbUrl: 'mongodb://127.0.0.1:27017/?directConnection=true',
     simulatorUrl: 'http://provider-simulator:4070',
     operatorToken: OPERATOR_TOKEN,

@@ -1,4 +1,4 @@
-import { callOf, changed, event, of, type Planted, payment, withMore, world } from './spoil.fixture.ts';
+import { callOf, changed, event, type InjectedFault, of, payment, withMore, world } from './spoil.fixture.ts';
 
 /** A payment that no answer mentioned, with consistent traces. */
 const forgottenPayment = {
@@ -17,7 +17,7 @@ const itsBreak = { id: 'po-other/payment.stuck', kind: 'payment.stuck', referenc
 const batch = callOf('m-batch');
 
 /** Wrong answers to merchants: P3 to P9. */
-export const plantedInAcceptance: readonly Planted[] = [
+export const injectedInAcceptance: readonly InjectedFault[] = [
   [
     'P3 refused payment',
     'a refused payout that is recorded',

@@ -6,7 +6,7 @@ import {
   changeEntry,
   collections,
   entries,
-  type Plant,
+  type InjectedFault,
   pages,
   payouts,
   payoutsChain,
@@ -14,7 +14,7 @@ import {
   unvalidated,
   wallet,
   wallets,
-} from './planting.fixture.ts';
+} from './fault-injection.fixture.ts';
 
 const holding = { debit: available, credit: held, kind: 'hold', amount: 20n } as const;
 const releasing = { debit: held, credit: available, kind: 'release', amount: 1_010n } as const;
@@ -22,7 +22,7 @@ const releasing = { debit: held, credit: available, kind: 'release', amount: 1_0
 const firstPage = `L6 ${pageId(payoutsChain, 1n)}`;
 
 /** Single changes of stored records, and entries that nothing asked for. */
-export const changes: readonly Plant[] = [
+export const changes: readonly InjectedFault[] = [
   [
     'an unknown account',
     'L1',

@@ -6,7 +6,7 @@ const paid = [...held, 'capture 100', 'fee 1', 'railCost 0.5'];
 const released = [...held, 'release 101'];
 
 /** What must be true of a payout of 100 once all is quiet; what isn't said is as of one that completes. */
-export interface PayoutStory {
+export interface PayoutScenario {
   readonly what: string;
   readonly digits: string;
   readonly status?: 'COMPLETED' | 'FAILED' | 'REVERSED' | 'INITIALIZED';
@@ -19,11 +19,11 @@ export interface PayoutStory {
   readonly told?: readonly string[];
   readonly breaks?: readonly string[];
   /** What is otherwise where no callback ever arrives. */
-  readonly withoutCallbacks?: Omit<PayoutStory, 'digits' | 'withoutCallbacks'>;
+  readonly withoutCallbacks?: Omit<PayoutScenario, 'digits' | 'withoutCallbacks'>;
 }
 
 /** Every magic number of the simulator (contract 10.18). */
-export const payoutStories: readonly PayoutStory[] = [
+export const payoutScenarios: readonly PayoutScenario[] = [
   { digits: '9999', what: 'succeeds' },
   {
     digits: '0001',
@@ -114,9 +114,9 @@ export async function lookAtPayout(scenario: Scenario, reference: string) {
   };
 }
 
-/** What {@link lookAtPayout} is to show of a story in the end, with callbacks or without. */
-export function expectedOfPayout(story: PayoutStory, callbacks: 'on' | 'off' = 'on') {
-  const { withoutCallbacks, what: _what, digits: _digits, ...told } = story;
+/** What {@link lookAtPayout} is to show of a scenario in the end, with callbacks or without. */
+export function expectedOfPayout(payoutScenario: PayoutScenario, callbacks: 'on' | 'off' = 'on') {
+  const { withoutCallbacks, what: _what, digits: _digits, ...told } = payoutScenario;
   const { what: _other, ...otherwise } = withoutCallbacks ?? { what: '' };
   const { entries, ...rest } = { ...completes, ...told, ...(callbacks === 'off' && otherwise) };
   return { ...rest, entries: entries.toSorted() };

@@ -7,10 +7,10 @@ import { StackError } from '../infrastructure/errors.ts';
 import { untilPayable } from '../services/gateway-seed.ts';
 import { seed, seedDirectory } from '../services/seed.ts';
 import { operationsUrl, publicUrl } from '../services/settings.ts';
-import { tellStory } from './story.ts';
+import { runDemo } from './demo.ts';
 
-/** Tells the story on an installation that runs already, on the usual ports of this machine; the first time it seeds it. */
-export async function tellStoryOfRunning(options: {
+/** Runs the demo on an installation that runs already, on the usual ports of this machine; the first time it seeds it. */
+export async function runDemoOnRunning(options: {
   readonly mongodbUrl: string;
   /** How the services reach the simulator. */
   readonly simulatorUrl: string;
@@ -46,5 +46,5 @@ export async function tellStoryOfRunning(options: {
   const collectionsUrl = publicUrl(places, 'collection-gateway');
   const merchant = createMerchantClient({ transferUrl, collectionsUrl, publicKey: demo.publicKey });
   const run = randomBytes(4).toString('hex');
-  await tellStory({ stack: { simulator, operator }, merchant, merchantId: demo.id, run, tell });
+  await runDemo({ stack: { simulator, operator }, merchant, merchantId: demo.id, run, tell });
 }
