@@ -67,12 +67,12 @@ describe('pesewa reconcile close', () => {
     ]);
     expect(line.shown).toEqual(['2026-11-20: 0 of 0 so far …', '2026-11-20: 800 of 1,204 …']);
     expect(line.printed()).toContain(
-      '2026-11-20: done\n1,202 matched, 1 differs, 1 missing there, 0 unclear\n',
+      '2026-11-20: done\n1,202 matched, 1 differs, 1 not at the rail, 0 unclear\n',
     );
     expect(line.printed()).toMatch(
       /po-1 +differs +upstream +fee +0\.5 +0\.49 +-0\.01 KES +po-1\/close\.differs\n/,
     );
-    expect(line.printed()).toMatch(/po-2 +missing_there +upstream +status +completed +not_found +-100 KES/);
+    expect(line.printed()).toMatch(/po-2 +not at the rail +upstream +status +completed +not_found +-100 KES/);
   });
 
   it('is content while it is not done, whatever differs so far', async () => {
@@ -86,7 +86,7 @@ describe('pesewa reconcile close', () => {
     const line = commandLine([answer(202, asking)]);
     expect(await line.run('reconcile', 'close', '--date', '2026-11-20')).toBe(0);
     expect(line.printed()).toBe(
-      '2026-11-20: asking, 800 of 1,204: repeat it to look again, or add --wait\n800 matched, 0 differs, 0 missing there, 0 unclear, 404 pending\n',
+      '2026-11-20: asking, 800 of 1,204: repeat it to look again, or add --wait\n800 matched, 0 differs, 0 not at the rail, 0 unclear, 404 pending\n',
     );
   });
 

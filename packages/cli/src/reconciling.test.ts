@@ -170,7 +170,7 @@ describe('pesewa reconcile status', () => {
         '',
         'wallets    compared 15 min ago, 3 in all, out of range: upstream:GHS, suspected: upstream:KES',
         'coverage   audited 2 h ago: done, 0 found, 0 repaired',
-        'close      of the time before 2026-01-02T00:00:00.000Z, done 0 s ago: 7 matched, 1 missing there, 2 came late',
+        'close      of the time before 2026-01-02T00:00:00.000Z, done 0 s ago: 7 matched, 1 not at the rail, 2 came late',
         'events     all that was published is applied',
         'parked     messages that wait: none',
         '',

@@ -13,6 +13,7 @@ import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
+import { describeCloseResult } from '../results.ts';
 
 interface CloseOptions {
   readonly date?: string;
@@ -178,7 +179,7 @@ function describe(
   const counts =
     results && Object.entries(results).filter(([name]) => name !== 'pending' || status !== 'done');
   const summary = counts?.map(
-    ([name, count]) => `${count.toLocaleString('en-GB')} ${name.replace('_', ' ')}`,
+    ([name, count]) => `${count.toLocaleString('en-GB')} ${describeCloseResult(name)}`,
   );
   const lines = [
     `${id}: ${state}`,
@@ -194,7 +195,7 @@ function describe(
 function table(close: CloseView, records: readonly CloseRecordView[], colours: boolean): string {
   const rows = records.map((record) => [
     record.reference,
-    record.result,
+    describeCloseResult(record.result),
     record.rail,
     ...differenceOf(record),
     record.breakId ?? record.why,

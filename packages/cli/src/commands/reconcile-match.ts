@@ -13,6 +13,7 @@ import {
   type StatementRecordView,
   type StatementRequest,
 } from '../rail-statements.ts';
+import { describeStatementResult } from '../results.ts';
 
 interface MatchOptions {
   readonly rail: string;
@@ -175,14 +176,14 @@ function describe(
   const results = Object.entries(counts ?? {}).filter(([, count]) => count > 0);
   const totals = formatTable(
     ['RESULT', 'RECORDS'],
-    results.map(([result, count]) => [result, count.toLocaleString('en-GB')]),
+    results.map(([result, count]) => [describeStatementResult(result), count.toLocaleString('en-GB')]),
     { colours, empty: 'no records', right: ['RECORDS'] },
   );
   const list = formatTable(
     ['LINE', 'RESULT', 'PAYMENT', 'AMOUNT', 'DIFFERENCE', 'WHY'],
     records.map((one) => [
       one.line,
-      one.result,
+      describeStatementResult(one.result),
       one.payment ?? one.reference,
       one.amount === null ? null : `${one.amount} ${one.currency}`,
       one.difference,

@@ -7,6 +7,7 @@ import { type ParkedList, serviceOf } from '../parked.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
 import type { ReconciliationStatus } from '../reconciling.ts';
+import { describeCloseResult } from '../results.ts';
 
 /** The number at which the reconciler stops counting due polls. */
 const DUE_COUNT_MAX = 10_000;
@@ -152,7 +153,7 @@ function describeParked(list: ParkedList): string {
 
 function counted(counts: Readonly<Record<string, number>> | null): string {
   const told = Object.entries(counts ?? {}).map(
-    ([result, count]) => `${count} ${result.replaceAll('_', ' ')}`,
+    ([result, count]) => `${count} ${describeCloseResult(result)}`,
   );
   return told.length === 0 ? '' : `: ${told.join(', ')}`;
 }
