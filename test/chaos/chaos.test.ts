@@ -27,7 +27,7 @@ const REST_MS = 120_000;
 const OPEN_MS = 120_000;
 
 it.each(seeds)(
-  'whatever breaks, all sides agree once it is mended: seed %d',
+  'whatever breaks, all sides agree once it is fixed: seed %d',
   async (seed) => {
     const replay = `SEED=${seed} CHAOS_SECONDS=${loadMs / 1_000} pnpm exec vitest run --project scenarios test/chaos`;
     print(`seed ${seed}: ${replay}`);

@@ -69,10 +69,10 @@ export function createBreaker(deps: {
       await Promise.all(
         planned.map(async (fault) => {
           await clock.sleep(Math.max(0, startedAtMs + fault.atMs - clock.nowMs()));
-          const mend = await inject(fault);
+          const fix = await inject(fault);
           log(`${clock.nowMs() - startedAtMs} ms ${JSON.stringify(fault)}`);
           await clock.sleep(fault.durationMs);
-          await mend();
+          await fix();
         }),
       );
     },

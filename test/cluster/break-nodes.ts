@@ -23,12 +23,12 @@ export async function breakNodes(
   };
   for (const { pauseMs, strikes, downMs } of steps) {
     await systemClock.sleep(pauseMs);
-    const mends = await Promise.all(strikes.map((strike) => breakNode(nodeOf(strike), strike.kind)));
+    const fixes = await Promise.all(strikes.map((strike) => breakNode(nodeOf(strike), strike.kind)));
     done.push(...strikes.map((strike) => ({ ...strike, atMs: sinceMs() })));
     await systemClock.sleep(downMs);
     const what = strikes.map((strike) => `${strike.kind} ${nodeOf(strike).name}`).join(', ');
     print(`${sinceMs()} ms: ${what}, down for ${downMs} ms`);
-    await Promise.all(mends.map((mend) => mend()));
+    await Promise.all(fixes.map((fix) => fix()));
   }
   return done;
 }

@@ -17,7 +17,7 @@ const PIECE_BYTES = 262_144;
  */
 export const uploadHttp: OperationsUpload = async ({ urlOf, token, file, progress }) => {
   const unreadable = () => {
-    throw new CliError(`FILE: ${file} can't be read: mend the path, or what you may read`);
+    throw new CliError(`FILE: ${file} can't be read: fix the path, or what you may read`);
   };
   const { size } = await stat(file).catch(unreadable);
   const hash = createHash('sha256');

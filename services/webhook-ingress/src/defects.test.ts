@@ -40,7 +40,7 @@ describe('a defect of ours', () => {
     expect(ingress.emitted).toHaveLength(2);
   });
 
-  test('is driven again by hand once it is mended', async () => {
+  test('is driven again by hand once it is fixed', async () => {
     const faults: Faults = { translation: new TypeError('broken') };
     const ingress = openIngress({ faults });
     await ingress.post(path, body);

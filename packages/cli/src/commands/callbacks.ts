@@ -50,7 +50,7 @@ function addFailedCommand(callbacks: Command, ports: CliPorts): void {
   const failed = asList(
     callbacks
       .command('failed')
-      .description('the callbacks that we could not read: mend what broke, then redrive or dismiss them'),
+      .description('the callbacks that we could not read: fix what broke, then redrive or dismiss them'),
   ).action(async (options: ListOptions, command: Command) => {
     const limit = readCount('--limit', options.limit);
     const { operations } = await openContext(ports, command);

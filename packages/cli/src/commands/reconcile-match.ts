@@ -117,13 +117,13 @@ async function readMapping(given: string): Promise<string> {
   if (text === undefined) {
     if (NAME.test(given)) return given;
     throw new CliError(
-      `--mapping: ${given} can't be read, and is no name of a mapping: mend the path; --help shows what a mapping is`,
+      `--mapping: ${given} can't be read, and is no name of a mapping: fix the path; --help shows what a mapping is`,
     );
   }
   try {
     return JSON.stringify(JSON.parse(text));
   } catch {
-    throw new CliError(`--mapping: ${given} is no JSON: mend it, or name a mapping that is kept`);
+    throw new CliError(`--mapping: ${given} is no JSON: fix it, or name a mapping that is kept`);
   }
 }
 

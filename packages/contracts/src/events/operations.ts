@@ -61,7 +61,7 @@ export const reconciliationEvents = [
     type: 'record',
     namespace: 'pesewa.reconciliation',
     name: 'BreakResolved',
-    doc: 'A discrepancy is explained or mended.',
+    doc: 'A discrepancy is explained or fixed.',
     fields: [
       ...envelope,
       { name: 'breakId', type: 'string' },

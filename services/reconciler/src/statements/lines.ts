@@ -163,6 +163,6 @@ function readable({ code, lines }: { readonly code?: string; readonly lines?: nu
       `${place} has more than ${LINE_BYTES_MAX} bytes: is it CSV, and every quote closed?`,
     );
   if (code === 'CSV_QUOTE_NOT_CLOSED')
-    return new UnreadableFileError(`a quote that opens before ${place} is never closed: mend the file`);
+    return new UnreadableFileError(`a quote that opens before ${place} is never closed: fix the file`);
   return new UnreadableFileError(`${place} is no CSV (${code ?? 'unknown'})`);
 }
