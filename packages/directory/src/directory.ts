@@ -63,14 +63,14 @@ export function createDirectoryOver(options: {
   const { loader, clock } = options;
   const ttlMs = options.ttlMs ?? TTL_MS;
   const bounds = { clock, ttlMs, absentTtlMs: Math.min(ttlMs, ABSENT_TTL_MS), sizeMax: SIZE_MAX };
-  const inTurn = createLimiter(STRANGERS);
+  const limited = createLimiter(STRANGERS);
   const byHeader = createCache<Merchant>({
     ...bounds,
     load: async (headerValue, wasPresent) => {
       const keyHash = hashOfHeader(headerValue);
       if (keyHash === undefined) return undefined;
       const read = () => withDeadline(loader.byKeyHash(keyHash), READ_TIMEOUT_MS, clock);
-      return wasPresent ? read() : inTurn(read);
+      return wasPresent ? read() : limited(read);
     },
   });
   const byId = createCache<Merchant>({

@@ -202,7 +202,7 @@ describe('complete-payin', () => {
       },
     };
 
-    it('takes no turn where too little time is left for the rail to answer in', async () => {
+    it('does not take the lock where too little time is left for the rail to answer in', async () => {
       const { gateway, complete, end, answer } = await underWay();
       const endsAtMs = gateway.nowMs() + 8_000;
       const second = complete('222222');

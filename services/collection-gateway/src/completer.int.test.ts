@@ -63,7 +63,7 @@ async function closedEvents(merchantReference: string) {
 
 beforeAll(async () => {
   config = await prepareTestNames(['collection-gateway']);
-  // A long deadline, so that waiting for a turn does not fail because the machine is slow.
+  // A long deadline, so that waiting for the lock does not fail because the machine is slow.
   left = await open({ deadlineMs: 30_000 });
   right = await open({ deadlineMs: 30_000 });
 });
@@ -166,7 +166,7 @@ describe('of one collection, over all replicas', () => {
     const answered = Promise.withResolvers<CompletionResult>();
     script.complete = () => answered.promise;
     const slow = await open({ clock: later(-5_000) });
-    // Two seconds after the first one's turn began; its call may take one more.
+    // Two seconds after the first one took the lock; its call may take one more.
     const fast = await open({ clock: later(5_000 + 2_000), deadlineMs: 300 });
     const { complete } = await initiated('apart');
     const first = complete(slow, '123456');

@@ -5,6 +5,7 @@ import { CLOCK_SKEW_MAX_MS, type Messaging } from '@pesewa/messaging';
 import { CALL_WITHIN_MS, type CompletionResult, mayStillCall, type RailConnector } from '@pesewa/rails';
 import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { Applied, CollectionOrderCommand, Collections } from './collections.ts';
+import { type CompletionLock, type LockRequest, takeCompletionLock } from './completion-lock.ts';
 import { type CollectionForm, isSameContent } from './domain/initiation.ts';
 import { type NumberLimit, numberLimit } from './domain/limits.ts';
 import { cleanReason, completionOutcome, isOfTheRequest, toldReason } from './domain/reasons.ts';
@@ -13,7 +14,6 @@ import { railOrder } from './initiator.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { Patience } from './patience.ts';
 import type { Collection } from './store.ts';
-import { type Turn, type TurnRequest, takeTurn } from './turn.ts';
 import { digestOfNumber } from './usage.ts';
 
 /** A refused completion, with a reason of the contract or of the rail, in capitals. */
@@ -75,10 +75,10 @@ export function createCompleter(deps: CompleterDeps): Completer {
   const closer = new AbortController();
   const closing = closer.signal;
   const waiting = new Set<Promise<unknown>>();
-  const waitForTurn = async (request: TurnRequest): Promise<Turn> => {
-    const turn = takeTurn({ intents, collections, patience, clock, closing }, request);
-    waiting.add(turn);
-    return turn.finally(() => waiting.delete(turn));
+  const waitForLock = async (request: LockRequest): Promise<CompletionLock> => {
+    const lock = takeCompletionLock({ intents, collections, patience, clock, closing }, request);
+    waiting.add(lock);
+    return lock.finally(() => waiting.delete(lock));
   };
   const complete: Complete = async (merchant, form, otpCode) => {
     const deadlineAtMs = clock.nowMs() + patience.deadlineMs;
@@ -99,14 +99,14 @@ export function createCompleter(deps: CompleterDeps): Completer {
     }
     const limits = limitsOf(deps, merchant, found);
     const leaseMs = (deps.rail(found.rail)?.capabilities.callDeadlineMs ?? 0) + LEASE_MARGIN_MS;
-    const turn = await waitForTurn({ collection: found, limits, leaseMs, deadlineAtMs });
-    const { applied } = turn;
+    const lock = await waitForLock({ collection: found, limits, leaseMs, deadlineAtMs });
+    const { applied } = lock;
     if (!applied || applied.refusal !== null) {
-      const answer = await refusedTurn(deps, turn, { reference, limit: limits[0] });
+      const answer = await answerWithoutLock(deps, lock, { reference, limit: limits[0] });
       counted(answer.ok ? 'repeated' : answer.refusal.reason);
       return answer;
     }
-    const { requestedAtMs } = turn;
+    const { requestedAtMs } = lock;
     const call = callRail(deps, { collection: applied.collection, otpCode, limits, requestedAtMs, closing });
     const result = await patience.within(call, deadlineAtMs - clock.nowMs());
     const answer = answerOf(result, applied.collection);
@@ -160,10 +160,10 @@ const descriptions: Readonly<Partial<Record<CollectionStateRefusal, string>>> = 
   'collection.completions_exceeded': 'it was passed on ten times: wait for the webhook',
 };
 
-/** The answer to a completion without a turn: the same as for an earlier one that the rail accepted, or why not. */
-async function refusedTurn(
+/** The answer to a completion without a get the lock: the same as for an earlier one that the rail accepted, or why not. */
+async function answerWithoutLock(
   deps: CompleterDeps,
-  { applied, waited }: Turn,
+  { applied, waited }: CompletionLock,
   { reference, limit }: { readonly reference: string; readonly limit: NumberLimit | undefined },
 ): Promise<Result<Collection, CompletionRefusal>> {
   const refusal = applied?.refusal ?? undefined;
@@ -206,7 +206,7 @@ async function close(deps: CompleterDeps, { reference, completionClosed }: Colle
   }
 }
 
-/** A completion that has its turn. */
+/** A completion that has the lock. */
 interface Attempt {
   readonly collection: Collection;
   readonly otpCode: string | undefined;
@@ -226,7 +226,7 @@ async function callRail(deps: CompleterDeps, attempt: Attempt): Promise<Completi
     deps.logger.warn({ ...told, why: result.why }, 'no clear answer from the rail');
   if (result.kind === 'refused' && isOfTheRequest(result.reason))
     deps.logger.warn({ ...told, reason: result.reason }, 'the rail refuses our request itself');
-  // An unclear outcome is not recorded: the rail may still be processing it, so the next turn comes only when the lease
+  // An unclear outcome is not recorded: the rail may still be processing it, so the next gets the lock only when the lease
   // is over.
   if (result.kind !== 'unknown') await record(deps, attempt, result);
   return result;
@@ -247,14 +247,14 @@ async function askRail(
   return reviewed(await completing, otpCode);
 }
 
-/** Commits an outcome. If that fails, the answer is the same, and the next turn comes when the lease is over. */
+/** Commits an outcome. If that fails, the answer is the same, and the lock is free when the lease is over. */
 async function record(
   { collections, logger }: CompleterDeps,
-  { collection: { reference, version: turn }, limits }: Attempt,
+  { collection: { reference, version: token }, limits }: Attempt,
   result: Exclude<CompletionResult, { readonly kind: 'unknown' }>,
 ): Promise<void> {
   const outcome = result.kind === 'refused' ? completionOutcome(result.reason) : result.kind;
-  const command = { kind: 'recordCompletion', turn, outcome } as const;
+  const command = { kind: 'recordCompletion', token, outcome } as const;
   try {
     await collections.recordOutcome({ reference, causationId: null, command, counted: limits });
   } catch (error) {

@@ -27,7 +27,7 @@ import { openUsageStore } from './usage.ts';
 /** The collection gateway over its rails. */
 interface Gateway {
   readonly app: Hono<AppEnv>;
-  /** Disposed of early if requests take long to end, so that no request waits for a turn while the server drains. */
+  /** Disposed of early if requests take long to end, so that no request waits for the lock while the server drains. */
   readonly completer: Completer;
 }
 

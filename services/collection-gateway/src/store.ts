@@ -49,7 +49,7 @@ export interface CollectionDocument extends PaymentDocument {
   readonly attemptedAt: Date;
   readonly completionAttempts: number;
   /** Absent while no completion is in progress. */
-  readonly completionLease?: { readonly turn: bigint; readonly until: Date };
+  readonly completionLease?: { readonly token: bigint; readonly until: Date };
   readonly completionClosed: boolean;
   readonly feeSchedule: FeeSchedule;
   readonly amountReceived?: bigint;
@@ -96,7 +96,7 @@ function mutable(collection: Collection) {
     railFee: collection.railFee,
     causedBy: collection.causedBy,
     timeline: timelineToDocument(collection.timeline),
-    ...(lease !== null && { completionLease: { turn: lease.turn, until: new Date(lease.untilMs) } }),
+    ...(lease !== null && { completionLease: { token: lease.token, until: new Date(lease.untilMs) } }),
     ...(amountReceived !== null && { amountReceived }),
     ...(failureReason !== null && { failureReason }),
   };
@@ -145,7 +145,7 @@ export function fromDocument(document: CollectionDocument): Collection {
     dueAtMs: document.dueAt?.getTime() ?? null,
     completionAttempts: document.completionAttempts,
     completionLease: document.completionLease
-      ? { turn: document.completionLease.turn, untilMs: document.completionLease.until.getTime() }
+      ? { token: document.completionLease.token, untilMs: document.completionLease.until.getTime() }
       : null,
     completionClosed: document.completionClosed,
     feeSchedule: document.feeSchedule,

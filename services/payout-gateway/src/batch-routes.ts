@@ -6,7 +6,7 @@ import { type AppEnv, answer } from './answers.ts';
 import type { Batches } from './batches.ts';
 import { type BatchOrder, readBatch } from './domain/batch.ts';
 import { payoutOperations } from './payout-operations.ts';
-import { createTurns } from './turns.ts';
+import { createSemaphore } from './semaphore.ts';
 
 /**
  * The largest body of a batch: 10,000 items of about 1,670 bytes each.
@@ -35,8 +35,8 @@ export function createBatchRoutes(deps: {
   readonly logger: Logger;
 }): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
-  const own = createTurns(PER_MERCHANT);
-  const parsing = createTurns(PARSING);
+  const own = createSemaphore(PER_MERCHANT);
+  const parsing = createSemaphore(PARSING);
   let underWay = 0;
 
   const store = async (context: Context<AppEnv>, order: BatchOrder): Promise<Response> => {
@@ -55,7 +55,7 @@ export function createBatchRoutes(deps: {
   const take = async (context: Context<AppEnv>): Promise<Response> => {
     const body = await readText(context, BATCH_BYTES_MAX);
     if (typeof body === 'string') return answer(context, 'malformed', body);
-    const order = await parsing('all', () => runInTurns(readBatch(body.text)));
+    const order = await parsing('all', () => runYielding(readBatch(body.text)));
     if (order?.ok === false) return answer(context, order.refusal.code, order.refusal.message);
     if (!order || underWay >= BATCHES_AT_ONCE_MAX) return answer(context, 'unavailable', TOO_MANY);
     underWay += 1;
@@ -75,7 +75,7 @@ export function createBatchRoutes(deps: {
 }
 
 /** Runs stepwise work and lets other requests run between its steps. */
-async function runInTurns<Value>(work: Generator<void, Value>): Promise<Value> {
+async function runYielding<Value>(work: Generator<void, Value>): Promise<Value> {
   for (;;) {
     const step = work.next();
     if (step.done) return step.value;

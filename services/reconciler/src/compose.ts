@@ -17,6 +17,7 @@ import { createHandlers, expectedFees } from './handlers.ts';
 import { reconcilerCollections } from './indexes.ts';
 import { createMetrics } from './metrics.ts';
 import { createOnItsWay } from './on-its-way.ts';
+import { scheduleJob } from './replica-jobs.ts';
 import { composePolling } from './settling/compose.ts';
 import { openRailPace } from './settling/rail-pace.ts';
 import { restWhenTurnedAway } from './settling/rail-rest.ts';
@@ -29,7 +30,6 @@ import { composeSteps } from './steps/compose.ts';
 import { createRequests } from './steps/request.ts';
 import { openStepStore } from './steps/store.ts';
 import { openWorkingStore, UNKNOWN_REFERENCE } from './store.ts';
-import { scheduleTurns } from './turns.ts';
 import { createComparison } from './wallets/comparison.ts';
 import { openWalletStore } from './wallets/store.ts';
 import { openPaymentsAtRail } from './wallets/suspects.ts';
@@ -87,14 +87,14 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     rails: rails.all,
     settleMs: config.COMPARISON_SETTLE_MS,
   });
-  const turns = scheduleTurns({
+  const schedule = scheduleJob({
     ...parts,
     name: 'wallet comparison',
     interval: config.COMPARISON_INTERVAL,
     run: comparison.run,
     taken: () => scope.crashPoint('reconciler.comparison.after-lease'),
   });
-  await scope.open('turns of the wallet comparison', turns);
+  await scope.open('schedule of the wallet comparison', schedule);
   await composeAudits(scope, { ...parts, workingSet, railFee });
   await composeSteps(scope, { ...parts, workingSet, railFee });
   await composeCloses(scope, { ...parts, proof }, polled, pace);

@@ -142,7 +142,7 @@ export const reconcilerCollections: readonly CollectionSchema[] = [
   { name: 'steps', indexes: [{ key: { dueAt: 1 } }] },
   { name: 'step_marks' },
   { name: 'paces' },
-  { name: 'turns' },
+  { name: 'locks' },
   ...closes,
   ...statements,
 ];

@@ -13,12 +13,12 @@ import {
 } from './domain/callback.ts';
 import { type ReceptionOutcome, receive } from './domain/reception.ts';
 import type { CallbackEvents } from './events.ts';
+import { serialiseByKey } from './key-serialiser.ts';
 import { openLane, type Work } from './lanes.ts';
 import { createLogThrottle } from './log-throttle.ts';
 import { type Orders, openOrders } from './orders.ts';
 import { type CallbackRail, placeOf, readClaim } from './reading.ts';
 import type { CallbackStore } from './store.ts';
-import { takeTurns } from './turns.ts';
 
 /**
  * Why a callback is not accepted. `rate_exceeded`, `overloaded` and `not_kept` are due to us: nothing is stored, and
@@ -46,7 +46,7 @@ interface Deps {
   readonly logger: Pick<Logger, 'warn' | 'error'>;
   /** After how long without an answer a redelivery is published again. */
   readonly repassAfterMs: number;
-  /** How long a repetition waits for its turn. */
+  /** How long a repetition waits for the work on the same callback. */
   readonly storeTimeoutMs: number;
   /** Counts a callback without a verified signature against its rail's rate; false if the rate is exceeded. */
   readonly isWithinRate: (rail: string) => boolean;
@@ -59,7 +59,7 @@ const HELD_MAX = { itemsMax: 5_000, bytesMax: 32 * 1024 * 1024 } as const;
 export function createCallbacks(deps: Deps): Callbacks {
   const { clock, logger } = deps;
   const openReception = () =>
-    takeTurns(openLane<ReceptionOutcome>(deps), {
+    serialiseByKey(openLane<ReceptionOutcome>(deps), {
       ...HELD_MAX,
       waitMsMax: deps.storeTimeoutMs,
     });

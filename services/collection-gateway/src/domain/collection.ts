@@ -20,7 +20,7 @@ function decide(command: CollectionCommand, state: CollectionState): Decision {
     case 'requestCompletion':
       return decideCompletion(command, state);
     case 'recordCompletion':
-      return recordCompletion(command.outcome, command.turn, state);
+      return recordCompletion(command.outcome, command.token, state);
     case 'closeCompletion':
       return closeCompletion(state);
     case 'observe':
@@ -75,7 +75,7 @@ function evolve(state: CollectionState, domainEvent: CollectionDomainEvent): Col
       return {
         ...next,
         completionAttempts: state.completionAttempts + 1,
-        completionLease: { turn: version, untilMs: domainEvent.leaseUntilMs },
+        completionLease: { token: version, untilMs: domainEvent.leaseUntilMs },
       };
     case 'completionAccepted':
       return { ...next, step: 'completing', dueAtMs: null, completionLease: null };

@@ -32,9 +32,9 @@ const request = (nowMs = START_MS): CollectionCommand => ({
   nowMs,
   leaseMs: LEASE_MS,
 });
-const record = (turn: bigint, outcome: CompletionOutcome): CollectionCommand => ({
+const record = (token: bigint, outcome: CompletionOutcome): CollectionCommand => ({
   kind: 'recordCompletion',
-  turn,
+  token,
   outcome,
 });
 /** The state after a completion with its outcome. */
@@ -57,7 +57,7 @@ describe('a request to complete', () => {
     const leased = after(awaiting(), request());
     expect(leased).toMatchObject({
       completionAttempts: 1,
-      completionLease: { turn: leased.version, untilMs: START_MS + LEASE_MS },
+      completionLease: { token: leased.version, untilMs: START_MS + LEASE_MS },
     });
   });
 
@@ -140,13 +140,13 @@ describe('the outcome of a completion', () => {
     expect(tried(awaiting(), 'accepted')).toMatchObject({ step: 'completing', completionLease: null });
   });
 
-  it.each(['refused', 'notSent'] as const)('%s of an older turn takes nobody its lease', (outcome) => {
+  it.each(['refused', 'notSent'] as const)('%s with an older token ends no newer lease', (outcome) => {
     const first = after(awaiting(), request());
     const second = after(first, request(START_MS + LEASE_MS));
     expect(refusal(second, record(first.version, outcome))).toBe('collection.stale_attempt');
   });
 
-  it('accepted of an older turn counts all the same', () => {
+  it('accepted with an older token counts all the same', () => {
     const first = after(awaiting(), request());
     const second = after(first, request(START_MS + LEASE_MS));
     const completing = after(second, record(first.version, 'accepted'));

@@ -56,10 +56,14 @@ function wasLast({ order, completionAttempts }: CollectionState): boolean {
  * Records the rail's answer to a completion.
  *
  * A try that was certainly not sent does not count. After one that was accepted, or found closed at the rail, none is
- * needed, whoever has the turn now; after a final refusal none is allowed. Any other outcome counts only for its own
- * turn, so that a late one does not end another's lease.
+ * needed, whoever has the has the lock now; after a final refusal none is allowed. Any other outcome counts only for its own
+ * token, so that a late one does not end another's lease.
  */
-export function recordCompletion(outcome: CompletionOutcome, turn: bigint, state: CollectionState): Decision {
+export function recordCompletion(
+  outcome: CompletionOutcome,
+  token: bigint,
+  state: CollectionState,
+): Decision {
   if (state.status !== 'PENDING') return refuse('collection.closed');
   const closed: readonly CollectionDomainEvent[] = state.completionClosed
     ? []
@@ -68,7 +72,7 @@ export function recordCompletion(outcome: CompletionOutcome, turn: bigint, state
     if (state.step === 'completing') return refuse('collection.already_there');
     return accept([{ kind: 'completionAccepted' }, ...(outcome === 'closed' ? closed : [])]);
   }
-  const isOurs = state.completionLease?.turn === turn;
+  const isOurs = state.completionLease?.token === token;
   if (!isOurs && (outcome !== 'refusedForGood' || closed.length === 0))
     return refuse('collection.stale_attempt');
   if (outcome === 'notSent') return accept([{ kind: 'completionReturned' }]);

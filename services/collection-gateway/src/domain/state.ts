@@ -20,8 +20,8 @@ export type CollectionStep =
 /** The right to call the rail with a completion, which only one request has at a time, over all replicas. */
 export interface CompletionLease {
   /** The version of the collection after it was granted, which is different for each grant. */
-  readonly turn: bigint;
-  /** In milliseconds since the epoch; from then on another request may get its turn. */
+  readonly token: bigint;
+  /** In milliseconds since the epoch; from then on another request may get the lock. */
   readonly untilMs: number;
 }
 
@@ -90,7 +90,7 @@ export interface DecidedAmount {
 export type CollectionCommand =
   | { readonly kind: 'recordInitiation'; readonly attempt: number; readonly outcome: InitiationOutcome }
   | { readonly kind: 'requestCompletion'; readonly nowMs: number; readonly leaseMs: number }
-  | { readonly kind: 'recordCompletion'; readonly turn: bigint; readonly outcome: CompletionOutcome }
+  | { readonly kind: 'recordCompletion'; readonly token: bigint; readonly outcome: CompletionOutcome }
   | { readonly kind: 'closeCompletion' }
   | { readonly kind: 'observe'; readonly fact: CollectionFact; readonly resubmitGraceMs: number }
   | { readonly kind: 'decideAmount'; readonly decided: DecidedAmount };

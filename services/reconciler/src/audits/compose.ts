@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { settings } from '../config.ts';
 import type { RailFee } from '../handlers.ts';
 import { countCoverage, gaugeAwaitingLedger } from '../metrics.ts';
-import { scheduleTurns, type Turns } from '../turns.ts';
+import { type ReplicaJob, scheduleJob } from '../replica-jobs.ts';
 import { type BooksDeps, countAwaiting, startBooks } from './books.ts';
 import { type CoverageDeps, createCoverage } from './coverage.ts';
 import { addCoverageRoutes } from './coverage-routes.ts';
@@ -16,7 +16,7 @@ const BOOKS_PAUSE_MS = 1_000;
 /** The dependencies of the audits. */
 type Parts = Omit<CoverageDeps, 'sources' | 'coverageStore' | 'settleMs' | 'audited'> &
   Omit<BooksDeps, 'pauseMs' | 'graceMs' | 'limitMs' | 'requestsMax'> &
-  Pick<Turns, 'messaging'> & { readonly railFee: RailFee };
+  Pick<ReplicaJob, 'messaging'> & { readonly railFee: RailFee };
 
 /** Starts the audit of the working set and the loop over the books (ADR 27). */
 export async function composeAudits(
@@ -47,8 +47,8 @@ export async function composeAudits(
     audited: countCoverage(scope.metrics),
   });
   await scope.open(
-    'turns of the coverage audit',
-    scheduleTurns({
+    'schedule of the coverage audit',
+    scheduleJob({
       ...parts,
       name: 'coverage audit',
       interval: config.COVERAGE_INTERVAL,

@@ -2,9 +2,9 @@ import type { ClaimPace } from '@pesewa/messaging';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import type { settings } from '../config.ts';
+import { type ReplicaJob, scheduleJob } from '../replica-jobs.ts';
 import type { PolledRail } from '../settling/poller.ts';
 import type { RailPace } from '../settling/rail-pace.ts';
-import { scheduleTurns, type Turns } from '../turns.ts';
 import { type AskingDeps, startAsking } from './asking.ts';
 import { createCloses } from './closes.ts';
 import { type GatheringDeps, startGathering } from './gathering.ts';
@@ -15,7 +15,7 @@ import { openCloseStore } from './store.ts';
 type Parts = Pick<
   AskingDeps,
   'store' | 'breaks' | 'events' | 'clock' | 'random' | 'ids' | 'logger' | 'crashPoint' | 'proof'
-> & { readonly messaging: GatheringDeps['messaging'] & Turns['messaging'] };
+> & { readonly messaging: GatheringDeps['messaging'] & ReplicaJob['messaging'] };
 
 /** The shortest wait after a rail's turns have run out. */
 const PACE_AGAIN_MIN_MS = 50;
@@ -63,8 +63,8 @@ export async function composeCloses(
     opened: gathering.wake,
   });
   await scope.open(
-    'turns of the daily close',
-    scheduleTurns({ ...parts, name: 'daily close', interval: config.CLOSE_INTERVAL, run: closes.openDue }),
+    'schedule of the daily close',
+    scheduleJob({ ...parts, name: 'daily close', interval: config.CLOSE_INTERVAL, run: closes.openDue }),
   );
   addCloseRoutes(scope.operator, {
     closes,

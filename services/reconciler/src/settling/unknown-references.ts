@@ -17,9 +17,9 @@ export interface UnknownReferences {
 const KIND: BreakKind = 'callback.unknown_reference';
 
 /** Written once in each transaction that opens such breaks of a rail, so that no two count at the same time. */
-interface TurnDocument {
+interface LockDocument {
   readonly _id: string;
-  readonly turns: number;
+  readonly locks: number;
 }
 
 /** The dependencies of {@link createUnknownReferences}. */
@@ -40,15 +40,15 @@ export interface UnknownReferenceDeps {
 
 /** Builds {@link UnknownReferences}. */
 export function createUnknownReferences(deps: UnknownReferenceDeps): UnknownReferences {
-  const turns = deps.db.collection<TurnDocument>('turns');
-  const takeTurn = async (rail: string, session: ClientSession): Promise<void> => {
-    await turns.updateOne({ _id: `${KIND}/${rail}` }, { $inc: { turns: 1 } }, { session, upsert: true });
+  const locks = deps.db.collection<LockDocument>('locks');
+  const lockRail = async (rail: string, session: ClientSession): Promise<void> => {
+    await locks.updateOne({ _id: `${KIND}/${rail}` }, { $inc: { locks: 1 } }, { session, upsert: true });
   };
   const looks = deps.messaging.groupCommit<string, void>(
     'reconciler.unknown',
     async (references, transaction) => {
       const loaded = await deps.store.load(references, transaction.session);
-      await settle(deps, takeTurn, [...loaded.values()], transaction);
+      await settle(deps, lockRail, [...loaded.values()], transaction);
       return references.map(() => undefined);
     },
   );
@@ -57,7 +57,7 @@ export function createUnknownReferences(deps: UnknownReferenceDeps): UnknownRefe
 
 async function settle(
   deps: UnknownReferenceDeps,
-  takeTurn: (rail: string, session: ClientSession) => Promise<void>,
+  lockRail: (rail: string, session: ClientSession) => Promise<void>,
   loaded: readonly Tracked[],
   transaction: Transaction,
 ): Promise<void> {
@@ -69,7 +69,7 @@ async function settle(
   // then.
   const old = unknown.filter(({ openedAtMs, askedAtMs }) => (askedAtMs ?? nowMs) - openedAtMs >= deps.keepMs);
   const fresh = unknown.filter((tracked) => !old.includes(tracked));
-  const shown = await show(deps, takeTurn, fresh, nowMs, transaction);
+  const shown = await show(deps, lockRail, fresh, nowMs, transaction);
   const known = waiting
     .filter((tracked) => !isUnknown(tracked))
     .map((tracked) => ({ ...tracked, dueAtMs: null, claim: null }));
@@ -80,7 +80,7 @@ async function settle(
 /** Opens a break for each reference without one, as far as its rail's limit allows. */
 async function show(
   deps: UnknownReferenceDeps,
-  takeTurn: (rail: string, session: ClientSession) => Promise<void>,
+  lockRail: (rail: string, session: ClientSession) => Promise<void>,
   fresh: readonly Tracked[],
   nowMs: number,
   transaction: Transaction,
@@ -97,7 +97,7 @@ async function show(
     shown.push(next);
     const rail = tracked.callbacks[0]?.rail;
     if (rail === undefined || known.has(breakId(tracked.reference, KIND))) continue;
-    const room = rooms.get(rail) ?? (await roomOf(deps, takeTurn, rail, session));
+    const room = rooms.get(rail) ?? (await roomOf(deps, lockRail, rail, session));
     rooms.set(rail, Math.max(0, room - 1));
     if (room === 0) {
       transaction.afterCommit(() => deps.hidden(rail));
@@ -117,12 +117,12 @@ async function show(
 
 async function roomOf(
   { breaks, openMax }: UnknownReferenceDeps,
-  takeTurn: (rail: string, session: ClientSession) => Promise<void>,
+  lockRail: (rail: string, session: ClientSession) => Promise<void>,
   rail: string,
   session: ClientSession,
 ): Promise<number> {
   if (openMax === 0) return 0;
-  await takeTurn(rail, session);
+  await lockRail(rail, session);
   return openMax - (await breaks.countOpenOf({ kind: KIND, rail }, openMax, session));
 }
 

@@ -5,7 +5,7 @@ import type { BreakCause, FoundBreak } from '../domain/break.ts';
 import { candidatesOf, type StandingBreak } from '../domain/candidates.ts';
 import { causeOf } from '../domain/drift.ts';
 import type { ReconcilerEvents } from '../events.ts';
-import { oneAtATime } from '../turns.ts';
+import { oneAtATime } from '../replica-jobs.ts';
 import { type LookDeps, lookAtWallets, type RailWallets } from './looks.ts';
 import { type RunDocument, type WalletDocument, type WalletStore, walletId } from './store.ts';
 import type { PaymentsAtRail } from './suspects.ts';

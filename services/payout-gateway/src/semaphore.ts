@@ -1,8 +1,11 @@
 /** Runs work with a limit per key: some runs, some waits, and any beyond that is not done (undefined). */
-export type Turns = <Value>(key: string, work: () => Promise<Value>) => Promise<Value | undefined>;
+export type Semaphore = <Value>(key: string, work: () => Promise<Value>) => Promise<Value | undefined>;
 
-/** Builds {@link Turns} with limits per key; a key without work takes no memory. */
-export function createTurns(bounds: { readonly runningMax: number; readonly waitingMax: number }): Turns {
+/** Builds a {@link Semaphore} with limits per key; a key without work takes no memory. */
+export function createSemaphore(bounds: {
+  readonly runningMax: number;
+  readonly waitingMax: number;
+}): Semaphore {
   const queues = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
   return async (key, work) => {
     const queue = queues.get(key) ?? { running: 0, waiting: [] };

@@ -2,11 +2,11 @@ import { leasesOf, type Messaging, takeLease } from '@pesewa/messaging';
 import { inRunSpan, type Logger } from '@pesewa/runtime';
 import { schedule } from 'node-cron';
 
-/** How long a replica's turn lasts: longer than clocks differ, shorter than any sensible interval. */
-const TURN_MS = 10_000;
+/** How long a replica has a job: longer than clocks differ, shorter than any sensible interval. */
+const JOB_LEASE_MS = 10_000;
 
-/** Scheduled work: one turn at a time, over all replicas. */
-export interface Turns {
+/** Scheduled work, run by one replica at a time. */
+export interface ReplicaJob {
   /** The name of the lease and in the log. */
   readonly name: string;
   /** A cron expression. */
@@ -14,17 +14,17 @@ export interface Turns {
   readonly run: () => Promise<unknown>;
   readonly messaging: Pick<Messaging, 'db' | 'owner'>;
   readonly logger: Logger;
-  /** Called once this replica has the turn, before the work. */
+  /** Called once this replica has the job, before the work. */
   readonly taken?: () => void;
 }
 
 /**
- * Schedules {@link Turns}: every replica has the schedule, and a lease by the database's clock gives the turn to one.
+ * Schedules a {@link ReplicaJob}: every replica has the schedule, and a lease by the database's clock gives the job to one.
  */
-export function scheduleTurns({ name, interval, run, messaging, logger, taken }: Turns): AsyncDisposable {
+export function scheduleJob({ name, interval, run, messaging, logger, taken }: ReplicaJob): AsyncDisposable {
   let running: Promise<void> = Promise.resolve();
-  const turn = async () => {
-    const request = { name, owner: messaging.owner, durationMs: TURN_MS };
+  const runOnce = async () => {
+    const request = { name, owner: messaging.owner, durationMs: JOB_LEASE_MS };
     if (!(await takeLease(leasesOf(messaging.db), request))) return;
     taken?.();
     await inRunSpan(name, run);
@@ -32,7 +32,7 @@ export function scheduleTurns({ name, interval, run, messaging, logger, taken }:
   const task = schedule(
     interval,
     () => {
-      running = turn().catch((error: unknown) => logger.error({ err: error }, `the ${name} failed`));
+      running = runOnce().catch((error: unknown) => logger.error({ err: error }, `the ${name} failed`));
       return running;
     },
     { noOverlap: true, name, suppressMissedWarning: true },

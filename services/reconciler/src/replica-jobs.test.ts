@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { oneAtATime } from './turns.ts';
+import { oneAtATime } from './replica-jobs.ts';
 
 describe('work that runs one at a time', () => {
   it('lets no caller wait for more than the present run and one more', async () => {

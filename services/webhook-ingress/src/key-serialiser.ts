@@ -7,14 +7,14 @@ interface Keyed {
   readonly bytes: number;
 }
 
-/** How much work may be in progress or waiting, and how long work on one key waits for its turn. */
+/** How much work may be in progress or waiting, and how long work on one key waits for the work before it. */
 interface Bounds {
   readonly itemsMax: number;
   readonly bytesMax: number;
   readonly waitMsMax: number;
 }
 
-interface Turn {
+interface KeyQueue {
   underWay: number;
   /** Called with `false` when their time has passed. */
   readonly waiting: Set<(mayGoOn: boolean) => void>;
@@ -29,32 +29,32 @@ const TOGETHER_MAX = 100;
  * Work beyond the limits is refused at once, and work that has waited too long is dropped, because its sender has given
  * up.
  */
-export function takeTurns<Work extends Keyed, Outcome>(
+export function serialiseByKey<Work extends Keyed, Outcome>(
   submit: (work: Work) => Promise<Outcome>,
   bounds: Bounds,
 ): (work: Work) => Promise<Result<Outcome, 'overloaded'>> {
-  const turns = new Map<string, Turn>();
+  const queues = new Map<string, KeyQueue>();
   const held = { items: 0, bytes: 0 };
-  const leave = (key: string, turn: Turn) => {
-    turn.underWay -= 1;
-    if (turn.underWay > 0) return;
-    const next = [...turn.waiting].slice(0, TOGETHER_MAX);
-    turn.underWay = next.length;
-    if (next.length === 0) turns.delete(key);
+  const leave = (key: string, queue: KeyQueue) => {
+    queue.underWay -= 1;
+    if (queue.underWay > 0) return;
+    const next = [...queue.waiting].slice(0, TOGETHER_MAX);
+    queue.underWay = next.length;
+    if (next.length === 0) queues.delete(key);
     for (const goOn of next) goOn(true);
   };
   const run = async (work: Work): Promise<Result<Outcome, 'overloaded'>> => {
-    const turn = turns.get(work.key) ?? { underWay: 0, waiting: new Set() };
-    if (turn.underWay === 0) {
-      turn.underWay = 1;
-      turns.set(work.key, turn);
-    } else if (!(await waitIn(turn, bounds.waitMsMax))) {
+    const queue = queues.get(work.key) ?? { underWay: 0, waiting: new Set() };
+    if (queue.underWay === 0) {
+      queue.underWay = 1;
+      queues.set(work.key, queue);
+    } else if (!(await waitIn(queue, bounds.waitMsMax))) {
       return refuse('overloaded');
     }
     try {
       return accept(await submit(work));
     } finally {
-      leave(work.key, turn);
+      leave(work.key, queue);
     }
   };
   return async (work) => {
@@ -72,14 +72,14 @@ export function takeTurns<Work extends Keyed, Outcome>(
 }
 
 /** Waits for the turn; false if it did not come in time. */
-function waitIn(turn: Turn, waitMsMax: number): Promise<boolean> {
+function waitIn(queue: KeyQueue, waitMsMax: number): Promise<boolean> {
   return new Promise((resolve) => {
     const goOn = (mayGoOn: boolean) => {
       clearTimeout(late);
-      turn.waiting.delete(goOn);
+      queue.waiting.delete(goOn);
       resolve(mayGoOn);
     };
     const late = setTimeout(() => goOn(false), waitMsMax);
-    turn.waiting.add(goOn);
+    queue.waiting.add(goOn);
   });
 }

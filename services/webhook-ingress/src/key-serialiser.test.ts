@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { takeTurns } from './turns.ts';
+import { serialiseByKey } from './key-serialiser.ts';
 
 const bounds = { itemsMax: 5_000, bytesMax: 1_000_000, waitMsMax: 8_000 };
 
@@ -7,7 +7,7 @@ const bounds = { itemsMax: 5_000, bytesMax: 1_000_000, waitMsMax: 8_000 };
 function open(changed: Partial<typeof bounds> = {}) {
   const underWay: { readonly key: string; readonly name: string; readonly end: (error?: Error) => void }[] =
     [];
-  const take = takeTurns(
+  const take = serialiseByKey(
     ({ key, name }: { readonly key: string; readonly name: string; readonly bytes: number }) => {
       const done = Promise.withResolvers<string>();
       underWay.push({

@@ -5,19 +5,19 @@ import type { NumberLimit } from './domain/limits.ts';
 import type { Patience } from './patience.ts';
 import type { Collection } from './store.ts';
 
-/** A completion's request for its turn with the rail. */
-export interface TurnRequest {
+/** What a completion needs to ask for the collection's request for its turn with the rail. */
+export interface LockRequest {
   readonly collection: Collection;
   readonly limits: readonly NumberLimit[];
-  /** How long a turn lasts if its holder dies. */
+  /** How long the lock lasts if its holder dies. */
   readonly leaseMs: number;
   /** Until when its answer may wait, in milliseconds since the epoch. */
   readonly deadlineAtMs: number;
 }
 
-/** The result of waiting for a turn. */
-export interface Turn {
-  /** When the turn was last requested, or refused. */
+/** The result of waiting for the lock. */
+export interface CompletionLock {
+  /** When the lock was last requested, or refused. */
   readonly requestedAtMs: number;
   /** Whether it had to wait for another completion. */
   readonly waited: boolean;
@@ -25,12 +25,12 @@ export interface Turn {
   readonly applied: Applied | undefined;
 }
 
-interface TurnDeps {
+interface LockDeps {
   readonly intents: GroupCommit<CollectionOrderCommand, Applied | undefined>;
   readonly collections: Pick<Collections, 'find' | 'recordOutcome'>;
   readonly patience: Pick<Patience, 'within' | 'deadlineMs'>;
   readonly clock: Clock;
-  /** Aborted when we close: then no completion waits any more or gets a turn. */
+  /** Aborted when we close: then no completion waits any more or gets the lock. */
   readonly closing: AbortSignal;
 }
 
@@ -38,7 +38,7 @@ const PAUSE_MIN_MS = 50;
 const PAUSE_MAX_MS = 400;
 
 /**
- * How much of its deadline a completion must have left to begin its turn; with less, its answer could not wait for the
+ * How much of its deadline a completion must have left to take the lock; with less, its answer could not wait for the
  * rail's.
  */
 const LEFT_MIN_MS = 3_000;
@@ -48,9 +48,9 @@ const LEFT_MIN_MS = 3_000;
  * (contract 4.8).
  *
  * If too little of the deadline is left for the rail's answer, the refusal is `collection.completion_under_way`, or
- * `applied` is undefined: a turn that was committed too late is given back, with everything it counted.
+ * `applied` is undefined: a lock that was taken too late is given back, with everything it counted.
  */
-export async function takeTurn(deps: TurnDeps, request: TurnRequest): Promise<Turn> {
+export async function takeCompletionLock(deps: LockDeps, request: LockRequest): Promise<CompletionLock> {
   const leftMinMs = Math.min(LEFT_MIN_MS, deps.patience.deadlineMs / 3);
   const isLate = () => deps.closing.aborted || request.deadlineAtMs - deps.clock.nowMs() < leftMinMs;
   let applied: Applied | undefined;
@@ -59,31 +59,31 @@ export async function takeTurn(deps: TurnDeps, request: TurnRequest): Promise<Tu
     if (isLate()) return { requestedAtMs, waited, applied };
     const leftMs = request.deadlineAtMs - requestedAtMs;
     applied = await deps.patience.within(commitTry(deps, request, requestedAtMs, isLate), leftMs);
-    const turn = { requestedAtMs, waited, applied };
-    if (applied?.refusal !== 'collection.completion_under_way') return turn;
-    if (!(await leaseEnds(deps, applied.collection, isLate))) return turn;
+    const lock = { requestedAtMs, waited, applied };
+    if (applied?.refusal !== 'collection.completion_under_way') return lock;
+    if (!(await leaseEnds(deps, applied.collection, isLate))) return lock;
   }
 }
 
 /** Commits a try with its lease; gives it back if it was committed too late to be used. */
 async function commitTry(
-  { intents, collections }: TurnDeps,
-  { collection: { reference }, limits, leaseMs }: TurnRequest,
+  { intents, collections }: LockDeps,
+  { collection: { reference }, limits, leaseMs }: LockRequest,
   requestedAtMs: number,
   isLate: () => boolean,
 ): Promise<Applied | undefined> {
   const command = { kind: 'requestCompletion', nowMs: requestedAtMs, leaseMs } as const;
   const applied = await intents.submit({ reference, causationId: null, command, limits });
   if (!applied || applied.refusal !== null || !isLate()) return applied;
-  const { version: turn } = applied.collection;
-  const returned = { kind: 'recordCompletion', turn, outcome: 'notSent' } as const;
+  const { version: token } = applied.collection;
+  const returned = { kind: 'recordCompletion', token, outcome: 'notSent' } as const;
   await collections.recordOutcome({ reference, causationId: null, command: returned, counted: limits });
   return undefined;
 }
 
 /** Waits until the current lease has ended, in whatever way; false if that is too late. */
 async function leaseEnds(
-  { collections, clock, closing }: TurnDeps,
+  { collections, clock, closing }: LockDeps,
   { merchantId, reference, completionLease: lease }: Collection,
   isLate: () => boolean,
 ): Promise<boolean> {
@@ -92,6 +92,6 @@ async function leaseEnds(
     await clock.sleep(pauseMs, closing);
     if (lease === null || clock.nowMs() >= lease.untilMs) return true;
     const now = await collections.find(merchantId, reference);
-    if (now?.completionLease?.turn !== lease.turn) return true;
+    if (now?.completionLease?.token !== lease.token) return true;
   }
 }
