@@ -11,7 +11,7 @@ import {
   type CollectionScenario,
   collectionCrashActs,
 } from './crash-rows-collections.ts';
-import { bodiesToldOnce, type Crash, PATIENCE_MS, runLanes, withShortSessions } from './crash-runner.ts';
+import { bodiesToldOnce, type Crash, PATIENCE_MS, runSequences, withShortSessions } from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 /** How long merchants, rails and operators insist: whoever they talk to may be dying again and again. */
@@ -66,11 +66,11 @@ beforeAll(async () => {
   records = database.collection<Recorded>('collections');
   outbox = database.collection('outbox');
   merchant = createCollectingMerchant(scenario.demo, CLIENT_PATIENCE_MS);
-  for (const lanes of collectionCrashActs) {
-    const told = await runLanes(scenario, lanes, runScenario);
-    for (const row of lanes.flat()) survivors.set(row, () => told(row));
+  for (const sequences of collectionCrashActs) {
+    const told = await runSequences(scenario, sequences, runScenario);
+    for (const row of sequences.flat()) survivors.set(row, () => told(row));
     // An act begins once the one before it is over; the tests tell how it ended.
-    for (const row of lanes.flat()) await expectScenarios(row).catch(() => undefined);
+    for (const row of sequences.flat()) await expectScenarios(row).catch(() => undefined);
   }
 }, 1_800_000);
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { crashExceptions, crashLanes } from './crash-rows.ts';
+import { crashExceptions, crashSequences } from './crash-rows.ts';
 import { collectionCrashActs, collectionCrashExceptions } from './crash-rows-collections.ts';
 import { reconcilerCrashRows } from './crash-rows-reconciler.ts';
 import type { CrashAt } from './crash-runner.ts';
@@ -80,7 +80,7 @@ const coveredBy = (rows: readonly CrashAt[]) =>
   new Set(rows.map(({ service, point }) => `${service}/${point}`));
 
 const flows: readonly Flow[] = [
-  { flow: 'payouts', rows: crashLanes.flat(), exceptions: crashExceptions },
+  { flow: 'payouts', rows: crashSequences.flat(), exceptions: crashExceptions },
   { flow: 'collections', rows: collectionCrashActs.flat(2), exceptions: collectionCrashExceptions },
 ];
 const byPayments = coveredBy(flows.flatMap(({ rows }) => rows));

@@ -9,7 +9,7 @@ import {
   type ReconcilerCrashRow,
   reconcilerCrashRows,
 } from './crash-rows-reconciler.ts';
-import { runLanes, withShortSessions } from './crash-runner.ts';
+import { runSequences, withShortSessions } from './crash-runner.ts';
 import { type Done, openCrashWorld } from './crash-world.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
@@ -66,7 +66,7 @@ beforeAll(async () => {
   const wanted = { fresh: count(fresh), differing: count(differing) };
   const world = await openCrashWorld(scenario, client, wanted);
   const rows = reconcilerCrashRows.map((row) => ({ ...row, environment: environments[row.action] ?? {} }));
-  const told = await runLanes(scenario, [rows], (row, crash) =>
+  const told = await runSequences(scenario, [rows], (row, crash) =>
     actions[row.action](world, crash, rows.indexOf(row)),
   );
   doneBy = (row) => told(rows[reconcilerCrashRows.indexOf(row)] ?? { ...row, environment: {} });

@@ -235,7 +235,7 @@ const unknownReferences: readonly CollectionCrashRow[] = rowsAt(
 /**
  * Every named point that a collection passes (ARCHITECTURE.md, "A crash where, what happens"), in acts that follow one another.
  *
- * The lanes of an act run side by side; while the gateway dies, only its own row's collections are under way.
+ * The sequences of an act run side by side; while the gateway dies, only its own row's collections are under way.
  */
 export const collectionCrashActs: readonly (readonly (readonly CollectionCrashRow[])[])[] = [
   [collectionGateway],

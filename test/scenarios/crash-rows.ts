@@ -141,9 +141,9 @@ const webhookDispatcher = at(
 /**
  * Every named point of the payout flow (ARCHITECTURE.md, "A crash where, what happens").
  *
- * A lane's rows follow one another, and the lanes run side by side; no service is in two of them.
+ * A sequence's rows follow one another, and the sequences run side by side; no service is in two of them.
  */
-export const crashLanes: readonly (readonly CrashRow[])[] = [
+export const crashSequences: readonly (readonly CrashRow[])[] = [
   payoutGateway,
   [...ledger, ...webhookDispatcher],
   [...webhookIngress, ...reconciler],

@@ -52,23 +52,23 @@ export function rowsAt<Rest extends object>(
 }
 
 /**
- * Runs lanes side by side, a lane's rows one after another, no service in two of them; gives what to ask about a row.
+ * Runs sequences side by side, a sequence's rows one after another, no service in two of them; gives what to ask about a row.
  *
  * A row whose scenario broke throws when it is asked about, and the others go on.
  */
-export async function runLanes<Row extends CrashAt, Survivors>(
+export async function runSequences<Row extends CrashAt, Survivors>(
   scenario: Scenario,
-  lanes: readonly (readonly Row[])[],
+  sequences: readonly (readonly Row[])[],
   run: (row: Row, crash: Crash) => Promise<Survivors>,
 ): Promise<(row: Row) => Survivors> {
   const told = new Map<Row, PromiseSettledResult<Survivors>>();
-  const runLane = async (lane: readonly Row[]) => {
-    for (const row of lane) {
+  const runSequence = async (sequence: readonly Row[]) => {
+    for (const row of sequence) {
       const [outcome] = await Promise.allSettled([run(row, crashOf(scenario, row))]);
       told.set(row, outcome);
     }
   };
-  await Promise.all(lanes.map(runLane));
+  await Promise.all(sequences.map(runSequence));
   return (row) => {
     const outcome = told.get(row);
     if (outcome?.status !== 'fulfilled') throw outcome?.reason;

@@ -4,8 +4,8 @@ import { eventually } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeAftermath } from './crash-aftermath.ts';
-import { type CrashRow, crashLanes, type PayoutScenario } from './crash-rows.ts';
-import { bodiesToldOnce, type Crash, PATIENCE_MS, runLanes, withShortSessions } from './crash-runner.ts';
+import { type CrashRow, crashSequences, type PayoutScenario } from './crash-rows.ts';
+import { bodiesToldOnce, type Crash, PATIENCE_MS, runSequences, withShortSessions } from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 /** The currency in which the merchant has a limit per day, far above what it pays here. */
@@ -13,7 +13,7 @@ const limitedCurrency = 'GHS';
 
 let scenario: Scenario;
 let referencesOf: (row: CrashRow) => readonly string[];
-const rows = crashLanes.flat();
+const rows = crashSequences.flat();
 
 /** Every row's process dies here, and is started again with the next row's point; the tests look at what is left. */
 beforeAll(async () => {
@@ -29,7 +29,7 @@ beforeAll(async () => {
   };
   scenario = await openScenario('crash', withShortSessions(environment));
   await limitPerDay();
-  referencesOf = await runLanes(scenario, crashLanes, runScenario);
+  referencesOf = await runSequences(scenario, crashSequences, runScenario);
 }, 900_000);
 
 afterAll(async () => {

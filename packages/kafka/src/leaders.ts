@@ -11,7 +11,7 @@ export interface Leader {
 /** The leaders of partitions, by Kafka's last answer. */
 export interface Leaders {
   /** The broker that leads a partition; undefined if none is known. */
-  readonly of: (lane: { readonly id: string }) => number | undefined;
+  readonly of: (queue: { readonly id: string }) => number | undefined;
   /** Asks Kafka until every queued partition has a leader; concurrent callers share the answer. */
   readonly refresh: () => Promise<void>;
 }
@@ -42,7 +42,7 @@ export function createLeaders(options: {
       try {
         for (const { topic, partition, broker } of await options.ask(options.topics()))
           known.set(`${topic}/${partition}`, broker);
-        if (options.waiting().every((lane) => of(lane) !== undefined)) return;
+        if (options.waiting().every((queue) => of(queue) !== undefined)) return;
       } catch (error) {
         if (pauseMs === PAUSE_MS.first)
           log('warn', 'Kafka does not say who leads its partitions', { err: error });

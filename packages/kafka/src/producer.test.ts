@@ -1,7 +1,7 @@
 import { createQuickClock, eventually } from '@pesewa/testkit';
 import { describe, expect, it } from 'vitest';
-import type { Lane } from './lanes.ts';
 import type { Leader } from './leaders.ts';
+import type { PartitionQueue } from './partition-queues.ts';
 import { createPartitioner } from './partitioner.ts';
 import { createProducerOf, DroppedError } from './producer.ts';
 import type { PartitionAnswer } from './wire.ts';
@@ -9,7 +9,11 @@ import type { PartitionAnswer } from './wire.ts';
 const TOO_LARGE = 10;
 const NOT_LEADER = 6;
 
-type Answer = (broker: number, lane: Lane, bodies: readonly string[]) => Promise<number | undefined>;
+type Answer = (
+  broker: number,
+  queue: PartitionQueue,
+  bodies: readonly string[],
+) => Promise<number | undefined>;
 
 /** A cluster of two brokers with a log for each partition; the test decides their answers. */
 function openCluster() {
@@ -23,18 +27,18 @@ function openCluster() {
   const nodes = {
     leaders: async (): Promise<readonly Leader[]> =>
       [...leaders].map(([id, broker]) => ({ topic: 't', partition: Number(id.slice(2)), broker })),
-    write: async (broker: number, lanes: readonly Lane[]): Promise<readonly PartitionAnswer[]> => {
-      const bodiesOf = ({ inFlight }: Lane) =>
+    write: async (broker: number, queues: readonly PartitionQueue[]): Promise<readonly PartitionAnswer[]> => {
+      const bodiesOf = ({ inFlight }: PartitionQueue) =>
         inFlight.flatMap(({ bodies }) => bodies.map((body) => body.toString()));
-      const answers = lanes.map(async (lane) => {
-        const leads = leaders.get(lane.id) === broker;
-        const errorCode = leads ? await cluster.answer(broker, lane, bodiesOf(lane)) : NOT_LEADER;
-        return { lane, errorCode };
+      const answers = queues.map(async (queue) => {
+        const leads = leaders.get(queue.id) === broker;
+        const errorCode = leads ? await cluster.answer(broker, queue, bodiesOf(queue)) : NOT_LEADER;
+        return { queue, errorCode };
       });
       // A broker that dies has written nothing of the request.
-      return (await Promise.all(answers)).flatMap(({ lane, errorCode }) => {
-        if (errorCode === 0) log.set(lane.id, [...(log.get(lane.id) ?? []), ...bodiesOf(lane)]);
-        return errorCode === undefined ? [] : [{ topic: 't', partition: lane.partition, errorCode }];
+      return (await Promise.all(answers)).flatMap(({ queue, errorCode }) => {
+        if (errorCode === 0) log.set(queue.id, [...(log.get(queue.id) ?? []), ...bodiesOf(queue)]);
+        return errorCode === undefined ? [] : [{ topic: 't', partition: queue.partition, errorCode }];
       });
     },
     drop: () => undefined,
@@ -111,7 +115,7 @@ describe('a producer', () => {
 
   it('holds back the source of a refused batch, and only that', async () => {
     const { producer, log, cluster, said } = openCluster();
-    cluster.answer = async (_broker, _lane, bodies) => (bodies.includes('huge') ? TOO_LARGE : 0);
+    cluster.answer = async (_broker, _queue, bodies) => (bodies.includes('huge') ? TOO_LARGE : 0);
     let isDone = false;
     void producer.produce(batch('bad', 'huge')).then(() => {
       isDone = true;

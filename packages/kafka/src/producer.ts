@@ -1,8 +1,13 @@
 import type { Clock } from '@pesewa/kernel';
 import type { KafkaLog, KafkaOptions } from './client.ts';
-import { createLanes, type Entry, type Lane, type Lanes } from './lanes.ts';
 import { createLeaders, type Leader } from './leaders.ts';
 import { openNodes } from './nodes.ts';
+import {
+  createPartitionQueues,
+  type Entry,
+  type PartitionQueue,
+  type PartitionQueues,
+} from './partition-queues.ts';
 import { createPartitioner } from './partitioner.ts';
 import { kafkaRemedy } from './security.ts';
 import { type PartitionAnswer, produceExchange } from './wire.ts';
@@ -41,7 +46,7 @@ export interface Producer extends AsyncDisposable {
 /** The connections to the brokers, as the producer needs them. */
 export interface ProducerNodes {
   readonly leaders: (topics: readonly string[]) => Promise<readonly Leader[]>;
-  readonly write: (broker: number, lanes: readonly Lane[]) => Promise<readonly PartitionAnswer[]>;
+  readonly write: (broker: number, queues: readonly PartitionQueue[]) => Promise<readonly PartitionAnswer[]>;
   /** Forgets a connection that did not answer. */
   readonly drop: (broker: number) => void;
 }
@@ -77,9 +82,9 @@ export function openProducer(options: ProducerOptions & KafkaOptions): Producer 
           partitions.map(({ partition, leader }) => ({ topic: name, partition, broker: leader })),
         );
       },
-      write: async (broker, lanes) => {
+      write: async (broker, queues) => {
         const node = await nodes.byId(broker);
-        const topics = lanes.map(({ topic, partition, inFlight }) => ({
+        const topics = queues.map(({ topic, partition, inFlight }) => ({
           topic,
           partitions: [{ partition, bodies: inFlight.flatMap(({ bodies }) => bodies) }],
         }));
@@ -103,36 +108,36 @@ export function openProducer(options: ProducerOptions & KafkaOptions): Producer 
 export function createProducerOf(nodes: ProducerNodes, options: ProducerOptions): Producer {
   const { clock, log, partitionsOf, maySend = () => true } = options;
   const partitionOf = createPartitioner();
-  const lanes = createLanes();
+  const queues = createPartitionQueues();
   const closing = new AbortController();
   const leaders = createLeaders({
     ask: nodes.leaders,
-    topics: lanes.topics,
-    waiting: () => lanes.waiting(clock.nowMs()),
+    topics: queues.topics,
+    waiting: () => queues.waiting(clock.nowMs()),
     learned: pump,
     clock,
     log,
     closing: closing.signal,
   });
-  const write = createWriter(nodes, lanes, { clock, log });
+  const write = createWriter(nodes, queues, { clock, log });
   const busy = new Set<number>();
   let wake = new AbortController();
 
   function pump(): void {
     if (closing.signal.aborted) return;
     const nowMs = clock.nowMs();
-    const byBroker = Map.groupBy(lanes.waiting(nowMs), leaders.of);
+    const byBroker = Map.groupBy(queues.waiting(nowMs), leaders.of);
     for (const [broker, ready] of byBroker) {
       if (broker === undefined) void leaders.refresh();
       else if (!busy.has(broker)) {
-        const taken = lanes.take(ready, maySend, nowMs);
+        const taken = queues.take(ready, maySend, nowMs);
         if (taken.length > 0) void send(broker, taken);
       }
     }
     void waitForNext(nowMs);
   }
 
-  async function send(broker: number, taken: readonly Lane[]): Promise<void> {
+  async function send(broker: number, taken: readonly PartitionQueue[]): Promise<void> {
     busy.add(broker);
     const isWritten = await write(broker, taken);
     busy.delete(broker);
@@ -143,8 +148,8 @@ export function createProducerOf(nodes: ProducerNodes, options: ProducerOptions)
   /** Waits until a queue's pause ends, or a source that may not send must be checked again. */
   async function waitForNext(nowMs: number): Promise<void> {
     wake.abort();
-    const isBusy = (lane: Lane) => busy.has(leaders.of(lane) ?? -1);
-    const next = lanes.nextAtMs(nowMs, isBusy);
+    const isBusy = (queue: PartitionQueue) => busy.has(leaders.of(queue) ?? -1);
+    const next = queues.nextAtMs(nowMs, isBusy);
     if (next === undefined) return;
     const mine = new AbortController();
     wake = mine;
@@ -156,12 +161,12 @@ export function createProducerOf(nodes: ProducerNodes, options: ProducerOptions)
     produce: ({ source, records }) => {
       const entry: Entry = { source, pieces: 0, dropped: false, done: Promise.withResolvers<void>() };
       for (const { topic, key, body } of records)
-        lanes.add(entry, topic, partitionOf(topic, key, partitionsOf(topic)), body);
+        queues.add(entry, topic, partitionOf(topic, key, partitionsOf(topic)), body);
       if (entry.pieces === 0) entry.done.resolve();
       pump();
       return entry.done.promise;
     },
-    drop: (source) => drop(lanes, source),
+    drop: (source) => drop(queues, source),
     [Symbol.asyncDispose]: async () => {
       closing.abort();
       wake.abort();
@@ -172,9 +177,9 @@ export function createProducerOf(nodes: ProducerNodes, options: ProducerOptions)
 /** Writes to one broker and handles each partition's answer; gives whether each was written or permanently refused. */
 function createWriter(
   nodes: ProducerNodes,
-  lanes: Lanes,
+  queues: PartitionQueues,
   { clock, log }: Pick<ProducerOptions, 'clock' | 'log'>,
-): (broker: number, taken: readonly Lane[]) => Promise<boolean> {
+): (broker: number, taken: readonly PartitionQueue[]) => Promise<boolean> {
   return async (broker, taken) => {
     let failure: unknown;
     const written = await nodes.write(broker, taken).catch((error: unknown): readonly PartitionAnswer[] => {
@@ -186,11 +191,11 @@ function createWriter(
       written.map(({ topic, partition, errorCode }) => [`${topic}/${partition}`, errorCode]),
     );
     let isAnswered = true;
-    for (const lane of taken) {
+    for (const queue of taken) {
       // A partition that is missing in the answer has no answer.
-      const errorCode = codes.get(lane.id);
-      const outcome = lanes.settle(lane, errorCode, clock.nowMs());
-      const { topic, partition, tries } = lane;
+      const errorCode = codes.get(queue.id);
+      const outcome = queues.acknowledge(queue, errorCode, clock.nowMs());
+      const { topic, partition, tries } = queue;
       const fields = { err: failure, topic, partition, broker, errorCode, tries };
       if (outcome === 'failed') {
         isAnswered = false;
@@ -202,9 +207,9 @@ function createWriter(
   };
 }
 
-async function drop(lanes: Lanes, source: string): Promise<void> {
-  const entries = lanes.withdraw(source);
-  await lanes.untilAnswered(source);
+async function drop(queues: PartitionQueues, source: string): Promise<void> {
+  const entries = queues.withdraw(source);
+  await queues.untilAnswered(source);
   for (const { done } of entries) {
     // The caller may have stopped waiting.
     done.promise.catch(() => undefined);

@@ -8,7 +8,7 @@ import { startClaimLoop } from './claim-loop.ts';
 import { openDatabase } from './index.ts';
 
 interface Job extends Claimable {
-  readonly lane?: string;
+  readonly queue?: string;
 }
 
 /** An operation as MongoDB's profiler records it. */
@@ -35,19 +35,19 @@ beforeAll(async () => {
     openDatabase({ url: config.MONGODB_URL, database: name, appName: 'test' }),
   );
   jobs = db.collection<Job>('jobs');
-  const partialFilterExpression = { lane: { $exists: true } };
-  await jobs.createIndex({ lane: 1, dueAt: 1, _id: 1 }, { partialFilterExpression });
+  const partialFilterExpression = { queue: { $exists: true } };
+  await jobs.createIndex({ queue: 1, dueAt: 1, _id: 1 }, { partialFilterExpression });
 });
 beforeEach(() => jobs.deleteMany({}));
 afterAll(() => resources.disposeAsync());
 
 const named = (index: number) => `j-${String(index).padStart(4, '0')}`;
 /** Inserts jobs that became due one after another, the last of them just now. */
-async function insert(count: number, lane = 'a'): Promise<readonly string[]> {
+async function insert(count: number, queue = 'a'): Promise<readonly string[]> {
   const nowMs = systemClock.nowMs();
   const records = Array.from({ length: count }, (_, index) => ({
-    _id: `${lane}${named(index)}`,
-    lane,
+    _id: `${queue}${named(index)}`,
+    queue,
     dueAt: new Date(nowMs - (count - index) * 20),
   }));
   await jobs.insertMany(records);
@@ -56,7 +56,7 @@ async function insert(count: number, lane = 'a'): Promise<readonly string[]> {
 const clockAhead = (aheadMs: number) => ({ ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs });
 const rules = (change: Partial<ClaimRules<Job>> = {}): ClaimRules<Job> => ({
   collection: jobs,
-  open: { lane: 'a' },
+  open: { queue: 'a' },
   leaseMs: LEASE_MS,
   clock: systemClock,
   ids,
@@ -90,7 +90,7 @@ describe('what goes first', () => {
     const fresh = await insert(3, 'a');
     const old = Array.from({ length: 12 }, (_, index) => ({
       _id: `old-${named(index)}`,
-      lane: 'a',
+      queue: 'a',
       dueAt: new Date(systemClock.nowMs() - 3_600_000 + index * 270_000),
     }));
     await jobs.insertMany(old);
@@ -115,7 +115,7 @@ describe('what goes first', () => {
     await jobs.insertMany(
       Array.from({ length: 20 }, (_, index) => ({
         _id: `later-${named(index)}`,
-        lane: 'a',
+        queue: 'a',
         dueAt: new Date(systemClock.nowMs() + 1_500 + index),
       })),
     );
@@ -191,7 +191,7 @@ describe('a claim', () => {
     expect(await claimedBy(createClaimer(rules({ collection: broken })), 10)).toEqual(all);
     await insert(1, 'b');
     const never = withUpdate(() => Promise.reject(new Error('connection reset')));
-    const claim = createClaimer(rules({ collection: never, open: { lane: 'b' } }));
+    const claim = createClaimer(rules({ collection: never, open: { queue: 'b' } }));
     await expect(claim(10)).rejects.toThrow('connection reset');
   });
 });
@@ -211,12 +211,12 @@ it('several loops with clocks apart work on each record once, and on all of them
       logger,
       work: async ({ _id }) => {
         worked.push(_id);
-        await jobs.updateOne({ _id }, { $unset: { dueAt: 1, lane: 1 } });
+        await jobs.updateOne({ _id }, { $unset: { dueAt: 1, queue: 1 } });
       },
     }),
   );
   try {
-    await eventually(async () => expect(await jobs.countDocuments({ lane: 'a' })).toBe(0));
+    await eventually(async () => expect(await jobs.countDocuments({ queue: 'a' })).toBe(0));
   } finally {
     await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()));
   }

@@ -68,7 +68,7 @@ const CONFLICT_PAUSE_MS = { first: 20, last: 320 } as const;
 /**
  * Builds a {@link GroupCommit}: at most `groupsMax` transactions in flight, each of up to `itemsMax` items.
  *
- * Items in conflict with another transaction leave their group at once and are retried in a lane of their own: the
+ * Items in conflict with another transaction leave their group at once and are retried in a queue of their own: the
  * other transaction may take seconds, and no other item should wait for it.
  */
 export function createGroupCommit<Item, Outcome>(

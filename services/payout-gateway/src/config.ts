@@ -26,7 +26,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe("how long after an attempt a rail's NOT FOUND is believed"),
   SUBMIT_CONCURRENCY_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
     .default(64)
-    .describe('payouts under submission at once, for each rail in each of its two lanes'),
+    .describe('payouts under submission at once, for each rail in each of its two queues'),
   SUBMIT_PAUSE_MS: durationMsSetting
     .default(500)
     .describe('pause between looks for due payouts when nothing wakes us'),

@@ -5,7 +5,7 @@ export const payoutCollections: readonly CollectionSchema[] = [
   {
     name: 'payouts',
     indexes: [
-      ...paymentIndexes({ due: 'held', unended: 'INITIALIZED', claimedWithin: ['rail', 'lane'] }),
+      ...paymentIndexes({ due: 'held', unended: 'INITIALIZED', claimedWithin: ['rail', 'queue'] }),
       // Payouts decided by people while an attempt was in progress; there are very few.
       { key: { dueAt: 1 }, partialFilterExpression: { 'decided.stands': true } },
     ],

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { countSubmissions, gaugeOldestHeld } from './metrics.ts';
 
 type Store = Parameters<typeof gaugeOldestHeld>[0]['store'];
-type Query = { readonly rail: string; readonly lane: string };
+type Query = { readonly rail: string; readonly queue: string };
 
 const read = async (findOne: (query: Query) => Promise<unknown>): Promise<string> => {
   const registry = new Registry();
@@ -16,8 +16,8 @@ const read = async (findOne: (query: Query) => Promise<unknown>): Promise<string
 
 it('exports for each rail how long its longest held payout has been due, in whichever queue', async () => {
   const dueAtMs: Record<string, number> = { 'one/single': 90_000, 'one/batch': 40_000, 'two/batch': 200_000 };
-  const text = await read(async ({ rail, lane }) => {
-    const atMs = dueAtMs[`${rail}/${lane}`];
+  const text = await read(async ({ rail, queue }) => {
+    const atMs = dueAtMs[`${rail}/${queue}`];
     return atMs === undefined ? null : { dueAt: new Date(atMs) };
   });
   expect(text).toContain('oldest_held_payout_seconds{rail="one"} 60');

@@ -1,7 +1,7 @@
 import { type Clock, type Result, withDeadline } from '@pesewa/kernel';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { OrderRefusal } from './domain/submission.ts';
-import { type PayoutStore, submissionLanes } from './store.ts';
+import { type PayoutStore, submissionQueues } from './store.ts';
 
 const READ_TIMEOUT_MS = 1_000;
 
@@ -19,9 +19,9 @@ export function gaugeOldestHeld(options: {
   const { store, rails, registry, clock } = options;
   const oldestOf = async (rail: string): Promise<number> => {
     const found = await Promise.all(
-      submissionLanes.map((lane) =>
+      submissionQueues.map((queue) =>
         store.collection.findOne(
-          { step: 'held', rail, lane },
+          { step: 'held', rail, queue },
           { sort: { dueAt: 1 }, projection: { _id: 0, dueAt: 1 }, maxTimeMS: READ_TIMEOUT_MS },
         ),
       ),

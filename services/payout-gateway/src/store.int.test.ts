@@ -65,7 +65,7 @@ test('payouts that have not ended are found, oldest first, by their index alone 
   expect(stages).toEqual(['PROJECTION_COVERED', 'IXSCAN']);
 });
 
-test('what was brought back is in no lane, and not the newest that was sent to this database', async () => {
+test('what was brought back is in no queue, and not the newest that was sent to this database', async () => {
   await replica.payouts.submit(merchantWith('demo'), single('sent'));
   const newestMs = await store.newestAcceptedMs();
   const nowMs = Date.now();
@@ -93,7 +93,7 @@ test('what was brought back is in no lane, and not the newest that was sent to t
   if (!back) throw new Error('nothing is told');
   await replica.messaging.inTransaction(({ session }) => replica.store.insert([back], session));
   expect(await store.find('demo', 'forgotten')).toEqual(back);
-  expect(await store.collection.findOne({ reference: back.reference })).toMatchObject({ lane: 'none' });
+  expect(await store.collection.findOne({ reference: back.reference })).toMatchObject({ queue: 'none' });
   expect(await store.newestAcceptedMs()).toBe(newestMs);
   const both = new Set([back.reference, 'po-none']);
   expect(await store.findMissing(both)).toEqual(new Set(['po-none']));

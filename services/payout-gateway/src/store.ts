@@ -43,7 +43,7 @@ export type Taken =
   | { readonly kind: 'batch'; readonly contentHash: string };
 
 /** The two queues of a rail, so that a large batch does not delay other merchants' single payouts. */
-export const submissionLanes = ['single', 'batch'] as const;
+export const submissionQueues = ['single', 'batch'] as const;
 
 /** A payout as MongoDB holds it; `_id` is the merchant and its reference, so that each is accepted only once. */
 export interface PayoutDocument extends PaymentDocument {
@@ -55,7 +55,7 @@ export interface PayoutDocument extends PaymentDocument {
   readonly rail: string;
   readonly batchReference?: string;
   /** Which of its rail's queues it is in; `none` if it must never be sent. */
-  readonly lane: (typeof submissionLanes)[number] | 'none';
+  readonly queue: (typeof submissionQueues)[number] | 'none';
   readonly acceptedAt: Date;
   readonly traceparent: string;
   readonly causedBy?: string;
@@ -240,7 +240,7 @@ function toDocument(payout: Payout): PayoutDocument {
     fee: payout.fee,
     rail: payout.rail,
     ...(payout.batchReference !== null && { batchReference: payout.batchReference }),
-    lane: payout.order.sender === null ? 'none' : payout.batchReference === null ? 'single' : 'batch',
+    queue: payout.order.sender === null ? 'none' : payout.batchReference === null ? 'single' : 'batch',
     acceptedAt: new Date(payout.acceptedAtMs),
     ...(payout.attemptedAtMs !== null && { attemptedAt: new Date(payout.attemptedAtMs) }),
     traceparent: payout.traceparent,

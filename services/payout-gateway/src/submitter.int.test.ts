@@ -53,7 +53,7 @@ async function hold(changes: Partial<PayoutDocument> = {}): Promise<string> {
     contentHash: '',
     fee: 100n,
     rail: 'upstream',
-    lane: 'single',
+    queue: 'single',
     acceptedAt: new Date(),
     status: 'INITIALIZED',
     step: 'held',
@@ -228,7 +228,7 @@ describe('the submitter', () => {
   });
 
   it('sends a single payout while a batch that was due before it has no end', async () => {
-    const batch = { batchReference: 'ba-1', lane: 'batch' } as const;
+    const batch = { batchReference: 'ba-1', queue: 'batch' } as const;
     const items = await Promise.all(Array.from({ length: 4 }, () => hold(batch)));
     const silence = Promise.withResolvers<SubmissionResult>();
     const { asked } = start({

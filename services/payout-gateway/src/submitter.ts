@@ -5,7 +5,7 @@ import { type CrashPoint, type Endable, inTraceOf, type Logger } from '@pesewa/r
 import type { AttemptOutcome } from './domain/payout.ts';
 import type { PayoutOrderCommand, Payouts } from './payouts.ts';
 import { railOrder } from './rail-order.ts';
-import { fromDocument, type Payout, type PayoutStore, submissionLanes } from './store.ts';
+import { fromDocument, type Payout, type PayoutStore, submissionQueues } from './store.ts';
 
 /** The maximum duration of one call to a rail, including a margin. */
 const CALL_TIMEOUT_MS = 20_000;
@@ -22,7 +22,7 @@ interface SubmitterDeps {
   readonly payouts: Pick<Payouts, 'apply'>;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly rails: readonly SubmittingRail[];
-  /** For each lane. */
+  /** For each queue. */
   readonly concurrencyMax: number;
   /** Whether the database is current, so that its records may be acted on. */
   readonly mayAct: () => boolean;
@@ -36,7 +36,7 @@ interface SubmitterDeps {
 /**
  * Submits held payouts to their rails, outside any transaction.
  *
- * Each rail has a lane for single payouts and one for the items of batches, each with its own concurrency limit:
+ * Each rail has a queue for single payouts and one for the items of batches, each with its own concurrency limit:
  * neither a slow rail nor a large batch delays other payouts, and nothing is claimed while a circuit is open (ADR 62).
  *
  * The claim commits the attempt before the call. A crash in between leaves the payout `submitting`, which is never
@@ -45,39 +45,39 @@ interface SubmitterDeps {
 export function startSubmitter(deps: SubmitterDeps): Loop & Endable {
   const closing = new AbortController();
   const record = createRecorder(deps, closing.signal);
-  const lanes = deps.rails.flatMap((rail) =>
-    submissionLanes.map((lane) => startLane(deps, { rail, lane, record })),
+  const queues = deps.rails.flatMap((rail) =>
+    submissionQueues.map((queue) => startQueue(deps, { rail, queue, record })),
   );
   return {
     wake: () => {
-      for (const lane of lanes) lane.wake();
+      for (const queue of queues) queue.wake();
     },
     endsWithinMs: CALL_TIMEOUT_MS,
     [Symbol.asyncDispose]: async () => {
       closing.abort();
-      await Promise.all(lanes.map((lane) => lane[Symbol.asyncDispose]()));
+      await Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]()));
     },
   };
 }
 
 type RecordOutcome = (payout: Payout, outcome: AttemptOutcome) => Promise<void>;
 
-function startLane(
+function startQueue(
   deps: SubmitterDeps,
   {
     rail,
-    lane,
+    queue,
     record,
   }: {
     readonly rail: SubmittingRail;
-    readonly lane: (typeof submissionLanes)[number];
+    readonly queue: (typeof submissionQueues)[number];
     readonly record: RecordOutcome;
   },
 ): Loop {
   return startClaimLoop({
-    name: `payout submitter ${rail.name}/${lane}`,
+    name: `payout submitter ${rail.name}/${queue}`,
     collection: deps.store.collection,
-    open: { step: 'held', rail: rail.name, lane },
+    open: { step: 'held', rail: rail.name, queue },
     mark: attemptMark('submitting'),
     mayClaim: () => deps.mayAct() && rail.isAvailable(),
     leaseMs: LEASE_MS,

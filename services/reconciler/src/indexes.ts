@@ -108,7 +108,7 @@ const statements: readonly CollectionSchema[] = [
         partialFilterExpression: { uses: { $exists: true } },
       },
       {
-        key: { statement: 1, loose: 1, lane: 1, at: 1, _id: 1 },
+        key: { statement: 1, loose: 1, pairingKey: 1, at: 1, _id: 1 },
         partialFilterExpression: { loose: { $exists: true } },
       },
     ],

@@ -2,13 +2,13 @@ import { createDirectory } from '@pesewa/directory';
 import { openMessaging } from '@pesewa/messaging';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
+import { createBulkheads } from './bulkheads.ts';
 import type { settings } from './config.ts';
 import { startDeliverer } from './deliverer.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { createDeliveryEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
 import { webhookCollections } from './indexes.ts';
-import { createLanes } from './lanes.ts';
 import { createDeliveryMetrics } from './metrics.ts';
 import { addOperatorRoutes } from './operator.ts';
 import { openSender } from './sender.ts';
@@ -49,7 +49,7 @@ export async function composeDispatcher(scope: ServiceScope<z.output<typeof sett
       deliveries,
       attempted: metrics.attempted,
       directory: createDirectory({ db: messaging.database('directory'), clock }),
-      lanes: createLanes({
+      bulkheads: createBulkheads({
         concurrencyMax: config.DELIVERY_CONCURRENCY_PER_ENDPOINT_MAX,
         freed: () => deliverer.wake(),
       }),

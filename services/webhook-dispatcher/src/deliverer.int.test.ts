@@ -6,12 +6,12 @@ import { ensureCollections, openDatabase } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
 import { createWebhookSecret, verifyWebhook } from '@pesewa/signatures';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { createBulkheads } from './bulkheads.ts';
 import { createTransactions, openEndpoint, status } from './deliverer.fixture.ts';
 import { startDeliverer } from './deliverer.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { createDeliveryEvents } from './events.ts';
 import { webhookCollections } from './indexes.ts';
-import { createLanes } from './lanes.ts';
 import { openSender } from './sender.ts';
 import { type DeliveryStore, type NewDelivery, openDeliveryStore } from './store.ts';
 
@@ -90,7 +90,7 @@ async function openDispatcher() {
       random: systemRandom,
       crashPoint: () => undefined,
       directory: { find: async (id) => merchants[id] as Merchant | undefined },
-      lanes: createLanes({ concurrencyMax: 2, freed: () => deliverer.wake() }),
+      bulkheads: createBulkheads({ concurrencyMax: 2, freed: () => deliverer.wake() }),
       delaysMs: [20, 20],
       deadlineMs: DEADLINE_MS,
       concurrencyMax: 16,
@@ -255,7 +255,7 @@ test('no address discards, an inner address exhausts, and neither is called', as
   expect(endpoint.seen).toEqual([]);
 });
 
-test('a lane takes so many at once; those turned away spend no attempt', async () => {
+test('a bulkhead takes so many at once; those turned away spend no attempt', async () => {
   const waiting: ServerResponse[] = [];
   endpoint.answering((response) => void waiting.push(response));
   const born = Array.from({ length: 12 }, (_, index) => owed({ _id: `po-lane${index}-completed` }));

@@ -3,17 +3,17 @@ import { type Clock, type Ids, type Random, unreachable } from '@pesewa/kernel';
 import { type Loop, startClaimLoop } from '@pesewa/messaging';
 import { type CrashPoint, inClientSpan, inTraceOf, type Logger } from '@pesewa/runtime';
 import { signWebhook } from '@pesewa/signatures';
+import type { Bulkheads } from './bulkheads.ts';
 import type { Deliveries, Settlement } from './deliveries.ts';
 import { type AttemptResult, decideNext, type NextStep } from './domain/delivery.ts';
-import type { Lanes } from './lanes.ts';
 import type { Dispatch, Sender } from './sender.ts';
 import type { DeliveryDocument, DeliveryStore } from './store.ts';
 
 /** The time for committing an outcome, in addition to the deadline of the attempt. */
 const COMMIT_TIMEOUT_MS = 10_000;
-/** A lane's queue is twice as long as its concurrency, so that a delivery waits for two deadlines at most. */
+/** A bulkhead's queue is twice as long as its concurrency, so that a delivery waits for two deadlines at most. */
 const LINE_ROUNDS_MAX = 2;
-/** How long a delivery is put back if its lane is full. */
+/** How long a delivery is put back if its bulkhead is full. */
 const GIVE_BACK_MS = 1_000;
 
 /** The dependencies of the deliverer. */
@@ -24,7 +24,7 @@ export interface DelivererDeps {
   /** Called after each attempt. */
   readonly attempted: (result: AttemptResult, durationMs: number) => void;
   readonly sender: Sender;
-  readonly lanes: Lanes;
+  readonly bulkheads: Bulkheads;
   readonly delaysMs: readonly number[];
   readonly deadlineMs: number;
   readonly concurrencyMax: number;
@@ -49,7 +49,7 @@ export function startDeliverer(deps: DelivererDeps): Loop {
     open: {
       state: 'pending',
       get lane() {
-        return { $nin: deps.lanes.full() };
+        return { $nin: deps.bulkheads.full() };
       },
     },
     leaseMs: workTimeoutMs * 1.5,
@@ -72,7 +72,7 @@ async function deliver(deps: DelivererDeps, delivery: DeliveryDocument, claim: s
     await settle(deps, { id: delivery._id, claim, state: 'discarded', reason });
     return;
   }
-  const leave = await deps.lanes.enter(delivery.lane);
+  const leave = await deps.bulkheads.enter(delivery.lane);
   if (!leave) {
     await deps.store.giveBack(delivery._id, claim, deps.clock.nowMs() + GIVE_BACK_MS);
     return;

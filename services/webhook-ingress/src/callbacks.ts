@@ -1,6 +1,7 @@
 import { type Clock, continueTrace, type Ids, type Result, refuse } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
 import { currentTraceparent, type Logger } from '@pesewa/runtime';
+import { openCallbackWriter, type Work } from './callback-writer.ts';
 import {
   type Callback,
   type CallbackRequest,
@@ -14,7 +15,6 @@ import {
 import { type ReceptionOutcome, receive } from './domain/reception.ts';
 import type { CallbackEvents } from './events.ts';
 import { serialiseByKey } from './key-serialiser.ts';
-import { openLane, type Work } from './lanes.ts';
 import { createLogThrottle } from './log-throttle.ts';
 import { type Orders, openOrders } from './orders.ts';
 import { type CallbackRail, placeOf, readClaim } from './reading.ts';
@@ -52,19 +52,19 @@ interface Deps {
   readonly isWithinRate: (rail: string) => boolean;
 }
 
-/** For each of the two lanes; a group commit refuses more than 10,000 items. */
+/** For each of the two writers; a group commit refuses more than 10,000 items. */
 const HELD_MAX = { itemsMax: 5_000, bytesMax: 32 * 1024 * 1024 } as const;
 
 /** Builds {@link Callbacks}. */
 export function createCallbacks(deps: Deps): Callbacks {
   const { clock, logger } = deps;
   const openReception = () =>
-    serialiseByKey(openLane<ReceptionOutcome>(deps), {
+    serialiseByKey(openCallbackWriter<ReceptionOutcome>(deps), {
       ...HELD_MAX,
       waitMsMax: deps.storeTimeoutMs,
     });
-  // Strangers can fill one lane; callbacks with a valid signature or address use the other.
-  const lanes = { vouched: openReception(), others: openReception() };
+  // Strangers can fill one writer; callbacks with a valid signature or address use the other.
+  const writers = { vouched: openReception(), others: openReception() };
   const noteOverload = createLogThrottle(clock, (times) =>
     logger.warn({ times }, 'callbacks were not taken: too much is waiting'),
   );
@@ -82,8 +82,8 @@ export function createCallbacks(deps: Deps): Callbacks {
   const submit = async (callback: Callback, traceparent: string) => {
     // Rails send it again; the log line is limited to one in a while.
     if (!deps.messaging.acceptsWork()) return refuse<CallbackRefusal>('overloaded');
-    const lane = isVouchedFor(callback.verdict) ? lanes.vouched : lanes.others;
-    const submitted = await lane(arrival(callback, traceparent, deps.repassAfterMs));
+    const writer = isVouchedFor(callback.verdict) ? writers.vouched : writers.others;
+    const submitted = await writer(arrival(callback, traceparent, deps.repassAfterMs));
     if (!submitted.ok) noteOverload();
     return submitted;
   };

@@ -1,9 +1,9 @@
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
+import { openCallbackWriter } from './callback-writer.ts';
 import { callbackKeys } from './domain/callback.ts';
 import { dismiss, type Reread, redrive } from './domain/reception.ts';
 import type { CallbackEvents } from './events.ts';
-import { openLane } from './lanes.ts';
 import { type CallbackRail, readClaim } from './reading.ts';
 import type { CallbackStore, StoredCallback } from './store.ts';
 
@@ -37,7 +37,7 @@ interface Deps {
 
 /** Builds {@link Orders}. */
 export function openOrders(deps: Deps): Orders {
-  const submit = openLane<OrderOutcome>(deps);
+  const submit = openCallbackWriter<OrderOutcome>(deps);
   return {
     redrive: async (id) => {
       const stored = await deps.store.find(id);

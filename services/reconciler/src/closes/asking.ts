@@ -16,7 +16,7 @@ import { type PollSchedule, pauseBeforePoll, untilTaken } from '../domain/schedu
 import { remember, type Terms, type Tracked } from '../domain/tracked.ts';
 import { afterVerdict, judge } from '../domain/verdict.ts';
 import type { ReconcilerEvents } from '../events.ts';
-import { startLanesAsFound } from '../lanes.ts';
+import { startLoopByName } from '../loop-by-name.ts';
 import { ask, type PolledRail } from '../settling/poller.ts';
 import type { WorkingStore } from '../store.ts';
 import { type CloseFinding, settleBreaks } from './breaks.ts';
@@ -107,7 +107,7 @@ export function startAsking(deps: AskingDeps): Loop {
   const loops = [
     ...deps.rails.map((rail) => begin(rail.name, rail)),
     // Rails that are not configured here can't be asked, which people are shown.
-    startLanesAsFound({
+    startLoopByName({
       ...deps,
       name: 'close of other rails',
       found: async () => (await readWaiting(deps.closeStore.records)).filter((name) => !names.includes(name)),

@@ -38,7 +38,7 @@ const confidences = {
 } as const;
 
 /** The fields that a pair must agree in; undefined for lines that moved no money. */
-export function laneOf({
+export function pairingKeyOf({
   kind,
   currency,
   amount,

@@ -11,7 +11,7 @@ import { afterPoll, isScheduled, notAsked, type PollSchedule } from '../domain/s
 import { remember, type Terms, type Tracked } from '../domain/tracked.ts';
 import { afterVerdict, isEndOverdue, judge } from '../domain/verdict.ts';
 import type { ReconcilerEvents } from '../events.ts';
-import { startLanesAsFound } from '../lanes.ts';
+import { startLoopByName } from '../loop-by-name.ts';
 import type { RequestRepublication } from '../steps/request.ts';
 import { fromDocument, type PollDocument, UNKNOWN_REFERENCE, type WorkingStore } from '../store.ts';
 import { readWatched } from '../watched.ts';
@@ -103,43 +103,43 @@ export function startPoller(deps: PollerDeps): Poller {
     }
     return outcomes.submit({ reference, claim, answer, polledAtMs });
   };
-  const lanes = new Map(
-    deps.rails.map((rail) => [rail.name, startLane(deps, rail.name, railLane(deps, rail), work)]),
+  const loops = new Map(
+    deps.rails.map((rail) => [rail.name, startPollLoop(deps, rail.name, railQueue(deps, rail), work)]),
   );
   const names = [UNKNOWN_REFERENCE, ...rails.keys()];
   const unasked = [
-    startLane(deps, UNKNOWN_REFERENCE, { open: { watch: UNKNOWN_REFERENCE } }, work),
+    startPollLoop(deps, UNKNOWN_REFERENCE, { open: { watch: UNKNOWN_REFERENCE } }, work),
     // Rails that are not configured here. There should be none; people are shown them.
-    startLanesAsFound({
+    startLoopByName({
       name: 'reconciler poller of other rails',
       pauseMs: deps.pauseMs,
       clock: deps.clock,
       logger: deps.logger,
       found: async () => (await readWatched(deps.store.collection)).filter((watch) => !names.includes(watch)),
-      begin: (watch) => startLane(deps, watch, { open: { watch } }, work),
+      begin: (watch) => startPollLoop(deps, watch, { open: { watch } }, work),
     }),
   ];
   return {
     wake: (watches) => {
-      for (const watch of watches) lanes.get(watch)?.wake();
-      if ([...watches].some((watch) => !rails.has(watch))) for (const lane of unasked) lane.wake();
+      for (const watch of watches) loops.get(watch)?.wake();
+      if ([...watches].some((watch) => !rails.has(watch))) for (const queue of unasked) queue.wake();
     },
     [Symbol.asyncDispose]: async () => {
-      await Promise.all([...lanes.values(), ...unasked].map((lane) => lane[Symbol.asyncDispose]()));
+      await Promise.all([...loops.values(), ...unasked].map((queue) => queue[Symbol.asyncDispose]()));
     },
   };
 }
 
-type LaneOptions = Parameters<typeof startClaimLoop<PollDocument>>[0];
+type LoopOptions = Parameters<typeof startClaimLoop<PollDocument>>[0];
 
-/** The lane's own part: what it claims, and how much. */
-interface Lane {
-  readonly open: LaneOptions['open'];
+/** The queue's own part: what it claims, and how much. */
+interface Queue {
+  readonly open: LoopOptions['open'];
   readonly workTimeoutMs?: number;
-  readonly limits?: Pick<LaneOptions, 'mayClaim' | 'concurrencyMax' | 'pace'>;
+  readonly limits?: Pick<LoopOptions, 'mayClaim' | 'concurrencyMax' | 'pace'>;
 }
 
-function railLane({ pace }: PollerDeps, { name, capabilities, isAvailable }: PolledRail): Lane {
+function railQueue({ pace }: PollerDeps, { name, capabilities, isAvailable }: PolledRail): Queue {
   const { concurrencyMax, perSecondMax: perSecond } = capabilities.polling;
   return {
     open: { watch: name },
@@ -156,12 +156,12 @@ function railLane({ pace }: PollerDeps, { name, capabilities, isAvailable }: Pol
   };
 }
 
-function startLane(deps: PollerDeps, name: string, lane: Lane, work: LaneOptions['work']): Loop {
-  const workTimeoutMs = lane.workTimeoutMs ?? UNASKED_TIMEOUT_MS;
+function startPollLoop(deps: PollerDeps, name: string, queue: Queue, work: LoopOptions['work']): Loop {
+  const workTimeoutMs = queue.workTimeoutMs ?? UNASKED_TIMEOUT_MS;
   return startClaimLoop({
     name: `reconciler poller ${name}`,
     collection: deps.store.collection,
-    open: lane.open,
+    open: queue.open,
     // A little before the rail is asked. Owners compare this time with their attempts, which are from the same clock,
     // so that our own clock can't make a NOT FOUND look newer than it is (ADR 5).
     mark: { askedAt: '$$NOW' },
@@ -170,7 +170,7 @@ function startLane(deps: PollerDeps, name: string, lane: Lane, work: LaneOptions
     workTimeoutMs,
     batchMax: BATCH_MAX,
     concurrencyMax: UNASKED_CONCURRENCY_MAX,
-    ...lane.limits,
+    ...queue.limits,
     pauseMs: deps.pauseMs,
     clock: deps.clock,
     ids: deps.ids,

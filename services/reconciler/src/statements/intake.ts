@@ -9,7 +9,7 @@ import {
   type NumberedRow,
   type StatementPayment,
 } from '../domain/statement-matching.ts';
-import { laneOf } from '../domain/statement-pairing.ts';
+import { pairingKeyOf } from '../domain/statement-pairing.ts';
 import { type FileLimits, readStatementFile, type StatementLine, UnreadableFileError } from './lines.ts';
 import type { StatementPayments } from './payments.ts';
 import {
@@ -277,7 +277,7 @@ function toRecord(
   return {
     ...stored,
     loose: 'line',
-    lane: laneOf(row),
+    pairingKey: pairingKeyOf(row),
     ...(row.atMs !== null && { at: new Date(row.atMs) }),
   };
 }

@@ -1,7 +1,7 @@
 import { unreachable } from '@pesewa/kernel';
 import type { AnyBulkWriteOperation } from 'mongodb';
 import { statementResults } from '../domain/statement-matching.ts';
-import { laneOf, PAIRED_WITHIN_MS } from '../domain/statement-pairing.ts';
+import { PAIRED_WITHIN_MS, pairingKeyOf } from '../domain/statement-pairing.ts';
 import { createCopies, pairInOrder } from './pairs.ts';
 import type { EndedPayment, StatementPayments } from './payments.ts';
 import {
@@ -117,7 +117,7 @@ function toPaymentRecord(
     difference: -amount,
     row: { kind, amount, currency, status: 'completed', at: endedAt },
     loose: 'payment',
-    lane: laneOf({ kind, currency, amount }),
+    pairingKey: pairingKeyOf({ kind, currency, amount }),
     at: endedAt,
     ...(!(window && window.from <= endedAt && endedAt < window.to) && { outside: true as const }),
   };
@@ -158,7 +158,7 @@ async function pairLines(deps: MatchingDeps, statement: StatementDocument): Prom
   );
   await records.updateMany({ statement: _id, loose: 'payment' }, { $unset: { taken: true, result: true } });
   const inOrder = (loose: 'line' | 'payment') =>
-    records.find({ statement: _id, loose }).sort({ lane: 1, at: 1, _id: 1 });
+    records.find({ statement: _id, loose }).sort({ pairingKey: 1, at: 1, _id: 1 });
   let writes: AnyBulkWriteOperation<RecordDocument>[] = [];
   const flush = async () => {
     await deps.keep();

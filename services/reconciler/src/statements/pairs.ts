@@ -16,7 +16,7 @@ export interface PairedLine {
 }
 
 /**
- * Walks lines and payments in one order, by lane and time, and judges each line by its neighbours.
+ * Walks lines and payments in one order, by pairing key and time, and judges each line by its neighbours.
  *
  * Only a few of both are in memory, however many have the same time: the nearest are sufficient.
  */
@@ -31,11 +31,11 @@ export async function* pairInOrder(
   let later: RecordDocument[] = [];
   while (current) {
     const after = (await lines.next()) ?? undefined;
-    const { lane = '' } = current;
+    const { pairingKey = '' } = current;
     const nowMs = timeOf(current);
-    if (before?.lane !== lane) {
+    if (before?.pairingKey !== pairingKey) {
       [earlier, later] = [[], []];
-      await payment.skipUntil((next) => (next.lane ?? '') >= lane);
+      await payment.skipUntil((next) => (next.pairingKey ?? '') >= pairingKey);
     }
     // Reads ahead until the nearest payments on both sides of this line are known.
     for (;;) {
@@ -43,11 +43,12 @@ export async function* pairInOrder(
         earlier = [...earlier, ...later.splice(0, 1)].slice(-NEIGHBOURS_MAX);
       }
       const next = later.length < NEIGHBOURS_MAX ? await payment.peek() : undefined;
-      if (!next || next.lane !== lane || timeOf(next) > nowMs + PAIRED_WITHIN_MS) break;
+      if (!next || next.pairingKey !== pairingKey || timeOf(next) > nowMs + PAIRED_WITHIN_MS) break;
       later.push(next);
       payment.take();
     }
-    const neighbour = (one: RecordDocument | undefined) => (one?.lane === lane ? toTimed(one) : undefined);
+    const neighbour = (one: RecordDocument | undefined) =>
+      one?.pairingKey === pairingKey ? toTimed(one) : undefined;
     const pairing = pairByTime(toTimed(current), {
       before: neighbour(before),
       after: neighbour(after),
@@ -62,14 +63,14 @@ export async function* pairInOrder(
 const COPIES_MAX = 10_000;
 
 /**
- * Counts lines with exactly the same content, in order of lane and time; if too many have one time, further ones count
+ * Counts lines with exactly the same content, in order of pairing key and time; if too many have one time, further ones count
  * as first ones.
  */
 export function createCopies() {
   let seen = new Map<string, number>();
   let before = '';
-  return ({ row, lane = '', at }: RecordDocument): Pick<RecordDocument, 'copy'> => {
-    const now = `${lane} ${at?.getTime()}`;
+  return ({ row, pairingKey = '', at }: RecordDocument): Pick<RecordDocument, 'copy'> => {
+    const now = `${pairingKey} ${at?.getTime()}`;
     if (now !== before) seen = new Map();
     before = now;
     // The rail's own reference shows whether it is the same movement.

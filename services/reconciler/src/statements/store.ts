@@ -75,7 +75,7 @@ export interface RecordDocument {
   readonly reason?: string;
   /** Set on records to be paired by amount and time. */
   readonly loose?: 'line' | 'payment';
-  readonly lane?: string;
+  readonly pairingKey?: string;
   /** The number among lines with exactly the same content, from the second on. */
   readonly copy?: number;
   readonly at?: Date;

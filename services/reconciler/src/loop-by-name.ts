@@ -6,29 +6,29 @@ import { type Loop, startLoop } from '@pesewa/messaging';
  *
  * A loop runs until all of them are closed; it costs one query per pause.
  */
-export function startLanesAsFound(
+export function startLoopByName(
   options: Omit<Parameters<typeof startLoop>[0], 'round'> & {
     /** The present names. */
     readonly found: () => Promise<readonly string[]>;
     readonly begin: (name: string) => Loop;
   },
 ): Loop {
-  const lanes = new Map<string, Loop>();
+  const loops = new Map<string, Loop>();
   const scout = startLoop({
     ...options,
     round: async (signal) => {
       const names = await options.found();
-      for (const name of names) if (!signal.aborted && !lanes.has(name)) lanes.set(name, options.begin(name));
+      for (const name of names) if (!signal.aborted && !loops.has(name)) loops.set(name, options.begin(name));
       return false;
     },
   });
   return {
     wake: () => {
-      for (const loop of [scout, ...lanes.values()]) loop.wake();
+      for (const loop of [scout, ...loops.values()]) loop.wake();
     },
     [Symbol.asyncDispose]: async () => {
       await scout[Symbol.asyncDispose]();
-      await Promise.all([...lanes.values()].map((lane) => lane[Symbol.asyncDispose]()));
+      await Promise.all([...loops.values()].map((queue) => queue[Symbol.asyncDispose]()));
     },
   };
 }

@@ -1,14 +1,14 @@
 import { systemClock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
 import { expect, it, vi } from 'vitest';
-import { startLanesAsFound } from './lanes.ts';
+import { startLoopByName } from './loop-by-name.ts';
 
 it('one loop is started for each name when it turns up; all are woken, and closed', async () => {
   const names = ['former'];
   const started: string[] = [];
   const woken: string[] = [];
   const closed: string[] = [];
-  const lanes = startLanesAsFound({
+  const loops = startLoopByName({
     name: 'test',
     pauseMs: 60_000,
     clock: systemClock,
@@ -21,11 +21,11 @@ it('one loop is started for each name when it turns up; all are woken, and close
   });
   await vi.waitFor(() => expect(started).toEqual(['former']));
   names.push('older');
-  lanes.wake();
+  loops.wake();
   await vi.waitFor(() => expect(started).toEqual(['former', 'older']));
-  lanes.wake();
+  loops.wake();
   expect(woken.slice(-2)).toEqual(['former', 'older']);
   expect(started).toHaveLength(2);
-  await lanes[Symbol.asyncDispose]();
+  await loops[Symbol.asyncDispose]();
   expect(closed).toEqual(['former', 'older']);
 });

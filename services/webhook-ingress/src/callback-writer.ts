@@ -27,14 +27,14 @@ interface Deps {
 const RECENT_MAX = 20_000;
 
 /**
- * Opens a lane of shared transactions for work of one kind, so that a flood in one lane takes no capacity from another.
+ * Opens a writer of shared transactions for work of one kind, so that a flood in one writer takes no capacity from another.
  *
  * New callbacks are written without reading first; if a key turns out to be taken, their group is rerun and reads
  * first. Repetitions are mostly of recent callbacks, whose keys are cached here.
  */
-export function openLane<Outcome>(deps: Deps): (work: Work<Outcome>) => Promise<Outcome> {
+export function openCallbackWriter<Outcome>(deps: Deps): (work: Work<Outcome>) => Promise<Outcome> {
   const recent = createRecentKeys();
-  const lane = deps.messaging.groupCommit<Work<Outcome>, Outcome>(
+  const writer = deps.messaging.groupCommit<Work<Outcome>, Outcome>(
     'callbacks.accept',
     async (group, transaction, isRetry) => {
       const looksFirst = isRetry || group.some(({ key, callback }) => !callback || recent.has(key));
@@ -43,7 +43,7 @@ export function openLane<Outcome>(deps: Deps): (work: Work<Outcome>) => Promise<
     },
     { ownerOf: ({ key }) => key },
   );
-  return lane.submit;
+  return writer.submit;
 }
 
 /**

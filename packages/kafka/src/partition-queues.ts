@@ -16,11 +16,11 @@ interface Piece {
 }
 
 /** The queue of one partition, and its records in flight. */
-export interface Lane {
+export interface PartitionQueue {
   readonly id: string;
   readonly topic: string;
   readonly partition: number;
-  queue: Piece[];
+  pending: Piece[];
   inFlight: readonly Piece[];
   /** The number of failed attempts since the last success. */
   tries: number;
@@ -47,20 +47,20 @@ const REFUSED_PAUSE_MS = { first: 1_000, last: 30_000 } as const;
 const RECORD_OVERHEAD_BYTES = 16;
 
 /** The queues of all partitions that were ever written to. */
-export interface Lanes {
+export interface PartitionQueues {
   readonly add: (entry: Entry, topic: string, partition: number, body: Buffer) => void;
   /** The queues with something to send, nothing in flight and no pause. */
-  readonly waiting: (nowMs: number) => readonly Lane[];
-  /** Takes what fits into one request and marks it as in flight; gives the lanes that it was taken from. */
+  readonly waiting: (nowMs: number) => readonly PartitionQueue[];
+  /** Takes what fits into one request and marks it as in flight; gives the queues that it was taken from. */
   readonly take: (
-    lanes: readonly Lane[],
+    queues: readonly PartitionQueue[],
     maySend: (source: string) => boolean,
     nowMs: number,
-  ) => readonly Lane[];
+  ) => readonly PartitionQueue[];
   /** Handles a partition's answer; `code` is undefined if there was none. */
-  readonly settle: (lane: Lane, code: number | undefined, nowMs: number) => Outcome;
+  readonly acknowledge: (queue: PartitionQueue, code: number | undefined, nowMs: number) => Outcome;
   /** When a queue must be checked again, unless something else triggers that. */
-  readonly nextAtMs: (nowMs: number, isBusy: (lane: Lane) => boolean) => number | undefined;
+  readonly nextAtMs: (nowMs: number, isBusy: (queue: PartitionQueue) => boolean) => number | undefined;
   readonly topics: () => readonly string[];
   /** Removes a source's pieces from all queues; gives the entries that are not done. */
   readonly withdraw: (source: string) => readonly Entry[];
@@ -68,54 +68,55 @@ export interface Lanes {
   readonly untilAnswered: (source: string) => Promise<void>;
 }
 
-/** Builds {@link Lanes}. */
-export function createLanes(): Lanes {
-  const lanes = new Map<string, Lane>();
+/** Builds {@link PartitionQueues}. */
+export function createPartitionQueues(): PartitionQueues {
+  const queues = new Map<string, PartitionQueue>();
   let answered = Promise.withResolvers<void>();
 
   const isOnItsWay = (source: string) =>
-    [...lanes.values()].some(({ inFlight }) => inFlight.some(({ entry }) => entry.source === source));
+    [...queues.values()].some(({ inFlight }) => inFlight.some(({ entry }) => entry.source === source));
 
   return {
     add: (entry, topic, partition, body) => {
       const id = `${topic}/${partition}`;
-      const lane = lanes.get(id) ?? emptyLane(id, topic, partition);
-      lanes.set(id, lane);
-      addTo(lane, entry, body);
+      const queue = queues.get(id) ?? emptyQueue(id, topic, partition);
+      queues.set(id, queue);
+      addTo(queue, entry, body);
     },
-    waiting: (nowMs) => [...lanes.values()].filter((lane) => isWaiting(lane) && lane.notBeforeMs <= nowMs),
+    waiting: (nowMs) =>
+      [...queues.values()].filter((queue) => isWaiting(queue) && queue.notBeforeMs <= nowMs),
     take: (ready, maySend, nowMs) => {
       let bytes = 0;
-      const taken: Lane[] = [];
-      for (const lane of ready) {
+      const taken: PartitionQueue[] = [];
+      for (const queue of ready) {
         if (bytes >= REQUEST_BYTES_MAX) break;
-        lane.inFlight = takeOf(lane, maySend, nowMs);
-        for (const piece of lane.inFlight) bytes += piece.bytes;
-        if (lane.inFlight.length > 0) taken.push(lane);
+        queue.inFlight = takeOf(queue, maySend, nowMs);
+        for (const piece of queue.inFlight) bytes += piece.bytes;
+        if (queue.inFlight.length > 0) taken.push(queue);
       }
       return taken;
     },
-    settle: (lane, code, nowMs) => {
-      const outcome = settle(lane, code, nowMs);
+    acknowledge: (queue, code, nowMs) => {
+      const outcome = noteAnswer(queue, code, nowMs);
       answered.resolve();
       answered = Promise.withResolvers();
       return outcome;
     },
     nextAtMs: (nowMs, isBusy) => {
-      const times = [...lanes.values()]
-        .filter((lane) => isWaiting(lane) && !isBusy(lane))
+      const times = [...queues.values()]
+        .filter((queue) => isWaiting(queue) && !isBusy(queue))
         .map(({ notBeforeMs }) => (notBeforeMs > nowMs ? notBeforeMs : nowMs + GATE_PAUSE_MS));
       return times.length === 0 ? undefined : Math.min(...times);
     },
-    topics: () => [...new Set([...lanes.values()].map(({ topic }) => topic))],
+    topics: () => [...new Set([...queues.values()].map(({ topic }) => topic))],
     withdraw: (source) => {
       const entries = new Set<Entry>();
-      for (const lane of lanes.values()) {
-        for (const { entry } of [...lane.inFlight, ...lane.queue]) {
+      for (const queue of queues.values()) {
+        for (const { entry } of [...queue.inFlight, ...queue.pending]) {
           if (entry.source === source) entries.add(entry);
         }
-        lane.queue = lane.queue.filter(({ entry }) => entry.source !== source);
-        lane.refused.delete(source);
+        queue.pending = queue.pending.filter(({ entry }) => entry.source !== source);
+        queue.refused.delete(source);
       }
       for (const entry of entries) entry.dropped = true;
       return [...entries];
@@ -126,34 +127,39 @@ export function createLanes(): Lanes {
   };
 }
 
-function emptyLane(id: string, topic: string, partition: number): Lane {
-  const nothing = { queue: [], inFlight: [], tries: 0, notBeforeMs: 0, singly: 0 };
+function emptyQueue(id: string, topic: string, partition: number): PartitionQueue {
+  const nothing = { pending: [], inFlight: [], tries: 0, notBeforeMs: 0, singly: 0 };
   return { id, topic, partition, ...nothing, refused: new Map() };
 }
 
-const isWaiting = ({ queue, inFlight }: Lane): boolean => queue.length > 0 && inFlight.length === 0;
+const isWaiting = ({ pending, inFlight }: PartitionQueue): boolean =>
+  pending.length > 0 && inFlight.length === 0;
 
-function addTo(lane: Lane, entry: Entry, body: Buffer): void {
-  const last = lane.queue.at(-1);
+function addTo(queue: PartitionQueue, entry: Entry, body: Buffer): void {
+  const last = queue.pending.at(-1);
   const bytes = body.length + RECORD_OVERHEAD_BYTES;
   if (last?.entry === entry) {
     last.bodies.push(body);
     last.bytes += bytes;
   } else {
-    lane.queue.push({ entry, bodies: [body], bytes });
+    queue.pending.push({ entry, bodies: [body], bytes });
     entry.pieces += 1;
   }
 }
 
-function takeOf(lane: Lane, maySend: (source: string) => boolean, nowMs: number): readonly Piece[] {
+function takeOf(
+  queue: PartitionQueue,
+  maySend: (source: string) => boolean,
+  nowMs: number,
+): readonly Piece[] {
   const taken: Piece[] = [];
   const left: Piece[] = [];
   const passedOver = new Set<string>();
-  const most = lane.singly > 0 ? 1 : Number.POSITIVE_INFINITY;
+  const most = queue.singly > 0 ? 1 : Number.POSITIVE_INFINITY;
   let bytes = 0;
-  for (const [index, piece] of lane.queue.entries()) {
+  for (const [index, piece] of queue.pending.entries()) {
     const { source } = piece.entry;
-    const isHeld = (lane.refused.get(source)?.untilMs ?? 0) > nowMs;
+    const isHeld = (queue.refused.get(source)?.untilMs ?? 0) > nowMs;
     if (passedOver.has(source) || isHeld || !maySend(source)) {
       passedOver.add(source);
       left.push(piece);
@@ -161,41 +167,41 @@ function takeOf(lane: Lane, maySend: (source: string) => boolean, nowMs: number)
       taken.push(piece);
       bytes += piece.bytes;
     } else {
-      left.push(...lane.queue.slice(index));
+      left.push(...queue.pending.slice(index));
       break;
     }
   }
-  lane.queue = left;
+  queue.pending = left;
   return taken;
 }
 
-function settle(lane: Lane, code: number | undefined, nowMs: number): Outcome {
-  const pieces = lane.inFlight;
-  lane.inFlight = [];
+function noteAnswer(queue: PartitionQueue, code: number | undefined, nowMs: number): Outcome {
+  const pieces = queue.inFlight;
+  queue.inFlight = [];
   if (code === 0) {
     for (const { entry } of pieces) {
-      lane.refused.delete(entry.source);
+      queue.refused.delete(entry.source);
       entry.pieces -= 1;
       if (entry.pieces === 0) entry.done.resolve();
     }
-    lane.tries = 0;
-    lane.singly = Math.max(0, lane.singly - pieces.length);
+    queue.tries = 0;
+    queue.singly = Math.max(0, queue.singly - pieces.length);
     return 'written';
   }
-  lane.queue = [...pieces.filter(({ entry }) => !entry.dropped), ...lane.queue];
-  lane.tries += 1;
+  queue.pending = [...pieces.filter(({ entry }) => !entry.dropped), ...queue.pending];
+  queue.tries += 1;
   if (code === undefined || !REFUSALS.has(code)) {
-    lane.notBeforeMs = nowMs + Math.min(PAUSE_MS.first * 2 ** Math.min(lane.tries, 10), PAUSE_MS.last);
+    queue.notBeforeMs = nowMs + Math.min(PAUSE_MS.first * 2 ** Math.min(queue.tries, 10), PAUSE_MS.last);
     return 'failed';
   }
   const [only] = pieces;
   if (pieces.length > 1 || !only) {
-    lane.singly = pieces.length;
+    queue.singly = pieces.length;
     return 'refused';
   }
-  const times = (lane.refused.get(only.entry.source)?.times ?? 0) + 1;
+  const times = (queue.refused.get(only.entry.source)?.times ?? 0) + 1;
   const waitMs = Math.min(REFUSED_PAUSE_MS.first * 2 ** (times - 1), REFUSED_PAUSE_MS.last);
-  lane.refused.set(only.entry.source, { untilMs: nowMs + waitMs, times });
-  lane.singly = Math.max(0, lane.singly - 1);
+  queue.refused.set(only.entry.source, { untilMs: nowMs + waitMs, times });
+  queue.singly = Math.max(0, queue.singly - 1);
   return 'refused';
 }
