@@ -14,7 +14,7 @@ export interface CatchUp {
   readonly quiet: readonly number[];
   readonly returnedMs: number;
   /** When the last payment had ended here. */
-  readonly settledMs: number;
+  readonly finalisedMs: number;
   /** Requests of any kind during the outage. */
   readonly refused: number;
   readonly perSecond: number;
@@ -25,7 +25,7 @@ const MS_PER_SECOND = 1_000;
 
 /** The rows for working off the backlog. */
 export function outageRows(catchUp: CatchUp): readonly Row[] {
-  const { due, returnedMs, settledMs, perSecond, peakMib } = catchUp;
+  const { due, returnedMs, finalisedMs, perSecond, peakMib } = catchUp;
   const many = due.length.toLocaleString('en');
   const least = due.length / perSecond;
   return [
@@ -38,8 +38,8 @@ export function outageRows(catchUp: CatchUp): readonly Row[] {
       detail: `until each of the ${many} was asked about, from the rail's return; floor: at the permitted rate; lower is better`,
     }),
     against({
-      name: 'outage.settled',
-      value: (settledMs - returnedMs) / MS_PER_SECOND,
+      name: 'outage.finalised',
+      value: (finalisedMs - returnedMs) / MS_PER_SECOND,
       unit: 's',
       floor: least,
       detail: `until all had ended by their owner's events; every fourth takes a second poll, half a minute later; floor as above; lower is better`,

@@ -124,7 +124,7 @@ async function catchUpOn(
   { log }: BenchOptions,
   { rail, feed, records }: Parts,
   due: readonly string[],
-): Promise<Pick<CatchUp, 'due' | 'asked' | 'fresh' | 'returnedMs' | 'settledMs' | 'refused'>> {
+): Promise<Pick<CatchUp, 'due' | 'asked' | 'fresh' | 'returnedMs' | 'finalisedMs' | 'refused'>> {
   const from = rail.answered.length;
   const returnedMs = Date.now();
   rail.setDown(false);
@@ -146,7 +146,7 @@ async function catchUpOn(
     const open = await records.countDocuments({ open: true, 'terms.kind': 'collection' });
     if (open > 0) throw new Error(`${open} are open`);
   });
-  return { due, asked, fresh, returnedMs, settledMs: Date.now(), refused: rail.refused() };
+  return { due, asked, fresh, returnedMs, finalisedMs: Date.now(), refused: rail.refused() };
 }
 
 /** Feeds fresh payments while something goes on; gives how long after they were due they were asked about. */

@@ -184,7 +184,7 @@ async function fill(polls: Collection<PollRecord>): Promise<void> {
           hintedPolls: 0,
           pollsInRound: 0,
           callbacks: [],
-          claimsSettled: 0,
+          claimsJudged: 0,
           decided: [],
           breaks: [],
           posted: true,

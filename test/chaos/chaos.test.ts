@@ -13,7 +13,7 @@ import { playActs } from './load/workload.ts';
 import { createPlan, intentOf, type Plan } from './plan/plan.ts';
 import { usualLoadMs, usualSeeds } from './plan/seeds.ts';
 import { readWallets } from './read-rail.ts';
-import { nothing, quickServices, settled, tell } from './rest.ts';
+import { nothing, quickServices, tell, untilAtRest } from './rest.ts';
 
 const wanted = process.env['SEED'];
 const seeds =
@@ -35,7 +35,7 @@ it.each(seeds)(
     print(JSON.stringify({ ...plan.swarm, acts: plan.acts.length }));
     await using scenario = await openScenario('chaos', quickServices);
     const { traces, strikes } = await disturb(scenario, plan);
-    const { world, underWay } = await settled(traces, { restMs: REST_MS, print });
+    const { world, underWay } = await untilAtRest(traces, { restMs: REST_MS, print });
     const violations = checkWorld(world);
     print(`${tell(world)}\n${explain(world, violations)}`);
     expect(violations, replay).toEqual([]);

@@ -18,7 +18,7 @@ const eventTypes: Readonly<Record<string, PaymentEvent['type']>> = {
 const reconcilerTypes: Readonly<Record<string, ReconcilerEvent['type']>> = {
   BreakOpened: 'opened',
   BreakResolved: 'resolved',
-  StuckSettled: 'settled',
+  StuckSettled: 'finalised',
 };
 
 /** The kinds of entries that events of the ledger report. */

@@ -32,7 +32,7 @@ export type UnderWay = Awaited<ReturnType<Databases['underWay']>>;
 export const nothing: UnderWay = { outboxes: 0, deliveries: 0 };
 
 /** A run after it was given time to come to rest. */
-export interface Settled {
+export interface AtRest {
   readonly world: World;
   readonly underWay: UnderWay;
   /** How long it took to come to rest; infinity if it did not. */
@@ -43,10 +43,10 @@ export interface Settled {
  * Waits until nothing is in progress and the checker finds nothing, and until that has lasted; after `restMs`, gives
  * the world as it is. It must last, because a late poll or a lease that ends may still change something.
  */
-export async function settled(
+export async function untilAtRest(
   traces: Traces,
   { restMs, print }: { readonly restMs: number; readonly print: (line: string) => void },
-): Promise<Settled> {
+): Promise<AtRest> {
   await using databases = await openDatabases(traces.stack.runFile().mongodbUrl, traces.prefix);
   const startedMs = performance.now();
   const isQuiet = async () => {
@@ -75,7 +75,7 @@ async function readAtRest(
   traces: Traces,
   databases: Databases,
   readsLeft = READS_MAX,
-): Promise<Pick<Settled, 'world' | 'underWay'>> {
+): Promise<Pick<AtRest, 'world' | 'underWay'>> {
   const before = await databases.progress();
   const world = await readWorld(traces, databases);
   const underWay = await databases.underWay();

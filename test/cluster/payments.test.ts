@@ -7,7 +7,7 @@ import { explain } from '../chaos/explain.ts';
 import { createClientOf } from '../chaos/load/client-of.ts';
 import { playActs } from '../chaos/load/workload.ts';
 import { readWallets } from '../chaos/read-rail.ts';
-import { nothing, quickServices, settled, tell } from '../chaos/rest.ts';
+import { nothing, quickServices, tell, untilAtRest } from '../chaos/rest.ts';
 import { openScenario } from '../scenarios/scenario.ts';
 import { breakNodes } from './break-nodes.ts';
 import { countsOf } from './counts.ts';
@@ -40,7 +40,7 @@ it.each(seeds)(
     const play = playActs(acts, { clientOf: createClientOf(scenario, calls), clock: systemClock });
     const struck = await breakNodes(cluster, steps, print);
     await play;
-    const { world, underWay, restedAfterMs } = await settled(
+    const { world, underWay, restedAfterMs } = await untilAtRest(
       { stack, prefix, calls, walletsBefore },
       { restMs: REST_MS, print },
     );

@@ -69,7 +69,7 @@ const lookAt = async (one: PayoutScenario) => {
 };
 const lookAtFlow = (one: CollectionScenario) => lookAtCollection(scenario, one, ours.get(labelOf(one)) ?? '');
 
-describe('with all callbacks cut off the reconciler alone settles (X1, P1, P12, W1, R1, R3)', () => {
+describe('with all callbacks cut off the reconciler alone finalises (X1, P1, P12, W1, R1, R3)', () => {
   it.each(silently(payoutScenarios))('payout $digits: $what', async (one) => {
     await expectInTheEnd(() => lookAt(one), expectedOfPayout(one, 'off'));
   });

@@ -200,8 +200,8 @@ describe('STK collection (CIMTN)', () => {
     ['HTTP 500 after the execution', '0004'],
     ['a reset after the execution', '0005'],
     ['a reset before the execution', '0006'],
-  ])('%s is settled (%s)', async (_what, digits) => {
-    const request = stk(`settled-${digits}`, digits);
+  ])('%s is finalised (%s)', async (_what, digits) => {
+    const request = stk(`final-${digits}`, digits);
     const initiated = await scenario.demo.initiateCollection(request);
     expect(initiated.responseDetails.responseCode).toBe('09');
     await expectCreditedOnce(request);

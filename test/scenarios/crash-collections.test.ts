@@ -52,7 +52,7 @@ beforeAll(async () => {
     reconciler: {
       FIRST_POLL_AFTER_MS: '800',
       POLL_CAP_MS: '2000',
-      // Services that die again and again settle nothing: that is no reason to call people.
+      // Services that die again and again finalise nothing: that is no reason to call people.
       NOT_FOUND_GRACE_MS: '120000',
       POLLS_BEFORE_BREAK: '1000',
       UNKNOWN_REFERENCE_GRACE_MS: '600000',

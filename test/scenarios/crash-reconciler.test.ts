@@ -47,14 +47,14 @@ beforeAll(async () => {
     FIRST_POLL_AFTER_MS: '500',
     POLLS_BEFORE_BREAK: '1000',
     COMPARISON_INTERVAL: never,
-    COMPARISON_SETTLE_MS: '100',
+    COMPARISON_PAUSE_MS: '100',
     COVERAGE_INTERVAL: never,
     // Payments are not looked at by themselves: steps that are followed already are.
     STEP_LIMIT_MS: '3600000',
     STEP_PAUSE_MS: '500',
-    COVERAGE_SETTLE_MS: '500',
+    COVERAGE_LAG_MS: '500',
     CLOSE_INTERVAL: never,
-    CLOSE_SETTLE_MS: '0',
+    CLOSE_LAG_MS: '0',
     CLOSE_POLLS_PER_SECOND: '200',
     STATEMENT_BREAKS_MAX: '3',
   };

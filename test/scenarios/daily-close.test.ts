@@ -22,7 +22,7 @@ beforeAll(async () => {
       FIRST_POLL_AFTER_MS: '700',
       POLL_BASE_MS: '2000',
       POLL_CAP_MS: '2000',
-      CLOSE_SETTLE_MS: '0',
+      CLOSE_LAG_MS: '0',
       CLOSE_POLLS_PER_SECOND: '200',
     },
   });

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const reconciler = {
     COMPARISON_INTERVAL: never,
     COVERAGE_INTERVAL: never,
-    COVERAGE_SETTLE_MS: '500',
+    COVERAGE_LAG_MS: '500',
     CLOSE_INTERVAL: never,
     FIRST_POLL_AFTER_MS: '1000',
     POLL_CAP_MS: '2000',

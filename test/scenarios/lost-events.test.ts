@@ -23,7 +23,7 @@ beforeAll(async () => {
     CLOSE_INTERVAL: never,
     FIRST_POLL_AFTER_MS: '1000',
     POLL_CAP_MS: '2000',
-    CALLBACK_SETTLE_MS: '2000',
+    CALLBACK_LAG_MS: '2000',
     BOOKS_GRACE_MS: '1500',
     STEP_LIMIT_MS: '1500',
     STEP_PAUSE_MS: '300',

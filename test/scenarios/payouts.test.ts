@@ -14,7 +14,7 @@ afterAll(async () => {
   await scenario[Symbol.asyncDispose]();
 });
 
-const settledKinds = ['capture', 'fee', 'hold', 'railCost'];
+const capturedKinds = ['capture', 'fee', 'hold', 'railCost'];
 
 async function pay(label: string, digits: string, amount = '100'): Promise<string> {
   const reference = scenario.reference(label);
@@ -27,7 +27,7 @@ async function pay(label: string, digits: string, amount = '100'): Promise<strin
 /** The end of a payout that the rail paid: one execution, one capture, one webhook. */
 async function expectPaidOnce(reference: string): Promise<void> {
   const ours = await scenario.payoutBecomes(reference, 'COMPLETED');
-  await eventually(async () => expect(await scenario.entryKinds(ours)).toEqual(settledKinds));
+  await eventually(async () => expect(await scenario.entryKinds(ours)).toEqual(capturedKinds));
   expect(await scenario.executions(ours)).toBe(1);
   await eventually(async () => expect(await scenario.webhookStatuses(reference)).toEqual(['COMPLETED']));
 }

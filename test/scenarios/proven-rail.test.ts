@@ -53,11 +53,11 @@ async function breaks(ours: string): Promise<readonly string[]> {
 }
 
 /** What every payment came to, to be looked at again when the last one has. */
-const settled: (() => Promise<void>)[] = [];
+const outcomes: (() => Promise<void>)[] = [];
 
-async function expectSettled(look: () => Promise<unknown>, expected: object): Promise<void> {
+async function expectOutcome(look: () => Promise<unknown>, expected: object): Promise<void> {
   const asTold = async () => expect(await look()).toEqual(expected);
-  settled.push(asTold);
+  outcomes.push(asTold);
   await eventually(asTold, 60_000).catch(() => undefined);
   await asTold();
 }
@@ -84,7 +84,7 @@ describe('a payout over a proven rail ends by its signed callback, without a pol
       told: await scenario.webhookStatuses(reference),
       breaks: await breaks(ours),
     });
-    await expectSettled(look, { status, entries: entries.toSorted(), told, breaks: found });
+    await expectOutcome(look, { status, entries: entries.toSorted(), told, breaks: found });
     expect(await polls(ours)).toBe(0);
   });
 });
@@ -109,7 +109,7 @@ describe('a collection over a proven rail ends by its signed callback, without a
     const { transactionReference: ours } = await scenario.demo.initiateCollection(request);
     const { otp } = flows[flow];
     if (otp !== undefined) await scenario.demo.completeCollection(request, otp);
-    await expectSettled(() => lookAt(request, ours), expected);
+    await expectOutcome(() => lookAt(request, ours), expected);
     expect(await polls(ours)).toBe(0);
   });
 
@@ -117,7 +117,7 @@ describe('a collection over a proven rail ends by its signed callback, without a
     const request = requestOf('stk', '0012');
     const { transactionReference: ours } = await scenario.demo.initiateCollection(request);
     const pending = { status: 'PENDING', entries: [], told: [], breaks: ['collection.amount_differs'] };
-    await expectSettled(() => lookAt(request, ours), pending);
+    await expectOutcome(() => lookAt(request, ours), pending);
     await eventually(async () => expect(await polls(ours)).toBeGreaterThan(0));
     expect(await lookAt(request, ours)).toEqual(pending);
   });
@@ -144,8 +144,8 @@ describe('a collection over a proven rail ends by its signed callback, without a
 });
 
 it('stays so when every callback has come', async () => {
-  expect(settled.length).toBeGreaterThan(0);
-  for (const asTold of settled) await asTold();
+  expect(outcomes.length).toBeGreaterThan(0);
+  for (const asTold of outcomes) await asTold();
 });
 
 async function lookAt(request: CollectionRequest, ours: string) {

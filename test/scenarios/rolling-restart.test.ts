@@ -12,7 +12,7 @@ import { createChance } from '../chaos/plan/chance.ts';
 import { mortals } from '../chaos/plan/faults.ts';
 import { planActs } from '../chaos/plan/plan.ts';
 import { readMoves, readWallets } from '../chaos/read-rail.ts';
-import { nothing, quickServices, settled, tell } from '../chaos/rest.ts';
+import { nothing, quickServices, tell, untilAtRest } from '../chaos/rest.ts';
 import { type Endpoints, openEndpoints } from './endpoints.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
@@ -163,7 +163,7 @@ it('every service restarts one replica after the other, and no request fails', a
     `${replicas.length} restarts in ${Math.round(restartedMs / 1_000)} s; ${calls.length} requests, ${perSecond}/s, p99 ${p99(calls)} ms`,
   );
   expect(noticed(calls, fronts)).toEqual({ failed: [], broken: [0, 0, 0] });
-  const { world, underWay } = await settled(
+  const { world, underWay } = await untilAtRest(
     { stack, prefix, calls, walletsBefore },
     { restMs: REST_MS, print },
   );

@@ -11,7 +11,7 @@ beforeAll(async () => {
   scenario = await openScenario('wallets', {
     reconciler: {
       COMPARISON_INTERVAL: '* * * * * *',
-      COMPARISON_SETTLE_MS: '500',
+      COMPARISON_PAUSE_MS: '500',
       FIRST_POLL_AFTER_MS: '1000',
     },
   });
@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 const LOAD_MS = 10_000;
-/** So that a fast machine has no more to settle than a slow one. */
+/** So that a fast machine has no more left to do than a slow one. */
 const LOAD_MAX = 450;
 const QUIET_MS = 90_000;
 

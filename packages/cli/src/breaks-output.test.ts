@@ -28,7 +28,7 @@ const adjustment = {
   proposedBy: 'ama',
   proposedAt: '2026-11-03T08:00:00.000Z',
   status: 'proposed',
-  settledAt: null,
+  concludedAt: null,
 };
 const whole = { ...row, adjustments: [adjustment], history: [], links: [] };
 const rejected = {

@@ -102,7 +102,13 @@ describe('breaks', () => {
 
   it('are shown one by one, with their history', async () => {
     const adjustments = [
-      { ...order, merchantId: undefined, proposedBy: 'ama', proposedAt: order.requestedAt, settledAt: null },
+      {
+        ...order,
+        merchantId: undefined,
+        proposedBy: 'ama',
+        proposedAt: order.requestedAt,
+        concludedAt: null,
+      },
     ];
     const program = commandLine([answer({ ...whole, adjustments })]);
     expect(await program.run('reconcile', 'breaks', 'show', row.id)).toBe(0);
@@ -179,7 +185,7 @@ describe('the adjustment of a break', () => {
     );
     expect(program.printed()).toContain('waiting for another operator');
     // The command line died between the two: the break has the adjustment, the ledger has no order.
-    const pending = { ...order, ...noted, amount: '-12.5', status: 'proposed', settledAt: null };
+    const pending = { ...order, ...noted, amount: '-12.5', status: 'proposed', concludedAt: null };
     const known = { ...pending, proposedBy: 'ama', proposedAt: order.requestedAt };
     const again = commandLine((at) =>
       at.startsWith('http://ledger') ? answer(order) : answer({ ...whole, adjustments: [known] }),
@@ -281,7 +287,7 @@ describe('the adjustment of a break', () => {
     ['approved', answer({ ...order, status: 'approved' }), 'is approved: the break follows by itself'],
     ['never ordered', answer({ message: 'none' }, 404), 'was never ordered: repeat'],
   ])('is withdrawn once its order is over: %s', async (_name, ordered, why) => {
-    const pending = { ...order, proposedBy: 'ama', proposedAt: order.requestedAt, settledAt: null };
+    const pending = { ...order, proposedBy: 'ama', proposedAt: order.requestedAt, concludedAt: null };
     const program = commandLine((at) =>
       at.startsWith('http://ledger') ? ordered : answer({ ...whole, adjustments: [pending] }),
     );

@@ -36,7 +36,7 @@ const adjustment = z.object({
   proposedBy: z.string(),
   proposedAt: z.string(),
   status: z.string(),
-  settledAt: nullable,
+  concludedAt: nullable,
 });
 
 const whole = row.extend({

@@ -61,8 +61,8 @@ describe('a decision over an amount', () => {
     [
       'a refusal',
       ['co-1', '1'],
-      [open, answer(409, { message: 'breakId: another decision about it is not settled yet' })],
-      '/decisions answered 409: breakId: another decision about it is not settled yet',
+      [open, answer(409, { message: 'breakId: another decision about it is not final yet' })],
+      '/decisions answered 409: breakId: another decision about it is not final yet',
     ],
     [
       'a lost answer',

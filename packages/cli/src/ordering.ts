@@ -86,13 +86,13 @@ export async function placeOrder(
     ports.print(`${summary(proposed)}${nextStep(proposed)}`);
     return;
   }
-  const { approve, settled } = operations.orders;
+  const { approve, ended } = operations.orders;
   const followed = await approve(commandId)
-    .then(() => settled(commandId))
+    .then(() => ended(commandId))
     .catch((error: unknown) => {
       throw repeatable(error, commandId, 'the order was taken', again);
     });
-  reportSettled(context, followed);
+  reportEnded(context, followed);
 }
 
 /** The error, with what may have happened all the same and the id with which a repetition is the same order. */
@@ -106,7 +106,7 @@ export function repeatable(
 }
 
 /** Prints an order's outcome in the ledger; a refused order is an error. */
-export function reportSettled(context: CommandContext, order: OrderView): void {
+export function reportEnded(context: CommandContext, order: OrderView): void {
   if (order.status === 'refused') {
     throw new CliError(
       `the ledger refused ${order.commandId}: ${order.refusedFor ?? 'no reason given'}; nothing moved`,

@@ -53,10 +53,10 @@ export interface Orders {
     readonly limit: number;
   }) => Promise<readonly OrderView[]>;
   /** Resolves once the ledger has applied or refused the approved order. */
-  readonly settled: (commandId: string) => Promise<OrderView>;
+  readonly ended: (commandId: string) => Promise<OrderView>;
 }
 
-const SETTLED_TIMEOUT_MS = 30_000;
+const ENDED_TIMEOUT_MS = 30_000;
 const PAUSE_MS = 150;
 
 /** Builds {@link Orders}. */
@@ -72,14 +72,14 @@ export function createOrders(ports: Pick<CliPorts, 'clock' | 'progress'>, ask: A
     show,
     list: ({ status, limit }) =>
       readPages(ask, order, { service: 'ledgerUrl', path: '/commands', query: { status }, limit }),
-    settled: async (commandId) => {
+    ended: async (commandId) => {
       const startMs = ports.clock.nowMs();
       try {
         for (;;) {
           const seen = await show(commandId);
           if (seen.status !== 'approved') return seen;
           const waitedMs = ports.clock.nowMs() - startMs;
-          if (waitedMs > SETTLED_TIMEOUT_MS) {
+          if (waitedMs > ENDED_TIMEOUT_MS) {
             throw new CliError(
               `${commandId} is approved but not applied yet: the ledger will; look with pesewa orders show ${commandId}`,
             );

@@ -11,13 +11,13 @@ export async function withDeadline<Value>(
   timeoutMs: number,
   clock: Pick<Clock, 'sleep'>,
 ): Promise<Value> {
-  const settled = new AbortController();
-  const overdue = clock.sleep(timeoutMs, settled.signal).then(() => {
+  const finished = new AbortController();
+  const overdue = clock.sleep(timeoutMs, finished.signal).then(() => {
     throw new DeadlineError(`no answer within ${timeoutMs} ms`);
   });
   try {
     return await Promise.race([promise, overdue]);
   } finally {
-    settled.abort();
+    finished.abort();
   }
 }

@@ -28,17 +28,17 @@ it('a key that another transaction is about to take delays only items with that 
     },
     { ownerOf: (id) => id.slice(0, 1) },
   );
-  let settled = false;
+  let finished = false;
   await client.withSession(async (session) => {
     session.startTransaction();
     await written.insertOne({ _id: 'a1' }, { session });
     const contested = submit('a1').finally(() => {
-      settled = true;
+      finished = true;
     });
     const others = ['b1', 'c1', 'a2', 'd1'].map(submit);
     expect(await Promise.all(others)).toEqual(['b1', 'c1', 'a2', 'd1']);
     expect(await submit('e1')).toBe('e1');
-    expect(settled).toBe(false);
+    expect(finished).toBe(false);
     await session.commitTransaction();
     expect(await contested).toBe('a1 was taken');
   });

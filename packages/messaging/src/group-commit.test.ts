@@ -167,17 +167,17 @@ describe('a conflict with another transaction', () => {
   it('delays only its owner: the others of the group commit at once, and so do later groups', async () => {
     const { contested, tries, submit } = openContested({ ownerOf });
     contested.add('a2');
-    const settled: string[] = [];
-    const note = async (item: string) => void settled.push(await submit(item));
+    const finished: string[] = [];
+    const note = async (item: string) => void finished.push(await submit(item));
     for (const item of ['b1', 'a1', 'c1', 'a2', 'd1', 'b2']) void note(item);
     await vi.advanceTimersByTimeAsync(1);
-    expect(settled.toSorted()).toEqual(['a1', 'b1', 'b2', 'c1', 'd1']);
+    expect(finished.toSorted()).toEqual(['a1', 'b1', 'b2', 'c1', 'd1']);
     void note('e1');
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(settled.at(-1)).toBe('e1');
+    expect(finished.at(-1)).toBe('e1');
     contested.clear();
     await vi.advanceTimersByTimeAsync(400);
-    expect(settled.at(-1)).toBe('a2');
+    expect(finished.at(-1)).toBe('a2');
     expect(tries.length).toBeLessThan(20);
   });
 

@@ -61,7 +61,7 @@ type Group<Item, Outcome> = readonly Entry<Item, Outcome>[];
 
 const RETRIES_MAX = 5;
 const ANSWER_TIMEOUT_MS = 10_000;
-const UNSETTLED_MAX = 10_000;
+const UNFINISHED_MAX = 10_000;
 const CONFLICTING_GROUPS_MAX = 2;
 const CONFLICT_PAUSE_MS = { first: 20, last: 320 } as const;
 
@@ -84,21 +84,21 @@ export function createGroupCommit<Item, Outcome>(
   const ownerOfEntry = ownerOf && (({ item }: Entry<Item, Outcome>) => ownerOf(item));
   const waiting: Entry<Item, Outcome>[] = [];
   const conflicting: Group<Item, Outcome>[] = [];
-  const settle = createSettle({ ...options, conflicts: itemsMax === 1 ? 'retry' : 'throw', close });
-  let unsettled = 0;
+  const finish = createFinish({ ...options, conflicts: itemsMax === 1 ? 'retry' : 'throw', close });
+  let unfinished = 0;
 
-  const pump = createPump(groupsMax, takeGroup, (group) => settle(group, apart));
+  const pump = createPump(groupsMax, takeGroup, (group) => finish(group, apart));
   const pumpConflicting = createPump(
     CONFLICTING_GROUPS_MAX,
     () => conflicting.shift(),
-    (group) => settle(group, again),
+    (group) => finish(group, again),
   );
 
   /** Closes the entry; gives whether its caller was still waiting. */
   function close({ late, abandoned }: Entry<Item, Outcome>): boolean {
     if (abandoned) return false;
     clearTimeout(late);
-    unsettled -= 1;
+    unfinished -= 1;
     return true;
   }
 
@@ -112,7 +112,7 @@ export function createGroupCommit<Item, Outcome>(
    */
   async function apart(group: Group<Item, Outcome>): Promise<void> {
     const parts = splitByOwner(group, ownerOfEntry);
-    if (parts) for (const part of parts) await settle(part, apart);
+    if (parts) for (const part of parts) await finish(part, apart);
     else enqueueConflicting(group);
   }
 
@@ -141,17 +141,17 @@ export function createGroupCommit<Item, Outcome>(
     entry.abandoned = true;
     const place = waiting.indexOf(entry);
     if (place !== -1) waiting.splice(place, 1);
-    unsettled -= 1;
+    unfinished -= 1;
     entry.done.reject(new CommitTimeoutError('not committed in time'));
   }
 
   return {
     submit: (item) => {
       const done = Promise.withResolvers<Outcome>();
-      if (unsettled >= UNSETTLED_MAX) return Promise.reject(new CommitTimeoutError('too much is waiting'));
+      if (unfinished >= UNFINISHED_MAX) return Promise.reject(new CommitTimeoutError('too much is waiting'));
       const entry: Entry<Item, Outcome> = { item, done, late: undefined, abandoned: false, conflicts: 0 };
       entry.late = setTimeout(() => abandon(entry), ANSWER_TIMEOUT_MS);
-      unsettled += 1;
+      unfinished += 1;
       waiting.push(entry);
       // Waits for one turn of the event loop, so that requests that arrived together share even the first transaction.
       if (waiting.length === 1) setImmediate(pump);
@@ -184,7 +184,7 @@ function createPump<Work>(
 /**
  * Builds the function that commits a group and gives each entry its outcome; a group in conflict goes to `conflicted`.
  */
-function createSettle<Item, Outcome>(options: {
+function createFinish<Item, Outcome>(options: {
   readonly name: string;
   readonly source: string;
   readonly transact: Transact;
@@ -212,7 +212,7 @@ function createSettle<Item, Outcome>(options: {
     }
   }
 
-  return async function settle(
+  return async function finish(
     group: Group<Item, Outcome>,
     conflicted: (group: Group<Item, Outcome>) => Promise<void> | void,
   ): Promise<void> {
@@ -221,7 +221,7 @@ function createSettle<Item, Outcome>(options: {
     } catch (error) {
       const live = group.filter(isLive);
       if (live.length === 0) return;
-      if (error instanceof AbandonedError) return settle(live, conflicted);
+      if (error instanceof AbandonedError) return finish(live, conflicted);
       if (options.conflicts === 'throw' && isWriteConflict(error)) return conflicted(live);
       // A transient fault is not the items' fault: they may be stored, or nothing can be stored now, and trying each by
       // itself would only take longer.
@@ -231,7 +231,7 @@ function createSettle<Item, Outcome>(options: {
           entry.done.reject(error);
         }
       // One item that can't be applied must not make the others fail.
-      else for (const single of live) await settle([single], conflicted);
+      else for (const single of live) await finish([single], conflicted);
     }
   };
 }

@@ -61,7 +61,7 @@ export async function openPartition(
     looked = judge(...(await lookCalmly(deps, source, kafka)));
     if (looked.position.kind === 'stopped' && looked.position.misfit === 'end gone' && looked.stored)
       looked = judge(
-        await settleCut(deps, looked.stored, { sinceMs, ...looked.bounds }, kafka),
+        await resolveCut(deps, looked.stored, { sinceMs, ...looked.bounds }, kafka),
         looked.bounds,
       );
   }
@@ -98,7 +98,7 @@ async function lookCalmly(
  * its followers have answered; in that case no message before our next offset was written since. Gives the offset as it
  * is stored then.
  */
-async function settleCut(
+async function resolveCut(
   { offsets }: PartitionDeps,
   stored: ConsumerOffset,
   { sinceMs, low, high }: Pick<PartitionBounds, 'low' | 'high'> & { readonly sinceMs: number },

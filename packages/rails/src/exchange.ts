@@ -94,7 +94,7 @@ function exchangeOver(
   return promise;
 }
 
-interface Settlement {
+interface Completion {
   readonly resolve: (response: ExchangeResponse) => void;
   readonly reject: (error: ExchangeError) => void;
 }
@@ -106,27 +106,27 @@ interface Settlement {
  * resolution, connecting) has certainly not reached the rail.
  */
 function createHandler(
-  settlement: Settlement,
+  completion: Completion,
   { timeoutMs, bytesMax = ANSWER_BYTES_MAX }: Pick<ExchangeRequest, 'timeoutMs' | 'bytesMax'>,
   monotonicMs: () => number,
 ) {
   const deadlineMs = monotonicMs() + timeoutMs;
   let controller: Dispatcher.DispatchController | undefined;
-  let settled = false;
+  let finished = false;
   let status = 0;
   let retryAfter: string | undefined;
   let length = 0;
   const chunks: Buffer[] = [];
 
-  const finish = (settle: () => void) => {
-    if (settled) return;
-    settled = true;
+  const finish = (end: () => void) => {
+    if (finished) return;
+    finished = true;
     clearTimeout(timer);
-    settle();
+    end();
   };
   const fail = (why: string, answered = false) =>
     finish(() => {
-      settlement.reject(new ExchangeError(why, controller !== undefined, answered));
+      completion.reject(new ExchangeError(why, controller !== undefined, answered));
       controller?.abort(new ExchangeError(why, true));
     });
   const timer = setTimeout(() => fail('timeout'), timeoutMs);
@@ -136,7 +136,7 @@ function createHandler(
       // If the process was suspended, the connection may open before the timer fires.
       if (monotonicMs() > deadlineMs) fail('timeout');
       // A request that was given up, or that undici would send a second time, must not be sent.
-      if (settled || controller !== undefined) started.abort(new ExchangeError('given up', false));
+      if (finished || controller !== undefined) started.abort(new ExchangeError('given up', false));
       else controller = started;
     },
     onResponseStart: (_controller, statusCode, headers) => {
@@ -153,8 +153,8 @@ function createHandler(
     onResponseEnd: () =>
       finish(() => {
         const bodyText = readUtf8(Buffer.concat(chunks));
-        if (bodyText === undefined) settlement.reject(new ExchangeError('answer not UTF-8', true));
-        else settlement.resolve({ status, retryAfter, bodyText });
+        if (bodyText === undefined) completion.reject(new ExchangeError('answer not UTF-8', true));
+        else completion.resolve({ status, retryAfter, bodyText });
       }),
     onResponseError: (_controller, error) => fail(describe(error)),
   };

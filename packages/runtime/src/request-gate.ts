@@ -11,7 +11,7 @@ export function createRequestGate(): RequestGate {
   let inProgress = 0;
   let isClosed = false;
   const empty = Promise.withResolvers<void>();
-  const settle = () => {
+  const finish = () => {
     if (isClosed && inProgress === 0) empty.resolve();
   };
   return {
@@ -26,12 +26,12 @@ export function createRequestGate(): RequestGate {
         return undefined;
       } finally {
         inProgress -= 1;
-        settle();
+        finish();
       }
     },
     [Symbol.asyncDispose]: () => {
       isClosed = true;
-      settle();
+      finish();
       return empty.promise;
     },
   };

@@ -25,16 +25,16 @@ export function createPatience(deps: {
   return {
     deadlineMs: deps.deadlineMs,
     within: async (work, leftMs = deps.deadlineMs) => {
-      const settled = work.catch((error: unknown) => {
+      const finished = work.catch((error: unknown) => {
         deps.logger.error({ err: error }, 'work that an answer waited for has broken');
         return undefined;
       });
-      working.add(settled);
-      void settled.finally(() => working.delete(settled));
+      working.add(finished);
+      void finished.finally(() => working.delete(finished));
       const waiting = new AbortController();
       const tooLong = deps.clock.sleep(Math.max(0, leftMs), waiting.signal).then(() => undefined);
       try {
-        return await Promise.race([settled, tooLong]);
+        return await Promise.race([finished, tooLong]);
       } finally {
         waiting.abort();
       }

@@ -38,13 +38,13 @@ beforeAll(async () => {
     { ...order, kind: 'adjust', direction: 'debit', reference: 'cm-5' },
     { ...order, kind: 'suspense', direction: 'surplus', rail: 'upstream', reference: 'cm-6' },
   );
-  const settled = { ...payout, step: 'ended' };
+  const ended = { ...payout, step: 'ended' };
   await books.payouts.collection('payouts').insertMany([
-    { ...settled, status: 'COMPLETED' },
-    { ...settled, reference: 'po-2', status: 'FAILED' },
-    { ...settled, reference: 'po-3', status: 'REVERSED' },
+    { ...ended, status: 'COMPLETED' },
+    { ...ended, reference: 'po-2', status: 'FAILED' },
+    { ...ended, reference: 'po-3', status: 'REVERSED' },
     { ...payout, reference: 'po-4', status: 'INITIALIZED', step: 'submitted' },
-    { ...settled, reference: 'po-5', status: 'FAILED', amount: 9_000n },
+    { ...ended, reference: 'po-5', status: 'FAILED', amount: 9_000n },
     { ...payout, reference: 'po-6', status: 'INITIALIZED', step: 'accepted' },
   ]);
   await books.collections.collection('collections').insertMany([

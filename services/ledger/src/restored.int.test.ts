@@ -90,7 +90,7 @@ async function openLedger() {
     details: async () => (await scope.health.readiness()).details ?? {},
     floats: async () => (await app.request('/floats')).json(),
     /** Waits until all published events are applied, and all that follow from them are published. */
-    settled: () => settled(messaging),
+    caughtUp: () => untilCaughtUp(messaging),
     call: async (path: string, body?: object) => {
       const headers = {
         authorization: 'Bearer the-token-of-an-operator',
@@ -110,7 +110,7 @@ async function openLedger() {
 
 type Life = Awaited<ReturnType<typeof openLedger>>;
 
-async function settled(messaging: Messaging): Promise<void> {
+async function untilCaughtUp(messaging: Messaging): Promise<void> {
   await eventually(async () => {
     expect(await outboxOf(messaging.db).countDocuments()).toBe(0);
     expect(await messaging.caughtUp(TOPICS, 2_000)).toBe(true);
@@ -146,9 +146,9 @@ async function realign(life: Life, topic: (typeof TOPICS)[number]): Promise<numb
 async function live(ledger: Life): Promise<void> {
   // The money for the hold comes by another topic: only the ledger's own events show the order of the two.
   await publish(collected('demo', 'co-1', 5_000n));
-  await ledger.settled();
+  await ledger.caughtUp();
   await publish(payout('accepted', 'demo', 'po-2', 4_000n), payout('completed', 'demo', 'po-1', 100n));
-  await ledger.settled();
+  await ledger.caughtUp();
   await order(ledger, 'withdraw', 'cm-much', 50_000n, { merchantId: 'demo' });
   await order(ledger, 'adjust', 'cm-adjust', 300n, {
     merchantId: 'demo',
@@ -171,7 +171,7 @@ async function live(ledger: Life): Promise<void> {
     payout('failed', 'other', 'po-4', 50n),
     payout('reversed', 'demo', 'po-1', 100n),
   );
-  await ledger.settled();
+  await ledger.caughtUp();
 }
 
 /** What a restored ledger knows of its orders: proposals since the backup are lost, and so are reasons. */
@@ -208,7 +208,7 @@ it('comes forward by its own events, then by its inputs, and nothing moves twice
     amount: '1',
   });
   await publish(payout('accepted', 'demo', 'po-1', 100n));
-  await first.settled();
+  await first.caughtUp();
   const backup = await copyDatabase(first.database);
 
   await live(first);
@@ -229,7 +229,7 @@ it('comes forward by its own events, then by its inputs, and nothing moves twice
     await eventually(async () => expect(await second.messaging.caughtUp([topic], 1_000)).toBe(true));
   }
   expect(realigned).toBeGreaterThan(2);
-  await second.settled();
+  await second.caughtUp();
   const books = await copyDatabase(second.database, BOOKS);
   const commands = books.get('commands') ?? [];
   expect(commands).toContainEqual(expect.objectContaining({ _id: 'cm-adjust', reason: REASON_LOST }));

@@ -114,8 +114,8 @@ describe('GET /statements', () => {
     expect(asked).toMatchObject([{ to: new Date(NOW_MS) }]);
     const [, late] = await get('account=treasury:KES&from=2026-02-01&to=2026-03-01T11:59:45.001Z');
     expect(late['final']).toBe(false);
-    const [, settled] = await get('account=treasury:KES&from=2026-02-01&to=2026-03-01T11:59:45Z');
-    expect(settled['final']).toBe(true);
+    const [, ended] = await get('account=treasury:KES&from=2026-02-01&to=2026-03-01T11:59:45Z');
+    expect(ended['final']).toBe(true);
   });
 
   it('is not final where it was read before, whatever our clock says by now', async () => {

@@ -16,7 +16,7 @@ const ITEMS_MAX = 500;
  * 13), and our clocks differ from the database's by less than the rest. It is compared with the snapshot's time: our
  * own clock may be past it while the snapshot is older.
  */
-const SETTLED_AFTER_MS = 15_000;
+const FINAL_AFTER_MS = 15_000;
 
 const WALLET = 'wallet:';
 
@@ -80,7 +80,7 @@ export function addStatementRoutes(
       currency,
       from: from.toISOString(),
       to: to.toISOString(),
-      final: to.getTime() <= readAtMs - SETTLED_AFTER_MS,
+      final: to.getTime() <= readAtMs - FINAL_AFTER_MS,
       opening: viewSums(opening, currency),
       closing: viewSums(closing, currency),
       items: items.map(viewStatementItem),

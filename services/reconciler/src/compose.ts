@@ -17,10 +17,10 @@ import { createHandlers, expectedFees } from './handlers.ts';
 import { reconcilerCollections } from './indexes.ts';
 import { createMetrics } from './metrics.ts';
 import { createOnItsWay } from './on-its-way.ts';
+import { composePolling } from './polling/compose.ts';
+import { openRailPace } from './polling/rail-pace.ts';
+import { restWhenTurnedAway } from './polling/rail-rest.ts';
 import { scheduleJob } from './replica-jobs.ts';
-import { composePolling } from './settling/compose.ts';
-import { openRailPace } from './settling/rail-pace.ts';
-import { restWhenTurnedAway } from './settling/rail-rest.ts';
 import { composeStatements } from './statements/compose.ts';
 import { gaugeStanding } from './status/metrics.ts';
 import { addStatusRoutes } from './status/routes.ts';
@@ -50,7 +50,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   gaugeStanding({ ...parts, registry: scope.metrics, rails: railNames });
   const railFee = expectedFees(rails.get);
   const proof = {
-    settleMs: config.CALLBACK_SETTLE_MS,
+    lagMs: config.CALLBACK_LAG_MS,
     notFoundGraceMs: config.NOT_FOUND_GRACE_MS,
     pollsBeforeBreak: config.POLLS_BEFORE_BREAK,
   };
@@ -75,7 +75,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
       lateAfterMs: lateAfterMs(config.STEP_LIMIT_MS),
     },
     proof,
-    settled: (settled, { session }) => decisionStore.applied(settled, new Date(clock.nowMs()), session),
+    applied: (applied, { session }) => decisionStore.applied(applied, new Date(clock.nowMs()), session),
     becameDue: poller.wake,
     ended: metrics.ended,
   });
@@ -85,7 +85,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   const comparison = createComparison({
     ...parts,
     rails: rails.all,
-    settleMs: config.COMPARISON_SETTLE_MS,
+    pauseMs: config.COMPARISON_PAUSE_MS,
   });
   const schedule = scheduleJob({
     ...parts,

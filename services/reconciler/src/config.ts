@@ -30,7 +30,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   POLLS_BEFORE_BREAK: wholeNumberSetting({ min: 1, max: 10_000 })
     .default(20)
     .describe('polls without an end after which people are called'),
-  CALLBACK_SETTLE_MS: durationMsSetting
+  CALLBACK_LAG_MS: durationMsSetting
     .default(60_000)
     .describe("how long a rail's lookup may lag behind a callback"),
   NOT_FOUND_GRACE_MS: durationMsSetting
@@ -53,7 +53,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .default('30 2 * * *')
     .refine(validate, { error: 'must be a cron expression of five or six fields' })
     .describe("cron expression of the audit of our payments against the gateways' records"),
-  COVERAGE_SETTLE_MS: durationMsSetting
+  COVERAGE_LAG_MS: durationMsSetting
     .default(60_000)
     .describe('how late an event of a gateway may be before the audit takes it for lost'),
   STEP_LIMIT_MS: wholeNumberSetting({ min: 100, max: 86_400_000 })
@@ -77,7 +77,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe(
       'cron expression of the daily close; by it yesterday is closed, and each day before that was missed',
     ),
-  CLOSE_SETTLE_MS: durationMsSetting
+  CLOSE_LAG_MS: durationMsSetting
     .default(600_000)
     .describe('how long after its end a day can be closed: events of it may still be on their way'),
   CLOSE_POLLS_PER_SECOND: wholeNumberSetting({ min: 1, max: 100_000 })
@@ -94,7 +94,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .default('*/15 * * * *')
     .refine(validate, { error: 'must be a cron expression of five or six fields' })
     .describe('cron expression of the wallet comparison'),
-  COMPARISON_SETTLE_MS: durationMsSetting
+  COMPARISON_PAUSE_MS: durationMsSetting
     .default(2_000)
     .describe('pause before a drift out of range is measured again'),
   STATEMENT_BYTES_MAX: wholeNumberSetting({ min: 1_024, max: 100_000_000_000 })

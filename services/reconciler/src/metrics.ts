@@ -95,7 +95,7 @@ function countPolling(registry: Registry): Pick<Metrics, 'claimed' | 'ended'> {
     registers: [registry],
   });
   const polls = new Histogram({
-    name: 'polls_per_settled_payment',
+    name: 'polls_per_finalised_payment',
     help: 'Polls that a payment took until its owner ended it, by kind.',
     labelNames: ['kind'],
     buckets: POLLS_BUCKETS,

@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 describe('the reconciler on real daemons', () => {
-  it('settles a payout whose callback never comes', async () => {
+  it('finalises a payout whose callback never comes', async () => {
     const reference = ids.next('po');
     answers.set(reference, { kind: 'completed', amount: 10_000n, fee: 50n, reason: 'Successful' });
     await publish(accepted(reference));

@@ -52,7 +52,7 @@ export interface PollDocument extends Claimable {
     readonly at: Date;
     readonly lastAt?: Date;
   })[];
-  readonly claimsSettled: number;
+  readonly claimsJudged: number;
   readonly decided: readonly bigint[];
   readonly decidedOutcome?: 'failed' | 'completed';
   readonly received?: bigint;
@@ -245,7 +245,7 @@ export function fromDocument(document: PollDocument): Tracked {
       atMs: at.getTime(),
       ...(lastAt && { lastAtMs: lastAt.getTime() }),
     })),
-    claimsSettled: document.claimsSettled,
+    claimsJudged: document.claimsJudged,
     decided: document.decided,
     decidedOutcome: document.decidedOutcome ?? null,
     received: document.received ?? null,

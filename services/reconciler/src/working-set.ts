@@ -32,7 +32,7 @@ export interface WorkingSet {
 }
 
 /** A payment that its gateway has ended as a decision may have it: with an amount in minor units, or by an outcome. */
-export type SettledDecision =
+export type AppliedDecision =
   | { readonly breakId: string; readonly amount: bigint }
   | { readonly reference: string; readonly outcome: 'failed' | 'completed' };
 
@@ -46,7 +46,7 @@ export interface WorkingSetDeps {
   readonly pace: Omit<Pace, 'nowMs'>;
   readonly proof: ProofSettings;
   /** Called with payments that have ended, perhaps by a decision of people. */
-  readonly settled: (settled: readonly SettledDecision[], transaction: Transaction) => Promise<void>;
+  readonly applied: (applied: readonly AppliedDecision[], transaction: Transaction) => Promise<void>;
   /** Called with the rails of payments that have become due at once. */
   readonly becameDue: (watches: ReadonlySet<string>) => void;
   /** Called with each payment that its owner has ended. */
@@ -57,7 +57,7 @@ export interface WorkingSetDeps {
 interface Outcome {
   readonly opened: FoundBreak[];
   readonly closing: Resolution[];
-  readonly settled: SettledDecision[];
+  readonly applied: AppliedDecision[];
   readonly moves: FloatMove[];
 }
 
@@ -73,7 +73,7 @@ export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
       );
       const changed = new Map<string, Tracked>();
       const ended: Tracked[] = [];
-      const outcome: Outcome = { opened: [], closing: [], settled: [], moves: [] };
+      const outcome: Outcome = { opened: [], closing: [], applied: [], moves: [] };
       for (const one of seen) {
         const { reference, eventId, sighting } = one;
         const before = changed.get(reference) ?? loaded.get(reference) ?? awaited(reference, nowMs);
@@ -85,7 +85,7 @@ export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
           ended.push(sighted);
           const { decidedOutcome: decided } = before;
           if (decided !== null && decided === sighted.status)
-            outcome.settled.push({ reference, outcome: decided });
+            outcome.applied.push({ reference, outcome: decided });
         }
         if (eventId !== null && wasStuck(before, sighted))
           transaction.emit(deps.events.stuckSettled(sighted, eventId));
@@ -156,7 +156,7 @@ function close(
     const id = breakId(after.reference, kind);
     outcome.closing.push({ id, resolution });
     if (kind === 'collection.amount_differs' && after.received !== null) {
-      outcome.settled.push({ breakId: id, amount: after.received });
+      outcome.applied.push({ breakId: id, amount: after.received });
     }
   }
   return afterClosings(after, closings, nowMs);
@@ -173,20 +173,20 @@ function tell(before: Tracked, after: Tracked, sighting: Sighting, nowMs: number
 
 async function writeBreaks(
   deps: WorkingSetDeps,
-  { opened, closing, settled }: Outcome,
+  { opened, closing, applied }: Outcome,
   changed: ReadonlyMap<string, Tracked>,
   now: Date,
   transaction: Transaction,
 ): Promise<void> {
   const news = await deps.breaks.open(opened, transaction.session);
   for (const document of news) transaction.emit(deps.events.breakOpened(document));
-  const closed = await deps.breaks.settle(closing, now, transaction.session);
+  const closed = await deps.breaks.update(closing, now, transaction.session);
   for (const document of closed.closed) {
     const payment = changed.get(document.reference);
     transaction.emit(deps.events.breakResolved(document, payment && causeOf(payment)));
   }
   for (const document of closed.opened) transaction.emit(deps.events.breakOpened(document));
-  if (settled.length > 0) await deps.settled(settled, transaction);
+  if (applied.length > 0) await deps.applied(applied, transaction);
 }
 
 /** Whether a payment ended by our polls alone, without any callback. */

@@ -273,7 +273,7 @@ test('a bulkhead takes so many at once; those turned away spend no attempt', asy
   for (const { _id } of born) expect(await ended(_id)).toMatchObject({ state: 'delivered', attempts: 1 });
 });
 
-test('a claim that was replaced settles nothing', async () => {
+test('a claim that was replaced records nothing', async () => {
   await store.collection.insertOne({
     _id: 'po-8-completed',
     merchantId: 'demo',
@@ -291,7 +291,7 @@ test('a claim that was replaced settles nothing', async () => {
     claim: 'newer',
   });
   const late = { id: 'po-8-completed', claim: 'older', state: 'delivered' } as const;
-  expect(await dispatcher.deliveries.settle(late)).toBe(false);
+  expect(await dispatcher.deliveries.recordOutcome(late)).toBe(false);
   expect(await store.collection.findOne({ _id: 'po-8-completed' })).toMatchObject({
     state: 'pending',
     claim: 'newer',

@@ -4,7 +4,7 @@ import { type Loop, startClaimLoop } from '@pesewa/messaging';
 import { type CrashPoint, inClientSpan, inTraceOf, type Logger } from '@pesewa/runtime';
 import { signWebhook } from '@pesewa/signatures';
 import type { Bulkheads } from './bulkheads.ts';
-import type { Deliveries, Settlement } from './deliveries.ts';
+import type { Deliveries, DeliveryOutcome } from './deliveries.ts';
 import { type AttemptResult, decideNext, type NextStep } from './domain/delivery.ts';
 import type { Dispatch, Sender } from './sender.ts';
 import type { DeliveryDocument, DeliveryStore } from './store.ts';
@@ -19,7 +19,7 @@ const GIVE_BACK_MS = 1_000;
 /** The dependencies of the deliverer. */
 export interface DelivererDeps {
   readonly store: DeliveryStore;
-  readonly deliveries: Pick<Deliveries, 'settle'>;
+  readonly deliveries: Pick<Deliveries, 'recordOutcome'>;
   readonly directory: Pick<Directory, 'find'>;
   /** Called after each attempt. */
   readonly attempted: (result: AttemptResult, durationMs: number) => void;
@@ -69,7 +69,7 @@ async function deliver(deps: DelivererDeps, delivery: DeliveryDocument, claim: s
   const url = merchant && addressOf(delivery, merchant);
   if (!merchant || url === undefined) {
     const reason = merchant ? 'the merchant has no address for it' : 'the merchant is unknown';
-    await settle(deps, { id: delivery._id, claim, state: 'discarded', reason });
+    await recordOutcome(deps, { id: delivery._id, claim, state: 'discarded', reason });
     return;
   }
   const leave = await deps.bulkheads.enter(delivery.lane);
@@ -99,7 +99,7 @@ async function deliver(deps: DelivererDeps, delivery: DeliveryDocument, claim: s
   if (step.kind === 'exhausted') {
     deps.logger.warn({ delivery: delivery._id, reason: step.reason, result }, 'a webhook is given up');
   }
-  await settle(deps, {
+  await recordOutcome(deps, {
     id: delivery._id,
     claim,
     ...changeOf(step),
@@ -135,13 +135,13 @@ function send(
   );
 }
 
-async function settle(deps: DelivererDeps, settlement: Settlement): Promise<void> {
-  const settled = await deps.deliveries.settle(settlement);
-  if (!settled)
-    deps.logger.info({ delivery: settlement.id }, 'the claim was replaced: this outcome does not count');
+async function recordOutcome(deps: DelivererDeps, outcome: DeliveryOutcome): Promise<void> {
+  const recorded = await deps.deliveries.recordOutcome(outcome);
+  if (!recorded)
+    deps.logger.info({ delivery: outcome.id }, 'the claim was replaced: this outcome does not count');
 }
 
-function changeOf(step: NextStep): Pick<Settlement, 'state' | 'dueAtMs' | 'reason'> {
+function changeOf(step: NextStep): Pick<DeliveryOutcome, 'state' | 'dueAtMs' | 'reason'> {
   switch (step.kind) {
     case 'retry':
       return { state: 'pending', dueAtMs: step.dueAtMs };

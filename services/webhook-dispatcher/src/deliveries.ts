@@ -5,7 +5,7 @@ import type { DeliveryEvents } from './events.ts';
 import type { DeliveryChange, DeliveryStore, NewDelivery } from './store.ts';
 
 /** The outcome of a claimed delivery: its change without the delivery's state, which is read again. */
-export interface Settlement extends Omit<DeliveryChange, 'delivery' | 'atMs'> {
+export interface DeliveryOutcome extends Omit<DeliveryChange, 'delivery' | 'atMs'> {
   readonly id: string;
   /** The claim it was taken with; if it was replaced meanwhile, the outcome is dropped. */
   readonly claim: string;
@@ -16,7 +16,7 @@ export interface Deliveries {
   /** Creates deliveries within the consumer's transaction; existing ones are not changed. */
   readonly create: (deliveries: readonly NewDelivery[], transaction: Transaction) => Promise<void>;
   /** Stores the outcome of a claimed delivery; false if the claim was replaced meanwhile. */
-  readonly settle: (settlement: Settlement) => Promise<boolean>;
+  readonly recordOutcome: (outcome: DeliveryOutcome) => Promise<boolean>;
   /** Makes a delivery due now, in whatever state, with the same id and body; false if it does not exist. */
   readonly resend: (id: string) => Promise<boolean>;
 }
@@ -33,13 +33,13 @@ export function createDeliveries(deps: {
   readonly becameDue: () => void;
 }): Deliveries {
   const { store, events } = deps;
-  const settling = deps.messaging.groupCommit<Settlement, boolean>(
+  const recording = deps.messaging.groupCommit<DeliveryOutcome, boolean>(
     'webhooks.outcome',
-    async (settlements, transaction) => {
-      const claimed = await store.findClaimed(settlements, transaction.session);
+    async (outcomes, transaction) => {
+      const claimed = await store.findClaimed(outcomes, transaction.session);
       const byId = new Map(claimed.map((delivery) => [delivery._id, delivery]));
       const atMs = deps.clock.nowMs();
-      const changes = settlements.flatMap(({ id, claim: _claim, ...change }) => {
+      const changes = outcomes.flatMap(({ id, claim: _claim, ...change }) => {
         const delivery = byId.get(id);
         return delivery === undefined ? [] : [{ ...change, delivery, atMs }];
       });
@@ -50,7 +50,7 @@ export function createDeliveries(deps: {
         const { state } = change;
         if (state !== 'pending') transaction.afterCommit(() => deps.ended(state));
       }
-      return settlements.map(({ id, claim }) => byId.get(id)?.claim === claim);
+      return outcomes.map(({ id, claim }) => byId.get(id)?.claim === claim);
     },
   );
 
@@ -59,7 +59,7 @@ export function createDeliveries(deps: {
       const born = await store.insert(deliveries, transaction.session);
       if (born > 0) transaction.afterCommit(deps.becameDue);
     },
-    settle: settling.submit,
+    recordOutcome: recording.submit,
     resend: async (id) => {
       const found = await store.renew(id, deps.clock.nowMs());
       if (found) deps.becameDue();

@@ -42,14 +42,14 @@ export function checkReconcilers({ reconcilerEvents }: World): readonly Violatio
     const found: Finding[] = [];
     let isOpen = false;
     let openings = 0;
-    let isSettled = false;
+    let isFinalised = false;
     for (const { type } of events) {
       if (type === 'opened' && isOpen) found.push(['R2 opened while open', 'was opened while it was open']);
       if (type === 'resolved' && !isOpen)
         found.push(['R2 resolved while closed', 'was resolved while it was not open']);
-      if (type === 'settled' && isSettled) found.push(['R2 settled twice', 'was settled twice']);
+      if (type === 'finalised' && isFinalised) found.push(['R2 finalised twice', 'was finalised twice']);
       if (type === 'opened' && !isOpen) openings += 1;
-      if (type === 'settled') isSettled = true;
+      if (type === 'finalised') isFinalised = true;
       else isOpen = type === 'opened';
     }
     if (openings > 1) found.push(['R3 opened again', `was opened and closed ${openings} times`]);

@@ -95,9 +95,9 @@ export const injectedOutside: readonly InjectedFault[] = [
     ),
   ],
   [
-    'R2 settled twice',
-    'a payment settled twice',
-    withMore('reconcilerEvents', { id: 'ev-3', type: 'settled', subject: 'po-paid', version: 0n }),
+    'R2 finalised twice',
+    'a payment finalised twice',
+    withMore('reconcilerEvents', { id: 'ev-3', type: 'finalised', subject: 'po-paid', version: 0n }),
   ],
   ['R3 missing', 'a contradiction without its break', without('breaks', of('po-paid'))],
   [

@@ -58,7 +58,7 @@ export const rules = [
   'R1 open, ended there',
   'R2 opened while open',
   'R2 resolved while closed',
-  'R2 settled twice',
+  'R2 finalised twice',
   'R3 missing',
   'R3 opened again',
   'R3 unexplained',

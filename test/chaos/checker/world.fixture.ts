@@ -231,7 +231,7 @@ export function createWorld(): World {
     breaks: [...all('breaks'), denied],
     reconcilerEvents: [
       { id: 'ev-1', type: 'opened', subject: denied.id, version: 1n },
-      { id: 'ev-2', type: 'settled', subject: 'po-paid', version: 0n },
+      { id: 'ev-2', type: 'finalised', subject: 'po-paid', version: 0n },
     ],
     deliveries: all('deliveries'),
     received: all('received'),

@@ -122,8 +122,8 @@ export interface Break {
 /** The reconciler's events, each once, in the order of its topic. */
 export interface ReconcilerEvent {
   readonly id: string;
-  readonly type: 'opened' | 'resolved' | 'settled';
-  /** The break, or the payment that was settled. */
+  readonly type: 'opened' | 'resolved' | 'finalised';
+  /** The break, or the payment that was finalised. */
   readonly subject: string;
   /** The break's version: by it a consumer knows which of two is newer. */
   readonly version: bigint;

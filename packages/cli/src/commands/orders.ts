@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { readCount, readLine } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { withExamples } from '../help.ts';
-import { reportSettled, summary } from '../ordering.ts';
+import { reportEnded, summary } from '../ordering.ts';
 import { describeOrder, type OrderView, orderStatuses } from '../orders.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson, formatTable } from '../print.ts';
@@ -71,7 +71,7 @@ function addApproveCommand(orders: Command, ports: CliPorts): void {
         return;
       }
       await context.operations.orders.approve(id);
-      reportSettled(context, await context.operations.orders.settled(id));
+      reportEnded(context, await context.operations.orders.ended(id));
     });
   withExamples(approve, [
     'pesewa orders approve cm-0193e5c1',

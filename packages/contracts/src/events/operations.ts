@@ -7,7 +7,7 @@ export const reconciliationEvents = [
     type: 'record',
     namespace: 'pesewa.reconciliation',
     name: 'StuckSettled',
-    doc: 'A payment whose callback never came was settled by a poll.',
+    doc: 'A payment whose callback never came was finalised by a poll.',
     fields: [
       ...envelope,
       { name: 'reference', type: 'string' },

@@ -95,7 +95,7 @@ export const railNotices = [
         type: 'long',
         doc: "the rail's own fee of that amount by its schedule, minor units",
       },
-      { name: 'breakId', type: 'string', doc: 'the break that the decision settles' },
+      { name: 'breakId', type: 'string', doc: 'the break that the decision resolves' },
       { name: 'decidedBy', type: 'string', doc: 'the operator who proposed the amount' },
       { name: 'approvedBy', type: 'string', doc: 'the other operator, who approved it' },
     ],

@@ -18,7 +18,7 @@ const PATIENCE_MS = 90_000;
 export async function runDemo(deps: DemoDeps): Promise<void> {
   await payoutCompletes(deps);
   await collectionByOtpCompletes(deps);
-  await lostCallbackIsSettled(deps);
+  await lostCallbackIsPolled(deps);
   await walletsAgree(deps);
 }
 
@@ -73,14 +73,14 @@ async function collectionByOtpCompletes(deps: DemoDeps): Promise<void> {
   deps.tell('   ✓ the customer paid: COMPLETED, credited less our fee, webhook delivered');
 }
 
-async function lostCallbackIsSettled(deps: DemoDeps): Promise<void> {
+async function lostCallbackIsPolled(deps: DemoDeps): Promise<void> {
   const request = { reference: `demo-lost-${deps.run}`, amount: '800.00', accountNumber: '0123450002' };
   deps.tell('3. A payout whose callback never comes');
   await submit(deps, request);
   deps.tell('   ✓ accepted; the rail pays and stays silent');
   await hasStatus(deps, request.reference, 'COMPLETED');
   await hasWebhook(deps, request.reference, 'COMPLETED');
-  deps.tell('   ✓ the reconciler asked the rail and settled it: COMPLETED, webhook delivered');
+  deps.tell('   ✓ the reconciler asked the rail and finalised it: COMPLETED, webhook delivered');
 }
 
 async function walletsAgree(deps: DemoDeps): Promise<void> {

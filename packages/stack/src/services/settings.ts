@@ -113,7 +113,7 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
       FIRST_POLL_AFTER_MS: '2000',
       POLL_BASE_MS: '1000',
       POLL_CAP_MS: '10000',
-      CALLBACK_SETTLE_MS: '5000',
+      CALLBACK_LAG_MS: '5000',
       NOT_FOUND_GRACE_MS: '8000',
       UNKNOWN_REFERENCE_GRACE_MS: '60000',
       COMPARISON_INTERVAL: '*/15 * * * * *',

@@ -41,7 +41,7 @@ function decideInitiation(outcome: InitiationOutcome, attempt: number, state: Co
       return accept([{ kind: 'initiationUnclear' }]);
     case 'failed':
       // An unclear earlier attempt may still be executed, so this refusal is not final: the status check decides. If
-      // that says NOT FOUND, the collection is initiated and refused again after every grace time until people settle
+      // that says NOT FOUND, the collection is initiated and refused again after every grace time until people resolve
       // it as stuck, which is better than to fail a collection that the customer may still pay.
       if (state.earlierUnclear) return accept([{ kind: 'initiationUnclear' }]);
       return accept([{ kind: 'failed', reason: toldReason(outcome.reason) }]);

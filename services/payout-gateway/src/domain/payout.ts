@@ -94,7 +94,7 @@ function decideAttempt(
       return accept([{ kind: 'completed', railFee: outcome.fee, reason: 'Successful' }]);
     case 'failed':
       // An unclear earlier attempt may still be executed, so this refusal is not final: the lookup decides. If that
-      // says NOT FOUND, the payout is sent and refused again after every grace time. Its hold stays until people settle
+      // says NOT FOUND, the payout is sent and refused again after every grace time. Its hold stays until people resolve
       // the break that the reconciler opens, which is better than to release money that may still be paid.
       if (state.earlierUnclear) return accept([{ kind: 'submitted', answer: 'refused' }]);
       return accept([{ kind: 'failed', reason: outcome.reason }]);

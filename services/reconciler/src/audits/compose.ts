@@ -14,7 +14,7 @@ import { openCoverageStore } from './coverage-store.ts';
 const BOOKS_PAUSE_MS = 1_000;
 
 /** The dependencies of the audits. */
-type Parts = Omit<CoverageDeps, 'sources' | 'coverageStore' | 'settleMs' | 'audited'> &
+type Parts = Omit<CoverageDeps, 'sources' | 'coverageStore' | 'lagMs' | 'audited'> &
   Omit<BooksDeps, 'pauseMs' | 'graceMs' | 'limitMs' | 'requestsMax'> &
   Pick<ReplicaJob, 'messaging'> & { readonly railFee: RailFee };
 
@@ -43,7 +43,7 @@ export async function composeAudits(
     ...parts,
     coverageStore,
     sources: openCoverageSources(messaging.database, parts.railFee),
-    settleMs: config.COVERAGE_SETTLE_MS,
+    lagMs: config.COVERAGE_LAG_MS,
     audited: countCoverage(scope.metrics),
   });
   await scope.open(

@@ -35,7 +35,7 @@ export interface CoverageDeps {
   readonly onItsWay: OnItsWay;
   readonly messaging: Pick<Messaging, 'groupCommit' | 'caughtUp'>;
   /** How late an event may be before it counts as lost. */
-  readonly settleMs: number;
+  readonly lagMs: number;
   /** Counts an audit and its findings. */
   readonly audited: (run: CoverageRun) => void;
   readonly clock: Clock;
@@ -80,7 +80,7 @@ export function createCoverage(deps: CoverageDeps): Coverage {
   const closing = new AbortController();
   const second = deps.messaging.groupCommit<Look, boolean>(
     'reconciler.coverage',
-    (looks, transaction) => settle(deps, looks, transaction),
+    (looks, transaction) => finish(deps, looks, transaction),
     { itemsMax: LOOKS_PER_TRANSACTION },
   );
   const audit = async (id: string): Promise<CoverageRun> => {
@@ -158,8 +158,8 @@ async function trySource(audit: SourceAudit, id: string): Promise<CoverageSource
  * it checks what an earlier audit has reported. It holds no more suspects at once than are checked again together.
  */
 async function auditSource(audit: SourceAudit): Promise<void> {
-  const { source, coverageStore, clock, settleMs, tally, signal } = audit;
-  const before = new Date(clock.nowMs() - settleMs);
+  const { source, coverageStore, clock, lagMs, tally, signal } = audit;
+  const before = new Date(clock.nowMs() - lagMs);
   const suspects: Suspect[] = [];
   const suspect = async (found: readonly Suspect[]) => {
     suspects.push(...found);
@@ -212,8 +212,8 @@ async function* toldOf({ source, breaks, coverageStore }: SourceAudit): AsyncGen
  */
 async function lookAgain(audit: SourceAudit, suspects: readonly Suspect[]): Promise<void> {
   if (suspects.length === 0) return;
-  const { source, submit, clock, settleMs, tally, signal } = audit;
-  await clock.sleep(settleMs, signal);
+  const { source, submit, clock, lagMs, tally, signal } = audit;
+  await clock.sleep(lagMs, signal);
   signal.throwIfAborted();
   await untilCaughtUp(audit);
   for (let start = 0; start < suspects.length; start += LOOKS_PER_TRANSACTION) {
@@ -252,7 +252,7 @@ async function untilCaughtUp({ messaging, onItsWay, source, clock, signal }: Sou
  * Reports and repairs the remaining differences. A payment and its break are written together, so a repetition finds
  * the difference reported.
  */
-async function settle(
+async function finish(
   { store, workingSet, requestRepublication }: CoverageDeps,
   looks: readonly Look[],
   transaction: Transaction,

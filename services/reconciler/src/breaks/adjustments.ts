@@ -2,7 +2,7 @@ import type { TopicEvent } from '@pesewa/contracts';
 import type { BatchTransaction, Received } from '@pesewa/messaging';
 import type { ClientSession, Db } from 'mongodb';
 import { type AdjustmentOutcome, type AdjustmentTerms, isBreakCommand } from '../domain/adjustments.ts';
-import { settleAdjustment } from '../domain/break-life.ts';
+import { concludeAdjustment } from '../domain/break-life.ts';
 import { afterByHand } from '../domain/by-hand.ts';
 import type { Tracked } from '../domain/tracked.ts';
 import type { ReconcilerEvents } from '../events.ts';
@@ -43,7 +43,7 @@ export interface AdjustmentStore {
     session: ClientSession,
   ) => Promise<AdjustmentOutcome | 'taken' | undefined>;
   /** Records the ledger's outcome of an order; gives the break that it is for, if known. */
-  readonly settle: (outcome: AdjustmentOutcome, session: ClientSession) => Promise<string | undefined>;
+  readonly conclude: (outcome: AdjustmentOutcome, session: ClientSession) => Promise<string | undefined>;
 }
 
 /** Opens the store. */
@@ -58,7 +58,7 @@ export function openAdjustmentStore(db: Db): AdjustmentStore {
       );
       return noted?.breakId === breakId ? noted.outcome : 'taken';
     },
-    settle: async (outcome, session) => {
+    conclude: async (outcome, session) => {
       const noted = await collection.findOneAndUpdate(
         { _id: outcome.commandId },
         { $set: { outcome } },
@@ -82,7 +82,7 @@ export function isCorrection(event: Received<TopicEvent<'ledger'>>): event is Co
 
 /** Builds {@link Adjustments}. */
 export function createAdjustments(deps: {
-  readonly adjustmentStore: Pick<AdjustmentStore, 'settle'>;
+  readonly adjustmentStore: Pick<AdjustmentStore, 'conclude'>;
   readonly breaks: Pick<BreakStore, 'findAll' | 'findAbout' | 'save'>;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
   readonly events: Pick<ReconcilerEvents, 'breakResolved'>;
@@ -92,21 +92,21 @@ export function createAdjustments(deps: {
       for (const event of events) {
         if (!isBreakCommand(event.payload.commandId)) continue;
         const outcome = outcomeOf(event);
-        const breakId = await deps.adjustmentStore.settle(outcome, session);
+        const breakId = await deps.adjustmentStore.conclude(outcome, session);
         const [current] = breakId === undefined ? [] : await deps.breaks.findAll([breakId], session);
         if (!current) continue;
         const about = await deps.breaks.findAbout([current.reference], session);
         const rivals = about.filter(({ _id }) => _id !== current._id);
-        const settled = settleAdjustment(
+        const concluded = concludeAdjustment(
           current,
           outcome,
           new Set(rivals.flatMap(({ corrects = [] }) => corrects)),
         );
-        if (settled === current) continue;
-        await deps.breaks.save([settled], session);
-        if (current.status === settled.status) continue;
-        emit(deps.events.breakResolved(settled, { eventId: event.eventId }));
-        const { kind, reference } = settled;
+        if (concluded === current) continue;
+        await deps.breaks.save([concluded], session);
+        if (current.status === concluded.status) continue;
+        emit(deps.events.breakResolved(concluded, { eventId: event.eventId }));
+        const { kind, reference } = concluded;
         const payment = (await deps.store.load([reference], session)).get(reference);
         // Further differences of the payment are news again, and so are those that the break covered for other kinds.
         const kinds = [kind, ...(current.alsoFound ?? []).map((also) => also.kind)];

@@ -208,8 +208,8 @@ describe('the adjustment of a break', () => {
     const entry = adjusted(commandId);
     await publish(entry, entry);
     await until('the end', async () => (await show(id))['status'] === 'resolved');
-    const settled = await show(id);
-    expect(settled).toMatchObject({
+    const concluded = await show(id);
+    expect(concluded).toMatchObject({
       resolution: `the ledger booked ${commandId}`,
       resolvedBy: null,
       adjustments: [{ status: 'booked' }],
@@ -217,7 +217,7 @@ describe('the adjustment of a break', () => {
     await publish({ ...entry, payload: { ...entry.payload, ...envelope() } } as OutgoingEvent);
     await publish(accepted(ids.next('po')));
     await until('the events', () => told(reference).includes('Resolved'));
-    expect(await show(id)).toEqual(settled);
+    expect(await show(id)).toEqual(concluded);
     expect(told(reference)).toEqual(['Opened', 'Explained', 'Resolved']);
   });
 

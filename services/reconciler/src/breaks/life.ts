@@ -2,7 +2,12 @@ import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { ClientSession } from 'mongodb';
 import type { Break } from '../domain/break.ts';
-import { type BreakRequest, changeBreak, type LifeRefusal, settleAdjustment } from '../domain/break-life.ts';
+import {
+  type BreakRequest,
+  changeBreak,
+  concludeAdjustment,
+  type LifeRefusal,
+} from '../domain/break-life.ts';
 import { afterByHand } from '../domain/by-hand.ts';
 import { isEnd } from '../domain/claim.ts';
 import type { Tracked } from '../domain/tracked.ts';
@@ -79,21 +84,21 @@ async function change(
   if (version !== undefined && version !== current.version) return refuse('break.changed');
   const rival = await rivalOf(deps, changed.value, request, session);
   if (rival) return refuse(rival);
-  const settled = await settledBy(deps, changed.value, request, session);
-  if (settled === 'taken') return refuse('adjustment.differs');
-  await deps.breaks.save([settled], session);
-  const what = whatBecame(request, settled);
+  const concluded = await concludedBy(deps, changed.value, request, session);
+  if (concluded === 'taken') return refuse('adjustment.differs');
+  await deps.breaks.save([concluded], session);
+  const what = whatBecame(request, concluded);
   if (tracked && what) {
     // The other findings that the break covers end with it.
     const kinds = [
       current.kind,
       ...(what === 'reopen' ? [] : (current.alsoFound ?? [])).map(({ kind }) => kind),
     ];
-    const settledIn = (payment: Tracked, kind: string) => afterByHand(payment, kind, what, at.getTime());
-    await deps.store.save([kinds.reduce(settledIn, tracked)], session);
+    const concludedIn = (payment: Tracked, kind: string) => afterByHand(payment, kind, what, at.getTime());
+    await deps.store.save([kinds.reduce(concludedIn, tracked)], session);
   }
-  tell(deps.events, settled, request, by, transaction);
-  return accept(settled);
+  tell(deps.events, concluded, request, by, transaction);
+  return accept(concluded);
 }
 
 /**
@@ -131,7 +136,7 @@ function whatBecame(
 }
 
 /** The break after the outcome that the ledger already has for the order. */
-async function settledBy(
+async function concludedBy(
   { adjustmentStore }: LifeDeps,
   changed: Break,
   request: BreakRequest,
@@ -140,7 +145,7 @@ async function settledBy(
   if (request.what !== 'adjust') return changed;
   const outcome = await adjustmentStore.propose(request.terms.commandId, changed._id, session);
   if (outcome === 'taken') return outcome;
-  return outcome ? settleAdjustment(changed, outcome) : changed;
+  return outcome ? concludeAdjustment(changed, outcome) : changed;
 }
 
 function tell(

@@ -7,7 +7,7 @@ import { listed, uploader } from '../fixtures/statements.ts';
 
 const harness = createHarness('one', {
   ...process.env,
-  CLOSE_SETTLE_MS: '0',
+  CLOSE_LAG_MS: '0',
   CLOSE_POLLS_PER_SECOND: '1000',
 });
 const until: Until = (what, met) =>

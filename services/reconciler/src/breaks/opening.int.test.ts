@@ -37,7 +37,7 @@ describe('two transactions side by side', () => {
         two.startTransaction();
         // Both have read before either writes.
         await Promise.all([one, two].map((session) => store.findAbout([reference], session)));
-        if (closes) await store.settle([{ id: mine._id, resolution: 'gone' }], new Date(0), one);
+        if (closes) await store.update([{ id: mine._id, resolution: 'gone' }], new Date(0), one);
         else await store.open([mine], one);
         const rival = store.open([other], two).then(() => two.commitTransaction());
         const [refused] = await Promise.allSettled([rival, one.commitTransaction()]);

@@ -22,7 +22,7 @@ export interface Closing {
 /** Opens and closes breaks so that each discrepancy of a payment is open only once, whatever finds it (ADR 31). */
 export interface BreakOpening {
   readonly open: (found: readonly FoundBreak[], session: ClientSession) => Promise<Opening>;
-  readonly settle: (
+  readonly update: (
     resolutions: readonly Resolution[],
     resolvedAt: Date,
     session: ClientSession,
@@ -80,7 +80,7 @@ export function createBreakOpening(
 
   return {
     open,
-    settle: async (resolutions, resolvedAt, session) => {
+    update: async (resolutions, resolvedAt, session) => {
       if (resolutions.length === 0) return { closed: [], opened: [] };
       const why = new Map(resolutions.map(({ id, resolution }) => [id, resolution]));
       const ids = [...why.keys()];

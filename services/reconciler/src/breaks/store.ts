@@ -68,7 +68,7 @@ export interface BreakPage {
 }
 
 /** The breaks of this service's database. "Open" means not resolved everywhere in this interface. */
-export interface BreakStore extends Pick<BreakOpening, 'settle' | 'toldElsewhere'> {
+export interface BreakStore extends Pick<BreakOpening, 'update' | 'toldElsewhere'> {
   /**
    * Opens breaks; gives those that were not open before, to be published.
    *
@@ -151,7 +151,7 @@ export function openBreakStore(db: Db): BreakStore {
     openAndTell: opening.open,
     findOpen: (kind, references, session) =>
       collection.find({ kind, status: 'open', reference: { $in: [...references] } }, { session }).toArray(),
-    resolve: async (...given) => (await opening.settle(...given)).closed,
+    resolve: async (...given) => (await opening.update(...given)).closed,
     hold: async (id, session) => {
       const open = { _id: id, status: 'open' as const };
       const options = { session, returnDocument: 'after' } as const;

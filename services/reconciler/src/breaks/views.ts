@@ -60,7 +60,17 @@ export function viewBreakWhole(one: Break) {
   };
 }
 
-function viewAdjustment({ commandId, kind, target, currency, minor, by, at, status, settledAt }: Adjustment) {
+function viewAdjustment({
+  commandId,
+  kind,
+  target,
+  currency,
+  minor,
+  by,
+  at,
+  status,
+  concludedAt,
+}: Adjustment) {
   return {
     commandId,
     kind,
@@ -70,7 +80,7 @@ function viewAdjustment({ commandId, kind, target, currency, minor, by, at, stat
     proposedBy: by,
     proposedAt: at.toISOString(),
     status,
-    settledAt: settledAt?.toISOString() ?? null,
+    concludedAt: concludedAt?.toISOString() ?? null,
   };
 }
 

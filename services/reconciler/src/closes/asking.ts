@@ -17,23 +17,23 @@ import { remember, type Terms, type Tracked } from '../domain/tracked.ts';
 import { afterVerdict, judge } from '../domain/verdict.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { startLoopByName } from '../loop-by-name.ts';
-import { ask, type PolledRail } from '../settling/poller.ts';
+import { ask, type PolledRail } from '../polling/poller.ts';
 import type { WorkingStore } from '../store.ts';
-import { type CloseFinding, settleBreaks } from './breaks.ts';
+import { type CloseFinding, updateBreaks } from './breaks.ts';
 import type { CloseRecord, CloseStore } from './store.ts';
 
 /** The dependencies of asking. */
 export interface AskingDeps {
   readonly closeStore: CloseStore;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
-  readonly breaks: Pick<BreakStore, 'openAndTell' | 'settle'>;
+  readonly breaks: Pick<BreakStore, 'openAndTell' | 'update'>;
   readonly events: ReconcilerEvents;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly rails: readonly PolledRail[];
   /** The rate at which closes may ask a rail, over all replicas. */
   readonly paceOf: (rail: string) => ClaimPace;
   readonly schedule: PollSchedule;
-  readonly proof: Pick<Question, 'settleMs' | 'notFoundGraceMs' | 'pollsBeforeBreak'>;
+  readonly proof: Pick<Question, 'lagMs' | 'notFoundGraceMs' | 'pollsBeforeBreak'>;
   /** After how many unclear answers a record's result is `unclear`. */
   readonly triesMax: number;
   readonly pauseMs: number;
@@ -170,7 +170,7 @@ async function commitAnswers(
       found.push(finding);
     }
   }
-  const tellers = await settleBreaks(deps, found, payments, transaction);
+  const tellers = await updateBreaks(deps, found, payments, transaction);
   const changed = [...payments.values()].filter((one) => one !== loaded.get(one.reference));
   await deps.store.save(changed, session);
   writes.push(...found.map((finding, index) => finished(deps, finding, tellers[index])));
@@ -241,7 +241,7 @@ function finished(
 ): AnyBulkWriteOperation<CloseRecord> {
   const { result, differences, theirs, why } = matching;
   const isDone = result !== 'pending';
-  const turn = { pollsInRound: record.tries, settling: false };
+  const turn = { pollsInRound: record.tries, lagging: false };
   const pauseMs = pauseBeforePoll(deps.schedule, turn, deps.random.fraction());
   const set = {
     result,

@@ -22,7 +22,7 @@ export interface CloseFinding {
 
 /** The dependencies of settling breaks. */
 interface BreakDeps {
-  readonly breaks: Pick<BreakStore, 'openAndTell' | 'settle'>;
+  readonly breaks: Pick<BreakStore, 'openAndTell' | 'update'>;
   readonly events: Pick<ReconcilerEvents, 'breakOpened' | 'breakResolved'>;
   readonly clock: Pick<Clock, 'nowMs'>;
 }
@@ -34,7 +34,7 @@ const OWN = ['close.differs', 'close.missing_there'] as const satisfies readonly
  * Opens the breaks of finished records, one per discrepancy however often it is found, and closes those that a close no
  * longer finds. Changes the timelines in `payments` in place. Gives the breaks that cover each record.
  */
-export async function settleBreaks(
+export async function updateBreaks(
   deps: BreakDeps,
   found: readonly CloseFinding[],
   payments: Map<string, Tracked>,
@@ -63,13 +63,13 @@ export async function settleBreaks(
     const isOwn = OWN.some((own) => own === kind);
     if (tracked && isOwn) payments.set(reference, noted(tracked, what, kind, now.getTime()));
   };
-  const settled = await deps.breaks.settle(closing, now, session);
-  for (const document of settled.closed) {
+  const updated = await deps.breaks.update(closing, now, session);
+  for (const document of updated.closed) {
     transaction.emit(deps.events.breakResolved(document));
     note('resolved', document);
   }
   const { opened, tellers } = await deps.breaks.openAndTell(opening, session);
-  for (const document of [...settled.opened, ...opened]) {
+  for (const document of [...updated.opened, ...opened]) {
     transaction.emit(deps.events.breakOpened(document));
     note('break', document);
   }

@@ -9,7 +9,7 @@ import { dayCloses } from './store.ts';
 const harness = createHarness('close', {
   ...process.env,
   STEP_PAUSE_MS: '100',
-  CLOSE_SETTLE_MS: '0',
+  CLOSE_LAG_MS: '0',
   CLOSE_POLLS_PER_SECOND: '1000',
 });
 const until: Until = (what, met) =>

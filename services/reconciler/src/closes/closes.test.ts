@@ -28,7 +28,7 @@ function open(time: string, ...days: readonly string[]) {
       },
     },
     clock: { nowMs: () => Date.parse(`2026-11-21T${time}Z`) },
-    settleMs: 600_000,
+    lagMs: 600_000,
     keepDays: 400,
     opened: () => {
       opened += 1;

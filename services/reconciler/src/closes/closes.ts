@@ -60,19 +60,19 @@ export function createCloses(deps: {
   readonly closeStore: Omit<CloseStore, 'closes' | 'records' | 'newestDone' | 'readWindow'>;
   readonly clock: Pick<Clock, 'nowMs'>;
   /** How long the owners' events of a window may be late. */
-  readonly settleMs: number;
+  readonly lagMs: number;
   readonly keepDays: number;
   /** Called when there is a close whose payments must be read. */
   readonly opened: () => void;
 }): Closes {
-  const { closeStore, clock, settleMs, keepDays } = deps;
+  const { closeStore, clock, lagMs, keepDays } = deps;
   const progressOf = async (close: CloseDocument): Promise<CloseProgress> => ({
     close,
     counts: close.counts ?? (await closeStore.countRecords(close._id)),
   });
   const open: Closes['open'] = async (window, by) => {
     const requestedAt = new Date(clock.nowMs());
-    const judged = judgeWindow(window, requestedAt.getTime(), settleMs);
+    const judged = judgeWindow(window, requestedAt.getTime(), lagMs);
     if (!judged.ok) return judged;
     const { close, isNew } = await closeStore.create({
       _id: closeIdOf(window),
@@ -90,7 +90,7 @@ export function createCloses(deps: {
   return {
     open,
     preview: async (window) => {
-      const judged = judgeWindow(window, clock.nowMs(), settleMs);
+      const judged = judgeWindow(window, clock.nowMs(), lagMs);
       if (!judged.ok) return judged;
       const id = closeIdOf(window);
       const exists = (await closeStore.find(id)) !== undefined;
@@ -98,7 +98,7 @@ export function createCloses(deps: {
     },
     openDue: async () => {
       // A day counts as over once its events have had time to arrive.
-      const nowMs = clock.nowMs() - settleMs;
+      const nowMs = clock.nowMs() - lagMs;
       for (const day of daysToClose(await closeStore.days(), nowMs)) {
         await open(dayFrom(day, null), NIGHTLY);
       }

@@ -2,9 +2,9 @@ import type { ClaimPace } from '@pesewa/messaging';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import type { settings } from '../config.ts';
+import type { PolledRail } from '../polling/poller.ts';
+import type { RailPace } from '../polling/rail-pace.ts';
 import { type ReplicaJob, scheduleJob } from '../replica-jobs.ts';
-import type { PolledRail } from '../settling/poller.ts';
-import type { RailPace } from '../settling/rail-pace.ts';
 import { type AskingDeps, startAsking } from './asking.ts';
 import { createCloses } from './closes.ts';
 import { type GatheringDeps, startGathering } from './gathering.ts';
@@ -44,7 +44,7 @@ export async function composeCloses(
       schedule: {
         baseMs: config.POLL_BASE_MS,
         capMs: config.POLL_CAP_MS,
-        settleMs: config.CALLBACK_SETTLE_MS,
+        lagMs: config.CALLBACK_LAG_MS,
       },
       triesMax: config.CLOSE_TRIES_MAX,
       pauseMs,
@@ -58,7 +58,7 @@ export async function composeCloses(
   const closes = createCloses({
     closeStore,
     clock,
-    settleMs: config.CLOSE_SETTLE_MS,
+    lagMs: config.CLOSE_LAG_MS,
     keepDays: config.CLOSE_KEEP_DAYS,
     opened: gathering.wake,
   });
@@ -69,7 +69,7 @@ export async function composeCloses(
   addCloseRoutes(scope.operator, {
     closes,
     railNames: rails.map(({ name }) => name),
-    closeSettleMs: config.CLOSE_SETTLE_MS,
+    closeLagMs: config.CLOSE_LAG_MS,
     closePollsPerSecond: config.CLOSE_POLLS_PER_SECOND,
     sharedMayOrder: config.NODE_ENV !== 'production',
   });

@@ -5,7 +5,7 @@ import { createHarness } from '../fixtures/harness.ts';
 
 const harness = createHarness('mishap', {
   ...process.env,
-  CLOSE_SETTLE_MS: '0',
+  CLOSE_LAG_MS: '0',
   CLOSE_POLLS_PER_SECOND: '1000',
 });
 const until: Until = (what, met) =>

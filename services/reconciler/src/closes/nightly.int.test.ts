@@ -8,7 +8,7 @@ import { openCloseStore } from './store.ts';
 const DAY_MS = 86_400_000;
 const harness = createHarness('nightly', {
   ...process.env,
-  CLOSE_SETTLE_MS: '0',
+  CLOSE_LAG_MS: '0',
   CLOSE_POLLS_PER_SECOND: '1000',
 });
 const until: Until = (what, met) =>
@@ -25,7 +25,7 @@ afterAll(harness.close);
 async function night(): Promise<void> {
   const closeStore = openCloseStore(harness.database());
   const clock = { nowMs: () => Date.now() };
-  await createCloses({ closeStore, clock, settleMs: 0, keepDays: 400, opened: () => undefined }).openDue();
+  await createCloses({ closeStore, clock, lagMs: 0, keepDays: 400, opened: () => undefined }).openDue();
 }
 
 describe('the nightly close on real daemons', () => {

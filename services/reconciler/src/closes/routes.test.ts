@@ -10,7 +10,7 @@ import { type CloseWindow, closeIdOf, judgeWindow } from './window.ts';
 
 const at = new Date('2026-11-20T12:00:00Z');
 const NOW_MS = Date.parse('2026-11-21T03:00:00Z');
-const SETTLE_MS = 600_000;
+const LAG_MS = 600_000;
 const document = (window: CloseWindow): CloseDocument => ({
   _id: closeIdOf(window),
   ...window,
@@ -75,13 +75,13 @@ function open({
   let reading = 0;
   const closes: Closes = {
     open: async (window, by) => {
-      const judged = judgeWindow(window, NOW_MS, SETTLE_MS);
+      const judged = judgeWindow(window, NOW_MS, LAG_MS);
       if (!judged.ok) return judged;
       asked.push([closeIdOf(window), by]);
       return accept({ close: document(window), counts, isNew: window.rail === null });
     },
     preview: async (window) => {
-      const judged = judgeWindow(window, NOW_MS, SETTLE_MS);
+      const judged = judgeWindow(window, NOW_MS, LAG_MS);
       return judged.ok
         ? accept({ id: closeIdOf(window), window, exists: true, payments: count })
         : refuse(judged.refusal);
@@ -103,7 +103,7 @@ function open({
   addCloseRoutes(operator, {
     closes,
     railNames: ['upstream', 'other'],
-    closeSettleMs: SETTLE_MS,
+    closeLagMs: LAG_MS,
     closePollsPerSecond: 20,
     sharedMayOrder,
   });

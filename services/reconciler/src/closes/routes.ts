@@ -42,7 +42,7 @@ export interface CloseRouteDeps {
   /** The configured rails. */
   readonly railNames: readonly string[];
   /** How long after its end a window can be closed. */
-  readonly closeSettleMs: number;
+  readonly closeLagMs: number;
   /** How often a close may ask a rail. */
   readonly closePollsPerSecond: number;
   /** Whether the shared token, which belongs to no person, may start closes: only in development. */
@@ -137,7 +137,7 @@ function refuseWindow(
   context: Context,
   refusal: WindowRefusal,
   { to }: CloseWindow,
-  { closeSettleMs }: CloseRouteDeps,
+  { closeLagMs }: CloseRouteDeps,
 ): Response {
   switch (refusal) {
     case 'window.empty':
@@ -145,7 +145,7 @@ function refuseWindow(
     case 'window.too_long':
       return refuseOperator(context, 400, 'invalid', `to: a close is about ${WINDOW_DAYS_MAX} days at most`);
     case 'window.not_over': {
-      const since = new Date(to.getTime() + closeSettleMs).toISOString();
+      const since = new Date(to.getTime() + closeLagMs).toISOString();
       const message = `to: events of this time may still be on their way: it can be closed from ${since} on`;
       return refuseOperator(context, 409, 'not_over', message);
     }

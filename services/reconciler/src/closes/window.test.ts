@@ -4,18 +4,18 @@ import { closeIdOf, dayFrom, daysToClose, daysToReadAgain, judgeWindow } from '.
 const at = (text: string) => new Date(text);
 const day = at('2026-11-20T00:00:00Z');
 const window = (from: string, to: string) => ({ from: at(from), to: at(to), rail: null });
-const SETTLE_MS = 600_000;
+const LAG_MS = 600_000;
 
 describe('a window', () => {
   it.each([
-    ['over and settled', '2026-11-20', '2026-11-21', true],
+    ['over, and the allowed lag too', '2026-11-20', '2026-11-21', true],
     ['a month', '2026-10-20', '2026-11-20', true],
     ['empty', '2026-11-20', '2026-11-20', 'window.empty'],
     ['backwards', '2026-11-20', '2026-11-19', 'window.empty'],
     ['longer than a month', '2026-10-19T23:59:59.999Z', '2026-11-20', 'window.too_long'],
-    ['not settled', '2026-11-20', '2026-11-21T00:00:00.001Z', 'window.not_over'],
+    ['within the allowed lag', '2026-11-20', '2026-11-21T00:00:00.001Z', 'window.not_over'],
   ])('is judged: %s', (_name, from, to, verdict) => {
-    const judged = judgeWindow(window(from, to), at('2026-11-21T00:10:00Z').getTime(), SETTLE_MS);
+    const judged = judgeWindow(window(from, to), at('2026-11-21T00:10:00Z').getTime(), LAG_MS);
     expect(judged.ok ? judged.value : judged.refusal).toBe(verdict);
   });
 

@@ -22,19 +22,19 @@ export function dayFrom(midnight: Date, rail: string | null): CloseWindow {
 }
 
 /**
- * Checks a window: it must have ended a settle time ago, so that the owners' events about it have been read.
+ * Checks a window: it must have ended the allowed lag ago, so that the owners' events about it have been read.
  *
- * @param settleMs how late their events may be
+ * @param lagMs how late their events may be
  */
 export function judgeWindow(
   { from, to }: CloseWindow,
   nowMs: number,
-  settleMs: number,
+  lagMs: number,
 ): Result<true, WindowRefusal> {
   const lengthMs = to.getTime() - from.getTime();
   if (lengthMs <= 0) return refuse('window.empty');
   if (lengthMs > WINDOW_DAYS_MAX * DAY_MS) return refuse('window.too_long');
-  return to.getTime() + settleMs > nowMs ? refuse('window.not_over') : accept(true);
+  return to.getTime() + lagMs > nowMs ? refuse('window.not_over') : accept(true);
 }
 
 /** The name of the close over a window, which is unique: `2026-11-20`, or `<from>--<to>`, and the rail after a dot. */

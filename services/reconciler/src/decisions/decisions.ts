@@ -74,7 +74,7 @@ export function createDecisions(deps: DecisionDeps): Decisions {
   );
   const deciding = deps.messaging.groupCommit<Decided, Result<Decision, DecideRefusal>>(
     'reconciler.decision',
-    (items, transaction) => Promise.all(items.map((item) => settle(deps, item, transaction))),
+    (items, transaction) => Promise.all(items.map((item) => conclude(deps, item, transaction))),
     alone,
   );
   return {
@@ -115,7 +115,7 @@ async function propose(
   return accept(proposal);
 }
 
-async function settle(
+async function conclude(
   deps: DecisionDeps,
   { id, verdict }: Decided,
   transaction: Transaction,
@@ -138,7 +138,7 @@ async function settle(
       return refuse('break.closed');
     await publish(deps, value, matter.value, transaction);
   } else await holdFor(deps, value, { by, at, what: 'decision rejected' }, session);
-  await deps.decisionStore.settle(value, session);
+  await deps.decisionStore.decide(value, session);
   return decided;
 }
 

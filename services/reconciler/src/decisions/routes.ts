@@ -100,15 +100,15 @@ export function addDecisionRoutes(operator: Hono, { decisions, sharedMayOrder }:
       ? answerJson(context, 202, viewDecision(proposed.value))
       : refuseDecision(context, proposed.refusal);
   });
-  operator.post('/decisions/:id/approve', (context) => settle(context, decisions, { verdict: 'approve' }));
+  operator.post('/decisions/:id/approve', (context) => decide(context, decisions, { verdict: 'approve' }));
   operator.post('/decisions/:id/reject', async (context) => {
     // The reason is optional, and so is the body.
     if (context.req.header('content-type') === undefined) {
-      return settle(context, decisions, { verdict: 'reject' });
+      return decide(context, decisions, { verdict: 'reject' });
     }
     const body = await readOperatorBody(context, rejection);
     if (!body.ok) return body.refusal;
-    return settle(context, decisions, { verdict: 'reject', reason: body.value.reason });
+    return decide(context, decisions, { verdict: 'reject', reason: body.value.reason });
   });
 }
 
@@ -125,7 +125,7 @@ function requestOf({
   return { breakIds, outcome, note: note ?? '' };
 }
 
-async function settle(
+async function decide(
   context: Context,
   decisions: Pick<Decisions, 'decide'>,
   verdict: { readonly verdict: 'approve' | 'reject'; readonly reason?: string | undefined },
@@ -160,7 +160,7 @@ const refuseDecision = refuserOf<ProposeRefusal | DecideRefusal>({
     'invalid',
     'amount must be a positive decimal text, no finer than the currency allows',
   ],
-  'decision.open': [409, 'undecided', 'breakId: another decision about its payment is not settled yet'],
+  'decision.open': [409, 'undecided', 'breakId: another decision about its payment is not final yet'],
   'decision.differs': [409, 'duplicate', 'commandId was used before for another decision'],
   'decision.unknown': [404, 'not_found', 'there is no such decision'],
   'decision.same_operator': [

@@ -2,7 +2,7 @@ import { afterCursor, nextCursor } from '@pesewa/messaging';
 import type { PageCursor } from '@pesewa/runtime';
 import type { ClientSession, Db, Filter } from 'mongodb';
 import type { Decision } from '../domain/decisions.ts';
-import type { SettledDecision } from '../working-set.ts';
+import type { AppliedDecision } from '../working-set.ts';
 
 /** A page of decisions, the newest first, and the cursor of the next one. */
 export interface DecisionPage {
@@ -26,11 +26,11 @@ export interface DecisionStore {
   ) => Promise<readonly Decision[]>;
   readonly insert: (decision: Decision, session: ClientSession) => Promise<void>;
   /** Writes the decision about a proposal that was read in the same transaction; a conflict aborts it. */
-  readonly settle: (decided: Decision, session: ClientSession) => Promise<void>;
+  readonly decide: (decided: Decision, session: ClientSession) => Promise<void>;
   readonly list: (query: DecisionQuery) => Promise<DecisionPage>;
   /** Marks approved decisions as applied once their payments have ended by them. */
   readonly applied: (
-    settled: readonly SettledDecision[],
+    applied: readonly AppliedDecision[],
     appliedAt: Date,
     session: ClientSession,
   ) => Promise<void>;
@@ -52,7 +52,7 @@ export function openDecisionStore(db: Db): DecisionStore {
     insert: async (decision, session) => {
       await collection.insertOne(toDocument(decision), { session });
     },
-    settle: async (decided, session) => {
+    decide: async (decided, session) => {
       const proposal = { _id: decided.id, status: 'proposed' as const };
       const { matchedCount } = await collection.replaceOne(proposal, toDocument(decided), { session });
       // Read in this transaction's snapshot: a concurrent decision is a conflict, and the transaction reruns.
@@ -67,8 +67,8 @@ export function openDecisionStore(db: Db): DecisionStore {
       const found = await collection.find(filter).sort({ at: -1, _id: -1 }).limit(limit).toArray();
       return { items: found.map(toDecision), next: nextCursor(found, limit, ({ at }) => at) };
     },
-    applied: async (settled, appliedAt, session) => {
-      const writes = settled.map((one) => ({
+    applied: async (applied, appliedAt, session) => {
+      const writes = applied.map((one) => ({
         updateMany: {
           filter: { ...decidedBy(one), status: 'approved' as const },
           update: { $set: { status: 'applied' as const, appliedAt } },
@@ -80,9 +80,9 @@ export function openDecisionStore(db: Db): DecisionStore {
 }
 
 /** The filter for decisions that a payment has ended by. */
-function decidedBy(settled: SettledDecision): Filter<DecisionDocument> {
-  if ('outcome' in settled) return settled;
-  return { breakId: settled.breakId, minor: settled.amount };
+function decidedBy(applied: AppliedDecision): Filter<DecisionDocument> {
+  if ('outcome' in applied) return applied;
+  return { breakId: applied.breakId, minor: applied.amount };
 }
 
 function toDecision({ _id, ...decision }: DecisionDocument): Decision {

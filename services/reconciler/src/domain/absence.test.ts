@@ -37,7 +37,7 @@ function poll(
     polledAtMs,
     arrived,
   } as const;
-  const verdict = judge({ ...asked, settleMs: 60_000, notFoundGraceMs: GRACE_MS, pollsBeforeBreak: 20 });
+  const verdict = judge({ ...asked, lagMs: 60_000, notFoundGraceMs: GRACE_MS, pollsBeforeBreak: 20 });
   return [verdict.fact?.status ?? null, verdict.findings.map(({ kind }) => kind)];
 }
 

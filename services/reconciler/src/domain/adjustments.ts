@@ -22,7 +22,7 @@ export interface Adjustment extends AdjustmentTerms {
   /** `differs`: an order with this id was booked, but with other terms. */
   readonly status: 'proposed' | 'withdrawn' | 'booked' | 'refused' | 'differs';
   /** When the ledger booked or refused it. */
-  readonly settledAt?: Date;
+  readonly concludedAt?: Date;
 }
 
 /** The ledger's outcome of an order. */

@@ -18,11 +18,11 @@ describe('a collection whose callback names another amount', () => {
     ['an approved decision', 9_500n, [9_500n]],
     ['an earlier approved decision', 9_500n, [9_500n, 9_600n]],
     ['the callback', 9_000n, []],
-  ])('is settled by the amount of %s', (_name, amount, decided) => {
+  ])('is decided by the amount of %s', (_name, amount, decided) => {
     expect(resolved(fold({ ...doubted(), decided }, [completed(amount)]))).toBe(1);
   });
 
-  it('is not settled by any other', () => {
+  it('is not decided by any other', () => {
     const ended = fold({ ...doubted(), decided: [9_500n] }, [completed(9_600n)]);
     expect(resolved(ended)).toBe(0);
   });

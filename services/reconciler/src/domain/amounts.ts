@@ -122,10 +122,10 @@ function provenFee(proven: readonly Claim[], terms: Terms): bigint | null {
 
 /** The claims of the payment's own rail that it paid, without those that people had seen when they decided. */
 function paidClaims(
-  { callbacks, claimsSettled }: Tracked,
+  { callbacks, claimsJudged }: Tracked,
   terms: Terms,
 ): { readonly proven: readonly Claim[]; readonly hints: readonly Claim[] } {
-  const paid = callbacks.slice(claimsSettled).filter((claim) => {
+  const paid = callbacks.slice(claimsJudged).filter((claim) => {
     const end = claimedEnd(claim);
     return isOwn(claim, terms) && (end === 'completed' || end === 'reversed');
   });

@@ -28,7 +28,8 @@ export interface BreakTerms {
 export const breakKinds = {
   'callback.denied': {
     about: 'payment',
-    opens: "a callback claims an end that the rail's lookup contradicts, or still denies a settle time later",
+    opens:
+      "a callback claims an end that the rail's lookup contradicts, or still denies after the allowed lag",
     closes: null,
     byHand: 'final',
   },
@@ -137,7 +138,7 @@ export const breakKinds = {
   'payment.end_untaken': {
     about: 'payment',
     opens:
-      'the rail tells an end, and its owner has not taken it many settle times later, though every poll tells it again',
+      'the rail tells an end, and its owner has not taken it many allowed lags later, though every poll tells it again',
     closes: 'the payment ends',
     byHand: 'ended',
   },

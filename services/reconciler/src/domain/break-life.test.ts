@@ -3,7 +3,7 @@ import type { AdjustmentTerms } from './adjustments.ts';
 import { type Break, type FoundBreak, statusOf } from './break.ts';
 import { closeBreak, findBreak } from './break-finding.ts';
 import { breakKinds } from './break-kinds.ts';
-import { type BreakRequest, changeBreak, type Requester, settleAdjustment } from './break-life.ts';
+import { type BreakRequest, changeBreak, concludeAdjustment, type Requester } from './break-life.ts';
 import { isRailsWord } from './discrepancies.ts';
 
 const day = (number: number) => new Date(Date.UTC(2026, 10, number));
@@ -225,28 +225,28 @@ describe('the adjustment of a break', () => {
   });
 
   it('resolves it once the ledger has booked it, as proposed, and once', () => {
-    const settled = settleAdjustment(proposed, booked);
-    expect(settled).toMatchObject({
+    const concluded = concludeAdjustment(proposed, booked);
+    expect(concluded).toMatchObject({
       status: 'resolved',
       resolution: 'the ledger booked bk-1',
       resolvedAt: day(7),
     });
-    expect(settled.adjustments).toMatchObject([{ status: 'booked', settledAt: day(7) }]);
-    expect(settleAdjustment(settled, booked)).toBe(settled);
-    expect(settleAdjustment(stages.open, booked)).toBe(stages.open);
+    expect(concluded.adjustments).toMatchObject([{ status: 'booked', concludedAt: day(7) }]);
+    expect(concludeAdjustment(concluded, booked)).toBe(concluded);
+    expect(concludeAdjustment(stages.open, booked)).toBe(stages.open);
   });
 
   it('is noted where the break closed by itself before, or its order was withdrawn too late', () => {
     const closed = closeBreak(proposed, 'back in range', day(4));
-    const late = settleAdjustment(closed, booked);
+    const late = concludeAdjustment(closed, booked);
     expect(late).toMatchObject({ status: 'resolved', resolution: 'back in range', resolvedAt: day(4) });
     expect(late.history.at(-1)).toMatchObject({ what: 'adjustment booked', text: 'bk-1' });
-    expect(settleAdjustment(after([withdraw], proposed), booked)).toMatchObject({ status: 'resolved' });
+    expect(concludeAdjustment(after([withdraw], proposed), booked)).toMatchObject({ status: 'resolved' });
   });
 
   it('explains nothing any more where the ledger refused it, or booked another', () => {
     const assigned = after([requests.assign, adjust]);
-    const refused = settleAdjustment(assigned, {
+    const refused = concludeAdjustment(assigned, {
       commandId: 'bk-1',
       at: day(7),
       status: 'refused',
@@ -254,7 +254,7 @@ describe('the adjustment of a break', () => {
     });
     expect(statusOf(refused)).toBe('assigned');
     expect(refused.history.at(-1)).toMatchObject({ what: 'adjustment refused', text: 'bk-1: no' });
-    const other = settleAdjustment(assigned, { ...booked, terms: { ...terms, minor: 100n } });
+    const other = concludeAdjustment(assigned, { ...booked, terms: { ...terms, minor: 100n } });
     expect(statusOf(other)).toBe('assigned');
     expect(other.adjustments).toMatchObject([{ status: 'differs' }]);
     expect(after([{ ...adjust, terms: { ...terms, commandId: 'bk-2' } }], other).adjustments).toHaveLength(2);

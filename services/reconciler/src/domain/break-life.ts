@@ -85,27 +85,27 @@ export function changeBreak(
  * @param correctedElsewhere the fields that orders of other breaks correct: an order that was withdrawn, but is booked
  * all the same, may come in addition to another, and then gets none of those fields
  */
-export function settleAdjustment(
+export function concludeAdjustment(
   current: Break,
   outcome: AdjustmentOutcome,
   correctedElsewhere: ReadonlySet<string> = new Set(),
 ): Break {
   const { commandId, at } = outcome;
   const adjustment = current.adjustments?.find((one) => one.commandId === commandId);
-  if (!adjustment || adjustment.settledAt) return current;
+  if (!adjustment || adjustment.concludedAt) return current;
   const asProposed = outcome.status === 'booked' && isSameAdjustment(adjustment, outcome.terms);
   const status = outcome.status === 'refused' ? 'refused' : asProposed ? 'booked' : 'differs';
   const { tells = [] } = adjustment;
   const mine = tells.filter((told) =>
     correctedBy({ ...current, tells: [told] }).every((field) => !correctedElsewhere.has(field)),
   );
-  const settledNow = {
+  const ended = {
     ...adjustment,
     status,
-    settledAt: at,
+    concludedAt: at,
     ...(tells.length > 0 && { tells: mine }),
   } as const;
-  const adjustments = current.adjustments?.map((one) => (one === adjustment ? settledNow : one));
+  const adjustments = current.adjustments?.map((one) => (one === adjustment ? ended : one));
   const { explanation: _, ...unexplained } = current;
   const kept = asProposed || current.status === 'resolved' ? current : unexplained;
   const line = {
@@ -114,8 +114,8 @@ export function settleAdjustment(
     what: `adjustment ${outcome.status}`,
     text: status === 'differs' ? `${commandId}, otherwise than proposed` : whyOf(outcome),
   } as const;
-  const settled = changed({ ...kept, ...(adjustments && { adjustments }) }, line);
-  return asProposed ? closeBreak(settled, `the ledger booked ${commandId}`, at) : settled;
+  const concluded = changed({ ...kept, ...(adjustments && { adjustments }) }, line);
+  return asProposed ? closeBreak(concluded, `the ledger booked ${commandId}`, at) : concluded;
 }
 
 function whyOf(outcome: AdjustmentOutcome): string {

@@ -86,16 +86,16 @@ describe('a claim that comes again', () => {
   const later = { polledAtMs: 500_000 };
   const denied = () => poll(payout(reversal(10_000)), lookedUp, { polledAtMs: 70_000 });
 
-  it('was denied once, and settles anew: what was forged may be true then', () => {
+  it('was denied once, and is asked about anew: what was forged may be true then', () => {
     const { breaks, after } = denied();
     expect(breaks).toEqual(['callback.denied']);
     const again = fold(after, [reversal(500_000)]);
     expect(again.callbacks).toHaveLength(1);
     const { breaks: none, verdict } = poll(again, lookedUp, later);
-    expect([none, verdict.settling]).toEqual([[], true]);
-    expect(poll(again, lookedUp, { polledAtMs: 559_999 }).verdict.settling).toBe(true);
+    expect([none, verdict.lagging]).toEqual([[], true]);
+    expect(poll(again, lookedUp, { polledAtMs: 559_999 }).verdict.lagging).toBe(true);
     const over = poll(again, lookedUp, { polledAtMs: 560_000 });
-    expect([over.breaks, over.verdict.settling]).toEqual([[], false]);
+    expect([over.breaks, over.verdict.lagging]).toEqual([[], false]);
     const back: RailAnswer = { kind: 'reversed', amount: 10_000n, fee: null, reason: null };
     expect(poll(again, back, later)).toMatchObject({ fact: 'reversed', breaks: [] });
   });
@@ -103,28 +103,28 @@ describe('a claim that comes again', () => {
   it.each<[string, readonly Sighting[]]>([
     ['of an amount', Array.from({ length: 6 }, (_, index) => reversal(10_000, { amount: `${index}` }))],
     ['of an end, before the payment was known', [reversal(10_000)]],
-  ])('settles though so many %s were forged that it is not kept itself', (_name, forged) => {
+  ])('is asked about though so many %s were forged that it is not kept itself', (_name, forged) => {
     const real = reversal(500_000, { amount: '100' });
     const isKept = forged.length < 6;
     const known = payout(...forged, real);
     expect(known.callbacks).toHaveLength(forged.length);
-    expect(poll(known, lookedUp, later).verdict.settling).toBe(true);
+    expect(poll(known, lookedUp, later).verdict.lagging).toBe(true);
     const unknown = fold(awaited('po-1', 0), [
       ...forged,
       real,
       opened('payout'),
       ended('payout', 'completed'),
     ]);
-    expect(poll(unknown, lookedUp, later).verdict.settling).toBe(true);
+    expect(poll(unknown, lookedUp, later).verdict.lagging).toBe(true);
     expect(known.callbacks.some(({ amount }) => amount === '100')).toBe(isKept);
   });
 
-  it('is denied a settle time after it first came, however often it is repeated', () => {
+  it('is denied the allowed lag after it first came, however often it is repeated', () => {
     const flood = Array.from({ length: 2_000 }, (_, index) => reversal(10_000 + index * 30));
     const { breaks, after } = poll(payout(...flood), lookedUp, { polledAtMs: 70_000 });
     expect(breaks).toEqual(['callback.denied']);
     expect(after.callbacks).toHaveLength(1);
-    expect(poll(after, lookedUp, later)).toMatchObject({ breaks: [], verdict: { settling: false } });
+    expect(poll(after, lookedUp, later)).toMatchObject({ breaks: [], verdict: { lagging: false } });
   });
 
   it('says nothing of the other claims', () => {

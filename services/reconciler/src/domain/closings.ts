@@ -25,10 +25,15 @@ const WHILE_OPEN: readonly BreakKind[] = [
 ];
 
 /** The only break that an end resolves and a later callback may open again. */
-const SETTLED: BreakKind = 'collection.amount_differs';
+const RESOLVED_BY_END: BreakKind = 'collection.amount_differs';
 
 /** Kinds that may be found again after they were closed. */
-const AGAIN: readonly string[] = [...bookKinds, ...coverageKinds, ...Object.values(stepKinds), SETTLED];
+const AGAIN: readonly string[] = [
+  ...bookKinds,
+  ...coverageKinds,
+  ...Object.values(stepKinds),
+  RESOLVED_BY_END,
+];
 
 /**
  * The breaks that a sighting closes by itself (ADR 31): those about a payment that was unknown, that did not end, or
@@ -47,9 +52,9 @@ export function closingsOf(before: Tracked, after: Tracked, sighting: Sighting):
     const { name, status, terms } = end;
     const byPeople = before.decidedOutcome === status ? ', decided by people' : '';
     for (const kind of WHILE_OPEN) causes.push({ kind, resolution: `the payment ended: ${name}${byPeople}` });
-    if (status === 'completed' && isSettled(before, terms)) {
+    if (status === 'completed' && isResolvedByEnd(before, terms)) {
       const amount = `${formatAmount(terms.amount, terms.currency)} ${terms.currency}`;
-      causes.push({ kind: SETTLED, resolution: `the collection completed with ${amount}` });
+      causes.push({ kind: RESOLVED_BY_END, resolution: `the collection completed with ${amount}` });
     }
   }
   // A reversal is an end too, which the owner applies after another.
@@ -99,7 +104,7 @@ function covered(before: Tracked, sighting: Sighting): readonly Closing[] {
  * Whether a collection completed with the amount that people approved, or with that of the callback which opened the
  * break; no other amount is explained.
  */
-function isSettled(before: Tracked, { kind, amount }: Terms): boolean {
+function isResolvedByEnd(before: Tracked, { kind, amount }: Terms): boolean {
   const { terms, decided } = before;
   if (kind !== 'collection' || terms === null) return false;
   if (decided.includes(amount)) return true;
@@ -108,17 +113,17 @@ function isSettled(before: Tracked, { kind, amount }: Terms): boolean {
   return named === true && readMinor(claim.amount, terms) === amount;
 }
 
-/** The payment with closed breaks in its timeline; the callbacks' claims about a settled amount are settled too. */
+/** The payment with closed breaks in its timeline; the callbacks' claims about a decided amount are judged too. */
 export function afterClosings(tracked: Tracked, closings: readonly Closing[], nowMs: number): Tracked {
   let { history } = tracked;
   for (const { kind } of closings)
     history = remember(history, { what: 'resolved', detail: kind, atMs: nowMs });
   const closed = new Set<string>(closings.map(({ kind }) => kind));
-  const isSettledNow = closed.has(SETTLED);
+  const isResolvedNow = closed.has(RESOLVED_BY_END);
   return {
     ...tracked,
     history,
     breaks: tracked.breaks.filter((kind) => !AGAIN.includes(kind) || !closed.has(kind)),
-    ...(isSettledNow && { claimsSettled: tracked.callbacks.length }),
+    ...(isResolvedNow && { claimsJudged: tracked.callbacks.length }),
   };
 }

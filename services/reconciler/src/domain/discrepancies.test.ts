@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Break, FoundBreak } from './break.ts';
 import { findBreak } from './break-finding.ts';
 import { breakKinds } from './break-kinds.ts';
-import { changeBreak, settleAdjustment } from './break-life.ts';
+import { changeBreak, concludeAdjustment } from './break-life.ts';
 import { correctedBy, mergeFindings, placeFinding, saysOfKinds, type Told, toldBy } from './discrepancies.ts';
 
 const at = new Date(0);
@@ -166,7 +166,7 @@ describe('what an order has corrected', () => {
   );
   if (!ordered.ok) throw new Error(ordered.refusal);
   const outcome = { commandId: 'bk-1', at, status: 'booked', terms } as const;
-  const booked = settleAdjustment(ordered.value, outcome);
+  const booked = concludeAdjustment(ordered.value, outcome);
 
   it('stays with the break that it was ordered for, by whomever it is found again', () => {
     expect(booked).toMatchObject({ status: 'resolved', corrects: ['po-1/fee'] });
@@ -183,7 +183,7 @@ describe('what an order has corrected', () => {
 
   it('belongs to no break once the order is withdrawn or refused', () => {
     const withdrawn = changeBreak(ordered.value, { what: 'withdraw', commandId: 'bk-1' }, requester);
-    const refused = settleAdjustment(ordered.value, {
+    const refused = concludeAdjustment(ordered.value, {
       ...outcome,
       status: 'refused',
       reason: 'Insufficient funds',
@@ -193,7 +193,7 @@ describe('what an order has corrected', () => {
   });
 
   it('belongs to one break if a withdrawn order is booked in addition to another', () => {
-    const late = settleAdjustment(ordered.value, outcome, new Set(['po-1/fee']));
+    const late = concludeAdjustment(ordered.value, outcome, new Set(['po-1/fee']));
     expect(late).toMatchObject({ status: 'resolved', adjustments: [{ status: 'booked', tells: [] }] });
     expect(late.corrects).toBeUndefined();
   });

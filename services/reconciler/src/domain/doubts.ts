@@ -7,10 +7,10 @@ export interface Doubts {
   /** Claims that the rail denies; an unproven one may be anybody's, a proven one contradicts the rail itself. */
   readonly denied: readonly Finding[];
   readonly contradicted: readonly Finding[];
-  /** Some claim is neither confirmed nor denied yet, within its settle time. */
-  readonly settling: boolean;
-  /** Some claim is still neither after its settle time, because the rail gave no answer. */
-  readonly unsettled: boolean;
+  /** Some claim is neither confirmed nor denied yet, within its allowed lag. */
+  readonly lagging: boolean;
+  /** Some claim is still neither after its allowed lag, because the rail gave no answer. */
+  readonly undecided: boolean;
 }
 
 /** Judges every claim of the payment's own rail by the rail's answer (ADR 6); claims of other rails are ignored. */
@@ -18,17 +18,17 @@ export function judgeClaims(question: Question): Doubts {
   const { tracked, terms } = question;
   const denied: Finding[] = [];
   const contradicted: Finding[] = [];
-  let settling = false;
-  let unsettled = false;
+  let lagging = false;
+  let undecided = false;
   for (const claim of tracked.callbacks.filter((one) => isOwn(one, terms))) {
     const judged = judgeClaim(claim, question);
-    if (judged.awaits === 'settling') settling = true;
-    if (judged.awaits === 'unsettled') unsettled = true;
+    if (judged.awaits === 'lagging') lagging = true;
+    if (judged.awaits === 'undecided') undecided = true;
     if (!judged.isDenied) continue;
     if (claim.proven) contradicted.push(contradictionBy(claim, question));
     else denied.push(denialOf(claim, question));
   }
-  return { denied, contradicted, settling, unsettled };
+  return { denied, contradicted, lagging, undecided };
 }
 
 function denialOf(claim: Claim, { terms, answer }: Question): Finding {
@@ -48,21 +48,21 @@ function contradictionBy(claim: Claim, { terms, answer, source }: Question): Fin
 /** The result of comparing an answer with one claim. */
 interface Judgement {
   readonly isDenied: boolean;
-  /** Whether the rail must be asked again about it, within the settle time or after it. */
-  readonly awaits?: 'settling' | 'unsettled';
+  /** Whether the rail must be asked again about it, within the allowed lag or after it. */
+  readonly awaits?: 'lagging' | 'undecided';
 }
 
 const FINE: Judgement = { isDenied: false };
 
 /**
- * Judges one claim. Another end denies it at once; an answer without an end denies it a settle time after it first
+ * Judges one claim. Another end denies it at once; an answer without an end denies it the allowed lag after it first
  * came. It also settles for that long after it last came, because a claim that was forged once may be true when it
  * comes again.
  *
- * A completed payment may still be reversed, so COMPLETED denies a claim of REVERSED only after the settle time.
+ * A completed payment may still be reversed, so COMPLETED denies a claim of REVERSED only after the allowed lag.
  */
 function judgeClaim(claim: Claim, question: Question): Judgement {
-  const { answer, tracked, polledAtMs, settleMs } = question;
+  const { answer, tracked, polledAtMs, lagMs } = question;
   const end = claimedEnd(claim);
   if (end === undefined) return FINE;
   if (isEnd(answer.kind)) {
@@ -70,15 +70,15 @@ function judgeClaim(claim: Claim, question: Question): Judgement {
     if (!(answer.kind === 'completed' && end === 'reversed')) return { isDenied: true };
   }
   if (bearsOut(tracked.status, end)) return FINE;
-  const isSettling = polledAtMs - newestAtMs(claim) < settleMs;
+  const isLagging = polledAtMs - newestAtMs(claim) < lagMs;
   if (answer.kind === 'unknown' || answer.kind === 'unaskable')
-    return { isDenied: false, awaits: isSettling ? 'settling' : 'unsettled' };
-  const settling = isSettling && ({ awaits: 'settling' } as const);
+    return { isDenied: false, awaits: isLagging ? 'lagging' : 'undecided' };
+  const lagging = isLagging && ({ awaits: 'lagging' } as const);
   if (answer.kind === 'notFound' && tracked.status === 'open') {
     const absence = absenceBreak(question);
-    if (absence !== undefined) return absence === 'opens' ? FINE : { isDenied: false, ...settling };
+    if (absence !== undefined) return absence === 'opens' ? FINE : { isDenied: false, ...lagging };
   }
-  return { isDenied: polledAtMs - claim.atMs >= settleMs, ...settling };
+  return { isDenied: polledAtMs - claim.atMs >= lagMs, ...lagging };
 }
 
 /**

@@ -42,11 +42,11 @@ describe('what the lookup says against the end of a payment', () => {
   it('is asked for again once a person has resolved it', () => {
     expect(resolved()).toMatchObject({ dueAtMs: NOW_MS, claim: null });
     expect(afterByHand(ask(payout(), failed).left, KIND, 'adjust', NOW_MS).dueAtMs).toBeNull();
-    expect(poll(resolved(), { kind: 'unknown' }).verdict.unsettled).toBe(true);
+    expect(poll(resolved(), { kind: 'unknown' }).verdict.undecided).toBe(true);
     for (const answer of [failed, lookedUp, { kind: 'pending' }, { kind: 'notFound' }] as const)
-      expect(poll(resolved(), answer)).toMatchObject({ breaks: [], verdict: { unsettled: false } });
+      expect(poll(resolved(), answer)).toMatchObject({ breaks: [], verdict: { undecided: false } });
     const nobody = poll(resolved(), { kind: 'unaskable', why: 'the rail is not configured here' });
-    expect(nobody).toMatchObject({ breaks: [], verdict: { unsettled: false } });
+    expect(nobody).toMatchObject({ breaks: [], verdict: { undecided: false } });
   });
 
   it('stays resolved as long as the rail says what people knew', () => {

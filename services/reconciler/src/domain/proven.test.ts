@@ -6,7 +6,7 @@ import { afterProven, judgeProven } from './proven.ts';
 import { awaited, type Terms, type Tracked } from './tracked.ts';
 import { judge } from './verdict.ts';
 
-const settings = { settleMs: 60_000, notFoundGraceMs: 30_000, pollsBeforeBreak: 1 };
+const settings = { lagMs: 60_000, notFoundGraceMs: 30_000, pollsBeforeBreak: 1 };
 
 const says = (kind: PaymentKind, status: string, given: Partial<Claim> = {}): Claim => ({
   rail: 'upstream',
@@ -227,7 +227,7 @@ describe('a poll after proven callbacks', () => {
     },
   );
 
-  it('settles a payout whose proven callback has another amount, and not a collection', () => {
+  it('finalises a payout whose proven callback has another amount, and not a collection', () => {
     for (const [kind, expected] of [
       ['payout', ['completed', []]],
       ['collection', [null, []]],

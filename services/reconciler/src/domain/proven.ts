@@ -7,7 +7,7 @@ import { readFee, readMinor } from './values.ts';
 import { afterVerdict, judge } from './verdict.ts';
 
 /** The settings by which a proven callback is judged. */
-export type ProofSettings = Pick<Question, 'settleMs' | 'notFoundGraceMs' | 'pollsBeforeBreak'>;
+export type ProofSettings = Pick<Question, 'lagMs' | 'notFoundGraceMs' | 'pollsBeforeBreak'>;
 
 /**
  * Judges an end that the rail proves by its callback, like an answer to a poll (ADR 20); undefined if the claim is a
@@ -38,7 +38,7 @@ export function judgeProven(
 }
 
 /**
- * The payment after the verdict on a proven callback. If the callback settles nothing, the rail is asked at once, even
+ * The payment after the verdict on a proven callback. If the callback finalises nothing, the rail is asked at once, even
  * about a completed payment that it claims to have reversed.
  */
 export function afterProven(tracked: Tracked, claim: Claim, verdict: Verdict, nowMs: number): Tracked {

@@ -43,10 +43,10 @@ export interface Verdict {
   readonly fact: RailFact | null;
   /** Only findings for which the payment has not opened a break. */
   readonly findings: readonly Finding[];
-  /** A callback's claim is neither confirmed nor denied yet, within its settle time: the rail is asked again soon. */
-  readonly settling: boolean;
-  /** The same after the settle time, because the rail gave no answer: it is asked at the usual intervals. */
-  readonly unsettled: boolean;
+  /** A callback's claim is neither confirmed nor denied yet, within its allowed lag: the rail is asked again soon. */
+  readonly lagging: boolean;
+  /** The same after the allowed lag, because the rail gave no answer: it is asked at the usual intervals. */
+  readonly undecided: boolean;
   /** What the payment's breaks have reported, after this answer. */
   readonly known: readonly Known[];
 }
@@ -64,7 +64,7 @@ export interface Question {
   readonly isScheduled: boolean;
   /** When the rail was asked, or when its callback came. */
   readonly polledAtMs: number;
-  readonly settleMs: number;
+  readonly lagMs: number;
   /** For how long after an answer of the rail its NOT FOUND is not trusted. */
   readonly notFoundGraceMs: number;
   readonly pollsBeforeBreak: number;

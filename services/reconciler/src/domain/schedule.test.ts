@@ -5,9 +5,9 @@ import { afterPoll, notAsked, pauseBeforePoll } from './schedule.ts';
 import { sight } from './sightings.ts';
 import type { Tracked } from './tracked.ts';
 
-const schedule = { baseMs: 30_000, capMs: 900_000, settleMs: 60_000 };
-const pause = (pollsInRound: number, fraction = 0.5, settling = false) =>
-  pauseBeforePoll(schedule, { pollsInRound, settling }, fraction);
+const schedule = { baseMs: 30_000, capMs: 900_000, lagMs: 60_000 };
+const pause = (pollsInRound: number, fraction = 0.5, lagging = false) =>
+  pauseBeforePoll(schedule, { pollsInRound, lagging }, fraction);
 
 describe('the pause before the next poll', () => {
   it('doubles from poll to poll, up to the cap', () => {
@@ -21,7 +21,7 @@ describe('the pause before the next poll', () => {
     expect(pause(0, 1)).toBe(36_000);
   });
 
-  it('stays within a quarter of the settle time while a claim awaits its proof', () => {
+  it('stays within a quarter of the allowed lag while a claim awaits its proof', () => {
     expect(pause(9, 0.5, true)).toBe(15_000);
   });
 });
@@ -104,7 +104,7 @@ describe('polls that callbacks bring about', () => {
 });
 
 describe('a poll that the rail turned away', () => {
-  const unsaid = { settling: false, unsettled: false };
+  const unsaid = { lagging: false, undecided: false };
   const at = (nowMs: number) => ({ schedule, nowMs, fraction: 0.5 });
   const claimed: Tracked = { ...collection(), pollsInRound: 0, scheduledAtMs: 31_000, claim: 'cm-1' };
   const turnedAway = (polledAtMs: number, restMs: number) =>
@@ -119,8 +119,8 @@ describe('a poll that the rail turned away', () => {
   });
 
   it('that a callback brought about waits for the rail too, and moves not the schedule', () => {
-    const settling = { settling: true, unsettled: false };
-    const next = afterPoll(claimed, turnedAway(10_000, 20_000), settling, at(10_000));
+    const lagging = { lagging: true, undecided: false };
+    const next = afterPoll(claimed, turnedAway(10_000, 20_000), lagging, at(10_000));
     expect(next).toMatchObject({ hintedPolls: 1, pollsInRound: 0, scheduledAtMs: 31_000, dueAtMs: 32_000 });
   });
 

@@ -6,7 +6,7 @@ export interface PollSchedule {
   readonly baseMs: number;
   readonly capMs: number;
   /** How long the rail's own lookup may lag behind a callback (ADR 6). */
-  readonly settleMs: number;
+  readonly lagMs: number;
 }
 
 /** The delays after a sighting of a payment, in milliseconds. */
@@ -24,7 +24,7 @@ export interface Pace {
 
 const JITTER = 0.2;
 const DOUBLINGS_MAX = 30;
-const LOOKS_WHILE_SETTLING = 4;
+const LOOKS_WHILE_LAGGING = 4;
 
 /** How long the owner of an ended payment has to apply its reversal before the rail is asked. */
 const LOOK_AGAIN_MS = 60_000;
@@ -35,18 +35,18 @@ const HINT_INTERVAL_MS = 1_000;
 /**
  * The pause before the next poll: it doubles up to a maximum, with a fifth of jitter either way.
  *
- * While a callback's claim waits for confirmation, the rail is asked a few times within the settle time.
+ * While a callback's claim waits for confirmation, the rail is asked a few times within the allowed lag.
  *
  * @param fraction a random number in [0, 1)
  */
 export function pauseBeforePoll(
   schedule: PollSchedule,
-  poll: { readonly pollsInRound: number; readonly settling: boolean },
+  poll: { readonly pollsInRound: number; readonly lagging: boolean },
   fraction: number,
 ): number {
   const doubled = schedule.baseMs * 2 ** Math.min(poll.pollsInRound, DOUBLINGS_MAX);
-  const longest = poll.settling
-    ? Math.min(schedule.capMs, schedule.settleMs / LOOKS_WHILE_SETTLING)
+  const longest = poll.lagging
+    ? Math.min(schedule.capMs, schedule.lagMs / LOOKS_WHILE_LAGGING)
     : schedule.capMs;
   return Math.round(Math.min(doubled, longest) * (1 - JITTER + 2 * JITTER * fraction));
 }
@@ -132,16 +132,16 @@ function afterRest({ nowMs, afterMs, fraction }: Rest): number {
 export function afterPoll(
   tracked: Tracked,
   poll: Poll,
-  { settling, unsettled }: Pick<Verdict, 'settling' | 'unsettled'>,
+  { lagging, undecided }: Pick<Verdict, 'lagging' | 'undecided'>,
   at: { readonly schedule: PollSchedule; readonly nowMs: number; readonly fraction: number },
 ): Tracked {
   const { schedule, nowMs, fraction } = at;
   const counts = isScheduled(tracked, poll.polledAtMs);
   const pollsInRound = poll.askable ? tracked.pollsInRound : Number.POSITIVE_INFINITY;
-  const pauseMs = (soon: boolean) => pauseBeforePoll(schedule, { pollsInRound, settling: soon }, fraction);
-  const goesOn = tracked.status === 'open' || settling || unsettled;
+  const pauseMs = (soon: boolean) => pauseBeforePoll(schedule, { pollsInRound, lagging: soon }, fraction);
+  const goesOn = tracked.status === 'open' || lagging || undecided;
   const later = counts || tracked.scheduledAtMs === null ? nowMs + pauseMs(false) : tracked.scheduledAtMs;
-  const soonest = settling && poll.askable ? Math.min(later, nowMs + pauseMs(true)) : later;
+  const soonest = lagging && poll.askable ? Math.min(later, nowMs + pauseMs(true)) : later;
   const dueAtMs = Math.max(soonest, afterRest({ nowMs, afterMs: poll.restMs, fraction }));
   return {
     ...tracked,

@@ -91,7 +91,7 @@ export interface Tracked {
   /** The first few distinct claims of callbacks; once the terms are known, only those of the payment's own rail. */
   readonly callbacks: readonly Claim[];
   /** How many of them people had seen when they decided the amount. */
-  readonly claimsSettled: number;
+  readonly claimsJudged: number;
   /** The amounts that, by people's approved decisions, the customer paid; in minor units. */
   readonly decided: readonly bigint[];
   /** The outcome of the payout that people have approved; null if none. */
@@ -176,7 +176,7 @@ export function awaited(reference: string, nowMs: number): Tracked {
     refusedAtMs: null,
     notFoundSinceMs: null,
     callbacks: [],
-    claimsSettled: 0,
+    claimsJudged: 0,
     decided: [],
     decidedOutcome: null,
     received: null,

@@ -5,7 +5,7 @@ import type { RailAnswer } from './question.ts';
 import { awaited, type Terms, type Tracked } from './tracked.ts';
 import { judge } from './verdict.ts';
 
-const SETTLE_MS = 60_000;
+const LAG_MS = 60_000;
 const GRACE_MS = 30_000;
 const payout = termsOf('payout');
 const paid: RailAnswer = { kind: 'completed', amount: 10_000n, fee: 50n, reason: null };
@@ -57,7 +57,7 @@ function poll(given: {
     answer,
     isScheduled: true,
     polledAtMs,
-    settleMs: SETTLE_MS,
+    lagMs: LAG_MS,
     notFoundGraceMs: GRACE_MS,
     pollsBeforeBreak: 20,
     arrived: null,
@@ -65,11 +65,11 @@ function poll(given: {
   return {
     fact: verdict.fact?.status ?? null,
     breaks: verdict.findings.map(({ kind }) => kind),
-    settling: verdict.settling,
-    unsettled: verdict.unsettled,
+    lagging: verdict.lagging,
+    undecided: verdict.undecided,
   };
 }
-const nothing = { fact: null, breaks: [], settling: false, unsettled: false };
+const nothing = { fact: null, breaks: [], lagging: false, undecided: false };
 
 describe('a payout under poll', () => {
   it.each<[string, Parameters<typeof poll>[0], Partial<ReturnType<typeof poll>>]>([
@@ -98,34 +98,34 @@ describe('a payout under poll', () => {
     [
       'a claim, no end yet',
       { answer: { kind: 'pending' }, callbacks: [says('COMPLETED')] },
-      { settling: true },
+      { lagging: true },
     ],
     [
-      'a claim, no end after the settle time',
-      { answer: { kind: 'pending' }, callbacks: [says('COMPLETED')], polledAtMs: SETTLE_MS },
+      'a claim, no end after the allowed lag',
+      { answer: { kind: 'pending' }, callbacks: [says('COMPLETED')], polledAtMs: LAG_MS },
       { breaks: ['callback.denied'] },
     ],
     [
       'a claim the rail has never heard of',
-      { answer: { kind: 'notFound' }, callbacks: [says('COMPLETED')], polledAtMs: SETTLE_MS },
+      { answer: { kind: 'notFound' }, callbacks: [says('COMPLETED')], polledAtMs: LAG_MS },
       { fact: 'notFound', breaks: ['callback.denied'] },
     ],
     [
       'a claim, no answer: nobody is denied',
-      { answer: { kind: 'unknown' }, callbacks: [says('COMPLETED')], polledAtMs: SETTLE_MS - 1 },
-      { settling: true },
+      { answer: { kind: 'unknown' }, callbacks: [says('COMPLETED')], polledAtMs: LAG_MS - 1 },
+      { lagging: true },
     ],
     [
-      'a claim, and no answer after the settle time: asked on, no oftener than anything',
-      { answer: { kind: 'unknown' }, callbacks: [says('COMPLETED')], polledAtMs: SETTLE_MS },
-      { unsettled: true },
+      'a claim, and no answer after the allowed lag: asked on, no oftener than anything',
+      { answer: { kind: 'unknown' }, callbacks: [says('COMPLETED')], polledAtMs: LAG_MS },
+      { undecided: true },
     ],
     [
       'a break that was opened before',
       {
         answer: { kind: 'pending' },
         callbacks: [says('FAILED')],
-        polledAtMs: SETTLE_MS,
+        polledAtMs: LAG_MS,
         breaks: ['callback.denied'],
         known: [{ kind: 'callback.denied', about: 'claimed failed', since: 'told' }],
       },
@@ -165,7 +165,7 @@ describe('a payout under poll', () => {
       {
         answer: { kind: 'notFound' },
         acceptedAtMs: 0,
-        polledAtMs: SETTLE_MS,
+        polledAtMs: LAG_MS,
         callbacks: [says('COMPLETED')],
       },
       { fact: 'notFound', breaks: ['payout.not_found'] },
@@ -173,7 +173,7 @@ describe('a payout under poll', () => {
     [
       'not found within the grace time where a callback claims an end',
       { answer: { kind: 'notFound' }, acceptedAtMs: 0, callbacks: [says('COMPLETED')] },
-      { fact: 'notFound', settling: true },
+      { fact: 'notFound', lagging: true },
     ],
     [
       'refused after an unclear attempt, and not found a grace time later',
@@ -200,7 +200,7 @@ describe('an ended payout under poll', () => {
     [
       'a reversal is, and is asked for until its owner has taken it',
       { status: 'completed', answer: back, callbacks: [says('REVERSED')] },
-      { fact: 'reversed', unsettled: true },
+      { fact: 'reversed', undecided: true },
     ],
     ['a reversal that is known is not', { status: 'reversed', answer: back }, {}],
     [
@@ -211,11 +211,11 @@ describe('an ended payout under poll', () => {
     [
       'a claim of reversal may yet come true',
       { status: 'completed', answer: paid, callbacks: [says('REVERSED')] },
-      { settling: true },
+      { lagging: true },
     ],
     [
       'a claim of reversal that does not',
-      { status: 'completed', answer: paid, callbacks: [says('REVERSED')], polledAtMs: SETTLE_MS },
+      { status: 'completed', answer: paid, callbacks: [says('REVERSED')], polledAtMs: LAG_MS },
       { breaks: ['callback.denied'] },
     ],
     [

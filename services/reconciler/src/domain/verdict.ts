@@ -33,7 +33,7 @@ const BESIDE: readonly string[] = [
 /** Judges a rail's answer about a payment, together with the claims of callbacks (contract 10.16, invariant P13). */
 export function judge(question: Question): Verdict {
   const { source, tracked } = question;
-  const { denied, contradicted, settling, unsettled } = judgeClaims(question);
+  const { denied, contradicted, lagging, undecided } = judgeClaims(question);
   const { fact, findings } = judgeAnswer(question);
   // The rail contradicts itself: people decide, unless only its callbacks contradict one another and this is its
   // lookup.
@@ -47,14 +47,14 @@ export function judge(question: Question): Verdict {
   const isUnasked = known.some(({ since }) => since === 'resolved');
   // A reversal comes after the end; the owner has applied it once its own event says so.
   const isReversing = tracked.status !== 'open' && goesOut?.status === 'reversed';
-  const goesOn = tracked.status === 'open' || settling || unsettled || isReversing;
+  const goesOn = tracked.status === 'open' || lagging || undecided || isReversing;
   const stuck = goesOn ? stuckBy(question, goesOut, all) : undefined;
   if (stuck) all.push(stuck);
   return {
     fact: goesOut,
     findings: newFindings(tracked, all),
-    settling,
-    unsettled: unsettled || isUnasked || isReversing,
+    lagging,
+    undecided: undecided || isUnasked || isReversing,
     known,
   };
 }
@@ -103,33 +103,33 @@ function stuckBy(
   return { kind, amount: terms.amount, detail: `no end after ${polls} polls; the rail says ${answer.kind}` };
 }
 
-/** How many settle times its owner has to apply an end; every poll publishes the end again. */
-const SETTLE_TIMES = 15;
+/** How many allowed lags its owner has to apply an end; every poll publishes the end again. */
+const LAG_TIMES = 15;
 
 /**
  * A finding about an end that its owner does not apply: by this fact, or by an earlier one that it has had time for.
  */
 function untakenBy(question: Question) {
-  const { tracked, terms, answer, source, isScheduled, settleMs } = question;
+  const { tracked, terms, answer, source, isScheduled, lagMs } = question;
   const { endToldAtMs } = tracked;
-  const isDue = endToldAtMs !== null && waitedMs(question, endToldAtMs) >= SETTLE_TIMES * settleMs;
+  const isDue = endToldAtMs !== null && waitedMs(question, endToldAtMs) >= LAG_TIMES * lagMs;
   if (source !== 'poll' || !isScheduled || !isDue) return undefined;
   const detail = `its owner has not taken the end that was told; the rail says ${answer.kind}`;
   return { kind: 'payment.end_untaken', amount: terms.amount, detail } as const;
 }
 
 /**
- * Whether the owner of a payment must publish its end again. The end was published to it a settle time ago, and either
+ * Whether the owner of a payment must publish its end again. The end was published to it the allowed lag ago, and either
  * the owner never received it, in which case it is published once more, or the owner's own event never reached us.
  * Messages still on their way count as neither.
  */
 export function isEndOverdue(
   { endToldAtMs }: Pick<Tracked, 'endToldAtMs'>,
   { fact }: Pick<Verdict, 'fact'>,
-  at: Pick<Question, 'polledAtMs' | 'settleMs' | 'arrived'>,
+  at: Pick<Question, 'polledAtMs' | 'lagMs' | 'arrived'>,
 ): boolean {
   if (fact === null || !isEnd(fact.status) || endToldAtMs === null) return false;
-  return waitedMs(at, endToldAtMs) >= at.settleMs;
+  return waitedMs(at, endToldAtMs) >= at.lagMs;
 }
 
 function judgeAnswer(question: Question): Judged {

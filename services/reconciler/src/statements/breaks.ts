@@ -13,7 +13,7 @@ import type { RecordDocument, StatementDocument, StatementStore } from './store.
 
 /** Opens the breaks of a matched statement, and closes those that it explains. */
 export interface StatementBreaks {
-  readonly settle: (statement: StatementDocument, keep: () => Promise<void>) => Promise<void>;
+  readonly update: (statement: StatementDocument, keep: () => Promise<void>) => Promise<void>;
 }
 
 /** The dependencies of {@link createStatementBreaks}. */
@@ -44,7 +44,7 @@ const CLOSING: readonly BreakKind[] = [
 /** An earlier statement's finding: a break of its own, or a part of another. */
 type Standing = Pick<FoundBreak, '_id' | 'kind' | 'reference'>;
 
-/** What is settled in one transaction: records that may open breaks, or breaks that may be explained. */
+/** What is updated in one transaction: records that may open breaks, or breaks that may be explained. */
 type Step = { readonly statement: StatementDocument } & (
   | { readonly records: readonly RecordDocument[] }
   | { readonly breaks: readonly Standing[] }
@@ -68,7 +68,7 @@ export function createStatementBreaks(deps: StatementBreakDeps): StatementBreaks
     { itemsMax: 1 },
   );
   return {
-    settle: async (statement, keep) => {
+    update: async (statement, keep) => {
       // Breaks are few and lines are many, so the line is searched for each break.
       for (const kind of CLOSING) {
         for await (const breaks of standingOf(deps, kind, statement.rail)) {
@@ -156,15 +156,15 @@ async function close(
     return about.length > 0 && (kind !== 'statement.differs' || about.every(isMatched));
   });
   const resolution = `the statement ${statement._id} has it as we have`;
-  const settled = await deps.breaks.settle(
+  const updated = await deps.breaks.update(
     closing.map(({ _id: id }) => ({ id, resolution })),
     new Date(deps.clock.nowMs()),
     session,
   );
-  for (const one of settled.closed) transaction.emit(deps.events.breakResolved(one));
-  for (const one of settled.opened) transaction.emit(deps.events.breakOpened(one));
-  await note(deps, settled.closed, 'resolved', transaction);
-  await note(deps, settled.opened, 'break', transaction);
+  for (const one of updated.closed) transaction.emit(deps.events.breakResolved(one));
+  for (const one of updated.opened) transaction.emit(deps.events.breakOpened(one));
+  await note(deps, updated.closed, 'resolved', transaction);
+  await note(deps, updated.opened, 'break', transaction);
 }
 
 function isMatched({ result }: RecordDocument): boolean {

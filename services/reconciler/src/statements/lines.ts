@@ -136,20 +136,20 @@ function openParser(
     failure ??= readable(error);
   });
   parser.resume();
-  const settle = () => {
+  const finish = () => {
     if (failure) throw failure;
   };
   return {
     write: async (piece: Uint8Array): Promise<void> => {
       await new Promise<void>((resolve) => parser.write(piece, () => resolve()));
-      settle();
+      finish();
     },
     end: async (): Promise<void> => {
       await new Promise<void>((resolve) => {
         parser.once('close', resolve);
         parser.end();
       });
-      settle();
+      finish();
       if (mapping.header && !reader) throw new UnreadableFileError('the file is empty: not even a heading');
     },
   };

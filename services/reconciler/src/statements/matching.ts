@@ -67,7 +67,7 @@ export async function matchStage(deps: MatchingDeps, statement: StatementDocumen
     case 'times':
       if (statement.loose > 0) {
         await pairLines(deps, statement);
-        await settleAmbiguous(deps, statement);
+        await resolveAmbiguous(deps, statement);
       }
       return 'missing';
     case 'missing':
@@ -190,7 +190,7 @@ async function pairLines(deps: MatchingDeps, statement: StatementDocument): Prom
 const WRITES = 1_000;
 
 /** Removes from ambiguous lines the payments that other lines have got; the remaining ones are ambiguous themselves. */
-async function settleAmbiguous(deps: MatchingDeps, { _id }: StatementDocument): Promise<void> {
+async function resolveAmbiguous(deps: MatchingDeps, { _id }: StatementDocument): Promise<void> {
   const { records } = deps.statementStore;
   for await (const page of pagesOf(records.find({ statement: _id, result: 'ambiguous', loose: 'line' }))) {
     await deps.keep();

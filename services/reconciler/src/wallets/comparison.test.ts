@@ -110,7 +110,7 @@ function replica(change: Partial<ComparisonDeps> = {}) {
           balances === null ? { kind: 'unknown', why: 'down' } : { kind: 'answered', wallets: balances },
       },
     ],
-    settleMs: 10,
+    pauseMs: 10,
     clock: {
       nowMs: () => {
         nowMs += 1;

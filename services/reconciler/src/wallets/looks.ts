@@ -16,7 +16,7 @@ export interface LookDeps {
   readonly payments: Pick<PaymentsAtRail, 'inFlight'>;
   readonly onItsWay: OnItsWay;
   readonly messaging: Pick<Messaging, 'caughtUp'>;
-  readonly settleMs: number;
+  readonly pauseMs: number;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
@@ -70,7 +70,7 @@ export async function lookAtWallets(deps: LookDeps, rail: RailWallets): Promise<
   let runs = judged(last);
   while (runs.some(isOut) && earlier.length + 1 < LOOKS_MAX) {
     earlier.push(last);
-    await deps.clock.sleep(deps.settleMs);
+    await deps.clock.sleep(deps.pauseMs);
     last = await look(deps, rail);
     if (!last) return nothing;
     runs = judged(last);

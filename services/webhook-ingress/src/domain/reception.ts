@@ -73,7 +73,7 @@ export function receive(
   const { first } = remembered;
   if (first === undefined) {
     const record = newRecord(callback);
-    return settle('stored', { first: record, own: record }, callback.claim, callback.receivedAtMs);
+    return conclude('stored', { first: record, own: record }, callback.claim, callback.receivedAtMs);
   }
   if (remembered.own === undefined) return otherBytes(first, callback);
   const nowMs = callback.receivedAtMs;
@@ -82,11 +82,11 @@ export function receive(
   // Nobody waits for it any more, so the rail need not send it again.
   if (own.state === 'dismissed' && callback.claim === null)
     return { outcome: 'repeated', ...counted, passesOn: null };
-  if (own.state !== 'passed_on') return settle('recovered', counted, callback.claim, nowMs);
+  if (own.state !== 'passed_on') return conclude('recovered', counted, callback.claim, nowMs);
   const isQuiet = nowMs - (own.passedOnAtMs ?? 0) >= repassAfterMs;
   // The same bytes have the same claim, even if we could not read them this time.
   return isQuiet && own.claim !== null
-    ? settle('repassed', counted, own.claim, nowMs)
+    ? conclude('repassed', counted, own.claim, nowMs)
     : { outcome: 'repeated', ...counted, passesOn: null };
 }
 
@@ -108,7 +108,7 @@ export function redrive(
   const claim = own.claim ?? (read.kind === 'read' ? read.claim : null);
   if (claim === null && read.kind === 'rejected')
     return { outcome: 'dismissed', ...withOwn(both.first, dismissed(own, read.reason)), passesOn: null };
-  return settle('passed_on', both, claim, nowMs);
+  return conclude('passed_on', both, claim, nowMs);
 }
 
 /** Decides about an operator's request to dismiss a failed callback; undefined if it has not failed. */
@@ -126,7 +126,7 @@ function otherBytes(first: CallbackRecord, callback: Callback): Decision<Recepti
     return { outcome: 'id_reused', first: { ...first, conflicts }, own: undefined, passesOn: null };
   const noted = { ...first, conflicts, otherDigests: [...first.otherDigests, digest] };
   const both = { first: noted, own: newRecord(callback) };
-  return settle(isAdopted ? 'recovered' : 'id_reused', both, claim, receivedAtMs);
+  return conclude(isAdopted ? 'recovered' : 'id_reused', both, claim, receivedAtMs);
 }
 
 function newRecord({ digest, receivedAtMs }: Callback): CallbackRecord {
@@ -146,7 +146,7 @@ function newRecord({ digest, receivedAtMs }: Callback): CallbackRecord {
 }
 
 /** Passes a claim on, with the weight that its bytes have under their id; without a claim the callback has failed. */
-function settle<Outcome>(
+function conclude<Outcome>(
   outcome: Outcome,
   { first, own }: { readonly first: CallbackRecord; readonly own: CallbackRecord },
   claim: Claim | null,

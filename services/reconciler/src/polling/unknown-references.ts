@@ -48,14 +48,14 @@ export function createUnknownReferences(deps: UnknownReferenceDeps): UnknownRefe
     'reconciler.unknown',
     async (references, transaction) => {
       const loaded = await deps.store.load(references, transaction.session);
-      await settle(deps, lockRail, [...loaded.values()], transaction);
+      await finish(deps, lockRail, [...loaded.values()], transaction);
       return references.map(() => undefined);
     },
   );
   return { lookAt: (reference) => looks.submit(reference) };
 }
 
-async function settle(
+async function finish(
   deps: UnknownReferenceDeps,
   lockRail: (rail: string, session: ClientSession) => Promise<void>,
   loaded: readonly Tracked[],

@@ -210,7 +210,7 @@ async function commitPolls(
     const tracked = loaded.get(poll.reference);
     const terms = tracked?.terms;
     if (!tracked || !terms) continue;
-    const { settleMs } = deps.schedule;
+    const { lagMs } = deps.schedule;
     const arrived = deps.arrived(terms.kind);
     const { answer, polledAtMs } = poll;
     if (answer.kind === 'notSent') {
@@ -226,14 +226,14 @@ async function commitPolls(
       answer,
       isScheduled: isScheduled(tracked, polledAtMs),
       polledAtMs,
-      settleMs,
+      lagMs,
       notFoundGraceMs: deps.notFoundGraceMs,
       pollsBeforeBreak: deps.pollsBeforeBreak,
       arrived,
     });
     const from = { source: 'poll', atMs: polledAtMs, causationId: tracked.causedBy } as const;
     if (verdict.fact) transaction.emit(deps.events.observed(tracked, terms, verdict.fact, from));
-    if (isEndOverdue(tracked, verdict, { polledAtMs, settleMs, arrived })) {
+    if (isEndOverdue(tracked, verdict, { polledAtMs, lagMs, arrived })) {
       const { reference } = tracked;
       deps.requestRepublication({ reference, kind: terms.kind, step: 'end' }, transaction);
     }

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createHarness } from '../fixtures/harness.ts';
 import { accepted, callback, completed, ids } from '../fixtures/owners.ts';
 
-const SETTLE_MS = 6_000;
+const LAG_MS = 6_000;
 const harness = createHarness('fag', {
   ...process.env,
   STEP_PAUSE_MS: '100',
-  CALLBACK_SETTLE_MS: String(SETTLE_MS),
+  CALLBACK_LAG_MS: String(LAG_MS),
   POLLS_BEFORE_BREAK: '3',
 });
 const { about, answers, breaksOf, operator, postAs, publish, rowOf } = harness;
@@ -125,7 +125,7 @@ it('hears a reversal whose callback was forged before, though the lookup lags be
   expect(await historyOf(id)).toEqual(['opened', 'resolved']);
 });
 
-it('asks the owner of a payment to publish its end again a settle time after the rail has reported it, and not before', async () => {
+it('asks the owner of a payment to publish its end again the allowed lag after the rail has reported it, and not before', async () => {
   const reference = ids.next('po');
   answers.set(reference, paid());
   await publish(accepted(reference));

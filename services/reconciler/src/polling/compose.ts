@@ -27,7 +27,7 @@ export async function composePolling(
       schedule: {
         baseMs: config.POLL_BASE_MS,
         capMs: config.POLL_CAP_MS,
-        settleMs: config.CALLBACK_SETTLE_MS,
+        lagMs: config.CALLBACK_LAG_MS,
       },
       pauseMs: config.POLL_PAUSE_MS,
       polled: metrics.polled,
