@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { collections, openCollections } from './collections.ts';
 // One rule after the other; what takes the most, and what looks back over all of it, last.
-import './rules/collection-operators.ts';
+import './rules/collection-mobile-operators.ts';
 import './rules/collection-module.ts';
 import './rules/collection-amounts.ts';
 import './rules/collection-fields.ts';

@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import {
   type CompletionFlow,
   collectionRefusals,
-  type Operator,
-  operators,
+  type MobileOperator,
+  mobileOperators,
   payoutCodes,
   requestTypeOf,
 } from '@pesewa/contracts';
@@ -139,16 +139,16 @@ it('collections.md has every failedReason with its HTTP status, and no other (co
   expect(documented).toEqual(new Map(Object.entries(collectionRefusals)));
 });
 
-describe('the operators of collections.md', () => {
+describe('the mobile operators of collections.md', () => {
   it('are those of the contract, with their country, currency and flows (contract 2.8)', async () => {
     const cells = (line: string) => line.split('|').map((cell) => cell.trim().replaceAll('`', ''));
     const rows = (await read('docs/api/collections.md')).match(/^\| `[A-Z]{5}` \| `[A-Z]{2}` \|.*$/gm) ?? [];
-    expect(rows.map((row) => cells(row).slice(1, -1))).toEqual(operators.flatMap(operatorRows));
+    expect(rows.map((row) => cells(row).slice(1, -1))).toEqual(mobileOperators.flatMap(mobileOperatorRows));
   });
 
   it('lead each to the page of its flow', async () => {
     const lines = (await read('docs/api/collections.md')).split('\n');
-    for (const { code, flows } of operators) {
+    for (const { code, flows } of mobileOperators) {
       const leading = lines.filter((line) => line.includes(`\`${code}\``) && line.includes('](collect-by-'));
       const linked = leading.map((line) => /\((collect-by-[a-z-]+\.md)\)/.exec(line)?.[1]);
       const wanted = new Set([flows.highRisk, flows.lowRisk].map(({ kind }) => flowPages[kind]));
@@ -164,8 +164,13 @@ const flowPages = {
   otp: 'collect-by-otp.md',
 } as const;
 
-/** The rows that an operator must have: one, or one for each transactionType where its country asks for that. */
-function operatorRows({ code, country, currency, flows }: Operator): readonly (readonly string[])[] {
+/** The rows that a mobile operator must have: one, or one for each transactionType where its country asks for that. */
+function mobileOperatorRows({
+  code,
+  country,
+  currency,
+  flows,
+}: MobileOperator): readonly (readonly string[])[] {
   const row = (type: string, flow: CompletionFlow) => [
     code,
     country,

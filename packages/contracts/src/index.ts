@@ -10,7 +10,7 @@ export * from './http/inquiries.ts';
 export * from './http/payouts.ts';
 export * from './json.ts';
 export * from './ledger-pages.ts';
-export * from './operators.ts';
+export * from './mobile-operators.ts';
 export * from './places.ts';
 export * from './problems.ts';
 export * from './services.ts';

@@ -157,7 +157,7 @@ export interface RailCallback {
   readonly claimedReason: string | null;
 }
 
-/** A bank or operator that payouts can be sent to (contract 2.6). */
+/** A bank or mobile operator that payouts can be sent to (contract 2.6). */
 export interface Processor {
   readonly code: string;
   readonly name: string;
@@ -199,7 +199,7 @@ export interface PayoutRoute {
 /** What a rail can do, as data. */
 export interface RailCapabilities {
   readonly payouts: readonly PayoutRoute[];
-  /** The operators whose collections go through this rail (contract 2.8). */
+  /** The mobile operators whose collections go through this rail (contract 2.8). */
   readonly operatorCodes: readonly string[];
   /** Whether a callback can be more than a hint (ADR 20). */
   readonly callbacks: 'hint' | 'proven';

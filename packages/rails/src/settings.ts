@@ -1,5 +1,5 @@
 import { addressRangeSetting } from '@pesewa/addresses';
-import { channels, countryCode, operators } from '@pesewa/contracts';
+import { channels, countryCode, mobileOperators } from '@pesewa/contracts';
 import { isCurrency } from '@pesewa/kernel';
 import { z } from 'zod';
 import type { PayoutRoute } from './connector.ts';
@@ -36,9 +36,11 @@ const payoutRoute = z.strictObject({
     .default([...channels]),
 });
 
-const operatorCode = z.string().refine((code) => operators.some((operator) => operator.code === code), {
-  error: 'must be an operator code of the contract',
-});
+const operatorCode = z
+  .string()
+  .refine((code) => mobileOperators.some((mobileOperator) => mobileOperator.code === code), {
+    error: 'must be an operatorCode of the contract',
+  });
 
 const everyChannel = (country: string, currency: string): PayoutRoute => ({ country, currency, channels });
 
@@ -84,7 +86,9 @@ const rail = z
     payouts: z
       .array(payoutRoute)
       .default(defaultRoutes.map((route) => ({ ...route, channels: [...channels] }))),
-    operatorCodes: z.array(operatorCode).default(operators.map((operator) => operator.code)),
+    operatorCodes: z
+      .array(operatorCode)
+      .default(mobileOperators.map((mobileOperator) => mobileOperator.code)),
   })
   .refine((settings) => settings.callbacks === 'hint' || settings.callbackSecrets.length > 0, {
     path: ['callbackSecrets'],

@@ -12,7 +12,12 @@ import {
 } from '@pesewa/kernel';
 import { type Messaging, paymentId, type Transaction } from '@pesewa/messaging';
 import type { RailConnector } from '@pesewa/rails';
-import { type CollectionForm, type CollectionOrder, readOperator, readOrder } from './domain/initiation.ts';
+import {
+  type CollectionForm,
+  type CollectionOrder,
+  readMobileOperator,
+  readOrder,
+} from './domain/initiation.ts';
 import { type NumberLimit, numberLimit, openCountBook } from './domain/limits.ts';
 import { initiated } from './domain/state.ts';
 import type { CollectionEvents } from './events.ts';
@@ -81,7 +86,7 @@ export function createAcceptance(deps: AcceptanceDeps): AcceptCollection {
     const { merchantReference } = form.content;
     const priced = price(merchant, form, deps.routeRail);
     if (!priced.ok || !deps.messaging.acceptsWork()) {
-      // Duplicates take precedence over operator and amount, so they are looked for even if those refuse.
+      // Duplicates take precedence over mobile operator and amount, so they are looked for even if those refuse.
       const [earlier] = await deps.store.findAccepted([{ merchantId: merchant.id, merchantReference }]);
       if (earlier) return refuse({ reason: 'DUPLICATE REFERENCE', reference: earlier.reference });
       return refuse(priced.ok ? takesNoWork : { reason: priced.refusal, reference: '' });
@@ -227,12 +232,12 @@ function price(
   form: CollectionForm,
   routeRail: AcceptanceDeps['routeRail'],
 ): Result<Priced, CollectionRefusal> {
-  const operator = readOperator(form);
-  if (!operator.ok) return operator;
-  const rail = routeRail(operator.value.code);
-  const wallet = merchant.wallets.find(({ currency }) => currency === operator.value.currency);
+  const mobileOperator = readMobileOperator(form);
+  if (!mobileOperator.ok) return mobileOperator;
+  const rail = routeRail(mobileOperator.value.code);
+  const wallet = merchant.wallets.find(({ currency }) => currency === mobileOperator.value.currency);
   if (!rail || !wallet) return refuse('OPERATOR NOT AVAILABLE');
-  const order = readOrder(form, operator.value);
+  const order = readOrder(form, mobileOperator.value);
   if (!order.ok) return order;
   const { minor } = order.value.amount;
   const fee = feeFor(wallet.collectionFee, minor);

@@ -27,7 +27,7 @@ const nothingFurther = {
   redirectionUrl: '',
 };
 
-/** A collection that goes on, with the next step of the operator's flow (contract 2.9 and 10.11). */
+/** A collection that goes on, with the next step of the mobile operator's flow (contract 2.9 and 10.11). */
 export function viewInitiated(reference: string, flow: CompletionFlow, redirectionUrl: string) {
   return {
     responseDetails: { responseCode: '09', responseMessage: 'PENDING' },

@@ -11,9 +11,9 @@ const meanings: Readonly<Record<CollectionRefusal, string>> = {
   'INVALID AMOUNT':
     'zero or less, finer than the currency, less than its fee, or no multiple of five in Cote d’Ivoire',
   'OPERATOR NOT AVAILABLE':
-    'operator, country and currency do not fit, or the operator can not be asked at present',
-  'INCORRECT OTP': 'the operator does not take the code',
-  'OTP EXPIRED': 'the time for the code is over, or the operator takes no more codes',
+    'mobile operator, country and currency do not fit, or the mobile operator can not be asked at present',
+  'INCORRECT OTP': 'the mobile operator does not take the code',
+  'OTP EXPIRED': 'the time for the code is over, or the mobile operator takes no more codes',
   'OTP ATTEMPTS EXCEEDED': 'three codes were tried',
   'COLLECTION CLOSED': 'the collection has ended: check its status',
   'COMPLETION NOT REQUIRED':
@@ -57,7 +57,7 @@ function refusedAnswer(failedReason: z.ZodType) {
 }
 
 const railReason = z.string().meta({
-  description: `the operator's own reason, in capitals; \`${DECLINED}\` where it doesn't take our own request`,
+  description: `the mobile operator's own reason, in capitals; \`${DECLINED}\` where it doesn't take our own request`,
 });
 
 /**
@@ -83,7 +83,7 @@ export function documentAnswers(
     return [
       200,
       {
-        description: `\`09\` ${pending.description}; \`06\` with a failedReason: ${described}; or the operator's own reason`,
+        description: `\`09\` ${pending.description}; \`06\` with a failedReason: ${described}; or the mobile operator's own reason`,
         schema: z.union([pendingAnswer, refusedAnswer(z.union([z.enum(reasons), railReason]))]),
         examples: { ...pending.examples, ...examples },
       },

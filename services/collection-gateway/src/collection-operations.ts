@@ -50,10 +50,10 @@ export const collectionOperations = {
     tag: 'Collections',
     summary: 'Initiate a collection',
     description:
-      "Asks a customer's mobile money operator for an amount. A reference is accepted once, for ever; a refused request " +
+      "Asks a customer's mobile operator for an amount. A reference is accepted once, for ever; a refused request " +
       'leaves nothing behind, has an empty `transactionReference` and may be corrected under the same reference; one with a ' +
-      '`transactionReference` is the operator’s, of a collection that is recorded and has failed. `09` means that the collection is recorded: ' +
-      'its outcome comes by webhook. Operator, country and currency must fit. `requestHeader.requestType` is `B` in the ' +
+      '`transactionReference` is the mobile operator’s, of a collection that is recorded and has failed. `09` means that the collection is recorded: ' +
+      'its outcome comes by webhook. Mobile operator, country and currency must fit. `requestHeader.requestType` is `B` in the ' +
       'Gambia and `Collections` elsewhere; `transactionType` is required in Ghana and Kenya; amounts in Cote d’Ivoire ' +
       'are multiples of five. `webhookUrl` must be https on port 443 of the public internet and falls back to your own address.',
     module,

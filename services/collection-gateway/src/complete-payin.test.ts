@@ -89,7 +89,7 @@ describe('complete-payin', () => {
     ['with letters', {}, { otpCode: '12345a' }, 400, 'INVALID REQUEST'],
     ['of GMAFR with an OTP', { operatorCode: 'GMAFR' }, { otpCode: '123456' }, 400, 'INVALID REQUEST'],
     ['of another amount', {}, { otpCode: '123456', transactionAmount: 99 }, 200, 'REQUEST MISMATCH'],
-    ['of another operator', {}, { operatorCode: 'GMAFR' }, 200, 'REQUEST MISMATCH'],
+    ['of another mobile operator', {}, { operatorCode: 'GMAFR' }, 200, 'REQUEST MISMATCH'],
     [
       'of no collection',
       {},

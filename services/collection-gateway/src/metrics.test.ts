@@ -9,7 +9,7 @@ it('still exports everything else if the queue can not be counted', async () => 
   const collection = { countDocuments } as unknown as Parameters<typeof createMetrics>[1]['collection'];
   createMetrics(registry, { collection }, systemClock).payin('GMQMO', 'accepted');
   const text = await registry.metrics();
-  expect(text).toContain('payins_total{operator="GMQMO",outcome="accepted"} 1');
+  expect(text).toContain('payins_total{mobile_operator="GMQMO",outcome="accepted"} 1');
   expect(text).toContain('queued_collections Nan');
 });
 
@@ -25,9 +25,9 @@ it('counts by bounded labels, none of them text of merchants or rails', async ()
   metrics.completion('CIORA', 'AWA JALLOW HAS NO MONEY');
   const text = await registry.metrics();
   for (const line of [
-    'payins_total{operator="GMQMO",outcome="accepted"} 1',
-    'payins_total{operator="unknown",outcome="OPERATOR NOT AVAILABLE"} 1',
-    'completions_total{operator="CIORA",outcome="refused by the rail"} 1',
+    'payins_total{mobile_operator="GMQMO",outcome="accepted"} 1',
+    'payins_total{mobile_operator="unknown",outcome="OPERATOR NOT AVAILABLE"} 1',
+    'completions_total{mobile_operator="CIORA",outcome="refused by the rail"} 1',
     'queued_collections 3',
   ])
     expect(text).toContain(line);

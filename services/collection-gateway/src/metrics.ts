@@ -1,4 +1,4 @@
-import { collectionRefusals, findOperator } from '@pesewa/contracts';
+import { collectionRefusals, findMobileOperator } from '@pesewa/contracts';
 import { type Clock, withDeadline } from '@pesewa/kernel';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { CollectionStore } from './store.ts';
@@ -27,16 +27,16 @@ export function createMetrics(
   clock: Clock,
 ): GatewayMetrics {
   const registers = [registry];
-  const labelNames = ['operator', 'outcome'] as const;
+  const labelNames = ['mobile_operator', 'outcome'] as const;
   const payins = new Counter({
     name: 'payins_total',
-    help: 'Well-formed payins, by operator and outcome: accepted, or the reason of the refusal.',
+    help: 'Well-formed payins, by mobile operator and outcome: accepted, or the reason of the refusal.',
     labelNames,
     registers,
   });
   const completions = new Counter({
     name: 'completions_total',
-    help: 'Completions of known collections, by operator and outcome.',
+    help: 'Completions of known collections, by mobile operator and outcome.',
     labelNames,
     registers,
   });
@@ -49,7 +49,7 @@ export function createMetrics(
     },
   });
   const labels = (operatorCode: string, outcome: string) => ({
-    operator: findOperator(operatorCode)?.code ?? 'unknown',
+    mobile_operator: findMobileOperator(operatorCode)?.code ?? 'unknown',
     outcome: OUTCOMES.has(outcome) ? outcome : 'refused by the rail',
   });
   return {

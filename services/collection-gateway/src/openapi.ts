@@ -80,7 +80,7 @@ export function createOpenApiDocument(): object {
       version: '1',
       description:
         'Mobile money collections in the Gambia, Ghana, Cote d’Ivoire and Kenya. Amounts are JSON numbers, exact to the ' +
-        'minor unit of their currency. Checks go in this order: who asks, how often, form, X-module, duplicate, operator, ' +
+        'minor unit of their currency. Checks go in this order: who asks, how often, form, X-module, duplicate, mobile operator, ' +
         'amount. An unknown path is 404 and a wrong method 405, in the four fields of a rejected status check.',
     },
     servers: [{ url: '/', description: 'the address that serves this document' }],

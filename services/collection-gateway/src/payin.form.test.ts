@@ -130,7 +130,7 @@ describe('the form of a payin (contract 2.8 and 10.11)', () => {
       'INVALID REQUEST',
     ],
     [
-      'security module before operator and amount',
+      'security module before mobile operator and amount',
       { operatorCode: 'NOSUCH', transactionAmount: 0 },
       'wrong',
       'INCORRECT SECURITY MODULE',

@@ -180,7 +180,7 @@ describe('payin', () => {
     expect(typesOf(gateway)).toEqual(['CollectionInitiated', 'CollectionFailed']);
   });
 
-  it('is initiated once: a repeated reference is a duplicate, before operator and amount', async () => {
+  it('is initiated once: a repeated reference is a duplicate, before mobile operator and amount', async () => {
     const gateway = openGateway();
     const first = await gateway.send({ path: 'payin', body: payinBody() });
     for (const changes of [
@@ -204,13 +204,17 @@ describe('payin', () => {
   });
 
   it.each([
-    ['an operator of another country', { operatorCode: 'CIMTN' }, 'OPERATOR NOT AVAILABLE'],
-    ['an operator nobody knows', { operatorCode: 'GMXYZ' }, 'OPERATOR NOT AVAILABLE'],
+    ['a mobile operator of another country', { operatorCode: 'CIMTN' }, 'OPERATOR NOT AVAILABLE'],
+    ['a mobile operator nobody knows', { operatorCode: 'GMXYZ' }, 'OPERATOR NOT AVAILABLE'],
     ['another currency', { transactionCurrency: 'XOF' }, 'OPERATOR NOT AVAILABLE'],
-    ['an operator without a rail', { ...ivoryCoast, operatorCode: 'CIMOO' }, 'OPERATOR NOT AVAILABLE'],
+    ['a mobile operator without a rail', { ...ivoryCoast, operatorCode: 'CIMOO' }, 'OPERATOR NOT AVAILABLE'],
     ['an amount of nothing', { transactionAmount: 0 }, 'INVALID AMOUNT'],
     ["no multiple of five in Cote d'Ivoire", { ...ivoryCoast, transactionAmount: 101 }, 'INVALID AMOUNT'],
-    ['operator and amount wrong', { operatorCode: 'GMXYZ', transactionAmount: 0 }, 'OPERATOR NOT AVAILABLE'],
+    [
+      'mobile operator and amount wrong',
+      { operatorCode: 'GMXYZ', transactionAmount: 0 },
+      'OPERATOR NOT AVAILABLE',
+    ],
   ])('with %s is refused', async (_name, changes, reason) => {
     const gateway = openGateway();
     const answer = await gateway.send({ path: 'payin', body: payinBody(changes) });

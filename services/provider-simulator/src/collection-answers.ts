@@ -3,7 +3,7 @@ import { answerJson } from '@pesewa/runtime';
 import type { Context } from 'hono';
 import type { KnownPayment } from './book.ts';
 
-/** The answer to an accepted payin, by the operator's flow (contract 2.9 and 10.11). */
+/** The answer to an accepted payin, by the mobile operator's flow (contract 2.9 and 10.11). */
 export function pendingAnswer({ terms }: KnownPayment, publicUrl: string) {
   const { flow, ownReference } = terms;
   const answer = answerBody('09', 'PENDING', ownReference);

@@ -5,7 +5,7 @@ import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { checkRequest, control, eventually, payinRequest, startSimulator } from './simulator.fixture.ts';
 
-const operators = {
+const mobileOperators = {
   link: { code: 'CIWAV', country: 'CI', currency: 'XOF' },
   stk: { code: 'KESAF', country: 'KE', currency: 'KES' },
   stkThenComplete: { code: 'GMAFR', country: 'GM', currency: 'GMD' },
@@ -13,8 +13,8 @@ const operators = {
   otp6: { code: 'GMQMO', country: 'GM', currency: 'GMD' },
 } as const;
 
-type Flow = keyof typeof operators;
-const flows = Object.keys(operators) as readonly Flow[];
+type Flow = keyof typeof mobileOperators;
+const flows = Object.keys(mobileOperators) as readonly Flow[];
 const otps: Readonly<Partial<Record<Flow, string>>> = { otp4: '1234', otp6: '123456' };
 const completed: readonly Flow[] = ['stkThenComplete', 'otp4', 'otp6'];
 
@@ -75,12 +75,17 @@ function claims({ simulator }: Served, reference: string): readonly string[] {
 /** Plays the customer's and the merchant's steps after payin; gives the result of each call. */
 async function play(served: Served, flow: Flow, digits: string): Promise<readonly string[]> {
   const otpCode = otps[flow];
-  const payin = payinRequest('c1', operators[flow], {}, digits);
+  const payin = payinRequest('c1', mobileOperators[flow], {}, digits);
   const answers = [await served.call('payin', payin)];
   while (answers.at(-1) === '429 TOO MANY REQUESTS' || (digits === '0006' && answers.length === 1))
     answers.push(await served.call('payin', payin));
   if (completed.includes(flow)) {
-    const completion = payinRequest('c1', operators[flow], otpCode === undefined ? {} : { otpCode }, digits);
+    const completion = payinRequest(
+      'c1',
+      mobileOperators[flow],
+      otpCode === undefined ? {} : { otpCode },
+      digits,
+    );
     answers.push(await served.call('complete-payin', completion));
   }
   return answers;
@@ -127,7 +132,7 @@ describe.each(flows)('a collection by %s behaves as its magic digits say (contra
     const expected = scenario.claims ?? ['COMPLETED 100'];
     await eventually(() => (claims(served, 'c1').length >= expected.length ? true : undefined));
     // The callback of an ordinary collection comes after any further callback of the first one would have.
-    await served.call('payin', payinRequest('c2', operators.stk));
+    await served.call('payin', payinRequest('c2', mobileOperators.stk));
     await eventually(() => (claims(served, 'c2').length > 0 ? true : undefined));
     expect(claims(served, 'c1')).toEqual(expected);
     const journal = await served.journal('c1');
@@ -149,7 +154,7 @@ describe.each(flows)('a collection by %s behaves as its magic digits say (contra
 
   it('0017 is pending for ever, played or not', async () => {
     await using served = await serve();
-    await served.call('payin', payinRequest('c0', operators[flow], {}, '0017'));
+    await served.call('payin', payinRequest('c0', mobileOperators[flow], {}, '0017'));
     await play(served, flow, '0017');
     served.simulator.setForward(3_600_000);
     await served.simulator.restart();
@@ -179,7 +184,7 @@ describe('the callbacks of a collection', () => {
       transaction_fee: fee,
     });
     const { body: wallets } = await control(served.simulator, 'GET', 'wallets');
-    const { currency } = operators[flow];
+    const { currency } = mobileOperators[flow];
     const balance = expect.stringMatching(/^10000099(\.00)?$/) as unknown;
     expect(wallets).toMatchObject({ wallets: expect.arrayContaining([{ currency, balance }]) as unknown });
   });
@@ -196,7 +201,7 @@ describe('the callbacks of a collection', () => {
     await using served = await serve();
     const answer = await served.simulator.request(
       '/collection/v1/payin',
-      payinRequest('c1', operators.link, {}, '0008'),
+      payinRequest('c1', mobileOperators.link, {}, '0008'),
     );
     const { redirectionUrl } = (await answer.json()) as { redirectionUrl: string };
     await served.simulator.request(`${new URL(redirectionUrl).pathname}/pay`, { method: 'POST' });
@@ -206,18 +211,18 @@ describe('the callbacks of a collection', () => {
   it('a completion before the payin was taken on finds nothing, and takes no try', async () => {
     await using served = await serve();
     const complete = () =>
-      served.call('complete-payin', payinRequest('c1', operators.otp6, { otpCode: '123456' }, '0006'));
-    expect(await served.call('payin', payinRequest('c1', operators.otp6, {}, '0006'))).toBe('reset');
+      served.call('complete-payin', payinRequest('c1', mobileOperators.otp6, { otpCode: '123456' }, '0006'));
+    expect(await served.call('payin', payinRequest('c1', mobileOperators.otp6, {}, '0006'))).toBe('reset');
     expect(await complete()).toBe('200 UNKNOWN REFERENCE');
-    expect(await served.call('payin', payinRequest('c1', operators.otp6, {}, '0006'))).toBe(pending);
+    expect(await served.call('payin', payinRequest('c1', mobileOperators.otp6, {}, '0006'))).toBe(pending);
     expect(await complete()).toBe(pending);
   });
 
   it('every completion is in the journal, repeated ones too', async () => {
     await using served = await serve();
-    await served.call('payin', payinRequest('c1', operators.otp6, {}, '0017'));
+    await served.call('payin', payinRequest('c1', mobileOperators.otp6, {}, '0017'));
     for (const otpCode of ['999999', '123456', '123456'])
-      await served.call('complete-payin', payinRequest('c1', operators.otp6, { otpCode }, '0017'));
+      await served.call('complete-payin', payinRequest('c1', mobileOperators.otp6, { otpCode }, '0017'));
     const completions = (await served.journal('c1')).filter(({ operation }) => operation === 'complete');
     expect(completions.map(({ outcome }) => outcome)).toEqual([
       'incorrect otp',

@@ -6,7 +6,7 @@ import {
   completePayinRequest,
   completionFlow,
   currencyCode,
-  findOperator,
+  findMobileOperator,
 } from '@pesewa/contracts';
 import {
   accept,
@@ -225,8 +225,8 @@ function isKnownClient(context: Context, { clientPublicKey }: CollectionRoutesDe
 }
 
 function termsOf(body: CompletePayinRequest, amount: Money, deps: CollectionRoutesDeps): Terms | undefined {
-  const operator = findOperator(body.operatorCode);
-  if (operator?.country !== body.transactionCountry || operator.currency !== amount.currency)
+  const mobileOperator = findMobileOperator(body.operatorCode);
+  if (mobileOperator?.country !== body.transactionCountry || mobileOperator.currency !== amount.currency)
     return undefined;
   return {
     kind: 'collection',
@@ -236,7 +236,7 @@ function termsOf(body: CompletePayinRequest, amount: Money, deps: CollectionRout
     feeMinor: feeFor(collectionFee, amount.minor),
     digits: deps.scenarios.resolve(lastFourDigits(body.customerNumber)),
     callbackUrl: body.webhookUrl ?? deps.callbackUrl,
-    flow: completionFlow(operator, body.transactionType),
+    flow: completionFlow(mobileOperator, body.transactionType),
   };
 }
 

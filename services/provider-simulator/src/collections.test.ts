@@ -33,7 +33,7 @@ const firstCallback = (simulator: Started) =>
     return body === undefined ? undefined : collectionWebhook.parse(parseJson(body));
   });
 
-describe('a collection follows the flow of its operator (contract 2.8)', () => {
+describe('a collection follows the flow of its mobile operator (contract 2.8)', () => {
   it('STK: the customer accepts, and the callback reports it', async () => {
     await using simulator = await startSimulator();
     const answer = await payin(simulator, payinRequest('c1', safaricom));

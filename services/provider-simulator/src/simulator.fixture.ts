@@ -153,22 +153,22 @@ interface CollectionRequest {
   readonly body: string;
 }
 
-/** A payin or complete-payin of 100 in an operator's currency, by a customer whose number ends with these digits. */
+/** A payin or complete-payin of 100 in a mobile operator's currency, by a customer whose number ends with these digits. */
 export function payinRequest(
   reference: string,
-  operator: { readonly code: string; readonly country: string; readonly currency: string },
+  mobileOperator: { readonly code: string; readonly country: string; readonly currency: string },
   extra: Readonly<Record<string, unknown>> = {},
   digits = '4321',
 ): CollectionRequest {
   const body = {
-    requestHeader: { clientId: '', requestType: operator.country === 'GM' ? 'B' : 'Collections' },
+    requestHeader: { clientId: '', requestType: mobileOperator.country === 'GM' ? 'B' : 'Collections' },
     customerNumber: `77${digits}`,
     transactionReference: reference,
     transactionAmount: 100,
-    transactionCurrency: operator.currency,
-    transactionCountry: operator.country,
+    transactionCurrency: mobileOperator.currency,
+    transactionCountry: mobileOperator.country,
     transactionType: '1',
-    operatorCode: operator.code,
+    operatorCode: mobileOperator.code,
     ...extra,
   };
   return collectionRequest(`100${reference}77${digits}`, body);

@@ -41,7 +41,7 @@ const payoutPlaces = [
   { currency: 'GMD', country: 'Gambia' },
 ] as const;
 
-const operators = [
+const mobileOperators = [
   { operatorCode: 'KESAF', country: 'KE', currency: 'KES', number: '25471234' },
   { operatorCode: 'CIWAV', country: 'CI', currency: 'XOF', number: '225070712' },
   { operatorCode: 'GMAFR', country: 'GM', currency: 'GMD', number: '220345', otp: null },
@@ -110,15 +110,15 @@ function planAct(chance: Chance, swarm: Load, atMs: number, name: string): Act {
     }));
     return { ...common, kind: 'batch', reference: name, requests: maybeSpoiled(chance, requests) };
   }
-  const { number, ...operator } = chance.pick(operators);
-  const { otp } = { otp: undefined, ...operator };
-  const { operatorCode, country, currency } = operator;
+  const { number, ...mobileOperator } = chance.pick(mobileOperators);
+  const { otp } = { otp: undefined, ...mobileOperator };
+  const { operatorCode, country, currency } = mobileOperator;
   const request: CollectionRequest = {
     reference: name,
     amount: amountOf(chance, currency),
     operatorCode,
     country,
-    // Now and then one that the operator does not serve: refused for good.
+    // Now and then one that the mobile operator does not serve: refused for good.
     currency: chance.happens(0.03) ? 'GHS' : currency,
     customerNumber: `${number}${digitsOf(chance, swarm)}`,
   };

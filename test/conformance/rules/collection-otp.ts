@@ -24,7 +24,7 @@ const malformed: readonly unknown[] = [
   {},
 ];
 
-describe.concurrent('contract 8: an OTP is as many digits as the operator’s', () => {
+describe.concurrent('contract 8: an OTP is as many digits as the mobile operator’s', () => {
   it.each(malformed)('six digits: %j is INVALID REQUEST, and no try', async (otpCode) => {
     const body = payinBody(next('otp'));
     const ours = expectPending(await collections.payin(body));

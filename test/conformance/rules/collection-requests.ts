@@ -22,7 +22,7 @@ export function customerIn(country: string, digits = '9999'): string {
   return `${dialling[country] ?? '220'}${String((serial += 1)).padStart(5, '0')}${digits}`;
 }
 
-/** The text of a valid payin of 100 by an operator of the contract's table, changed where the test says so. */
+/** The text of a valid payin of 100 by a mobile operator of the contract's table, changed where the test says so. */
 export function payinBody(reference: string, changes: Changes = {}, operatorCode = 'GMQMO'): string {
   const country = operatorCode.slice(0, 2);
   return changed(

@@ -11,7 +11,7 @@ export const walletRecord = z.object({
   currencyHtml: z.string(),
 });
 
-/** A bank or operator in an answer of the processors list (contract 2.6). */
+/** A bank or mobile operator in an answer of the processors list (contract 2.6). */
 export const processorRecord = z.object({
   blockTransaction: z.boolean(),
   active: z.boolean(),

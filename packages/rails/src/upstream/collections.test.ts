@@ -89,7 +89,7 @@ describe('initiating a collection (contract 4.7)', () => {
       { kind: 'failed', reason: 'INCORRECT SECURITY MODULE' },
     ],
     [
-      'no operator, whole body',
+      'no mobile operator, whole body',
       200,
       answer({ responseCode: '06', responseMessage: 'FAILED', failedReason: 'OPERATOR NOT AVAILABLE' }),
       { kind: 'failed', reason: 'OPERATOR NOT AVAILABLE' },

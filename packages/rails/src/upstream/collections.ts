@@ -2,7 +2,7 @@ import {
   checkStatusCodes,
   checkStatusResponse,
   completionFlow,
-  findOperator,
+  findMobileOperator,
   jsonNumber,
   requestTypeOf,
   twoLetterCode,
@@ -52,9 +52,12 @@ export function collectionRequest(order: CollectionOrder & { readonly otpCode?: 
   readonly securityModule: string;
 } {
   const amount = formatAmount(order.amount, order.currency);
-  const operator = findOperator(order.operatorCode);
+  const mobileOperator = findMobileOperator(order.operatorCode);
   const body = {
-    requestHeader: { clientId: '', requestType: operator ? requestTypeOf(operator.country) : 'Collections' },
+    requestHeader: {
+      clientId: '',
+      requestType: mobileOperator ? requestTypeOf(mobileOperator.country) : 'Collections',
+    },
     customerName: order.customerName ?? '',
     customerEmail: order.customerEmail ?? '',
     customerNumber: order.customerNumber,
@@ -77,8 +80,10 @@ export function collectionRequest(order: CollectionOrder & { readonly otpCode?: 
 
 /** Whether a customer completes a collection at a link that the rail gives (contract 2.8). */
 export function isByLink(order: Pick<CollectionOrder, 'operatorCode' | 'transactionType'>): boolean {
-  const operator = findOperator(order.operatorCode);
-  return operator !== undefined && completionFlow(operator, order.transactionType).kind === 'link';
+  const mobileOperator = findMobileOperator(order.operatorCode);
+  return (
+    mobileOperator !== undefined && completionFlow(mobileOperator, order.transactionType).kind === 'link'
+  );
 }
 
 /**

@@ -1,7 +1,14 @@
 import { completePayinRequest, parseJson, payinRequest } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { ivoryCoast, payinBody } from '../fixtures/gateway.ts';
-import { isSameContent, otpProblem, readForm, readOperator, readOrder, securityTexts } from './initiation.ts';
+import {
+  isSameContent,
+  otpProblem,
+  readForm,
+  readMobileOperator,
+  readOrder,
+  securityTexts,
+} from './initiation.ts';
 
 function formOf(changes: Readonly<Record<string, unknown>>, amountText = '100') {
   const text = JSON.stringify(payinBody({ ...changes, transactionAmount: 0 }));
@@ -13,8 +20,8 @@ function formOf(changes: Readonly<Record<string, unknown>>, amountText = '100') 
 
 function ordered(changes: Readonly<Record<string, unknown>>, amountText = '100') {
   const form = formOf(changes, amountText);
-  const operator = readOperator(form);
-  return operator.ok ? readOrder(form, operator.value) : operator;
+  const mobileOperator = readMobileOperator(form);
+  return mobileOperator.ok ? readOrder(form, mobileOperator.value) : mobileOperator;
 }
 
 describe('security module', () => {
@@ -61,7 +68,7 @@ describe('content of a completion', () => {
     ['another e-mail address', { customerEmail: 'awa@example.com' }, '100', false],
     ['another description', { transactionDescription: 'Shoes' }, '100', false],
     ['another currency', { transactionCurrency: 'GHS' }, '100', false],
-    ['another operator', { operatorCode: 'GMAFR' }, '100', false],
+    ['another mobile operator', { operatorCode: 'GMAFR' }, '100', false],
     ['a transaction type', { transactionType: '1' }, '100', false],
     ['a success address', { successUrl: 'https://merchant.example/a' }, '100', false],
     ['an error address', { errorUrl: 'https://merchant.example/a' }, '100', false],

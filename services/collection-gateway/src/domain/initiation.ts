@@ -6,9 +6,9 @@ import {
   countryCode,
   currencyCode,
   type FieldProblem,
-  findOperator,
-  type Operator,
-  operators,
+  findMobileOperator,
+  type MobileOperator,
+  mobileOperators,
   type PayinRequest,
   requestTypeOf,
 } from '@pesewa/contracts';
@@ -47,7 +47,7 @@ export interface CollectionOrder extends Omit<CollectionContent, 'currency'> {
   readonly flow: CompletionFlow;
 }
 
-const AMOUNT_STEP_MINOR: Readonly<Partial<Record<Operator['country'], bigint>>> = { CI: 5n };
+const AMOUNT_STEP_MINOR: Readonly<Partial<Record<MobileOperator['country'], bigint>>> = { CI: 5n };
 const TYPED_COUNTRIES: ReadonlySet<string> = new Set(['GH', 'KE']);
 
 /** Checks the form beyond single fields, by the rules of its country (contract 2.8 and 10.11). */
@@ -86,7 +86,7 @@ export function readForm(request: PayinRequest): Result<CollectionForm, FieldPro
 }
 
 function requestTypeProblem({ requestHeader }: PayinRequest, country: string): FieldProblem | undefined {
-  const served = operators.find((operator) => operator.country === country);
+  const served = mobileOperators.find((mobileOperator) => mobileOperator.country === country);
   if (!served || requestHeader.requestType === requestTypeOf(served.country)) return undefined;
   return {
     path: 'requestHeader.requestType',
@@ -114,12 +114,12 @@ function webhookProblem({ webhookUrl }: PayinRequest): FieldProblem | undefined 
 }
 
 /**
- * Checks the OTP of a completion: it must have the number of digits of the operator's flow, and be absent in a flow
+ * Checks the OTP of a completion: it must have the number of digits of the mobile operator's flow, and be absent in a flow
  * that completes without one (contract 4.8, 8). Flows without completion are answered so, with or without an OTP.
  */
 export function otpProblem(request: CompletePayinRequest): FieldProblem | undefined {
-  const operator = findOperator(request.operatorCode);
-  const flow = operator && completionFlow(operator, request.transactionType);
+  const mobileOperator = findMobileOperator(request.operatorCode);
+  const flow = mobileOperator && completionFlow(mobileOperator, request.transactionType);
   const { otpCode } = request;
   const problem = (message: string) => ({ path: 'otpCode', message });
   if (flow?.kind === 'stkThenComplete' && otpCode !== undefined)
@@ -155,11 +155,13 @@ function plainDecimal(text: string): string {
   return plain === '0' ? plain : `${sign}${plain}`;
 }
 
-/** The operator that an order names, if it works in the order's country and currency (contract 10.10). */
-export function readOperator({ content }: CollectionForm): Result<Operator, 'OPERATOR NOT AVAILABLE'> {
-  const operator = findOperator(content.operatorCode);
-  const fits = operator?.country === content.country && operator.currency === content.currency;
-  return operator && fits ? accept(operator) : refuse('OPERATOR NOT AVAILABLE');
+/** The mobile operator that an order names, if it works in the order's country and currency (contract 10.10). */
+export function readMobileOperator({
+  content,
+}: CollectionForm): Result<MobileOperator, 'OPERATOR NOT AVAILABLE'> {
+  const mobileOperator = findMobileOperator(content.operatorCode);
+  const fits = mobileOperator?.country === content.country && mobileOperator.currency === content.currency;
+  return mobileOperator && fits ? accept(mobileOperator) : refuse('OPERATOR NOT AVAILABLE');
 }
 
 /**
@@ -168,13 +170,17 @@ export function readOperator({ content }: CollectionForm): Result<Operator, 'OPE
  */
 export function readOrder(
   { content, amount }: CollectionForm,
-  operator: Operator,
+  mobileOperator: MobileOperator,
 ): Result<CollectionOrder, CollectionRefusal> {
   if (!amount.ok || amount.value.minor <= 0n) return refuse('INVALID AMOUNT');
-  if (amount.value.minor % (AMOUNT_STEP_MINOR[operator.country] ?? 1n) !== 0n)
+  if (amount.value.minor % (AMOUNT_STEP_MINOR[mobileOperator.country] ?? 1n) !== 0n)
     return refuse('INVALID AMOUNT');
   const { currency: _currency, ...rest } = content;
-  return accept({ ...rest, amount: amount.value, flow: completionFlow(operator, content.transactionType) });
+  return accept({
+    ...rest,
+    amount: amount.value,
+    flow: completionFlow(mobileOperator, content.transactionType),
+  });
 }
 
 /** Whether a completion has the same content as the initiated collection, in any spelling (contract 4.8). */

@@ -1,4 +1,4 @@
-/** A bank or mobile money operator that payouts go to (contract 2.6). */
+/** A bank or mobile operator that payouts go to (contract 2.6). */
 export interface Processor {
   readonly code: string;
   readonly name: string;

@@ -6,7 +6,7 @@ export type CompletionFlow =
   | { readonly kind: 'otp'; readonly otpLength: 4 | 6 };
 
 /** A mobile money operator: where it works and how its customers complete a collection. */
-export interface Operator {
+export interface MobileOperator {
   readonly code: string;
   readonly country: 'GM' | 'GH' | 'CI' | 'KE';
   readonly currency: 'GMD' | 'GHS' | 'XOF' | 'KES';
@@ -24,8 +24,8 @@ const ghana = { country: 'GH', currency: 'GHS', flows: { highRisk: stk, lowRisk:
 const gambia = { country: 'GM', currency: 'GMD' } as const;
 const ivoryCoast = { country: 'CI', currency: 'XOF' } as const;
 
-/** Every operator in the contract's table; KESAF is treated as a single-step STK push (contract 2.8, ADR 19). */
-export const operators: readonly Operator[] = [
+/** Every mobile operator in the contract's table; KESAF is treated as a single-step STK push (contract 2.8, ADR 19). */
+export const mobileOperators: readonly MobileOperator[] = [
   { code: 'GMWAV', ...gambia, flows: same(link) },
   { code: 'GMAFR', ...gambia, flows: same(stkThenComplete) },
   { code: 'GMQMO', ...gambia, flows: same(otp6) },
@@ -39,19 +39,22 @@ export const operators: readonly Operator[] = [
   { code: 'KESAF', country: 'KE', currency: 'KES', flows: same(stk) },
 ];
 
-const byCode = new Map(operators.map((operator) => [operator.code, operator]));
+const byCode = new Map(mobileOperators.map((mobileOperator) => [mobileOperator.code, mobileOperator]));
 
-/** The operator of a code; undefined for an unknown one. */
-export function findOperator(code: string): Operator | undefined {
+/** The mobile operator of a code; undefined for an unknown one. */
+export function findMobileOperator(code: string): MobileOperator | undefined {
   return byCode.get(code);
 }
 
-/** The flow of an operator for a request's transactionType: `2` is low risk, anything else high (contract 2.8). */
-export function completionFlow(operator: Operator, transactionType: string | undefined): CompletionFlow {
-  return transactionType === '2' ? operator.flows.lowRisk : operator.flows.highRisk;
+/** The flow of a mobile operator for a request's transactionType: `2` is low risk, anything else high (contract 2.8). */
+export function completionFlow(
+  mobileOperator: MobileOperator,
+  transactionType: string | undefined,
+): CompletionFlow {
+  return transactionType === '2' ? mobileOperator.flows.lowRisk : mobileOperator.flows.highRisk;
 }
 
 /** The requestHeader.requestType a country asks for: `B` in the Gambia, `Collections` elsewhere (contract 2.8). */
-export function requestTypeOf(country: Operator['country']): 'B' | 'Collections' {
+export function requestTypeOf(country: MobileOperator['country']): 'B' | 'Collections' {
   return country === 'GM' ? 'B' : 'Collections';
 }
