@@ -14,7 +14,7 @@ const WARM_UP_SECONDS = 2;
 const WARM_UP_COUNT = 300;
 const COUNT = 3_000;
 const IN_PARALLEL = 32;
-const PATIENCE_MS = 300_000;
+const DEADLINE_MS = 300_000;
 const MS_PER_SECOND = 1_000;
 /** Nothing verifies the callbacks here, and the limit on such callbacks is not what is measured. */
 const unlimited = { UNVERIFIED_CALLBACKS_PER_SECOND_MAX: '1000000' };
@@ -112,7 +112,7 @@ async function apply(
     body: () => callbackBody(references.pop() ?? ''),
     goOn: times(references.length),
   });
-  await waitUntil('the ends of the collections', PATIENCE_MS, async () => {
+  await waitUntil('the ends of the collections', DEADLINE_MS, async () => {
     const now = (await ended()) - before;
     if (now < load.accepted) throw new Error(`${now} of ${load.accepted} ended`);
     return now;
@@ -124,7 +124,7 @@ async function apply(
 async function initiate(stack: Stack, count: number): Promise<string[]> {
   const references = await initiateCollections(stack, { count, inParallel: IN_PARALLEL });
   const last = references.at(-1) ?? '';
-  await waitUntil('the last customer', PATIENCE_MS, async () => {
+  await waitUntil('the last customer', DEADLINE_MS, async () => {
     const journal = await stack.simulator.journal(last);
     if (!journal.some(({ kind }) => kind === 'execution')) throw new Error('not paid yet');
   });

@@ -15,7 +15,7 @@ export interface OpenRecord extends Claimable {
 const BATCH = 200;
 const BATCHES = 100;
 const LEASE_MS = 600_000;
-const PATIENCE_MS = 120_000;
+const DEADLINE_MS = 120_000;
 const RAIL = 'upstream';
 
 /** Claims as the reconciler does, by the same loop and index, among all the records that are not due. */
@@ -54,7 +54,7 @@ export async function measureClaims(url: string, records: Collection<OpenRecord>
       return Promise.resolve();
     },
   });
-  await waitUntil('the claims', PATIENCE_MS, () => {
+  await waitUntil('the claims', DEADLINE_MS, () => {
     if (batchesMs.length < BATCHES) throw new Error(`${batchesMs.length} of ${BATCHES} batches`);
     return Promise.resolve();
   });

@@ -24,7 +24,7 @@ export interface LedgerTopics extends AsyncDisposable {
 }
 
 const BATCH = 2_000;
-const PATIENCE_MS = 180_000;
+const DEADLINE_MS = 180_000;
 const CURRENCY = 'KES';
 const FUNDING = 10n ** 12n;
 const MAKER = 'bench';
@@ -80,7 +80,7 @@ export async function openLedgerTopics(infrastructure: Infrastructure): Promise<
         .countDocuments({ _id: { $gte: `po-${run}-`, $lt: `po-${run}.` } }),
     measure: async (count, trimmed = 0) => {
       let start: { readonly atMs: number; readonly count: number } | undefined;
-      const rate = await waitUntil('the ledger', PATIENCE_MS, async () => {
+      const rate = await waitUntil('the ledger', DEADLINE_MS, async () => {
         const done = (await published()) - measured;
         const atMs = performance.now();
         if (done > trimmed) start ??= { atMs, count: done };

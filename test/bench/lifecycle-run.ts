@@ -25,7 +25,7 @@ export interface Subject {
 
 const COUNT = 4_000;
 const WARM_UP_COUNT = 500;
-const PATIENCE_MS = 300_000;
+const DEADLINE_MS = 300_000;
 const MS_PER_SECOND = 1_000;
 
 /** Complete payments per second over all seven services, from request to delivered webhook, and the cost of each. */
@@ -76,7 +76,7 @@ async function run(options: BenchOptions, stack: Stack, subject: Subject, count:
   const before = await delivered();
   const startedMs = performance.now();
   const load = await sendLoad({ ...subject.requests(stack, merchant, reference), goOn: times(count) });
-  const told = await waitUntil('the webhooks', PATIENCE_MS, async () => {
+  const told = await waitUntil('the webhooks', DEADLINE_MS, async () => {
     const now = (await delivered()) - before;
     if (now < load.accepted) throw new Error(`${now} of ${load.accepted} delivered`);
     return now;

@@ -21,7 +21,7 @@ const FIRST_POLL_AFTER_MS = 2_000;
 const FRESH_EVERY_MS = 200;
 const QUIET = 150;
 const FEED_BATCH = 10_000;
-const PATIENCE_MS = 900_000;
+const DEADLINE_MS = 900_000;
 
 /**
  * A rail that comes back after an hour: how fast 100,000 open payments are asked about, in which order, and how long
@@ -52,7 +52,7 @@ export const benchOutage: Bench = async (options) => {
   await using _owner = await openOwner(options.infrastructure, feed);
   options.log('outage: fresh payments, without a backlog');
   const quiet = await pollsOfFresh(rail, feed, 'quiet', () =>
-    waitUntil('the first of them', PATIENCE_MS, () => {
+    waitUntil('the first of them', DEADLINE_MS, () => {
       if (rail.answered.length < QUIET) throw new Error(`${rail.answered.length} of ${QUIET} asked about`);
       return Promise.resolve();
     }),
@@ -98,7 +98,7 @@ async function loseAnHour({ log }: BenchOptions, { rail, feed, records }: Parts)
     );
   }
   log(`outage: the rail is down, and ${BACKLOG.toLocaleString('en')} payments are on their way`);
-  await waitUntil('the backlog', PATIENCE_MS, async () => {
+  await waitUntil('the backlog', DEADLINE_MS, async () => {
     const done = (await records.estimatedDocumentCount()) - there;
     if (done < BACKLOG) throw new Error(`${done} of ${BACKLOG} payments`);
   });
@@ -132,7 +132,7 @@ async function catchUpOn(
   let read = from;
   let shown = due.length;
   const fresh = await pollsOfFresh(rail, feed, 'later', () =>
-    waitUntil('the first polls', PATIENCE_MS, async () => {
+    waitUntil('the first polls', DEADLINE_MS, async () => {
       for (; read < rail.answered.length; read += 1) left.delete(rail.answered[read]?.reference ?? '');
       if (shown - left.size >= due.length / 10) {
         shown = left.size;
@@ -142,7 +142,7 @@ async function catchUpOn(
     }),
   );
   const asked = rail.answered.slice(from, read);
-  await waitUntil('the last ends', PATIENCE_MS, async () => {
+  await waitUntil('the last ends', DEADLINE_MS, async () => {
     const open = await records.countDocuments({ open: true, 'terms.kind': 'collection' });
     if (open > 0) throw new Error(`${open} are open`);
   });
@@ -173,7 +173,7 @@ async function pollsOfFresh(
   await feeding;
   const first = (): ReadonlyMap<string, number> => firstAsked(rail.answered.slice(from));
   const counted = [...dueMs].filter(([, atMs]) => atMs <= endedMs);
-  await waitUntil('the polls of fresh payments', PATIENCE_MS, () => {
+  await waitUntil('the polls of fresh payments', DEADLINE_MS, () => {
     const told = first();
     if (counted.some(([reference]) => !told.has(reference))) throw new Error('not all asked about');
     return Promise.resolve();

@@ -16,11 +16,11 @@ const FEED_BATCH = 20_000;
 const HINTS = 2_000;
 const HINTS_WARM_UP = 300;
 const IN_PARALLEL = 16;
-const PATIENCE_MS = 1_800_000;
+const DEADLINE_MS = 1_800_000;
 const MS_PER_SECOND = 1_000;
 
 /** Payments are polled only because of callbacks. */
-const patient = { FIRST_POLL_AFTER_MS: '86400000' };
+const latePolls = { FIRST_POLL_AFTER_MS: '86400000' };
 
 /**
  * The reconciler with 1,000,000 open records: how long a cold start takes to rebuild them from the topic, what a claim
@@ -57,7 +57,7 @@ async function measureColdStart(
   records: Collection<OpenRecord>,
 ): Promise<readonly Row[]> {
   const start = (): Promise<SingleService> =>
-    openService({ ...options, name: 'reconciler', environment: patient });
+    openService({ ...options, name: 'reconciler', environment: latePolls });
   // Started once before, so that its topics, schemas and indexes exist.
   await (await start())[Symbol.asyncDispose]();
   {
@@ -68,7 +68,7 @@ async function measureColdStart(
   const startedMs = performance.now();
   using memory = watchMemory(reconciler.pid());
   let shown = 0;
-  await waitUntil('the working set', PATIENCE_MS, async () => {
+  await waitUntil('the working set', DEADLINE_MS, async () => {
     const done = await records.estimatedDocumentCount();
     if (done - shown >= OPEN_RECORDS / 10) {
       shown = done;
@@ -116,7 +116,7 @@ async function measureHints(options: BenchOptions, client: MongoClient, prefix: 
   const { infrastructure } = options;
   await using stack = await openSharedStack(options, {
     ...(prefix !== '' && { prefix }),
-    environment: { reconciler: patient },
+    environment: { reconciler: latePolls },
   });
   const database = prefix === '' ? 'reconciler' : `${prefix}_reconciler`;
   const records = client.db(database).collection<OpenRecord>('polls');
@@ -137,7 +137,7 @@ async function everyoneHasRead(brokers: readonly string[], client: MongoClient):
     const offsets = client
       .db(database)
       .collection<{ readonly _id: string; readonly next: bigint }>('consumer_offsets');
-    await waitUntil(`${group} at the end of ${topic}`, PATIENCE_MS, async () => {
+    await waitUntil(`${group} at the end of ${topic}`, DEADLINE_MS, async () => {
       for (const { partition, high } of ends) {
         const _id = `${group}/${topic}/${partition}`;
         const found = await offsets.findOne({ _id }, { useBigInt64: true });
@@ -155,7 +155,7 @@ async function collect(
 ): Promise<readonly number[]> {
   const references = await initiateCollections(stack, { count, inParallel: IN_PARALLEL });
   const ended = { _id: { $in: references }, status: 'completed' };
-  await waitUntil('the ends of the collections', PATIENCE_MS, async () => {
+  await waitUntil('the ends of the collections', DEADLINE_MS, async () => {
     const done = await records.countDocuments(ended);
     if (done < count) throw new Error(`${done} of ${count} ended`);
   });

@@ -14,7 +14,7 @@ const PAYMENTS = 200_000;
 const UNTOLD = 1_000;
 const INSERT = 10_000;
 const LINES_PER_PIECE = 1_000;
-const PATIENCE_MS = 900_000;
+const DEADLINE_MS = 900_000;
 const MS_PER_SECOND = 1_000;
 const DIGITS = 32;
 
@@ -140,8 +140,8 @@ async function upload({ operationsUrl, operatorToken }: SingleService): Promise<
     method: 'POST',
     headers: { authorization: `Bearer ${operatorToken}` },
     body: Readable.from(statement()),
-    headersTimeout: PATIENCE_MS,
-    bodyTimeout: PATIENCE_MS,
+    headersTimeout: DEADLINE_MS,
+    bodyTimeout: DEADLINE_MS,
   });
   const body = (await answer.body.json()) as { readonly id?: string; readonly message?: string };
   if (body.id === undefined) throw new Error(`the statement was refused: ${body.message}`);
@@ -153,7 +153,7 @@ async function untilDone(
   id: string,
 ): Promise<Readonly<Record<string, number>>> {
   let counts: Readonly<Record<string, number>> = {};
-  await waitUntil('the statement', PATIENCE_MS, async () => {
+  await waitUntil('the statement', DEADLINE_MS, async () => {
     const answer = await fetch(`${operationsUrl}/statements/${id}`, {
       headers: { authorization: `Bearer ${operatorToken}` },
     });

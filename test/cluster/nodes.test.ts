@@ -69,7 +69,7 @@ async function leadAll(asked: readonly Node[], leading: readonly Node[]): Promis
   }
 }
 
-const patient = { timeout: 120_000 };
+const longTimeout = { timeout: 120_000 };
 
 describe.each([
   { kind: 'broker', nodes: () => cluster.brokers, goesOn: leadAll },
@@ -83,18 +83,22 @@ describe.each([
 
   const others = (broken: Node) => nodes().filter((node) => node !== broken);
 
-  it('that is killed is gone, the others go on, and it comes back as another process', patient, async () => {
-    const node = nodeAt(0);
-    const before = node.pid();
-    await node.kill();
-    expect(await listens(node)).toBe(false);
-    await goesOn(others(node), others(node));
-    await node.start();
-    expect(node.pid()).not.toBe(before);
-    await goesOn([node], nodes());
-  });
+  it(
+    'that is killed is gone, the others go on, and it comes back as another process',
+    longTimeout,
+    async () => {
+      const node = nodeAt(0);
+      const before = node.pid();
+      await node.kill();
+      expect(await listens(node)).toBe(false);
+      await goesOn(others(node), others(node));
+      await node.start();
+      expect(node.pid()).not.toBe(before);
+      await goesOn([node], nodes());
+    },
+  );
 
-  it('that is stopped gently hands over, and comes back', patient, async () => {
+  it('that is stopped gently hands over, and comes back', longTimeout, async () => {
     const node = nodeAt(1);
     await node.stop();
     expect(await listens(node)).toBe(false);
@@ -103,20 +107,24 @@ describe.each([
     await goesOn([node], nodes());
   });
 
-  it('that is paused answers nothing, is replaced, and goes on as the same process', patient, async () => {
-    const node = nodeAt(2);
-    const before = node.pid();
-    node.pause();
-    expect(await listens(node)).toBe(true);
-    try {
-      await goesOn(others(node), others(node));
-    } finally {
-      node.resume();
-    }
-    await node.ready();
-    expect(node.pid()).toBe(before);
-    await goesOn([node], nodes());
-  });
+  it(
+    'that is paused answers nothing, is replaced, and goes on as the same process',
+    longTimeout,
+    async () => {
+      const node = nodeAt(2);
+      const before = node.pid();
+      node.pause();
+      expect(await listens(node)).toBe(true);
+      try {
+        await goesOn(others(node), others(node));
+      } finally {
+        node.resume();
+      }
+      await node.ready();
+      expect(node.pid()).toBe(before);
+      await goesOn([node], nodes());
+    },
+  );
 });
 
 describe('topics of three brokers', () => {
@@ -136,7 +144,7 @@ describe('topics of three brokers', () => {
     expect(await copiesOf(topicPrefix)).toEqual(new Set([3]));
   });
 
-  it('have them too where a broker is away for a moment as they are made', patient, async () => {
+  it('have them too where a broker is away for a moment as they are made', longTimeout, async () => {
     const [, , slow] = cluster.brokers;
     const prefix = `s${topicPrefix}`;
     slow?.pause();

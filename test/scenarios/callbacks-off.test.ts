@@ -19,7 +19,7 @@ const silently = <
   scenarios: readonly Told[],
 ) => scenarios.map((one) => ({ ...one, what: one.withoutCallbacks?.what ?? one.what }));
 
-const PATIENCE_MS = 60_000;
+const DEADLINE_MS = 60_000;
 
 let scenario: Scenario;
 const ours = new Map<string, string>();
@@ -55,10 +55,10 @@ afterAll(async () => {
   await scenario[Symbol.asyncDispose]();
 });
 
-/** Patience first, then the look that shows what differs. */
+/** First the wait, then the look that shows what differs. */
 async function expectInTheEnd(look: () => Promise<unknown>, end: unknown): Promise<void> {
   const asTold = async () => expect(await look()).toEqual(end);
-  await eventually(asTold, PATIENCE_MS).catch(() => undefined);
+  await eventually(asTold, DEADLINE_MS).catch(() => undefined);
   await asTold();
 }
 

@@ -19,7 +19,7 @@ export interface CollectingMerchant {
 const PAUSE_MS = 300;
 
 /** Builds a {@link CollectingMerchant} over a client that gives up after one try. */
-export function createCollectingMerchant(demo: MerchantClient, patienceMs: number): CollectingMerchant {
+export function createCollectingMerchant(demo: MerchantClient, deadlineMs: number): CollectingMerchant {
   const known = new Set<string>();
   const denied = new Set<string>();
 
@@ -30,7 +30,7 @@ export function createCollectingMerchant(demo: MerchantClient, patienceMs: numbe
       if (pauseMs > 0) await systemClock.sleep(pauseMs);
       pauseMs = PAUSE_MS;
       await attempt();
-    }, patienceMs);
+    }, deadlineMs);
   };
 
   const check = async (request: CollectionRequest) => {

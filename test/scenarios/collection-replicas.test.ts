@@ -15,7 +15,7 @@ import { createCollectingMerchant } from './collecting-merchant.ts';
 import { withShortSessions } from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
-const PATIENCE_MS = 90_000;
+const DEADLINE_MS = 90_000;
 /** A frozen process may hold a transaction for the minute that the server allows. */
 const FROZEN_TEST_TIMEOUT_MS = 240_000;
 const RAIL_TIMEOUT_MS = 2_000;
@@ -99,7 +99,7 @@ async function becomes(request: CollectionRequest, message: string): Promise<voi
   await eventually(async () => {
     for (const { demo } of [first, second])
       expect((await demo.checkCollection(request)).responseMessage).toBe(message);
-  }, PATIENCE_MS);
+  }, DEADLINE_MS);
 }
 
 async function toldStatuses(request: CollectionRequest): Promise<readonly string[]> {
@@ -177,7 +177,7 @@ describe('two replicas of collection-gateway (P5, P10, X1)', () => {
     const requests = Array.from({ length: 60 }, (_, index) =>
       requestFor(flows[index % flows.length] ?? 'stk', 'load'),
     );
-    const merchants = [first, second].map(({ demo }) => createCollectingMerchant(demo, PATIENCE_MS));
+    const merchants = [first, second].map(({ demo }) => createCollectingMerchant(demo, DEADLINE_MS));
     let initiatedCount = 0;
     const collecting = requests.map(async (request, index) => {
       const merchant = merchants[Math.floor(index / flows.length) % 2];
@@ -213,7 +213,7 @@ describe('a replica that freezes and wakes up late (X1, X2, P10)', () => {
         expect((await first.demo.checkCollection(request)).responseMessage).toBe('PENDING');
         await eventually(
           async () => expect((await first.demo.checkCollection(request)).responseMessage).toBe('COMPLETED'),
-          PATIENCE_MS,
+          DEADLINE_MS,
         );
       } finally {
         process.kill(pid, 'SIGCONT');
@@ -233,10 +233,10 @@ describe('a replica that freezes and wakes up late (X1, X2, P10)', () => {
       const asked = second.demo.completeCollection(request, RIGHT_OTP).catch(() => undefined);
       await eventually(async () => expect(await stateOf(pid)).toBe('T'));
       try {
-        await createCollectingMerchant(first.demo, PATIENCE_MS).complete(request, RIGHT_OTP);
+        await createCollectingMerchant(first.demo, DEADLINE_MS).complete(request, RIGHT_OTP);
         await eventually(
           async () => expect((await first.demo.checkCollection(request)).responseMessage).toBe('COMPLETED'),
-          PATIENCE_MS,
+          DEADLINE_MS,
         );
       } finally {
         process.kill(pid, 'SIGCONT');

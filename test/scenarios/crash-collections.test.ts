@@ -11,11 +11,11 @@ import {
   type CollectionScenario,
   collectionCrashActs,
 } from './crash-rows-collections.ts';
-import { bodiesToldOnce, type Crash, PATIENCE_MS, runSequences, withShortSessions } from './crash-runner.ts';
+import { bodiesToldOnce, type Crash, DEADLINE_MS, runSequences, withShortSessions } from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 /** How long merchants, rails and operators insist: whoever they talk to may be dying again and again. */
-const CLIENT_PATIENCE_MS = 180_000;
+const CLIENT_DEADLINE_MS = 180_000;
 
 /** The break of a callback that speaks of a payment that nobody knows. */
 const UNKNOWN_REFERENCE = 'callback.unknown_reference';
@@ -65,7 +65,7 @@ beforeAll(async () => {
   const database = client.db(`${scenario.prefix}_collections`);
   records = database.collection<Recorded>('collections');
   outbox = database.collection('outbox');
-  merchant = createCollectingMerchant(scenario.demo, CLIENT_PATIENCE_MS);
+  merchant = createCollectingMerchant(scenario.demo, CLIENT_DEADLINE_MS);
   for (const sequences of collectionCrashActs) {
     const told = await runSequences(scenario, sequences, runScenario);
     for (const row of sequences.flat()) survivors.set(row, () => told(row));
@@ -111,11 +111,11 @@ async function runScenario(row: CollectionCrashRow, { arm, death }: Crash): Prom
 async function everyoneElseHasEnded({ point }: CollectionCrashRow): Promise<void> {
   await Promise.all(atWork);
   const pending = () => records.countDocuments({ step: { $ne: 'ended' } });
-  await eventually(async () => expect(await pending()).toBe(0), CLIENT_PATIENCE_MS);
+  await eventually(async () => expect(await pending()).toBe(0), CLIENT_DEADLINE_MS);
   if (!point.startsWith('relay.')) return;
   // What a crash left behind passes there too, once the sweeper sends it.
   const unsent = () => outbox.countDocuments();
-  await eventually(async () => expect(await unsent()).toBe(0), CLIENT_PATIENCE_MS);
+  await eventually(async () => expect(await unsent()).toBe(0), CLIENT_DEADLINE_MS);
 }
 
 /** The merchant's part after the initiation, and that of strangers and operators where there is one. */
@@ -140,7 +140,7 @@ const unknownReferenceOf = ({ reference }: CollectionRequest) =>
 async function decideAmount(request: CollectionRequest, amount: string): Promise<void> {
   const reference = (await recorded(request))?.reference ?? '';
   const seen = () => scenario.stack.operator.breaks(reference);
-  await eventually(async () => expect(await seen()).toHaveLength(1), CLIENT_PATIENCE_MS);
+  await eventually(async () => expect(await seen()).toHaveLength(1), CLIENT_DEADLINE_MS);
   const { operations, operatorToken, approverToken } = scenario.stack.runFile();
   const url = `${operations['reconciler']}/decisions`;
   const commandId = `decide-${request.reference}`;
@@ -148,7 +148,7 @@ async function decideAmount(request: CollectionRequest, amount: string): Promise
     eventually(async () => {
       const answer = await postJson(path, JSON.stringify(body), { authorization: `Bearer ${token}` });
       expect(answer.status, answer.text).toBeLessThan(300);
-    }, CLIENT_PATIENCE_MS);
+    }, CLIENT_DEADLINE_MS);
   await order(url, operatorToken, { commandId, reference, amount });
   await order(`${url}/${commandId}/approve`, approverToken, {});
 }
@@ -185,7 +185,7 @@ async function callBack(request: CollectionRequest, reference: string): Promise<
     currency_code: request.currency,
   });
   const url = `${scenario.stack.runFile().ingressUrl}/rails/upstream/collections`;
-  await eventually(async () => expect((await postJson(url, body)).status).toBe(200), CLIENT_PATIENCE_MS);
+  await eventually(async () => expect((await postJson(url, body)).status).toBe(200), CLIENT_DEADLINE_MS);
 }
 
 type End = Omit<CollectionScenario, 'flow' | 'digits' | 'callback' | 'decided'>;
@@ -210,8 +210,8 @@ async function expectScenario(
 ): Promise<void> {
   const { flow: _flow, digits: _digits, callback, decided: _decided, ...end } = collectionScenario;
   const asTold = async () => expect(await lookAt(request)).toEqual(end);
-  // Patience first, then the look that shows what differs.
-  await eventually(asTold, PATIENCE_MS).catch(() => undefined);
+  // First the wait, then the look that shows what differs.
+  await eventually(asTold, DEADLINE_MS).catch(() => undefined);
   await asTold();
   if (callback !== 'unknownReference') return;
   const unknown = () => scenario.stack.operator.breaks(unknownReferenceOf(request));

@@ -3,7 +3,7 @@ import { eventually } from '@pesewa/testkit';
 import { expect } from 'vitest';
 import { auditing, drifting, ending, following, unposting } from './crash-payment-actions.ts';
 import type { OperatorAction } from './crash-rows-reconciler.ts';
-import { type Doing, type EndedPayout, meanwhile, PATIENCE_MS } from './crash-world.ts';
+import { DEADLINE_MS, type Doing, type EndedPayout, meanwhile } from './crash-world.ts';
 
 const feeBreak = ({ reference }: EndedPayout) => `${reference}/close.differs`;
 const change = (id: string, verb: string) => `/breaks/${encodeURIComponent(id)}/${verb}`;
@@ -54,7 +54,7 @@ const adjusting =
         await done();
         await eventually(async () => {
           expect(await world.oneBreak(payout.reference)).toMatchObject({ id, status: 'resolved' });
-        }, PATIENCE_MS);
+        }, DEADLINE_MS);
         const whole = await world.look(change(id, '').slice(0, -1));
         expect(whole['adjustments']).toMatchObject([{ commandId, status: 'booked', amount: '1' }]);
         for (const what of ['adjustment proposed', 'adjustment booked'])
@@ -98,7 +98,7 @@ const closing: Doing = async (world, { arm, death }) => {
       const id = String((await made())['id']);
       await eventually(async () => {
         expect(await world.look(`/closes/${id}`)).toMatchObject({ status: 'done', payments: 1, done: 1 });
-      }, PATIENCE_MS);
+      }, DEADLINE_MS);
       const { items } = await world.look(`/closes/${id}/records`);
       expect(items).toMatchObject([{ reference, result: 'differs', breakId }]);
       expect(await world.oneBreak(reference)).toMatchObject({ id: breakId, status: 'open' });
@@ -151,7 +151,7 @@ const stating: Doing = async (world, { arm, death }, place) => {
       const id = String((await sent())['id']);
       await eventually(async () => {
         expect(await world.look(`/statements/${id}`)).toMatchObject({ status: 'done' });
-      }, PATIENCE_MS);
+      }, DEADLINE_MS);
       expect(await world.look(`/statements/${id}`)).toMatchObject({
         lines: lines.length,
         counts: { matched: 1, differs: 1, missing_here: 3, set_aside: ASIDE },

@@ -1,6 +1,6 @@
 import { eventually } from '@pesewa/testkit';
 import { expect } from 'vitest';
-import { type Doing, meanwhile, PATIENCE_MS, payOut } from './crash-world.ts';
+import { DEADLINE_MS, type Doing, meanwhile, payOut } from './crash-world.ts';
 
 const HOUR_MS = 3_600_000;
 /** What the payout of 100 NGN takes from the float, in minor units. */
@@ -19,14 +19,14 @@ export const auditing: Doing = async (world, { arm, death }, place) => {
     ]);
     expect(theirs).toMatchObject({ step: 'submitted', version: ours?.['version'] as unknown });
     expect(ours).toHaveProperty('acceptedAt');
-  }, PATIENCE_MS);
+  }, DEADLINE_MS);
   await polls.deleteOne({ _id: reference });
   const id = `${reference}/coverage.missing`;
   const untilFound = () =>
     eventually(async () => {
       await world.insist({ service: 'reconciler', path: '/coverage', body: {} });
       expect(await world.oneBreak(reference)).toMatchObject({ id });
-    }, PATIENCE_MS);
+    }, DEADLINE_MS);
   meanwhile(untilFound());
   await death();
   return {
@@ -36,7 +36,7 @@ export const auditing: Doing = async (world, { arm, death }, place) => {
       await world.scenario.payoutBecomes(merchantReference, 'COMPLETED');
       await eventually(async () => {
         expect(await world.oneBreak(reference)).toMatchObject({ id, status: 'resolved' });
-      }, PATIENCE_MS);
+      }, DEADLINE_MS);
       expect(await world.scenario.executions(reference)).toBe(1);
       expect(await world.scenario.entryKinds(reference)).toEqual(['capture', 'fee', 'hold', 'railCost']);
     },
@@ -62,7 +62,7 @@ export const unposting: Doing = async (world, { arm, death }) => {
         const row = await polls.findOne({ _id: reference });
         expect(row).toMatchObject({ posted: true });
         expect(row).not.toHaveProperty('booksDueAt');
-      }, PATIENCE_MS);
+      }, DEADLINE_MS);
       expect(await world.scenario.stack.operator.breaks(reference)).toEqual([]);
     },
   };
@@ -79,7 +79,7 @@ export const following: Doing = async (world, { arm, death }) => {
   await death();
   return {
     told: [],
-    end: () => eventually(async () => expect(await steps.countDocuments({ reference })).toBe(0), PATIENCE_MS),
+    end: () => eventually(async () => expect(await steps.countDocuments({ reference })).toBe(0), DEADLINE_MS),
   };
 };
 
@@ -97,7 +97,7 @@ export const drifting: Doing = async (world, { arm, death }) => {
       if (isOver()) return;
       await operator.compare();
       expect(await world.oneBreak(reference)).toMatchObject({ id, status });
-    }, PATIENCE_MS);
+    }, DEADLINE_MS);
   await arm();
   await simulator.setWallet(currency, (Number(before) + 0.01).toFixed(2));
   meanwhile(compareUntil('open', () => isDead));
@@ -121,7 +121,7 @@ export const ending: Doing = async (world, { arm, death }, place) => {
   const reference = await payOut(world.scenario, merchantReference, '0017');
   const isSubmitted = async () =>
     expect(await payouts.findOne({ reference })).toMatchObject({ step: 'submitted' });
-  await eventually(isSubmitted, PATIENCE_MS);
+  await eventually(isSubmitted, DEADLINE_MS);
   await arm();
   const now = new Date();
   const decided = { outcome: 'failed', railFee: 0n, stands: true, knownAt: now, decidedAt: now };
@@ -135,7 +135,7 @@ export const ending: Doing = async (world, { arm, death }, place) => {
       await eventually(async () => {
         expect(await world.scenario.entryKinds(reference)).toEqual(['hold', 'release']);
         expect(await world.scenario.webhookStatuses(merchantReference)).toEqual(['FAILED']);
-      }, PATIENCE_MS);
+      }, DEADLINE_MS);
       expect(await world.scenario.executions(reference)).toBe(0);
     },
   };

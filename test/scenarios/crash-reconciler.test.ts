@@ -102,7 +102,7 @@ describe('what others hear of it', () => {
       );
       expect(heard.toSorted()).toEqual(expected);
     };
-    // Patience first, then the look that shows what differs.
+    // First the wait, then the look that shows what differs.
     await eventually(asTold).catch(() => undefined);
     await asTold();
   });

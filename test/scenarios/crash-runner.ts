@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { Scenario } from './scenario.ts';
 
 /** How long a test waits for what a crash has delayed. */
-export const PATIENCE_MS = 90_000;
+export const DEADLINE_MS = 90_000;
 
 /** A killed consumer's partitions are free after this long, and every crash of a story waits for that. */
 const SESSION_TIMEOUT_MS = 2_000;
@@ -88,7 +88,7 @@ function crashOf(scenario: Scenario, { service, point, pass = 1, environment }: 
       await scenario.arm(service, point, pass);
     },
     death: async () => {
-      await eventually(async () => expect(await times()).toBe(before + 1), PATIENCE_MS);
+      await eventually(async () => expect(await times()).toBe(before + 1), DEADLINE_MS);
     },
   };
 }

@@ -61,7 +61,7 @@ export interface Done {
 export type Doing = (world: CrashWorld, crash: Crash, place: number) => Promise<Done>;
 
 /** How long people insist and wait: whoever they talk to may be dying again and again. */
-export const PATIENCE_MS = 240_000;
+export const DEADLINE_MS = 240_000;
 
 /** Goes on meanwhile; whoever asks for the end hears of what broke. */
 export function meanwhile<Value>(work: Promise<Value>): () => Promise<Value> {
@@ -102,7 +102,7 @@ export async function openCrashWorld(
       status: 'done',
       results: { differs: wanted.differing },
     });
-  }, PATIENCE_MS);
+  }, DEADLINE_MS);
   return {
     scenario,
     records,
@@ -148,7 +148,7 @@ function operators({ stack }: Scenario): Pick<CrashWorld, 'insist' | 'look'> {
     return JSON.parse(answer.text) as View;
   };
   return {
-    insist: (wanted) => eventually(() => call(wanted), PATIENCE_MS),
+    insist: (wanted) => eventually(() => call(wanted), DEADLINE_MS),
     look: (path) => call({ service: 'reconciler', path }),
   };
 }
@@ -165,7 +165,7 @@ async function endPayouts(
   await eventually(async () => {
     const ended = { _id: { $in: ours }, status: 'completed', posted: true };
     expect(await polls.countDocuments(ended)).toBe(wanted);
-  }, PATIENCE_MS);
+  }, DEADLINE_MS);
   const firstMs = Date.now() - wanted * 1_000;
   const payouts = ours.map((reference, index) => ({
     reference,
@@ -187,7 +187,7 @@ export async function payOut(
 ): Promise<string> {
   const request = { reference, amount: '100', accountNumber: `012345${digits}` };
   const send = async () => expect(await demo.requestPayout(request)).toMatchObject({ responseCode: '09' });
-  await eventually(send, PATIENCE_MS);
+  await eventually(send, DEADLINE_MS);
   return eventually(async () => {
     const { responseData } = await demo.lookUpPayout(reference);
     expect(responseData?.transactionReference).toMatch(/^po-/);

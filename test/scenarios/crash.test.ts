@@ -5,7 +5,7 @@ import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeAftermath } from './crash-aftermath.ts';
 import { type CrashRow, crashSequences, type PayoutScenario } from './crash-rows.ts';
-import { bodiesToldOnce, type Crash, PATIENCE_MS, runSequences, withShortSessions } from './crash-runner.ts';
+import { bodiesToldOnce, type Crash, DEADLINE_MS, runSequences, withShortSessions } from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 /** The currency in which the merchant has a limit per day, far above what it pays here. */
@@ -69,7 +69,7 @@ async function request(row: CrashRow): Promise<readonly string[]> {
       ? [() => scenario.demo.requestBatch(scenario.reference(label), requests)]
       : requests.map((request) => () => scenario.demo.requestPayout(request));
   const accepted = (submit: (typeof submissions)[number]) =>
-    eventually(async () => expect(await submit()).toMatchObject({ responseCode: '09' }), PATIENCE_MS);
+    eventually(async () => expect(await submit()).toMatchObject({ responseCode: '09' }), DEADLINE_MS);
   await Promise.all(submissions.map(accepted));
   const references = requests.map(({ reference }) => reference);
   for (const [index, { hints }] of row.payouts.entries())
@@ -82,7 +82,7 @@ async function callBack(reference: string): Promise<void> {
   const ours = await eventually(async () => {
     const { responseData } = await scenario.demo.lookUpPayout(reference);
     return responseData?.transactionReference ?? '';
-  }, PATIENCE_MS);
+  }, DEADLINE_MS);
   const body = JSON.stringify({
     data: {
       transactionStatus: 'COMPLETED',
@@ -95,15 +95,15 @@ async function callBack(reference: string): Promise<void> {
     },
   });
   const url = `${scenario.stack.runFile().ingressUrl}/rails/upstream/payouts`;
-  await eventually(async () => expect((await postJson(url, body)).status).toBe(200), PATIENCE_MS);
+  await eventually(async () => expect((await postJson(url, body)).status).toBe(200), DEADLINE_MS);
 }
 
 async function expectScenario(reference: string, payoutScenario: PayoutScenario): Promise<void> {
   const { digits: _digits, ...end } = payoutScenario;
   const asTold = async () =>
     expect(await lookAt(reference)).toEqual({ ...end, entries: end.entries.toSorted() });
-  // Patience first, then the look that shows what differs.
-  await eventually(asTold, PATIENCE_MS).catch(() => undefined);
+  // First the wait, then the look that shows what differs.
+  await eventually(asTold, DEADLINE_MS).catch(() => undefined);
   await asTold();
 }
 

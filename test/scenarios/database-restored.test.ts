@@ -15,7 +15,7 @@ let client: MongoClient;
 let restoring: Restoring;
 
 const never = '0 0 1 1 *';
-const PATIENCE_MS = 60_000;
+const DEADLINE_MS = 60_000;
 /** Of each test: the service stands for as long as a stopped partition waits until it is looked at again. */
 const TEST_MS = 240_000;
 
@@ -71,7 +71,7 @@ async function collect(name: string, digits?: string): Promise<CollectionRequest
 const ends = (request: CollectionRequestBody, code: string) =>
   eventually(async () => {
     expect(await scenario.demo.checkCollection(request)).toMatchObject({ responseCode: code });
-  }, PATIENCE_MS);
+  }, DEADLINE_MS);
 
 /** Our reference of a collection. */
 async function oursOf({ reference }: CollectionRequestBody): Promise<string> {
@@ -102,7 +102,7 @@ async function expectEndedOnce({ reference, ours }: Paid, status: 'COMPLETED' | 
     const booked = status === 'COMPLETED' ? ['capture', 'fee', 'hold', 'railCost'] : ['hold', 'release'];
     expect(await scenario.entryKinds(ours)).toEqual(booked);
     expect(await scenario.stack.operator.breaks(ours)).toEqual([]);
-  }, PATIENCE_MS);
+  }, DEADLINE_MS);
 }
 
 /** Our references of payments that moved money, and whose gateway has forgotten them. */
@@ -118,7 +118,7 @@ async function expectOrder(): Promise<void> {
     const drifts = await scenario.stack.operator.drift();
     expect(drifts.length).toBeGreaterThan(0);
     expect(drifts.filter(({ drift }) => Number(drift) !== 0)).toEqual([]);
-  }, PATIENCE_MS);
+  }, DEADLINE_MS);
 }
 
 it(
@@ -146,7 +146,7 @@ it(
     await eventually(async () => {
       expect(await scenario.webhookStatuses(completed.reference)).toEqual(['COMPLETED', 'COMPLETED']);
       expect(await scenario.webhookStatuses(failed.reference)).toEqual(['FAILED', 'FAILED']);
-    }, PATIENCE_MS);
+    }, DEADLINE_MS);
     await expectEndedOnce(completed, 'COMPLETED');
     await expectEndedOnce(failed, 'FAILED');
     await expectOrder();

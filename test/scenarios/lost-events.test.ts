@@ -12,7 +12,7 @@ let scenario: Scenario;
 let client: MongoClient;
 
 /** How long a test waits until what was lost is found, published again, and has gone its whole way. */
-const PATIENCE_MS = 90_000;
+const DEADLINE_MS = 90_000;
 
 const never = '0 0 1 1 *';
 
@@ -98,13 +98,13 @@ describe('an event of a payout that is lost before it is sent is found, and publ
         expect(await scenario.entryKinds(ours)).toEqual(entries);
         expect(await scenario.webhookStatuses(reference)).toEqual(told);
         await expectOrder(ours);
-      }, PATIENCE_MS);
+      }, DEADLINE_MS);
       const { responseData } = await scenario.demo.lookUpPayout(reference);
       expect(await scenario.executions(responseData?.transactionReference ?? '')).toBe(
         status === 'FAILED' ? 0 : 1,
       );
     },
-    PATIENCE_MS + 60_000,
+    DEADLINE_MS + 60_000,
   );
 });
 
@@ -132,9 +132,9 @@ describe('an event of a collection that is lost is, too', () => {
         expect(await scenario.entryKinds(ours)).toEqual(entries);
         expect(await scenario.executions(ours)).toBe(code === '00' ? 1 : 0);
         await expectOrder(ours);
-      }, PATIENCE_MS);
+      }, DEADLINE_MS);
     },
-    PATIENCE_MS + 60_000,
+    DEADLINE_MS + 60_000,
   );
 });
 
@@ -149,13 +149,13 @@ describe('what operators order is done, though it is lost', () => {
       const commandId = scenario.reference(`order-${send}`);
       const order = { commandId, merchantId: scenario.merchantId, currency: 'GHS', amount: '10' };
       await lose(scenario, client, { service: 'ledger', type, send }, () => operator.fundWallet(order));
-      await eventually(() => operator.untilApplied([commandId]), PATIENCE_MS);
+      await eventually(() => operator.untilApplied([commandId]), DEADLINE_MS);
       expect(await scenario.entryKinds(commandId)).toEqual(['fund']);
       const orders = client.db(`${scenario.prefix}_ledger`).collection('commands');
       // Published once more, and answered: a service that missed the first answer has the second.
-      await eventually(async () => expect(await orders.countDocuments({ again: true })).toBe(0), PATIENCE_MS);
+      await eventually(async () => expect(await orders.countDocuments({ again: true })).toBe(0), DEADLINE_MS);
     },
-    PATIENCE_MS + 60_000,
+    DEADLINE_MS + 60_000,
   );
 });
 

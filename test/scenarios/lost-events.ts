@@ -18,7 +18,7 @@ const databases: Partial<Record<ServiceName, string>> = {
   'webhook-dispatcher': 'webhooks',
 };
 
-const PATIENCE_MS = 60_000;
+const DEADLINE_MS = 60_000;
 
 /**
  * Loses an event for good: its process is frozen between the commit and the send, its outbox record deleted, and then the
@@ -40,7 +40,7 @@ export async function lose(
   asked.catch(() => undefined);
   await eventually(async () => {
     expect(await scenario.logLines(service, line)).toBe(before + 1);
-  }, PATIENCE_MS);
+  }, DEADLINE_MS);
   const database = client.db(`${scenario.prefix}_${databases[service] ?? service}`);
   const outbox = database.collection<{ readonly packed: Binary }>('outbox');
   const lost = (await outbox.find().toArray()).map(({ packed }) =>
@@ -49,5 +49,5 @@ export async function lose(
   expect(lost.join('\n'), 'what is lost').toContain(type);
   await outbox.deleteMany({});
   process.kill(kept.pid(), 'SIGKILL');
-  await eventually(() => kept.ready(), PATIENCE_MS);
+  await eventually(() => kept.ready(), DEADLINE_MS);
 }

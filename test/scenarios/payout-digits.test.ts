@@ -32,7 +32,7 @@ describe('every magic number of the simulator (X1, P12, P13, W1, R1, R3)', () =>
       expect(await lookAtPayout(scenario, referenceOf(payoutScenario))).toEqual(
         expectedOfPayout(payoutScenario),
       );
-    // Patience first, then the look that shows what differs.
+    // First the wait, then the look that shows what differs.
     await eventually(asTold, 60_000).catch(() => undefined);
     await asTold();
   });

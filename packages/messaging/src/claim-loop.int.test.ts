@@ -126,37 +126,40 @@ describe('what goes first', () => {
   });
 });
 
-describe('a pace', () => {
-  const paced = (turns: number[]) => {
+describe('a rate limit', () => {
+  const rateLimited = (tokens: number[]) => {
     const told: number[][] = [];
-    const pace = {
+    const rateLimit = {
       take: async (wanted: number) => {
         told.push([wanted]);
-        return Math.min(wanted, turns.shift() ?? 0);
+        return Math.min(wanted, tokens.shift() ?? 0);
       },
       giveBack: async (unused: number) => void told.at(-1)?.push(unused),
       againMs: 10,
     };
-    return { pace, told };
+    return { rateLimit, told };
   };
 
   it('bounds what is claimed; no more is taken than is due, and none where nothing is', async () => {
     const all = await insert(5);
-    const { pace, told } = paced([2, 0, 9]);
-    const claim = createClaimer(rules({ first: 'halves', pace }));
+    const { rateLimit, told } = rateLimited([2, 0, 9]);
+    const claim = createClaimer(rules({ first: 'halves', rateLimit }));
     expect(await claimedBy(claim, 100)).toEqual([all[0], all[4]]);
-    expect(await claim(100)).toMatchObject({ records: [], isPaced: true, more: true });
+    expect(await claim(100)).toMatchObject({ records: [], isRateLimited: true, more: true });
     expect(await claimedBy(claim, 100)).toEqual(all.slice(1, 4));
     expect(await claimedBy(claim, 100)).toEqual([]);
     expect(told).toEqual([[5], [3], [3]]);
   });
 
-  it('gets back the turns for which others were quicker', async () => {
+  it('gets back the tokens for which others were quicker', async () => {
     await insert(6);
-    const { pace, told } = paced([6]);
+    const { rateLimit, told } = rateLimited([6]);
     const quicker = createClaimer(rules());
-    const slower = { ...pace, take: async (wanted: number) => (await quicker(4), pace.take(wanted)) };
-    expect(await claimedBy(createClaimer(rules({ pace: slower })), 100)).toHaveLength(2);
+    const slower = {
+      ...rateLimit,
+      take: async (wanted: number) => (await quicker(4), rateLimit.take(wanted)),
+    };
+    expect(await claimedBy(createClaimer(rules({ rateLimit: slower })), 100)).toHaveLength(2);
     expect(told).toEqual([[6, 4]]);
   });
 });

@@ -20,7 +20,7 @@ export interface ClaimOptions<Record extends Claimable> extends ClaimRules<Recor
    * Called after every search for due records, with how many were claimed and whether the rate limit left others
    * waiting.
    */
-  readonly claimed?: (records: number, isPaced: boolean) => void;
+  readonly claimed?: (records: number, isRateLimited: boolean) => void;
   /**
    * Does the work. `claimedAtMs` is the earliest time by `clock` at which the record can have been claimed, so that
    * the claim's age is measured by one clock.
@@ -55,13 +55,13 @@ export function startClaimLoop<Record extends Claimable>(options: ClaimOptions<R
         await Promise.race(working);
         return true;
       }
-      const { token, claimedAtMs, records, more, isPaced } = await claimBatch(room);
+      const { token, claimedAtMs, records, more, isRateLimited } = await claimBatch(room);
       for (const record of records) begin(record, token, claimedAtMs);
       did(records.length);
-      options.claimed?.(records.length, isPaced);
-      if (!options.pace || !isPaced) return more;
-      // After a rate limit waking up is useless: no turns come sooner.
-      await options.clock.sleep(Math.min(options.pace.againMs, options.pauseMs), signal);
+      options.claimed?.(records.length, isRateLimited);
+      if (!options.rateLimit || !isRateLimited) return more;
+      // After a rate limit waking up is useless: no tokens come sooner.
+      await options.clock.sleep(Math.min(options.rateLimit.againMs, options.pauseMs), signal);
       return true;
     },
   });

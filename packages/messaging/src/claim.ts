@@ -11,12 +11,12 @@ export interface Claimable {
 }
 
 /** A rate limit that several loops share. */
-export interface ClaimPace {
-  /** Takes as many turns as there are, at most `wanted`. */
+export interface ClaimRateLimit {
+  /** Takes as many tokens as there are, at most `wanted`. */
   readonly take: (wanted: number) => Promise<number>;
-  /** Returns turns for which nothing was claimed because others were quicker. */
+  /** Returns tokens for which nothing was claimed because others were quicker. */
   readonly giveBack: (unused: number) => Promise<void>;
-  /** When to try again after turns have run out; milliseconds. */
+  /** When to try again after tokens have run out; milliseconds. */
   readonly againMs: number;
 }
 
@@ -34,7 +34,7 @@ export interface ClaimRules<Record extends Claimable> {
    */
   readonly first?: 'oldest' | 'halves';
   /** The rate limit on claims; without it as many are claimed as there is room for. */
-  readonly pace?: ClaimPace;
+  readonly rateLimit?: ClaimRateLimit;
   readonly leaseMs: number;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly ids: Ids;
@@ -48,8 +48,8 @@ export interface Batch<Record extends Claimable> {
   readonly records: readonly WithId<Record>[];
   /** Whether more may be due. */
   readonly more: boolean;
-  /** Whether fewer were claimed than are due because turns ran out. */
-  readonly isPaced: boolean;
+  /** Whether fewer were claimed than are due because tokens ran out. */
+  readonly isRateLimited: boolean;
 }
 
 /** A record due for longer than this is not fresh any more: it belongs to the backlog and goes in its order. */
@@ -119,21 +119,22 @@ export function createClaimer<Record extends Claimable>(
       // The measured difference may be wrong by now, because our clock may have been set since; without this nothing
       // might be found until it catches up.
       serverAheadMs = 0;
-      return { token, claimedAtMs: nowMs, records: [], more: false, isPaced: false };
+      return { token, claimedAtMs: nowMs, records: [], more: false, isRateLimited: false };
     }
-    const granted = rules.pace ? await rules.pace.take(oldest.length) : oldest.length;
-    const isPaced = granted < oldest.length;
+    const granted = rules.rateLimit ? await rules.rateLimit.take(oldest.length) : oldest.length;
+    const isRateLimited = granted < oldest.length;
     const isFull = oldest.length === room;
-    const isFair = rules.first === 'halves' && (isPaced || isFull);
+    const isFair = rules.first === 'halves' && (isRateLimited || isFull);
     const chosen = isFair ? await halves(dueUntilMs, oldest, granted) : oldest.slice(0, granted);
-    if (chosen.length === 0) return { token, claimedAtMs: nowMs, records: [], more: true, isPaced };
+    if (chosen.length === 0) return { token, claimedAtMs: nowMs, records: [], more: true, isRateLimited };
     const claimedAtMs = clock.nowMs();
     const records = await write(due, chosen, token);
     learn(records, claimedAtMs, clock.nowMs());
-    // Claimed records are worked on even if turns can't be given back: lost turns only slow us down.
-    if (granted > records.length) await rules.pace?.giveBack(granted - records.length).catch(() => undefined);
+    // Claimed records are worked on even if tokens can't be given back: lost turns only slow us down.
+    if (granted > records.length)
+      await rules.rateLimit?.giveBack(granted - records.length).catch(() => undefined);
     // If others were quicker, there is no reason to claim again at once.
-    return { token, claimedAtMs, records, more: isFull && records.length === chosen.length, isPaced };
+    return { token, claimedAtMs, records, more: isFull && records.length === chosen.length, isRateLimited };
   };
 }
 

@@ -1,5 +1,5 @@
 export type { TopicEnd } from '@pesewa/kafka';
-export type { Claimable, ClaimPace } from './claim.ts';
+export type { Claimable, ClaimRateLimit } from './claim.ts';
 export { startClaimLoop } from './claim-loop.ts';
 export { CLOCK_SKEW_MAX_MS } from './clock-guard.ts';
 export { type Codec, openCodec, registerSchemas, UndecodableError } from './codec.ts';

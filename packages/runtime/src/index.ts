@@ -57,4 +57,4 @@ export {
   inTraceOf,
   recordApplied,
 } from './spans.ts';
-export { readUpload, UploadCutError, type UploadPace } from './uploads.ts';
+export { readUpload, UploadCutError, type UploadRate } from './uploads.ts';

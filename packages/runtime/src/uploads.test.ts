@@ -11,12 +11,12 @@ afterEach(async () => {
 });
 
 /** A server whose requests must arrive within half a second, while uploads may take as long as they make progress. */
-async function serve(pace = { idleMs: 700, bytesPerSecondMin: 1, graceMs: 10_000 }) {
+async function serve(rate = { idleMs: 700, bytesPerSecondMin: 1, graceMs: 10_000 }) {
   const app = new Hono();
   app.post('/upload', async (context) => {
     let bytes = 0;
     try {
-      for await (const piece of readUpload(context, pace, systemClock)) bytes += piece.byteLength;
+      for await (const piece of readUpload(context, rate, systemClock)) bytes += piece.byteLength;
       return context.text(`got ${bytes}`);
     } catch (error) {
       if (!(error instanceof UploadCutError)) throw error;
@@ -25,7 +25,7 @@ async function serve(pace = { idleMs: 700, bytesPerSecondMin: 1, graceMs: 10_000
   });
   app.post('/usual', async (context) => context.text(await context.req.text()));
   app.post('/refused', async (context) => {
-    for await (const piece of readUpload(context, pace, systemClock)) {
+    for await (const piece of readUpload(context, rate, systemClock)) {
       return context.text(`enough with ${piece.byteLength > 0}`, 413);
     }
     return context.text('nothing');

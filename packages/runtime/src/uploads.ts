@@ -10,7 +10,7 @@ export class UploadCutError extends Error {
 }
 
 /** How fast an upload must arrive. */
-export interface UploadPace {
+export interface UploadRate {
   /** How long nothing may arrive. */
   readonly idleMs: number;
   /** How many bytes per second must have arrived on average, once `graceMs` are over. */
@@ -55,7 +55,7 @@ export function allowUploads(server: Server): void {
  */
 export async function* readUpload(
   context: Pick<Context, 'env' | 'req'>,
-  pace: UploadPace,
+  rate: UploadRate,
   clock: Clock,
 ): AsyncGenerator<Uint8Array> {
   const { incoming } = (context.env ?? {}) as Partial<HttpBindings>;
@@ -68,12 +68,12 @@ export async function* readUpload(
   try {
     while (reader) {
       const askedAtMs = clock.nowMs();
-      const piece = await withinIdle(reader.read(), pace.idleMs, clock);
+      const piece = await withinIdle(reader.read(), rate.idleMs, clock);
       waitedMs += clock.nowMs() - askedAtMs;
       if (piece.done) return;
       bytes += piece.value.byteLength;
-      if (waitedMs > pace.graceMs && bytes < (waitedMs * pace.bytesPerSecondMin) / SECOND_MS) {
-        throw new UploadCutError(`less than ${pace.bytesPerSecondMin} bytes came in a second`);
+      if (waitedMs > rate.graceMs && bytes < (waitedMs * rate.bytesPerSecondMin) / SECOND_MS) {
+        throw new UploadCutError(`less than ${rate.bytesPerSecondMin} bytes came in a second`);
       }
       yield piece.value;
     }

@@ -1,11 +1,11 @@
 import { waitUntil } from '@pesewa/stack';
 
-const PATIENCE_MS = 30_000;
+const DEADLINE_MS = 30_000;
 
 /** Repeats an assertion until it holds; fails with its last reason when the time is over. */
 export function eventually<Value>(
   assertion: () => Promise<Value> | Value,
-  patienceMs = PATIENCE_MS,
+  deadlineMs = DEADLINE_MS,
 ): Promise<Value> {
-  return waitUntil('what the test waits for', patienceMs, async () => assertion());
+  return waitUntil('what the test waits for', deadlineMs, async () => assertion());
 }

@@ -11,13 +11,13 @@ import { currentTraceparent, type Logger } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
 import { type AdmissionDeps, type AdmissionRefusal, admitMerchants } from './admission.ts';
+import type { AnswerDeadline } from './answer-deadline.ts';
 import { type AppEnv, answerCompleting, answerInitiated, answerRefused } from './answers.ts';
 import { collectionOperations } from './collection-operations.ts';
 import type { Collections } from './collections.ts';
 import type { Complete } from './completer.ts';
 import { type CollectionForm, otpProblem, readForm, securityTexts } from './domain/initiation.ts';
 import type { Initiate } from './initiator.ts';
-import type { Patience } from './patience.ts';
 import { readRequestBody } from './requests.ts';
 import { isSecurityModule } from './security-module.ts';
 
@@ -31,7 +31,7 @@ export interface CollectionRouteDeps extends AdmissionDeps {
   readonly collections: Pick<Collections, 'accept'>;
   readonly initiate: Initiate;
   readonly complete: Complete;
-  readonly patience: Pick<Patience, 'within' | 'deadlineMs'>;
+  readonly answerDeadline: Pick<AnswerDeadline, 'within' | 'deadlineMs'>;
   readonly clock: Pick<Clock, 'nowMs'>;
   /** Whether a webhook may be sent to an address that a request names (contract 10.15). */
   readonly mayBeCalled: (webhookUrl: string) => boolean;
@@ -51,8 +51,8 @@ export function createCollectionRoutes(deps: CollectionRouteDeps): Hono<AppEnv> 
 
 /** Records the collection, then asks the rail; the answer waits for both only until the deadline (contract 10.11). */
 async function payin(context: Context<AppEnv>, deps: CollectionRouteDeps): Promise<Response> {
-  const { clock, patience } = deps;
-  const deadlineAtMs = clock.nowMs() + patience.deadlineMs;
+  const { clock, answerDeadline } = deps;
+  const deadlineAtMs = clock.nowMs() + answerDeadline.deadlineMs;
   const read = await readRequest<PayinRequest>(context, payinRequest, ({ webhookUrl }) =>
     webhookUrl === undefined || deps.mayBeCalled(webhookUrl) ? undefined : notPublic,
   );
@@ -63,21 +63,21 @@ async function payin(context: Context<AppEnv>, deps: CollectionRouteDeps): Promi
     read.value.form,
     currentTraceparent(context.req.header('traceparent')),
   );
-  const accepted = await patience.within(accepting, deadlineAtMs - clock.nowMs());
+  const accepted = await answerDeadline.within(accepting, deadlineAtMs - clock.nowMs());
   if (!accepted) {
     // A collection that is recorded later goes on as if it had been answered.
     const goesOn = accepting.then(
       (late) => (late.ok ? deps.initiate(late.value) : undefined),
       () => undefined,
     );
-    void patience.within(goesOn, 0);
+    void answerDeadline.within(goesOn, 0);
     return answerRefused(context, 'SERVICE UNAVAILABLE', { description: UNSTORED.payin });
   }
   if (!accepted.ok) {
     const { reason, ...details } = accepted.refusal;
     return answerRefused(context, reason, details);
   }
-  const initiated = await patience.within(deps.initiate(accepted.value), deadlineAtMs - clock.nowMs());
+  const initiated = await answerDeadline.within(deps.initiate(accepted.value), deadlineAtMs - clock.nowMs());
   const collection = initiated?.collection ?? accepted.value;
   if (collection.status === 'FAILED') {
     return answerRefused(context, collection.failureReason ?? 'FAILED', { reference: collection.reference });

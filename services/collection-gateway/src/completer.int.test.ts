@@ -136,12 +136,12 @@ describe('of one collection, over all replicas', () => {
         },
       },
     );
-    const impatient = await open({ deadlineMs: 300 });
+    const hurried = await open({ deadlineMs: 300 });
     // The lease lasts for a call's deadline of one second plus twelve.
     const past = await open({ clock: later(13_000) });
     const { complete, stored } = await initiated('died');
     expect(await complete(dying, '123456')).toBe('pending');
-    expect(await complete(impatient, '123456')).toBe('SERVICE UNAVAILABLE');
+    expect(await complete(hurried, '123456')).toBe('SERVICE UNAVAILABLE');
     expect(rail.completions).toEqual([]);
     expect(await stored()).toMatchObject({ completionAttempts: 1 });
     expect(await complete(past, '123456')).toBe('pending');
@@ -151,10 +151,10 @@ describe('of one collection, over all replicas', () => {
 
   test('what is unclear holds the others back until its lease is over', async () => {
     script.complete = async () => ({ kind: 'unknown', why: 'HTTP 500' });
-    const impatient = await open({ deadlineMs: 300 });
+    const hurried = await open({ deadlineMs: 300 });
     const { complete, stored } = await initiated('unclear');
     expect(await complete(left, '123456')).toBe('pending');
-    expect(await complete(impatient, '123456')).toBe('SERVICE UNAVAILABLE');
+    expect(await complete(hurried, '123456')).toBe('SERVICE UNAVAILABLE');
     expect(rail.completions).toHaveLength(1);
     script.complete = async () => ({ kind: 'accepted' });
     expect(await complete(right, '123456')).toBe('pending');

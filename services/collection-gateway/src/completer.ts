@@ -4,6 +4,7 @@ import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import { CLOCK_SKEW_MAX_MS, type Messaging } from '@pesewa/messaging';
 import { CALL_WITHIN_MS, type CompletionResult, mayStillCall, type RailConnector } from '@pesewa/rails';
 import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
+import type { AnswerDeadline } from './answer-deadline.ts';
 import type { Applied, CollectionOrderCommand, Collections } from './collections.ts';
 import { type CompletionLock, type LockRequest, takeCompletionLock } from './completion-lock.ts';
 import { type CollectionForm, isSameContent } from './domain/initiation.ts';
@@ -12,7 +13,6 @@ import { cleanReason, completionOutcome, isOfTheRequest, toldReason } from './do
 import type { CollectionStateRefusal } from './domain/state.ts';
 import { railOrder } from './initiator.ts';
 import type { GatewayMetrics } from './metrics.ts';
-import type { Patience } from './patience.ts';
 import type { Collection } from './store.ts';
 import { digestOfNumber } from './usage.ts';
 
@@ -46,7 +46,7 @@ interface CompleterDeps {
   readonly collections: Pick<Collections, 'find' | 'apply' | 'recordOutcome'>;
   readonly messaging: Pick<Messaging, 'groupCommit' | 'acceptsWork'>;
   readonly rail: (name: string) => RailConnector | undefined;
-  readonly patience: Pick<Patience, 'within' | 'deadlineMs'>;
+  readonly answerDeadline: Pick<AnswerDeadline, 'within' | 'deadlineMs'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly crashPoint: CrashPoint;
@@ -65,7 +65,7 @@ const LEASE_MARGIN_MS = CALL_WITHIN_MS + 2 * CLOCK_SKEW_MAX_MS;
 
 /** Builds a {@link Completer}. */
 export function createCompleter(deps: CompleterDeps): Completer {
-  const { collections, clock, metrics, patience } = deps;
+  const { collections, clock, metrics, answerDeadline } = deps;
   const intents = deps.messaging.groupCommit<CollectionOrderCommand, Applied | undefined>(
     'collections.complete',
     collections.apply,
@@ -76,12 +76,12 @@ export function createCompleter(deps: CompleterDeps): Completer {
   const closing = closer.signal;
   const waiting = new Set<Promise<unknown>>();
   const waitForLock = async (request: LockRequest): Promise<CompletionLock> => {
-    const lock = takeCompletionLock({ intents, collections, patience, clock, closing }, request);
+    const lock = takeCompletionLock({ intents, collections, answerDeadline, clock, closing }, request);
     waiting.add(lock);
     return lock.finally(() => waiting.delete(lock));
   };
   const complete: Complete = async (merchant, form, otpCode) => {
-    const deadlineAtMs = clock.nowMs() + patience.deadlineMs;
+    const deadlineAtMs = clock.nowMs() + answerDeadline.deadlineMs;
     const { merchantReference } = form.content;
     const found = await collections.find(merchant.id, merchantReference);
     if (found?.order.merchantReference !== merchantReference) {
@@ -108,7 +108,7 @@ export function createCompleter(deps: CompleterDeps): Completer {
     }
     const { requestedAtMs } = lock;
     const call = callRail(deps, { collection: applied.collection, otpCode, limits, requestedAtMs, closing });
-    const result = await patience.within(call, deadlineAtMs - clock.nowMs());
+    const result = await answerDeadline.within(call, deadlineAtMs - clock.nowMs());
     const answer = answerOf(result, applied.collection);
     counted(outcomeOf(result, answer));
     return answer;

@@ -1,8 +1,8 @@
 import type { Clock } from '@pesewa/kernel';
 import type { GroupCommit } from '@pesewa/messaging';
+import type { AnswerDeadline } from './answer-deadline.ts';
 import type { Applied, CollectionOrderCommand, Collections } from './collections.ts';
 import type { NumberLimit } from './domain/limits.ts';
-import type { Patience } from './patience.ts';
 import type { Collection } from './store.ts';
 
 /** What a completion needs to ask for the collection's request for its turn with the rail. */
@@ -28,7 +28,7 @@ export interface CompletionLock {
 interface LockDeps {
   readonly intents: GroupCommit<CollectionOrderCommand, Applied | undefined>;
   readonly collections: Pick<Collections, 'find' | 'recordOutcome'>;
-  readonly patience: Pick<Patience, 'within' | 'deadlineMs'>;
+  readonly answerDeadline: Pick<AnswerDeadline, 'within' | 'deadlineMs'>;
   readonly clock: Clock;
   /** Aborted when we close: then no completion waits any more or gets the lock. */
   readonly closing: AbortSignal;
@@ -51,14 +51,14 @@ const LEFT_MIN_MS = 3_000;
  * `applied` is undefined: a lock that was taken too late is given back, with everything it counted.
  */
 export async function takeCompletionLock(deps: LockDeps, request: LockRequest): Promise<CompletionLock> {
-  const leftMinMs = Math.min(LEFT_MIN_MS, deps.patience.deadlineMs / 3);
+  const leftMinMs = Math.min(LEFT_MIN_MS, deps.answerDeadline.deadlineMs / 3);
   const isLate = () => deps.closing.aborted || request.deadlineAtMs - deps.clock.nowMs() < leftMinMs;
   let applied: Applied | undefined;
   for (let waited = false; ; waited = true) {
     const requestedAtMs = deps.clock.nowMs();
     if (isLate()) return { requestedAtMs, waited, applied };
     const leftMs = request.deadlineAtMs - requestedAtMs;
-    applied = await deps.patience.within(commitTry(deps, request, requestedAtMs, isLate), leftMs);
+    applied = await deps.answerDeadline.within(commitTry(deps, request, requestedAtMs, isLate), leftMs);
     const lock = { requestedAtMs, waited, applied };
     if (applied?.refusal !== 'collection.completion_under_way') return lock;
     if (!(await leaseEnds(deps, applied.collection, isLate))) return lock;

@@ -6,6 +6,7 @@ import { type Rails, readResubmitGraceMs } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { z } from 'zod';
+import { createAnswerDeadline } from './answer-deadline.ts';
 import type { AppEnv } from './answers.ts';
 import { createApp } from './app.ts';
 import { createCollections } from './collections.ts';
@@ -17,7 +18,6 @@ import { createHandlers } from './handlers.ts';
 import { collectionCollections } from './indexes.ts';
 import { createInitiate, startInitiator } from './initiator.ts';
 import { createMetrics } from './metrics.ts';
-import { createPatience } from './patience.ts';
 import { addPaymentRoutes } from './payment-routes.ts';
 import { createRecorder } from './recorder.ts';
 import { createRepublish } from './republishing.ts';
@@ -44,9 +44,9 @@ export async function composeGateway(
   const store = openCollectionStore(messaging.db);
   // The first attempt's time is from our own clock, a poll's from the database's.
   const resubmitGraceMs = readResubmitGraceMs(config, rails.all) + CLOCK_SKEW_MAX_MS;
-  const patience = await scope.open(
-    'patience',
-    createPatience({ deadlineMs: config.RAIL_DEADLINE_MS, clock, logger }),
+  const answerDeadline = await scope.open(
+    'answerDeadline',
+    createAnswerDeadline({ deadlineMs: config.RAIL_DEADLINE_MS, clock, logger }),
   );
   const metrics = createMetrics(scope.metrics, store, clock);
   const collections = createCollections({
@@ -68,7 +68,7 @@ export async function composeGateway(
     ...outside,
     collections,
     messaging,
-    patience,
+    answerDeadline,
     otpTriesPerNumberPerHour: config.OTP_TRIES_PER_NUMBER_PER_HOUR,
     merchantOtpTriesPerNumberPerHour: config.MERCHANT_OTP_TRIES_PER_NUMBER_PER_HOUR,
   });
@@ -94,7 +94,7 @@ export async function composeGateway(
     collections,
     initiate,
     complete: completer.complete,
-    patience,
+    answerDeadline,
     identify: createDirectory({ db: messaging.database('directory'), clock }).identify,
     countRequest: ({ id, limits }) => requests(id, limits.requestsPerSecond),
     mayBeCalled: (webhookUrl) => judgeAddress(webhookUrl, config.WEBHOOK_ALLOWED_ORIGINS).ok,

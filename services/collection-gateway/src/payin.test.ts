@@ -81,12 +81,12 @@ describe('payin', () => {
     const gateway = openGateway();
     const late = Promise.withResolvers<{ kind: 'accepted'; redirectionUrl: string }>();
     gateway.rail.script.initiation = late.promise;
-    gateway.losePatience();
+    gateway.expireDeadlines();
     const answer = await gateway.send({ path: 'payin', body: payinBody() });
     expect(answer).toMatchObject({ status: 200, body: { responseDetails: pending, ...awaitingOtp } });
     expect(onlyStored(gateway)?.step).toBe('initiating');
     late.resolve({ kind: 'accepted', redirectionUrl: '' });
-    await gateway.patience[Symbol.asyncDispose]();
+    await gateway.answerDeadline[Symbol.asyncDispose]();
     expect(onlyStored(gateway)?.step).toBe('awaitingOtp');
   });
 
@@ -103,7 +103,7 @@ describe('payin', () => {
       },
       initiate: whole.initiate,
     });
-    gateway.losePatience();
+    gateway.expireDeadlines();
     const answer = await gateway.send({ path: 'payin', body: payinBody() });
     expect(answer).toMatchObject({
       status: 503,
@@ -111,7 +111,7 @@ describe('payin', () => {
     });
     expect(whole.rail.initiations).toHaveLength(0);
     committed.resolve();
-    await gateway.patience[Symbol.asyncDispose]();
+    await gateway.answerDeadline[Symbol.asyncDispose]();
     expect(whole.rail.initiations).toHaveLength(1);
     expect(onlyStored(whole)?.step).toBe('awaitingOtp');
   });

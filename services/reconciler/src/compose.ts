@@ -18,8 +18,8 @@ import { reconcilerCollections } from './indexes.ts';
 import { createMetrics } from './metrics.ts';
 import { createOnItsWay } from './on-its-way.ts';
 import { composePolling } from './polling/compose.ts';
-import { openRailPace } from './polling/rail-pace.ts';
-import { restWhenTurnedAway } from './polling/rail-rest.ts';
+import { backOffWhenTurnedAway } from './polling/rail-back-off.ts';
+import { openRailRateLimit } from './polling/rail-rate-limit.ts';
 import { scheduleJob } from './replica-jobs.ts';
 import { composeStatements } from './statements/compose.ts';
 import { gaugeStanding } from './status/metrics.ts';
@@ -54,8 +54,8 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     notFoundGraceMs: config.NOT_FOUND_GRACE_MS,
     pollsBeforeBreak: config.POLLS_BEFORE_BREAK,
   };
-  const pace = openRailPace(parts.db);
-  const polled = rails.all.map((rail) => restWhenTurnedAway(rail, clock));
+  const rateLimit = openRailRateLimit(parts.db);
+  const polled = rails.all.map((rail) => backOffWhenTurnedAway(rail, clock));
   const { arrived } = await scope.open(
     'arrivals',
     startArrivals({
@@ -65,10 +65,14 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
       registry: scope.metrics,
     }),
   );
-  const poller = await composePolling(scope, { ...parts, ...proof, arrived, rails: polled, pace }, metrics);
+  const poller = await composePolling(
+    scope,
+    { ...parts, ...proof, arrived, rails: polled, rateLimit },
+    metrics,
+  );
   const workingSet = createWorkingSet({
     ...parts,
-    pace: {
+    timing: {
       firstPollAfterMs: config.FIRST_POLL_AFTER_MS,
       unknownGraceMs: config.UNKNOWN_REFERENCE_GRACE_MS,
       booksGraceMs: config.BOOKS_GRACE_MS,
@@ -97,7 +101,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   await scope.open('schedule of the wallet comparison', schedule);
   await composeAudits(scope, { ...parts, workingSet, railFee });
   await composeSteps(scope, { ...parts, workingSet, railFee });
-  await composeCloses(scope, { ...parts, proof }, polled, pace);
+  await composeCloses(scope, { ...parts, proof }, polled, rateLimit);
   const decisions = createDecisions({ ...parts, railFee });
   const sharedMayOrder = config.NODE_ENV !== 'production';
   const life = createBreakLife({

@@ -141,7 +141,7 @@ export const reconcilerCollections: readonly CollectionSchema[] = [
   { name: 'coverage_runs', indexes: [{ key: { at: 1 }, expireAfterSeconds: RUNS_KEPT_S }] },
   { name: 'steps', indexes: [{ key: { dueAt: 1 } }] },
   { name: 'step_marks' },
-  { name: 'paces' },
+  { name: 'rateLimits' },
   { name: 'locks' },
   ...closes,
   ...statements,

@@ -9,7 +9,7 @@ export interface Metrics {
   readonly polled: (rail: string, result: string) => void;
   readonly hidden: (rail: string) => void;
   /** Counts how many due payments of a rail one search has claimed, and whether the rate limit left others waiting. */
-  readonly claimed: (rail: string, records: number, isPaced: boolean) => void;
+  readonly claimed: (rail: string, records: number, isRateLimited: boolean) => void;
   /** Counts the polls of a payment that its owner has ended. */
   readonly ended: (payment: Pick<Tracked, 'terms' | 'polls'>) => void;
 }
@@ -88,8 +88,8 @@ function countPolling(registry: Registry): Pick<Metrics, 'claimed' | 'ended'> {
     labelNames: ['rail'],
     registers: [registry],
   });
-  const paced = new Counter({
-    name: 'claims_paced_total',
+  const rateLimited = new Counter({
+    name: 'claims_rate_limited_total',
     help: 'Looks for due payments that the permitted rate of a rail has cut short; by rail.',
     labelNames: ['rail'],
     registers: [registry],
@@ -102,9 +102,9 @@ function countPolling(registry: Registry): Pick<Metrics, 'claimed' | 'ended'> {
     registers: [registry],
   });
   return {
-    claimed: (rail, records, isPaced) => {
+    claimed: (rail, records, isRateLimited) => {
       claims.inc({ rail }, records);
-      if (isPaced) paced.inc({ rail });
+      if (isRateLimited) rateLimited.inc({ rail });
     },
     ended: ({ terms, polls: made }) => terms && polls.observe({ kind: terms.kind }, made),
   };

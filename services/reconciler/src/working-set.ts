@@ -5,7 +5,7 @@ import type { FoundBreak } from './domain/break.ts';
 import { afterClosings, closingsOf } from './domain/closings.ts';
 import { gapFinding } from './domain/coverage.ts';
 import { afterProven, judgeProven, type ProofSettings } from './domain/proven.ts';
-import type { Pace } from './domain/schedule.ts';
+import type { Timing } from './domain/schedule.ts';
 import { type Sighting, sight } from './domain/sightings.ts';
 import { awaited, causeOf, type Tracked } from './domain/tracked.ts';
 import { afterVerdict } from './domain/verdict.ts';
@@ -43,7 +43,7 @@ export interface WorkingSetDeps {
   readonly wallets: Pick<WalletStore, 'move'>;
   readonly events: ReconcilerEvents;
   readonly clock: Clock;
-  readonly pace: Omit<Pace, 'nowMs'>;
+  readonly timing: Omit<Timing, 'nowMs'>;
   readonly proof: ProofSettings;
   /** Called with payments that have ended, perhaps by a decision of people. */
   readonly applied: (applied: readonly AppliedDecision[], transaction: Transaction) => Promise<void>;
@@ -77,7 +77,7 @@ export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
       for (const one of seen) {
         const { reference, eventId, sighting } = one;
         const before = changed.get(reference) ?? loaded.get(reference) ?? awaited(reference, nowMs);
-        const news = sight(before, sighting, { nowMs, ...deps.pace });
+        const news = sight(before, sighting, { nowMs, ...deps.timing });
         if (news === before) continue;
         const sighted = withCause(news, one);
         if (one.move) outcome.moves.push(one.move);

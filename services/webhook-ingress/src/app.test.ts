@@ -183,10 +183,10 @@ test.each([body, 'garbage'])('what cannot be stored is answered 503', async (byt
 });
 
 test('storing that takes too long is answered 503', async () => {
-  const impatient: Clock = { ...createTestClock(), sleep: async () => undefined };
+  const hurried: Clock = { ...createTestClock(), sleep: async () => undefined };
   const app = createApp({
     callbacks: { isRail: () => true, receive: () => new Promise(() => undefined) },
-    clock: impatient,
+    clock: hurried,
     logger: createLogger({ name: 'test', level: 'silent' }),
     metrics: { answered: () => undefined, durableAfter: () => undefined },
     storeTimeoutMs: 1,

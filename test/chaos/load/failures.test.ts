@@ -71,7 +71,7 @@ describe('a request without an answer', () => {
     expect(isUnclear(failure)).toBe(true);
   });
 
-  it('is unclear when the patience runs out', async () => {
+  it('is unclear when the deadline runs out', async () => {
     const failure = await failureAt(
       () => undefined,
       (url) => fetch(url, { signal: AbortSignal.timeout(20) }),

@@ -12,7 +12,7 @@ export interface DemoDeps {
   readonly tell: (line: string) => void;
 }
 
-const PATIENCE_MS = 90_000;
+const DEADLINE_MS = 90_000;
 
 /** Runs the four scenarios of the demo, each step printed once it is true. */
 export async function runDemo(deps: DemoDeps): Promise<void> {
@@ -98,7 +98,7 @@ async function walletsAgree(deps: DemoDeps): Promise<void> {
 
 /** Retries a step that is safe to repeat until it succeeds; a service that has just died is back in time. */
 function persist<Value>(what: string, attempt: () => Promise<Value>): Promise<Value> {
-  return waitUntil(what, PATIENCE_MS, attempt);
+  return waitUntil(what, DEADLINE_MS, attempt);
 }
 
 function submit(deps: DemoDeps, request: PayoutRequest): Promise<PayoutAnswer> {

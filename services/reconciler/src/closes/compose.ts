@@ -1,9 +1,9 @@
-import type { ClaimPace } from '@pesewa/messaging';
+import type { ClaimRateLimit } from '@pesewa/messaging';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import type { settings } from '../config.ts';
 import type { PolledRail } from '../polling/poller.ts';
-import type { RailPace } from '../polling/rail-pace.ts';
+import type { RailRateLimit } from '../polling/rail-rate-limit.ts';
 import { type ReplicaJob, scheduleJob } from '../replica-jobs.ts';
 import { type AskingDeps, startAsking } from './asking.ts';
 import { createCloses } from './closes.ts';
@@ -18,14 +18,14 @@ type Parts = Pick<
 > & { readonly messaging: GatheringDeps['messaging'] & ReplicaJob['messaging'] };
 
 /** The shortest wait after a rail's turns have run out. */
-const PACE_AGAIN_MIN_MS = 50;
+const RATE_LIMIT_AGAIN_MIN_MS = 50;
 
 /** Puts the daily close together (ADR 29); everything it opens closes with the scope. */
 export async function composeCloses(
   scope: ServiceScope<z.output<typeof settings>>,
   parts: Parts,
   rails: readonly PolledRail[],
-  pace: RailPace,
+  rateLimit: RailRateLimit,
 ): Promise<void> {
   const { config, clock } = scope;
   const closeStore = openCloseStore(parts.messaging.db);
@@ -40,7 +40,8 @@ export async function composeCloses(
       ...parts,
       closeStore,
       rails,
-      paceOf: (rail) => closePace(pace, rail, perSecondOf.get(rail) ?? 0, config.CLOSE_POLLS_PER_SECOND),
+      rateLimitOf: (rail) =>
+        closeRateLimit(rateLimit, rail, perSecondOf.get(rail) ?? 0, config.CLOSE_POLLS_PER_SECOND),
       schedule: {
         baseMs: config.POLL_BASE_MS,
         capMs: config.POLL_CAP_MS,
@@ -76,20 +77,25 @@ export async function composeCloses(
 }
 
 /** A share of the rail's own rate, so that polling, which uses the same one, comes first. */
-function closePace(pace: RailPace, rail: string, railPerSecond: number, perSecondMax: number): ClaimPace {
+function closeRateLimit(
+  rateLimit: RailRateLimit,
+  rail: string,
+  railPerSecond: number,
+  perSecondMax: number,
+): ClaimRateLimit {
   const share = `close of ${rail}`;
   const perSecond = Math.min(perSecondMax, railPerSecond);
   return {
     take: async (wanted) => {
-      const allowed = await pace.take(share, { wanted, perSecond });
-      const granted = await pace.take(rail, { wanted: allowed, perSecond: railPerSecond });
-      await pace.giveBack(share, allowed - granted);
+      const allowed = await rateLimit.take(share, { wanted, perSecond });
+      const granted = await rateLimit.take(rail, { wanted: allowed, perSecond: railPerSecond });
+      await rateLimit.giveBack(share, allowed - granted);
       return granted;
     },
     giveBack: async (unused) => {
-      await pace.giveBack(share, unused);
-      await pace.giveBack(rail, unused);
+      await rateLimit.giveBack(share, unused);
+      await rateLimit.giveBack(rail, unused);
     },
-    againMs: Math.max(PACE_AGAIN_MIN_MS, 1_000 / perSecond),
+    againMs: Math.max(RATE_LIMIT_AGAIN_MIN_MS, 1_000 / perSecond),
   };
 }

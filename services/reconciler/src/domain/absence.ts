@@ -61,8 +61,8 @@ function isUnattempted(question: Question): boolean {
 
 function lostCollection(question: Question): Finding | undefined {
   const { tracked, terms, notFoundGraceMs } = question;
-  const patient = { ...question, notFoundGraceMs: COLLECTION_GRACES * notFoundGraceMs };
-  if (!isOver(patient, tracked.notFoundSinceMs)) return undefined;
+  const withLongerGrace = { ...question, notFoundGraceMs: COLLECTION_GRACES * notFoundGraceMs };
+  if (!isOver(withLongerGrace, tracked.notFoundSinceMs)) return undefined;
   const detail = 'the rail has not known it since it was first asked again, and still does not';
   return { kind: 'collection.not_found', amount: terms.amount, detail };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ended, fold, opened, pace } from '../fixtures/verdicts.ts';
+import { ended, fold, opened, timing } from '../fixtures/verdicts.ts';
 import { judgeBooks } from './books.ts';
 import { closingsOf } from './closings.ts';
 import { type Sighting, sight } from './sightings.ts';
@@ -102,7 +102,7 @@ describe('the books of a payment', () => {
     ['an entry of nobody', fold(awaited('po-1', 0), [captured]), 'books.unexplained_entry', 10_000n],
   ])('are not: %s is found', (_name, tracked, kind, amount) => {
     expect(judgeBooks(tracked)).toMatchObject({ kind, amount });
-    expect(tracked.booksDueAtMs).toBe(pace.nowMs + pace.booksGraceMs);
+    expect(tracked.booksDueAtMs).toBe(timing.nowMs + timing.booksGraceMs);
   });
 
   it('an entry without a known amount is correct', () => {
@@ -111,18 +111,18 @@ describe('the books of a payment', () => {
 
   it('an entry so old that the topics no longer have its payment is left alone', () => {
     const weekMs = 7 * 86_400_000;
-    const old = sight(awaited('po-1', 0), captured, { ...pace, nowMs: 9_500 + weekMs + 1 });
+    const old = sight(awaited('po-1', 0), captured, { ...timing, nowMs: 9_500 + weekMs + 1 });
     expect(old.booksDueAtMs).toBeNull();
-    const recent = sight(awaited('po-1', 0), captured, { ...pace, nowMs: 9_500 + weekMs });
+    const recent = sight(awaited('po-1', 0), captured, { ...timing, nowMs: 9_500 + weekMs });
     expect(recent.booksDueAtMs).not.toBeNull();
   });
 
   it('are due a grace time after the first that was amiss, and not again once people know', () => {
     const first = payout(ended('payout', 'completed'));
-    const later = sight(first, ended('payout', 'reversed'), { ...pace, nowMs: 50_000 });
+    const later = sight(first, ended('payout', 'reversed'), { ...timing, nowMs: 50_000 });
     expect(later.booksDueAtMs).toBe(first.booksDueAtMs);
     const told = { ...first, breaks: ['books.unposted'], booksDueAtMs: null };
-    expect(sight(told, ended('payout', 'reversed'), pace).booksDueAtMs).toBeNull();
+    expect(sight(told, ended('payout', 'reversed'), timing).booksDueAtMs).toBeNull();
   });
 });
 
@@ -139,7 +139,7 @@ describe('a break over the books', () => {
     ['books.unexplained_entry', fold(awaited('po-1', 0), [captured]), opened('payout')],
   ])('closes with its cause, and may open again: %s', (kind, tracked, sighting) => {
     const before = told(tracked, kind);
-    const after = sight(before, sighting, pace);
+    const after = sight(before, sighting, timing);
     expect(closingsOf(before, after, sighting)).toMatchObject([{ kind }]);
     expect(fold(before, [sighting]).breaks).toEqual([]);
   });

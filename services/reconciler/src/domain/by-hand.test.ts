@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fold, opened, pace, terms } from '../fixtures/verdicts.ts';
+import { fold, opened, terms, timing } from '../fixtures/verdicts.ts';
 import { judgeBooks } from './books.ts';
 import { afterByHand } from './by-hand.ts';
 import { awaited } from './tracked.ts';
@@ -36,7 +36,7 @@ describe('a payment whose break over its entries is resolved', () => {
   it('by an order of the ledger, is left as it is until something new happens to it', () => {
     const after = afterByHand(unposted, 'books.unposted', 'adjust', NOW_MS);
     expect(after).toMatchObject({ breaks: [], booksDueAtMs: null });
-    expect(fold(after, [reversed]).booksDueAtMs).toBe(pace.nowMs + pace.booksGraceMs);
+    expect(fold(after, [reversed]).booksDueAtMs).toBe(timing.nowMs + timing.booksGraceMs);
   });
 
   it('over an unexplained entry, stays as the person left it', () => {

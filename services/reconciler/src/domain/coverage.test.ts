@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { called, fold, opened, pace, terms } from '../fixtures/verdicts.ts';
+import { called, fold, opened, terms, timing } from '../fixtures/verdicts.ts';
 import { closingsOf } from './closings.ts';
 import { type Gap, gapBetween, gapFinding, isStillNews, type OwnerRecord } from './coverage.ts';
 import { type Sighting, sight } from './sightings.ts';
@@ -31,7 +31,7 @@ const open = fold(awaited('po-1', 0), [opened('payout')]);
 const closed = fold(open, [ended()]);
 /** The working set's payment after an audit, with its break. */
 const audit = (before: Tracked, of: OwnerRecord | null, gap: Gap | undefined): Tracked => {
-  if (sight(before, audited(of, gap), pace) === before) return before;
+  if (sight(before, audited(of, gap), timing) === before) return before;
   const after = fold(before, [audited(of, gap)]);
   const finding = gapFinding(before, of);
   return finding === undefined ? after : { ...after, breaks: [...after.breaks, finding.kind] };
@@ -72,7 +72,7 @@ describe('a payment that the audit missed', () => {
       acceptedAtMs: 600,
       breaks: ['coverage.missing'],
     });
-    expect(taken.dueAtMs).toBeLessThanOrEqual(500 + pace.firstPollAfterMs);
+    expect(taken.dueAtMs).toBeLessThanOrEqual(500 + timing.firstPollAfterMs);
   });
 
   it('keeps what was heard of it before', () => {
@@ -91,7 +91,7 @@ describe('a payment that the audit missed', () => {
       [late, opened('payout'), 'open'],
       [taken, ended(), 'completed'],
     ] as const) {
-      const after = sight(before, event, pace);
+      const after = sight(before, event, timing);
       expect(closingsOf(before, after, event)).toMatchObject([{ kind: 'coverage.missing' }]);
       expect(fold(before, [event])).toMatchObject({ status, breaks: [] });
     }
@@ -112,8 +112,8 @@ describe('an end that the audit missed', () => {
       status: 'completed',
       version: 1n,
       dueAtMs: null,
-      endedAtMs: pace.nowMs,
-      booksDueAtMs: pace.nowMs + pace.booksGraceMs,
+      endedAtMs: timing.nowMs,
+      booksDueAtMs: timing.nowMs + timing.booksGraceMs,
       breaks: ['payment.stuck', 'coverage.ended'],
     });
     const sighting = audited(record('completed'), 'coverage.ended');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { called, collection, completed, pace, poll } from '../fixtures/verdicts.ts';
+import { called, collection, completed, poll, timing } from '../fixtures/verdicts.ts';
 import type { RailAnswer } from './question.ts';
 import { afterPoll, notAsked, pauseBeforePoll } from './schedule.ts';
 import { sight } from './sightings.ts';
@@ -29,13 +29,13 @@ describe('the pause before the next poll', () => {
 describe('polls that callbacks bring about', () => {
   const open: Tracked = { ...collection(), pollsInRound: 3 };
   const hint = (tracked: Tracked, nowMs: number) =>
-    sight(tracked, called({ atMs: nowMs }), { ...pace, nowMs });
+    sight(tracked, called({ atMs: nowMs }), { ...timing, nowMs });
   /** Claims a due payment and answers nothing new; undefined if nothing is due. */
   const ask = (tracked: Tracked, nowMs: number, answer: RailAnswer = { kind: 'pending' }) => {
     if (tracked.dueAtMs === null || tracked.dueAtMs > nowMs) return undefined;
     const claimed = { ...tracked, askedAtMs: nowMs, claim: 'cm-1' };
     const { verdict } = poll(claimed, answer, { polledAtMs: nowMs });
-    const made = { claim: 'cm-1', polledAtMs: nowMs, askable: answer.kind !== 'unaskable', restMs: 0 };
+    const made = { claim: 'cm-1', polledAtMs: nowMs, askable: answer.kind !== 'unaskable', backOffMs: 0 };
     return afterPoll(claimed, made, verdict, { schedule, nowMs, fraction: 0.5 });
   };
 
@@ -74,8 +74,8 @@ describe('polls that callbacks bring about', () => {
   });
 
   it('about an ended payment go on at the usual pauses while the rail gives no answer', () => {
-    let tracked: Tracked = { ...sight(open, completed(), pace), pollsInRound: 0 };
-    tracked = sight(tracked, called({ status: 'FAILED', atMs: 10_000 }), { ...pace, nowMs: 10_000 });
+    let tracked: Tracked = { ...sight(open, completed(), timing), pollsInRound: 0 };
+    tracked = sight(tracked, called({ status: 'FAILED', atMs: 10_000 }), { ...timing, nowMs: 10_000 });
     const asked: number[] = [];
     for (let nowMs = 10_000; nowMs < 7_200_000; nowMs += 1_000) {
       const next = ask(tracked, nowMs, { kind: 'unknown' });
@@ -96,10 +96,10 @@ describe('polls that callbacks bring about', () => {
       breaks: ['payment.stuck'],
       details: ['the rail is not configured here'],
     });
-    const ended = sight(sight(open, completed(), pace), called({ status: 'FAILED' }), pace);
+    const ended = sight(sight(open, completed(), timing), called({ status: 'FAILED' }), timing);
     expect(poll(ended, answer).breaks).toEqual(['payment.stuck']);
     expect(ask(ended, 8_000, answer)?.dueAtMs).toBe(908_000);
-    expect(poll(sight(open, completed(), pace), answer).breaks).toEqual([]);
+    expect(poll(sight(open, completed(), timing), answer).breaks).toEqual([]);
   });
 });
 
@@ -107,8 +107,8 @@ describe('a poll that the rail turned away', () => {
   const unsaid = { lagging: false, undecided: false };
   const at = (nowMs: number) => ({ schedule, nowMs, fraction: 0.5 });
   const claimed: Tracked = { ...collection(), pollsInRound: 0, scheduledAtMs: 31_000, claim: 'cm-1' };
-  const turnedAway = (polledAtMs: number, restMs: number) =>
-    ({ claim: 'cm-1', polledAtMs, askable: true, restMs }) as const;
+  const turnedAway = (polledAtMs: number, backOffMs: number) =>
+    ({ claim: 'cm-1', polledAtMs, askable: true, backOffMs }) as const;
 
   it('counts and backs off, and is repeated no sooner than the rail permits', () => {
     const next = afterPoll(claimed, turnedAway(31_000, 600_000), unsaid, at(31_000));

@@ -10,7 +10,7 @@ export interface PollSchedule {
 }
 
 /** The delays after a sighting of a payment, in milliseconds. */
-export interface Pace {
+export interface Timing {
   readonly nowMs: number;
   /** From asking the rail to the first poll. */
   readonly firstPollAfterMs: number;
@@ -91,7 +91,7 @@ export interface Poll {
   /** Whether the rail could be asked at all; if not, it is retried at the longest pause. */
   readonly askable: boolean;
   /** How long the rail says that it must not be asked again; 0 if it says nothing. */
-  readonly restMs: number;
+  readonly backOffMs: number;
 }
 
 /**
@@ -105,21 +105,21 @@ export interface Poll {
 export function notAsked(
   tracked: Tracked,
   { claim, polledAtMs }: Pick<Poll, 'claim' | 'polledAtMs'>,
-  retry: Rest | null,
+  retry: BackOff | null,
 ): Tracked {
   if (tracked.claim !== claim) return tracked;
   const stays = Math.min(tracked.scheduledAtMs ?? polledAtMs, polledAtMs);
-  return { ...tracked, claim: null, dueAtMs: retry ? afterRest(retry) : stays };
+  return { ...tracked, claim: null, dueAtMs: retry ? afterBackOff(retry) : stays };
 }
 
 /** When a rail has capacity again at the earliest, and a fifth of jitter. */
-interface Rest {
+interface BackOff {
   readonly nowMs: number;
   readonly afterMs: number;
   readonly fraction: number;
 }
 
-function afterRest({ nowMs, afterMs, fraction }: Rest): number {
+function afterBackOff({ nowMs, afterMs, fraction }: BackOff): number {
   return Math.round(nowMs + afterMs * (1 + JITTER * fraction));
 }
 
@@ -142,7 +142,7 @@ export function afterPoll(
   const goesOn = tracked.status === 'open' || lagging || undecided;
   const later = counts || tracked.scheduledAtMs === null ? nowMs + pauseMs(false) : tracked.scheduledAtMs;
   const soonest = lagging && poll.askable ? Math.min(later, nowMs + pauseMs(true)) : later;
-  const dueAtMs = Math.max(soonest, afterRest({ nowMs, afterMs: poll.restMs, fraction }));
+  const dueAtMs = Math.max(soonest, afterBackOff({ nowMs, afterMs: poll.backOffMs, fraction }));
   return {
     ...tracked,
     polls: tracked.polls + 1,

@@ -4,7 +4,7 @@ import { dueBooks } from './books.ts';
 import { bearsOut, type Claim, claimedEnd, type EndStatus, isEnd, isOwn, isProven } from './claim.ts';
 import { addClaim, claimsUnder, isRepeatedClaim } from './claims.ts';
 import { type Gap, isStillNews, type OwnerRecord } from './coverage.ts';
-import { hastened, type Pace } from './schedule.ts';
+import { hastened, type Timing } from './schedule.ts';
 import { type Booked, isUnknown, lacksTerms, remember, type Terms, type Tracked } from './tracked.ts';
 
 /** An observation of a payment; times in milliseconds since the epoch. */
@@ -66,7 +66,7 @@ export type Sighting =
  * nothing. Events of the owner count by version; only the first one, which brings the terms, is applied even after a
  * newer one. The ledger posts each kind once, and a callback is recognised by its claim and its time.
  */
-export function sight(tracked: Tracked, sighting: Sighting, at: Pace): Tracked {
+export function sight(tracked: Tracked, sighting: Sighting, at: Timing): Tracked {
   switch (sighting.kind) {
     case 'called':
       return called(tracked, sighting.claim, at);
@@ -84,7 +84,7 @@ export function sight(tracked: Tracked, sighting: Sighting, at: Pace): Tracked {
   }
 }
 
-function booksDue(before: Tracked, after: Tracked, at: Pace): Tracked {
+function booksDue(before: Tracked, after: Tracked, at: Timing): Tracked {
   return after === before ? before : dueBooks(after, at);
 }
 
@@ -111,7 +111,7 @@ function sumOf({ booked, posted, refunded }: Tracked, moved: Booked): Booked | n
   return { ...moved, minor: booked.minor + moved.minor };
 }
 
-function called(tracked: Tracked, claim: Claim, at: Pace): Tracked {
+function called(tracked: Tracked, claim: Claim, at: Timing): Tracked {
   const { terms } = tracked;
   if (isRepeatedClaim(tracked, claim)) return tracked;
   return {
@@ -133,7 +133,7 @@ function sortOf(claim: Claim, terms: Terms | null): 'hint' | 'proven' | 'other r
 }
 
 /** An unknown reference is checked again once its owner has had time to publish its first event. */
-function untilShown(tracked: Tracked, { unknownGraceMs }: Pace) {
+function untilShown(tracked: Tracked, { unknownGraceMs }: Timing) {
   const waits = tracked.dueAtMs === null && isUnknown(tracked);
   return waits && { dueAtMs: tracked.openedAtMs + unknownGraceMs };
 }
@@ -145,7 +145,7 @@ function needsPoll(claim: Claim, terms: Terms): boolean {
 
 type OwnedSighting = Extract<Sighting, { kind: 'opened' | 'asked' | 'closed' | 'ended' }>;
 
-function owned(tracked: Tracked, event: OwnedSighting, at: Pace): Tracked {
+function owned(tracked: Tracked, event: OwnedSighting, at: Timing): Tracked {
   // The terms are news however late they come: without them, or without their country, the rail can't be asked.
   const isAwaited = lacksTerms(tracked) || tracked.breaks.includes('coverage.missing');
   const late = event.kind === 'opened' && isAwaited;
@@ -190,7 +190,7 @@ function underTerms(tracked: Tracked, terms: Terms): Tracked {
 function audited(
   tracked: Tracked,
   { name, record, gap }: Extract<Sighting, { kind: 'audited' }>,
-  at: Pace,
+  at: Timing,
 ): Tracked {
   if (!isStillNews(tracked, record, gap)) return tracked;
   const history = remember(tracked.history, { what: 'audit', detail: gap ?? name, atMs: at.nowMs });
@@ -206,7 +206,7 @@ function opened(
   before: Tracked,
   seen: Tracked,
   event: Pick<Extract<Sighting, { kind: 'opened' }>, 'terms' | 'atMs'>,
-  at: Pace,
+  at: Timing,
 ): Tracked {
   // An event that comes after the audit has added the payment must not reopen it.
   if (isEnd(before.status)) return seen;
@@ -224,7 +224,7 @@ function asked(
   before: Tracked,
   seen: Tracked,
   event: Extract<Sighting, { kind: 'asked' }>,
-  at: Pace,
+  at: Timing,
 ): Tracked {
   const answered = {
     ...seen,
@@ -246,7 +246,7 @@ function ended(
   before: Tracked,
   seen: Tracked,
   event: Pick<Extract<Sighting, { kind: 'ended' }>, 'status' | 'terms' | 'atMs' | 'charged'>,
-  at: Pace,
+  at: Timing,
 ): Tracked {
   // The audit adopted the reversal before the completion came, which therefore does not change the status.
   if (before.status === 'reversed' && event.status === 'completed')

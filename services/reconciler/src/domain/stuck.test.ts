@@ -6,9 +6,9 @@ import {
   completed,
   fold,
   opened,
-  pace,
   poll,
   settings,
+  timing,
 } from '../fixtures/verdicts.ts';
 import { closingsOf } from './closings.ts';
 import { type Sighting, sight } from './sightings.ts';
@@ -118,7 +118,7 @@ it.each<[string, Sighting]>([
   ['its owner speaks of it', { kind: 'asked', name: 'Requested', version: 2n, atMs: 9_000, answer: null }],
 ])('a reference that nobody knew is known once %s: its break closes', (_name, sighting) => {
   const before = { ...fold(awaited('co-1', 0), [called()]), breaks: ['callback.unknown_reference'] };
-  const after = sight(before, sighting, pace);
+  const after = sight(before, sighting, timing);
   expect(closingsOf(before, after, sighting)).toMatchObject([{ kind: 'callback.unknown_reference' }]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { called, ended, opened, pace } from '../fixtures/verdicts.ts';
+import { called, ended, opened, timing } from '../fixtures/verdicts.ts';
 import { type Sighting, sight } from './sightings.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
@@ -28,7 +28,7 @@ const many = Array.from({ length: 12 }, (_, index) =>
 const bookings = [posted('capture', 10_000n), posted('refund', -10_000n), posted('release', null)];
 
 const told = (from: Tracked, sightings: readonly Sighting[]) =>
-  sightings.reduce((before, sighting) => sight(before, sighting, pace), from);
+  sightings.reduce((before, sighting) => sight(before, sighting, timing), from);
 
 it.each<[string, readonly Sighting[]]>([
   ['callbacks after the payment', [opened('collection'), ...claims]],

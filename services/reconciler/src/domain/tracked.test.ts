@@ -28,7 +28,7 @@ const posted = (posting: 'capture' | 'refund'): Sighting => ({
   atMs: 9_500,
 });
 
-const pace = {
+const timing = {
   nowMs: 7_000,
   firstPollAfterMs: 30_000,
   unknownGraceMs: 600_000,
@@ -37,7 +37,7 @@ const pace = {
 };
 
 const fold = (...sightings: readonly Sighting[]): Tracked =>
-  sightings.reduce<Tracked>((tracked, sighting) => sight(tracked, sighting, pace), awaited('po-1', 0));
+  sightings.reduce<Tracked>((tracked, sighting) => sight(tracked, sighting, timing), awaited('po-1', 0));
 
 describe('a payment of the working set', () => {
   it('is first polled some time after it was opened, and again after the rail was asked', () => {
@@ -57,7 +57,7 @@ describe('a payment of the working set', () => {
       expect(known).toEqual(own);
       expect(late).toMatchObject({ terms: known, received, status, dueAtMs, version });
       // Only once: repeated, it is no news.
-      expect(sight(late, begun, pace)).toBe(late);
+      expect(sight(late, begun, timing)).toBe(late);
     },
   );
 
@@ -86,7 +86,7 @@ describe('a payment of the working set', () => {
         { kind: 'opened', name: 'Opened', version: 1n, atMs: 1_000, terms: own },
         hint('COMPLETED', { kind, amount: '99' }),
       );
-      const end = (tracked: Tracked) => sight(tracked, ended('completed', 5n, own), pace).dueAtMs;
+      const end = (tracked: Tracked) => sight(tracked, ended('completed', 5n, own), timing).dueAtMs;
       expect(end(open)).toBe(7_000);
       expect(end({ ...open, dueAtMs: null })).toBe(7_000);
       expect(end({ ...open, breaks: [known] })).toBeNull();
@@ -97,7 +97,8 @@ describe('a payment of the working set', () => {
     const opening = fold(opened, asked);
     const history = remember(opening.history, { what: 'fact', detail: 'completed', atMs: 6_000 });
     const told = { ...opening, dueAtMs: null, history };
-    const end = (status: 'completed' | 'failed' | 'reversed') => sight(told, ended(status, 5n), pace).dueAtMs;
+    const end = (status: 'completed' | 'failed' | 'reversed') =>
+      sight(told, ended(status, 5n), timing).dueAtMs;
     expect(end('failed')).toBe(7_000);
     expect(end('completed')).toBeNull();
     expect(end('reversed')).toBeNull();

@@ -15,7 +15,7 @@ import { startLoopByName } from '../loop-by-name.ts';
 import type { RequestRepublication } from '../steps/request.ts';
 import { fromDocument, type PollDocument, UNKNOWN_REFERENCE, type WorkingStore } from '../store.ts';
 import { readWatched } from '../watched.ts';
-import type { RailPace } from './rail-pace.ts';
+import type { RailRateLimit } from './rail-rate-limit.ts';
 
 /** The outcome of a poll: the rail's answer, or why it can't be asked. */
 type PollAnswer = Observation | Extract<RailAnswer, { readonly kind: 'unaskable' }>;
@@ -42,7 +42,7 @@ export interface PollerDeps {
   readonly requestRepublication: RequestRepublication;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly rails: readonly PolledRail[];
-  readonly pace: RailPace;
+  readonly rateLimit: RailRateLimit;
   readonly schedule: PollSchedule;
   readonly notFoundGraceMs: number;
   readonly pollsBeforeBreak: number;
@@ -51,7 +51,7 @@ export interface PollerDeps {
   readonly pauseMs: number;
   readonly polled: (rail: string, result: string) => void;
   /** Called with how many payments of a rail were claimed, and whether its rate limit left others waiting. */
-  readonly claimed: (watch: string, records: number, isPaced: boolean) => void;
+  readonly claimed: (watch: string, records: number, isRateLimited: boolean) => void;
   /** Checks a reference without a known payment, for which no rail can be asked. */
   readonly lookAtUnknown: (reference: string) => Promise<void>;
   readonly clock: Clock;
@@ -74,7 +74,7 @@ const BATCH_MAX = 200;
 const UNASKED_CONCURRENCY_MAX = 64;
 const UNASKED_TIMEOUT_MS = 15_000;
 /** The shortest wait after a rail's turns have run out. */
-const PACE_AGAIN_MIN_MS = 50;
+const RATE_LIMIT_AGAIN_MIN_MS = 50;
 
 /**
  * Asks rails about due payments, outside any transaction, and commits the answers (ADR 26).
@@ -136,10 +136,10 @@ type LoopOptions = Parameters<typeof startClaimLoop<PollDocument>>[0];
 interface Queue {
   readonly open: LoopOptions['open'];
   readonly workTimeoutMs?: number;
-  readonly limits?: Pick<LoopOptions, 'mayClaim' | 'concurrencyMax' | 'pace'>;
+  readonly limits?: Pick<LoopOptions, 'mayClaim' | 'concurrencyMax' | 'rateLimit'>;
 }
 
-function railQueue({ pace }: PollerDeps, { name, capabilities, isAvailable }: PolledRail): Queue {
+function railQueue({ rateLimit }: PollerDeps, { name, capabilities, isAvailable }: PolledRail): Queue {
   const { concurrencyMax, perSecondMax: perSecond } = capabilities.polling;
   return {
     open: { watch: name },
@@ -147,10 +147,10 @@ function railQueue({ pace }: PollerDeps, { name, capabilities, isAvailable }: Po
     limits: {
       mayClaim: isAvailable,
       concurrencyMax,
-      pace: {
-        take: (wanted) => pace.take(name, { wanted, perSecond }),
-        giveBack: (unused) => pace.giveBack(name, unused),
-        againMs: Math.max(PACE_AGAIN_MIN_MS, 1_000 / perSecond),
+      rateLimit: {
+        take: (wanted) => rateLimit.take(name, { wanted, perSecond }),
+        giveBack: (unused) => rateLimit.giveBack(name, unused),
+        againMs: Math.max(RATE_LIMIT_AGAIN_MIN_MS, 1_000 / perSecond),
       },
     },
   };
@@ -175,7 +175,7 @@ function startPollLoop(deps: PollerDeps, name: string, queue: Queue, work: LoopO
     clock: deps.clock,
     ids: deps.ids,
     logger: deps.logger,
-    claimed: (records, isPaced) => deps.claimed(name, records, isPaced),
+    claimed: (records, isRateLimited) => deps.claimed(name, records, isRateLimited),
     work,
   });
 }
@@ -260,8 +260,8 @@ function polledOnce(deps: PollerDeps, tracked: Tracked, poll: MadePoll, verdict:
   const nowMs = deps.clock.nowMs();
   const history = remember(tracked.history, { what: 'poll', detail: answer.kind, atMs: polledAtMs });
   const judged = afterVerdict({ ...tracked, history }, verdict, nowMs);
-  const restMs = answer.kind === 'unknown' ? (answer.retryAfterMs ?? 0) : 0;
-  const made = { claim, polledAtMs, askable: answer.kind !== 'unaskable', restMs };
+  const backOffMs = answer.kind === 'unknown' ? (answer.retryAfterMs ?? 0) : 0;
+  const made = { claim, polledAtMs, askable: answer.kind !== 'unaskable', backOffMs };
   const next = afterPoll(judged, made, verdict, { schedule, nowMs, fraction: deps.random.fraction() });
   return { ...next, notFoundSinceMs: notFoundSince(tracked, poll) };
 }

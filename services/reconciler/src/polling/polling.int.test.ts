@@ -7,7 +7,7 @@ import { railSettings } from '../fixtures/rail.ts';
 import type { PollDocument } from '../store.ts';
 
 const PER_SECOND = 60;
-const PATIENCE_MS = 60_000;
+const DEADLINE_MS = 60_000;
 const harness = createHarness('set', {
   ...process.env,
   RAILS: JSON.stringify([{ ...railSettings, pollsPerSecondMax: PER_SECOND, pollConcurrencyMax: 16 }]),
@@ -20,7 +20,7 @@ const { about, answers, asked, breaksOf, circuit, database, heard, polls, publis
 const until = (what: string, met: () => boolean | Promise<boolean>) =>
   eventually(async () => {
     if (!(await met())) throw new Error(`not yet: ${what}`);
-  }, PATIENCE_MS);
+  }, DEADLINE_MS);
 const timesOf = (references: readonly string[]) => {
   const mine = new Set(references);
   return asked.filter((reference) => mine.has(reference));
@@ -97,7 +97,7 @@ describe('the reconciler after an outage', () => {
     expect(left.filter(Boolean)).toEqual([]);
     expect(states.indexOf(false)).toBeGreaterThanOrEqual(done.size - 20);
     expect(states.lastIndexOf(false)).toBeGreaterThanOrEqual(due.length - 20);
-    expect(await harness.metrics()).toMatch(/^claims_paced_total\{rail="upstream"\} [1-9]/m);
+    expect(await harness.metrics()).toMatch(/^claims_rate_limited_total\{rail="upstream"\} [1-9]/m);
     await until('the whole backlog', () => new Set(timesOf(due)).size === due.length);
     expect(systemClock.nowMs() - fromMs).toBeGreaterThan(
       ((due.length - PER_SECOND / 2) / PER_SECOND) * 1_000,

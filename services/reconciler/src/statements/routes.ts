@@ -12,7 +12,7 @@ import {
   readUpload,
   refuseOperator,
   UploadCutError,
-  type UploadPace,
+  type UploadRate,
 } from '@pesewa/runtime';
 import type { Context, Hono } from 'hono';
 import type { Filter } from 'mongodb';
@@ -30,7 +30,7 @@ const MAPPING_LENGTH_MAX = 4_096;
 const STATEMENTS_PER_PAGE = 50;
 
 /** The minimum speed of an upload; a gigabyte in an hour is about seventeen times as fast. */
-const pace: UploadPace = { idleMs: 15_000, bytesPerSecondMin: 16_384, graceMs: 15_000 };
+const uploadRate: UploadRate = { idleMs: 15_000, bytesPerSecondMin: 16_384, graceMs: 15_000 };
 
 const time = z.iso
   .datetime({ offset: true, error: 'must be a time with its zone, such as 2026-11-20T08:00:00Z' })
@@ -91,7 +91,7 @@ function addUpload(operator: Hono, deps: StatementRouteDeps): void {
     const terms = await readTerms(context, deps);
     if (!terms.ok) return refuseOperator(context, 400, 'invalid', terms.refusal);
     const by = operatorOf(context);
-    const content = readUpload(context, pace, deps.clock);
+    const content = readUpload(context, uploadRate, deps.clock);
     try {
       if (context.req.query('dryRun') === 'true') {
         const tried = await deps.statements.tryOut(terms.value, by, content);

@@ -5,7 +5,7 @@ import type { Logger } from '@pesewa/runtime';
  * Waits for work until an answer's deadline, while the work itself goes on. Disposing of it awaits the work in
  * progress.
  */
-export interface Patience extends AsyncDisposable {
+export interface AnswerDeadline extends AsyncDisposable {
   /** The longest that an answer may wait. */
   readonly deadlineMs: number;
   /**
@@ -15,12 +15,12 @@ export interface Patience extends AsyncDisposable {
   readonly within: <Value>(work: Promise<Value>, leftMs?: number) => Promise<Value | undefined>;
 }
 
-/** Builds {@link Patience} with the same deadline for all work. */
-export function createPatience(deps: {
+/** Builds {@link AnswerDeadline} with the same deadline for all work. */
+export function createAnswerDeadline(deps: {
   readonly deadlineMs: number;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly logger: Pick<Logger, 'error'>;
-}): Patience {
+}): AnswerDeadline {
   const working = new Set<Promise<unknown>>();
   return {
     deadlineMs: deps.deadlineMs,

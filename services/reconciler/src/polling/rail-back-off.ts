@@ -9,24 +9,24 @@ import type { PolledRail } from './poller.ts';
  * Meanwhile it counts as unavailable, as with an open circuit: due payments stay due and keep their place. Each replica
  * learns it separately.
  */
-export function restWhenTurnedAway(rail: PolledRail, clock: Pick<Clock, 'nowMs'>): PolledRail {
-  let rest = { fromMs: 0, untilMs: 0 };
+export function backOffWhenTurnedAway(rail: PolledRail, clock: Pick<Clock, 'nowMs'>): PolledRail {
+  let backOff = { fromMs: 0, untilMs: 0 };
   const heard = (answer: Observation | NotSent): Observation | NotSent => {
     if (answer.kind === 'unknown' && answer.retryAfterMs !== undefined) {
       const fromMs = clock.nowMs();
-      // Concurrent answers may cross: the longest rest applies.
-      rest = {
+      // Concurrent answers may cross: the longest back-off applies.
+      backOff = {
         fromMs,
-        untilMs: Math.max(isResting(fromMs) ? rest.untilMs : fromMs, fromMs + answer.retryAfterMs),
+        untilMs: Math.max(isBackingOff(fromMs) ? backOff.untilMs : fromMs, fromMs + answer.retryAfterMs),
       };
     }
     return answer;
   };
-  // A clock that was set back must not prolong the rest.
-  const isResting = (nowMs: number) => nowMs >= rest.fromMs && nowMs < rest.untilMs;
+  // A clock that was set back must not prolong the back-off.
+  const isBackingOff = (nowMs: number) => nowMs >= backOff.fromMs && nowMs < backOff.untilMs;
   return {
     ...rail,
-    isAvailable: () => !isResting(clock.nowMs()) && rail.isAvailable(),
+    isAvailable: () => !isBackingOff(clock.nowMs()) && rail.isAvailable(),
     lookUpPayout: async (query) => heard(await rail.lookUpPayout(query)),
     checkCollection: async (query) => heard(await rail.checkCollection(query)),
   };

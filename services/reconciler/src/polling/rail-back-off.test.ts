@@ -1,7 +1,7 @@
 import { type NotSent, type Observation, railSettings as readSettings } from '@pesewa/rails';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { directRail, railSettings } from '../fixtures/rail.ts';
-import { restWhenTurnedAway } from './rail-rest.ts';
+import { backOffWhenTurnedAway } from './rail-back-off.ts';
 
 const query = { reference: 'po-1', currency: 'GHS' };
 const turnedAway = (retryAfterMs: number): Observation => ({
@@ -17,7 +17,7 @@ function open() {
   const { rails, answers, circuit } = directRail(readSettings.parse(JSON.stringify([railSettings])));
   const [real] = rails.all;
   if (!real) throw new Error('no rail');
-  const rail = restWhenTurnedAway(real, { nowMs: () => nowMs });
+  const rail = backOffWhenTurnedAway(real, { nowMs: () => nowMs });
   const ask = (answer: Observation | NotSent, how: 'lookUpPayout' | 'checkCollection' = 'lookUpPayout') => {
     answers.set(query.reference, answer);
     return how === 'lookUpPayout'
@@ -33,17 +33,20 @@ beforeEach(() => {
 });
 
 describe('a rail that turns a question away', () => {
-  it.each(['lookUpPayout', 'checkCollection'] as const)('rests for so long as it says (%s)', async (how) => {
-    const { rail, ask } = direct;
-    expect(await ask(turnedAway(600_000), how)).toEqual(turnedAway(600_000));
-    expect(rail.isAvailable()).toBe(false);
-    nowMs += 599_999;
-    expect(rail.isAvailable()).toBe(false);
-    nowMs += 1;
-    expect(rail.isAvailable()).toBe(true);
-  });
+  it.each(['lookUpPayout', 'checkCollection'] as const)(
+    'backs off for so long as it says (%s)',
+    async (how) => {
+      const { rail, ask } = direct;
+      expect(await ask(turnedAway(600_000), how)).toEqual(turnedAway(600_000));
+      expect(rail.isAvailable()).toBe(false);
+      nowMs += 599_999;
+      expect(rail.isAvailable()).toBe(false);
+      nowMs += 1;
+      expect(rail.isAvailable()).toBe(true);
+    },
+  );
 
-  it('rests for the longest that its answers to what was under way name', async () => {
+  it('backs off for the longest that its answers to what was under way name', async () => {
     const { rail, ask } = direct;
     await ask(turnedAway(60_000));
     nowMs += 100;
@@ -55,7 +58,7 @@ describe('a rail that turns a question away', () => {
     expect(rail.isAvailable()).toBe(true);
   });
 
-  it('rests no longer because the clock was set back', async () => {
+  it('backs off no longer because the clock was set back', async () => {
     const { rail, ask } = direct;
     await ask(turnedAway(60_000));
     nowMs -= 3_600_000;

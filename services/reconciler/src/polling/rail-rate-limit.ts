@@ -2,9 +2,9 @@ import { isDuplicateKey } from '@pesewa/messaging';
 import type { Db } from 'mongodb';
 
 /** The rate at which a rail may be asked, over all replicas together (ADR 26). */
-export interface RailPace {
+export interface RailRateLimit {
   /**
-   * Takes as many turns to ask a rail as there are, at most `wanted`; gives how many, 0 if none is left.
+   * Takes as many tokens to ask a rail as there are, at most `wanted`; gives how many, 0 if none is left.
    *
    * @param limits `perSecond` is the rate over all replicas; up to half a second's worth accumulates while nobody asks
    */
@@ -12,14 +12,14 @@ export interface RailPace {
     rail: string,
     limits: { readonly wanted: number; readonly perSecond: number },
   ) => Promise<number>;
-  /** Returns turns that were taken and not used. */
+  /** Returns tokens that were taken and not used. */
   readonly giveBack: (rail: string, unused: number) => Promise<void>;
 }
 
-/** The remaining turns of a rail. */
-interface PaceDocument {
+/** The remaining tokens of a rail. */
+interface RateLimitDocument {
   readonly _id: string;
-  readonly turns: number;
+  readonly tokens: number;
   readonly at: Date;
   /** How many the latest caller got, by which it reads its own result. */
   readonly granted: number | bigint;
@@ -35,26 +35,26 @@ const SAVED_UP_S = 0.5;
  * Opens the rate limits of all rails: a token bucket per rail in the database, by the database's clock.
  *
  * A new bucket is full, like one that was not used for long. Turns lost with a dead process make the others no faster.
- * A caller without turns tries again after its usual pause: turns come back evenly, so a queue would gain nothing.
+ * A caller without turns tries again after its usual pause: tokens come back evenly, so a queue would gain nothing.
  */
-export function openRailPace(db: Pick<Db, 'collection'>): RailPace {
-  const paces = db.collection<PaceDocument>('paces');
+export function openRailRateLimit(db: Pick<Db, 'collection'>): RailRateLimit {
+  const rateLimits = db.collection<RateLimitDocument>('rateLimits');
   const taken = async (rail: string, wanted: number, perSecond: number): Promise<number> => {
     const most = Math.max(1, perSecond * SAVED_UP_S);
-    // A clock that was set back adds no turns and removes none.
+    // A clock that was set back adds no tokens and removes none.
     const elapsedMs = { $max: [0, { $subtract: ['$$NOW', '$at'] }] };
-    const refilled = { $add: ['$turns', { $multiply: [elapsedMs, perSecond / 1_000] }] };
-    const pace = await paces.findOneAndUpdate(
+    const refilled = { $add: ['$tokens', { $multiply: [elapsedMs, perSecond / 1_000] }] };
+    const rateLimit = await rateLimits.findOneAndUpdate(
       { _id: rail },
       [
-        { $set: { turns: { $min: [most, { $ifNull: [refilled, most] }] }, at: '$$NOW' } },
-        { $set: { granted: { $min: [wanted, { $floor: '$turns' }] } } },
-        { $set: { turns: { $subtract: ['$turns', '$granted'] } } },
+        { $set: { tokens: { $min: [most, { $ifNull: [refilled, most] }] }, at: '$$NOW' } },
+        { $set: { granted: { $min: [wanted, { $floor: '$tokens' }] } } },
+        { $set: { tokens: { $subtract: ['$tokens', '$granted'] } } },
       ],
       { upsert: true, returnDocument: 'after' },
     );
-    // The server gives a 64-bit integer if the rate is a whole number of turns per millisecond.
-    return Number(pace?.granted ?? 0);
+    // The server gives a 64-bit integer if the rate is a whole number of tokens per millisecond.
+    return Number(rateLimit?.granted ?? 0);
   };
   return {
     take: async (rail, { wanted, perSecond }) => {
@@ -68,7 +68,7 @@ export function openRailPace(db: Pick<Db, 'collection'>): RailPace {
       }
     },
     giveBack: async (rail, unused) => {
-      if (unused > 0) await paces.updateOne({ _id: rail }, { $inc: { turns: unused } });
+      if (unused > 0) await rateLimits.updateOne({ _id: rail }, { $inc: { tokens: unused } });
     },
   };
 }

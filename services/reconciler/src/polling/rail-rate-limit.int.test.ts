@@ -2,11 +2,11 @@ import { systemClock } from '@pesewa/kernel';
 import { openDatabase } from '@pesewa/messaging';
 import { eventually, openTestScope, prepareTestNames } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openRailPace, type RailPace } from './rail-pace.ts';
+import { openRailRateLimit, type RailRateLimit } from './rail-rate-limit.ts';
 
 let resources: AsyncDisposableStack;
-let replicas: readonly RailPace[];
-let first: RailPace;
+let replicas: readonly RailRateLimit[];
+let first: RailRateLimit;
 
 beforeAll(async () => {
   resources = new AsyncDisposableStack();
@@ -15,10 +15,14 @@ beforeAll(async () => {
   const open = () =>
     scope.open(
       'database',
-      openDatabase({ url: config.MONGODB_URL, database: `${config.DATABASE_PREFIX}paces`, appName: 'test' }),
+      openDatabase({
+        url: config.MONGODB_URL,
+        database: `${config.DATABASE_PREFIX}rateLimits`,
+        appName: 'test',
+      }),
     );
-  first = openRailPace((await open()).db);
-  replicas = [first, openRailPace((await open()).db), openRailPace((await open()).db)];
+  first = openRailRateLimit((await open()).db);
+  replicas = [first, openRailRateLimit((await open()).db), openRailRateLimit((await open()).db)];
 });
 afterAll(() => resources.disposeAsync());
 
@@ -28,11 +32,11 @@ const rush = (rail: string, perSecond: number) =>
   Promise.all(
     Array.from({ length: 10 }, () => replicas)
       .flat()
-      .map((pace) => pace.take(rail, { wanted: 7, perSecond })),
+      .map((rateLimit) => rateLimit.take(rail, { wanted: 7, perSecond })),
   );
 const sumOf = (granted: readonly number[]) => granted.reduce((sum, one) => sum + one, 0);
 
-it('gives half a second’s turns at first, each of them once, however many replicas meet', async () => {
+it('gives half a second’s tokens at first, each of them once, however many replicas meet', async () => {
   expect(sumOf(await rush('first', 0.01))).toBe(1);
   const granted = await rush('second', 100);
   expect(sumOf(granted)).toBeGreaterThanOrEqual(50);
@@ -44,7 +48,9 @@ it('keeps the rate, over all replicas, by the database’s clock', async () => {
   const fromMs = systemClock.nowMs();
   let taken = 0;
   await eventually(async () => {
-    const granted = await Promise.all(replicas.map((pace) => pace.take('rate', { wanted: 50, perSecond })));
+    const granted = await Promise.all(
+      replicas.map((rateLimit) => rateLimit.take('rate', { wanted: 50, perSecond })),
+    );
     taken += sumOf(granted);
     if (systemClock.nowMs() - fromMs < 2_000) throw new Error('not yet');
   });
