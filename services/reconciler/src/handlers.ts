@@ -4,10 +4,10 @@ import { type EventHandling, handleTopic, type Received, type TopicHandler } fro
 import type { RailConnector } from '@pesewa/rails';
 import { type Adjustments, type CorrectionEvent, isCorrection } from './breaks/adjustments.ts';
 import type { EndStatus, PaymentKind } from './domain/claim.ts';
-import type { Sighting } from './domain/sightings.ts';
+import type { PaymentObservation } from './domain/observations.ts';
 import type { Terms } from './domain/tracked.ts';
 import type { FloatMove, WalletStore } from './wallets/store.ts';
-import type { Seen, WorkingSet } from './working-set.ts';
+import type { ObservedEvent, WorkingSet } from './working-set.ts';
 
 /** The rail's expected charge for a payment, in minor units; undefined if the rail is not configured. */
 export type RailFee = (rail: string, kind: PaymentKind, amount: bigint) => bigint | undefined;
@@ -54,23 +54,23 @@ function common(event: {
   return { name: nameOf(event.type), version: event.version, atMs: Number(event.payload.occurredAt) };
 }
 
-const seenAs =
+const observedAs =
   <
     Event extends Pick<Received<TopicEvent<'payouts'>>, 'eventId' | 'traceparent'> & {
       readonly payload: { readonly reference: string };
     },
   >(
-    sightingOf: (event: Event) => Sighting,
+    observationOf: (event: Event) => PaymentObservation,
   ) =>
-  (event: Event): Seen => ({
+  (event: Event): ObservedEvent => ({
     reference: event.payload.reference,
     eventId: event.eventId,
     traceparent: event.traceparent,
-    sighting: sightingOf(event),
+    observation: observationOf(event),
   });
 
 function payoutHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
-  const sightingOf = (event: Received<TopicEvent<'payouts'>>): Sighting => {
+  const observationOf = (event: Received<TopicEvent<'payouts'>>): PaymentObservation => {
     if (event.type === 'pesewa.payouts.PayoutSubmitted') {
       const { answer, refused } = event.payload;
       const said = answer === 'accepted' ? answer : refused ? 'refused' : null;
@@ -100,12 +100,12 @@ function payoutHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
       'pesewa.payouts.PayoutFailed': 'handled',
       'pesewa.payouts.PayoutReversed': 'handled',
     },
-    (events, transaction) => workingSet.apply(events.map(seenAs(sightingOf)), transaction),
+    (events, transaction) => workingSet.apply(events.map(observedAs(observationOf)), transaction),
   );
 }
 
 function collectionHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
-  const sightingOf = (event: Received<TopicEvent<'collections'>>): Sighting => {
+  const observationOf = (event: Received<TopicEvent<'collections'>>): PaymentObservation => {
     if (event.type === 'pesewa.collections.CollectionCompletionClosed')
       return { kind: 'closed', ...common(event) };
     if (event.type === 'pesewa.collections.CollectionCompletionRequested')
@@ -132,7 +132,7 @@ function collectionHandler({ workingSet, railFee }: HandlerDeps): TopicHandler {
       'pesewa.collections.CollectionCompleted': 'handled',
       'pesewa.collections.CollectionFailed': 'handled',
     },
-    (events, transaction) => workingSet.apply(events.map(seenAs(sightingOf)), transaction),
+    (events, transaction) => workingSet.apply(events.map(observedAs(observationOf)), transaction),
   );
 }
 
@@ -150,12 +150,12 @@ const NOTICES = {
  */
 function callbackHandler({ workingSet }: HandlerDeps): TopicHandler {
   return handleTopic('railNotices', NOTICES, async (events, transaction) => {
-    const seen = events.map(
-      ({ eventId, traceparent, payload }): Seen => ({
+    const observed = events.map(
+      ({ eventId, traceparent, payload }): ObservedEvent => ({
         reference: payload.reference,
         eventId,
         traceparent,
-        sighting: {
+        observation: {
           kind: 'called',
           claim: {
             rail: payload.rail,
@@ -171,7 +171,7 @@ function callbackHandler({ workingSet }: HandlerDeps): TopicHandler {
         },
       }),
     );
-    await workingSet.apply(seen, transaction);
+    await workingSet.apply(observed, transaction);
   });
 }
 
@@ -239,20 +239,20 @@ function orderedBy(event: OrderEvent): FloatMove {
   return { rail, currency, minor: isGain ? amount : -amount, by: { commandId } };
 }
 
-function postingOf(event: PaidEvent | HoldEvent): Seen {
+function postingOf(event: PaidEvent | HoldEvent): ObservedEvent {
   const { name, atMs } = common(event);
   const { reference } = event.payload;
   const posting = POSTINGS[event.type];
-  const seen = { reference, eventId: event.eventId };
+  const observed = { reference, eventId: event.eventId };
   if (event.type === 'pesewa.ledger.HoldReleased' || event.type === 'pesewa.ledger.HoldRefused')
-    return { ...seen, sighting: { kind: 'posted', name, posting, moved: null, atMs } };
+    return { ...observed, observation: { kind: 'posted', name, posting, moved: null, atMs } };
   const { rail, currency } = event.payload;
   const minor = paidBy(event);
   const moved = { rail, currency, minor };
   // The rail's own fee changes the float, but is not part of the payment's amount.
   const cost = 'railCost' in event.payload ? event.payload.railCost : 0n;
   const move = { rail, currency, minor: minor - cost, by: { wallet: event.key } };
-  return { ...seen, sighting: { kind: 'posted', name, posting, moved, atMs }, move };
+  return { ...observed, observation: { kind: 'posted', name, posting, moved, atMs }, move };
 }
 
 const POSTINGS = {

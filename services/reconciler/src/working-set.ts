@@ -4,31 +4,31 @@ import { type BreakStore, breakId, breaksOf, type Resolution } from './breaks/st
 import type { FoundBreak } from './domain/break.ts';
 import { afterClosings, closingsOf } from './domain/closings.ts';
 import { gapFinding } from './domain/coverage.ts';
+import { apply, type PaymentObservation } from './domain/observations.ts';
 import { afterProven, judgeProven, type ProofSettings } from './domain/proven.ts';
 import type { Timing } from './domain/schedule.ts';
-import { type Sighting, sight } from './domain/sightings.ts';
 import { awaited, causeOf, type Tracked } from './domain/tracked.ts';
 import { afterVerdict } from './domain/verdict.ts';
 import type { ReconcilerEvents } from './events.ts';
 import { type WorkingStore, watchOf } from './store.ts';
 import type { FloatMove, WalletStore } from './wallets/store.ts';
 
-/** A sighting of a payment, and the event that it comes from. */
-export interface Seen {
+/** An observation of a payment, and the event that it comes from. */
+export interface ObservedEvent {
   readonly reference: string;
   /** Null if it comes from no event. */
   readonly eventId: string | null;
   /** The trace that the event belongs to. */
   readonly traceparent?: string | undefined;
-  readonly sighting: Sighting;
+  readonly observation: PaymentObservation;
   /** Its movement of our float, if it is news. */
   readonly move?: FloatMove;
 }
 
 /** The projection of open payments (ADR 27). */
 export interface WorkingSet {
-  /** Applies sightings in order within the transaction of their batch. */
-  readonly apply: (seen: readonly Seen[], transaction: Transaction) => Promise<void>;
+  /** Applies observations in order within the transaction of their batch. */
+  readonly apply: (events: readonly ObservedEvent[], transaction: Transaction) => Promise<void>;
 }
 
 /** A payment that its gateway has ended as a decision may have it: with an amount in minor units, or by an outcome. */
@@ -64,34 +64,34 @@ interface Outcome {
 /** Builds the {@link WorkingSet}. */
 export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
   return {
-    apply: async (seen, transaction) => {
-      if (seen.length === 0) return;
+    apply: async (events, transaction) => {
+      if (events.length === 0) return;
       const nowMs = deps.clock.nowMs();
       const loaded = await deps.store.load(
-        seen.map(({ reference }) => reference),
+        events.map(({ reference }) => reference),
         transaction.session,
       );
       const changed = new Map<string, Tracked>();
       const ended: Tracked[] = [];
       const outcome: Outcome = { opened: [], closing: [], applied: [], moves: [] };
-      for (const one of seen) {
-        const { reference, eventId, sighting } = one;
+      for (const one of events) {
+        const { reference, eventId, observation } = one;
         const before = changed.get(reference) ?? loaded.get(reference) ?? awaited(reference, nowMs);
-        const news = sight(before, sighting, { nowMs, ...deps.timing });
+        const news = apply(before, observation, { nowMs, ...deps.timing });
         if (news === before) continue;
-        const sighted = withCause(news, one);
+        const observed = withCause(news, one);
         if (one.move) outcome.moves.push(one.move);
-        if (before.status === 'open' && sighted.status !== 'open') {
-          ended.push(sighted);
+        if (before.status === 'open' && observed.status !== 'open') {
+          ended.push(observed);
           const { decidedOutcome: decided } = before;
-          if (decided !== null && decided === sighted.status)
+          if (decided !== null && decided === observed.status)
             outcome.applied.push({ reference, outcome: decided });
         }
-        if (eventId !== null && wasStuck(before, sighted))
-          transaction.emit(deps.events.stuckSettled(sighted, eventId));
-        const proven = takeProven(deps, { before, sighted, seen: one, nowMs }, outcome, transaction);
-        const closed = close(before, proven, sighting, nowMs, outcome);
-        changed.set(reference, tell(before, closed, sighting, nowMs, outcome));
+        if (eventId !== null && wasStuck(before, observed))
+          transaction.emit(deps.events.stuckSettled(observed, eventId));
+        const proven = takeProven(deps, { before, observed, event: one, nowMs }, outcome, transaction);
+        const closed = close(before, proven, observation, nowMs, outcome);
+        changed.set(reference, tell(before, closed, observation, nowMs, outcome));
       }
       const payments = [...changed.values()];
       await deps.store.save(payments, transaction.session);
@@ -109,32 +109,37 @@ export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
 }
 
 /** The payment with the cause of whatever is found from now on; the ledger's entries only report and are no cause. */
-function withCause(tracked: Tracked, { eventId, traceparent: trace, sighting }: Seen): Tracked {
-  if (eventId === null || sighting.kind === 'posted') return tracked;
+function withCause(tracked: Tracked, { eventId, traceparent: trace, observation }: ObservedEvent): Tracked {
+  if (eventId === null || observation.kind === 'posted') return tracked;
   // The trace is that of the owner's events or, before the first one, that of a callback.
   const known = tracked.traceparent;
-  const traceparent = (sighting.kind === 'called' ? (known ?? trace) : (trace ?? known)) ?? null;
+  const traceparent = (observation.kind === 'called' ? (known ?? trace) : (trace ?? known)) ?? null;
   return { ...tracked, causedBy: eventId, traceparent };
 }
 
 /** Judges what the rail proves: this callback, or those that came before the payment itself. */
 function takeProven(
   deps: WorkingSetDeps,
-  now: { readonly before: Tracked; readonly sighted: Tracked; readonly seen: Seen; readonly nowMs: number },
+  now: {
+    readonly before: Tracked;
+    readonly observed: Tracked;
+    readonly event: ObservedEvent;
+    readonly nowMs: number;
+  },
   outcome: Outcome,
   transaction: Transaction,
 ): Tracked {
-  const { before, sighted, seen, nowMs } = now;
-  const { terms } = sighted;
-  if (terms === null) return sighted;
-  const { sighting } = seen;
-  const called = sighting.kind === 'called' ? [sighting.claim] : [];
-  let tracked = sighted;
-  for (const claim of before.terms === null ? sighted.callbacks : called) {
+  const { before, observed, event, nowMs } = now;
+  const { terms } = observed;
+  if (terms === null) return observed;
+  const { observation } = event;
+  const called = observation.kind === 'called' ? [observation.claim] : [];
+  let tracked = observed;
+  for (const claim of before.terms === null ? observed.callbacks : called) {
     const verdict = judgeProven(tracked, terms, claim, deps.proof);
     if (!verdict) continue;
     if (verdict.fact) {
-      const from = { source: 'provenCallback', atMs: claim.atMs, causationId: seen.eventId } as const;
+      const from = { source: 'provenCallback', atMs: claim.atMs, causationId: event.eventId } as const;
       transaction.emit(deps.events.observed(tracked, terms, verdict.fact, from));
     }
     outcome.opened.push(...breaksOf(tracked, terms, verdict, new Date(nowMs)));
@@ -146,11 +151,11 @@ function takeProven(
 function close(
   before: Tracked,
   after: Tracked,
-  sighting: Sighting,
+  observation: PaymentObservation,
   nowMs: number,
   outcome: Outcome,
 ): Tracked {
-  const closings = closingsOf(before, after, sighting);
+  const closings = closingsOf(before, after, observation);
   if (closings.length === 0) return after;
   for (const { kind, resolution } of closings) {
     const id = breakId(after.reference, kind);
@@ -163,8 +168,14 @@ function close(
 }
 
 /** Opens the break about the audit's finding. */
-function tell(before: Tracked, after: Tracked, sighting: Sighting, nowMs: number, outcome: Outcome): Tracked {
-  const finding = sighting.kind === 'audited' ? gapFinding(before, sighting.record) : undefined;
+function tell(
+  before: Tracked,
+  after: Tracked,
+  observation: PaymentObservation,
+  nowMs: number,
+  outcome: Outcome,
+): Tracked {
+  const finding = observation.kind === 'audited' ? gapFinding(before, observation.record) : undefined;
   if (finding === undefined) return after;
   const found = { fact: null, findings: [finding] };
   if (after.terms !== null) outcome.opened.push(...breaksOf(after, after.terms, found, new Date(nowMs)));

@@ -44,7 +44,7 @@ export interface CoverageDeps {
 }
 
 /**
- * A payment that may differ, and the difference at first sight; undefined if it was reported before and may have gone.
+ * A payment that may differ, and the difference at the first look; undefined if it was reported before and may have gone.
  */
 interface Suspect {
   readonly reference: string;
@@ -262,12 +262,12 @@ async function finish(
     transaction.session,
   );
   const news = looks.filter(({ reference, record, gap }) => isStillNews(ours.get(reference), record, gap));
-  const seen = news.map(({ reference, record, gap }) => ({
+  const observed = news.map(({ reference, record, gap }) => ({
     reference,
     eventId: null,
-    sighting: { kind: 'audited', name: 'the record of its gateway', record, gap } as const,
+    observation: { kind: 'audited', name: 'the record of its gateway', record, gap } as const,
   }));
-  await workingSet.apply(seen, transaction);
+  await workingSet.apply(observed, transaction);
   // Other services may lack the same lost event.
   for (const { reference, record, gap } of news) {
     if (record === null || gap === undefined || gap === 'coverage.behind') continue;

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { ended, fold, opened, timing } from '../fixtures/verdicts.ts';
 import { judgeBooks } from './books.ts';
 import { closingsOf } from './closings.ts';
-import { type Sighting, sight } from './sightings.ts';
+import { apply, type PaymentObservation } from './observations.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
 const entry = (
   posting: 'capture' | 'refund' | 'release',
   minor: bigint | null = null,
   of: { readonly rail?: string; readonly currency?: string; readonly atMs?: number } = {},
-): Sighting => ({
+): PaymentObservation => ({
   kind: 'posted',
   name: `Entry of ${posting}`,
   posting,
@@ -20,10 +20,10 @@ const captured = entry('capture', -10_000n);
 const credited = entry('capture', 10_000n);
 const refunded = entry('refund', 10_000n);
 const released = entry('release');
-const payout = (...sightings: readonly Sighting[]) =>
-  fold(awaited('po-1', 0), [opened('payout'), ...sightings]);
-const collection = (...sightings: readonly Sighting[]) =>
-  fold(awaited('co-1', 0), [opened('collection'), ...sightings]);
+const payout = (...observations: readonly PaymentObservation[]) =>
+  fold(awaited('po-1', 0), [opened('payout'), ...observations]);
+const collection = (...observations: readonly PaymentObservation[]) =>
+  fold(awaited('co-1', 0), [opened('collection'), ...observations]);
 
 describe('the books of a payment', () => {
   it.each<[string, Tracked]>([
@@ -111,18 +111,18 @@ describe('the books of a payment', () => {
 
   it('an entry so old that the topics no longer have its payment is left alone', () => {
     const weekMs = 7 * 86_400_000;
-    const old = sight(awaited('po-1', 0), captured, { ...timing, nowMs: 9_500 + weekMs + 1 });
+    const old = apply(awaited('po-1', 0), captured, { ...timing, nowMs: 9_500 + weekMs + 1 });
     expect(old.booksDueAtMs).toBeNull();
-    const recent = sight(awaited('po-1', 0), captured, { ...timing, nowMs: 9_500 + weekMs });
+    const recent = apply(awaited('po-1', 0), captured, { ...timing, nowMs: 9_500 + weekMs });
     expect(recent.booksDueAtMs).not.toBeNull();
   });
 
   it('are due a grace time after the first that was amiss, and not again once people know', () => {
     const first = payout(ended('payout', 'completed'));
-    const later = sight(first, ended('payout', 'reversed'), { ...timing, nowMs: 50_000 });
+    const later = apply(first, ended('payout', 'reversed'), { ...timing, nowMs: 50_000 });
     expect(later.booksDueAtMs).toBe(first.booksDueAtMs);
     const told = { ...first, breaks: ['books.unposted'], booksDueAtMs: null };
-    expect(sight(told, ended('payout', 'reversed'), timing).booksDueAtMs).toBeNull();
+    expect(apply(told, ended('payout', 'reversed'), timing).booksDueAtMs).toBeNull();
   });
 });
 
@@ -132,16 +132,16 @@ describe('a break over the books', () => {
     breaks: [kind],
     booksDueAtMs: null,
   });
-  it.each<[string, Tracked, Sighting]>([
+  it.each<[string, Tracked, PaymentObservation]>([
     ['books.unposted', payout(ended('payout', 'completed')), captured],
     ['books.unreleased', payout(ended('payout', 'failed')), released],
     ['books.posted_wrongly', payout(captured), ended('payout', 'completed')],
     ['books.unexplained_entry', fold(awaited('po-1', 0), [captured]), opened('payout')],
-  ])('closes with its cause, and may open again: %s', (kind, tracked, sighting) => {
+  ])('closes with its cause, and may open again: %s', (kind, tracked, observation) => {
     const before = told(tracked, kind);
-    const after = sight(before, sighting, timing);
-    expect(closingsOf(before, after, sighting)).toMatchObject([{ kind }]);
-    expect(fold(before, [sighting]).breaks).toEqual([]);
+    const after = apply(before, observation, timing);
+    expect(closingsOf(before, after, observation)).toMatchObject([{ kind }]);
+    expect(fold(before, [observation]).breaks).toEqual([]);
   });
 
   it('stays while it is not explained', () => {

@@ -13,9 +13,9 @@ import {
   terms,
 } from '../fixtures/verdicts.ts';
 import type { Claim } from './claim.ts';
+import type { PaymentObservation } from './observations.ts';
 import { judgeProven } from './proven.ts';
 import type { RailAnswer } from './question.ts';
-import type { Sighting } from './sightings.ts';
 import { awaited } from './tracked.ts';
 
 describe('forged hints', () => {
@@ -33,7 +33,7 @@ describe('forged hints', () => {
     called({ status: 'FAILED', amount: String(index) }),
   );
 
-  it.each<[string, readonly Sighting[]]>([
+  it.each<[string, readonly PaymentObservation[]]>([
     ['in other spellings', spellings],
     ['with other fees', fees],
     ['without an end', statuses],
@@ -79,8 +79,8 @@ describe('forged hints', () => {
 });
 
 describe('a claim that comes again', () => {
-  const payout = (...sightings: readonly Sighting[]) =>
-    fold(awaited('po-1', 0), [opened('payout'), ended('payout', 'completed'), ...sightings]);
+  const payout = (...observations: readonly PaymentObservation[]) =>
+    fold(awaited('po-1', 0), [opened('payout'), ended('payout', 'completed'), ...observations]);
   const reversal = (atMs: number, given: Partial<Claim> = {}) =>
     called({ kind: 'payout', status: 'REVERSED', atMs, ...given });
   const later = { polledAtMs: 500_000 };
@@ -100,7 +100,7 @@ describe('a claim that comes again', () => {
     expect(poll(again, back, later)).toMatchObject({ fact: 'reversed', breaks: [] });
   });
 
-  it.each<[string, readonly Sighting[]]>([
+  it.each<[string, readonly PaymentObservation[]]>([
     ['of an amount', Array.from({ length: 6 }, (_, index) => reversal(10_000, { amount: `${index}` }))],
     ['of an end, before the payment was known', [reversal(10_000)]],
   ])('is asked about though so many %s were forged that it is not kept itself', (_name, forged) => {

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { ended, opened } from '../fixtures/verdicts.ts';
 import type { PaymentKind } from './claim.ts';
 import { afterClosings, closingsOf } from './closings.ts';
-import { type Sighting, sight } from './sightings.ts';
+import { apply, type PaymentObservation } from './observations.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
-const see = (tracked: Tracked, sighting: Sighting) =>
-  sight(tracked, sighting, {
+const see = (tracked: Tracked, observation: PaymentObservation) =>
+  apply(tracked, observation, {
     nowMs: 0,
     firstPollAfterMs: 0,
     unknownGraceMs: 0,
@@ -34,8 +34,8 @@ describe('a break whose cause has gone', () => {
     ['collection', 'completed', ['the collection completed with 100.5 KES']],
   ])('is closed when the %s ends as %s; contradictions stay for people', (kind, status, more) => {
     const before = { ...see(awaited('xx-1', 0), opened(kind)), breaks: every, decided: [10_050n] };
-    const sighting = ended(kind, status, 10_050n);
-    const closings = closingsOf(before, see(before, sighting), sighting);
+    const observation = ended(kind, status, 10_050n);
+    const closings = closingsOf(before, see(before, observation), observation);
     const kinds = ['collection.not_found', 'payout.not_found', 'payout.refused_again', 'payment.stuck'];
     const differing = more.map(() => 'collection.amount_differs');
     expect(closings.map((closing) => closing.kind)).toEqual([...kinds, ...differing]);
@@ -45,8 +45,8 @@ describe('a break whose cause has gone', () => {
 
   it('is closed when an unknown reference becomes known, opened or ended', () => {
     const before = { ...awaited('xx-1', 0), breaks: ['callback.unknown_reference'] };
-    for (const sighting of [opened('payout'), ended('payout', 'failed')]) {
-      expect(closingsOf(before, see(before, sighting), sighting)).toMatchObject([
+    for (const observation of [opened('payout'), ended('payout', 'failed')]) {
+      expect(closingsOf(before, see(before, observation), observation)).toMatchObject([
         { kind: 'callback.unknown_reference' },
       ]);
     }

@@ -4,7 +4,7 @@ import { bookKinds, judgeBooks } from './books.ts';
 import type { BreakKind } from './break-kinds.ts';
 import { isEnd } from './claim.ts';
 import { coverageKinds, gapBetween } from './coverage.ts';
-import type { Sighting } from './sightings.ts';
+import type { PaymentObservation } from './observations.ts';
 import { stepKinds } from './steps.ts';
 import { isUnknown, remember, type Terms, type Tracked } from './tracked.ts';
 import { currencyOf, readMinor } from './values.ts';
@@ -36,18 +36,22 @@ const AGAIN: readonly string[] = [
 ];
 
 /**
- * The breaks that a sighting closes by itself (ADR 31): those about a payment that was unknown, that did not end, or
+ * The breaks that an observation closes by itself (ADR 31): those about a payment that was unknown, that did not end, or
  * whose amount was in doubt until it completed with the decided one. Breaks about contradictions stay for people.
  */
-export function closingsOf(before: Tracked, after: Tracked, sighting: Sighting): readonly Closing[] {
+export function closingsOf(
+  before: Tracked,
+  after: Tracked,
+  observation: PaymentObservation,
+): readonly Closing[] {
   const causes: Closing[] = [];
-  if (isUnknown(before) && !isUnknown(after) && 'name' in sighting) {
+  if (isUnknown(before) && !isUnknown(after) && 'name' in observation) {
     causes.push({
       kind: 'callback.unknown_reference',
-      resolution: `the payment turned up: ${sighting.name}`,
+      resolution: `the payment turned up: ${observation.name}`,
     });
   }
-  const end = endIn(sighting);
+  const end = endIn(observation);
   if (end !== undefined && isEnd(after.status) && !isEnd(before.status)) {
     const { name, status, terms } = end;
     const byPeople = before.decidedOutcome === status ? ', decided by people' : '';
@@ -60,9 +64,9 @@ export function closingsOf(before: Tracked, after: Tracked, sighting: Sighting):
   // A reversal is an end too, which the owner applies after another.
   if (end !== undefined && after.status !== before.status)
     causes.push({ kind: 'payment.end_untaken', resolution: `its owner has taken it: ${end.name}` });
-  if (sighting.kind === 'asked')
-    causes.push({ kind: 'payout.unattempted', resolution: `an attempt is told: ${sighting.name}` });
-  if ('name' in sighting) causes.push(...bornOut(after, sighting), ...covered(before, sighting));
+  if (observation.kind === 'asked')
+    causes.push({ kind: 'payout.unattempted', resolution: `an attempt is told: ${observation.name}` });
+  if ('name' in observation) causes.push(...bornOut(after, observation), ...covered(before, observation));
   return causes.filter(({ kind }) => after.breaks.includes(kind));
 }
 
@@ -74,30 +78,30 @@ function bornOut(after: Tracked, { name }: { readonly name: string }): readonly 
     .map((kind) => ({ kind, resolution: `the ledger and the payment's owner agree: ${name}` }));
 }
 
-/** The end in a sighting, by the owner's event or by its record. */
-function endIn(sighting: Sighting) {
-  if (sighting.kind === 'ended') return sighting;
-  if (sighting.kind !== 'audited' || sighting.record === null || sighting.record.status === 'open')
+/** The end in an observation, by the owner's event or by its record. */
+function endIn(observation: PaymentObservation) {
+  if (observation.kind === 'ended') return observation;
+  if (observation.kind !== 'audited' || observation.record === null || observation.record.status === 'open')
     return undefined;
-  const { status, terms } = sighting.record;
-  return { name: sighting.name, status, terms };
+  const { status, terms } = observation.record;
+  return { name: observation.name, status, terms };
 }
 
 /** The coverage audit's breaks that are resolved: an event was only late, or a record has caught up (ADR 27). */
-function covered(before: Tracked, sighting: Sighting): readonly Closing[] {
-  if (sighting.kind === 'audited') {
-    if (endIn(sighting) !== undefined && sighting.gap !== undefined)
-      return [{ kind: 'coverage.missing', resolution: `the payment ended: ${sighting.name}` }];
-    const isLevel = gapBetween(before, sighting.record) === undefined;
+function covered(before: Tracked, observation: PaymentObservation): readonly Closing[] {
+  if (observation.kind === 'audited') {
+    if (endIn(observation) !== undefined && observation.gap !== undefined)
+      return [{ kind: 'coverage.missing', resolution: `the payment ended: ${observation.name}` }];
+    const isLevel = gapBetween(before, observation.record) === undefined;
     return isLevel ? [{ kind: 'coverage.behind', resolution: 'its record is level again' }] : [];
   }
-  if (sighting.kind === 'opened')
-    return [{ kind: 'coverage.missing', resolution: `its event came: ${sighting.name}` }];
-  if (sighting.kind !== 'ended') return [];
-  const isSameEnd = before.status === sighting.status;
+  if (observation.kind === 'opened')
+    return [{ kind: 'coverage.missing', resolution: `its event came: ${observation.name}` }];
+  if (observation.kind !== 'ended') return [];
+  const isSameEnd = before.status === observation.status;
   return coverageKinds
     .filter((kind) => kind !== 'coverage.ended' || isSameEnd)
-    .map((kind) => ({ kind, resolution: `the payment ended: ${sighting.name}` }));
+    .map((kind) => ({ kind, resolution: `the payment ended: ${observation.name}` }));
 }
 
 /**

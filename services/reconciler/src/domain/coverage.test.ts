@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { called, fold, opened, terms, timing } from '../fixtures/verdicts.ts';
 import { closingsOf } from './closings.ts';
 import { type Gap, gapBetween, gapFinding, isStillNews, type OwnerRecord } from './coverage.ts';
-import { type Sighting, sight } from './sightings.ts';
+import { apply, type PaymentObservation } from './observations.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
 const record = (status: OwnerRecord['status'], takenOnAtMs: number | null = null): OwnerRecord => ({
@@ -12,7 +12,7 @@ const record = (status: OwnerRecord['status'], takenOnAtMs: number | null = null
   acceptedAtMs: 500,
   takenOnAtMs,
 });
-const ended = (status: 'completed' | 'reversed' = 'completed'): Sighting => ({
+const ended = (status: 'completed' | 'reversed' = 'completed'): PaymentObservation => ({
   kind: 'ended',
   name: 'PayoutEnded',
   version: status === 'reversed' ? 6n : 5n,
@@ -20,8 +20,14 @@ const ended = (status: 'completed' | 'reversed' = 'completed'): Sighting => ({
   status,
   terms: terms('payout'),
 });
-const asked: Sighting = { kind: 'asked', name: 'PayoutSubmitted', version: 4n, atMs: 1_500, answer: null };
-const audited = (of: OwnerRecord | null, gap: Gap | undefined): Sighting => ({
+const asked: PaymentObservation = {
+  kind: 'asked',
+  name: 'PayoutSubmitted',
+  version: 4n,
+  atMs: 1_500,
+  answer: null,
+};
+const audited = (of: OwnerRecord | null, gap: Gap | undefined): PaymentObservation => ({
   kind: 'audited',
   name: 'the record of its gateway',
   record: of,
@@ -31,7 +37,7 @@ const open = fold(awaited('po-1', 0), [opened('payout')]);
 const closed = fold(open, [ended()]);
 /** The working set's payment after an audit, with its break. */
 const audit = (before: Tracked, of: OwnerRecord | null, gap: Gap | undefined): Tracked => {
-  if (sight(before, audited(of, gap), timing) === before) return before;
+  if (apply(before, audited(of, gap), timing) === before) return before;
   const after = fold(before, [audited(of, gap)]);
   const finding = gapFinding(before, of);
   return finding === undefined ? after : { ...after, breaks: [...after.breaks, finding.kind] };
@@ -91,7 +97,7 @@ describe('a payment that the audit missed', () => {
       [late, opened('payout'), 'open'],
       [taken, ended(), 'completed'],
     ] as const) {
-      const after = sight(before, event, timing);
+      const after = apply(before, event, timing);
       expect(closingsOf(before, after, event)).toMatchObject([{ kind: 'coverage.missing' }]);
       expect(fold(before, [event])).toMatchObject({ status, breaks: [] });
     }
@@ -116,8 +122,10 @@ describe('an end that the audit missed', () => {
       booksDueAtMs: timing.nowMs + timing.booksGraceMs,
       breaks: ['payment.stuck', 'coverage.ended'],
     });
-    const sighting = audited(record('completed'), 'coverage.ended');
-    expect(closingsOf(stuck, fold(stuck, [sighting]), sighting)).toMatchObject([{ kind: 'payment.stuck' }]);
+    const observation = audited(record('completed'), 'coverage.ended');
+    expect(closingsOf(stuck, fold(stuck, [observation]), observation)).toMatchObject([
+      { kind: 'payment.stuck' },
+    ]);
   });
 
   it('closes the break over its opening, whose event opens nothing again', () => {

@@ -49,7 +49,7 @@ export function gapBetween(
  * is gone. A difference that only existed while an event was on its way is gone the second time; if it has become another
  * one meanwhile, that event has come.
  *
- * @param expected the difference at first sight; undefined if it was reported before and may be gone
+ * @param expected the difference at the first look; undefined if it was reported before and may be gone
  */
 export function isStillNews(
   ours: Tracked | undefined,

@@ -10,9 +10,9 @@ import {
   settings,
   terms,
 } from '../fixtures/verdicts.ts';
+import type { PaymentObservation } from './observations.ts';
 import { afterProven, judgeProven } from './proven.ts';
 import type { RailAnswer } from './question.ts';
-import type { Sighting } from './sightings.ts';
 import { awaited } from './tracked.ts';
 
 describe('proof', () => {
@@ -24,7 +24,11 @@ describe('proof', () => {
   });
 
   it('of a reversal of another amount makes a poll due, which decides', () => {
-    const ended: Sighting = { ...completed(), name: 'PayoutCompleted', terms: terms('payout') } as Sighting;
+    const ended: PaymentObservation = {
+      ...completed(),
+      name: 'PayoutCompleted',
+      terms: terms('payout'),
+    } as PaymentObservation;
     const reversal = called({ kind: 'payout', proven: true, status: 'REVERSED', amount: '90' });
     const tracked = fold(awaited('po-1', 0), [opened('payout'), ended, reversal]);
     const verdict = judgeProven(tracked, terms('payout'), reversal.claim, settings);

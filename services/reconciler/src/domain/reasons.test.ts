@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { called, collection, fold, opened, poll } from '../fixtures/verdicts.ts';
 import type { Claim } from './claim.ts';
+import type { PaymentObservation } from './observations.ts';
 import type { RailAnswer } from './question.ts';
-import type { Sighting } from './sightings.ts';
 import { awaited } from './tracked.ts';
 
 describe('why a collection failed, if the rail itself reports only that it did', () => {
@@ -10,7 +10,7 @@ describe('why a collection failed, if the rail itself reports only that it did',
   const because = (reason: string | null, given: Partial<Claim> = {}) =>
     called({ status: 'FAILED', reason, ...given });
 
-  it.each<[string, readonly Sighting[], string]>([
+  it.each<[string, readonly PaymentObservation[], string]>([
     ['nobody says', [], 'FAILED'],
     ['a callback says', [because('Customer declined')], 'CUSTOMER DECLINED'],
     ['callbacks agree', [because('EXPIRED'), because(' expired '), because(null)], 'EXPIRED'],

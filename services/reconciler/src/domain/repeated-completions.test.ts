@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Sighting, sight } from './sightings.ts';
+import { apply, type PaymentObservation } from './observations.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
 const at = {
@@ -10,7 +10,7 @@ const at = {
   lateAfterMs: 30_000,
 };
 
-const opened: Sighting = {
+const opened: PaymentObservation = {
   kind: 'opened',
   name: 'CollectionInitiated',
   version: 1n,
@@ -26,7 +26,7 @@ const opened: Sighting = {
   },
 };
 
-const asked = (version: bigint, atMs: number): Sighting => ({
+const asked = (version: bigint, atMs: number): PaymentObservation => ({
   kind: 'asked',
   name: 'CollectionCompletionRequested',
   version,
@@ -34,7 +34,7 @@ const asked = (version: bigint, atMs: number): Sighting => ({
   answer: null,
 });
 
-const see = (tracked: Tracked, sighting: Sighting) => sight(tracked, sighting, at);
+const see = (tracked: Tracked, observation: PaymentObservation) => apply(tracked, observation, at);
 
 it('a completion that a merchant repeats does not put off the poll that is due', () => {
   const tracked = [opened, asked(2n, 5_000), asked(3n, 20_000), asked(4n, 30_900)].reduce(

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { called, collection, completed, poll, timing } from '../fixtures/verdicts.ts';
+import { apply } from './observations.ts';
 import type { RailAnswer } from './question.ts';
 import { afterPoll, notAsked, pauseBeforePoll } from './schedule.ts';
-import { sight } from './sightings.ts';
 import type { Tracked } from './tracked.ts';
 
 const schedule = { baseMs: 30_000, capMs: 900_000, lagMs: 60_000 };
@@ -29,7 +29,7 @@ describe('the pause before the next poll', () => {
 describe('polls that callbacks bring about', () => {
   const open: Tracked = { ...collection(), pollsInRound: 3 };
   const hint = (tracked: Tracked, nowMs: number) =>
-    sight(tracked, called({ atMs: nowMs }), { ...timing, nowMs });
+    apply(tracked, called({ atMs: nowMs }), { ...timing, nowMs });
   /** Claims a due payment and answers nothing new; undefined if nothing is due. */
   const ask = (tracked: Tracked, nowMs: number, answer: RailAnswer = { kind: 'pending' }) => {
     if (tracked.dueAtMs === null || tracked.dueAtMs > nowMs) return undefined;
@@ -74,8 +74,8 @@ describe('polls that callbacks bring about', () => {
   });
 
   it('about an ended payment go on at the usual pauses while the rail gives no answer', () => {
-    let tracked: Tracked = { ...sight(open, completed(), timing), pollsInRound: 0 };
-    tracked = sight(tracked, called({ status: 'FAILED', atMs: 10_000 }), { ...timing, nowMs: 10_000 });
+    let tracked: Tracked = { ...apply(open, completed(), timing), pollsInRound: 0 };
+    tracked = apply(tracked, called({ status: 'FAILED', atMs: 10_000 }), { ...timing, nowMs: 10_000 });
     const asked: number[] = [];
     for (let nowMs = 10_000; nowMs < 7_200_000; nowMs += 1_000) {
       const next = ask(tracked, nowMs, { kind: 'unknown' });
@@ -96,10 +96,10 @@ describe('polls that callbacks bring about', () => {
       breaks: ['payment.stuck'],
       details: ['the rail is not configured here'],
     });
-    const ended = sight(sight(open, completed(), timing), called({ status: 'FAILED' }), timing);
+    const ended = apply(apply(open, completed(), timing), called({ status: 'FAILED' }), timing);
     expect(poll(ended, answer).breaks).toEqual(['payment.stuck']);
     expect(ask(ended, 8_000, answer)?.dueAtMs).toBe(908_000);
-    expect(poll(sight(open, completed(), timing), answer).breaks).toEqual([]);
+    expect(poll(apply(open, completed(), timing), answer).breaks).toEqual([]);
   });
 });
 

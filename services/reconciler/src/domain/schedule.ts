@@ -9,7 +9,7 @@ export interface PollSchedule {
   readonly lagMs: number;
 }
 
-/** The delays after a sighting of a payment, in milliseconds. */
+/** The delays after an observation of a payment, in milliseconds. */
 export interface Timing {
   readonly nowMs: number;
   /** From asking the rail to the first poll. */

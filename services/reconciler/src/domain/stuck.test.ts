@@ -11,7 +11,7 @@ import {
   timing,
 } from '../fixtures/verdicts.ts';
 import { closingsOf } from './closings.ts';
-import { type Sighting, sight } from './sightings.ts';
+import { apply, type PaymentObservation } from './observations.ts';
 import { awaited } from './tracked.ts';
 import { isEndOverdue } from './verdict.ts';
 
@@ -110,20 +110,25 @@ describe('an absence', () => {
   });
 });
 
-it.each<[string, Sighting]>([
+it.each<[string, PaymentObservation]>([
   [
     'the ledger posts it',
     { kind: 'posted', name: 'CollectionCredited', posting: 'capture', moved: null, atMs: 9_000 },
   ],
   ['its owner speaks of it', { kind: 'asked', name: 'Requested', version: 2n, atMs: 9_000, answer: null }],
-])('a reference that nobody knew is known once %s: its break closes', (_name, sighting) => {
+])('a reference that nobody knew is known once %s: its break closes', (_name, observation) => {
   const before = { ...fold(awaited('co-1', 0), [called()]), breaks: ['callback.unknown_reference'] };
-  const after = sight(before, sighting, timing);
-  expect(closingsOf(before, after, sighting)).toMatchObject([{ kind: 'callback.unknown_reference' }]);
+  const after = apply(before, observation, timing);
+  expect(closingsOf(before, after, observation)).toMatchObject([{ kind: 'callback.unknown_reference' }]);
 });
 
 it('is asked for at once where no further completion is passed on (contract 10.12)', () => {
-  const closed: Sighting = { kind: 'closed', name: 'CollectionCompletionClosed', version: 3n, atMs: 6_900 };
+  const closed: PaymentObservation = {
+    kind: 'closed',
+    name: 'CollectionCompletionClosed',
+    version: 3n,
+    atMs: 6_900,
+  };
   expect(collection(closed)).toMatchObject({ dueAtMs: 7_000, pollsInRound: 0 });
   expect(collection(completed(), { ...closed, version: 9n }).dueAtMs).toBeNull();
 });

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { called, ended, opened, timing } from '../fixtures/verdicts.ts';
-import { type Sighting, sight } from './sightings.ts';
+import { apply, type PaymentObservation } from './observations.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
-const posted = (posting: 'capture' | 'refund' | 'release', minor: bigint | null): Sighting => ({
+const posted = (posting: 'capture' | 'refund' | 'release', minor: bigint | null): PaymentObservation => ({
   kind: 'posted',
   name: posting,
   posting,
@@ -27,10 +27,10 @@ const many = Array.from({ length: 12 }, (_, index) =>
 );
 const bookings = [posted('capture', 10_000n), posted('refund', -10_000n), posted('release', null)];
 
-const told = (from: Tracked, sightings: readonly Sighting[]) =>
-  sightings.reduce((before, sighting) => sight(before, sighting, timing), from);
+const told = (from: Tracked, observations: readonly PaymentObservation[]) =>
+  observations.reduce((before, observation) => apply(before, observation, timing), from);
 
-it.each<[string, readonly Sighting[]]>([
+it.each<[string, readonly PaymentObservation[]]>([
   ['callbacks after the payment', [opened('collection'), ...claims]],
   ['callbacks before the payment', [...claims, opened('collection')]],
   ['callbacks of nothing that we know', claims],
@@ -41,11 +41,11 @@ it.each<[string, readonly Sighting[]]>([
     'all of it',
     [...claims, ...bookings, opened('collection'), ...many, ended('collection', 'completed'), ...claims],
   ],
-])('changes nothing when it is told again: %s', (_name, sightings) => {
-  const once = told(awaited('co-1', 0), sightings);
-  expect(told(once, sightings)).toBe(once);
+])('changes nothing when it is told again: %s', (_name, observations) => {
+  const once = told(awaited('co-1', 0), observations);
+  expect(told(once, observations)).toBe(once);
   // Each of them twice in a row, as if its offset had been lost.
-  const doubled = sightings.flatMap((sighting) => [sighting, sighting]);
+  const doubled = observations.flatMap((observation) => [observation, observation]);
   expect(told(awaited('co-1', 0), doubled)).toEqual(once);
 });
 

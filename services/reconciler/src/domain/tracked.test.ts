@@ -1,13 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { terms as termsOf } from '../fixtures/verdicts.ts';
 import type { Claim } from './claim.ts';
-import { type Sighting, sight } from './sightings.ts';
+import { apply, type PaymentObservation } from './observations.ts';
 import { awaited, inFlight, isOver, remember, type Tracked } from './tracked.ts';
 
 const terms = termsOf('payout');
-const opened: Sighting = { kind: 'opened', name: 'PayoutAccepted', version: 1n, atMs: 1_000, terms };
-const asked: Sighting = { kind: 'asked', name: 'PayoutSubmitted', version: 4n, atMs: 5_000, answer: null };
-const ended = (status: 'completed' | 'failed' | 'reversed', version: bigint, of = terms): Sighting => ({
+const opened: PaymentObservation = {
+  kind: 'opened',
+  name: 'PayoutAccepted',
+  version: 1n,
+  atMs: 1_000,
+  terms,
+};
+const asked: PaymentObservation = {
+  kind: 'asked',
+  name: 'PayoutSubmitted',
+  version: 4n,
+  atMs: 5_000,
+  answer: null,
+};
+const ended = (
+  status: 'completed' | 'failed' | 'reversed',
+  version: bigint,
+  of = terms,
+): PaymentObservation => ({
   kind: 'ended',
   name: 'PayoutEnded',
   version,
@@ -16,11 +32,11 @@ const ended = (status: 'completed' | 'failed' | 'reversed', version: bigint, of 
   terms: of,
 });
 const origin = { rail: 'upstream', kind: 'payout', proven: false } as const;
-const hint = (status: string, of: Partial<Claim> = {}): Sighting => ({
+const hint = (status: string, of: Partial<Claim> = {}): PaymentObservation => ({
   kind: 'called',
   claim: { ...origin, status, amount: '100', currency: null, fee: '0.5', reason: null, atMs: 6_000, ...of },
 });
-const posted = (posting: 'capture' | 'refund'): Sighting => ({
+const posted = (posting: 'capture' | 'refund'): PaymentObservation => ({
   kind: 'posted',
   name: 'Entry',
   posting,
@@ -36,8 +52,11 @@ const timing = {
   lateAfterMs: 30_000,
 };
 
-const fold = (...sightings: readonly Sighting[]): Tracked =>
-  sightings.reduce<Tracked>((tracked, sighting) => sight(tracked, sighting, timing), awaited('po-1', 0));
+const fold = (...observations: readonly PaymentObservation[]): Tracked =>
+  observations.reduce<Tracked>(
+    (tracked, observation) => apply(tracked, observation, timing),
+    awaited('po-1', 0),
+  );
 
 describe('a payment of the working set', () => {
   it('is first polled some time after it was opened, and again after the rail was asked', () => {
@@ -49,7 +68,13 @@ describe('a payment of the working set', () => {
     'takes the terms of a %s that begins after it has ended',
     (kind) => {
       const own = { ...terms, kind };
-      const begun: Sighting = { kind: 'opened', name: 'Begun', version: 1n, atMs: 1_000, terms: own };
+      const begun: PaymentObservation = {
+        kind: 'opened',
+        name: 'Begun',
+        version: 1n,
+        atMs: 1_000,
+        terms: own,
+      };
       // The end has no country; and for a collection it has what was received, or nothing.
       const end = ended('completed', 5n, { ...own, country: null, amount: 9_900n, railFee: 49n });
       const late = fold(end, begun);
@@ -57,7 +82,7 @@ describe('a payment of the working set', () => {
       expect(known).toEqual(own);
       expect(late).toMatchObject({ terms: known, received, status, dueAtMs, version });
       // Only once: repeated, it is no news.
-      expect(sight(late, begun, timing)).toBe(late);
+      expect(apply(late, begun, timing)).toBe(late);
     },
   );
 
@@ -86,7 +111,7 @@ describe('a payment of the working set', () => {
         { kind: 'opened', name: 'Opened', version: 1n, atMs: 1_000, terms: own },
         hint('COMPLETED', { kind, amount: '99' }),
       );
-      const end = (tracked: Tracked) => sight(tracked, ended('completed', 5n, own), timing).dueAtMs;
+      const end = (tracked: Tracked) => apply(tracked, ended('completed', 5n, own), timing).dueAtMs;
       expect(end(open)).toBe(7_000);
       expect(end({ ...open, dueAtMs: null })).toBe(7_000);
       expect(end({ ...open, breaks: [known] })).toBeNull();
@@ -98,20 +123,20 @@ describe('a payment of the working set', () => {
     const history = remember(opening.history, { what: 'fact', detail: 'completed', atMs: 6_000 });
     const told = { ...opening, dueAtMs: null, history };
     const end = (status: 'completed' | 'failed' | 'reversed') =>
-      sight(told, ended(status, 5n), timing).dueAtMs;
+      apply(told, ended(status, 5n), timing).dueAtMs;
     expect(end('failed')).toBe(7_000);
     expect(end('completed')).toBeNull();
     expect(end('reversed')).toBeNull();
   });
 
   it('remembers when the rail took it on, and whether it refused the newest attempt', () => {
-    const accepted: Sighting = { ...asked, answer: 'accepted' };
-    const refused: Sighting = { ...asked, answer: 'refused', version: 5n, atMs: 6_000 };
+    const accepted: PaymentObservation = { ...asked, answer: 'accepted' };
+    const refused: PaymentObservation = { ...asked, answer: 'refused', version: 5n, atMs: 6_000 };
     expect(fold(opened, asked)).toMatchObject({ acceptedAtMs: null, refusedAtMs: null });
     expect(fold(opened, accepted)).toMatchObject({ acceptedAtMs: 5_000, refusedAtMs: null });
     expect(fold(accepted, opened)).toMatchObject({ acceptedAtMs: 5_000 });
     expect(fold(opened, asked, refused)).toMatchObject({ acceptedAtMs: null, refusedAtMs: 6_000 });
-    const later: Sighting = { ...asked, version: 6n, atMs: 6_500 };
+    const later: PaymentObservation = { ...asked, version: 6n, atMs: 6_500 };
     expect(fold(opened, asked, refused, later)).toMatchObject({ refusedAtMs: null });
   });
 
@@ -137,7 +162,7 @@ describe('a payment of the working set', () => {
     );
   });
 
-  it.each<[string, Sighting, Sighting, number]>([
+  it.each<[string, PaymentObservation, PaymentObservation, number]>([
     ['payout: submitted before accepted', asked, opened, 35_000],
     [
       'collection: completion requested before initiated',
@@ -157,7 +182,7 @@ describe('a payment of the working set', () => {
     expect(fold(ended('completed', 5n), opened)).toEqual(fold(ended('completed', 5n)));
   });
 
-  it.each<[string, Sighting, number]>([
+  it.each<[string, PaymentObservation, number]>([
     ['a proven end is judged, not asked about', hint('COMPLETED', { proven: true }), 31_000],
     ['a proven callback that tells no end makes a poll due', hint('PENDING', { proven: true }), 7_000],
     ['the proof of another rail is a hint', hint('COMPLETED', { proven: true, rail: 'other' }), 7_000],
@@ -186,7 +211,7 @@ describe('an unknown reference', () => {
 });
 
 describe('what is in flight', () => {
-  it.each<[string, readonly Sighting[], bigint, bigint]>([
+  it.each<[string, readonly PaymentObservation[], bigint, bigint]>([
     ['an open payout may have left', [opened], 10_050n, 0n],
     ['a completed one has, until the ledger says so', [opened, ended('completed', 5n)], 10_050n, 0n],
     ['and not after', [opened, ended('completed', 5n), posted('capture')], 0n, 0n],
@@ -206,12 +231,12 @@ describe('what is in flight', () => {
       0n,
       0n,
     ],
-  ])('%s', (_name, sightings, mayDebit, mayCredit) => {
-    expect(inFlight(fold(...sightings))).toEqual({ mayDebit, mayCredit });
+  ])('%s', (_name, observations, mayDebit, mayCredit) => {
+    expect(inFlight(fold(...observations))).toEqual({ mayDebit, mayCredit });
   });
 
   it('a collection may have come in, less what the rail keeps', () => {
-    const collection: Sighting = { ...opened, terms: { ...terms, kind: 'collection' } };
+    const collection: PaymentObservation = { ...opened, terms: { ...terms, kind: 'collection' } };
     expect(inFlight(fold(collection))).toEqual({ mayDebit: 0n, mayCredit: 9_950n });
   });
 });

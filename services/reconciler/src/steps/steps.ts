@@ -55,7 +55,7 @@ export interface StepDeps extends StepLimits {
 type Item =
   | { readonly kind: 'found'; readonly overdue: Overdue }
   | {
-      readonly kind: 'seen';
+      readonly kind: 'observed';
       readonly step: FollowedStep;
       readonly stands: boolean;
       /** The record of a payment that is still unknown here. */
@@ -134,7 +134,7 @@ async function lookAt({ watch, stepStore, submit, did, signal, levelAtMs, ...dep
   const records = await recordsOf(deps, [...standing]);
   await submit(
     due.map((step) => ({
-      kind: 'seen',
+      kind: 'observed',
       step,
       stands: standing.has(step),
       record: records.get(step.reference),
@@ -251,10 +251,10 @@ async function tell(
     transaction.emit(events.breakResolved(one));
   const gap = 'coverage.missing' as const;
   const name = 'the record of its gateway';
-  const seen = missing.map((record) => ({
+  const observed = missing.map((record) => ({
     reference: record.reference,
     eventId: null,
-    sighting: { kind: 'audited', name, record, gap } as const,
+    observation: { kind: 'audited', name, record, gap } as const,
   }));
-  await workingSet.apply(seen, transaction);
+  await workingSet.apply(observed, transaction);
 }

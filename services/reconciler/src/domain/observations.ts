@@ -8,7 +8,7 @@ import { hastened, type Timing } from './schedule.ts';
 import { type Booked, isUnknown, lacksTerms, remember, type Terms, type Tracked } from './tracked.ts';
 
 /** An observation of a payment; times in milliseconds since the epoch. */
-export type Sighting =
+export type PaymentObservation =
   | {
       readonly kind: 'opened';
       readonly name: string;
@@ -57,30 +57,30 @@ export type Sighting =
       readonly name: string;
       /** Null if its gateway has none. */
       readonly record: OwnerRecord | null;
-      /** The difference at first sight. */
+      /** The difference at the first look. */
       readonly gap: Gap | undefined;
     };
 
 /**
- * The payment after a sighting; the same object if it is no news, so that an event that is published again changes
+ * The payment after an observation; the same object if it is no news, so that an event that is published again changes
  * nothing. Events of the owner count by version; only the first one, which brings the terms, is applied even after a
  * newer one. The ledger posts each kind once, and a callback is recognised by its claim and its time.
  */
-export function sight(tracked: Tracked, sighting: Sighting, at: Timing): Tracked {
-  switch (sighting.kind) {
+export function apply(tracked: Tracked, observation: PaymentObservation, at: Timing): Tracked {
+  switch (observation.kind) {
     case 'called':
-      return called(tracked, sighting.claim, at);
+      return called(tracked, observation.claim, at);
     case 'posted':
-      return booksDue(tracked, posted(tracked, sighting), at);
+      return booksDue(tracked, posted(tracked, observation), at);
     case 'opened':
     case 'asked':
     case 'closed':
     case 'ended':
-      return booksDue(tracked, owned(tracked, sighting, at), at);
+      return booksDue(tracked, owned(tracked, observation, at), at);
     case 'audited':
-      return booksDue(tracked, audited(tracked, sighting, at), at);
+      return booksDue(tracked, audited(tracked, observation, at), at);
     default:
-      return unreachable(sighting);
+      return unreachable(observation);
   }
 }
 
@@ -92,7 +92,7 @@ const FLAGS = { capture: 'posted', refund: 'refunded', release: 'released' } as 
 
 function posted(
   tracked: Tracked,
-  { name: detail, posting, moved, atMs }: Extract<Sighting, { kind: 'posted' }>,
+  { name: detail, posting, moved, atMs }: Extract<PaymentObservation, { kind: 'posted' }>,
 ): Tracked {
   const { booked } = tracked;
   const flag = FLAGS[posting];
@@ -143,9 +143,9 @@ function needsPoll(claim: Claim, terms: Terms): boolean {
   return !isProven(claim, terms) || claimedEnd(claim) === undefined;
 }
 
-type OwnedSighting = Extract<Sighting, { kind: 'opened' | 'asked' | 'closed' | 'ended' }>;
+type OwnedObservation = Extract<PaymentObservation, { kind: 'opened' | 'asked' | 'closed' | 'ended' }>;
 
-function owned(tracked: Tracked, event: OwnedSighting, at: Timing): Tracked {
+function owned(tracked: Tracked, event: OwnedObservation, at: Timing): Tracked {
   // The terms are news however late they come: without them, or without their country, the rail can't be asked.
   const isAwaited = lacksTerms(tracked) || tracked.breaks.includes('coverage.missing');
   const late = event.kind === 'opened' && isAwaited;
@@ -189,7 +189,7 @@ function underTerms(tracked: Tracked, terms: Terms): Tracked {
  */
 function audited(
   tracked: Tracked,
-  { name, record, gap }: Extract<Sighting, { kind: 'audited' }>,
+  { name, record, gap }: Extract<PaymentObservation, { kind: 'audited' }>,
   at: Timing,
 ): Tracked {
   if (!isStillNews(tracked, record, gap)) return tracked;
@@ -205,7 +205,7 @@ function audited(
 function opened(
   before: Tracked,
   seen: Tracked,
-  event: Pick<Extract<Sighting, { kind: 'opened' }>, 'terms' | 'atMs'>,
+  event: Pick<Extract<PaymentObservation, { kind: 'opened' }>, 'terms' | 'atMs'>,
   at: Timing,
 ): Tracked {
   // An event that comes after the audit has added the payment must not reopen it.
@@ -223,7 +223,7 @@ function opened(
 function asked(
   before: Tracked,
   seen: Tracked,
-  event: Extract<Sighting, { kind: 'asked' }>,
+  event: Extract<PaymentObservation, { kind: 'asked' }>,
   at: Timing,
 ): Tracked {
   const answered = {
@@ -245,7 +245,7 @@ function asked(
 function ended(
   before: Tracked,
   seen: Tracked,
-  event: Pick<Extract<Sighting, { kind: 'ended' }>, 'status' | 'terms' | 'atMs' | 'charged'>,
+  event: Pick<Extract<PaymentObservation, { kind: 'ended' }>, 'status' | 'terms' | 'atMs' | 'charged'>,
   at: Timing,
 ): Tracked {
   // The audit adopted the reversal before the completion came, which therefore does not change the status.
