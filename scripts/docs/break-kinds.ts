@@ -7,7 +7,7 @@ import { renderTable } from './markdown.ts';
 export interface BreakKindTerms {
   readonly opens: string;
   readonly closes: string | null;
-  readonly byHand: string;
+  readonly manualResolution: string;
 }
 
 /** The reconciler's kinds of breaks, loaded at run time because no package may import a service. */
@@ -24,10 +24,10 @@ export const loadBreakKinds = async (): Promise<Readonly<Record<string, BreakKin
 export const renderBreakKinds = (kinds: Readonly<Record<string, BreakKindTerms>>): string =>
   renderTable(
     ['kind', 'opens when', 'closes by itself when', 'by hand'],
-    Object.entries(kinds).map(([kind, { opens, closes, byHand }]) => [
+    Object.entries(kinds).map(([kind, { opens, closes, manualResolution }]) => [
       `\`${kind}\``,
       opens,
       closes ?? '–',
-      byHand,
+      manualResolution,
     ]),
   );

@@ -3,7 +3,7 @@ import type { BatchTransaction, Received } from '@pesewa/messaging';
 import type { ClientSession, Db } from 'mongodb';
 import { type AdjustmentOutcome, type AdjustmentTerms, isBreakCommand } from '../domain/adjustments.ts';
 import { concludeAdjustment } from '../domain/break-life.ts';
-import { afterByHand } from '../domain/by-hand.ts';
+import { afterManualResolution } from '../domain/manual-resolution.ts';
 import type { Tracked } from '../domain/tracked.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
@@ -110,7 +110,8 @@ export function createAdjustments(deps: {
         const payment = (await deps.store.load([reference], session)).get(reference);
         // Further differences of the payment are news again, and so are those that the break covered for other kinds.
         const kinds = [kind, ...(current.alsoFound ?? []).map((also) => also.kind)];
-        const corrected = (one: Tracked, of: string) => afterByHand(one, of, 'adjust', outcome.at.getTime());
+        const corrected = (one: Tracked, of: string) =>
+          afterManualResolution(one, of, 'adjust', outcome.at.getTime());
         if (payment) await deps.store.save([kinds.reduce(corrected, payment)], session);
       }
     },

@@ -8,8 +8,8 @@ import {
   concludeAdjustment,
   type LifeRefusal,
 } from '../domain/break-life.ts';
-import { afterByHand } from '../domain/by-hand.ts';
 import { isEnd } from '../domain/claim.ts';
+import { afterManualResolution } from '../domain/manual-resolution.ts';
 import type { Tracked } from '../domain/tracked.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
@@ -94,7 +94,8 @@ async function change(
       current.kind,
       ...(what === 'reopen' ? [] : (current.alsoFound ?? [])).map(({ kind }) => kind),
     ];
-    const concludedIn = (payment: Tracked, kind: string) => afterByHand(payment, kind, what, at.getTime());
+    const concludedIn = (payment: Tracked, kind: string) =>
+      afterManualResolution(payment, kind, what, at.getTime());
     await deps.store.save([kinds.reduce(concludedIn, tracked)], session);
   }
   tell(deps.events, concluded, request, by, transaction);
@@ -130,7 +131,7 @@ function isShared(some: readonly string[] = [], others: readonly string[] = []):
 function whatBecame(
   { what }: BreakRequest,
   { status }: Break,
-): Parameters<typeof afterByHand>[2] | undefined {
+): Parameters<typeof afterManualResolution>[2] | undefined {
   if (what === 'resolve' || what === 'reopen') return what;
   return what === 'adjust' && status === 'resolved' ? what : undefined;
 }

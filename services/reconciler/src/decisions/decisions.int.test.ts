@@ -197,7 +197,7 @@ describe('an amount that two operators decide', () => {
     expect((await operator(`/breaks?reference=${reference}`)).items).toMatchObject([{ status: 'open' }]);
   });
 
-  it('is doubted again by a later callback of another amount: the same break opens once more', async () => {
+  it('is unclear again by a later callback of another amount: the same break opens once more', async () => {
     const reference = await differing();
     const { body } = await proposed(reference);
     expect((await approve(body['id'])).status).toBe(200);

@@ -5,11 +5,11 @@ import type { RailAnswer } from './question.ts';
 import type { Tracked } from './tracked.ts';
 
 describe('a collection whose callback names another amount', () => {
-  const doubted = () => poll(collection(called({ amount: '90' }))).after;
+  const unclear = () => poll(collection(called({ amount: '90' }))).after;
   const resolved = (tracked: Tracked) => tracked.history.filter(({ what }) => what === 'resolved').length;
 
   it('stays with people where it completes with what was asked all the same', () => {
-    const ended = fold(doubted(), [completed()]);
+    const ended = fold(unclear(), [completed()]);
     expect(ended.breaks).toContain(DIFFERS);
     expect(resolved(ended)).toBe(0);
   });
@@ -19,11 +19,11 @@ describe('a collection whose callback names another amount', () => {
     ['an earlier approved decision', 9_500n, [9_500n, 9_600n]],
     ['the callback', 9_000n, []],
   ])('is decided by the amount of %s', (_name, amount, decided) => {
-    expect(resolved(fold({ ...doubted(), decided }, [completed(amount)]))).toBe(1);
+    expect(resolved(fold({ ...unclear(), decided }, [completed(amount)]))).toBe(1);
   });
 
   it('is not decided by any other', () => {
-    const ended = fold({ ...doubted(), decided: [9_500n] }, [completed(9_600n)]);
+    const ended = fold({ ...unclear(), decided: [9_500n] }, [completed(9_600n)]);
     expect(resolved(ended)).toBe(0);
   });
 
@@ -32,7 +32,7 @@ describe('a collection whose callback names another amount', () => {
     ['gives no answer', { kind: 'unknown' }],
     ['says PENDING', { kind: 'pending' }],
   ])('opens again by a later callback of another amount, while the rail %s', (_name, answer) => {
-    const ended = fold({ ...doubted(), decided: [9_500n] }, [completed(9_500n)]);
+    const ended = fold({ ...unclear(), decided: [9_500n] }, [completed(9_500n)]);
     expect(poll(fold(ended, [called({ amount: '90.0' }), called({ amount: '95' })]), answer).breaks).toEqual(
       [],
     );

@@ -1,6 +1,6 @@
 import { type Claim, claimedEnd, isOwn } from './claim.ts';
-import { lookupSays } from './known-findings.ts';
 import type { Finding, Judged, Paid, Question, RailFact } from './question.ts';
+import { lookupSays } from './reported-findings.ts';
 import { agreedAmount, type Terms, type Tracked } from './tracked.ts';
 import { currencyOf, readFee, readMinor } from './values.ts';
 

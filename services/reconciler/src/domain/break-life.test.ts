@@ -148,7 +148,7 @@ describe('the life of a break', () => {
     } as const;
     // The end of an open payment may still book what the rail reports.
     const early = { ...expected, again: 'break.waits_for_end' } as const;
-    for (const [kind, { byHand }] of Object.entries(breakKinds)) {
+    for (const [kind, { manualResolution }] of Object.entries(breakKinds)) {
       const current = { ...stages.open, kind };
       for (const request of [requests.resolve, adjust]) {
         const refusals = [true, null, false].map((hasEnded) => {
@@ -156,7 +156,7 @@ describe('the life of a break', () => {
           return changed.ok ? null : changed.refusal;
         });
         const waits = request === adjust && isRailsWord(kind) ? early : expected;
-        expect([kind, ...refusals]).toEqual([kind, null, null, waits[byHand]]);
+        expect([kind, ...refusals]).toEqual([kind, null, null, waits[manualResolution]]);
       }
     }
     const told = {
@@ -167,12 +167,12 @@ describe('the life of a break', () => {
     const refusalOf = (hasEnded: boolean) => changeBreak(told, requests.resolve, ama(3, hasEnded));
     expect(refusalOf(false)).toMatchObject({ ok: false, refusal: 'break.waits_for_end' });
     expect(refusalOf(true)).toMatchObject({ ok: true });
-    expect([breakKinds['payout.amount_differs'].byHand, breakKinds['payment.contradiction'].byHand]).toEqual([
-      'ended',
-      'ended',
-    ]);
-    expect(breakKinds['collection.amount_differs'].byHand).toBe('decided');
-    expect(breakKinds['payment.stuck'].byHand).toBe('ended');
+    expect([
+      breakKinds['payout.amount_differs'].manualResolution,
+      breakKinds['payment.contradiction'].manualResolution,
+    ]).toEqual(['ended', 'ended']);
+    expect(breakKinds['collection.amount_differs'].manualResolution).toBe('decided');
+    expect(breakKinds['payment.stuck'].manualResolution).toBe('ended');
   });
 
   it('keeps its history bounded: what people said stays longest, and resolving is always possible', () => {

@@ -142,9 +142,11 @@ function whyWaits(
   { hasEnded }: Requester,
 ): 'break.waits_for_end' | 'break.waits_for_decision' | undefined {
   if (hasEnded !== false) return undefined;
-  const byHand = [kind, ...alsoFound.map((other) => other.kind)].map((one) => termsOfBreak(one)?.byHand);
-  if (byHand.includes('ended')) return 'break.waits_for_end';
-  return byHand.includes('decided') ? 'break.waits_for_decision' : undefined;
+  const manualResolution = [kind, ...alsoFound.map((other) => other.kind)].map(
+    (one) => termsOfBreak(one)?.manualResolution,
+  );
+  if (manualResolution.includes('ended')) return 'break.waits_for_end';
+  return manualResolution.includes('decided') ? 'break.waits_for_decision' : undefined;
 }
 
 /** Why no order may yet correct what a rail reports about an open payment: the payment's end may book the same. */

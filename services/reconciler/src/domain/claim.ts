@@ -47,7 +47,7 @@ export function newestAtMs({ atMs, lastAtMs = atMs }: Pick<Claim, 'atMs' | 'last
 }
 
 /** Whether a status confirms a claimed end: a reversed payment was completed before. */
-export function bearsOut(state: TrackedStatus, claimed: EndStatus): boolean {
+export function isConsistentWith(state: TrackedStatus, claimed: EndStatus): boolean {
   return state === claimed || (state === 'reversed' && claimed === 'completed');
 }
 

@@ -55,7 +55,7 @@ describe('forged hints', () => {
     }
   });
 
-  it('of so many amounts that no more are kept leave the amount in doubt', () => {
+  it('of so many amounts that no more are kept leave the amount unclear', () => {
     const flood = Array.from({ length: 30 }, (_, index) => called({ amount: String(200 + index) }));
     expect(poll(collection(...flood, called({ amount: '90' })))).toMatchObject({
       fact: null,

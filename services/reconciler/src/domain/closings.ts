@@ -37,7 +37,7 @@ const AGAIN: readonly string[] = [
 
 /**
  * The breaks that an observation closes by itself (ADR 31): those about a payment that was unknown, that did not end, or
- * whose amount was in doubt until it completed with the decided one. Breaks about contradictions stay for people.
+ * whose amount was unclear until it completed with the decided one. Breaks about contradictions stay for people.
  */
 export function closingsOf(
   before: Tracked,

@@ -1,7 +1,7 @@
 import { unreachable } from '@pesewa/kernel';
 import { differingClaim } from './amounts.ts';
 import { dueBooks } from './books.ts';
-import { bearsOut, type Claim, claimedEnd, type EndStatus, isEnd, isOwn, isProven } from './claim.ts';
+import { type Claim, claimedEnd, type EndStatus, isConsistentWith, isEnd, isOwn, isProven } from './claim.ts';
 import { addClaim, claimsUnder, isRepeatedClaim } from './claims.ts';
 import { type Gap, isStillNews, type OwnerRecord } from './coverage.ts';
 import { hastened, type Timing } from './schedule.ts';
@@ -253,9 +253,10 @@ function ended(
     return { ...seen, charged: event.charged ?? seen.charged };
   const isReceived = event.status === 'completed' && event.terms.kind === 'collection';
   const received = isReceived ? event.terms.amount : seen.received;
-  const doubted =
-    endsHeardOf(seen).some((end) => !bearsOut(event.status, end)) || isAmountDoubted({ ...seen, received });
-  const dueAtMs = doubted ? ((before.terms && before.dueAtMs) ?? at.nowMs) : null;
+  const unclear =
+    endsHeardOf(seen).some((end) => !isConsistentWith(event.status, end)) ||
+    isAmountUnclear({ ...seen, received });
+  const dueAtMs = unclear ? ((before.terms && before.dueAtMs) ?? at.nowMs) : null;
   return {
     ...seen,
     status: event.status,
@@ -274,7 +275,7 @@ function ended(
  * Whether a callback claims another amount than the payment ended with, and no break reports that: it may have crossed
  * the end.
  */
-function isAmountDoubted(ended: Tracked): boolean {
+function isAmountUnclear(ended: Tracked): boolean {
   const { terms, breaks } = ended;
   if (terms === null || breaks.some((kind) => kind.endsWith('.amount_differs'))) return false;
   return differingClaim(ended, terms) !== undefined;

@@ -1,6 +1,6 @@
 import { type Claim, claimedEnd, isProven } from './claim.ts';
-import { newFindings } from './known-findings.ts';
 import type { Finding, Question, RailAnswer, Verdict } from './question.ts';
+import { newFindings } from './reported-findings.ts';
 import { hastened, untilTaken } from './schedule.ts';
 import type { Terms, Tracked } from './tracked.ts';
 import { readFee, readMinor } from './values.ts';

@@ -84,7 +84,7 @@ describe('a payment whose end the rail reports, and whose owner does not apply i
   });
 });
 
-describe('an absence', () => {
+describe('a NOT FOUND', () => {
   it('is one break, though a callback says COMPLETED', () => {
     const first = collection(called());
     expect(poll(first, { kind: 'notFound' }, { polledAtMs: 66_000 }).breaks).toEqual([]);

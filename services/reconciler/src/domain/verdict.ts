@@ -1,13 +1,13 @@
 import { unreachable } from '@pesewa/kernel';
-import { judgeAbsence } from './absence.ts';
 import { judgeAmounts, judgeLateClaims } from './amounts.ts';
 import { waitedMs } from './arrived.ts';
 import type { BreakKind } from './break-kinds.ts';
 import { isEnd } from './claim.ts';
-import { judgeClaims, lookupDecides } from './doubts.ts';
-import { afterFindings, knownAfter, lookupSays, newFindings } from './known-findings.ts';
+import { judgeClaims, lookupDecides } from './claim-checks.ts';
+import { judgeNotFound } from './not-found.ts';
 import type { Finding, Judged, Question, Verdict } from './question.ts';
 import { failureReason } from './reasons.ts';
+import { afterFindings, knownAfter, lookupSays, newFindings } from './reported-findings.ts';
 import { remember, type Tracked } from './tracked.ts';
 
 /** Breaks that say nothing about how the payment itself proceeds: anybody may have caused them, or an audit has. */
@@ -37,12 +37,12 @@ export function judge(question: Question): Verdict {
   const { fact, findings } = judgeAnswer(question);
   // The rail contradicts itself: people decide, unless only its callbacks contradict one another and this is its
   // lookup.
-  const isDoubtful = contradicted.length > 0 && (source !== 'poll' || !lookupDecides(question));
+  const isUnclear = contradicted.length > 0 && (source !== 'poll' || !lookupDecides(question));
   const all = [...findings, ...contradicted];
   // A rail that contradicts the owner also contradicts the callback that the owner applied: one discrepancy, one break.
   const told = all.some(({ kind }) => kind === 'payment.contradiction');
   if (!told) all.push(...denied);
-  const goesOut = isDoubtful ? null : fact;
+  const goesOut = isUnclear ? null : fact;
   const known = knownAfter(question, all);
   const isUnasked = known.some(({ since }) => since === 'resolved');
   // A reversal comes after the end; the owner has applied it once its own event says so.
@@ -141,7 +141,9 @@ function judgeAnswer(question: Question): Judged {
     case 'unaskable':
       return { fact: null, findings: judgeLateClaims(question) };
     case 'notFound':
-      return status === 'open' ? judgeAbsence(question) : { fact: null, findings: judgeLateClaims(question) };
+      return status === 'open'
+        ? judgeNotFound(question)
+        : { fact: null, findings: judgeLateClaims(question) };
     case 'failed':
       if (status === 'open') {
         const reason = failureReason(question, answer.reason);

@@ -1,9 +1,9 @@
-import { absenceBreak } from './absence.ts';
-import { bearsOut, type Claim, claimedEnd, isEnd, isOwn, isProven, newestAtMs } from './claim.ts';
+import { type Claim, claimedEnd, isConsistentWith, isEnd, isOwn, isProven, newestAtMs } from './claim.ts';
+import { notFoundBreak } from './not-found.ts';
 import type { Finding, Question } from './question.ts';
 
 /** The claims of callbacks, compared with the rail's answer. */
-export interface Doubts {
+export interface ClaimChecks {
   /** Claims that the rail denies; an unproven one may be anybody's, a proven one contradicts the rail itself. */
   readonly denied: readonly Finding[];
   readonly contradicted: readonly Finding[];
@@ -14,7 +14,7 @@ export interface Doubts {
 }
 
 /** Judges every claim of the payment's own rail by the rail's answer (ADR 6); claims of other rails are ignored. */
-export function judgeClaims(question: Question): Doubts {
+export function judgeClaims(question: Question): ClaimChecks {
   const { tracked, terms } = question;
   const denied: Finding[] = [];
   const contradicted: Finding[] = [];
@@ -66,17 +66,17 @@ function judgeClaim(claim: Claim, question: Question): Judgement {
   const end = claimedEnd(claim);
   if (end === undefined) return FINE;
   if (isEnd(answer.kind)) {
-    if (bearsOut(answer.kind, end)) return FINE;
+    if (isConsistentWith(answer.kind, end)) return FINE;
     if (!(answer.kind === 'completed' && end === 'reversed')) return { isDenied: true };
   }
-  if (bearsOut(tracked.status, end)) return FINE;
+  if (isConsistentWith(tracked.status, end)) return FINE;
   const isLagging = polledAtMs - newestAtMs(claim) < lagMs;
   if (answer.kind === 'unknown' || answer.kind === 'unaskable')
     return { isDenied: false, awaits: isLagging ? 'lagging' : 'undecided' };
   const lagging = isLagging && ({ awaits: 'lagging' } as const);
   if (answer.kind === 'notFound' && tracked.status === 'open') {
-    const absence = absenceBreak(question);
-    if (absence !== undefined) return absence === 'opens' ? FINE : { isDenied: false, ...lagging };
+    const notFound = notFoundBreak(question);
+    if (notFound !== undefined) return notFound === 'opens' ? FINE : { isDenied: false, ...lagging };
   }
   return { isDenied: polledAtMs - claim.atMs >= lagMs, ...lagging };
 }
@@ -91,5 +91,7 @@ export function lookupDecides({ tracked, terms }: Pick<Question, 'tracked' | 'te
     .map(claimedEnd)
     .filter((end) => end !== undefined);
   if (terms.kind === 'collection' && ends.every((end) => end === 'reversed')) return true;
-  return ends.some((one) => ends.some((other) => !bearsOut(one, other) && !bearsOut(other, one)));
+  return ends.some((one) =>
+    ends.some((other) => !isConsistentWith(one, other) && !isConsistentWith(other, one)),
+  );
 }

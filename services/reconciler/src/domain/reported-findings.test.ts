@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { called, ended, fold, lookedUp, opened, poll } from '../fixtures/verdicts.ts';
-import { afterByHand } from './by-hand.ts';
 import type { Claim } from './claim.ts';
+import { afterManualResolution } from './manual-resolution.ts';
 import type { RailAnswer } from './question.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
@@ -27,7 +27,7 @@ function ask(tracked: Tracked, ...answers: readonly RailAnswer[]) {
   }
   return { breaks, left };
 }
-const resolve = (tracked: Tracked, kind: string) => afterByHand(tracked, kind, 'resolve', NOW_MS);
+const resolve = (tracked: Tracked, kind: string) => afterManualResolution(tracked, kind, 'resolve', NOW_MS);
 
 describe('what the lookup says against the end of a payment', () => {
   const KIND = 'payment.contradiction';
@@ -41,7 +41,7 @@ describe('what the lookup says against the end of a payment', () => {
 
   it('is asked for again once a person has resolved it', () => {
     expect(resolved()).toMatchObject({ dueAtMs: NOW_MS, claim: null });
-    expect(afterByHand(ask(payout(), failed).left, KIND, 'adjust', NOW_MS).dueAtMs).toBeNull();
+    expect(afterManualResolution(ask(payout(), failed).left, KIND, 'adjust', NOW_MS).dueAtMs).toBeNull();
     expect(poll(resolved(), { kind: 'unknown' }).verdict.undecided).toBe(true);
     for (const answer of [failed, lookedUp, { kind: 'pending' }, { kind: 'notFound' }] as const)
       expect(poll(resolved(), answer)).toMatchObject({ breaks: [], verdict: { undecided: false } });
@@ -67,9 +67,9 @@ describe('what the lookup says against the end of a payment', () => {
   });
 
   it('stays as it is where an order has corrected it, or a person opened it again', () => {
-    const corrected = afterByHand(ask(payout(), failed).left, KIND, 'adjust', NOW_MS);
+    const corrected = afterManualResolution(ask(payout(), failed).left, KIND, 'adjust', NOW_MS);
     expect(ask(corrected, lookedUp, failed).breaks).toEqual([]);
-    const reopened = afterByHand(resolved(), KIND, 'reopen', NOW_MS);
+    const reopened = afterManualResolution(resolved(), KIND, 'reopen', NOW_MS);
     expect(ask(reopened, lookedUp, failed)).toMatchObject({
       breaks: [],
       left: { known: [{ since: 'told' }] },

@@ -2,7 +2,7 @@ import { bookKinds } from './books.ts';
 import { type BreakKind, isBreakKind, termsOfBreak } from './break-kinds.ts';
 import { isEnd } from './claim.ts';
 import { afterClosings } from './closings.ts';
-import { afterReopened, afterResolved } from './known-findings.ts';
+import { afterReopened, afterResolved } from './reported-findings.ts';
 import { hastened } from './schedule.ts';
 import { remember, type Tracked } from './tracked.ts';
 
@@ -10,8 +10,8 @@ import { remember, type Tracked } from './tracked.ts';
  * Whether a break may be found again after a person has resolved it: its payment must then not remember it as opened.
  */
 function isForgotten(kind: BreakKind): boolean {
-  const byHand = termsOfBreak(kind)?.byHand;
-  return byHand === 'again' || byHand === 'decided';
+  const manualResolution = termsOfBreak(kind)?.manualResolution;
+  return manualResolution === 'again' || manualResolution === 'decided';
 }
 
 /**
@@ -21,7 +21,7 @@ function isForgotten(kind: BreakKind): boolean {
  * After a person's resolution the payment is compared with the ledger's entries, or looked up at the rail, once more:
  * if the difference is gone and later found again, it is news. A difference that an order corrected stays as it is.
  */
-export function afterByHand(
+export function afterManualResolution(
   tracked: Tracked,
   kind: string,
   what: 'resolve' | 'reopen' | 'adjust',

@@ -10,7 +10,7 @@ const COLLECTION_GRACES = 2;
  * clear answer. If the rail had accepted it, or refused it while an earlier attempt may still be executed, people must
  * look at it (ADR 5), and likewise at a collection that the rail continues not to know.
  */
-export function judgeAbsence(question: Question): Judged {
+export function judgeNotFound(question: Question): Judged {
   const { tracked, terms } = question;
   const finding = terms.kind === 'payout' ? lostPayout(question) : lostCollection(question);
   // A payment for which the rail has reported an end must not be sent again, even if its lookup lags.
@@ -24,7 +24,7 @@ export function judgeAbsence(question: Question): Judged {
  *
  * It is one discrepancy, whatever callbacks claim.
  */
-export function absenceBreak(question: Question): 'opens' | 'awaited' | undefined {
+export function notFoundBreak(question: Question): 'opens' | 'awaited' | undefined {
   const { tracked, terms } = question;
   if (terms.kind === 'collection') return lostCollection(question) ? 'opens' : 'awaited';
   if (tracked.acceptedAtMs === null && tracked.refusedAtMs === null) return undefined;
