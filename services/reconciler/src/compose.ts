@@ -65,11 +65,8 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
       registry: scope.metrics,
     }),
   );
-  const poller = await composePolling(
-    scope,
-    { ...parts, ...proof, arrived, rails: polled, rateLimit },
-    metrics,
-  );
+  const polling = { ...parts, ...proof, arrived, rails: polled, rateLimit };
+  const poller = await composePolling(scope, polling, metrics);
   const workingSet = createWorkingSet({
     ...parts,
     timing: {

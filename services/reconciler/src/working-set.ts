@@ -1,8 +1,8 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Transaction } from '@pesewa/messaging';
 import { type BreakStore, breakId, breaksOf, type Resolution } from './breaks/store.ts';
+import { afterAutoResolutions, autoResolutionsOf } from './domain/auto-resolution.ts';
 import type { FoundBreak } from './domain/break.ts';
-import { afterClosings, closingsOf } from './domain/closings.ts';
 import { gapFinding } from './domain/coverage.ts';
 import { apply, type PaymentObservation } from './domain/observations.ts';
 import { afterProven, judgeProven, type ProofSettings } from './domain/proven.ts';
@@ -56,7 +56,7 @@ export interface WorkingSetDeps {
 /** The results of a batch in addition to the payments themselves. */
 interface Outcome {
   readonly opened: FoundBreak[];
-  readonly closing: Resolution[];
+  readonly resolving: Resolution[];
   readonly applied: AppliedDecision[];
   readonly moves: FloatMove[];
 }
@@ -73,7 +73,7 @@ export function createWorkingSet(deps: WorkingSetDeps): WorkingSet {
       );
       const changed = new Map<string, Tracked>();
       const ended: Tracked[] = [];
-      const outcome: Outcome = { opened: [], closing: [], applied: [], moves: [] };
+      const outcome: Outcome = { opened: [], resolving: [], applied: [], moves: [] };
       for (const one of events) {
         const { reference, eventId, observation } = one;
         const before = changed.get(reference) ?? loaded.get(reference) ?? awaited(reference, nowMs);
@@ -155,16 +155,16 @@ function close(
   nowMs: number,
   outcome: Outcome,
 ): Tracked {
-  const closings = closingsOf(before, after, observation);
-  if (closings.length === 0) return after;
-  for (const { kind, resolution } of closings) {
+  const autoResolutions = autoResolutionsOf(before, after, observation);
+  if (autoResolutions.length === 0) return after;
+  for (const { kind, resolution } of autoResolutions) {
     const id = breakId(after.reference, kind);
-    outcome.closing.push({ id, resolution });
+    outcome.resolving.push({ id, resolution });
     if (kind === 'collection.amount_differs' && after.received !== null) {
       outcome.applied.push({ breakId: id, amount: after.received });
     }
   }
-  return afterClosings(after, closings, nowMs);
+  return afterAutoResolutions(after, autoResolutions, nowMs);
 }
 
 /** Opens the break about the audit's finding. */
@@ -184,14 +184,14 @@ function tell(
 
 async function writeBreaks(
   deps: WorkingSetDeps,
-  { opened, closing, applied }: Outcome,
+  { opened, resolving, applied }: Outcome,
   changed: ReadonlyMap<string, Tracked>,
   now: Date,
   transaction: Transaction,
 ): Promise<void> {
   const news = await deps.breaks.open(opened, transaction.session);
   for (const document of news) transaction.emit(deps.events.breakOpened(document));
-  const closed = await deps.breaks.update(closing, now, transaction.session);
+  const closed = await deps.breaks.update(resolving, now, transaction.session);
   for (const document of closed.closed) {
     const payment = changed.get(document.reference);
     transaction.emit(deps.events.breakResolved(document, payment && causeOf(payment)));

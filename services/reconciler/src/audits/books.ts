@@ -168,7 +168,7 @@ async function write(deps: BooksDeps, items: readonly Item[], transaction: Trans
 
 /**
  * Asks the owner of each payment that still does not match its entries to publish it again, and opens a break if that
- * has not helped; events that come later close it (domain/closings.ts). Until then requests continue, as for every
+ * has not helped; events that come later close it (domain/auto-resolution.ts). Until then requests continue, as for every
  * overdue step.
  */
 async function judge(

@@ -13,7 +13,7 @@ export interface Opening {
 }
 
 /** The result of closing breaks whose causes are gone. */
-export interface Closing {
+export interface BreakUpdate {
   readonly closed: readonly Break[];
   /** Breaks for findings of other kinds that the closed ones had covered and that still exist. */
   readonly opened: readonly Break[];
@@ -26,7 +26,7 @@ export interface BreakOpening {
     resolutions: readonly Resolution[],
     resolvedAt: Date,
     session: ClientSession,
-  ) => Promise<Closing>;
+  ) => Promise<BreakUpdate>;
   /** The breaks that would cover all of a finding, by the finding's id. */
   readonly toldElsewhere: (
     found: readonly FoundBreak[],

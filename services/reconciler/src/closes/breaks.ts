@@ -44,7 +44,7 @@ export async function updateBreaks(
   const now = new Date(deps.clock.nowMs());
   // The breaks of the answer as a poll's come first: they are what people look for.
   const opening = found.flatMap(({ opened }) => opened);
-  const closing: Resolution[] = [];
+  const resolving: Resolution[] = [];
   const ids = found.map(({ record, ours, matching }) => {
     const { reference, currency, rail, close } = record;
     const { result } = matching;
@@ -53,7 +53,7 @@ export async function updateBreaks(
     const mine = finding && breakId(reference, finding.kind);
     const resolution = `close ${close}: ${resultText(result)}`;
     for (const kind of OWN) {
-      if (kind !== `close.${result}`) closing.push({ id: breakId(reference, kind), resolution });
+      if (kind !== `close.${result}`) resolving.push({ id: breakId(reference, kind), resolution });
     }
     if (finding && mine) opening.push({ _id: mine, ...finding, reference, rail, currency, openedAt: now });
     return mine;
@@ -63,7 +63,7 @@ export async function updateBreaks(
     const isOwn = OWN.some((own) => own === kind);
     if (tracked && isOwn) payments.set(reference, noted(tracked, what, kind, now.getTime()));
   };
-  const updated = await deps.breaks.update(closing, now, session);
+  const updated = await deps.breaks.update(resolving, now, session);
   for (const document of updated.closed) {
     transaction.emit(deps.events.breakResolved(document));
     note('resolved', document);

@@ -97,7 +97,7 @@ describe('a daily close on real daemons', () => {
     expect(about(missing, 'BreakOpened')).toHaveLength(1);
     for (const reference of [fee, missing]) answers.set(reference, agreed);
     await closed(window, 'upstream');
-    await until('the closings', () => about(fee, 'BreakResolved').length === 1);
+    await until('the auto-resolutions', () => about(fee, 'BreakResolved').length === 1);
     const { items } = await operator(`/breaks?reference=${missing}`);
     expect(items).toMatchObject([{ kind: 'close.missing_there', status: 'resolved' }]);
     expect((await harness.rowOf(fee))?.history.map(({ what }) => what)).toEqual(

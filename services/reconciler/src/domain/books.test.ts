@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ended, fold, opened, timing } from '../fixtures/verdicts.ts';
+import { autoResolutionsOf } from './auto-resolution.ts';
 import { judgeBooks } from './books.ts';
-import { closingsOf } from './closings.ts';
 import { apply, type PaymentObservation } from './observations.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
@@ -140,7 +140,7 @@ describe('a break over the books', () => {
   ])('closes with its cause, and may open again: %s', (kind, tracked, observation) => {
     const before = told(tracked, kind);
     const after = apply(before, observation, timing);
-    expect(closingsOf(before, after, observation)).toMatchObject([{ kind }]);
+    expect(autoResolutionsOf(before, after, observation)).toMatchObject([{ kind }]);
     expect(fold(before, [observation]).breaks).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { called, fold, opened, terms, timing } from '../fixtures/verdicts.ts';
-import { closingsOf } from './closings.ts';
+import { autoResolutionsOf } from './auto-resolution.ts';
 import { type Gap, gapBetween, gapFinding, isStillNews, type OwnerRecord } from './coverage.ts';
 import { apply, type PaymentObservation } from './observations.ts';
 import { awaited, type Tracked } from './tracked.ts';
@@ -98,7 +98,7 @@ describe('a payment that the audit missed', () => {
       [taken, ended(), 'completed'],
     ] as const) {
       const after = apply(before, event, timing);
-      expect(closingsOf(before, after, event)).toMatchObject([{ kind: 'coverage.missing' }]);
+      expect(autoResolutionsOf(before, after, event)).toMatchObject([{ kind: 'coverage.missing' }]);
       expect(fold(before, [event])).toMatchObject({ status, breaks: [] });
     }
   });
@@ -123,7 +123,7 @@ describe('an end that the audit missed', () => {
       breaks: ['payment.stuck', 'coverage.ended'],
     });
     const observation = audited(record('completed'), 'coverage.ended');
-    expect(closingsOf(stuck, fold(stuck, [observation]), observation)).toMatchObject([
+    expect(autoResolutionsOf(stuck, fold(stuck, [observation]), observation)).toMatchObject([
       { kind: 'payment.stuck' },
     ]);
   });

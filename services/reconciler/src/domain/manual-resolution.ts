@@ -1,7 +1,7 @@
+import { afterAutoResolutions } from './auto-resolution.ts';
 import { bookKinds } from './books.ts';
 import { type BreakKind, isBreakKind, termsOfBreak } from './break-kinds.ts';
 import { isEnd } from './claim.ts';
-import { afterClosings } from './closings.ts';
 import { afterReopened, afterResolved } from './reported-findings.ts';
 import { hastened } from './schedule.ts';
 import { remember, type Tracked } from './tracked.ts';
@@ -35,7 +35,7 @@ export function afterManualResolution(
     return { ...tracked, breaks, known: afterReopened(tracked.known, kind), history };
   }
   if (!isKnown) return tracked;
-  const closed = afterClosings(tracked, [{ kind, resolution: '' }], nowMs);
+  const closed = afterAutoResolutions(tracked, [{ kind, resolution: '' }], nowMs);
   if (!isForgotten(kind)) return what === 'resolve' ? askedOnceMore(closed, kind, nowMs) : closed;
   const forgotten = { ...closed, breaks: closed.breaks.filter((one) => one !== kind) };
   return what === 'resolve' && bookKinds.includes(kind) ? { ...forgotten, booksDueAtMs: nowMs } : forgotten;

@@ -10,7 +10,7 @@ import {
   settings,
   timing,
 } from '../fixtures/verdicts.ts';
-import { closingsOf } from './closings.ts';
+import { autoResolutionsOf } from './auto-resolution.ts';
 import { apply, type PaymentObservation } from './observations.ts';
 import { awaited } from './tracked.ts';
 import { isEndOverdue } from './verdict.ts';
@@ -119,7 +119,9 @@ it.each<[string, PaymentObservation]>([
 ])('a reference that nobody knew is known once %s: its break closes', (_name, observation) => {
   const before = { ...fold(awaited('co-1', 0), [called()]), breaks: ['callback.unknown_reference'] };
   const after = apply(before, observation, timing);
-  expect(closingsOf(before, after, observation)).toMatchObject([{ kind: 'callback.unknown_reference' }]);
+  expect(autoResolutionsOf(before, after, observation)).toMatchObject([
+    { kind: 'callback.unknown_reference' },
+  ]);
 });
 
 it('is asked for at once where no further completion is passed on (contract 10.12)', () => {

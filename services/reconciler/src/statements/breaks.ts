@@ -150,14 +150,14 @@ async function close(
       .find({ subject: { $in: references }, statement: statement._id }, { session })
       .toArray()),
   ];
-  const closing = breaks.filter(({ kind, reference }) => {
+  const resolving = breaks.filter(({ kind, reference }) => {
     const about = lines.filter(({ payment, subject }) => payment === reference || subject === reference);
     if (kind === 'statement.missing_there') return about.some((line) => line.uses === reference);
     return about.length > 0 && (kind !== 'statement.differs' || about.every(isMatched));
   });
   const resolution = `the statement ${statement._id} has it as we have`;
   const updated = await deps.breaks.update(
-    closing.map(({ _id: id }) => ({ id, resolution })),
+    resolving.map(({ _id: id }) => ({ id, resolution })),
     new Date(deps.clock.nowMs()),
     session,
   );

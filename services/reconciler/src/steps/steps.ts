@@ -10,8 +10,8 @@ import {
 import type { Did, Logger } from '@pesewa/runtime';
 import type { CoverageSource } from '../audits/coverage-source.ts';
 import { type BreakStore, breakId } from '../breaks/store.ts';
+import { afterAutoResolutions } from '../domain/auto-resolution.ts';
 import type { FoundBreak } from '../domain/break.ts';
-import { afterClosings } from '../domain/closings.ts';
 import type { OwnerRecord } from '../domain/coverage.ts';
 import {
   type FollowedStep,
@@ -240,10 +240,13 @@ async function tell(
   });
   const resolutions = closed.map((step) => {
     const { reference } = step;
-    const closing = { kind: stepKinds[step.step], resolution: 'the step is done: what was missing has come' };
+    const autoResolution = {
+      kind: stepKinds[step.step],
+      resolution: 'the step is done: what was missing has come',
+    };
     const tracked = changed.get(reference);
-    if (tracked) changed.set(reference, afterClosings(tracked, [closing], nowMs));
-    return { id: breakId(reference, closing.kind), resolution: closing.resolution };
+    if (tracked) changed.set(reference, afterAutoResolutions(tracked, [autoResolution], nowMs));
+    return { id: breakId(reference, autoResolution.kind), resolution: autoResolution.resolution };
   });
   await store.save([...changed.values()], session);
   for (const one of await breaks.open(found, session)) transaction.emit(events.breakOpened(one));

@@ -96,7 +96,7 @@ async function record(
   // Replicas may compare at once: of two looks only the one that began last decides. Both write the wallet, so the
   // second transaction sees what the first one found.
   const newest = runs.filter((run) => !isOvertaken(run, known.get(walletId(run))));
-  const closing = newest.flatMap((run): readonly Resolution[] => {
+  const resolving = newest.flatMap((run): readonly Resolution[] => {
     const out = known.get(walletId(run))?.lastOut;
     if (!run.withinRange || !out) return [];
     const resolution = causeOf(out, run, textIn(run.currency));
@@ -123,7 +123,7 @@ async function record(
     session,
   );
   for (const document of opened) transaction.emit(deps.events.breakOpened(document));
-  const closed = await deps.breaks.resolve(closing, new Date(deps.clock.nowMs()), session);
+  const closed = await deps.breaks.resolve(resolving, new Date(deps.clock.nowMs()), session);
   for (const document of closed)
     transaction.emit(deps.events.breakResolved(document, measurementOf(document.reference)));
 }

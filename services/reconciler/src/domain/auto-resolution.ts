@@ -10,7 +10,7 @@ import { isUnknown, remember, type Terms, type Tracked } from './tracked.ts';
 import { currencyOf, readMinor } from './values.ts';
 
 /** A break of a payment whose cause is gone, and why. */
-export interface Closing {
+export interface AutoResolution {
   readonly kind: BreakKind;
   readonly resolution: string;
 }
@@ -39,12 +39,12 @@ const AGAIN: readonly string[] = [
  * The breaks that an observation closes by itself (ADR 31): those about a payment that was unknown, that did not end, or
  * whose amount was unclear until it completed with the decided one. Breaks about contradictions stay for people.
  */
-export function closingsOf(
+export function autoResolutionsOf(
   before: Tracked,
   after: Tracked,
   observation: PaymentObservation,
-): readonly Closing[] {
-  const causes: Closing[] = [];
+): readonly AutoResolution[] {
+  const causes: AutoResolution[] = [];
   if (isUnknown(before) && !isUnknown(after) && 'name' in observation) {
     causes.push({
       kind: 'callback.unknown_reference',
@@ -71,7 +71,7 @@ export function closingsOf(
 }
 
 /** The differences between the ledger and the payment's owner that are gone. */
-function bornOut(after: Tracked, { name }: { readonly name: string }): readonly Closing[] {
+function bornOut(after: Tracked, { name }: { readonly name: string }): readonly AutoResolution[] {
   const still = judgeBooks(after)?.kind;
   return bookKinds
     .filter((kind) => kind !== still)
@@ -88,7 +88,7 @@ function endIn(observation: PaymentObservation) {
 }
 
 /** The coverage audit's breaks that are resolved: an event was only late, or a record has caught up (ADR 27). */
-function covered(before: Tracked, observation: PaymentObservation): readonly Closing[] {
+function covered(before: Tracked, observation: PaymentObservation): readonly AutoResolution[] {
   if (observation.kind === 'audited') {
     if (endIn(observation) !== undefined && observation.gap !== undefined)
       return [{ kind: 'coverage.missing', resolution: `the payment ended: ${observation.name}` }];
@@ -118,11 +118,15 @@ function isResolvedByEnd(before: Tracked, { kind, amount }: Terms): boolean {
 }
 
 /** The payment with closed breaks in its timeline; the callbacks' claims about a decided amount are judged too. */
-export function afterClosings(tracked: Tracked, closings: readonly Closing[], nowMs: number): Tracked {
+export function afterAutoResolutions(
+  tracked: Tracked,
+  autoResolutions: readonly AutoResolution[],
+  nowMs: number,
+): Tracked {
   let { history } = tracked;
-  for (const { kind } of closings)
+  for (const { kind } of autoResolutions)
     history = remember(history, { what: 'resolved', detail: kind, atMs: nowMs });
-  const closed = new Set<string>(closings.map(({ kind }) => kind));
+  const closed = new Set<string>(autoResolutions.map(({ kind }) => kind));
   const isResolvedNow = closed.has(RESOLVED_BY_END);
   return {
     ...tracked,

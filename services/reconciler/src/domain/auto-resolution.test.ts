@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ended, opened } from '../fixtures/verdicts.ts';
+import { afterAutoResolutions, autoResolutionsOf } from './auto-resolution.ts';
 import type { PaymentKind } from './claim.ts';
-import { afterClosings, closingsOf } from './closings.ts';
 import { apply, type PaymentObservation } from './observations.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
@@ -35,18 +35,18 @@ describe('a break whose cause has gone', () => {
   ])('is closed when the %s ends as %s; contradictions stay for people', (kind, status, more) => {
     const before = { ...see(awaited('xx-1', 0), opened(kind)), breaks: every, decided: [10_050n] };
     const observation = ended(kind, status, 10_050n);
-    const closings = closingsOf(before, see(before, observation), observation);
+    const autoResolutions = autoResolutionsOf(before, see(before, observation), observation);
     const kinds = ['collection.not_found', 'payout.not_found', 'payout.refused_again', 'payment.stuck'];
     const differing = more.map(() => 'collection.amount_differs');
-    expect(closings.map((closing) => closing.kind)).toEqual([...kinds, ...differing]);
+    expect(autoResolutions.map((autoResolution) => autoResolution.kind)).toEqual([...kinds, ...differing]);
     const cause = `the payment ended: Ended as ${status}`;
-    expect(closings.map(({ resolution }) => resolution)).toEqual([...kinds.map(() => cause), ...more]);
+    expect(autoResolutions.map(({ resolution }) => resolution)).toEqual([...kinds.map(() => cause), ...more]);
   });
 
   it('is closed when an unknown reference becomes known, opened or ended', () => {
     const before = { ...awaited('xx-1', 0), breaks: ['callback.unknown_reference'] };
     for (const observation of [opened('payout'), ended('payout', 'failed')]) {
-      expect(closingsOf(before, see(before, observation), observation)).toMatchObject([
+      expect(autoResolutionsOf(before, see(before, observation), observation)).toMatchObject([
         { kind: 'callback.unknown_reference' },
       ]);
     }
@@ -56,32 +56,32 @@ describe('a break whose cause has gone', () => {
     const open = { ...see(awaited('xx-1', 0), opened('payout')), breaks: ['payment.stuck'] };
     const completed = see(open, ended('payout', 'completed'));
     const reversal = ended('payout', 'reversed');
-    expect(closingsOf(completed, see(completed, reversal), reversal)).toEqual([]);
+    expect(autoResolutionsOf(completed, see(completed, reversal), reversal)).toEqual([]);
     const clean = { ...open, breaks: [] };
     const end = ended('payout', 'completed');
-    expect(closingsOf(clean, see(clean, end), end)).toEqual([]);
+    expect(autoResolutionsOf(clean, see(clean, end), end)).toEqual([]);
   });
 
   it('is closed by the end that the owner takes at last, a reversal included', () => {
     const open = { ...see(awaited('xx-1', 0), opened('payout')), breaks: ['payment.end_untaken'] };
     const completed = ended('payout', 'completed');
     const closed = [{ kind: 'payment.end_untaken' }];
-    expect(closingsOf(open, see(open, completed), completed)).toMatchObject(closed);
+    expect(autoResolutionsOf(open, see(open, completed), completed)).toMatchObject(closed);
     const before = see(open, completed);
     const reversal = ended('payout', 'reversed');
-    expect(closingsOf(before, see(before, reversal), reversal)).toMatchObject(closed);
-    expect(closingsOf(before, see(before, completed), completed)).toEqual([]);
+    expect(autoResolutionsOf(before, see(before, reversal), reversal)).toMatchObject(closed);
+    expect(autoResolutionsOf(before, see(before, completed), completed)).toEqual([]);
   });
 
   it('is closed by the first attempt that is reported', () => {
     const open = { ...see(awaited('xx-1', 0), opened('payout')), breaks: ['payout.unattempted'] };
     const asked = { kind: 'asked', name: 'PayoutSubmitted', version: 4n, atMs: 2_000, answer: null } as const;
-    expect(closingsOf(open, see(open, asked), asked)).toMatchObject([{ kind: 'payout.unattempted' }]);
+    expect(autoResolutionsOf(open, see(open, asked), asked)).toMatchObject([{ kind: 'payout.unattempted' }]);
   });
 
   it('is in the timeline', () => {
-    const closing = { kind: 'payment.stuck', resolution: 'the payment ended' } as const;
-    expect(afterClosings(awaited('xx-1', 0), [closing], 7).history).toMatchObject([
+    const autoResolution = { kind: 'payment.stuck', resolution: 'the payment ended' } as const;
+    expect(afterAutoResolutions(awaited('xx-1', 0), [autoResolution], 7).history).toMatchObject([
       { what: 'resolved', detail: 'payment.stuck', atMs: 7 },
     ]);
   });
