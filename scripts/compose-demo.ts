@@ -16,7 +16,7 @@ try {
     simulatorUrl: 'http://provider-simulator:4070',
     operatorToken: OPERATOR_TOKEN,
     approverToken: APPROVER_TOKEN,
-    tell: say,
+    print: say,
   });
   say('Every pesewa accounted for.');
 } catch (error) {

@@ -82,7 +82,7 @@ async function main(): Promise<number> {
   stack = opened;
   await runFile.write(opened.runFile());
   try {
-    const signal = values.demo ? await Promise.race([tell(opened), interrupted.promise]) : undefined;
+    const signal = values.demo ? await Promise.race([print(opened), interrupted.promise]) : undefined;
     if (values.once) return signal === undefined ? 0 : INTERRUPTED;
     if (signal === undefined) {
       describe(opened);
@@ -111,12 +111,12 @@ async function cluster(): Promise<Cluster> {
   return opened;
 }
 
-async function tell(stack: Stack): Promise<undefined> {
+async function print(stack: Stack): Promise<undefined> {
   const { transferUrl, collectionsUrl, merchants } = stack.runFile();
   const [demo] = merchants;
   if (!demo) throw new StackError('the merchant demo is missing: start again');
   const merchant = createMerchantClient({ transferUrl, collectionsUrl, publicKey: demo.publicKey });
-  await runDemo({ stack, merchant, merchantId: demo.id, run: randomBytes(4).toString('hex'), tell: say });
+  await runDemo({ stack, merchant, merchantId: demo.id, run: randomBytes(4).toString('hex'), print: say });
   say('Every pesewa accounted for.');
   return undefined;
 }

@@ -174,12 +174,12 @@ async function pollsOfFresh(
   const first = (): ReadonlyMap<string, number> => firstAsked(rail.answered.slice(from));
   const counted = [...dueMs].filter(([, atMs]) => atMs <= endedMs);
   await waitUntil('the polls of fresh payments', DEADLINE_MS, () => {
-    const told = first();
-    if (counted.some(([reference]) => !told.has(reference))) throw new Error('not all asked about');
+    const reported = first();
+    if (counted.some(([reference]) => !reported.has(reference))) throw new Error('not all asked about');
     return Promise.resolve();
   });
-  const told = first();
-  return counted.map(([reference, atMs]) => (told.get(reference) ?? Number.NaN) - atMs);
+  const reported = first();
+  return counted.map(([reference, atMs]) => (reported.get(reference) ?? Number.NaN) - atMs);
 }
 
 /** When each was asked about for the first time. */

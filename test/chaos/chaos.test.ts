@@ -13,7 +13,7 @@ import { playActs } from './load/workload.ts';
 import { createPlan, intentOf, type Plan } from './plan/plan.ts';
 import { usualLoadMs, usualSeeds } from './plan/seeds.ts';
 import { readWallets } from './read-rail.ts';
-import { nothing, quickServices, tell, untilAtRest } from './rest.ts';
+import { nothing, quickServices, report, untilAtRest } from './rest.ts';
 
 const wanted = process.env['SEED'];
 const seeds =
@@ -37,7 +37,7 @@ it.each(seeds)(
     const { traces, strikes } = await disturb(scenario, plan);
     const { world, underWay } = await untilAtRest(traces, { restMs: REST_MS, print });
     const violations = checkWorld(world);
-    print(`${tell(world)}\n${explain(world, violations)}`);
+    print(`${report(world)}\n${explain(world, violations)}`);
     expect(violations, replay).toEqual([]);
     expect(underWay, replay).toEqual(nothing);
     expect(missedBy(world, intentOf(plan), strikes), replay).toEqual([]);

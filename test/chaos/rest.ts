@@ -91,7 +91,7 @@ async function passes({ nowMs }: Databases, momentMs: number): Promise<void> {
 }
 
 /** A summary of a run: one without ambiguity and repetition proves little. */
-export function tell({ calls, payments, moves, breaks, events, received, callbacks }: World): string {
+export function report({ calls, payments, moves, breaks, events, received, callbacks }: World): string {
   const count = <Item>(items: readonly Item[], key: (item: Item) => string) =>
     Object.fromEntries([...Map.groupBy(items, key)].map(([name, all]) => [name, all.length]));
   return JSON.stringify({

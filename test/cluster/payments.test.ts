@@ -7,7 +7,7 @@ import { explain } from '../chaos/explain.ts';
 import { createClientOf } from '../chaos/load/client-of.ts';
 import { playActs } from '../chaos/load/workload.ts';
 import { readWallets } from '../chaos/read-rail.ts';
-import { nothing, quickServices, tell, untilAtRest } from '../chaos/rest.ts';
+import { nothing, quickServices, report, untilAtRest } from '../chaos/rest.ts';
 import { openScenario } from '../scenarios/scenario.ts';
 import { breakNodes } from './break-nodes.ts';
 import { countsOf } from './counts.ts';
@@ -46,7 +46,7 @@ it.each(seeds)(
     );
     const violations = checkWorld(world);
     const counts = countsOf(world, violations, { struck, restedAfterMs });
-    print(`${JSON.stringify(counts)}\n${tell(world)}\n${explain(world, violations)}`);
+    print(`${JSON.stringify(counts)}\n${report(world)}\n${explain(world, violations)}`);
     expect(violations, replay).toEqual([]);
     expect(underWay, replay).toEqual(nothing);
     expect(counts.accepted, replay).toBeGreaterThan(acts.length / 2);

@@ -225,7 +225,7 @@ describe('the samples of webhooks.md', () => {
   });
 
   it('receive: each webhook is accepted once, a modified one is refused', async () => {
-    const { headers, body } = await receivedWebhook('told');
+    const { headers, body } = await receivedWebhook('reported');
     await using folder = await webhookSamples();
     const file = path.join(folder.path, 'receiver.mjs');
     const [held] = await holdPorts(1);
@@ -234,14 +234,14 @@ describe('the samples of webhooks.md', () => {
     await held?.release();
     const receiver = spawn(process.execPath, [file], { env: { WEBHOOK_SECRET: secret() } });
     try {
-      let told = '';
-      receiver.stdout.on('data', (chunk: Buffer) => (told += chunk.toString()));
+      let reported = '';
+      receiver.stdout.on('data', (chunk: Buffer) => (reported += chunk.toString()));
       const send = async (text: string) =>
         (await postJson(`http://127.0.0.1:${port}/`, text, headers)).status;
       await eventually(async () => expect(await send(body)).toBe(200));
       expect(await send(body)).toBe(200);
       expect(await send(body.replace('COMPLETED', 'FAILED'))).toBe(401);
-      await eventually(() => expect(told).toBe(`${scenario.reference('told')} COMPLETED\n`));
+      await eventually(() => expect(reported).toBe(`${scenario.reference('reported')} COMPLETED\n`));
     } finally {
       receiver.kill();
     }

@@ -57,15 +57,15 @@ afterAll(async () => {
 
 /** First the wait, then the look that shows what differs. */
 async function expectInTheEnd(look: () => Promise<unknown>, end: unknown): Promise<void> {
-  const asTold = async () => expect(await look()).toEqual(end);
-  await eventually(asTold, DEADLINE_MS).catch(() => undefined);
-  await asTold();
+  const asExpected = async () => expect(await look()).toEqual(end);
+  await eventually(asExpected, DEADLINE_MS).catch(() => undefined);
+  await asExpected();
 }
 
 // Both webhooks of 0014 are due at once, so that their order is open.
 const lookAt = async (one: PayoutScenario) => {
-  const { told, ...rest } = await lookAtPayout(scenario, referenceOf(one));
-  return { ...rest, told: told.toSorted() };
+  const { reported, ...rest } = await lookAtPayout(scenario, referenceOf(one));
+  return { ...rest, reported: reported.toSorted() };
 };
 const lookAtFlow = (one: CollectionScenario) => lookAtCollection(scenario, one, ours.get(labelOf(one)) ?? '');
 

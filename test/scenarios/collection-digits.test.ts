@@ -48,11 +48,11 @@ afterAll(async () => {
 
 describe('every magic number of the simulator (X1, P10, P12, P13, W1, R1, R3)', () => {
   it.each(collectionScenarios)('$digits by $flow: $what', async (collectionScenario) => {
-    const asTold = async () =>
+    const asExpected = async () =>
       expect(await lookAt(collectionScenario)).toEqual(expectedOfCollection(collectionScenario));
     // First the wait, then the look that shows what differs.
-    await eventually(asTold, 60_000).catch(() => undefined);
-    await asTold();
+    await eventually(asExpected, 60_000).catch(() => undefined);
+    await asExpected();
   });
 
   it.each(collectionScenarios)(

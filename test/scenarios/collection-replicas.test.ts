@@ -102,7 +102,7 @@ async function becomes(request: CollectionRequest, message: string): Promise<voi
   }, DEADLINE_MS);
 }
 
-async function toldStatuses(request: CollectionRequest): Promise<readonly string[]> {
+async function webhookStatuses(request: CollectionRequest): Promise<readonly string[]> {
   const received = await scenario.stack.simulator.received(scenario.merchantId, request.reference);
   return [...new Set(received.map(({ body }) => body))].map(
     (body) => collectionWebhook.parse(parseJson(body)).status,
@@ -115,7 +115,7 @@ async function expectCreditedOnce(request: CollectionRequest): Promise<void> {
   const ours = await oursOf(request);
   await eventually(async () => {
     expect(await scenario.entryKinds(ours)).toEqual(['collect', 'fee', 'railCost']);
-    expect(await toldStatuses(request)).toEqual(['COMPLETED']);
+    expect(await webhookStatuses(request)).toEqual(['COMPLETED']);
   });
   expect(await scenario.executions(ours)).toBe(1);
   const journal = await scenario.stack.simulator.journal(ours);
@@ -154,7 +154,7 @@ describe('two replicas of collection-gateway (P5, P10, X1)', () => {
     expect(right.responseDetails.responseCode).toBe('06');
     await becomes(request, 'FAILED');
     expect(await completions(ours)).toEqual(['incorrect otp', 'incorrect otp', 'incorrect otp']);
-    await eventually(async () => expect(await toldStatuses(request)).toEqual(['FAILED']));
+    await eventually(async () => expect(await webhookStatuses(request)).toEqual(['FAILED']));
     expect(await scenario.entryKinds(ours)).toEqual([]);
     expect(await scenario.executions(ours)).toBe(0);
   });
@@ -291,7 +291,7 @@ describe('two replicas of webhook-ingress and of reconciler (I1, R2, R3)', () =>
     const hints = (await operator.timeline(ours)).filter(({ what }) => what === 'hint');
     expect(hints.map(({ times }) => Number(times))).toEqual([1]);
     expect((await first.demo.checkCollection(request)).responseMessage).toBe('PENDING');
-    expect(await toldStatuses(request)).toEqual([]);
+    expect(await webhookStatuses(request)).toEqual([]);
   });
 });
 

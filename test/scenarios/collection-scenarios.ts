@@ -82,7 +82,7 @@ interface BaseScenario {
   readonly executions?: number;
   readonly submissions?: number;
   /** What each webhook of the merchant says. */
-  readonly told?: readonly string[];
+  readonly reported?: readonly string[];
   readonly breaks?: readonly string[];
   /** What is otherwise where no callback ever arrives. */
   readonly withoutCallbacks?: Omit<BaseScenario, 'digits' | 'flows' | 'withoutCallbacks'>;
@@ -95,11 +95,11 @@ const completed = {
   entries: ['collect 197', 'fee 3', 'railCost 2'],
   executions: 1,
   submissions: 1,
-  told: ['COMPLETED 200 3'],
+  reported: ['COMPLETED 200 3'],
   breaks: [] as readonly string[],
 } as const;
-const failed = { status: 'FAILED', entries: [], executions: 0, told: ['FAILED 0 0 FAILED'] } as const;
-const pending = { status: 'PENDING', entries: [], told: [] } as const;
+const failed = { status: 'FAILED', entries: [], executions: 0, reported: ['FAILED 0 0 FAILED'] } as const;
+const pending = { status: 'PENDING', entries: [], reported: [] } as const;
 
 const baseScenarios: readonly BaseScenario[] = [
   {
@@ -134,7 +134,7 @@ const baseScenarios: readonly BaseScenario[] = [
     what: 'fails, and the callback tells why',
     flows: flowNames,
     ...failed,
-    told: ['FAILED 0 0 CUSTOMER DECLINED'],
+    reported: ['FAILED 0 0 CUSTOMER DECLINED'],
     // Only a callback tells why (contract 2.10).
     withoutCallbacks: { what: 'fails, and nobody tells why', ...failed },
   },
@@ -214,7 +214,7 @@ export async function playCollection(
   return answer;
 }
 
-function toldBy(said: z.output<typeof collectionWebhook>): string {
+function reportedBy(said: z.output<typeof collectionWebhook>): string {
   const why = said.failure_reason === undefined ? '' : ` ${said.failure_reason}`;
   return `${said.status} ${said.amount_received} ${said.transaction_fee}${why}`;
 }
@@ -243,15 +243,22 @@ export async function lookAtCollection(
     executions: journal.filter(({ kind, outcome }) => kind === 'execution' && outcome === 'COMPLETED').length,
     submissions: requests.filter(({ operation }) => operation === 'payin').length,
     completions: completions.filter(({ outcome }) => outcome === 'accepted').length,
-    told: webhooks.map(toldBy),
+    reported: webhooks.map(reportedBy),
     breaks: breaks.map(({ kind }) => kind),
   };
 }
 
 /** What {@link lookAtCollection} is to show of a scenario in the end, with callbacks or without. */
 export function expectedOfCollection(collectionScenario: CollectionScenario, callbacks: 'on' | 'off' = 'on') {
-  const { withoutCallbacks, what: _what, digits: _digits, flows: _flows, flow, ...told } = collectionScenario;
+  const {
+    withoutCallbacks,
+    what: _what,
+    digits: _digits,
+    flows: _flows,
+    flow,
+    ...reported
+  } = collectionScenario;
   const { what: _other, ...otherwise } = withoutCallbacks ?? { what: '' };
-  const { unclear: _unclear, ...seen } = { ...completed, ...told, ...(callbacks === 'off' && otherwise) };
+  const { unclear: _unclear, ...seen } = { ...completed, ...reported, ...(callbacks === 'off' && otherwise) };
   return { ...seen, completions: flows[flow].completes ? 1 : 0 };
 }

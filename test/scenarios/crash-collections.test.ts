@@ -11,7 +11,7 @@ import {
   type CollectionScenario,
   collectionCrashActs,
 } from './crash-rows-collections.ts';
-import { bodiesToldOnce, type Crash, DEADLINE_MS, runSequences, withShortSessions } from './crash-runner.ts';
+import { bodiesSentOnce, type Crash, DEADLINE_MS, runSequences, withShortSessions } from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 /** How long merchants, rails and operators insist: whoever they talk to may be dying again and again. */
@@ -67,8 +67,8 @@ beforeAll(async () => {
   outbox = database.collection('outbox');
   merchant = createCollectingMerchant(scenario.demo, CLIENT_DEADLINE_MS);
   for (const sequences of collectionCrashActs) {
-    const told = await runSequences(scenario, sequences, runScenario);
-    for (const row of sequences.flat()) survivors.set(row, () => told(row));
+    const reported = await runSequences(scenario, sequences, runScenario);
+    for (const row of sequences.flat()) survivors.set(row, () => reported(row));
     // An act begins once the one before it is over; the tests tell how it ended.
     for (const row of sequences.flat()) await expectScenarios(row).catch(() => undefined);
   }
@@ -191,9 +191,9 @@ async function callBack(request: CollectionRequest, reference: string): Promise<
 type End = Omit<CollectionScenario, 'flow' | 'digits' | 'callback' | 'decided'>;
 
 function survivorsOf(row: CollectionCrashRow): Survivors {
-  const told = survivors.get(row);
-  if (!told) throw new Error('nobody got as far as this row');
-  return told();
+  const reported = survivors.get(row);
+  if (!reported) throw new Error('nobody got as far as this row');
+  return reported();
 }
 
 async function expectScenarios(row: CollectionCrashRow): Promise<void> {
@@ -209,10 +209,10 @@ async function expectScenario(
   collectionScenario: CollectionScenario,
 ): Promise<void> {
   const { flow: _flow, digits: _digits, callback, decided: _decided, ...end } = collectionScenario;
-  const asTold = async () => expect(await lookAt(request)).toEqual(end);
+  const asExpected = async () => expect(await lookAt(request)).toEqual(end);
   // First the wait, then the look that shows what differs.
-  await eventually(asTold, DEADLINE_MS).catch(() => undefined);
-  await asTold();
+  await eventually(asExpected, DEADLINE_MS).catch(() => undefined);
+  await asExpected();
   if (callback !== 'unknownReference') return;
   const unknown = () => scenario.stack.operator.breaks(unknownReferenceOf(request));
   await eventually(async () => expect(await unknown()).toMatchObject([{ kind: UNKNOWN_REFERENCE }]));
@@ -242,7 +242,7 @@ async function lookAt(request: CollectionRequest): Promise<Partial<End>> {
     executions: await scenario.executions(ours),
     payins: taken('payin'),
     completions: taken('complete'),
-    told: (await bodiesToldOnce(scenario, request.reference)).map(
+    reported: (await bodiesSentOnce(scenario, request.reference)).map(
       (body) => collectionWebhook.parse(parseJson(body)).status,
     ),
     breaks: (await stack.operator.breaks(ours)).map(({ kind, status: state }) =>

@@ -61,16 +61,16 @@ export async function runSequences<Row extends CrashAt, Survivors>(
   sequences: readonly (readonly Row[])[],
   run: (row: Row, crash: Crash) => Promise<Survivors>,
 ): Promise<(row: Row) => Survivors> {
-  const told = new Map<Row, PromiseSettledResult<Survivors>>();
+  const reported = new Map<Row, PromiseSettledResult<Survivors>>();
   const runSequence = async (sequence: readonly Row[]) => {
     for (const row of sequence) {
       const [outcome] = await Promise.allSettled([run(row, crashOf(scenario, row))]);
-      told.set(row, outcome);
+      reported.set(row, outcome);
     }
   };
   await Promise.all(sequences.map(runSequence));
   return (row) => {
-    const outcome = told.get(row);
+    const outcome = reported.get(row);
     if (outcome?.status !== 'fulfilled') throw outcome?.reason;
     return outcome.value;
   };
@@ -94,7 +94,7 @@ function crashOf(scenario: Scenario, { service, point, pass = 1, environment }: 
 }
 
 /** What the merchant was told: a repeat has the same webhook-id and the same bytes, and counts once (contract 6.3). */
-export async function bodiesToldOnce(scenario: Scenario, reference: string): Promise<readonly string[]> {
+export async function bodiesSentOnce(scenario: Scenario, reference: string): Promise<readonly string[]> {
   const received = await scenario.stack.simulator.received(scenario.merchantId, reference);
   const bodies = new Map<unknown, string>();
   for (const { headers, body } of received) {

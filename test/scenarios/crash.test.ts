@@ -5,7 +5,7 @@ import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeAftermath } from './crash-aftermath.ts';
 import { type CrashRow, crashSequences, type PayoutScenario } from './crash-rows.ts';
-import { bodiesToldOnce, type Crash, DEADLINE_MS, runSequences, withShortSessions } from './crash-runner.ts';
+import { bodiesSentOnce, type Crash, DEADLINE_MS, runSequences, withShortSessions } from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 /** The currency in which the merchant has a limit per day, far above what it pays here. */
@@ -100,11 +100,11 @@ async function callBack(reference: string): Promise<void> {
 
 async function expectScenario(reference: string, payoutScenario: PayoutScenario): Promise<void> {
   const { digits: _digits, ...end } = payoutScenario;
-  const asTold = async () =>
+  const asExpected = async () =>
     expect(await lookAt(reference)).toEqual({ ...end, entries: end.entries.toSorted() });
   // First the wait, then the look that shows what differs.
-  await eventually(asTold, DEADLINE_MS).catch(() => undefined);
-  await asTold();
+  await eventually(asExpected, DEADLINE_MS).catch(() => undefined);
+  await asExpected();
 }
 
 /** Everything that is to be seen of a payout, from every side. */
@@ -117,16 +117,16 @@ async function lookAt(reference: string): Promise<Omit<PayoutScenario, 'digits'>
     status: responseData?.transactionStatus as PayoutScenario['status'],
     entries: await scenario.entryKinds(ours),
     executions: await scenario.executions(ours),
-    told: await toldOnce(reference),
+    reported: await sentOnce(reference),
     hints: hints.reduce((sum, { times }) => sum + Number(times), 0),
     breaks: (await operator.breaks(ours)).map(({ kind }) => String(kind)),
   };
 }
 
 /** The statuses that the merchant was told, each by a body of its own. */
-async function toldOnce(reference: string): Promise<readonly string[]> {
+async function sentOnce(reference: string): Promise<readonly string[]> {
   const statuses = new Set(await scenario.webhookStatuses(reference));
-  expect(await bodiesToldOnce(scenario, reference)).toHaveLength(statuses.size);
+  expect(await bodiesSentOnce(scenario, reference)).toHaveLength(statuses.size);
   return [...statuses];
 }
 

@@ -81,8 +81,8 @@ it('finds that both sides agree on every payment, and finds an unreported end', 
   const payouts = await paid;
   const [whole, , , reversed] = payouts;
   await eventually(async () => {
-    const { told } = await lookAtCollection(scenario, collection, collected);
-    expect(told).toHaveLength(1);
+    const { reported } = await lookAtCollection(scenario, collection, collected);
+    expect(reported).toHaveLength(1);
     const journal = await scenario.stack.simulator.journal(reversed.ours);
     expect(journal.map(({ kind }) => kind)).toContain('reversal');
   }, 30_000);
@@ -102,11 +102,11 @@ it('finds that both sides agree on every payment, and finds an unreported end', 
   expect(found.get(reversed.ours)).toMatchObject({
     status_ours: 'reversed',
     status_theirs: 'reversed',
-    owner_told: 'yes',
+    fact_published: 'yes',
   });
   await scenario.payoutBecomes(reversed.reference, 'REVERSED');
   const again = await close('second');
-  expect(again.get(reversed.ours)).toMatchObject({ result: 'matched', owner_told: 'no' });
+  expect(again.get(reversed.ours)).toMatchObject({ result: 'matched', fact_published: 'no' });
   expect(await scenario.stack.operator.breaks(reversed.ours)).toEqual([]);
   expect(await scenario.violations()).toEqual([]);
 });

@@ -108,8 +108,8 @@ export function createRestoring(scenario: Scenario, client: MongoClient, folder:
     return (await run(process.execPath, call, { env: { PATH: process.env['PATH'] ?? '' } })).stdout;
   };
   const list = async (service: ServiceName, ...more: readonly string[]) => {
-    const told = await pesewa('realign', '--service', service, '--json', ...more);
-    return stoppedList.parse(JSON.parse(told)).items;
+    const reported = await pesewa('realign', '--service', service, '--json', ...more);
+    return stoppedList.parse(JSON.parse(reported)).items;
   };
   const detailsOf = async (service: ServiceName) => {
     const { body } = await exchange(`${operationsOf(service)}/readyz`);

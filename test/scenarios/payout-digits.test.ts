@@ -28,13 +28,13 @@ afterAll(async () => {
 
 describe('every magic number of the simulator (X1, P12, P13, W1, R1, R3)', () => {
   it.each(payoutScenarios)('$digits: $what', async (payoutScenario) => {
-    const asTold = async () =>
+    const asExpected = async () =>
       expect(await lookAtPayout(scenario, referenceOf(payoutScenario))).toEqual(
         expectedOfPayout(payoutScenario),
       );
     // First the wait, then the look that shows what differs.
-    await eventually(asTold, 60_000).catch(() => undefined);
-    await asTold();
+    await eventually(asExpected, 60_000).catch(() => undefined);
+    await asExpected();
   });
 
   it('stays so once every poll has been made', async () => {

@@ -56,10 +56,10 @@ async function breaks(ours: string): Promise<readonly string[]> {
 const outcomes: (() => Promise<void>)[] = [];
 
 async function expectOutcome(look: () => Promise<unknown>, expected: object): Promise<void> {
-  const asTold = async () => expect(await look()).toEqual(expected);
-  outcomes.push(asTold);
-  await eventually(asTold, 60_000).catch(() => undefined);
-  await asTold();
+  const asExpected = async () => expect(await look()).toEqual(expected);
+  outcomes.push(asExpected);
+  await eventually(asExpected, 60_000).catch(() => undefined);
+  await asExpected();
 }
 
 const paid = ['capture', 'fee', 'hold', 'railCost'];
@@ -73,7 +73,7 @@ describe('a payout over a proven rail ends by its signed callback, without a pol
     ['0010', 'COMPLETED', paid, ['COMPLETED'], []],
     ['0014', 'REVERSED', [...paid, 'refund'], ['COMPLETED', 'REVERSED'], []],
     ['0011', 'COMPLETED', paid, ['COMPLETED'], ['payment.contradiction']],
-  ])('%s: %s', async (digits, status, entries, told, found) => {
+  ])('%s: %s', async (digits, status, entries, reported, found) => {
     const reference = scenario.reference(`payout-${digits}`);
     const accountNumber = `012345${digits}`;
     const { responseData } = await scenario.demo.requestPayout({ reference, amount: '200', accountNumber });
@@ -81,17 +81,17 @@ describe('a payout over a proven rail ends by its signed callback, without a pol
     const look = async () => ({
       status: (await scenario.demo.lookUpPayout(reference)).responseData?.transactionStatus,
       entries: await scenario.entryKinds(ours),
-      told: await scenario.webhookStatuses(reference),
+      reported: await scenario.webhookStatuses(reference),
       breaks: await breaks(ours),
     });
-    await expectOutcome(look, { status, entries: entries.toSorted(), told, breaks: found });
+    await expectOutcome(look, { status, entries: entries.toSorted(), reported, breaks: found });
     expect(await polls(ours)).toBe(0);
   });
 });
 
 describe('a collection over a proven rail ends by its signed callback, without a poll (ADR 20)', () => {
-  const credited = { entries: ['collect', 'fee', 'railCost'], told: ['COMPLETED 200 3'], breaks: [] };
-  const failed = { status: 'FAILED', entries: [], told: ['FAILED 0 0'], breaks: [] };
+  const credited = { entries: ['collect', 'fee', 'railCost'], reported: ['COMPLETED 200 3'], breaks: [] };
+  const failed = { status: 'FAILED', entries: [], reported: ['FAILED 0 0'], breaks: [] };
 
   it.each([
     ['stk', '9999', { status: 'COMPLETED', ...credited }],
@@ -116,7 +116,7 @@ describe('a collection over a proven rail ends by its signed callback, without a
   it('0012: its own word on another amount is for people, and the rail is asked', async () => {
     const request = requestOf('stk', '0012');
     const { transactionReference: ours } = await scenario.demo.initiateCollection(request);
-    const pending = { status: 'PENDING', entries: [], told: [], breaks: ['collection.amount_differs'] };
+    const pending = { status: 'PENDING', entries: [], reported: [], breaks: ['collection.amount_differs'] };
     await expectOutcome(() => lookAt(request, ours), pending);
     await eventually(async () => expect(await polls(ours)).toBeGreaterThan(0));
     expect(await lookAt(request, ours)).toEqual(pending);
@@ -138,14 +138,14 @@ describe('a collection over a proven rail ends by its signed callback, without a
     await eventually(async () =>
       expect((await scenario.demo.checkCollection(other)).responseMessage).toBe('FAILED'),
     );
-    expect(await lookAt(request, ours)).toEqual({ status: 'PENDING', entries: [], told: [], breaks: [] });
+    expect(await lookAt(request, ours)).toEqual({ status: 'PENDING', entries: [], reported: [], breaks: [] });
     expect(await polls(ours)).toBe(0);
   });
 });
 
 it('stays so when every callback has come', async () => {
   expect(outcomes.length).toBeGreaterThan(0);
-  for (const asTold of outcomes) await asTold();
+  for (const asExpected of outcomes) await asExpected();
 });
 
 async function lookAt(request: CollectionRequest, ours: string) {
@@ -154,7 +154,7 @@ async function lookAt(request: CollectionRequest, ours: string) {
   return {
     status: (await scenario.demo.checkCollection(request)).responseMessage,
     entries: await scenario.entryKinds(ours),
-    told: webhooks.map((said) => `${said.status} ${said.amount_received} ${said.transaction_fee}`),
+    reported: webhooks.map((said) => `${said.status} ${said.amount_received} ${said.transaction_fee}`),
     breaks: await breaks(ours),
   };
 }

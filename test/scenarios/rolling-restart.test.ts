@@ -12,7 +12,7 @@ import { createChance } from '../chaos/plan/chance.ts';
 import { mortals } from '../chaos/plan/faults.ts';
 import { planActs } from '../chaos/plan/plan.ts';
 import { readMoves, readWallets } from '../chaos/read-rail.ts';
-import { nothing, quickServices, tell, untilAtRest } from '../chaos/rest.ts';
+import { nothing, quickServices, report, untilAtRest } from '../chaos/rest.ts';
 import { type Endpoints, openEndpoints } from './endpoints.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
@@ -168,7 +168,7 @@ it('every service restarts one replica after the other, and no request fails', a
     { restMs: REST_MS, print },
   );
   const violations = checkWorld(world);
-  print(`${tell(world)}\n${explain(world, violations)}`);
+  print(`${report(world)}\n${explain(world, violations)}`);
   expect(violations).toEqual([]);
   expect(underWay).toEqual(nothing);
   // The rail calls again where its callback was not taken.

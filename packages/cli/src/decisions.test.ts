@@ -177,10 +177,10 @@ describe('a decision over how a payout ended', () => {
   it.each<[string, readonly string[], string]>([
     ['another outcome', ['po-1', 'reversed', '--reason', 'x'], 'reversed'],
     ['no reason', ['po-1', 'failed'], '--reason'],
-  ])('is refused with %s', async (_name, call, told) => {
+  ])('is refused with %s', async (_name, call, reported) => {
     const line = commandLine([]);
     expect(await line.run('decisions', 'outcome', ...call)).not.toBe(0);
-    expect(line.complained()).toContain(told);
+    expect(line.complained()).toContain(reported);
     expect(line.requests).toEqual([]);
   });
 

@@ -140,7 +140,7 @@ const status = {
     late: 2,
   },
   caughtUp: true,
-  untold: [],
+  unreported: [],
 };
 
 /** A reconciler with this status, and services without parked messages unless given. */
@@ -179,7 +179,7 @@ describe('pesewa reconcile status', () => {
   });
 
   it('names the parts that were not answered in time, and prints the rest', async () => {
-    const line = standing({ ...status, open: null, caughtUp: null, untold: ['caughtUp', 'open'] });
+    const line = standing({ ...status, open: null, caughtUp: null, unreported: ['caughtUp', 'open'] });
     expect(await line.run('reconcile', 'status')).toBe(1);
     expect(line.printed()).not.toContain('payouts');
     expect(line.printed()).toContain('payment.stuck');
@@ -239,6 +239,6 @@ describe('pesewa reconcile status', () => {
       reconciler: 0,
       'webhook-dispatcher': 0,
     };
-    expect(JSON.parse(line.printed())).toEqual({ ...status, parked: { waiting, untold: [] } });
+    expect(JSON.parse(line.printed())).toEqual({ ...status, parked: { waiting, unreported: [] } });
   });
 });

@@ -75,7 +75,7 @@ const status = z.object({
     .nullable(),
   /** Whether the working set has everything that was published until now. */
   caughtUp: z.boolean().nullable(),
-  untold: z.array(z.string()),
+  unreported: z.array(z.string()),
 });
 
 /** The state of reconciliation; a part that was not answered in time is null. */

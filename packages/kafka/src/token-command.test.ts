@@ -84,8 +84,8 @@ it.each([
 ])(
   'says what is wrong with %s, and nothing that was written or passed on',
   async (_what, program, expected) => {
-    const told = await problem((await sourceOf(program)).token());
-    expect(told).toBe(`Error: KAFKA_SASL_TOKEN_COMMAND ${expected}`);
+    const reported = await problem((await sourceOf(program)).token());
+    expect(reported).toBe(`Error: KAFKA_SASL_TOKEN_COMMAND ${expected}`);
   },
 );
 

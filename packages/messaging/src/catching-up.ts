@@ -21,8 +21,10 @@ export function createCatchingUp(options: {
   const { positions, offsets, group, clock } = options;
   return async (topics, timeoutMs) => {
     const deadlineMs = clock.nowMs() + timeoutMs;
-    const told = await positions.ends(topics);
-    const ends = told.map(({ topic, partition, end }) => [`${group}/${topic}/${partition}`, end] as const);
+    const reported = await positions.ends(topics);
+    const ends = reported.map(
+      ({ topic, partition, end }) => [`${group}/${topic}/${partition}`, end] as const,
+    );
     const ids = { $in: ends.map(([id]) => id) };
     const readConcern = { level: 'majority' } as const;
     for (;;) {

@@ -17,7 +17,7 @@ import { FUNDED } from './sender.fixture.ts';
 let config: TestConfig;
 
 beforeAll(async () => {
-  config = await prepareTestNames(['teller', 'keeper', 'rower', 'looker']);
+  config = await prepareTestNames(['reporter', 'keeper', 'rower', 'looker']);
 });
 
 function funded(eventId: string, merchantId: string): OutgoingEvent {
@@ -38,19 +38,22 @@ function funded(eventId: string, merchantId: string): OutgoingEvent {
   };
 }
 
-async function openTeller(scope: ReturnType<typeof openTestScope>) {
-  const teller = await openMessagingAs(scope, {
-    service: 'teller',
-    database: 'teller',
+async function openReporter(scope: ReturnType<typeof openTestScope>) {
+  const reporter = await openMessagingAs(scope, {
+    service: 'reporter',
+    database: 'reporter',
     produces: ['ledger'],
   });
-  const telling = teller.groupCommit<OutgoingEvent, undefined>('test.tell', async (events, { emit }) => {
-    for (const event of events) emit(event);
-    return Promise.resolve(events.map(() => undefined));
-  });
+  const reporting = reporter.groupCommit<OutgoingEvent, undefined>(
+    'test.report',
+    async (events, { emit }) => {
+      for (const event of events) emit(event);
+      return Promise.resolve(events.map(() => undefined));
+    },
+  );
   // Sent one after the other, because the test checks their order.
   return async (merchantId: string, ids: readonly string[]) => {
-    for (const id of ids) await telling.submit(funded(id, merchantId));
+    for (const id of ids) await reporting.submit(funded(id, merchantId));
   };
 }
 
@@ -77,7 +80,7 @@ async function openService(group: string, merchantId: string, more: Partial<Test
         type: 'pesewa.webhooks.WebhookDelivered',
         version: 1n,
         causationId: eventId,
-        payload: { ...delivery, eventId: `${eventId}-told` },
+        payload: { ...delivery, eventId: `${eventId}-reported` },
       });
     }
   });
@@ -104,13 +107,13 @@ const pathOf = ({ id }: Readonly<Record<string, unknown>>, rest = '') =>
   `/parked/${encodeURIComponent(String(id))}${rest}`;
 
 it('keeps what it parks, and an operator replays it once what was wrong is fixed', async () => {
-  await using tellers = openTestScope(config);
-  const tell = await openTeller(tellers);
+  await using reporters = openTestScope(config);
+  const report = await openReporter(reporters);
   const service = await openService('keeper', 'kept');
   await using _scope = service.scope;
   service.unfit.set('k-1', 'throws').set('k-2', 'parks');
   await service.start();
-  await tell('kept', ['k-1', 'k-2', 'k-3']);
+  await report('kept', ['k-1', 'k-2', 'k-3']);
   // Writes that a handler made for a message before it parked it are kept: the rest of the batch was decided with them.
   await eventually(async () => expect(await service.appliedIds()).toContain('k-3'));
   const items = await service.listed('?state=parked');
@@ -148,25 +151,25 @@ it('keeps what it parks, and an operator replays it once what was wrong is fixed
   });
   expect(await service.appliedIds()).toEqual(['k-1', 'k-2', 'k-3']);
   await eventually(async () => expect(await outboxOf(service.messaging.db).countDocuments()).toBe(0));
-  const told = await (await createTopicReader(config))(topicNameOf(config, 'webhooks'));
-  expect(told.filter(({ headers }) => headers['causation-id'] === 'k-1')).toHaveLength(1);
+  const reported = await (await createTopicReader(config))(topicNameOf(config, 'webhooks'));
+  expect(reported.filter(({ headers }) => headers['causation-id'] === 'k-1')).toHaveLength(1);
   expect(await service.scope.metrics.getSingleMetricAsString('messages_parked')).toContain(
     `messages_parked{topic="${topicNameOf(config, 'ledger')}"} 1`,
   );
 });
 
 it('commits nothing of a replay that its handler wants parked again', async () => {
-  await using tellers = openTestScope(config);
-  const tell = await openTeller(tellers);
+  await using reporters = openTestScope(config);
+  const report = await openReporter(reporters);
   const service = await openService('rower', 'again');
   await using _scope = service.scope;
   service.unfit.set('a-1', 'throws');
   await service.start();
-  await tell('again', ['a-1', 'a-2']);
+  await report('again', ['a-1', 'a-2']);
   await eventually(async () => expect(await service.appliedIds()).toEqual(['a-2']));
   const [one = {}] = await service.listed();
   // A copy of the message, parked like the first one.
-  await tell('again', ['a-1']);
+  await report('again', ['a-1']);
   await eventually(async () => expect(await service.listed()).toHaveLength(2));
   service.unfit.set('a-1', 'parks');
   expect((await service.call('POST', pathOf(one, '/replay'))).body).toEqual({
@@ -196,7 +199,7 @@ it('commits nothing of a replay that its handler wants parked again', async () =
     body: { code: 'closed' },
   });
   // Publishing the events again does not undo what two operators decided.
-  await tell('again', ['a-1', 'a-3']);
+  await report('again', ['a-1', 'a-3']);
   await eventually(async () => expect(await service.appliedIds()).toContain('a-3'));
   expect(await service.appliedIds()).toEqual(['a-2', 'a-3']);
   expect(await service.listed('?state=discarded')).toHaveLength(2);
@@ -230,9 +233,9 @@ it('shows the bytes of an unreadable message, keeps it through a replay, and dis
     status: 200,
     body: { state: 'discarded' },
   });
-  await using tellers = openTestScope(config);
-  const tell = await openTeller(tellers);
-  await tell('nobody', ['poison', 'n-2']);
+  await using reporters = openTestScope(config);
+  const report = await openReporter(reporters);
+  await report('nobody', ['poison', 'n-2']);
   await eventually(async () => expect(await service.appliedIds()).toContain('n-2'));
   expect(await service.appliedIds()).toEqual(['n-2', 'poison']);
 });

@@ -71,7 +71,7 @@ export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void
       const by = operatorOf(context);
       const done = await positions.realign({ topic, partition, to, reason, by });
       if (!done.ok) return refuse(context, done.refusal);
-      logger.info({ ...told(done.value), operator: by }, announcements[done.value.status]);
+      logger.info({ ...reported(done.value), operator: by }, announcements[done.value.status]);
       return answerJson(context, done.value.status === 'proposed' ? 202 : 200, viewRealignment(done.value));
     }),
   );
@@ -84,7 +84,7 @@ export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void
         const by = operatorOf(context);
         const decision = await positions.decide(body.value, { verdict, by });
         if (!decision.ok) return refuse(context, decision.refusal);
-        logger.info({ ...told(decision.value), operator: by }, announcements[decision.value.status]);
+        logger.info({ ...reported(decision.value), operator: by }, announcements[decision.value.status]);
         return answerJson(context, 200, viewRealignment(decision.value));
       }),
     );
@@ -98,7 +98,7 @@ const announcements = {
   rejected: 'to realign a partition was rejected',
 } as const satisfies Record<Realignment['status'], string>;
 
-const told = ({ id, from, next, skipped, reason, requestedBy }: Realignment) => ({
+const reported = ({ id, from, next, skipped, reason, requestedBy }: Realignment) => ({
   position: id,
   from: from === null ? null : String(from),
   next: String(next),

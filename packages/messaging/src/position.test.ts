@@ -106,9 +106,9 @@ describe('a partition is stopped', () => {
   ])('%s', (_name, given, misfit, remedy) => {
     const position = judge(given);
     expect(position).toMatchObject({ kind: 'stopped', misfit });
-    const told = position.kind === 'stopped' ? position.remedy : '';
-    expect(told).toContain(remedy);
-    expect(told).toContain('docs/runbooks/partition-stopped.md');
-    expect(told.includes('pesewa realign ledger payouts.events.v1 3 --to ')).toBe(misfit !== 'added');
+    const reported = position.kind === 'stopped' ? position.remedy : '';
+    expect(reported).toContain(remedy);
+    expect(reported).toContain('docs/runbooks/partition-stopped.md');
+    expect(reported.includes('pesewa realign ledger payouts.events.v1 3 --to ')).toBe(misfit !== 'added');
   });
 });

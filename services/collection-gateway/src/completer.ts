@@ -9,7 +9,7 @@ import type { Applied, CollectionOrderCommand, Collections } from './collections
 import { type CompletionLock, type LockRequest, takeCompletionLock } from './completion-lock.ts';
 import { type CollectionForm, isSameContent } from './domain/initiation.ts';
 import { type NumberLimit, numberLimit } from './domain/limits.ts';
-import { cleanReason, completionOutcome, isOfTheRequest, toldReason } from './domain/reasons.ts';
+import { cleanReason, completionOutcome, isOfTheRequest, merchantReason } from './domain/reasons.ts';
 import type { CollectionStateRefusal } from './domain/state.ts';
 import { railOrder } from './initiator.ts';
 import type { GatewayMetrics } from './metrics.ts';
@@ -221,11 +221,11 @@ async function callRail(deps: CompleterDeps, attempt: Attempt): Promise<Completi
   deps.crashPoint('collections.complete.before-call');
   const result = await askRail(deps, attempt, deps.clock.nowMs());
   deps.crashPoint('collections.complete.after-call');
-  const told = { reference, rail: railName, result: result.kind };
+  const reported = { reference, rail: railName, result: result.kind };
   if (result.kind === 'unknown' || result.kind === 'notSent')
-    deps.logger.warn({ ...told, why: result.why }, 'no clear answer from the rail');
+    deps.logger.warn({ ...reported, why: result.why }, 'no clear answer from the rail');
   if (result.kind === 'refused' && isOfTheRequest(result.reason))
-    deps.logger.warn({ ...told, reason: result.reason }, 'the rail refuses our request itself');
+    deps.logger.warn({ ...reported, reason: result.reason }, 'the rail refuses our request itself');
   // An unclear outcome is not recorded: the rail may still be processing it, so the next gets the lock only when the lease
   // is over.
   if (result.kind !== 'unknown') await record(deps, attempt, result);
@@ -286,7 +286,7 @@ function answerOf(
     return refuse({ reason: 'SERVICE UNAVAILABLE', reference, description: NOT_PASSED_ON });
   // If the rail has closed a collection that is open here, its status check will show how.
   if (result?.kind !== 'refused' || completionOutcome(result.reason) === 'closed') return accept(collection);
-  return refuse({ reason: toldReason(result.reason), reference });
+  return refuse({ reason: merchantReason(result.reason), reference });
 }
 
 function outcomeOf(

@@ -50,9 +50,9 @@ async function live(...batches: readonly Batch[]): Promise<void> {
 
 const books = () => copyDatabase(database, BOOKS);
 /** Every page has its published hash. */
-const asTold = { warnings: [], told: [] };
+const asExpected = { warnings: [], reported: [] };
 /** One page has another hash. */
-const otherwise = { warnings: ['a page differs from the one that was published'], told: [] };
+const otherwise = { warnings: ['a page differs from the one that was published'], reported: [] };
 
 const SEED = 45;
 
@@ -60,8 +60,8 @@ const SEED = 45;
 const scenarios = [anyScenario, lawfulScenario].flatMap((scenario, index) =>
   fc
     .sample(fc.tuple(scenario, anyCuts, fc.nat({ max: 9 })), { seed: SEED + index, numRuns: 6 })
-    .map(([told, sizes, tenths], number) => {
-      const batches = cut(told, sizes);
+    .map(([reported, sizes, tenths], number) => {
+      const batches = cut(reported, sizes);
       const known = Math.floor((batches.length * tenths) / 10);
       return { name: `${index}.${number}`, batches, known, isLawful: scenario === lawfulScenario };
     }),
@@ -76,7 +76,7 @@ describe('a ledger whose database is an older one', () => {
       await live(...batches.slice(known));
       const truth = await books();
       await restoreDatabase(database, backup);
-      expect(await comeForward(database, topic)).toEqual(asTold);
+      expect(await comeForward(database, topic)).toEqual(asExpected);
       expect(await books()).toEqual(truth);
       // Published again, all of it is known. Instructions that were parked because earlier ones were missing would now
       // be booked.
@@ -96,7 +96,7 @@ describe('a ledger whose database is an older one', () => {
       await restoreDatabase(database, backup);
       await expect(comeForward(database, topic, { diesAt })).rejects.toThrow('died');
       expect(await books()).not.toEqual(truth);
-      expect(await comeForward(database, topic)).toEqual(asTold);
+      expect(await comeForward(database, topic)).toEqual(asExpected);
       expect(await books()).toEqual(truth);
     }
   });
@@ -114,7 +114,7 @@ describe('a ledger whose database is an older one', () => {
     await restoreDatabase(database, backup);
     await expect(comeForward(database, topic, { diesAt: 50 })).rejects.toThrow('died');
     expect(await database.db.collection('entries').countDocuments()).toBeGreaterThan(20);
-    expect(await comeForward(database, topic)).toEqual(asTold);
+    expect(await comeForward(database, topic)).toEqual(asExpected);
     expect(await books()).toEqual(truth);
   });
 
@@ -127,7 +127,9 @@ describe('a ledger whose database is an older one', () => {
     const truth = await books();
     await restoreDatabase(database, backup);
     // One replica's relay was late, and its successor sent the same events again.
-    expect(await comeForward(database, [...topic.slice(0, 2), ...held, ...topic, ...held])).toEqual(asTold);
+    expect(await comeForward(database, [...topic.slice(0, 2), ...held, ...topic, ...held])).toEqual(
+      asExpected,
+    );
     expect(await books()).toEqual(truth);
   });
 
@@ -137,29 +139,29 @@ describe('a ledger whose database is an older one', () => {
     await live(hold('po-1', 'po-2'));
     topic = topic.filter(({ type }) => type !== 'pesewa.ledger.PageWritten').slice(0, -1);
     await restoreDatabase(database, backup);
-    const { warnings, told } = await comeForward(database, topic);
+    const { warnings, reported } = await comeForward(database, topic);
     expect(warnings).toEqual(otherwise.warnings);
     const entries = await database.db.collection('entries').find().sort({ _id: 1 }).toArray();
     expect(entries.map(({ _id }) => String(_id))).toEqual(['cm-1/fund', 'po-1/hold']);
     // The page is published now, so a backup that is restored once more comes forward over it.
-    topic.push(...told);
+    topic.push(...reported);
     ledger = await openBatchLedger(database, openTicking());
     await live(hold('po-1', 'po-2'), hold('po-3'));
     const truth = await books();
     await restoreDatabase(database, backup);
-    expect(await comeForward(database, topic)).toEqual(asTold);
+    expect(await comeForward(database, topic)).toEqual(asExpected);
     expect(await books()).toEqual(truth);
   });
 
   it('books a hold under another number if the entry before it was never published', async () => {
     await live(fund('cm-1', 1_000n));
     const backup = await copyDatabase(database);
-    const told = topic.length;
+    const reported = topic.length;
     await live(collect('co-1', 50n));
-    const untold = topic.splice(told);
+    const unreported = topic.splice(reported);
     await live(hold('po-1'));
     await restoreDatabase(database, backup);
-    expect(untold).toHaveLength(2);
+    expect(unreported).toHaveLength(2);
     expect(await comeForward(database, topic)).toEqual(otherwise);
     ledger = await openBatchLedger(database, openTicking());
     await ledger.apply(collect('co-1', 50n).instructions, { topic: 'collections' });
@@ -186,15 +188,15 @@ describe('a ledger whose database is an older one', () => {
     const found = await database.db.collection('wallets').findOne({});
     expect(found).toMatchObject({ available: 900n, held: 100n, sequence: 2n });
     // From then on nothing is missing.
-    expect(await comeForward(database, kept)).toEqual(asTold);
+    expect(await comeForward(database, kept)).toEqual(asExpected);
   });
 
   it('stops if money is missing for a published posting', async () => {
     await live(fund('cm-1', 90n));
     const backup = await copyDatabase(database);
-    const told = topic.length;
+    const reported = topic.length;
     await live(collect('co-1', 50n));
-    topic.splice(told);
+    topic.splice(reported);
     await live(hold('po-1'));
     await restoreDatabase(database, backup);
     await expect(comeForward(database, topic)).rejects.toThrow(

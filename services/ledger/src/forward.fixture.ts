@@ -45,7 +45,7 @@ export async function restoreDatabase({ db }: Pick<Database, 'db'>, backup: Back
 /** The log and the published events of a coming forward. */
 export interface Forwarded {
   readonly warnings: readonly string[];
-  readonly told: readonly OwnEvent[];
+  readonly reported: readonly OwnEvent[];
 }
 
 /**
@@ -63,7 +63,7 @@ export async function comeForward(
   } = {},
 ): Promise<Forwarded> {
   const warnings: string[] = [];
-  const told: OwnEvent[] = [];
+  const reported: OwnEvent[] = [];
   let left = options.diesAt ?? Number.POSITIVE_INFINITY;
   const inTransaction: Messaging['inTransaction'] = (work) =>
     client.withSession(async (session) => {
@@ -82,7 +82,7 @@ export async function comeForward(
         return done;
       });
       for (const action of actions) action();
-      told.push(...emitted.map(published));
+      reported.push(...emitted.map(published));
       return value;
     });
   const since = async function* (_topic: string, _partition: number, sinceMs: number) {
@@ -104,7 +104,7 @@ export async function comeForward(
     } as unknown as ComingForwardDeps['logger'],
   });
   await comingForward.partition(0);
-  return { warnings, told };
+  return { warnings, reported };
 }
 
 /** The clock of these tests' ledgers, which advances with each reading. */

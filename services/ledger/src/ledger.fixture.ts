@@ -31,7 +31,7 @@ export function payout(
     amount,
     fee: 10n,
     rail: RAIL,
-    statusReason: 'told',
+    statusReason: 'reported',
   };
   const address = {
     topic: 'payouts',

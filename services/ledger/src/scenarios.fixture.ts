@@ -32,7 +32,7 @@ const contradicts = fc.integer({ min: 0, max: 9 }).map((roll) => roll === 0);
 /** Any instructions in any order: repeated, contradictory, without the ones they depend on. */
 export const anyScenario: fc.Arbitrary<readonly Instruction[]> = fc
   .array(fc.record({ kind, number, contradicts }), { minLength: 1, maxLength: 80, size: 'max' })
-  .map((words) => words.map(tell));
+  .map((words) => words.map(report));
 
 const ends = fc.constantFrom<readonly (typeof payoutKinds)[number][]>(
   [],
@@ -62,7 +62,7 @@ export const lawfulScenario: fc.Arbitrary<readonly Instruction[]> = fc
     fc.array(fc.oneof(payoutLife, otherLife), { minLength: 1, maxLength: 40, size: 'max' }),
     fc.array(fc.nat(), { minLength: 8, maxLength: 60 }),
   )
-  .map(([lives, turns]) => interleave(lives, turns).map(tell));
+  .map(([lives, turns]) => interleave(lives, turns).map(report));
 
 /** The sizes of the batches into which the instructions are cut, used cyclically. */
 export const anyCuts: fc.Arbitrary<readonly number[]> = fc.array(fc.integer({ min: 1, max: 9 }), {
@@ -87,46 +87,46 @@ export function cut(scenario: readonly Instruction[], sizes: readonly number[]):
 
 function interleave(lives: readonly (readonly Word[])[], turns: readonly number[]): readonly Word[] {
   const open = lives.map((life) => [...life]);
-  const told: Word[] = [];
+  const reported: Word[] = [];
   for (let turn = 0; open.length > 0; turn += 1) {
     const index = (turns[turn % turns.length] ?? 0) % open.length;
     const next = open[index]?.shift();
-    if (next) told.push(next);
+    if (next) reported.push(next);
     if (open[index]?.length === 0) open.splice(index, 1);
   }
-  return told;
+  return reported;
 }
 
-function tell({ kind: told, number: of, contradicts: isOdd }: Word): Instruction {
+function report({ kind: reported, number: of, contradicts: isOdd }: Word): Instruction {
   const merchantId = `m${of % 3}`;
   const currency = of % 2 === 0 ? 'KES' : 'XOF';
   const rail = `rail${of % 2}`;
   const amount = BigInt(40 + of * 37 + (isOdd ? 1 : 0));
   const fee = BigInt((of % 4) * 5);
   const railFee = BigInt(of % 3);
-  const payment = { causationId: `ev-${told}-${of}`, reference: `po-${of}`, merchantId, currency };
+  const payment = { causationId: `ev-${reported}-${of}`, reference: `po-${of}`, merchantId, currency };
   const order = { ...payment, reference: `cm-${of}`, amount: amount * 3n };
-  switch (told) {
+  switch (reported) {
     case 'hold':
-      return { ...payment, kind: told, amount, fee, rail };
+      return { ...payment, kind: reported, amount, fee, rail };
     case 'capture':
-      return { ...payment, kind: told, amount, fee, rail, railFee };
+      return { ...payment, kind: reported, amount, fee, rail, railFee };
     case 'release':
     case 'refund':
-      return { ...payment, kind: told, amount, fee };
+      return { ...payment, kind: reported, amount, fee };
     case 'collect':
-      return { ...payment, reference: `co-${of}`, kind: told, received: amount, fee, rail, railFee };
+      return { ...payment, reference: `co-${of}`, kind: reported, received: amount, fee, rail, railFee };
     case 'fund':
     case 'withdraw':
-      return { ...order, kind: told, merchantId };
+      return { ...order, kind: reported, merchantId };
     case 'fundFloat':
     case 'withdrawFloat':
-      return { ...order, kind: told, rail };
+      return { ...order, kind: reported, rail };
     case 'adjust':
-      return { ...order, kind: told, merchantId, direction: of % 2 === 0 ? 'credit' : 'debit' };
+      return { ...order, kind: reported, merchantId, direction: of % 2 === 0 ? 'credit' : 'debit' };
     case 'suspense':
-      return { ...order, kind: told, rail, direction: of % 2 === 0 ? 'surplus' : 'shortage' };
+      return { ...order, kind: reported, rail, direction: of % 2 === 0 ? 'surplus' : 'shortage' };
     default:
-      throw new TypeError(told satisfies never);
+      throw new TypeError(reported satisfies never);
   }
 }

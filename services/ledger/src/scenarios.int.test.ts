@@ -29,17 +29,17 @@ function ordered(instruction: Instruction): Instruction {
 }
 
 const scenarios = [anyScenario, lawfulScenario].flatMap((scenario, index) =>
-  fc.sample(scenario, { seed: SEED + index, numRuns: 5 }).map((told) => told.map(ordered)),
+  fc.sample(scenario, { seed: SEED + index, numRuns: 5 }).map((reported) => reported.map(ordered)),
 );
 
 it.each(scenarios.map((scenario, index) => ({ index, scenario })))(
   `the store keeps the books of scenario $index (seed ${SEED})`,
   async ({ scenario }) => {
-    await books.tell(...scenario);
+    await books.report(...scenario);
     const { violations, entries } = await books.audit({ crossCheck: false });
     expect(violations).toEqual([]);
     expect(entries).toBeGreaterThan(0);
-    await books.tell(...scenario);
+    await books.report(...scenario);
     const again = await books.audit({ crossCheck: false });
     expect([again.violations, again.entries]).toEqual([[], entries]);
   },

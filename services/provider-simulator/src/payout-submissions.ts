@@ -39,7 +39,7 @@ export async function submitSingle(context: Context<Wire>, deps: SubmissionDeps)
   const turnedAway = turnAway(context, [done.value]);
   if (turnedAway || payment.status === 'ABSENT') return turnedAway ?? resetConnection(context);
   const normal = () => submitted(context, 'Transaction submitted successfully', submittedPayout(payment));
-  return answerAsTold(context, terms, normal, deps);
+  return answerAsReported(context, terms, normal, deps);
 }
 
 /** Answers a batch, which is accepted completely or not at all; its items are ordinary payments (contract 4.2). */
@@ -55,7 +55,9 @@ export async function submitBatch(context: Context<Wire>, deps: SubmissionDeps):
   const normal = () => submitted(context, 'Transactions submitted successfully');
   // One answer for all: that of the first item with an unusual answer.
   const special = terms.find(({ digits }) => scriptOf(digits).answer !== 'normal');
-  return turnAway(context, done.value) ?? (special ? answerAsTold(context, special, normal, deps) : normal());
+  return (
+    turnAway(context, done.value) ?? (special ? answerAsReported(context, special, normal, deps) : normal())
+  );
 }
 
 /** The answer to an attempt that the script refuses without effect. */
@@ -69,7 +71,7 @@ function turnAway(context: Context<Wire>, done: readonly Done[]): Response | und
   return refusal(context, 'tooManyRequests', 'too many requests');
 }
 
-function answerAsTold(
+function answerAsReported(
   context: Context<Wire>,
   { digits, reference }: Terms,
   normal: () => Response,

@@ -83,11 +83,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   await messaging.consume(
     createHandlers({ ...parts, workingSet, adjustments: createAdjustments(parts), railFee }),
   );
-  const comparison = createComparison({
-    ...parts,
-    rails: rails.all,
-    pauseMs: config.COMPARISON_PAUSE_MS,
-  });
+  const comparison = createComparison({ ...parts, rails: rails.all, pauseMs: config.COMPARISON_PAUSE_MS });
   const schedule = scheduleJob({
     ...parts,
     name: 'wallet comparison',

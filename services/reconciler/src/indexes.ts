@@ -52,9 +52,9 @@ const breaks: CollectionSchema = {
   indexes: [
     // Enforces that one open break covers a payment's field, and that one break's orders correct it.
     {
-      key: { matters: 1 },
+      key: { coveredKeys: 1 },
       unique: true,
-      partialFilterExpression: { status: 'open', matters: { $exists: true } },
+      partialFilterExpression: { status: 'open', coveredKeys: { $exists: true } },
     },
     { key: { corrects: 1 }, unique: true, partialFilterExpression: { corrects: { $exists: true } } },
     { key: { 'alsoFound._id': 1 }, partialFilterExpression: { alsoFound: { $exists: true } } },

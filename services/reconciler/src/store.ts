@@ -61,7 +61,7 @@ export interface PollDocument extends Claimable {
   readonly known?: readonly Known[];
   /** When it is deleted; absent while anything is left to do, and if it ever had a break. */
   readonly forgetAt?: Date;
-  readonly endToldAt?: Date;
+  readonly endReportedAt?: Date;
   readonly posted: boolean;
   readonly refunded: boolean;
   readonly released?: true;
@@ -180,7 +180,8 @@ function toReplacement(tracked: Tracked, keepMs: number): AnyBulkWriteOperation<
 function toDocument(tracked: Tracked, keepMs: number): PollDocument {
   const { reference, terms, dueAtMs, scheduledAtMs, askedAtMs, claim, openedAtMs, ...others } = tracked;
   const { acceptedAtMs, refusedAtMs, notFoundSinceMs, callbacks, received, charged, ...further } = others;
-  const { endedAtMs, endHeardAtMs, released, booked, booksDueAtMs, known, endToldAtMs, ...more } = further;
+  const { endedAtMs, endHeardAtMs, released, booked, booksDueAtMs, known, endReportedAtMs, ...more } =
+    further;
   const { decidedOutcome, entryRequests, history, ...rest } = more;
   const moves = inFlight(tracked);
   return {
@@ -204,7 +205,7 @@ function toDocument(tracked: Tracked, keepMs: number): PollDocument {
     ...(booksDueAtMs !== null && { booksDueAt: new Date(booksDueAtMs) }),
     ...(entryRequests > 0 && { entryRequests }),
     ...(known.length > 0 && { known }),
-    ...(endToldAtMs !== null && { endToldAt: new Date(endToldAtMs) }),
+    ...(endReportedAtMs !== null && { endReportedAt: new Date(endReportedAtMs) }),
     ...(acceptedAtMs !== null && { acceptedAt: new Date(acceptedAtMs) }),
     ...(refusedAtMs !== null && { refusedAt: new Date(refusedAtMs) }),
     ...(notFoundSinceMs !== null && { notFoundSince: new Date(notFoundSinceMs) }),
@@ -252,7 +253,7 @@ export function fromDocument(document: PollDocument): Tracked {
     charged: document.charged ?? null,
     breaks: document.breaks,
     known: document.known ?? [],
-    endToldAtMs: document.endToldAt?.getTime() ?? null,
+    endReportedAtMs: document.endReportedAt?.getTime() ?? null,
     posted: document.posted,
     refunded: document.refunded,
     released: document.released ?? false,

@@ -1,7 +1,7 @@
 import type { Messaging, Transaction } from '@pesewa/messaging';
 import type { Callback } from './domain/callback.ts';
 import type { CallbackRecord, Decision, Remembered } from './domain/reception.ts';
-import type { CallbackEvents, TellableCallback } from './events.ts';
+import type { CallbackEvents, ReportableCallback } from './events.ts';
 import type { CallbackStore } from './store.ts';
 
 /** One item of a shared transaction: how to decide on the stored records, and what to publish if it is passed on. */
@@ -11,7 +11,7 @@ export interface Work<Outcome> {
   /** The key of its own bytes if others came first under its id; the same key if its bytes are its id. */
   readonly otherKey: string;
   readonly decide: (remembered: Remembered) => Decision<Outcome>;
-  readonly tells: Omit<TellableCallback, 'claim' | 'atMs'>;
+  readonly report: Omit<ReportableCallback, 'claim' | 'atMs'>;
   /** The callback to store if there is no record yet; absent if the work is about a stored one. */
   readonly callback: Callback | undefined;
   /** How many bytes it holds in memory. */
@@ -69,18 +69,18 @@ async function apply<Outcome>(
     before.set(key, record);
     records.set(key, record);
   };
-  for (const { key, otherKey, decide, tells, callback } of group) {
+  for (const { key, otherKey, decide, report, callback } of group) {
     const first = before.get(key);
     // The record of the first bytes may be deleted before those of later ones.
-    const isFirst = first ? first.digest === tells.digest : callback !== undefined || !before.has(otherKey);
+    const isFirst = first ? first.digest === report.digest : callback !== undefined || !before.has(otherKey);
     const ownKey = isFirst ? key : otherKey;
     const decision = decide({ first, own: before.get(ownKey) });
     if (first && decision.first && !isFirst) keep(key, decision.first, undefined);
     if (decision.own) keep(ownKey, decision.own, callback);
     const { passesOn } = decision;
     if (passesOn) {
-      const proven = tells.proven && passesOn.mayBeProven;
-      transaction.emit(events.received({ ...tells, claim: passesOn.claim, proven, atMs: passesOn.atMs }));
+      const proven = report.proven && passesOn.mayBeProven;
+      transaction.emit(events.received({ ...report, claim: passesOn.claim, proven, atMs: passesOn.atMs }));
     }
     outcomes.push(decision.outcome);
   }

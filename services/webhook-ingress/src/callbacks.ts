@@ -129,7 +129,7 @@ function arrival(callback: Callback, traceparent: string, repassAfterMs: number)
   return {
     ...callbackKeys(callback),
     decide: (remembered) => receive(remembered, callback, repassAfterMs),
-    tells: { rail, kind, digest, proven: verdict.proven, traceparent },
+    report: { rail, kind, digest, proven: verdict.proven, traceparent },
     callback,
     bytes: callback.body.byteLength,
   };

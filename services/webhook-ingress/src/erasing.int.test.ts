@@ -48,7 +48,7 @@ function callback(daysAgo: number, state: CallbackDocument['state']): CallbackDo
     state,
     failure: null,
     passedOnAt: at,
-    toldDigest: null,
+    reportedDigest: null,
     forgetAt: new Date(at.getTime() + 400 * DAY_MS),
   };
 }

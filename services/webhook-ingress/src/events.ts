@@ -2,7 +2,7 @@ import type { OutgoingEvent } from '@pesewa/messaging';
 import type { CallbackKind, Claim } from './domain/callback.ts';
 
 /** A callback's data for its event. */
-export interface TellableCallback {
+export interface ReportableCallback {
   readonly rail: string;
   readonly kind: CallbackKind;
   readonly digest: string;
@@ -17,7 +17,7 @@ export interface TellableCallback {
 
 /** Converts callbacks into events of rails.notices. */
 export interface CallbackEvents {
-  readonly received: (callback: TellableCallback) => OutgoingEvent;
+  readonly received: (callback: ReportableCallback) => OutgoingEvent;
 }
 
 /** The {@link CallbackEvents}. */

@@ -49,7 +49,7 @@ export function openOrders(deps: Deps): Orders {
       const outcome = await submit({
         ...about(stored),
         // An earlier proof does not count if today's secrets and settings don't verify it.
-        tells: { ...tellable(stored), proven: rail.judgeCallback(stored).proven },
+        report: { ...reportable(stored), proven: rail.judgeCallback(stored).proven },
         decide: ({ first, own }) => {
           if (own === undefined) throw new Error('a stored callback is gone');
           return redrive({ first, own }, read, nowMs);
@@ -63,7 +63,7 @@ export function openOrders(deps: Deps): Orders {
       if (stored === undefined) return refuse('callback.unknown');
       const outcome = await submit({
         ...about(stored),
-        tells: { ...tellable(stored), proven: false },
+        report: { ...reportable(stored), proven: false },
         decide: ({ first, own }) => {
           if (own === undefined) throw new Error('a stored callback is gone');
           const record = dismiss(own);
@@ -84,6 +84,6 @@ function about(stored: StoredCallback) {
   return { ...callbackKeys(stored), callback: undefined, bytes: 0 };
 }
 
-function tellable({ rail, kind, digest }: StoredCallback) {
+function reportable({ rail, kind, digest }: StoredCallback) {
   return { rail, kind, digest };
 }

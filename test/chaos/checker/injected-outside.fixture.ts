@@ -17,7 +17,7 @@ const denied = 'po-paid/callback.denied';
 const drift = 'upstream:KES/wallet.drift';
 
 /** The world with a different webhook about a payment, which the merchant received too. */
-function retold(reference: string, what: RegExp, instead: string): World {
+function reportedOtherwise(reference: string, what: RegExp, instead: string): World {
   const change = <Item extends { readonly reference: string; readonly body: string }>(item: Item): Item =>
     item.reference === reference ? { ...item, body: item.body.replace(what, instead) } : item;
   return { ...world, deliveries: world.deliveries.map(change), received: world.received.map(change) };
@@ -161,12 +161,12 @@ export const injectedOutside: readonly InjectedFault[] = [
   [
     'W2 another content',
     'another amount than the payout’s',
-    retold('po-paid', /"amount":[\d.]+/, '"amount":101'),
+    reportedOtherwise('po-paid', /"amount":[\d.]+/, '"amount":101'),
   ],
   [
     'W2 another content',
     'another fee than the collection’s',
-    retold('co-paid', /"transaction_fee":[\d.]+/, '"transaction_fee":2'),
+    reportedOtherwise('co-paid', /"transaction_fee":[\d.]+/, '"transaction_fee":2'),
   ],
   [
     'W3 no such end',

@@ -10,17 +10,17 @@ export function checkRail(evidence: Evidence): readonly Violation[] {
     ...agrees(evidence),
     ...sameSum(evidence),
     ...booked(evidence),
-    ...told(evidence),
+    ...reported(evidence),
   ]);
 }
 
 /** The entries that an event of the ledger reports; those of fees go with another. */
-const toldOf: ReadonlySet<string> = new Set(['hold', 'capture', 'release', 'collect', 'refund']);
+const reportedOf: ReadonlySet<string> = new Set(['hold', 'capture', 'release', 'collect', 'refund']);
 
 /** L5: each entry of a payment is published. */
-function told({ entryKinds, toldKinds }: Evidence): readonly Finding[] {
+function reported({ entryKinds, reportedKinds }: Evidence): readonly Finding[] {
   return [...entryKinds]
-    .filter((kind) => toldOf.has(kind) && !toldKinds.has(kind))
+    .filter((kind) => reportedOf.has(kind) && !reportedKinds.has(kind))
     .map((kind): Finding => ['L5 untold entry', `has a ${kind}, and no event of the ledger tells of it`]);
 }
 

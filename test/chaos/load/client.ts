@@ -91,9 +91,9 @@ export function createHistoryClient(deps: {
     ask: () => Promise<Told>,
   ): Promise<Outcome> => {
     const startedAtMs = clock.nowMs();
-    const told = await ask().catch(readFailure);
-    calls.push({ merchantId, items: [], ...asked, ...told, startedAtMs, endedAtMs: clock.nowMs() });
-    return told.outcome;
+    const reported = await ask().catch(readFailure);
+    calls.push({ merchantId, items: [], ...asked, ...reported, startedAtMs, endedAtMs: clock.nowMs() });
+    return reported.outcome;
   };
   const readPayout = ({
     responseCode = '',

@@ -32,9 +32,9 @@ export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
           ? formatJson({ ...found, parked: countParked(parked) })
           : `${describe(found, ports.colours)}${describeParked(parked)}`,
       );
-      if (found.untold.length > 0) {
+      if (found.unreported.length > 0) {
         throw new CliError(
-          `the reconciler did not tell in time: ${found.untold.join(', ')}; see its log, and whether its database is well`,
+          `the reconciler did not tell in time: ${found.unreported.join(', ')}; see its log, and whether its database is well`,
         );
       }
     });
@@ -135,27 +135,27 @@ function describeRemoved({ polls, comparison }: ReconciliationStatus): string | 
 
 /** How many messages wait at each service that answered, and the services that did not answer. */
 function countParked({ items, missing }: ParkedList) {
-  const untold = missing.map(({ service }) => service);
+  const unreported = missing.map(({ service }) => service);
   const counts = consumingServices
-    .filter((service) => !untold.includes(service))
+    .filter((service) => !unreported.includes(service))
     .map((service) => [service, items.filter(({ id }) => serviceOf(id) === service).length] as const);
-  return { waiting: Object.fromEntries(counts), untold };
+  return { waiting: Object.fromEntries(counts), unreported };
 }
 
 function describeParked(list: ParkedList): string {
-  const { waiting, untold } = countParked(list);
+  const { waiting, unreported } = countParked(list);
   const some = Object.entries(waiting).filter(([, count]) => count > 0);
   const most = (count: number) => (count >= PARKED_COUNT_MAX ? `${PARKED_COUNT_MAX} or more` : String(count));
-  const told = some.map(([service, count]) => `${most(count)} at ${service}`).join(', ') || 'none';
-  const silent = untold.length === 0 ? '' : `; no answer from ${untold.join(', ')}`;
-  return `parked     messages that wait: ${told}${silent}${some.length === 0 ? '' : ': see pesewa parked'}\n`;
+  const reported = some.map(([service, count]) => `${most(count)} at ${service}`).join(', ') || 'none';
+  const silent = unreported.length === 0 ? '' : `; no answer from ${unreported.join(', ')}`;
+  return `parked     messages that wait: ${reported}${silent}${some.length === 0 ? '' : ': see pesewa parked'}\n`;
 }
 
 function counted(counts: Readonly<Record<string, number>> | null): string {
-  const told = Object.entries(counts ?? {}).map(
+  const reported = Object.entries(counts ?? {}).map(
     ([result, count]) => `${count} ${describeCloseResult(result)}`,
   );
-  return told.length === 0 ? '' : `: ${told.join(', ')}`;
+  return reported.length === 0 ? '' : `: ${reported.join(', ')}`;
 }
 
 function atMost(count: number): string {

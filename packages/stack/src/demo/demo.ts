@@ -9,7 +9,7 @@ export interface DemoDeps {
   readonly merchantId: string;
   /** Makes references unique among runs. */
   readonly run: string;
-  readonly tell: (line: string) => void;
+  readonly print: (line: string) => void;
 }
 
 const DEADLINE_MS = 90_000;
@@ -24,19 +24,19 @@ export async function runDemo(deps: DemoDeps): Promise<void> {
 
 async function payoutCompletes(deps: DemoDeps): Promise<void> {
   const request = { reference: `demo-payout-${deps.run}`, amount: '2500.00', accountNumber: '0123459999' };
-  deps.tell('1. A payout that completes');
+  deps.print('1. A payout that completes');
   const accepted = await submit(deps, request);
-  deps.tell(
+  deps.print(
     `   ✓ accepted with ${accepted.responseCode}: 2,500 NGN and a fee of ${accepted.responseData?.feeAmount} NGN are to be held`,
   );
   const reference = accepted.responseData?.transactionReference ?? '';
   await hasEntry(deps, reference, 'hold');
-  deps.tell('   ✓ the ledger holds amount and fee');
+  deps.print('   ✓ the ledger holds amount and fee');
   await hasStatus(deps, request.reference, 'COMPLETED');
-  deps.tell('   ✓ the rail paid, its callback was checked with the rail, the payout is COMPLETED');
+  deps.print('   ✓ the rail paid, its callback was checked with the rail, the payout is COMPLETED');
   await hasEntry(deps, reference, 'capture');
   await hasWebhook(deps, request.reference, 'COMPLETED');
-  deps.tell('   ✓ the hold is captured and the merchant has its signed webhook');
+  deps.print('   ✓ the hold is captured and the merchant has its signed webhook');
 }
 
 async function collectionByOtpCompletes(deps: DemoDeps): Promise<void> {
@@ -48,7 +48,7 @@ async function collectionByOtpCompletes(deps: DemoDeps): Promise<void> {
     country: 'GM',
     customerNumber: '2203459999',
   };
-  deps.tell('2. A collection by OTP');
+  deps.print('2. A collection by OTP');
   const initiated = await persist('the collection gateway', async () => {
     const answer = await deps.merchant.initiateCollection(request);
     // After a lost answer the reference is taken by our own request, so the collection goes on.
@@ -56,7 +56,7 @@ async function collectionByOtpCompletes(deps: DemoDeps): Promise<void> {
     if (answer.responseDetails.responseCode !== '09' && !known) throw new Error(JSON.stringify(answer));
     return answer;
   });
-  deps.tell(
+  deps.print(
     `   ✓ initiated with ${initiated.responseDetails.responseCode}: the customer gets an OTP of 6 digits`,
   );
   await persist('the collection gateway', async () => {
@@ -64,27 +64,27 @@ async function collectionByOtpCompletes(deps: DemoDeps): Promise<void> {
     const ended = answer.responseDetails.failedReason === 'COLLECTION CLOSED';
     if (answer.responseDetails.responseCode !== '09' && !ended) throw new Error(JSON.stringify(answer));
   });
-  deps.tell('   ✓ the OTP is passed on to the operator');
+  deps.print('   ✓ the OTP is passed on to the operator');
   await persist('the collection', async () => {
     const { responseMessage } = await deps.merchant.checkCollection(request);
     if (responseMessage !== 'COMPLETED') throw new Error(`it is ${responseMessage}`);
   });
   await hasWebhook(deps, request.reference, 'COMPLETED');
-  deps.tell('   ✓ the customer paid: COMPLETED, credited less our fee, webhook delivered');
+  deps.print('   ✓ the customer paid: COMPLETED, credited less our fee, webhook delivered');
 }
 
 async function lostCallbackIsPolled(deps: DemoDeps): Promise<void> {
   const request = { reference: `demo-lost-${deps.run}`, amount: '800.00', accountNumber: '0123450002' };
-  deps.tell('3. A payout whose callback never comes');
+  deps.print('3. A payout whose callback never comes');
   await submit(deps, request);
-  deps.tell('   ✓ accepted; the rail pays and stays silent');
+  deps.print('   ✓ accepted; the rail pays and stays silent');
   await hasStatus(deps, request.reference, 'COMPLETED');
   await hasWebhook(deps, request.reference, 'COMPLETED');
-  deps.tell('   ✓ the reconciler asked the rail and finalised it: COMPLETED, webhook delivered');
+  deps.print('   ✓ the reconciler asked the rail and finalised it: COMPLETED, webhook delivered');
 }
 
 async function walletsAgree(deps: DemoDeps): Promise<void> {
-  deps.tell("4. The rail's wallets against our float");
+  deps.print("4. The rail's wallets against our float");
   const measured = await persist('the wallet comparison', async () => {
     await deps.stack.operator.compare();
     const drifts = await deps.stack.operator.drift();
@@ -93,7 +93,7 @@ async function walletsAgree(deps: DemoDeps): Promise<void> {
       throw new Error(off.map(({ currency, drift }) => `${currency} ${drift}`).join(', '));
     return drifts;
   });
-  deps.tell(`   ✓ drift 0 in ${measured.map(({ currency }) => currency).join(' ')}`);
+  deps.print(`   ✓ drift 0 in ${measured.map(({ currency }) => currency).join(' ')}`);
 }
 
 /** Retries a step that is safe to repeat until it succeeds; a service that has just died is back in time. */

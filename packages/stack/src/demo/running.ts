@@ -16,9 +16,9 @@ export async function runDemoOnRunning(options: {
   readonly simulatorUrl: string;
   readonly operatorToken: string;
   readonly approverToken: string;
-  readonly tell: (line: string) => void;
+  readonly print: (line: string) => void;
 }): Promise<void> {
-  const { mongodbUrl, simulatorUrl, operatorToken: token, approverToken, tell } = options;
+  const { mongodbUrl, simulatorUrl, operatorToken: token, approverToken, print } = options;
   const places = { ports: services };
   const simulator = createSimulatorClient(publicUrl(places, 'provider-simulator'));
   const operator = createOperatorClient({
@@ -46,5 +46,5 @@ export async function runDemoOnRunning(options: {
   const collectionsUrl = publicUrl(places, 'collection-gateway');
   const merchant = createMerchantClient({ transferUrl, collectionsUrl, publicKey: demo.publicKey });
   const run = randomBytes(4).toString('hex');
-  await runDemo({ stack: { simulator, operator }, merchant, merchantId: demo.id, run, tell });
+  await runDemo({ stack: { simulator, operator }, merchant, merchantId: demo.id, run, print });
 }

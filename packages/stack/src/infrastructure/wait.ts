@@ -41,8 +41,8 @@ export function startFailure(name: string, how: string, log: string): string {
   const known = causes.find(([pattern]) => pattern.test(log));
   if (known !== undefined) return `${name} stopped while starting: ${known[1]}`;
   const lines = log.split('\n').filter((line) => line.trim() !== '');
-  const telling = lines.findLast((line) => /error|fatal|exception/i.test(line)) ?? lines.at(-1);
-  return `${name} stopped while starting (${how}): ${(telling ?? 'its log is empty').trim().slice(0, 300)}`;
+  const found = lines.findLast((line) => /error|fatal|exception/i.test(line)) ?? lines.at(-1);
+  return `${name} stopped while starting (${how}): ${(found ?? 'its log is empty').trim().slice(0, 300)}`;
 }
 
 /** Waits until a daemon answers; if it ends instead, rejects at once with a line from its log. */

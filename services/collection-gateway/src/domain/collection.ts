@@ -2,7 +2,7 @@ import { accept, type Decider, refuse, unreachable } from '@pesewa/kernel';
 import { closeCompletion, decideCompletion, recordCompletion } from './completion.ts';
 import { decideAmount, decideFact } from './facts.ts';
 import type { CollectionOrder } from './initiation.ts';
-import { toldReason } from './reasons.ts';
+import { merchantReason } from './reasons.ts';
 import type {
   CollectionCommand,
   CollectionDomainEvent,
@@ -44,7 +44,7 @@ function decideInitiation(outcome: InitiationOutcome, attempt: number, state: Co
       // that says NOT FOUND, the collection is initiated and refused again after every grace time until people resolve
       // it as stuck, which is better than to fail a collection that the customer may still pay.
       if (state.earlierUnclear) return accept([{ kind: 'initiationUnclear' }]);
-      return accept([{ kind: 'failed', reason: toldReason(outcome.reason) }]);
+      return accept([{ kind: 'failed', reason: merchantReason(outcome.reason) }]);
     case 'notSent':
       // A payment link can only reach the merchant in the answer to payin. If no attempt can have requested one, the
       // outcome is not unknown.

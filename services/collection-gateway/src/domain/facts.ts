@@ -1,5 +1,5 @@
 import { accept, feeFor, refuse, unreachable } from '@pesewa/kernel';
-import { toldReason } from './reasons.ts';
+import { merchantReason } from './reasons.ts';
 import type { CollectionFact, CollectionState, DecidedAmount, Decision } from './state.ts';
 
 /** What a fact from the rail does to a collection (ADR 6, invariant P13). */
@@ -17,7 +17,7 @@ export function decideFact(fact: CollectionFact, resubmitGraceMs: number, state:
         { kind: 'completed', amountReceived: asked, fee: state.fee, railFee: fact.fee ?? state.railFee },
       ]);
     case 'failed':
-      return accept([{ kind: 'failed', reason: toldReason(fact.reason) }]);
+      return accept([{ kind: 'failed', reason: merchantReason(fact.reason) }]);
     case 'reversed':
       return refuse('collection.contradiction');
     case 'notFound':
@@ -35,8 +35,8 @@ export function decideFact(fact: CollectionFact, resubmitGraceMs: number, state:
 }
 
 /** Whether two amounts are known and differ. */
-function differs(told: bigint | null, ours: bigint | null): boolean {
-  return told !== null && ours !== null && told !== ours;
+function differs(reported: bigint | null, ours: bigint | null): boolean {
+  return reported !== null && ours !== null && reported !== ours;
 }
 
 /**

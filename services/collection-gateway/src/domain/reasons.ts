@@ -30,7 +30,7 @@ export function isOfTheRequest(reason: string): boolean {
  * The contract's reasons about requests (`INVALID REQUEST`, `UNAUTHORIZED`…) would seem to be our own, so they are
  * replaced by one text.
  */
-export function toldReason(reason: string): string {
+export function merchantReason(reason: string): string {
   const line = cleanReason(reason);
   return isOfTheRequest(line) ? DECLINED : line;
 }

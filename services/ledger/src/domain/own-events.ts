@@ -91,20 +91,20 @@ export function readOwnEvent(event: OwnEvent): OwnNews {
   return isRefusal ? { kind: 'refusal', atMs, event, instruction } : { kind: 'posting', event, instruction };
 }
 
-type Told = Exclude<
+type ReportedEvent = Exclude<
   TopicEvent<'ledger'>,
   { readonly type: 'pesewa.ledger.PageWritten' | 'pesewa.ledger.OrderDecided' }
 >;
-type ToldOfPayment = Extract<Told, { readonly payload: { readonly reference: string } }>;
-type ToldOfOrder = Exclude<Told, ToldOfPayment>;
+type ReportedOfPayment = Extract<ReportedEvent, { readonly payload: { readonly reference: string } }>;
+type ReportedOfOrder = Exclude<ReportedEvent, ReportedOfPayment>;
 
-function toInstruction(event: Told, causationId: string): Instruction {
+function toInstruction(event: ReportedEvent, causationId: string): Instruction {
   return isOfPayment(event) ? ofPayment(event, causationId) : ofOrder(event, causationId);
 }
 
-const isOfPayment = (event: Told): event is ToldOfPayment => 'reference' in event.payload;
+const isOfPayment = (event: ReportedEvent): event is ReportedOfPayment => 'reference' in event.payload;
 
-function ofPayment(event: ToldOfPayment, causationId: string): Instruction {
+function ofPayment(event: ReportedOfPayment, causationId: string): Instruction {
   const payment = paymentOf(event.payload, causationId);
   switch (event.type) {
     case 'pesewa.ledger.HoldPlaced':
@@ -131,7 +131,7 @@ function ofPayment(event: ToldOfPayment, causationId: string): Instruction {
   }
 }
 
-function ofOrder(event: ToldOfOrder, causationId: string): Instruction {
+function ofOrder(event: ReportedOfOrder, causationId: string): Instruction {
   const { commandId: reference, currency, amount } = event.payload;
   const ordered = { causationId, reference, currency, amount };
   switch (event.type) {

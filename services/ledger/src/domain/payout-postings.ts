@@ -128,11 +128,11 @@ interface Stake {
   readonly fee: bigint;
 }
 
-function matches(found: Stake, told: Stake): boolean {
+function matches(found: Stake, reported: Stake): boolean {
   return (
-    found.amount === told.amount &&
-    found.fee === told.fee &&
-    found.merchantId === told.merchantId &&
-    found.currency === told.currency
+    found.amount === reported.amount &&
+    found.fee === reported.fee &&
+    found.merchantId === reported.merchantId &&
+    found.currency === reported.currency
   );
 }

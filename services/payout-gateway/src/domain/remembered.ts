@@ -47,8 +47,8 @@ export function rememberPayout(events: readonly OwnEvent[], nowMs: number): Reme
   const accepted = events.find(isAccepted);
   if (!accepted) return undefined;
   const born = birthOf(accepted);
-  const told = events.filter((event) => !isAccepted(event)).sort(byVersion);
-  const last = told.reduce((payout, event) => follow(payout, event), born);
+  const reported = events.filter((event) => !isAccepted(event)).sort(byVersion);
+  const last = reported.reduce((payout, event) => follow(payout, event), born);
   return last.status === 'INITIALIZED' ? { ...last, attemptedAtMs: nowMs } : last;
 }
 

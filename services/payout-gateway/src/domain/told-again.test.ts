@@ -7,7 +7,7 @@ const GRACE_MS = 30_000;
 const observe = (status: PayoutFact['status'], polledAtMs: number): PayoutCommand => ({
   kind: 'observe',
   resubmitGraceMs: GRACE_MS,
-  fact: { status, railFee: 5n, reason: 'told', polledAtMs },
+  fact: { status, railFee: 5n, reason: 'reported', polledAtMs },
 });
 
 const decide = (outcome: 'failed' | 'completed', proposedAtMs: number): PayoutCommand => ({
@@ -30,12 +30,12 @@ const claimed = (state: PayoutState, attemptedAtMs: number): PayoutState => ({
   attemptedAtMs,
 });
 
-const told = (state: PayoutState, command: PayoutCommand): PayoutState => {
+const reported = (state: PayoutState, command: PayoutCommand): PayoutState => {
   const decision = payoutDecider.decide(command, state);
   return decision.ok ? decision.value.reduce(payoutDecider.evolve, state) : state;
 };
 
-const submitting = claimed(told(payoutDecider.initial, hold), 2_000);
+const submitting = claimed(reported(payoutDecider.initial, hold), 2_000);
 const over = 2_000 + GRACE_MS;
 
 it.each<[string, PayoutState, readonly PayoutCommand[]]>([
@@ -51,16 +51,16 @@ it.each<[string, PayoutState, readonly PayoutCommand[]]>([
   ['ends that the ledger has booked', submitting, [booked('COMPLETED'), booked('REVERSED')]],
   ['contradictions', submitting, [observe('completed', over), observe('failed', over + 1)]],
 ])('changes nothing when it is told again, at once or in the end: %s', (_name, before, commands) => {
-  const once = commands.reduce(told, before);
+  const once = commands.reduce(reported, before);
   expect(once).not.toBe(before);
-  expect(commands.reduce(told, once)).toBe(once);
-  expect(commands.flatMap((command) => [command, command]).reduce(told, before)).toEqual(once);
+  expect(commands.reduce(reported, once)).toBe(once);
+  expect(commands.flatMap((command) => [command, command]).reduce(reported, before)).toEqual(once);
   // The hold was known before any of the rest.
-  expect(told(once, hold)).toBe(once);
+  expect(reported(once, hold)).toBe(once);
 });
 
 it('sends nothing twice because of one answer: it is older than the attempt that it led to', () => {
-  const requeued = told(submitting, observe('notFound', over));
+  const requeued = reported(submitting, observe('notFound', over));
   const again = claimed(requeued, over + 500);
-  expect(told(again, observe('notFound', over))).toBe(again);
+  expect(reported(again, observe('notFound', over))).toBe(again);
 });

@@ -45,7 +45,7 @@ interface Mark {
 
 const BATCH = 200;
 const KAFKA_TIMEOUT_MS = 5_000;
-const WAITING_TOLD_MAX = 1_000_000;
+const WAITING_REPORTED_MAX = 1_000_000;
 const OWNERS = ['payouts', 'collections'] as const;
 const LEDGER = 'ledger';
 const BEHIND = 'books.ledger_behind';
@@ -73,10 +73,10 @@ export function startBooks(deps: BooksDeps): Loop {
   /**
    * The ledger's standing by the present mark, or by a new one; undefined if nothing waits or Kafka does not answer.
    */
-  async function look(isTold: boolean) {
+  async function look(isReported: boolean) {
     const atMs = clock.nowMs();
     if (!mark) {
-      if (!isTold && (await findDue(deps, atMs)).length === 0) return undefined;
+      if (!isReported && (await findDue(deps, atMs)).length === 0) return undefined;
       const ends = await messaging.ends(OWNERS, KAFKA_TIMEOUT_MS);
       mark = ends && { atMs, ends };
     }
@@ -92,17 +92,17 @@ export function startBooks(deps: BooksDeps): Loop {
   }
 
   async function round(signal: AbortSignal, did: Did): Promise<void> {
-    const [told] = (await breaks.findAll([BEHIND_ID])).filter(({ status }) => status === 'open');
-    const looked = await look(told !== undefined);
+    const [reported] = (await breaks.findAll([BEHIND_ID])).filter(({ status }) => status === 'open');
+    const looked = await look(reported !== undefined);
     if (!looked || looked.standing === 'waiting') return;
     const { standing, dueByMs } = looked;
     if (standing === 'behind') {
       const waiting = await countAwaiting(deps.store, new Date(clock.nowMs()));
       const behind = waitingText(waiting);
-      if (waiting > 0 && told?.detail !== behind) await writing.submit({ behind });
+      if (waiting > 0 && reported?.detail !== behind) await writing.submit({ behind });
       return;
     }
-    if (told && standing === 'level') await writing.submit('level');
+    if (reported && standing === 'level') await writing.submit('level');
     if ((await findDue(deps, dueByMs)).length > 0) {
       // Events that the ledger has just published may still be on their way to its topic, for long while Kafka is away.
       answers ??= await onItsWay.waiting([LEDGER]);
@@ -149,16 +149,16 @@ async function findDue({ store }: BooksDeps, dueByMs: number): Promise<readonly 
 export function countAwaiting({ collection }: WorkingStore, before: Date, timeoutMs = 0): Promise<number> {
   return collection.countDocuments(
     { booksDueAt: { $lte: before } },
-    { limit: WAITING_TOLD_MAX, ...(timeoutMs > 0 && { maxTimeMS: timeoutMs }) },
+    { limit: WAITING_REPORTED_MAX, ...(timeoutMs > 0 && { maxTimeMS: timeoutMs }) },
   );
 }
 
 async function write(deps: BooksDeps, items: readonly Item[], transaction: Transaction): Promise<void> {
   const { breaks, events, clock } = deps;
   const now = new Date(clock.nowMs());
-  const told = items.filter((item) => item !== 'level');
-  const references = told.flatMap((item) => ('reference' in item ? [item.reference] : []));
-  const behind = told.flatMap((item) => ('behind' in item ? [behindBreak(item.behind, now)] : []));
+  const reported = items.filter((item) => item !== 'level');
+  const references = reported.flatMap((item) => ('reference' in item ? [item.reference] : []));
+  const behind = reported.flatMap((item) => ('behind' in item ? [behindBreak(item.behind, now)] : []));
   const found = await judge(deps, references, now, transaction);
   const opened = await breaks.open([...found, ...behind], transaction.session);
   for (const document of opened) transaction.emit(events.breakOpened(document));

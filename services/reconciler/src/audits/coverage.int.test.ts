@@ -173,9 +173,9 @@ describe('the coverage audit on real daemons (ADR 27)', () => {
   });
 
   it('counts its audits, and what they found', async () => {
-    const told = await harness.metrics();
-    expect(told).toMatch(/coverage_runs_total\{status="done"\} [5-9]/);
-    expect(told).toMatch(/coverage_found_total\{kind="coverage.missing"\} 3/);
+    const reported = await harness.metrics();
+    expect(reported).toMatch(/coverage_runs_total\{status="done"\} [5-9]/);
+    expect(reported).toMatch(/coverage_found_total\{kind="coverage.missing"\} 3/);
   });
 
   it('reads its lists page by page, by their keys alone, however many records begin at the same time', async () => {

@@ -69,7 +69,7 @@ class BehindError extends Error {
 /** How many suspects are checked again together; they share the wait. */
 const SUSPECTS_MAX = 10_000;
 const LOOKS_PER_TRANSACTION = 100;
-const TOLD_PAGE = 200;
+const REPORTED_PAGE = 200;
 /** The outcomes of an audit with a gateway that outrank `done`, the worst first. */
 const STATUSES = ['failed', 'behind'] as const;
 const TOPICS = { payout: 'payouts', collection: 'collections' } as const;
@@ -186,18 +186,22 @@ async function auditSource(audit: SourceAudit): Promise<void> {
     const records = await source.find(references);
     await suspectGaps(references, (reference) => gapBetween(OPEN, records.get(reference) ?? null));
   }
-  for await (const told of toldOf(audit)) await suspect(told);
+  for await (const reported of reportedOf(audit)) await suspect(reported);
   await lookAgain(audit, suspects);
 }
 
 const OPEN = { status: 'open', terms: {} } as const;
 
 /** Payments of this gateway whose record was behind in an earlier audit, in pages. */
-async function* toldOf({ source, breaks, coverageStore }: SourceAudit): AsyncGenerator<readonly Suspect[]> {
-  const told = { kind: 'coverage.behind', status: 'unresolved', limit: TOLD_PAGE } as const;
+async function* reportedOf({
+  source,
+  breaks,
+  coverageStore,
+}: SourceAudit): AsyncGenerator<readonly Suspect[]> {
+  const reported = { kind: 'coverage.behind', status: 'unresolved', limit: REPORTED_PAGE } as const;
   let after: Parameters<BreakStore['list']>[0]['after'];
   do {
-    const page = await breaks.list({ ...told, after });
+    const page = await breaks.list({ ...reported, after });
     const references = page.items.map(({ reference }) => reference);
     const standing = await coverageStore.standing(references);
     const own = references.filter((reference) => standing.get(reference)?.terms?.kind === source.kind);

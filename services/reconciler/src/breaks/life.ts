@@ -22,7 +22,7 @@ export type BreakRefusal =
   | 'break.unknown'
   | 'break.changed'
   | 'operator.unknown'
-  | { readonly why: 'break.told' | 'adjustment.elsewhere'; readonly breakId: string };
+  | { readonly why: 'break.reported' | 'adjustment.elsewhere'; readonly breakId: string };
 
 /** An operator's request about a break. */
 export interface BreakOrder {
@@ -98,7 +98,7 @@ async function change(
       afterManualResolution(payment, kind, what, at.getTime());
     await deps.store.save([kinds.reduce(concludedIn, tracked)], session);
   }
-  tell(deps.events, concluded, request, by, transaction);
+  report(deps.events, concluded, request, by, transaction);
   return accept(concluded);
 }
 
@@ -115,10 +115,10 @@ async function rivalOf(
   if (what !== 'reopen' && what !== 'adjust') return undefined;
   const about = await breaks.findAbout([changed.reference], session);
   const others = about.filter(({ _id }) => _id !== changed._id);
-  const teller = others.find(
-    ({ status, matters }) => status === 'open' && isShared(matters, changed.matters),
+  const coveringBreak = others.find(
+    ({ status, coveredKeys }) => status === 'open' && isShared(coveredKeys, changed.coveredKeys),
   );
-  if (what === 'reopen' && teller) return { why: 'break.told', breakId: teller._id };
+  if (what === 'reopen' && coveringBreak) return { why: 'break.reported', breakId: coveringBreak._id };
   const orderer = others.find(({ corrects }) => isShared(corrects, changed.corrects));
   return what === 'adjust' && orderer ? { why: 'adjustment.elsewhere', breakId: orderer._id } : undefined;
 }
@@ -149,7 +149,7 @@ async function concludedBy(
   return outcome ? concludeAdjustment(changed, outcome) : changed;
 }
 
-function tell(
+function report(
   events: ReconcilerEvents,
   changed: Break,
   request: BreakRequest,

@@ -81,7 +81,7 @@ describe('a discrepancy that a close and a statement both find', () => {
       [missing]: 'close.missing_there',
     };
     for (const [reference, kind] of Object.entries(kinds)) {
-      expect(statement.of(reference)).toMatchObject({ breakId: `${reference}/${kind}`, alsoToldBy: [] });
+      expect(statement.of(reference)).toMatchObject({ breakId: `${reference}/${kind}`, alsoCoveredBy: [] });
     }
     expect((await request(`/statements/${statement.id}`)).body).toMatchObject({ breaksOpened: 0 });
     // Whatever is run again.
@@ -163,7 +163,7 @@ describe('a discrepancy that a close and a statement both find', () => {
     const statement = await matched(window, line(reference, '-101', '0.49'));
     expect(statement.of(reference)).toMatchObject({
       breakId: `${reference}/statement.differs`,
-      alsoToldBy: [`${reference}/close.differs`],
+      alsoCoveredBy: [`${reference}/close.differs`],
     });
     expect(await show(`${reference}/statement.differs`)).toMatchObject({
       amount: '1',

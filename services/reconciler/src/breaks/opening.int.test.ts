@@ -17,7 +17,7 @@ describe('two transactions side by side', () => {
     currency: 'KES',
     amount: -1n,
     detail: 'the fee',
-    tells: [{ field: 'fee', amount: -1n }],
+    reports: [{ field: 'fee', amount: -1n }],
     openedAt: new Date(0),
   });
 
@@ -46,9 +46,9 @@ describe('two transactions side by side', () => {
       }),
     );
     const again = await client.withSession((session) =>
-      session.withTransaction(() => store.openAndTell([other], session)),
+      session.withTransaction(() => store.openAndReport([other], session)),
     );
-    expect([...again.tellers.values()]).toEqual([[closes ? other._id : mine._id]]);
+    expect([...again.coveringBreaks.values()]).toEqual([[closes ? other._id : mine._id]]);
     const open = harness.database().collection<Break>('breaks').countDocuments({ reference, status: 'open' });
     expect(await open).toBe(1);
   });

@@ -9,7 +9,7 @@ export interface Opening {
   /** The breaks that were not open before, to be published. */
   readonly opened: readonly Break[];
   /** The breaks that cover each finding, by the finding's id; its own first, if it has one. */
-  readonly tellers: ReadonlyMap<string, readonly string[]>;
+  readonly coveringBreaks: ReadonlyMap<string, readonly string[]>;
 }
 
 /** The result of closing breaks whose causes are gone. */
@@ -28,7 +28,7 @@ export interface BreakOpening {
     session: ClientSession,
   ) => Promise<BreakUpdate>;
   /** The breaks that would cover all of a finding, by the finding's id. */
-  readonly toldElsewhere: (
+  readonly coveredElsewhere: (
     found: readonly FoundBreak[],
     session: ClientSession,
   ) => Promise<ReadonlyMap<string, string>>;
@@ -51,7 +51,7 @@ export function createBreakOpening(
   };
 
   const open: BreakOpening['open'] = async (found, session) => {
-    if (found.length === 0) return { opened: [], tellers: new Map() };
+    if (found.length === 0) return { opened: [], coveringBreaks: new Map() };
     const breaks = await load(found, session);
     const before = new Map(breaks);
     // Placed last, so that a break is written after those that have given up what it takes over.
@@ -59,23 +59,23 @@ export function createBreakOpening(
       breaks.delete(one._id);
       breaks.set(one._id, one);
     };
-    const tellers = new Map<string, readonly string[]>();
+    const coveringBreaks = new Map<string, readonly string[]>();
     for (const one of found) {
       const siblings = [...breaks.values()].filter(({ reference }) => reference === one.reference);
       const { own, others } = placeFinding(one, siblings);
       if (own) put(findBreak(own, breaks.get(own._id)));
       for (const [id, part] of others) {
-        const teller = breaks.get(id);
-        if (teller?.status === 'open') put(findElsewhere(part, teller));
+        const coveringBreak = breaks.get(id);
+        if (coveringBreak?.status === 'open') put(findElsewhere(part, coveringBreak));
       }
-      tellers.set(one._id, [...(own ? [own._id] : []), ...others.keys()]);
+      coveringBreaks.set(one._id, [...(own ? [own._id] : []), ...others.keys()]);
     }
     const changed = [...breaks.values()].filter((one) => one !== before.get(one._id));
     await store.save(changed, session);
     const opened = changed.filter(
       ({ _id, status }) => status === 'open' && before.get(_id)?.status !== 'open',
     );
-    return { opened, tellers };
+    return { opened, coveringBreaks };
   };
 
   return {
@@ -99,14 +99,14 @@ export function createBreakOpening(
       await store.save(left, session);
       return { closed, opened: (await open(handedOver, session)).opened };
     },
-    toldElsewhere: async (found, session) => {
+    coveredElsewhere: async (found, session) => {
       const breaks = [...(await load(found, session)).values()];
-      const told = found.flatMap((one): readonly (readonly [string, string])[] => {
+      const reported = found.flatMap((one): readonly (readonly [string, string])[] => {
         const { own, others } = placeFinding(one, breaks);
-        const [teller] = others.keys();
-        return own || teller === undefined ? [] : [[one._id, teller]];
+        const [coveringBreak] = others.keys();
+        return own || coveringBreak === undefined ? [] : [[one._id, coveringBreak]];
       });
-      return new Map(told);
+      return new Map(reported);
     },
   };
 }

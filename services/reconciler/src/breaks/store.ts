@@ -68,7 +68,7 @@ export interface BreakPage {
 }
 
 /** The breaks of this service's database. "Open" means not resolved everywhere in this interface. */
-export interface BreakStore extends Pick<BreakOpening, 'update' | 'toldElsewhere'> {
+export interface BreakStore extends Pick<BreakOpening, 'update' | 'coveredElsewhere'> {
   /**
    * Opens breaks; gives those that were not open before, to be published.
    *
@@ -77,7 +77,7 @@ export interface BreakStore extends Pick<BreakOpening, 'update' | 'toldElsewhere
    */
   readonly open: (found: readonly FoundBreak[], session: ClientSession) => Promise<readonly Break[]>;
   /** Does the same, and also gives the break of each finding. */
-  readonly openAndTell: BreakOpening['open'];
+  readonly openAndReport: BreakOpening['open'];
   readonly findOpen: (
     kind: string,
     references: readonly string[],
@@ -148,7 +148,7 @@ export function openBreakStore(db: Db): BreakStore {
     findAbout,
     ...opening,
     open: async (found, session) => (await opening.open(found, session)).opened,
-    openAndTell: opening.open,
+    openAndReport: opening.open,
     findOpen: (kind, references, session) =>
       collection.find({ kind, status: 'open', reference: { $in: [...references] } }, { session }).toArray(),
     resolve: async (...given) => (await opening.update(...given)).closed,

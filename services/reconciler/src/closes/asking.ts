@@ -26,7 +26,7 @@ import type { CloseRecord, CloseStore } from './store.ts';
 export interface AskingDeps {
   readonly closeStore: CloseStore;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
-  readonly breaks: Pick<BreakStore, 'openAndTell' | 'update'>;
+  readonly breaks: Pick<BreakStore, 'openAndReport' | 'update'>;
   readonly events: ReconcilerEvents;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   readonly rails: readonly PolledRail[];
@@ -170,10 +170,10 @@ async function commitAnswers(
       found.push(finding);
     }
   }
-  const tellers = await updateBreaks(deps, found, payments, transaction);
+  const coveringBreaks = await updateBreaks(deps, found, payments, transaction);
   const changed = [...payments.values()].filter((one) => one !== loaded.get(one.reference));
   await deps.store.save(changed, session);
-  writes.push(...found.map((finding, index) => finished(deps, finding, tellers[index])));
+  writes.push(...found.map((finding, index) => finished(deps, finding, coveringBreaks[index])));
   if (writes.length > 0) await records.bulkWrite(writes, { session, ordered: false });
   for (const { matching } of found) transaction.afterCommit(() => deps.finished(matching.result));
   return asked.map(() => undefined);
@@ -211,13 +211,13 @@ function judged(
     tries: record.tries + 1,
     triesMax: deps.triesMax,
     // The rail's earlier answer, if it did not match, is stored.
-    lastTold: record.theirs ?? null,
+    lastReported: record.theirs ?? null,
   });
   return {
     record,
     ours: sideOf(tracked, terms),
     matching,
-    told: verdict.fact !== null,
+    reported: verdict.fact !== null,
     opened: breaksOf(tracked, terms, verdict, now),
     after: {
       ...afterVerdict({ ...tracked, history }, verdict, now.getTime()),
@@ -230,13 +230,13 @@ function judged(
 function lost({ triesMax }: AskingDeps, { record }: Polled): CloseFinding {
   const result = record.tries + 1 >= triesMax ? 'unclear' : 'pending';
   const matching = { result, differences: [], theirs: null, why: LOST } as const;
-  return { record, ours: null, matching, told: false, opened: [] };
+  return { record, ours: null, matching, reported: false, opened: [] };
 }
 
 /** The record after an answer: with its result, or with the time of the next question. */
 function finished(
   deps: AskingDeps,
-  { record, ours, matching, told }: CloseFinding,
+  { record, ours, matching, reported }: CloseFinding,
   [breakId, ...others]: readonly string[] = [],
 ): AnyBulkWriteOperation<CloseRecord> {
   const { result, differences, theirs, why } = matching;
@@ -251,8 +251,8 @@ function finished(
     ...(theirs && { theirs }),
     ...(why !== null && { why }),
     ...(breakId !== undefined && { breakId }),
-    ...(others.length > 0 && { alsoToldBy: others }),
-    ...(told && { told }),
+    ...(others.length > 0 && { alsoCoveredBy: others }),
+    ...(reported && { reported }),
     ...(!isDone && { dueAt: new Date(deps.clock.nowMs() + pauseMs) }),
   };
   const gone = isDone ? ({ waits: true, dueAt: true } as const) : {};

@@ -15,14 +15,14 @@ export interface CloseFinding {
   readonly ours: Side | null;
   readonly matching: Matching;
   /** Whether a fact was published. */
-  readonly told: boolean;
+  readonly reported: boolean;
   /** The breaks that the same answer opens as a poll's. */
   readonly opened: readonly FoundBreak[];
 }
 
 /** The dependencies of settling breaks. */
 interface BreakDeps {
-  readonly breaks: Pick<BreakStore, 'openAndTell' | 'update'>;
+  readonly breaks: Pick<BreakStore, 'openAndReport' | 'update'>;
   readonly events: Pick<ReconcilerEvents, 'breakOpened' | 'breakResolved'>;
   readonly clock: Pick<Clock, 'nowMs'>;
 }
@@ -68,12 +68,12 @@ export async function updateBreaks(
     transaction.emit(deps.events.breakResolved(document));
     note('resolved', document);
   }
-  const { opened, tellers } = await deps.breaks.openAndTell(opening, session);
+  const { opened, coveringBreaks } = await deps.breaks.openAndReport(opening, session);
   for (const document of [...updated.opened, ...opened]) {
     transaction.emit(deps.events.breakOpened(document));
     note('break', document);
   }
-  return ids.map((id) => (id === undefined ? [] : (tellers.get(id) ?? [])));
+  return ids.map((id) => (id === undefined ? [] : (coveringBreaks.get(id) ?? [])));
 }
 
 function resultText(result: Matching['result']): string {

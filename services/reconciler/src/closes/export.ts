@@ -4,7 +4,7 @@ import type { CloseRecord } from './store.ts';
 import { viewClose, viewRecord } from './views.ts';
 
 /** Written for what a lookup does not report, which is not the same as zero. */
-const NOT_TOLD = 'not told';
+const NOT_REPORTED = 'not told';
 
 const HEADING = [
   'reference',
@@ -25,7 +25,7 @@ const HEADING = [
   'fee_difference',
   'why',
   'break',
-  'owner_told',
+  'fact_published',
   'asked_at',
   'tries',
 ] as const;
@@ -47,7 +47,7 @@ export function exportClose(
 
 function rowOf(record: CloseRecord): readonly string[] {
   const { ours, theirs, differences, ...view } = viewRecord(record);
-  const known = (text: string | null) => text ?? NOT_TOLD;
+  const known = (text: string | null) => text ?? NOT_REPORTED;
   const difference = (field: string) => differences.find((one) => one.field === field)?.amount ?? '';
   return [
     view.reference,
@@ -68,7 +68,7 @@ function rowOf(record: CloseRecord): readonly string[] {
     difference('fee'),
     view.why ?? '',
     view.breakId ?? '',
-    view.ownerTold ? 'yes' : 'no',
+    view.factPublished ? 'yes' : 'no',
     view.askedAt ?? '',
     String(view.tries),
   ];

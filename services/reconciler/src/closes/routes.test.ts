@@ -52,7 +52,7 @@ const records: readonly CloseRecord[] = [
     kind: 'payout',
     result: 'differs',
     askedAt: at,
-    told: true,
+    reported: true,
     merchantId: '=cmd|1',
     ours: { status: 'completed', amount: 10_000n, fee: 50n },
     theirs: { status: 'completed', amount: 10_000n, fee: 49n },
@@ -220,7 +220,9 @@ describe('a close is shown', () => {
     expect(await json('/closes/2026-11-20/records?limit=3')).toMatchObject({ next: null });
     const differing = await json('/closes/2026-11-20/records?result=differs');
     expect(differing).toMatchObject({
-      items: [{ differences: [{ field: 'fee', amount: '-0.01' }], theirs: { fee: '0.49' }, ownerTold: true }],
+      items: [
+        { differences: [{ field: 'fee', amount: '-0.01' }], theirs: { fee: '0.49' }, factPublished: true },
+      ],
     });
     expect(reading()).toBe(0);
     for (const path of ['', '/records', '/export'])

@@ -62,9 +62,9 @@ export interface CloseRecord extends Claimable {
   /** The break about it: its own or, if other breaks cover all of it, the first of them. */
   readonly breakId?: string;
   /** Further breaks, if several cover a part each. */
-  readonly alsoToldBy?: readonly string[];
+  readonly alsoCoveredBy?: readonly string[];
   /** Set if the rail reported an end that its owner did not know, which was published as a fact. */
-  readonly told?: true;
+  readonly reported?: true;
   readonly keepUntil: Date;
 }
 

@@ -58,9 +58,9 @@ export function viewRecord(record: CloseRecord) {
     })),
     why: record.why ?? null,
     breakId: record.breakId ?? null,
-    alsoToldBy: record.alsoToldBy ?? [],
+    alsoCoveredBy: record.alsoCoveredBy ?? [],
     /** Whether the rail reported an end that the payment's owner did not know, which was published to it. */
-    ownerTold: record.told === true,
+    factPublished: record.reported === true,
     askedAt: record.askedAt?.toISOString() ?? null,
     tries,
   };

@@ -129,7 +129,9 @@ describe('the end of a payout that two operators decide (ADR 34)', () => {
 
   it('is one at a time, of all breaks of the payout', async () => {
     const reference = await stuck();
-    const { matters: _, ...second } = { ...(await database().collection('breaks').findOne({ reference })) };
+    const { coveredKeys: _, ...second } = {
+      ...(await database().collection('breaks').findOne({ reference })),
+    };
     const other = `${reference}/payment.stuck`;
     await database()
       .collection('breaks')

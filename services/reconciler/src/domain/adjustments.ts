@@ -1,4 +1,4 @@
-import type { Told } from './discrepancies.ts';
+import type { ReportedDiscrepancy } from './discrepancies.ts';
 
 /** The terms of an order to the ledger that corrects a break ( ADR 17). */
 export interface AdjustmentTerms {
@@ -18,7 +18,7 @@ export interface Adjustment extends AdjustmentTerms {
   readonly by: string;
   readonly at: Date;
   /** The differences of its payment that the break had when it was proposed. */
-  readonly tells?: readonly Told[];
+  readonly reports?: readonly ReportedDiscrepancy[];
   /** `differs`: an order with this id was booked, but with other terms. */
   readonly status: 'proposed' | 'withdrawn' | 'booked' | 'refused' | 'differs';
   /** When the ledger booked or refused it. */

@@ -33,12 +33,12 @@ describe('a payment after Kafka was away for twenty minutes', () => {
   const backMs = 20 * MINUTE_MS;
   const ask = (open: ReturnType<typeof collection>, arrived: ArrivedTime | null, polledAtMs: number) => {
     if (!open.terms) throw new Error('nobody to ask');
-    const answer = open.endToldAtMs === null ? ({ kind: 'notFound' } as const) : checked;
+    const answer = open.endReportedAtMs === null ? ({ kind: 'notFound' } as const) : checked;
     const asked = { terms: open.terms, expectedFee: 50n, source: 'poll', answer, isScheduled: true } as const;
     const verdict = judge({ ...settings, ...asked, tracked: open, arrived, polledAtMs });
     return verdict.findings.map(({ kind }) => kind);
   };
-  const told = poll(collection()).after;
+  const reported = poll(collection()).after;
   const collected = collection();
   const unsent = {
     ...collected,
@@ -47,7 +47,7 @@ describe('a payment after Kafka was away for twenty minutes', () => {
   };
 
   it.each([
-    ['whose end was told', told, 'payment.end_untaken'],
+    ['whose end was told', reported, 'payment.end_untaken'],
     ['that was accepted', unsent, 'payout.unattempted'],
   ])('%s is judged by the time since then alone', (_name, payment, kind) => {
     expect(ask(payment, null, backMs)).toEqual([]);
@@ -57,7 +57,7 @@ describe('a payment after Kafka was away for twenty minutes', () => {
   });
 
   it('is not judged by what was sent after all that has arrived', () => {
-    expect(ask(told, { sinceMs: 0, untilMs: 15 * MINUTE_MS }, backMs)).toEqual([]);
-    expect(ask(told, { sinceMs: 0, untilMs: backMs }, backMs)).toEqual(['payment.end_untaken']);
+    expect(ask(reported, { sinceMs: 0, untilMs: 15 * MINUTE_MS }, backMs)).toEqual([]);
+    expect(ask(reported, { sinceMs: 0, untilMs: backMs }, backMs)).toEqual(['payment.end_untaken']);
   });
 });

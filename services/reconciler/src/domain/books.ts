@@ -76,8 +76,8 @@ function otherMoney(terms: Terms, booked: Tracked['booked'], amount: bigint | nu
 function offBy(tracked: Tracked, terms: Terms): bigint | null {
   const { status, posted, refunded, booked } = tracked;
   // Entries that were seen without their amounts can't be compared.
-  const isUntold = booked === null && (posted || refunded);
-  if (!isEnd(status) || isUntold || (booked !== null && booked.currency !== terms.currency)) return null;
+  const isUnreported = booked === null && (posted || refunded);
+  if (!isEnd(status) || isUnreported || (booked !== null && booked.currency !== terms.currency)) return null;
   const paid = terms.kind === 'payout' ? -terms.amount : agreedAmount(tracked, terms);
   return (status === 'completed' ? paid : 0n) - (booked?.minor ?? 0n);
 }
@@ -91,9 +91,9 @@ export function dueBooks(
   at: { readonly nowMs: number; readonly booksGraceMs: number },
 ): Tracked {
   const finding = judgeBooks(tracked);
-  const isTold = finding === undefined || tracked.breaks.includes(finding.kind);
+  const isReported = finding === undefined || tracked.breaks.includes(finding.kind);
   const booksDueAtMs =
-    isTold || isTooOld(tracked, at.nowMs) ? null : (tracked.booksDueAtMs ?? at.nowMs + at.booksGraceMs);
+    isReported || isTooOld(tracked, at.nowMs) ? null : (tracked.booksDueAtMs ?? at.nowMs + at.booksGraceMs);
   // Requests are counted anew for the next missing entry.
   const entryRequests = finding === undefined ? 0 : tracked.entryRequests;
   const isSame = booksDueAtMs === tracked.booksDueAtMs && entryRequests === tracked.entryRequests;

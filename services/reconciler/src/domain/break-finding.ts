@@ -13,14 +13,20 @@ export function findBreak(found: FoundBreak, current: Break | undefined): Break 
     const opened = { at, by: null, what: 'opened', amount } as const;
     return { ...found, status: 'open', since: at, version: 1, history: [opened] };
   }
-  const { tells: _tells, matters: _matters, ...before } = current;
+  const { reports: _reports, coveredKeys: _matters, ...before } = current;
   if (current.status === 'resolved') {
-    const told = { ...found, openedAt: current.openedAt };
-    return openedAgain({ ...before, ...told }, { at, by: null, what: 'opened again', amount });
+    const reported = { ...found, openedAt: current.openedAt };
+    return openedAgain({ ...before, ...reported }, { at, by: null, what: 'opened again', amount });
   }
   if (isSameFinding(found, current)) return current;
-  const { tells, matters } = found;
-  const next = { ...before, amount, detail, ...(tells && { tells }), ...(matters && { matters }) };
+  const { reports, coveredKeys } = found;
+  const next = {
+    ...before,
+    amount,
+    detail,
+    ...(reports && { reports }),
+    ...(coveredKeys && { coveredKeys }),
+  };
   return changed(next, { at, by: null, what: 'found again', amount });
 }
 
@@ -50,9 +56,9 @@ function isSameFinding(one: FoundBreak, other: FoundBreak): boolean {
   return contentOf(one) === contentOf(other);
 }
 
-function contentOf({ amount, detail, tells = [], matters = [] }: FoundBreak): string {
-  const parts = tells.map((told) => `${told.field}=${told.amount}`);
-  return JSON.stringify([String(amount), detail, parts, matters]);
+function contentOf({ amount, detail, reports = [], coveredKeys = [] }: FoundBreak): string {
+  const parts = reports.map((reported) => `${reported.field}=${reported.amount}`);
+  return JSON.stringify([String(amount), detail, parts, coveredKeys]);
 }
 
 /** The break closed by itself, with a reason; the same object if it is resolved already. */

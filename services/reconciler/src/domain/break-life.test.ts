@@ -159,12 +159,12 @@ describe('the life of a break', () => {
         expect([kind, ...refusals]).toEqual([kind, null, null, waits[manualResolution]]);
       }
     }
-    const told = {
+    const reported = {
       ...stages.open,
       kind: 'statement.differs',
       alsoFound: [{ ...found, kind: 'payout.amount_differs' }],
     };
-    const refusalOf = (hasEnded: boolean) => changeBreak(told, requests.resolve, ama(3, hasEnded));
+    const refusalOf = (hasEnded: boolean) => changeBreak(reported, requests.resolve, ama(3, hasEnded));
     expect(refusalOf(false)).toMatchObject({ ok: false, refusal: 'break.waits_for_end' });
     expect(refusalOf(true)).toMatchObject({ ok: true });
     expect([

@@ -9,7 +9,7 @@ import type { Break, BreakChange } from './break.ts';
 import { closeBreak } from './break-finding.ts';
 import { termsOfBreak } from './break-kinds.ts';
 import { changed, openedAgain, resolved } from './break-versions.ts';
-import { correctedBy, isRailsWord, toldBy } from './discrepancies.ts';
+import { correctedBy, isRailsWord, reportsOf } from './discrepancies.ts';
 
 /** An operator's request about a break. */
 export type BreakRequest =
@@ -95,15 +95,15 @@ export function concludeAdjustment(
   if (!adjustment || adjustment.concludedAt) return current;
   const asProposed = outcome.status === 'booked' && isSameAdjustment(adjustment, outcome.terms);
   const status = outcome.status === 'refused' ? 'refused' : asProposed ? 'booked' : 'differs';
-  const { tells = [] } = adjustment;
-  const mine = tells.filter((told) =>
-    correctedBy({ ...current, tells: [told] }).every((field) => !correctedElsewhere.has(field)),
+  const { reports = [] } = adjustment;
+  const mine = reports.filter((reported) =>
+    correctedBy({ ...current, reports: [reported] }).every((field) => !correctedElsewhere.has(field)),
   );
   const ended = {
     ...adjustment,
     status,
     concludedAt: at,
-    ...(tells.length > 0 && { tells: mine }),
+    ...(reports.length > 0 && { reports: mine }),
   } as const;
   const adjustments = current.adjustments?.map((one) => (one === adjustment ? ended : one));
   const { explanation: _, ...unexplained } = current;
@@ -171,9 +171,15 @@ function adjust(
   if (why) return refuse(why);
   if (pending) return refuse('adjustment.pending');
   if (adjustments.length >= ADJUSTMENTS_MAX) return refuse('break.full');
-  const tells = toldBy(current);
-  const told = tells.length > 0 && { tells };
-  const proposed: Adjustment = { ...terms, by: requester.by, at: requester.at, status: 'proposed', ...told };
+  const reports = reportsOf(current);
+  const reported = reports.length > 0 && { reports };
+  const proposed: Adjustment = {
+    ...terms,
+    by: requester.by,
+    at: requester.at,
+    status: 'proposed',
+    ...reported,
+  };
   const next = { ...current, explanation, adjustments: [...adjustments, proposed] };
   return accept(changed(next, lineOf(request, requester)));
 }

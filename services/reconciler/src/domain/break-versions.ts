@@ -40,6 +40,6 @@ export function changed(next: Break, line: BreakChange): Break {
 /** The break with the fields that its orders correct: those of waiting orders, and those that the ledger has booked. */
 function withCorrections({ corrects: _corrects, ...next }: Break): Break {
   const orders = (next.adjustments ?? []).filter(({ status }) => MOVES.includes(status));
-  const corrects = [...new Set(orders.flatMap(({ tells = [] }) => correctedBy({ ...next, tells })))];
+  const corrects = [...new Set(orders.flatMap(({ reports = [] }) => correctedBy({ ...next, reports })))];
   return { ...next, ...(corrects.length > 0 && { corrects }) };
 }

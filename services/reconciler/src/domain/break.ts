@@ -1,6 +1,6 @@
 import type { Adjustment } from './adjustments.ts';
 import { type BreakSubject, termsOfBreak } from './break-kinds.ts';
-import type { Told } from './discrepancies.ts';
+import type { ReportedDiscrepancy } from './discrepancies.ts';
 
 /** Every status, in the order in which people take a break through them (ADR 31). */
 export const breakStatuses = ['open', 'assigned', 'explained', 'resolved'] as const;
@@ -53,9 +53,9 @@ export interface FoundBreak {
   readonly amount: bigint | null;
   readonly detail: string;
   /** The fields of its payment in which it sees a difference; by default the field of its kind. */
-  readonly tells?: readonly Told[];
+  readonly reports?: readonly ReportedDiscrepancy[];
   /** The keys for what no other open break of the payment has: fields alone, and fields with their amounts. */
-  readonly matters?: readonly string[];
+  readonly coveredKeys?: readonly string[];
   readonly openedAt: Date;
   readonly cause?: BreakCause;
 }

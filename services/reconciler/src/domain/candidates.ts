@@ -43,7 +43,7 @@ export function candidatesOf(
   breaks: readonly StandingBreak[],
 ): readonly Candidate[] {
   const known = [...new Map(suspects.map((suspect) => [suspect.reference, suspect])).values()];
-  const told = known.flatMap((suspect) => {
+  const reported = known.flatMap((suspect) => {
     const reason = reasonOf(suspect, unexplained > 0n);
     return reason === undefined ? [] : [{ suspect, reason }];
   });
@@ -56,9 +56,12 @@ export function candidatesOf(
     for (const { reference, kind, amount } of breaks)
       if (amount === size || amount === -size) add(reference, `its break ${kind} is over as much`);
     for (const { part, fits } of singleFits(size))
-      for (const { suspect, reason } of told)
+      for (const { suspect, reason } of reported)
         if (fits(suspect)) add(suspect.reference, `${part} fits: ${reason}`);
-    for (const [{ suspect: one, reason }, { suspect: other, reason: otherReason }] of pairsOf(told, size)) {
+    for (const [{ suspect: one, reason }, { suspect: other, reason: otherReason }] of pairsOf(
+      reported,
+      size,
+    )) {
       add(one.reference, `fits together with ${other.reference}: ${reason}`);
       add(other.reference, `fits together with ${one.reference}: ${otherReason}`);
     }
@@ -80,15 +83,15 @@ function singleFits(size: bigint) {
   ];
 }
 
-interface Told {
+interface Explained {
   readonly suspect: Suspect;
   readonly reason: string;
 }
 
-function pairsOf(told: readonly Told[], size: bigint): readonly (readonly [Told, Told])[] {
-  const pairs: [Told, Told][] = [];
-  const earlier = new Map<bigint, Told>();
-  for (const one of told.slice(0, PAIRED_MAX)) {
+function pairsOf(reported: readonly Explained[], size: bigint): readonly (readonly [Explained, Explained])[] {
+  const pairs: [Explained, Explained][] = [];
+  const earlier = new Map<bigint, Explained>();
+  for (const one of reported.slice(0, PAIRED_MAX)) {
     const other = earlier.get(size - wholeOf(one.suspect));
     if (other) pairs.push([other, one]);
     if (pairs.length * 2 >= CANDIDATES_MAX) break;

@@ -24,11 +24,11 @@ const refused: RailAnswer = { kind: 'failed', reason: 'Declined' };
 function match(
   tracked: Tracked,
   answer: RailAnswer,
-  given: Partial<Pick<CloseQuestion, 'tries' | 'lastTold'>> & {
+  given: Partial<Pick<CloseQuestion, 'tries' | 'lastReported'>> & {
     readonly fact?: RailFact | null;
   } = {},
 ) {
-  const { tries = 2, lastTold = elsewhere, fact = null } = given;
+  const { tries = 2, lastReported = elsewhere, fact = null } = given;
   if (!tracked.terms) throw new Error('nothing to match');
   const matching = matchRecord({
     tracked,
@@ -37,7 +37,7 @@ function match(
     verdict: { fact },
     tries,
     triesMax: 5,
-    lastTold,
+    lastReported,
   });
   return {
     ...matching,
@@ -117,7 +117,7 @@ describe('a payment of a close, once its difference was reported twice', () => {
 
 describe('what may pass by itself', () => {
   it('is asked again when a difference is reported for the first time', () => {
-    const first = { tries: 1, lastTold: null };
+    const first = { tries: 1, lastReported: null };
     for (const answer of [paid(1n, 50n), refused, { kind: 'notFound' }] as const) {
       expect(match(payout('completed'), answer, first)).toMatchObject({ result: 'pending' });
       expect(match(payout('completed'), answer, first).opens).toBeUndefined();
@@ -144,9 +144,9 @@ describe('what may pass by itself', () => {
     ['no country', { kind: 'unaskable', why: 'no country' }, payout('completed')],
     ['it is open again here', lookedUp, payout('open')],
   ])('is unclear after so many tries, and says why: %s', (why, answer, tracked) => {
-    const lastTold = null;
-    expect(match(tracked, answer, { tries: 4, lastTold })).toMatchObject({ result: 'pending', why });
-    const last = match(tracked, answer, { tries: 5, lastTold });
+    const lastReported = null;
+    expect(match(tracked, answer, { tries: 4, lastReported })).toMatchObject({ result: 'pending', why });
+    const last = match(tracked, answer, { tries: 5, lastReported });
     expect(last).toMatchObject({ result: 'unclear', why });
     expect(last.opens).toBeUndefined();
   });
@@ -155,23 +155,23 @@ describe('what may pass by itself', () => {
     ['another amount', { status: 'completed', amount: 9_000n, fee: 50n }, 'differs', -1_000n],
     ['another status', { status: 'failed', amount: null, fee: null }, 'differs', -10_000n],
     ['NOT FOUND', notFound, 'missing_there', -10_000n],
-  ])('is no reason to forget what was told once: %s', (_name, lastTold, result, amount) => {
-    const difference = { theirs: lastTold, differences: [{ minor: amount }] };
+  ])('is no reason to forget what was told once: %s', (_name, lastReported, result, amount) => {
+    const difference = { theirs: lastReported, differences: [{ minor: amount }] };
     for (const answer of [{ kind: 'unknown' }, { kind: 'unaskable', why: 'no country' }] as const) {
-      expect(match(payout('completed'), answer, { tries: 4, lastTold })).toMatchObject({
+      expect(match(payout('completed'), answer, { tries: 4, lastReported })).toMatchObject({
         ...difference,
         result: 'pending',
       });
-      const last = match(payout('completed'), answer, { tries: 5, lastTold });
+      const last = match(payout('completed'), answer, { tries: 5, lastReported });
       expect(last).toMatchObject({ ...difference, result });
       expect(last.opens).toMatchObject({ kind: `close.${result}`, amount });
     }
   });
 
   it('is unclear if the earlier report is what we hold by now, or if it is open again', () => {
-    const lastTold = { status: 'reversed', amount: 10_000n, fee: 50n } as const;
+    const lastReported = { status: 'reversed', amount: 10_000n, fee: 50n } as const;
     for (const status of ['reversed', 'open'] as const) {
-      const last = match(payout(status), { kind: 'unknown' }, { tries: 5, lastTold });
+      const last = match(payout(status), { kind: 'unknown' }, { tries: 5, lastReported });
       expect(last).toMatchObject({ result: 'unclear', differences: [] });
     }
   });
@@ -183,13 +183,13 @@ it('reports each field that differs, with its own amount', () => {
     kind: 'close.differs',
     amount: -9_999n,
     detail: 'the rail tells another amount and fee than we have',
-    tells: [
+    reports: [
       { field: 'amount', amount: -9_999n },
       { field: 'fee', amount: -1n },
     ],
   });
   expect(match(payout('completed'), refused).opens).toMatchObject({
     detail: 'completed here, and the rail says failed',
-    tells: [{ field: 'status', amount: -10_000n }],
+    reports: [{ field: 'status', amount: -10_000n }],
   });
 });

@@ -48,7 +48,7 @@ export interface CloseQuestion {
   readonly tries: number;
   readonly triesMax: number;
   /** The rail's latest earlier answer, which differed; null if there was none. */
-  readonly lastTold: Side | null;
+  readonly lastReported: Side | null;
 }
 
 /** Our view of a payment: a failed one has moved nothing, and a collection's fee is in no lookup. */
@@ -107,7 +107,7 @@ export function breakOf(
   { result, differences, theirs }: Matching,
   ours: Side,
 ):
-  | (Pick<FoundBreak, 'detail' | 'tells'> & { readonly kind: BreakKind; readonly amount: bigint })
+  | (Pick<FoundBreak, 'detail' | 'reports'> & { readonly kind: BreakKind; readonly amount: bigint })
   | undefined {
   const [first] = differences;
   if (result === 'missing_there') {
@@ -117,12 +117,12 @@ export function breakOf(
   }
   if (result !== 'differs' || !first) return undefined;
   const kind = 'close.differs';
-  const tells = differences.map(({ field, minor }) => ({ field, amount: minor }));
+  const reports = differences.map(({ field, minor }) => ({ field, amount: minor }));
   const detail =
     first.field === 'status'
       ? `${ours.status} here, and the rail says ${theirs?.status ?? 'nothing'}`
-      : (differsText(kind, tells) ?? kind);
-  return { kind, amount: first.minor, detail, tells };
+      : (differsText(kind, reports) ?? kind);
+  return { kind, amount: first.minor, detail, reports };
 }
 
 function compared(question: CloseQuestion, ours: Side, theirs: Side): Matching {
@@ -134,21 +134,21 @@ function compared(question: CloseQuestion, ours: Side, theirs: Side): Matching {
 
 /** Handles a difference: it counts if it was reported before or, if it may disappear by itself, after enough tries. */
 function later(
-  { tries, triesMax, lastTold }: CloseQuestion,
+  { tries, triesMax, lastReported }: CloseQuestion,
   theirs: Side,
   differences: readonly Difference[],
   mayPass: boolean,
 ): Matching {
-  const counts = tries >= triesMax || (lastTold !== null && !mayPass);
+  const counts = tries >= triesMax || (lastReported !== null && !mayPass);
   return { result: counts ? resultOf(theirs) : 'pending', differences, theirs, why: null };
 }
 
 /** Handles an unclear answer: an earlier difference stands as far as it still differs from our present view. */
-function unclear({ tries, triesMax, lastTold, terms }: CloseQuestion, ours: Side, why: string): Matching {
+function unclear({ tries, triesMax, lastReported, terms }: CloseQuestion, ours: Side, why: string): Matching {
   const isLast = tries >= triesMax;
-  const differences = lastTold && ours.status !== 'open' ? differencesOf(ours, lastTold, terms) : [];
-  if (lastTold && differences.length > 0) {
-    return { result: isLast ? resultOf(lastTold) : 'pending', differences, theirs: lastTold, why };
+  const differences = lastReported && ours.status !== 'open' ? differencesOf(ours, lastReported, terms) : [];
+  if (lastReported && differences.length > 0) {
+    return { result: isLast ? resultOf(lastReported) : 'pending', differences, theirs: lastReported, why };
   }
   return { result: isLast ? 'unclear' : 'pending', differences: [], theirs: null, why };
 }

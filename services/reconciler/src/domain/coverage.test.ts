@@ -160,14 +160,14 @@ describe('a record that is behind its own events', () => {
     ['lost', open, null],
     ['open again', closed, record('open')],
   ])('is told once and changes nothing: %s', (_name, ours, of) => {
-    const told = audit(ours, of, 'coverage.behind');
-    expect(told).toEqual({ ...ours, breaks: ['coverage.behind'], history: told.history });
-    expect(audit(told, of, 'coverage.behind')).toBe(told);
-    expect(audit(told, of, undefined)).toBe(told);
+    const reported = audit(ours, of, 'coverage.behind');
+    expect(reported).toEqual({ ...ours, breaks: ['coverage.behind'], history: reported.history });
+    expect(audit(reported, of, 'coverage.behind')).toBe(reported);
+    expect(audit(reported, of, undefined)).toBe(reported);
   });
 
   it('is level again by a later audit', () => {
-    const told = audit(closed, record('open'), 'coverage.behind');
-    expect(audit(told, record('completed'), undefined).breaks).toEqual([]);
+    const reported = audit(closed, record('open'), 'coverage.behind');
+    expect(audit(reported, record('completed'), undefined).breaks).toEqual([]);
   });
 });

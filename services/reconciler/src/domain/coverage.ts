@@ -58,8 +58,8 @@ export function isStillNews(
 ): boolean {
   const gap = gapBetween(ours, record);
   if (gap !== expected) return false;
-  const told = ours?.breaks ?? [];
-  return gap === undefined ? told.includes('coverage.behind') : !told.includes(gap);
+  const reported = ours?.breaks ?? [];
+  return gap === undefined ? reported.includes('coverage.behind') : !reported.includes(gap);
 }
 
 /** The finding about a difference for which the payment has no break yet; the amount is the payment's. */

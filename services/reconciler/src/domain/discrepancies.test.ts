@@ -3,16 +3,28 @@ import type { Break, FoundBreak } from './break.ts';
 import { findBreak } from './break-finding.ts';
 import { breakKinds } from './break-kinds.ts';
 import { changeBreak, concludeAdjustment } from './break-life.ts';
-import { correctedBy, mergeFindings, placeFinding, saysOfKinds, type Told, toldBy } from './discrepancies.ts';
+import {
+  correctedBy,
+  fieldPolicies,
+  mergeFindings,
+  placeFinding,
+  type ReportedDiscrepancy,
+  reportsOf,
+} from './discrepancies.ts';
 
 const at = new Date(0);
 
-function found(kind: string, amount: bigint | null = -100n, tells?: readonly Told[]): FoundBreak {
+function found(
+  kind: string,
+  amount: bigint | null = -100n,
+  reports?: readonly ReportedDiscrepancy[],
+): FoundBreak {
   const about = { reference: 'po-1', currency: 'KES', amount, detail: `found by ${kind}`, openedAt: at };
-  return { _id: `po-1/${kind}`, kind, ...about, ...(tells && { tells }) };
+  return { _id: `po-1/${kind}`, kind, ...about, ...(reports && { reports }) };
 }
-const fields = (...names: readonly Told['field'][]) => names.map((field): Told => ({ field, amount: -100n }));
-const differs = (kind: 'close' | 'statement', ...names: readonly Told['field'][]) =>
+const fields = (...names: readonly ReportedDiscrepancy['field'][]) =>
+  names.map((field): ReportedDiscrepancy => ({ field, amount: -100n }));
+const differs = (kind: 'close' | 'statement', ...names: readonly ReportedDiscrepancy['field'][]) =>
   found(`${kind}.differs`, -100n, fields(...names));
 
 /** The break that a finding opened when there was none. */
@@ -47,7 +59,7 @@ const pairs = Object.entries(ofField).flatMap(([field, findings]) =>
 
 describe('the kinds of breaks', () => {
   it('each say which fields of a payment they speak of', () => {
-    expect(Object.keys(saysOfKinds).toSorted()).toEqual(Object.keys(breakKinds).toSorted());
+    expect(Object.keys(fieldPolicies).toSorted()).toEqual(Object.keys(breakKinds).toSorted());
   });
 
   it.each([
@@ -89,7 +101,7 @@ describe('one discrepancy', () => {
       const field = kind === 'callback.fee_differs' ? 'fee' : 'amount';
       for (const amount of [-99n, null]) {
         const [claim, line] = [found(kind, amount), differs('statement', field)];
-        expect(placeFinding(line, [opened(claim)]).own?.tells).toEqual(fields(field));
+        expect(placeFinding(line, [opened(claim)]).own?.reports).toEqual(fields(field));
         expect(placeFinding(claim, [opened(line)]).own?.kind).toBe(kind);
       }
     },
@@ -98,7 +110,7 @@ describe('one discrepancy', () => {
   it.each(['callback.denied', 'callback.amount_differs', 'callback.unknown_reference'])(
     'is not what is beside it: %s',
     (kind) => {
-      const field = toldBy(found(kind))[0]?.field ?? 'status';
+      const field = reportsOf(found(kind))[0]?.field ?? 'status';
       const line = field === 'existence' ? found('statement.missing_here') : differs('statement', field);
       expect(placeFinding(line, [opened(found(kind))]).own).toBeDefined();
       expect(placeFinding(found(kind), [opened(line)]).own).toBeDefined();
@@ -125,9 +137,9 @@ describe('a finding that other breaks cover in part', () => {
     expect(own).toMatchObject({
       amount: -1n,
       detail: "the rail's statement differs in fee",
-      tells: [{ field: 'fee', amount: -1n }],
+      reports: [{ field: 'fee', amount: -1n }],
     });
-    expect(others.get('po-1/payout.amount_differs')).toMatchObject({ tells: [{ field: 'amount' }] });
+    expect(others.get('po-1/payout.amount_differs')).toMatchObject({ reports: [{ field: 'amount' }] });
   });
 
   it('keeps what its own break has, and gives up what it finds no more', () => {
@@ -135,15 +147,15 @@ describe('a finding that other breaks cover in part', () => {
     expect(placeFinding(differs('close', 'fee'), [first]).own).toBeUndefined();
     const { own } = placeFinding(differs('statement', 'amount'), [first]);
     const later = own && findBreak(own, first);
-    expect(later).toMatchObject({ _id: first._id, tells: fields('amount') });
+    expect(later).toMatchObject({ _id: first._id, reports: fields('amount') });
     expect(placeFinding(differs('close', 'fee'), later ? [later] : []).own).toBeDefined();
-    expect(later && findBreak({ ...own, matters: later.matters ?? [] }, later)).toBe(later);
+    expect(later && findBreak({ ...own, coveredKeys: later.coveredKeys ?? [] }, later)).toBe(later);
   });
 
   it('is one with another of its break', () => {
     const merged = mergeFindings(differs('statement', 'fee'), differs('statement', 'fee', 'status'));
     expect(merged).toMatchObject({
-      tells: fields('fee', 'status'),
+      reports: fields('fee', 'status'),
       detail: "the rail's statement differs in fee and status",
     });
     expect(mergeFindings(merged, differs('statement', 'fee'))).toBe(merged);
@@ -194,7 +206,7 @@ describe('what an order has corrected', () => {
 
   it('belongs to one break if a withdrawn order is booked in addition to another', () => {
     const late = concludeAdjustment(ordered.value, outcome, new Set(['po-1/fee']));
-    expect(late).toMatchObject({ status: 'resolved', adjustments: [{ status: 'booked', tells: [] }] });
+    expect(late).toMatchObject({ status: 'resolved', adjustments: [{ status: 'booked', reports: [] }] });
     expect(late.corrects).toBeUndefined();
   });
 });

@@ -7,7 +7,7 @@ import { type BreakKind, isBreakKind } from './break-kinds.ts';
 export type Field = 'status' | 'amount' | 'fee' | 'currency' | 'rail' | 'existence';
 
 /** One difference of a payment: its field and its amount in minor units, null if the amount is unknown. */
-export interface Told {
+export interface ReportedDiscrepancy {
   readonly field: Field;
   readonly amount: bigint | null;
 }
@@ -19,7 +19,7 @@ export interface Told {
  * - `claim`: what anybody may have claimed about them; equal to another difference if it has the same amount.
  * - `beside`: another discrepancy, but an order for it would correct the same field.
  */
-interface Say {
+interface FieldPolicy {
   readonly word: 'rail' | 'claim' | 'beside';
   readonly fields: readonly Field[];
 }
@@ -32,7 +32,7 @@ const fee = ['fee'] as const;
  * Which fields of a payment each kind is about (ADR 31); null if it is about none that a rail reports of an ended
  * payment.
  */
-export const saysOfKinds: Readonly<Record<BreakKind, Say | null>> = {
+export const fieldPolicies: Readonly<Record<BreakKind, FieldPolicy | null>> = {
   'payment.contradiction': { word: 'rail', fields: status },
   'close.missing_there': { word: 'rail', fields: status },
   'statement.missing_there': { word: 'rail', fields: status },
@@ -65,14 +65,14 @@ export const saysOfKinds: Readonly<Record<BreakKind, Say | null>> = {
 };
 
 /** The differences of a break: those that it was found with or, for a kind with one field, its amount. */
-export function toldBy({ kind, tells, amount: minor }: Pick<FoundBreak, 'kind' | 'tells' | 'amount'>) {
-  if (tells) return tells;
-  return (sayOf(kind)?.fields ?? []).map((field): Told => ({ field, amount: minor }));
+export function reportsOf({ kind, reports, amount: minor }: Pick<FoundBreak, 'kind' | 'reports' | 'amount'>) {
+  if (reports) return reports;
+  return (sayOf(kind)?.fields ?? []).map((field): ReportedDiscrepancy => ({ field, amount: minor }));
 }
 
 /** The fields of a payment that an order for a break corrects; two orders for one field would correct it twice. */
-export function correctedBy(one: Pick<FoundBreak, 'kind' | 'reference' | 'tells' | 'amount'>) {
-  return [...new Set(toldBy(one).map(({ field }) => `${one.reference}/${field}`))];
+export function correctedBy(one: Pick<FoundBreak, 'kind' | 'reference' | 'reports' | 'amount'>) {
+  return [...new Set(reportsOf(one).map(({ field }) => `${one.reference}/${field}`))];
 }
 
 /** A finding compared with the existing breaks. */
@@ -91,47 +91,51 @@ export interface Placing {
  */
 export function placeFinding(found: FoundBreak, breaks: readonly Break[]): Placing {
   const { kind, reference } = found;
-  const tells = toldBy(found);
+  const reports = reportsOf(found);
   const word = sayOf(kind)?.word;
-  if (word === undefined || word === 'beside' || tells.length === 0) return { own: found, others: new Map() };
+  if (word === undefined || word === 'beside' || reports.length === 0)
+    return { own: found, others: new Map() };
   const known = breaks.filter((one) => one.reference === reference);
   const open = known.filter((one) => one.status === 'open');
   const standing = open.find(({ _id }) => _id === found._id);
   const elsewhere = open.filter((one) => one !== standing);
-  const tellerOf = (told: Told): string | undefined => {
-    const keys = keysOf(kind, reference, told);
+  const coveringBreakOf = (reported: ReportedDiscrepancy): string | undefined => {
+    const keys = keysOf(kind, reference, reported);
     if (holds(standing, keys)) return undefined;
-    const teller = elsewhere.find((one) => holds(one, keys)) ?? known.find((one) => hasCorrected(one, told));
-    return teller?._id;
+    const coveringBreak =
+      elsewhere.find((one) => holds(one, keys)) ?? known.find((one) => hasCorrected(one, reported));
+    return coveringBreak?._id;
   };
-  const others = new Map<string, readonly Told[]>();
-  const rest: Told[] = [];
-  for (const told of tells) {
-    const teller = tellerOf(told);
-    if (teller === undefined) rest.push(told);
-    else others.set(teller, [...(others.get(teller) ?? []), told]);
+  const others = new Map<string, readonly ReportedDiscrepancy[]>();
+  const rest: ReportedDiscrepancy[] = [];
+  for (const reported of reports) {
+    const coveringBreak = coveringBreakOf(reported);
+    if (coveringBreak === undefined) rest.push(reported);
+    else others.set(coveringBreak, [...(others.get(coveringBreak) ?? []), reported]);
   }
-  const held = new Set(elsewhere.flatMap(({ matters = [] }) => matters));
-  const keys = rest.flatMap((told) => keysOf(kind, reference, told)).filter((key) => !held.has(key));
+  const held = new Set(elsewhere.flatMap(({ coveredKeys = [] }) => coveredKeys));
+  const keys = rest.flatMap((reported) => keysOf(kind, reference, reported)).filter((key) => !held.has(key));
   const own =
     rest.length === 0
       ? undefined
-      : { ...narrowed(found, tells, rest), ...(keys.length > 0 && { matters: keys }) };
-  return { own, others: new Map([...others].map(([id, part]) => [id, narrowed(found, tells, part)])) };
+      : { ...narrowed(found, reports, rest), ...(keys.length > 0 && { coveredKeys: keys }) };
+  return { own, others: new Map([...others].map(([id, part]) => [id, narrowed(found, reports, part)])) };
 }
 
 /** Merges two findings that belong to one break. */
 export function mergeFindings(one: FoundBreak, other: FoundBreak): FoundBreak {
-  const tells = toldBy(one);
-  const further = toldBy(other).filter(({ field }) => tells.every((told) => told.field !== field));
+  const reports = reportsOf(one);
+  const further = reportsOf(other).filter(({ field }) =>
+    reports.every((reported) => reported.field !== field),
+  );
   if (further.length === 0) return one;
-  const all = [...tells, ...further];
-  return { ...one, tells: all, detail: differsText(one.kind, all) ?? one.detail };
+  const all = [...reports, ...further];
+  return { ...one, reports: all, detail: differsText(one.kind, all) ?? one.detail };
 }
 
 /** The text of a break about several fields; undefined for kinds with only one. */
-export function differsText(kind: string, tells: readonly Told[]): string | undefined {
-  const fields = tells.map(({ field }) => field).join(' and ');
+export function differsText(kind: string, reports: readonly ReportedDiscrepancy[]): string | undefined {
+  const fields = reports.map(({ field }) => field).join(' and ');
   if (kind === 'close.differs') return `the rail tells another ${fields} than we have`;
   return kind === 'statement.differs' ? `the rail's statement differs in ${fields}` : undefined;
 }
@@ -141,42 +145,54 @@ export function isRailsWord(kind: string): boolean {
   return sayOf(kind)?.word === 'rail';
 }
 
-function sayOf(kind: string): Say | null {
-  return isBreakKind(kind) ? saysOfKinds[kind] : null;
+function sayOf(kind: string): FieldPolicy | null {
+  return isBreakKind(kind) ? fieldPolicies[kind] : null;
 }
 
 /**
  * The keys that an open break reserves: for a rail's own statement the field, and in any case the field with its
  * amount.
  */
-function keysOf(kind: string, reference: string, { field, amount: minor }: Told): readonly string[] {
+function keysOf(
+  kind: string,
+  reference: string,
+  { field, amount: minor }: ReportedDiscrepancy,
+): readonly string[] {
   const whole = JSON.stringify([reference, field]);
   const exact = minor === null ? [] : [JSON.stringify([reference, field, String(minor)])];
   return isRailsWord(kind) ? [whole, ...exact] : exact;
 }
 
-function holds(one: Pick<Break, 'matters'> | undefined, keys: readonly string[]): boolean {
-  return keys.some((key) => one?.matters?.includes(key));
+function holds(one: Pick<Break, 'coveredKeys'> | undefined, keys: readonly string[]): boolean {
+  return keys.some((key) => one?.coveredKeys?.includes(key));
 }
 
-function hasCorrected({ status: stands, adjustments = [] }: Break, { field, amount: minor }: Told): boolean {
+function hasCorrected(
+  { status: stands, adjustments = [] }: Break,
+  { field, amount: minor }: ReportedDiscrepancy,
+): boolean {
   return (
     stands === 'resolved' &&
     minor !== null &&
     adjustments.some(
-      ({ status: became, tells = [] }) =>
-        became === 'booked' && tells.some((told) => told.field === field && told.amount === minor),
+      ({ status: became, reports = [] }) =>
+        became === 'booked' &&
+        reports.some((reported) => reported.field === field && reported.amount === minor),
     )
   );
 }
 
 /** The finding reduced to a part of its differences. */
-function narrowed(found: FoundBreak, tells: readonly Told[], part: readonly Told[]): FoundBreak {
-  if (part.length === tells.length) return { ...found, tells };
+function narrowed(
+  found: FoundBreak,
+  reports: readonly ReportedDiscrepancy[],
+  part: readonly ReportedDiscrepancy[],
+): FoundBreak {
+  if (part.length === reports.length) return { ...found, reports };
   const [first] = part;
   return {
     ...found,
-    tells: part,
+    reports: part,
     amount: first?.amount ?? null,
     detail: differsText(found.kind, part) ?? found.detail,
   };

@@ -95,9 +95,9 @@ it.each(['collection', 'payout'] as const)(
       atMs: 0,
     };
     const terms: Terms = { ...collection, kind };
-    const told = [`${kind}.amount_differs`];
-    expect(poll({ callbacks: [claim], breaks: told }, 1_000, absent, terms)[0]).toBeNull();
-    const hinted = { callbacks: [{ ...claim, proven: false }], breaks: told };
+    const reported = [`${kind}.amount_differs`];
+    expect(poll({ callbacks: [claim], breaks: reported }, 1_000, absent, terms)[0]).toBeNull();
+    const hinted = { callbacks: [{ ...claim, proven: false }], breaks: reported };
     expect(poll(hinted, 1_000, absent, terms)[0]).toBe('notFound');
   },
 );

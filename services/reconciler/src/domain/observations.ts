@@ -265,7 +265,7 @@ function ended(
     received,
     charged: event.charged ?? seen.charged,
     scheduledAtMs: null,
-    endToldAtMs: null,
+    endReportedAtMs: null,
     dueAtMs,
     claim: dueAtMs === null ? null : before.claim,
   };
@@ -284,8 +284,8 @@ function isAmountUnclear(ended: Tracked): boolean {
 /** The ends that callbacks have claimed, and the rail's latest: the owner may have applied another. */
 function endsHeardOf({ callbacks, history }: Tracked): readonly EndStatus[] {
   const claimed = callbacks.map(claimedEnd);
-  const told = history.findLast(({ what, detail }) => what === 'fact' && isEnd(detail))?.detail;
-  return [...claimed, told].filter((end) => end !== undefined && isEnd(end));
+  const reported = history.findLast(({ what, detail }) => what === 'fact' && isEnd(detail))?.detail;
+  return [...claimed, reported].filter((end) => end !== undefined && isEnd(end));
 }
 
 function lastEventAtMs({ history }: Tracked): number {

@@ -12,8 +12,8 @@ const NO_REASON = 'FAILED';
  * Anybody may have written those, so only a known word is used, and only if all callbacks with a reason agree; a proven
  * one outranks hints.
  */
-export function failureReason({ tracked, terms }: Question, told: string): string {
-  if (terms.kind !== 'collection' || told.toUpperCase() !== NO_REASON) return told;
+export function failureReason({ tracked, terms }: Question, reported: string): string {
+  if (terms.kind !== 'collection' || reported.toUpperCase() !== NO_REASON) return reported;
   const named = tracked.callbacks.filter(
     (claim) => isOwn(claim, terms) && claimedEnd(claim) === 'failed' && isReason(claim.reason),
   );

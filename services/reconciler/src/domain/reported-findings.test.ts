@@ -72,15 +72,15 @@ describe('what the lookup says against the end of a payment', () => {
     const reopened = afterManualResolution(resolved(), KIND, 'reopen', NOW_MS);
     expect(ask(reopened, lookedUp, failed)).toMatchObject({
       breaks: [],
-      left: { known: [{ since: 'told' }] },
+      left: { known: [{ since: 'reported' }] },
     });
   });
 
   it('is known where a proven callback says it, which is never taken back', () => {
     const proven = claim(payout(), { proven: true, status: 'FAILED' });
-    const told = ask(proven, lookedUp);
-    expect(told.breaks).toEqual([KIND]);
-    expect(ask(resolve(told.left, KIND), lookedUp, lookedUp).breaks).toEqual([]);
+    const reported = ask(proven, lookedUp);
+    expect(reported.breaks).toEqual([KIND]);
+    expect(ask(resolve(reported.left, KIND), lookedUp, lookedUp).breaks).toEqual([]);
   });
 });
 

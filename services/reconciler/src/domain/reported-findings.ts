@@ -38,17 +38,17 @@ function isNews(
   { kind, about = [] }: Finding,
 ): boolean {
   if (!breaks.includes(kind)) return true;
-  const told = known.filter((one) => one.kind === kind);
-  return told.length < KNOWN_MAX && about.some((what) => told.every((one) => one.about !== what));
+  const reported = known.filter((one) => one.kind === kind);
+  return reported.length < KNOWN_MAX && about.some((what) => reported.every((one) => one.about !== what));
 }
 
 /** What is known after findings were reported in open breaks. */
 export function afterFindings(known: readonly Known[], findings: readonly Finding[]): readonly Known[] {
   return findings.reduce((before, { kind, about = [] }) => {
     const others = before.filter((one) => one.kind !== kind);
-    const told = before.filter((one) => one.kind === kind).map((one) => one.about);
-    const all = [...new Set([...told, ...about])].slice(0, KNOWN_MAX);
-    return [...others, ...all.map((what): Known => ({ kind, about: what, since: 'told' }))];
+    const reported = before.filter((one) => one.kind === kind).map((one) => one.about);
+    const all = [...new Set([...reported, ...about])].slice(0, KNOWN_MAX);
+    return [...others, ...all.map((what): Known => ({ kind, about: what, since: 'reported' }))];
   }, known);
 }
 
@@ -61,7 +61,7 @@ export function afterResolved(known: readonly Known[], kind: string): readonly K
 
 /** What is known after a person has reopened a break. */
 export function afterReopened(known: readonly Known[], kind: string): readonly Known[] {
-  return known.map((one) => (one.kind === kind ? { ...one, since: 'told' } : one));
+  return known.map((one) => (one.kind === kind ? { ...one, since: 'reported' } : one));
 }
 
 /**
@@ -76,6 +76,6 @@ export function knownAfter(
   const isStillSaid = (one: Known) =>
     found.some(({ kind, about = [] }) => kind === one.kind && about.includes(one.about));
   return known
-    .filter((one) => one.since === 'told' || !isEnd(answer.kind) || isStillSaid(one))
+    .filter((one) => one.since === 'reported' || !isEnd(answer.kind) || isStillSaid(one))
     .map((one) => (one.since === 'resolved' ? { ...one, since: 'asked' } : one));
 }

@@ -116,10 +116,10 @@ describe('lines by reference', () => {
         expect(new Set(uses).size).toBe(uses.length);
         for (const { id, row: line } of rows) {
           const ours = payments.get(line.reference ?? '');
-          const isTold = ours
+          const isReported = ours
             ? uses.includes(movementOf(line, ours))
             : outcomes.get(id)?.result === 'missing_here';
-          expect(isTold).toBe(true);
+          expect(isReported).toBe(true);
         }
       }),
     );

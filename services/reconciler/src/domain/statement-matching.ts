@@ -1,5 +1,5 @@
 import type { PaymentKind, TrackedStatus } from './claim.ts';
-import type { Told } from './discrepancies.ts';
+import type { ReportedDiscrepancy } from './discrepancies.ts';
 import type { StatementRow } from './statement-rows.ts';
 
 /** A payment, with the fields that a statement's line is compared with; amounts in minor units. */
@@ -139,15 +139,21 @@ export function compare(row: StatementRow, payment: StatementPayment, rail: stri
  * The differences that a line shows in its payment; a line against its direction shows money moved that our record
  * lacks.
  */
-export function toldBy({ how = [], difference, feeDifference }: ToldLine): readonly Told[] {
-  const tells = how.map((one): Told => {
+export function reportsOf({
+  how = [],
+  difference,
+  feeDifference,
+}: ReportedLine): readonly ReportedDiscrepancy[] {
+  const reports = how.map((one): ReportedDiscrepancy => {
     const amount = (one === 'fee' ? feeDifference : difference) ?? null;
     return { field: one === 'direction' ? 'status' : one, amount };
   });
-  return tells.filter(({ field }, place) => tells.findIndex((told) => told.field === field) === place);
+  return reports.filter(
+    ({ field }, place) => reports.findIndex((reported) => reported.field === field) === place,
+  );
 }
 
-type ToldLine = Pick<Outcome, 'how' | 'difference' | 'feeDifference'>;
+type ReportedLine = Pick<Outcome, 'how' | 'difference' | 'feeDifference'>;
 
 /** Whether our record has moved money at the rail at all, even if it came back. */
 function movesHere({ status }: StatementPayment): boolean {

@@ -24,13 +24,13 @@ describe('an overdue step', () => {
       sinceMs: 5_000,
       requests: 1,
       dueAtMs: 6_000,
-      isTold: false,
+      isReported: false,
     });
   });
 
   it('is reported once, after the allowed number of requests, and asked for again and again', () => {
     expect(afterLooks(5)).toMatchObject({
-      step: { requests: 6, isTold: true, sinceMs: 0 },
+      step: { requests: 6, isReported: true, sinceMs: 0 },
       news: [false, false, true, false, false],
     });
   });
@@ -41,8 +41,8 @@ describe('an overdue step', () => {
   });
 
   it('is done once it is complete, and its break then closes', () => {
-    expect(follow(afterLooks(1).step, false, limits, 9_000)).toEqual({ kind: 'done', wasTold: false });
-    expect(follow(afterLooks(3).step, false, limits, 9_000)).toEqual({ kind: 'done', wasTold: true });
+    expect(follow(afterLooks(1).step, false, limits, 9_000)).toEqual({ kind: 'done', wasReported: false });
+    expect(follow(afterLooks(3).step, false, limits, 9_000)).toEqual({ kind: 'done', wasReported: true });
   });
 
   it('is checked once, if its limit leaves enough time for events that are in time', () => {
@@ -53,8 +53,8 @@ describe('an overdue step', () => {
 
   it('is still asked for after it was reported elsewhere, and not reported again', () => {
     const step = keptUp({ ...overdue, step: 'entry' }, 2, limits, 5_000);
-    expect(step).toMatchObject({ requests: 2, dueAtMs: 9_000, isTold: true });
-    expect(follow(step, true, limits, 9_000)).toMatchObject({ isNews: false, step: { isTold: true } });
+    expect(step).toMatchObject({ requests: 2, dueAtMs: 9_000, isReported: true });
+    expect(follow(step, true, limits, 9_000)).toMatchObject({ isNews: false, step: { isReported: true } });
     expect([hasBreak(step), hasBreak({ ...step, step: 'hold' })]).toEqual([false, true]);
   });
 

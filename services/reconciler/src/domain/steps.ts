@@ -5,10 +5,10 @@ import type { PaymentKind } from './claim.ts';
  * A step of ours that is followed until it is done (ADR 42): the payment's opening reaches us, its hold is answered,
  * its merchant is owed a webhook for its end, the ledger's entries match it.
  */
-export type Step = ToldStep | 'entry';
+export type Step = ReportedStep | 'entry';
 
 /** A step that people see by a break of its own; for entries the books report it. */
-export type ToldStep = keyof typeof stepKinds;
+export type ReportedStep = keyof typeof stepKinds;
 
 /** The breaks of steps; a missing opening is a payment that is missing in the working set. */
 export const stepKinds = {
@@ -32,7 +32,7 @@ export interface FollowedStep extends Overdue {
   /** When it is checked again. */
   readonly dueAtMs: number;
   /** Whether people were shown it. */
-  readonly isTold: boolean;
+  readonly isReported: boolean;
 }
 
 /** The limits for following steps. */
@@ -45,7 +45,7 @@ export interface StepLimits {
 
 /** What happens to an overdue step when it is checked: another request, a break, or its end. */
 export type FollowUp =
-  | { readonly kind: 'done'; readonly wasTold: boolean }
+  | { readonly kind: 'done'; readonly wasReported: boolean }
   | { readonly kind: 'goesOn'; readonly step: FollowedStep; readonly isNews: boolean };
 
 const DOUBLINGS_MAX = 6;
@@ -68,7 +68,7 @@ export function lookFromMs(seenUntilMs: number | undefined, limitMs: number): nu
 
 /** A newly found overdue step: its owner is asked for the first time. */
 export function found(overdue: Overdue, { limitMs }: StepLimits, nowMs: number): FollowedStep {
-  return { ...overdue, sinceMs: nowMs, requests: 1, dueAtMs: nowMs + limitMs, isTold: false };
+  return { ...overdue, sinceMs: nowMs, requests: 1, dueAtMs: nowMs + limitMs, isReported: false };
 }
 
 /** A step that people have been shown, with further requests after so many earlier ones. */
@@ -78,12 +78,12 @@ export function keptUp(overdue: Overdue, requests: number, limits: StepLimits, n
     sinceMs: nowMs,
     requests,
     dueAtMs: nowMs + pauseAfter(requests, limits),
-    isTold: true,
+    isReported: true,
   };
 }
 
 /** Whether people see a step by a break of its own. */
-export function hasBreak(step: FollowedStep): step is FollowedStep & { readonly step: ToldStep } {
+export function hasBreak(step: FollowedStep): step is FollowedStep & { readonly step: ReportedStep } {
   return step.step in stepKinds;
 }
 
@@ -92,11 +92,11 @@ export function hasBreak(step: FollowedStep): step is FollowedStep & { readonly 
  * cause may be repaired.
  */
 export function follow(step: FollowedStep, stands: boolean, limits: StepLimits, nowMs: number): FollowUp {
-  if (!stands) return { kind: 'done', wasTold: step.isTold };
-  const isTold = step.isTold || step.requests >= limits.requestsMax;
+  if (!stands) return { kind: 'done', wasReported: step.isReported };
+  const isReported = step.isReported || step.requests >= limits.requestsMax;
   const dueAtMs = nowMs + pauseAfter(step.requests, limits);
-  const next = { ...step, requests: step.requests + 1, dueAtMs, isTold };
-  return { kind: 'goesOn', step: next, isNews: isTold && !step.isTold };
+  const next = { ...step, requests: step.requests + 1, dueAtMs, isReported };
+  return { kind: 'goesOn', step: next, isNews: isReported && !step.isReported };
 }
 
 function pauseAfter(requests: number, { limitMs }: StepLimits): number {
@@ -104,7 +104,13 @@ function pauseAfter(requests: number, { limitMs }: StepLimits): number {
 }
 
 /** The text of an overdue step's break. */
-export function stepText({ step, requests }: { readonly step: ToldStep; readonly requests: number }): string {
+export function stepText({
+  step,
+  requests,
+}: {
+  readonly step: ReportedStep;
+  readonly requests: number;
+}): string {
   const asked = `published again ${requests} times without effect`;
   return `${texts[step]}; ${asked}`;
 }
@@ -113,4 +119,4 @@ const texts = {
   opening: 'the payment is open at its gateway, and is not known here',
   hold: 'the payout is accepted, and the ledger has not answered whether its money is held',
   delivery: 'the payment has ended, and no webhook is owed for it',
-} as const satisfies Record<ToldStep, string>;
+} as const satisfies Record<ReportedStep, string>;

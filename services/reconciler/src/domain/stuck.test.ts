@@ -36,19 +36,19 @@ describe('a payment that never ends', () => {
 });
 
 describe('a payment whose end the rail reports, and whose owner does not apply it', () => {
-  const told = { ...poll({ ...collection(), polls: 19 }).after, polls: 20 };
+  const reported = { ...poll({ ...collection(), polls: 19 }).after, polls: 20 };
 
   it('ends now by the first fact, however many polls there were before', () => {
     expect(poll({ ...collection(), polls: 500 })).toMatchObject({ fact: 'completed', breaks: [] });
   });
 
   it('has many allowed lags to end, and is a break of its own after', () => {
-    expect(told.endToldAtMs).toBe(8_000);
-    expect(poll(told, checked, { polledAtMs: 907_999 })).toMatchObject({ fact: 'completed', breaks: [] });
-    const { fact, breaks, details, after } = poll(told, checked, { polledAtMs: 908_000 });
+    expect(reported.endReportedAtMs).toBe(8_000);
+    expect(poll(reported, checked, { polledAtMs: 907_999 })).toMatchObject({ fact: 'completed', breaks: [] });
+    const { fact, breaks, details, after } = poll(reported, checked, { polledAtMs: 908_000 });
     expect({ fact, breaks }).toEqual({ fact: 'completed', breaks: ['payment.end_untaken'] });
     expect(details[0]).toContain('owner');
-    expect(after.endToldAtMs).toBe(8_000);
+    expect(after.endReportedAtMs).toBe(8_000);
     expect(poll(after, checked, { polledAtMs: 1_900_000 })).toMatchObject({ fact: 'completed', breaks: [] });
     expect(fold(after, [completed()]).history.at(-1)).toMatchObject({
       what: 'resolved',
@@ -58,8 +58,8 @@ describe('a payment whose end the rail reports, and whose owner does not apply i
 
   it('is one though the rail reports another end each time, and though few polls reported one', () => {
     const failed = { kind: 'failed', reason: 'Declined' } as const;
-    expect(poll(told, failed, { polledAtMs: 908_000 }).breaks).toEqual(['payment.end_untaken']);
-    expect(poll({ ...told, polls: 3 }, failed, { polledAtMs: 908_000 }).breaks).toEqual([
+    expect(poll(reported, failed, { polledAtMs: 908_000 }).breaks).toEqual(['payment.end_untaken']);
+    expect(poll({ ...reported, polls: 3 }, failed, { polledAtMs: 908_000 }).breaks).toEqual([
       'payment.end_untaken',
     ]);
   });
@@ -68,19 +68,21 @@ describe('a payment whose end the rail reports, and whose owner does not apply i
     const { verdict } = {
       verdict: { fact: { status: 'completed', amount: null, fee: null, reason: null } },
     } as const;
-    const at = (polledAtMs: number) => isEndOverdue(told, verdict, { ...settings, polledAtMs });
+    const at = (polledAtMs: number) => isEndOverdue(reported, verdict, { ...settings, polledAtMs });
     expect([at(67_999), at(68_000)]).toEqual([false, true]);
-    expect(isEndOverdue({ endToldAtMs: null }, verdict, { ...settings, polledAtMs: 908_000 })).toBe(false);
+    expect(isEndOverdue({ endReportedAtMs: null }, verdict, { ...settings, polledAtMs: 908_000 })).toBe(
+      false,
+    );
     const open = { fact: { ...verdict.fact, status: 'notFound' } } as const;
-    expect(isEndOverdue(told, open, { ...settings, polledAtMs: 908_000 })).toBe(false);
+    expect(isEndOverdue(reported, open, { ...settings, polledAtMs: 908_000 })).toBe(false);
   });
 
   it('starts anew if it is reversed after it ended', () => {
-    expect(fold(told, [completed()]).endToldAtMs).toBeNull();
+    expect(fold(reported, [completed()]).endReportedAtMs).toBeNull();
   });
 
   it('has no reported end after NOT FOUND', () => {
-    expect(poll(collection(), { kind: 'notFound' }).after.endToldAtMs).toBeNull();
+    expect(poll(collection(), { kind: 'notFound' }).after.endReportedAtMs).toBeNull();
   });
 });
 

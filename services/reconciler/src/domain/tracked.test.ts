@@ -121,9 +121,9 @@ describe('a payment of the working set', () => {
   it('is polled once more if it ended otherwise than the rail reported (invariant P13)', () => {
     const opening = fold(opened, asked);
     const history = remember(opening.history, { what: 'fact', detail: 'completed', atMs: 6_000 });
-    const told = { ...opening, dueAtMs: null, history };
+    const reported = { ...opening, dueAtMs: null, history };
     const end = (status: 'completed' | 'failed' | 'reversed') =>
-      apply(told, ended(status, 5n), timing).dueAtMs;
+      apply(reported, ended(status, 5n), timing).dueAtMs;
     expect(end('failed')).toBe(7_000);
     expect(end('completed')).toBeNull();
     expect(end('reversed')).toBeNull();

@@ -46,11 +46,11 @@ export interface Known {
   /** One of the keys in a finding's `about`. */
   readonly about: string;
   /**
-   * `told`: its break is open, or an order of the ledger has corrected it. `resolved`: a person has resolved it, and
+   * `reported`: its break is open, or an order of the ledger has corrected it. `resolved`: a person has resolved it, and
    * the rail has not been asked since. `asked`: the rail was asked and reported the same, so people knew it when they
    * resolved the break.
    */
-  readonly since: 'told' | 'resolved' | 'asked';
+  readonly since: 'reported' | 'resolved' | 'asked';
 }
 
 /** A payment in the working set (ADR 27). */
@@ -105,7 +105,7 @@ export interface Tracked {
   /** What those breaks have reported, as far as it may be found again after people have resolved them. */
   readonly known: readonly Known[];
   /** Since when the rail reports an end that the owner has not applied; null if it reports none. */
-  readonly endToldAtMs: number | null;
+  readonly endReportedAtMs: number | null;
   /** Whether the ledger has moved the float for the payment, and for its reversal. */
   readonly posted: boolean;
   readonly refunded: boolean;
@@ -183,7 +183,7 @@ export function awaited(reference: string, nowMs: number): Tracked {
     charged: null,
     breaks: [],
     known: [],
-    endToldAtMs: null,
+    endReportedAtMs: null,
     posted: false,
     refunded: false,
     released: false,

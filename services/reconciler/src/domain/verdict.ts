@@ -40,8 +40,8 @@ export function judge(question: Question): Verdict {
   const isUnclear = contradicted.length > 0 && (source !== 'poll' || !lookupDecides(question));
   const all = [...findings, ...contradicted];
   // A rail that contradicts the owner also contradicts the callback that the owner applied: one discrepancy, one break.
-  const told = all.some(({ kind }) => kind === 'payment.contradiction');
-  if (!told) all.push(...denied);
+  const reported = all.some(({ kind }) => kind === 'payment.contradiction');
+  if (!reported) all.push(...denied);
   const goesOut = isUnclear ? null : fact;
   const known = knownAfter(question, all);
   const isUnasked = known.some(({ since }) => since === 'resolved');
@@ -72,12 +72,12 @@ export function afterVerdict(
   let { history } = tracked;
   if (fact) history = remember(history, { what: 'fact', detail: fact.status, atMs: nowMs });
   for (const { kind } of findings) history = remember(history, { what: 'break', detail: kind, atMs: nowMs });
-  const isTold = fact !== null && isEnd(fact.status);
+  const isReported = fact !== null && isEnd(fact.status);
   return {
     ...tracked,
     breaks: [...new Set([...tracked.breaks, ...findings.map(({ kind }) => kind)])],
     known: afterFindings(known, findings),
-    endToldAtMs: tracked.endToldAtMs ?? (isTold ? nowMs : null),
+    endReportedAtMs: tracked.endReportedAtMs ?? (isReported ? nowMs : null),
     history,
   };
 }
@@ -95,9 +95,9 @@ function stuckBy(
   const kind = 'payment.stuck';
   if (answer.kind === 'unaskable') return { kind, amount: terms.amount, detail: answer.why };
   if (fact !== null && isEnd(fact.status)) return untakenBy(question);
-  const told = [...tracked.breaks, ...findings.map((finding) => finding.kind)];
-  const isTold = told.some((other) => !BESIDE.includes(other));
-  if (source !== 'poll' || !isScheduled || tracked.status !== 'open' || isTold) return undefined;
+  const reported = [...tracked.breaks, ...findings.map((finding) => finding.kind)];
+  const isReported = reported.some((other) => !BESIDE.includes(other));
+  if (source !== 'poll' || !isScheduled || tracked.status !== 'open' || isReported) return undefined;
   const polls = tracked.polls - tracked.hintedPolls + 1;
   if (polls < pollsBeforeBreak) return undefined;
   return { kind, amount: terms.amount, detail: `no end after ${polls} polls; the rail says ${answer.kind}` };
@@ -111,8 +111,8 @@ const LAG_TIMES = 15;
  */
 function untakenBy(question: Question) {
   const { tracked, terms, answer, source, isScheduled, lagMs } = question;
-  const { endToldAtMs } = tracked;
-  const isDue = endToldAtMs !== null && waitedMs(question, endToldAtMs) >= LAG_TIMES * lagMs;
+  const { endReportedAtMs } = tracked;
+  const isDue = endReportedAtMs !== null && waitedMs(question, endReportedAtMs) >= LAG_TIMES * lagMs;
   if (source !== 'poll' || !isScheduled || !isDue) return undefined;
   const detail = `its owner has not taken the end that was told; the rail says ${answer.kind}`;
   return { kind: 'payment.end_untaken', amount: terms.amount, detail } as const;
@@ -124,12 +124,12 @@ function untakenBy(question: Question) {
  * Messages still on their way count as neither.
  */
 export function isEndOverdue(
-  { endToldAtMs }: Pick<Tracked, 'endToldAtMs'>,
+  { endReportedAtMs }: Pick<Tracked, 'endReportedAtMs'>,
   { fact }: Pick<Verdict, 'fact'>,
   at: Pick<Question, 'polledAtMs' | 'lagMs' | 'arrived'>,
 ): boolean {
-  if (fact === null || !isEnd(fact.status) || endToldAtMs === null) return false;
-  return waitedMs(at, endToldAtMs) >= at.lagMs;
+  if (fact === null || !isEnd(fact.status) || endReportedAtMs === null) return false;
+  return waitedMs(at, endReportedAtMs) >= at.lagMs;
 }
 
 function judgeAnswer(question: Question): Judged {

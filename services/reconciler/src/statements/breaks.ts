@@ -33,7 +33,7 @@ const RECORDS_PER_STEP = 200;
 const NOTED_PER_STEP = 1_000;
 
 /** The results that may lead to a break, in the order in which they are handled. */
-const told = ['differs', 'missing_there', 'missing_here', 'duplicate'] as const;
+const reported = ['differs', 'missing_there', 'missing_here', 'duplicate'] as const;
 
 const CLOSING: readonly BreakKind[] = [
   'statement.differs',
@@ -77,7 +77,7 @@ export function createStatementBreaks(deps: StatementBreakDeps): StatementBreaks
         }
       }
       let hasRoom = true;
-      for (const result of told) {
+      for (const result of reported) {
         const limitOf = () => (hasRoom ? RECORDS_PER_STEP : NOTED_PER_STEP);
         for await (const records of recordsOf(deps, statement._id, result, limitOf)) {
           await keep();
@@ -116,7 +116,7 @@ async function* standingOf(
 async function* recordsOf(
   { statementStore: { records } }: StatementBreakDeps,
   statement: string,
-  result: (typeof told)[number],
+  result: (typeof reported)[number],
   limitOf: () => number,
 ): AsyncGenerator<readonly RecordDocument[]> {
   let after = '';
@@ -204,23 +204,25 @@ async function open(
     session,
   );
   const open = known.filter(({ status }) => status === 'open').map(({ _id }) => _id);
-  const elsewhere = await breaks.toldElsewhere(findings, session);
+  const elsewhere = await breaks.coveredElsewhere(findings, session);
   // Findings with an open break, and those that other breaks cover, don't count towards the limit.
   const standing = new Set([...open, ...elsewhere.keys()]);
   const { room, opening, shown, hidden } = share(found, standing, deps.openMax - current.opened);
-  const { opened, tellers } = await breaks.openAndTell([...opening.values()], session);
+  const { opened, coveringBreaks } = await breaks.openAndReport([...opening.values()], session);
   for (const one of opened) transaction.emit(deps.events.breakOpened(one));
   await note(deps, opened, 'break', transaction);
   if (shown.length + hidden.length === 0) return room > 0;
-  const told = shown.map(({ id, finding }) => {
-    const [breakId = finding, ...others] = tellers.get(finding) ?? [];
-    const set = { breakId, ...(others.length > 0 && { alsoToldBy: others }) };
+  const reported = shown.map(({ id, finding }) => {
+    const [breakId = finding, ...others] = coveringBreaks.get(finding) ?? [];
+    const set = { breakId, ...(others.length > 0 && { alsoCoveredBy: others }) };
     return { updateOne: { filter: { _id: id }, update: { $set: set } } };
   });
-  const untold = {
+  const unreported = {
     updateMany: { filter: { _id: { $in: hidden } }, update: { $set: { hidden: true as const } } },
   };
-  await statementStore.records.bulkWrite([...told, ...(hidden.length > 0 ? [untold] : [])], { session });
+  await statementStore.records.bulkWrite([...reported, ...(hidden.length > 0 ? [unreported] : [])], {
+    session,
+  });
   await statementStore.statements.updateOne(
     { _id: statement._id },
     { $inc: { opened: deps.openMax - current.opened - room, hidden: hidden.length } },

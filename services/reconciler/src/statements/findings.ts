@@ -2,7 +2,7 @@ import type { Transaction } from '@pesewa/messaging';
 import { breakId } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
-import { movedAgain, toldBy } from '../domain/statement-matching.ts';
+import { movedAgain, reportsOf } from '../domain/statement-matching.ts';
 import {
   type RecordDocument,
   type StatementDocument,
@@ -56,7 +56,7 @@ export async function breaksOf(
       currency: row.currency,
       amount: result === 'duplicate' ? row.amount : difference,
       detail: detailOf(record),
-      ...(result === 'differs' && { tells: toldBy(record) }),
+      ...(result === 'differs' && { reports: reportsOf(record) }),
       openedAt,
     });
   }

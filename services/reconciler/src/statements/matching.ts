@@ -71,7 +71,7 @@ export async function matchStage(deps: MatchingDeps, statement: StatementDocumen
       }
       return 'missing';
     case 'missing':
-      await tellMissing(deps, statement);
+      await reportMissing(deps, statement);
       return 'breaks';
     case 'breaks':
       return 'breaks';
@@ -224,7 +224,7 @@ async function resolveAmbiguous(deps: MatchingDeps, { _id }: StatementDocument):
 }
 
 /** Listed payments without a line are now missing there; the others need no record of their own. */
-async function tellMissing(deps: MatchingDeps, { _id }: StatementDocument): Promise<void> {
+async function reportMissing(deps: MatchingDeps, { _id }: StatementDocument): Promise<void> {
   const { records } = deps.statementStore;
   const listed = paymentRecords(_id);
   await records.deleteMany({ $and: [listed, { $or: [{ taken: true }, { outside: true }] }] });

@@ -85,7 +85,7 @@ export interface RecordDocument {
   /** The break about it: its own or, if other breaks cover all of it, the first of them. */
   readonly breakId?: string;
   /** Further breaks, if several cover a part each. */
-  readonly alsoToldBy?: readonly string[];
+  readonly alsoCoveredBy?: readonly string[];
   /** Set if the limit of breaks was reached. */
   readonly hidden?: true;
 }

@@ -60,7 +60,7 @@ export function viewRecord(record: RecordDocument) {
     candidates: record.candidates ?? [],
     reason: record.reason ?? null,
     breakId: record.breakId ?? null,
-    alsoToldBy: record.alsoToldBy ?? [],
+    alsoCoveredBy: record.alsoCoveredBy ?? [],
   };
 }
 

@@ -96,16 +96,16 @@ function gaugeWallets({ registry, wallets, rails, clock }: StandingDeps): void {
     return found.filter(({ rail }) => rails.includes(rail));
   }, clock);
   const gauge = (name: string, help: string, value: (wallet: WalletDocument) => number): void => {
-    const told = new Gauge({
+    const reported = new Gauge({
       name,
       help,
       labelNames: ['rail', 'currency'],
       registers: [registry],
       collect: async () => {
         const found = await look();
-        told.reset();
+        reported.reset();
         for (const wallet of found ?? [])
-          told.set({ rail: wallet.rail, currency: wallet.currency }, value(wallet));
+          reported.set({ rail: wallet.rail, currency: wallet.currency }, value(wallet));
       },
     });
   };

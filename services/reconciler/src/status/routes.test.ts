@@ -78,7 +78,7 @@ it('shows what is open, due and broken, and what was never done', async () => {
       coverage: { at: null, status: null, found: 0, repaired: 0 },
       close: { to: null, finishedAt: null, counts: null, late: 0 },
       caughtUp: true,
-      untold: [],
+      unreported: [],
     },
   });
   expect(asked).toEqual([
@@ -120,7 +120,7 @@ it('gives the rest if a part fails, or is not answered in time', async () => {
   const messaging = { caughtUp: () => new Promise<boolean>(() => undefined) };
   expect(await get({ statusStore, messaging })).toMatchObject({
     status: 200,
-    body: { breaks: null, caughtUp: null, polls: [{ due: 5 }, {}, {}], untold: ['breaks', 'caughtUp'] },
+    body: { breaks: null, caughtUp: null, polls: [{ due: 5 }, {}, {}], unreported: ['breaks', 'caughtUp'] },
   });
 });
 

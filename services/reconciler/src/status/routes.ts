@@ -29,19 +29,19 @@ const OVERDUE_MS = 60_000;
 /**
  * Adds `GET /status`: what is open, due and broken, and when it was last compared.
  *
- * A part that is not answered in time is null and listed in `untold`; the others are given all the same.
+ * A part that is not answered in time is null and listed in `unreported`; the others are given all the same.
  */
 export function addStatusRoutes(operator: Hono, deps: StatusRouteDeps): void {
   const { clock, logger } = deps;
   operator.get('/status', async (context) => {
     const now = new Date(clock.nowMs());
-    const untold: string[] = [];
+    const unreported: string[] = [];
     const part = async <Value>(name: string, read: Promise<Value>): Promise<Value | null> => {
       try {
         return await withDeadline(read, PART_TIMEOUT_MS, clock);
       } catch (error) {
         logger.warn({ err: error, part: name }, 'a part of the status was not told in time');
-        untold.push(name);
+        unreported.push(name);
         return null;
       }
     };
@@ -54,8 +54,12 @@ export function addStatusRoutes(operator: Hono, deps: StatusRouteDeps): void {
       part('close', readClose(deps)),
       part('caughtUp', deps.messaging.caughtUp(['payouts', 'collections', 'ledger'], CAUGHT_UP_MS)),
     ]);
-    const told = { open, polls, breaks, comparison, coverage, close, caughtUp };
-    return answerJson(context, 200, { at: now.toISOString(), ...told, untold: untold.toSorted() });
+    const reported = { open, polls, breaks, comparison, coverage, close, caughtUp };
+    return answerJson(context, 200, {
+      at: now.toISOString(),
+      ...reported,
+      unreported: unreported.toSorted(),
+    });
   });
 }
 

@@ -20,10 +20,10 @@ import {
   hasBreak,
   lookFromMs,
   type Overdue,
+  type ReportedStep,
   type StepLimits,
   stepKinds,
   stepText,
-  type ToldStep,
 } from '../domain/steps.ts';
 import { afterVerdict } from '../domain/verdict.ts';
 import type { ReconcilerEvents } from '../events.ts';
@@ -165,7 +165,7 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
   const known = await stepStore.load(named, transaction.session);
   const kept = new Map<string, FollowedStep>();
   const done: FollowedStep[] = [];
-  const outcome: Told = { opened: [], closed: [], missing: [] };
+  const outcome: ReportedDiscrepancy = { opened: [], closed: [], missing: [] };
   const ask = (step: FollowedStep) => {
     kept.set(stepId(step), step);
     requestRepublication(step, transaction);
@@ -187,23 +187,23 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
     }
     done.push(step);
     if (next.kind === 'goesOn' && record !== undefined) outcome.missing.push(record);
-    if (next.kind === 'done' && next.wasTold && hasBreak(step)) outcome.closed.push(step);
+    if (next.kind === 'done' && next.wasReported && hasBreak(step)) outcome.closed.push(step);
   }
   await stepStore.save([...kept.values()], done, transaction.session);
-  await tell(deps, outcome, nowMs, transaction);
+  await report(deps, outcome, nowMs, transaction);
 }
 
 /** The overdue steps that people are shown. */
-interface Told {
-  readonly opened: (FollowedStep & { readonly step: ToldStep })[];
-  readonly closed: (FollowedStep & { readonly step: ToldStep })[];
+interface ReportedDiscrepancy {
+  readonly opened: (FollowedStep & { readonly step: ReportedStep })[];
+  readonly closed: (FollowedStep & { readonly step: ReportedStep })[];
   /** Payments that are unknown here: the working set adds them, with a break. */
   readonly missing: OwnerRecord[];
 }
 
-async function tell(
+async function report(
   { store, breaks, events, workingSet }: StepDeps,
-  { opened, closed, missing }: Told,
+  { opened, closed, missing }: ReportedDiscrepancy,
   nowMs: number,
   transaction: Transaction,
 ): Promise<void> {

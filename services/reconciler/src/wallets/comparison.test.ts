@@ -165,11 +165,12 @@ describe('the comparison of wallets with floats', () => {
         status: 'resolved',
         resolution: expect.stringContaining("the rail's balance moved by") as unknown,
       });
-      const told = (type: string) => emitted.filter((one) => one.type === `pesewa.reconciliation.${type}`);
-      const measurements = new Set(told('DriftMeasured').map(idOf));
+      const reported = (type: string) =>
+        emitted.filter((one) => one.type === `pesewa.reconciliation.${type}`);
+      const measurements = new Set(reported('DriftMeasured').map(idOf));
       for (const type of ['BreakOpened', 'BreakResolved']) {
-        expect(told(type)).toHaveLength(1);
-        expect(measurements).toContain(told(type)[0]?.causationId);
+        expect(reported(type)).toHaveLength(1);
+        expect(measurements).toContain(reported(type)[0]?.causationId);
       }
       expect(runs).toHaveLength(5);
     },

@@ -46,7 +46,7 @@ const NOT_IN_FLIGHT: InFlight = { mayDebit: 0n, mayCredit: 0n };
 interface Look {
   readonly at: Date;
   readonly before: ReadonlyMap<string, Float>;
-  readonly told: ReadonlyMap<string, bigint>;
+  readonly reported: ReadonlyMap<string, bigint>;
   readonly books: AllBooks;
 }
 
@@ -105,9 +105,10 @@ async function look(deps: LookDeps, rail: RailWallets): Promise<Look | undefined
     deps.logger.warn({ rail: rail.name }, 'our projections lag behind the topics; nothing is compared');
     return undefined;
   }
-  const told = new Map<string, bigint>();
-  for (const { currency, minor } of balances.wallets) told.set(currency, (told.get(currency) ?? 0n) + minor);
-  return { at, before, told, books: await readBooks(deps, rail) };
+  const reported = new Map<string, bigint>();
+  for (const { currency, minor } of balances.wallets)
+    reported.set(currency, (reported.get(currency) ?? 0n) + minor);
+  return { at, before, reported, books: await readBooks(deps, rail) };
 }
 
 async function readBooks({ payments, wallets }: LookDeps, { name }: RailWallets): Promise<AllBooks> {
@@ -143,19 +144,19 @@ type Found = ReturnType<typeof judgeLooks<WalletLook>>;
 
 /** Judges every wallet that the rail or our books name, or that was ever compared. */
 function judge(last: Look, earlier: readonly Look[], known: readonly string[]): readonly Found[] {
-  const currencies = new Set([...last.told.keys(), ...last.books.after.keys(), ...known]);
+  const currencies = new Set([...last.reported.keys(), ...last.books.after.keys(), ...known]);
   return [...currencies].toSorted().map((currency) => {
     const of = (one: Look) => walletLook(one, currency);
     return judgeLooks(of(last), earlier.map(of));
   });
 }
 
-function walletLook({ at, told, before, books }: Look, currency: string): WalletLook {
+function walletLook({ at, reported, before, books }: Look, currency: string): WalletLook {
   const own: Books & { readonly after: Float } = {
     after: books.after.get(currency) ?? NO_FLOAT,
     inFlight: books.inFlight.get(currency) ?? NOT_IN_FLIGHT,
   };
-  const railBalance = told.get(currency) ?? 0n;
+  const railBalance = reported.get(currency) ?? 0n;
   return { at, currency, railBalance, before: before.get(currency) ?? NO_FLOAT, ...own };
 }
 

@@ -25,7 +25,7 @@ export interface CallbackRecord {
   readonly conflicts: number;
   readonly otherDigests: readonly string[];
   /** The digest of the bytes under its id that were passed on first: only they may be published as proven. */
-  readonly toldDigest: string | null;
+  readonly reportedDigest: string | null;
 }
 
 /**
@@ -41,7 +41,7 @@ export interface Remembered {
 export type ReceptionOutcome = 'stored' | 'repeated' | 'repassed' | 'recovered' | 'failed' | 'id_reused';
 
 /** A claim to publish now, and whether its proof counts; for bytes that contradict earlier ones it does not. */
-export interface Telling {
+export interface Report {
   readonly claim: Claim;
   readonly mayBeProven: boolean;
   readonly atMs: number;
@@ -50,7 +50,7 @@ export interface Telling {
 /** A decision: the outcome, the records to store, and the claim to publish, if any. */
 export interface Decision<Outcome> extends Remembered {
   readonly outcome: Outcome;
-  readonly passesOn: Telling | null;
+  readonly passesOn: Report | null;
 }
 
 /** How many different bodies are kept under one id, including the first. */
@@ -121,7 +121,7 @@ export function dismiss(record: CallbackRecord): CallbackRecord | undefined {
 function otherBytes(first: CallbackRecord, callback: Callback): Decision<ReceptionOutcome> {
   const { claim, digest, receivedAtMs } = callback;
   const conflicts = first.conflicts + 1;
-  const isAdopted = first.toldDigest === null && claim !== null;
+  const isAdopted = first.reportedDigest === null && claim !== null;
   if (!isAdopted && first.otherDigests.length >= CONTENTS_MAX - 1)
     return { outcome: 'id_reused', first: { ...first, conflicts }, own: undefined, passesOn: null };
   const noted = { ...first, conflicts, otherDigests: [...first.otherDigests, digest] };
@@ -141,7 +141,7 @@ function newRecord({ digest, receivedAtMs }: Callback): CallbackRecord {
     lastReceivedAtMs: receivedAtMs,
     conflicts: 0,
     otherDigests: [],
-    toldDigest: null,
+    reportedDigest: null,
   };
 }
 
@@ -153,8 +153,8 @@ function conclude<Outcome>(
   nowMs: number,
 ): Decision<Outcome | 'failed'> {
   if (claim === null) return { outcome: 'failed', first, own, passesOn: null };
-  const toldDigest = first.toldDigest ?? own.digest;
-  const told: CallbackRecord = {
+  const reportedDigest = first.reportedDigest ?? own.digest;
+  const reported: CallbackRecord = {
     ...own,
     state: 'passed_on',
     claim,
@@ -163,11 +163,11 @@ function conclude<Outcome>(
     timesPassedOn: own.timesPassedOn + 1,
   };
   const isSuperseded = first.digest !== own.digest && first.state === 'failed';
-  const noted = { ...(isSuperseded ? dismissed(first, SUPERSEDED) : first), toldDigest };
+  const noted = { ...(isSuperseded ? dismissed(first, SUPERSEDED) : first), reportedDigest };
   return {
     outcome,
-    ...withOwn(noted, { ...told, toldDigest }),
-    passesOn: { claim, mayBeProven: toldDigest === own.digest, atMs: nowMs },
+    ...withOwn(noted, { ...reported, reportedDigest }),
+    passesOn: { claim, mayBeProven: reportedDigest === own.digest, atMs: nowMs },
   };
 }
 
