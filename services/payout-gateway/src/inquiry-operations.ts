@@ -29,7 +29,7 @@ export const inquiryOperations = {
   balance: defineOperation({
     method: 'post',
     path: '/api/v1/wallets/balance',
-    operationId: 'reportBalance',
+    operationId: 'getBalance',
     tag: 'Inquiries',
     summary: 'Wallet balances',
     description:

@@ -35,13 +35,13 @@ const BODY_BYTES_MAX = 4_096;
 /** The routes that only read: balance, processors, name enquiry (contract 4.4 to 4.6). */
 export function createInquiryRoutes(deps: InquiryDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
-  routes.post(inquiryOperations.balance.getRoutingPath(), (context) => reportBalance(context, deps));
+  routes.post(inquiryOperations.balance.getRoutingPath(), (context) => getBalance(context, deps));
   routes.get(inquiryOperations.processors.getRoutingPath(), (context) => listProcessors(context, deps));
   routes.post(inquiryOperations.nameEnquiry.getRoutingPath(), (context) => enquireName(context, deps));
   return routes;
 }
 
-async function reportBalance(context: Context<AppEnv>, deps: InquiryDeps): Promise<Response> {
+async function getBalance(context: Context<AppEnv>, deps: InquiryDeps): Promise<Response> {
   if ((await readBytes(context, BODY_BYTES_MAX)) === undefined) {
     return answer(context, 'malformed', `the body must have at most ${BODY_BYTES_MAX} bytes`);
   }
