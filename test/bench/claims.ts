@@ -9,7 +9,7 @@ import { alone, quantile, type Row } from './rows.ts';
 export interface OpenRecord extends Claimable {
   readonly watch?: string;
   readonly status: string;
-  readonly history: readonly { readonly what: string; readonly detail: string; readonly at: Date }[];
+  readonly timeline: readonly { readonly what: string; readonly detail: string; readonly at: Date }[];
 }
 
 const BATCH = 200;

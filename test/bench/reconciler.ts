@@ -160,9 +160,9 @@ async function collect(
     if (done < count) throw new Error(`${done} of ${count} ended`);
   });
   const found = await records.find(ended).toArray();
-  return found.map(({ history }) => {
+  return found.map(({ timeline }) => {
     const atOf = (what: string, detail: string) =>
-      history.find((line) => line.what === what && line.detail === detail)?.at.getTime() ?? Number.NaN;
+      timeline.find((line) => line.what === what && line.detail === detail)?.at.getTime() ?? Number.NaN;
     return atOf('event', 'CollectionCompleted') - atOf('hint', 'COMPLETED');
   });
 }

@@ -191,7 +191,7 @@ async function fill(polls: Collection<PollRecord>): Promise<void> {
           refunded: false,
           mayDebit: zero,
           mayCredit: zero,
-          history: [],
+          timeline: [],
         };
       }),
       { ordered: false },

@@ -24,7 +24,7 @@ const run = {
 };
 const wallet = { _id: 'upstream:KES', rail: 'upstream', currency: 'KES', latest: run };
 function operator(
-  history: Tracked['history'] = [],
+  timeline: Tracked['timeline'] = [],
   decided: readonly Decision[] = [],
   wallets: readonly (typeof wallet)[] = [wallet],
 ): Hono {
@@ -39,7 +39,7 @@ function operator(
     wallets: { wallets: async () => wallets, listRuns: async () => ({ items: [run], next: 'rn-1' }) },
     store: {
       load: async ([reference]) =>
-        new Map(reference === 'po-1' ? [['po-1', { ...awaited('po-1', 0), history }]] : []),
+        new Map(reference === 'po-1' ? [['po-1', { ...awaited('po-1', 0), timeline }]] : []),
     },
     comparison: { run: async () => [run] },
     railNames: ['upstream'],
@@ -64,7 +64,7 @@ it('puts decisions into the timeline, and leaves what was seen in the order in w
   const seen = ([detail, atMs]: readonly [string, number]) =>
     ({ what: 'event', detail, atMs, lastAtMs: atMs, times: 1 }) as const;
   // The first event came late.
-  const history = (
+  const timeline = (
     [
       ['second', 2_000],
       ['first', 1_000],
@@ -75,7 +75,7 @@ it('puts decisions into the timeline, and leaves what was seen in the order in w
   const decided = [5_000, 500].map(
     (atMs): Decision => ({ ...money, id: 'dc', at: new Date(atMs), status: 'proposed' }),
   );
-  const response = await operator(history, decided).request('/timeline?reference=po-1');
+  const response = await operator(timeline, decided).request('/timeline?reference=po-1');
   const { items } = (await response.json()) as { readonly items: readonly { readonly detail: string }[] };
   const proposal = '1 KES proposed by ama';
   expect(items.map(({ detail }) => detail)).toEqual([proposal, 'second', 'first', proposal, 'last']);

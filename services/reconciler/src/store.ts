@@ -3,7 +3,6 @@ import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongo
 import type { Claim, PaymentKind, TrackedStatus } from './domain/claim.ts';
 import {
   type Booked,
-  type HistoryEntry,
   inFlight,
   isOver,
   type Known,
@@ -11,6 +10,7 @@ import {
   openStateOf,
   openStates,
   type Terms,
+  type TimelineEntry,
   type Tracked,
 } from './domain/tracked.ts';
 import { OPEN_KEY } from './indexes.ts';
@@ -75,7 +75,7 @@ export interface PollDocument extends Claimable {
   readonly inFlight?: true;
   readonly mayDebit: bigint;
   readonly mayCredit: bigint;
-  readonly history: readonly (Omit<HistoryEntry, 'atMs' | 'lastAtMs'> & {
+  readonly timeline: readonly (Omit<TimelineEntry, 'atMs' | 'lastAtMs'> & {
     readonly at: Date;
     readonly lastAt: Date;
   })[];
@@ -182,7 +182,7 @@ function toDocument(tracked: Tracked, keepMs: number): PollDocument {
   const { acceptedAtMs, refusedAtMs, notFoundSinceMs, callbacks, received, charged, ...further } = others;
   const { endedAtMs, endHeardAtMs, released, booked, booksDueAtMs, known, endReportedAtMs, ...more } =
     further;
-  const { decidedOutcome, entryRequests, history, ...rest } = more;
+  const { decidedOutcome, entryRequests, timeline, ...rest } = more;
   const moves = inFlight(tracked);
   return {
     _id: reference,
@@ -215,7 +215,7 @@ function toDocument(tracked: Tracked, keepMs: number): PollDocument {
       const lastAt = lastAtMs !== undefined && { lastAt: new Date(lastAtMs) };
       return { ...callback, at: new Date(atMs), ...lastAt };
     }),
-    history: history.map(({ atMs, lastAtMs, ...entry }) => {
+    timeline: timeline.map(({ atMs, lastAtMs, ...entry }) => {
       return { ...entry, at: new Date(atMs), lastAt: new Date(lastAtMs) };
     }),
   };
@@ -262,7 +262,7 @@ export function fromDocument(document: PollDocument): Tracked {
     causedBy: document.causedBy ?? null,
     booksDueAtMs: document.booksDueAt?.getTime() ?? null,
     entryRequests: document.entryRequests ?? 0,
-    history: document.history.map(({ at, lastAt, ...entry }) => ({
+    timeline: document.timeline.map(({ at, lastAt, ...entry }) => ({
       ...entry,
       atMs: at.getTime(),
       lastAtMs: lastAt.getTime(),

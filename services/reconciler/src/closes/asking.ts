@@ -202,7 +202,7 @@ function judged(
   });
   const from = { source: 'poll', atMs: askedAtMs, causationId: tracked.causedBy } as const;
   if (verdict.fact) transaction.emit(deps.events.observed(tracked, terms, verdict.fact, from));
-  const history = remember(tracked.history, { what: 'poll', detail: answer.kind, atMs: askedAtMs });
+  const timeline = remember(tracked.timeline, { what: 'poll', detail: answer.kind, atMs: askedAtMs });
   const matching = matchRecord({
     tracked,
     terms,
@@ -220,7 +220,7 @@ function judged(
     reported: verdict.fact !== null,
     opened: breaksOf(tracked, terms, verdict, now),
     after: {
-      ...afterVerdict({ ...tracked, history }, verdict, now.getTime()),
+      ...afterVerdict({ ...tracked, timeline }, verdict, now.getTime()),
       ...untilTaken(tracked, verdict, now.getTime()),
     },
   };

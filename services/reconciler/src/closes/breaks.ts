@@ -86,6 +86,6 @@ function noted(tracked: Tracked, what: 'break' | 'resolved', kind: string, atMs:
   return {
     ...tracked,
     breaks: what === 'break' ? [...others, kind] : others,
-    history: remember(tracked.history, { what, detail: kind, atMs }),
+    timeline: remember(tracked.timeline, { what, detail: kind, atMs }),
   };
 }

@@ -6,7 +6,7 @@ import type { Tracked } from './tracked.ts';
 
 describe('a collection whose callback names another amount', () => {
   const unclear = () => poll(collection(called({ amount: '90' }))).after;
-  const resolved = (tracked: Tracked) => tracked.history.filter(({ what }) => what === 'resolved').length;
+  const resolved = (tracked: Tracked) => tracked.timeline.filter(({ what }) => what === 'resolved').length;
 
   it('stays with people where it completes with what was asked all the same', () => {
     const ended = fold(unclear(), [completed()]);

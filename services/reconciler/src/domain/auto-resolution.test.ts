@@ -81,7 +81,7 @@ describe('a break whose cause has gone', () => {
 
   it('is in the timeline', () => {
     const autoResolution = { kind: 'payment.stuck', resolution: 'the payment ended' } as const;
-    expect(afterAutoResolutions(awaited('xx-1', 0), [autoResolution], 7).history).toMatchObject([
+    expect(afterAutoResolutions(awaited('xx-1', 0), [autoResolution], 7).timeline).toMatchObject([
       { what: 'resolved', detail: 'payment.stuck', atMs: 7 },
     ]);
   });

@@ -123,14 +123,14 @@ export function afterAutoResolutions(
   autoResolutions: readonly AutoResolution[],
   nowMs: number,
 ): Tracked {
-  let { history } = tracked;
+  let { timeline } = tracked;
   for (const { kind } of autoResolutions)
-    history = remember(history, { what: 'resolved', detail: kind, atMs: nowMs });
+    timeline = remember(timeline, { what: 'resolved', detail: kind, atMs: nowMs });
   const closed = new Set<string>(autoResolutions.map(({ kind }) => kind));
   const isResolvedNow = closed.has(RESOLVED_BY_END);
   return {
     ...tracked,
-    history,
+    timeline,
     breaks: tracked.breaks.filter((kind) => !AGAIN.includes(kind) || !closed.has(kind)),
     ...(isResolvedNow && { claimsJudged: tracked.callbacks.length }),
   };

@@ -100,7 +100,7 @@ export function dueBooks(
   return isSame ? tracked : { ...tracked, booksDueAtMs, entryRequests };
 }
 
-function isTooOld({ terms, history }: Tracked, nowMs: number): boolean {
-  const newest = history.findLast(({ what }) => what === 'posting');
+function isTooOld({ terms, timeline }: Tracked, nowMs: number): boolean {
+  const newest = timeline.findLast(({ what }) => what === 'posting');
   return terms === null && newest !== undefined && nowMs - newest.lastAtMs > EXPLAINED_WITHIN_MS;
 }

@@ -73,7 +73,7 @@ describe('forged hints', () => {
       fold(awaited('co-1', 0), [...flood, proof, opened('collection')]),
     ]) {
       expect(tracked.callbacks).toEqual([proof.claim]);
-      expect(tracked.history.filter(({ what }) => what === 'proven')).toMatchObject([{ times: 1 }]);
+      expect(tracked.timeline.filter(({ what }) => what === 'proven')).toMatchObject([{ times: 1 }]);
     }
   });
 });
@@ -153,8 +153,8 @@ describe.each<[string, Partial<Claim>]>([
       expect(tracked.dueAtMs).toBe(7_000);
       expect(poll(tracked, answer, { polledAtMs: 900_000 })).toMatchObject({ fact, breaks: [] });
     }
-    const { history } = collection(called({ ...given, ...other }));
-    expect(history.at(-1)).toMatchObject({ what: 'other rail' });
+    const { timeline } = collection(called({ ...given, ...other }));
+    expect(timeline.at(-1)).toMatchObject({ what: 'other rail' });
   });
 });
 

@@ -35,14 +35,14 @@ export function addClaim(claims: readonly Claim[], claim: Claim, terms: Terms | 
  * Claims of other rails than the payment's own are not kept; for them the timeline shows it.
  */
 export function isRepeatedClaim(
-  { callbacks, terms, history }: Pick<Tracked, 'callbacks' | 'terms' | 'history'>,
+  { callbacks, terms, timeline }: Pick<Tracked, 'callbacks' | 'terms' | 'timeline'>,
   claim: Claim,
 ): boolean {
   if (terms === null || isOwn(claim, terms)) {
     const { alike, isKept } = place(callbacks, claim, terms);
     return !isKept && alike.some((other) => newestAtMs(other) >= claim.atMs);
   }
-  return history.some(
+  return timeline.some(
     ({ what, detail, lastAtMs }) =>
       (what === 'other rail' || what === 'hint') && detail === claim.status && lastAtMs >= claim.atMs,
   );

@@ -161,7 +161,7 @@ describe('a record that is behind its own events', () => {
     ['open again', closed, record('open')],
   ])('is told once and changes nothing: %s', (_name, ours, of) => {
     const reported = audit(ours, of, 'coverage.behind');
-    expect(reported).toEqual({ ...ours, breaks: ['coverage.behind'], history: reported.history });
+    expect(reported).toEqual({ ...ours, breaks: ['coverage.behind'], timeline: reported.timeline });
     expect(audit(reported, of, 'coverage.behind')).toBe(reported);
     expect(audit(reported, of, undefined)).toBe(reported);
   });

@@ -31,8 +31,8 @@ export function afterManualResolution(
   const isKnown = tracked.breaks.includes(kind);
   if (what === 'reopen') {
     const breaks = isKnown ? tracked.breaks : [...tracked.breaks, kind];
-    const history = remember(tracked.history, { what: 'break', detail: kind, atMs: nowMs });
-    return { ...tracked, breaks, known: afterReopened(tracked.known, kind), history };
+    const timeline = remember(tracked.timeline, { what: 'break', detail: kind, atMs: nowMs });
+    return { ...tracked, breaks, known: afterReopened(tracked.known, kind), timeline };
   }
   if (!isKnown) return tracked;
   const closed = afterAutoResolutions(tracked, [{ kind, resolution: '' }], nowMs);

@@ -101,7 +101,7 @@ function posted(
     ...tracked,
     [flag]: true,
     booked: moved === null ? booked : sumOf(tracked, moved),
-    history: remember(tracked.history, { what: 'posting', detail, atMs }),
+    timeline: remember(tracked.timeline, { what: 'posting', detail, atMs }),
   };
 }
 
@@ -118,7 +118,7 @@ function called(tracked: Tracked, claim: Claim, at: Timing): Tracked {
     ...tracked,
     callbacks: addClaim(tracked.callbacks, claim, terms),
     ...(terms === null ? untilShown(tracked, at) : needsPoll(claim, terms) && hastened(tracked, at.nowMs)),
-    history: remember(tracked.history, {
+    timeline: remember(tracked.timeline, {
       what: sortOf(claim, terms),
       detail: claim.status,
       atMs: claim.atMs,
@@ -153,7 +153,7 @@ function owned(tracked: Tracked, event: OwnedObservation, at: Timing): Tracked {
   const seen = {
     ...tracked,
     version: event.version > tracked.version ? event.version : tracked.version,
-    history: remember(tracked.history, { what: 'event', detail: event.name, atMs: event.atMs }),
+    timeline: remember(tracked.timeline, { what: 'event', detail: event.name, atMs: event.atMs }),
   };
   switch (event.kind) {
     case 'opened':
@@ -176,11 +176,11 @@ function owned(tracked: Tracked, event: OwnedObservation, at: Timing): Tracked {
 function underTerms(tracked: Tracked, terms: Terms): Tracked {
   if (!lacksTerms(tracked)) return tracked;
   const callbacks = claimsUnder(terms, tracked.callbacks);
-  let { history } = tracked;
+  let { timeline } = tracked;
   for (const { proven, status: detail, atMs } of callbacks) {
-    if (proven) history = remember(history, { what: 'proven', detail, atMs });
+    if (proven) timeline = remember(timeline, { what: 'proven', detail, atMs });
   }
-  return { ...tracked, terms, callbacks, history };
+  return { ...tracked, terms, callbacks, timeline };
 }
 
 /**
@@ -193,8 +193,8 @@ function audited(
   at: Timing,
 ): Tracked {
   if (!isStillNews(tracked, record, gap)) return tracked;
-  const history = remember(tracked.history, { what: 'audit', detail: gap ?? name, atMs: at.nowMs });
-  const seen = { ...tracked, history };
+  const timeline = remember(tracked.timeline, { what: 'audit', detail: gap ?? name, atMs: at.nowMs });
+  const seen = { ...tracked, timeline };
   if (record === null || gap === undefined || gap === 'coverage.behind') return seen;
   const { status, terms, acceptedAtMs: atMs, takenOnAtMs } = record;
   if (status !== 'open') return ended(tracked, seen, { status, terms, atMs: at.nowMs }, at);
@@ -282,12 +282,12 @@ function isAmountUnclear(ended: Tracked): boolean {
 }
 
 /** The ends that callbacks have claimed, and the rail's latest: the owner may have applied another. */
-function endsHeardOf({ callbacks, history }: Tracked): readonly EndStatus[] {
+function endsHeardOf({ callbacks, timeline }: Tracked): readonly EndStatus[] {
   const claimed = callbacks.map(claimedEnd);
-  const reported = history.findLast(({ what, detail }) => what === 'fact' && isEnd(detail))?.detail;
+  const reported = timeline.findLast(({ what, detail }) => what === 'fact' && isEnd(detail))?.detail;
   return [...claimed, reported].filter((end) => end !== undefined && isEnd(end));
 }
 
-function lastEventAtMs({ history }: Tracked): number {
-  return history.findLast(({ what }) => what === 'event')?.lastAtMs ?? 0;
+function lastEventAtMs({ timeline }: Tracked): number {
+  return timeline.findLast(({ what }) => what === 'event')?.lastAtMs ?? 0;
 }

@@ -120,8 +120,8 @@ describe('a payment of the working set', () => {
 
   it('is polled once more if it ended otherwise than the rail reported (invariant P13)', () => {
     const opening = fold(opened, asked);
-    const history = remember(opening.history, { what: 'fact', detail: 'completed', atMs: 6_000 });
-    const reported = { ...opening, dueAtMs: null, history };
+    const timeline = remember(opening.timeline, { what: 'fact', detail: 'completed', atMs: 6_000 });
+    const reported = { ...opening, dueAtMs: null, timeline };
     const end = (status: 'completed' | 'failed' | 'reversed') =>
       apply(reported, ended(status, 5n), timing).dueAtMs;
     expect(end('failed')).toBe(7_000);
@@ -141,16 +141,16 @@ describe('a payment of the working set', () => {
   });
 
   it('keeps how its timeline began and ends, and counts what happened between', () => {
-    let { history } = fold(opened, asked);
-    const polled = (detail: string, atMs: number) => remember(history, { what: 'poll', detail, atMs });
+    let { timeline } = fold(opened, asked);
+    const polled = (detail: string, atMs: number) => remember(timeline, { what: 'poll', detail, atMs });
     for (let poll = 0; poll < 100; poll += 1) {
-      for (const again of [0, 1]) history = polled(poll % 2 === 0 ? 'pending' : 'unknown', poll + again);
+      for (const again of [0, 1]) timeline = polled(poll % 2 === 0 ? 'pending' : 'unknown', poll + again);
     }
-    expect(history).toHaveLength(50);
-    expect(history.slice(0, 2)).toEqual(fold(opened, asked).history);
-    const gaps = history.map(({ notKept = 0 }) => notKept);
+    expect(timeline).toHaveLength(50);
+    expect(timeline.slice(0, 2)).toEqual(fold(opened, asked).timeline);
+    const gaps = timeline.map(({ notKept = 0 }) => notKept);
     expect([gaps.indexOf(104), gaps.filter((count) => count > 0)]).toEqual([10, [104]]);
-    const happened = history.reduce((sum, { times, notKept = 0 }) => sum + times + notKept, 0);
+    const happened = timeline.reduce((sum, { times, notKept = 0 }) => sum + times + notKept, 0);
     expect(happened).toBe(202);
   });
 
@@ -171,8 +171,8 @@ describe('a payment of the working set', () => {
       31_000,
     ],
   ])('is tracked though its first event comes late (%s)', (_name, newer, first, dueAtMs) => {
-    const { history: _late, ...late } = fold(newer, first);
-    const { history: _ordered, ...ordered } = fold(first, newer);
+    const { timeline: _late, ...late } = fold(newer, first);
+    const { timeline: _ordered, ...ordered } = fold(first, newer);
     expect(late).toEqual(ordered);
     expect(late).toMatchObject({ status: 'open', dueAtMs });
     expect(fold(newer, first, newer, first)).toEqual(fold(newer, first));

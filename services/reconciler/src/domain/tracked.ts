@@ -15,7 +15,7 @@ export interface Terms {
 }
 
 /** One line of a payment's timeline; a repetition is counted and not added. */
-export interface HistoryEntry extends Bounded {
+export interface TimelineEntry extends Bounded {
   readonly what:
     | 'event'
     | 'hint'
@@ -121,11 +121,11 @@ export interface Tracked {
   readonly causedBy: string | null;
   /** How often its owner was asked to publish again because an entry is missing. */
   readonly entryRequests: number;
-  readonly history: readonly HistoryEntry[];
+  readonly timeline: readonly TimelineEntry[];
 }
 
 /** If there are too many lines, the first ones and the newest are kept. */
-const HISTORY_KEPT = { first: 10, newest: 40 } as const;
+const TIMELINE_KEPT = { first: 10, newest: 40 } as const;
 
 /**
  * Whether a payment needs no more work: it has ended, the books match, nothing is asked about it, and it never had a
@@ -192,7 +192,7 @@ export function awaited(reference: string, nowMs: number): Tracked {
     traceparent: null,
     causedBy: null,
     entryRequests: 0,
-    history: [],
+    timeline: [],
   };
 }
 
@@ -209,14 +209,14 @@ export function causeOf({ causedBy, traceparent }: Pick<Tracked, 'causedBy' | 't
 
 /** Adds a line to a timeline and keeps it bounded: dropped lines are counted in their place. */
 export function remember(
-  history: readonly HistoryEntry[],
-  entry: Pick<HistoryEntry, 'what' | 'detail' | 'atMs'>,
-): readonly HistoryEntry[] {
-  const last = history.at(-1);
+  timeline: readonly TimelineEntry[],
+  entry: Pick<TimelineEntry, 'what' | 'detail' | 'atMs'>,
+): readonly TimelineEntry[] {
+  const last = timeline.at(-1);
   if (last && last.what === entry.what && last.detail === entry.detail) {
-    return [...history.slice(0, -1), { ...last, lastAtMs: entry.atMs, times: last.times + 1 }];
+    return [...timeline.slice(0, -1), { ...last, lastAtMs: entry.atMs, times: last.times + 1 }];
   }
-  return appendBounded(history, { ...entry, lastAtMs: entry.atMs, times: 1 }, HISTORY_KEPT);
+  return appendBounded(timeline, { ...entry, lastAtMs: entry.atMs, times: 1 }, TIMELINE_KEPT);
 }
 
 /** Whether only callbacks mention the payment: anybody may have made up its reference. */

@@ -69,16 +69,17 @@ export function afterVerdict(
   }: Pick<Verdict, 'fact' | 'findings'> & Partial<Pick<Verdict, 'known'>>,
   nowMs: number,
 ): Tracked {
-  let { history } = tracked;
-  if (fact) history = remember(history, { what: 'fact', detail: fact.status, atMs: nowMs });
-  for (const { kind } of findings) history = remember(history, { what: 'break', detail: kind, atMs: nowMs });
+  let { timeline } = tracked;
+  if (fact) timeline = remember(timeline, { what: 'fact', detail: fact.status, atMs: nowMs });
+  for (const { kind } of findings)
+    timeline = remember(timeline, { what: 'break', detail: kind, atMs: nowMs });
   const isReported = fact !== null && isEnd(fact.status);
   return {
     ...tracked,
     breaks: [...new Set([...tracked.breaks, ...findings.map(({ kind }) => kind)])],
     known: afterFindings(known, findings),
     endReportedAtMs: tracked.endReportedAtMs ?? (isReported ? nowMs : null),
-    history,
+    timeline,
   };
 }
 

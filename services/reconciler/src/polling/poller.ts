@@ -258,8 +258,8 @@ function polledOnce(deps: PollerDeps, tracked: Tracked, poll: MadePoll, verdict:
   const { answer, claim, polledAtMs } = poll;
   const { schedule } = deps;
   const nowMs = deps.clock.nowMs();
-  const history = remember(tracked.history, { what: 'poll', detail: answer.kind, atMs: polledAtMs });
-  const judged = afterVerdict({ ...tracked, history }, verdict, nowMs);
+  const timeline = remember(tracked.timeline, { what: 'poll', detail: answer.kind, atMs: polledAtMs });
+  const judged = afterVerdict({ ...tracked, timeline }, verdict, nowMs);
   const backOffMs = answer.kind === 'unknown' ? (answer.retryAfterMs ?? 0) : 0;
   const made = { claim, polledAtMs, askable: answer.kind !== 'unaskable', backOffMs };
   const next = afterPoll(judged, made, verdict, { schedule, nowMs, fraction: deps.random.fraction() });

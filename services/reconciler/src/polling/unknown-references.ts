@@ -107,7 +107,7 @@ async function show(
     shown.splice(-1, 1, {
       ...next,
       breaks: [...next.breaks, KIND],
-      history: remember(next.history, { what: 'break', detail: KIND, atMs: nowMs }),
+      timeline: remember(next.timeline, { what: 'break', detail: KIND, atMs: nowMs }),
     });
   }
   const news = await deps.breaks.open(opened, session);

@@ -273,7 +273,7 @@ async function note(
     changed.set(reference, {
       ...tracked,
       breaks: what === 'break' ? [...others, kind] : others,
-      history: remember(tracked.history, { what, detail: kind, atMs }),
+      timeline: remember(tracked.timeline, { what, detail: kind, atMs }),
     });
   }
   await store.save([...changed.values()], session);

@@ -133,11 +133,11 @@ it('gives the newest audit and the newest day that was closed over all rails', a
   expect((await status.lastClose())?._id).toBe('2026-11-19');
 });
 
-it('keeps with a line of a history how many before it are not kept, and reads rows from before that', async () => {
+it('keeps with a line of a timeline how many before it are not kept, and reads rows from before that', async () => {
   const line = { what: 'poll', detail: 'pending', atMs: 1_000, lastAtMs: 2_000, times: 2 } as const;
-  const history = [line, { ...line, detail: 'unknown', notKept: 12 }];
+  const timeline = [line, { ...line, detail: 'unknown', notKept: 12 }];
   const session = db.client.startSession();
-  await session.withTransaction(() => working.save([{ ...awaited('po-long', 0), history }], session));
+  await session.withTransaction(() => working.save([{ ...awaited('po-long', 0), timeline }], session));
   await session.endSession();
-  expect((await working.load(['po-long'])).get('po-long')?.history).toEqual(history);
+  expect((await working.load(['po-long'])).get('po-long')?.timeline).toEqual(timeline);
 });

@@ -40,7 +40,7 @@ function time(atMs: number): string {
 
 function viewTimeline(tracked: Tracked, decisions: readonly Decision[]) {
   const { terms } = tracked;
-  const seen = tracked.history.map(({ what, detail, atMs, lastAtMs, times, notKept = 0 }) => ({
+  const seen = tracked.timeline.map(({ what, detail, atMs, lastAtMs, times, notKept = 0 }) => ({
     at: time(atMs),
     what,
     detail,
