@@ -16,7 +16,7 @@ import { type ReceptionOutcome, receive } from './domain/reception.ts';
 import type { CallbackEvents } from './events.ts';
 import { serialiseByKey } from './key-serialiser.ts';
 import { createLogThrottle } from './log-throttle.ts';
-import { type Orders, openOrders } from './orders.ts';
+import { createOperatorActions, type OperatorActions } from './operator-actions.ts';
 import { type CallbackRail, placeOf, readClaim } from './reading.ts';
 import type { CallbackStore } from './store.ts';
 
@@ -27,7 +27,7 @@ import type { CallbackStore } from './store.ts';
 export type CallbackRefusal = RejectionReason | 'rail.unknown' | 'rate_exceeded' | 'overloaded' | 'not_kept';
 
 /** The ingress's use cases: stores callbacks durably and publishes each once. */
-export interface Callbacks extends Orders {
+export interface Callbacks extends OperatorActions {
   readonly isRail: (name: string) => boolean;
   /**
    * Resolves once the callback is durably stored, even as a rejected one; rejects if that is unknown, and the rail
@@ -116,7 +116,7 @@ export function createCallbacks(deps: Deps): Callbacks {
         logger.warn({ ...about, messageId }, 'a callback came with the id of another one');
       return submitted;
     },
-    ...openOrders(deps),
+    ...createOperatorActions(deps),
   };
 }
 

@@ -3,13 +3,13 @@ import { createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { addOperatorRoutes } from './operator.ts';
-import type { Orders } from './orders.ts';
+import type { OperatorActions } from './operator-actions.ts';
 import type { RejectedQuery } from './rejections.ts';
 import type { CallbackQuery } from './store.ts';
 
 const TOKEN = 'a-token-of-operators';
 
-function open(orders: Partial<Orders> = {}) {
+function open(actions: Partial<OperatorActions> = {}) {
   const asked: (CallbackQuery | RejectedQuery)[] = [];
   const noted: unknown[] = [];
   const operator = new Hono();
@@ -21,7 +21,7 @@ function open(orders: Partial<Orders> = {}) {
     callbacks: {
       redrive: async () => accept('passed_on'),
       dismiss: async () => accept('dismissed'),
-      ...orders,
+      ...actions,
     },
     store: { list, listRejected: list },
     logger: { info: (...line: unknown[]) => void noted.push(line) },

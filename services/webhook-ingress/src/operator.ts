@@ -4,7 +4,7 @@ import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { rejectionReasons } from './domain/callback.ts';
 import { callbackStates } from './domain/reception.ts';
-import type { DismissRefusal, Orders, RedriveRefusal } from './orders.ts';
+import type { DismissRefusal, OperatorActions, RedriveRefusal } from './operator-actions.ts';
 import type { CallbackStore } from './store.ts';
 
 const PAGE_ITEMS_MAX = 100;
@@ -55,7 +55,7 @@ const refusals: Readonly<Record<RedriveRefusal | DismissRefusal, Refusal>> = {
 export function addOperatorRoutes(
   operator: Hono,
   deps: {
-    readonly callbacks: Orders;
+    readonly callbacks: OperatorActions;
     readonly store: Pick<CallbackStore, 'list' | 'listRejected'>;
     readonly logger: Pick<Logger, 'info'>;
   },

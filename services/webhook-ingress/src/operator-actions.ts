@@ -18,14 +18,14 @@ export type RedriveRefusal =
 export type DismissRefusal = 'callback.unknown' | 'callback.not_failed';
 
 /** The operators' actions. */
-export interface Orders {
+export interface OperatorActions {
   /** Processes a stored callback again, by its id: a failed one is read again, any other is published again. */
   readonly redrive: (id: string) => Promise<Result<'passed_on', RedriveRefusal>>;
   /** Dismisses a failed callback, which nobody waits for any more. */
   readonly dismiss: (id: string) => Promise<Result<'dismissed', DismissRefusal>>;
 }
 
-type OrderOutcome = 'passed_on' | 'failed' | 'dismissed' | 'not_failed';
+type ActionOutcome = 'passed_on' | 'failed' | 'dismissed' | 'not_failed';
 
 interface Deps {
   readonly store: Pick<CallbackStore, 'load' | 'find' | 'save'>;
@@ -35,9 +35,9 @@ interface Deps {
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 
-/** Builds {@link Orders}. */
-export function openOrders(deps: Deps): Orders {
-  const submit = openCallbackWriter<OrderOutcome>(deps);
+/** Builds {@link OperatorActions}. */
+export function createOperatorActions(deps: Deps): OperatorActions {
+  const submit = openCallbackWriter<ActionOutcome>(deps);
   return {
     redrive: async (id) => {
       const stored = await deps.store.find(id);
