@@ -70,7 +70,7 @@ export function createBatches(
     to: bigint,
     meanwhile: () => void = () => undefined,
   ): Promise<Sent> {
-    // Later messages may depend on one of an unknown type, so the chunk fails and the caller commits only the
+    // Later messages may depend on one of an unknown type, so the batch fails and the caller commits only the
     // messages before it.
     for (const reading of readings)
       if (reading.kind === 'unknown') throw unknownType(deps.group, place, reading);

@@ -55,7 +55,7 @@ interface Signs {
 }
 
 /**
- * Consumes a service's topics for as long as the process lives: each chunk in one transaction, with positions in
+ * Consumes a service's topics for as long as the process lives: each batch in one transaction, with positions in
  * MongoDB.
  *
  * It survives an absence of Kafka and does not make the process unready meanwhile: a failed consumer is replaced by a

@@ -62,7 +62,7 @@ export async function consumeBatch(
     sent.catch(() => undefined);
     unsent.push(sent);
     deps.applied(batch.topic, messages.length);
-    // A chunk was applied, so whatever had stopped the partition is over.
+    // A batch was applied, so whatever had stopped the partition is over.
     deps.stopped.delete(held.place);
     if (unsent.length >= BATCHES_UNSENT_MAX) await withHeartbeats(deps.clock, held, payload, unsent.shift());
     const last = messages.at(-1);

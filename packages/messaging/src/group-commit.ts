@@ -108,7 +108,7 @@ export function createGroupCommit<Item, Outcome>(
 
   /**
    * Handles a conflict of a group: other owners' items commit at once, those of the conflicting owner go to their own
-   * lane.
+   * queue.
    */
   async function apart(group: Group<Item, Outcome>): Promise<void> {
     const parts = splitByOwner(group, ownerOfEntry);
@@ -116,7 +116,7 @@ export function createGroupCommit<Item, Outcome>(
     else enqueueConflicting(group);
   }
 
-  /** Handles a conflict in that lane: splits the group, or pauses if it is one item. */
+  /** Handles a conflict in that queue: splits the group, or pauses if it is one item. */
   function again(group: Group<Item, Outcome>): void {
     const parts = splitByOwner(group);
     const [only] = group;
@@ -244,7 +244,7 @@ function itemOf<Item>(entry: { readonly item: Item }): Item {
   return entry.item;
 }
 
-/** Runs the work, without reading first. If a unique key turns out to be taken, it runs again with `careful`. */
+/** Runs the work, without reading first. If a unique key turns out to be taken, it runs again with `isRetry`. */
 async function runWithRetries(run: (isRetry: boolean) => Promise<void>): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {

@@ -66,7 +66,7 @@ it('refuses work from where too much waits until a good part of it is gone, and 
   const refuses = [false, 1, true];
 
   await later(10_000);
-  // A bundle that has not waited for long is still on its way.
+  // An outbox record that has not waited for long is still on its way.
   sinceMs = clock.nowMs();
   bytes = 5_000;
   await later(2_500);

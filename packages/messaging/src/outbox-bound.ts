@@ -12,7 +12,7 @@ export interface OutboxBound extends AsyncDisposable {
 }
 
 const LOOK_PAUSE_MS = 1_000;
-/** A bundle that has waited less than this is still on its way, and the outbox is not even read. */
+/** An outbox record that has waited less than this is still on its way, and the outbox is not even read. */
 const WAITS_LONG_MS = 3_000;
 /** Work is accepted again below this share of the bound, so that the answer does not alternate. */
 const LET_GO_SHARE = 0.8;

@@ -29,7 +29,7 @@ export interface OutboxRecordDocument {
 }
 
 /**
- * Builds the stored form of a bundle. It is packed, because thousands of small fields would cost more than the
+ * Builds the stored form of an outbox record. It is packed, because thousands of small fields would cost more than the
  * messages themselves.
  */
 export function packOutboxRecord({ _id, messages, createdAt }: OutboxRecord): OutboxRecordDocument {
@@ -50,7 +50,7 @@ export function packOutboxRecord({ _id, messages, createdAt }: OutboxRecord): Ou
   return { _id, createdAt, count: messages.length, topics, packed: new Binary(packed) };
 }
 
-/** Rebuilds a outbox record from its stored form. */
+/** Rebuilds an outbox record from its stored form. */
 export function unpackOutboxRecord({
   _id,
   createdAt,
@@ -134,7 +134,7 @@ export function cutOutboxRecords(
     room -= bytes;
     end += 1;
   }
-  // Nearly always one bundle has all of them, and nothing is copied.
+  // Nearly always one outbox record has all of them, and nothing is copied.
   if (end > first) add(first === 0 ? messages : messages.slice(first));
   return outboxRecords;
 }
@@ -156,12 +156,12 @@ export function ownerOf(source: string): string {
   return source.slice(source.lastIndexOf('/') + 1);
 }
 
-/** Whether the sweeper may send an outbox record; a partition's bundles are sent by the partition's owner only. */
+/** Whether the sweeper may send an outbox record; a partition's outbox records are sent by the partition's owner only. */
 export function isSwept(id: string): boolean {
   return id.startsWith('commit/');
 }
 
-/** The filter for the outbox records of all group commits, which is all bundles but those of partitions. */
+/** The filter for the outbox records of all group commits, which is all outbox records but those of partitions. */
 export const commitOutboxRecords = { _id: { $gte: 'commit/', $lt: 'commit0' } };
 
 /** The filter of all outbox records of one source. */

@@ -5,7 +5,7 @@ import type { Outbox } from './outbox-record.ts';
 const AT_ONCE_MAX = 1_000;
 const PAUSE_MS = { first: 100, last: 5_000 } as const;
 
-/** Removes sent bundles from the outbox in the background: no caller waits for it. */
+/** Removes sent outbox records from the outbox in the background: no caller waits for it. */
 export interface Removal {
   readonly remove: (id: string, removed: () => void) => void;
   /** Resolves when nothing is left to remove. */
@@ -13,7 +13,7 @@ export interface Removal {
 }
 
 /**
- * Builds the {@link Removal}. It removes with a majority write: a failover could undo any other removal, and the bundle
+ * Builds the {@link Removal}. It removes with a majority write: a failover could undo any other removal, and the outbox record
  * would be sent again, perhaps days later. Failed removals are retried.
  */
 export function createRemoval(options: {

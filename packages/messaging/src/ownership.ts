@@ -10,7 +10,7 @@ export interface Ownership {
   /** Until when, by {@link performance.now}, no other process can have got a partition of this process. */
   readonly sureUntil: (untilMs: number) => void;
   /**
-   * Until when, by the same clock, no other process can take this one for dead and send the bundles it has committed.
+   * Until when, by the same clock, no other process can take this one for dead and send the outbox records it has committed.
    */
   readonly aliveUntil: (untilMs: number) => void;
   readonly maySend: (source: string) => boolean;
@@ -19,7 +19,7 @@ export interface Ownership {
 /**
  * Builds the {@link Ownership} of a process. A process that was suspended may have lost its partitions without knowing
  * it. By its own monotonic clock it then stops trusting in them and in its own group commits, and sends nothing of
- * either until it has heard that they are still its own. Bundles that other processes left are the sweeper's to send.
+ * either until it has heard that they are still its own. Outbox records that other processes left are the sweeper's to send.
  */
 export function createOwnership(owner: string, nowMs: () => number): Ownership {
   const owned = new Set<string>();

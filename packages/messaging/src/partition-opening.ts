@@ -134,7 +134,7 @@ async function forget(
 
 /**
  * Sends, in order, what an earlier owner of a partition committed but did not send. After a position was set back, new
- * bundles get the ids of earlier ones, so those must be gone first. Once the partition is lost, its new owner sends
+ * outbox records get the ids of earlier ones, so those must be gone first. Once the partition is lost, its new owner sends
  * them; given to our relay they would wait for ever.
  */
 async function sendLeftovers(deps: PartitionDeps, source: string, lost: AbortSignal): Promise<void> {

@@ -39,7 +39,7 @@ export function createPartitionWorker(
   const reader = createReader(handler, deps.codec);
   let next = first;
 
-  /** Splits a failing chunk in halves until the message that can't be applied is alone; all others are committed. */
+  /** Splits a failing batch in halves until the message that can't be applied is alone; all others are committed. */
   async function commit(
     messages: readonly KafkaMessage[],
     readings: readonly Reading[],
@@ -93,7 +93,7 @@ function createReader(handler: TopicHandler, codec: Codec) {
     read: (messages: readonly KafkaMessage[]): Promise<readonly Reading[]> => {
       const readings = same(messages) ? ahead?.readings : undefined;
       ahead = undefined;
-      // If reading ahead failed, the chunk is read again now.
+      // If reading ahead failed, the batch is read again now.
       return (
         readings?.catch(() => readMessages(messages, handler, codec)) ??
         readMessages(messages, handler, codec)
@@ -114,7 +114,7 @@ function messagesFrom(offset: bigint, messages: readonly KafkaMessage[]): readon
   return first === 0 ? messages : first === -1 ? [] : messages.slice(first);
 }
 
-/** The name of a partition's offset and of its bundles' source: `<group>/<topic>/<partition>`. */
+/** The name of a partition's offset and of its outbox records' source: `<group>/<topic>/<partition>`. */
 export function partitionSource(deps: PartitionDeps, handler: TopicHandler, partition: number): string {
   return `${deps.group}/${deps.topicPrefix}${topics[handler.topic].name}/${partition}`;
 }

@@ -75,7 +75,7 @@ function openGatedRelay(maySend: (source: string) => boolean) {
   };
 }
 
-it('a process sends its own bundles for as long as no other process can take it for dead', async () => {
+it('a process sends its own outbox records for as long as no other process can take it for dead', async () => {
   const { presence, monotonic, database, maySend } = await openPresence();
   expect(maySend(own)).toBe(true);
   monotonic.ms += 4_900;

@@ -24,7 +24,7 @@ export interface BatchTransaction extends Transaction {
   readonly partition: number;
   /**
    * Parks the event at this index of the batch, with its reason; the batch goes on without it. By its index and not by
-   * its id, because a chunk may hold an event twice that was published again.
+   * its id, because a batch may hold an event twice that was published again.
    */
   readonly park: (index: number, reason: string) => void;
   /** True on a rerun after a unique key was found taken: then the handler must read before it writes. */

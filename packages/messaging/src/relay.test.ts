@@ -132,7 +132,7 @@ it('sends what is new behind what waits to be read again, though there is room b
   expect(relay.waitsSinceMs()).toBeTypeOf('number');
   first.resolve();
   await firstSent;
-  // The second and the third bundle are still being read.
+  // The second and the third outbox record are still being read.
   await relay.send(four);
   expect(sent).toHaveLength(1);
   reading.resolve();

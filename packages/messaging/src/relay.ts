@@ -11,12 +11,12 @@ import {
 } from './outbox-record.ts';
 import { createRemoval } from './outbox-removal.ts';
 
-/** Sends bundles from the outbox to Kafka: each partition in the order of the calls, retrying without end. */
+/** Sends outbox records from the outbox to Kafka: each partition in the order of the calls, retrying without end. */
 export interface Relay extends AsyncDisposable {
   /** Takes over a committed outbox record; resolves once Kafka has it on every in-sync replica. */
   readonly send: (outboxRecord: OutboxRecord) => Promise<void>;
   /**
-   * Drops the waiting bundles of a partition that was taken away, which stay in the outbox, and waits for those being
+   * Drops the waiting outbox records of a partition that was taken away, which stay in the outbox, and waits for those being
    * sent.
    */
   readonly release: (source: string) => Promise<void>;
@@ -33,7 +33,7 @@ export interface RelayOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly crashPoint: CrashPoint;
-  /** How many bytes may wait in memory; bundles beyond that are read again from the outbox when their turn comes. */
+  /** How many bytes may wait in memory; outbox records beyond that are read again from the outbox when their turn comes. */
   readonly bytesWaitingMax?: number;
 }
 
@@ -43,7 +43,7 @@ const READ_AGAIN_AFTER_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 5_000;
 
 /**
- * Opens the relay of a process. If the process dies, the sweeper sends its bundles; a bundle that does not fit into
+ * Opens the relay of a process. If the process dies, the sweeper sends its outbox records; an outbox record that does not fit into
  * memory while Kafka is away is read again from the outbox when its turn comes.
  */
 export function openRelay(options: RelayOptions): Relay {
@@ -118,7 +118,7 @@ interface Underway {
 }
 
 /**
- * The bundles of each source that are being sent. A outbox record is done only after those before it, so that none is ever
+ * The outbox records of each source that are being sent. An outbox record is done only after those before it, so that none is ever
  * sent again after a newer one.
  */
 function createSourceLines(done: (id: string) => void) {
@@ -137,7 +137,7 @@ function createSourceLines(done: (id: string) => void) {
         if (line.length === 0 && lines.get(source) === line) lines.delete(source);
       };
     },
-    /** Forgets a source; gives the ids of its bundles that are not done. */
+    /** Forgets a source; gives the ids of its outbox records that are not done. */
     drop: (source: string): readonly string[] => {
       const left = lines.get(source) ?? [];
       lines.delete(source);
@@ -146,7 +146,7 @@ function createSourceLines(done: (id: string) => void) {
   };
 }
 
-/** The ids of bundles for which there was no memory, in the order in which they were committed. */
+/** The ids of outbox records for which there was no memory, in the order in which they were committed. */
 function createOverflow(
   options: RelayOptions,
   relay: {

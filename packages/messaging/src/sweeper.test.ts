@@ -11,7 +11,7 @@ import {
 import type { Relay } from './relay.ts';
 import { startSweeper } from './sweeper.ts';
 
-/** An outbox with bundles of one process, in their order. */
+/** An outbox with outbox records of one process, in their order. */
 function openOutbox(owner: string, count: number) {
   const messages = [{ topic: 't', key: 'k', body: Buffer.of(2, 107, 2, 118, 0) }];
   const outboxRecords = Array.from({ length: count }, (_, index) =>

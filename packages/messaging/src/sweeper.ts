@@ -24,7 +24,7 @@ const GONE_AFTER_MS = 86_400_000;
 const SILENT_MS = 2_000;
 const SWEEPER_LEASE_MS = 15_000;
 /**
- * After this time a outbox record of our own that the relay does not hold is sent: its commit had succeeded without our
+ * After this time an outbox record of our own that the relay does not hold is sent: its commit had succeeded without our
  * knowing it.
  */
 const FORGOTTEN_AFTER_MS = 5_000;
@@ -44,7 +44,7 @@ interface SweeperDeps {
 }
 
 /**
- * Sends the bundles that dead processes left of their group commits: one sweeper at a time over all replicas, each
+ * Sends the outbox records that dead processes left of their group commits: one sweeper at a time over all replicas, each
  * source in its order. A living process sends its own, even if they wait for long because Kafka is away.
  *
  * A partition's outbox records are sent by its next owner only: otherwise an old balance could arrive after a newer one.
@@ -106,12 +106,12 @@ export interface PresenceDeps extends Omit<SweeperDeps, 'outbox' | 'relay'> {
 }
 
 /**
- * Renews the process's sign of life for as long as it lives, so that no other process sends its bundles; resolves after
+ * Renews the process's sign of life for as long as it lives, so that no other process sends its outbox records; resolves after
  * the first time.
  *
  * A process that was silent for too long, because it was suspended or without its database, sends all that it still has
- * after the next renewal: bundles that were swept meanwhile are in Kafka twice, but none comes for the first time after
- * a newer one. A process that ends in order ends its sign of life, so that others can send its bundles at once.
+ * after the next renewal: outbox records that were swept meanwhile are in Kafka twice, but none comes for the first time after
+ * a newer one. A process that ends in order ends its sign of life, so that others can send its outbox records at once.
  */
 export async function startPresence(deps: PresenceDeps): Promise<Loop> {
   const { leases, owner, clock, logger, ownership } = deps;
@@ -137,7 +137,7 @@ export async function startPresence(deps: PresenceDeps): Promise<Loop> {
 }
 
 /**
- * The sources of group commits that have outbox records, found by one step in the index for each, however many bundles they
+ * The sources of group commits that have outbox records, found by one step in the index for each, however many outbox records they
  * have.
  */
 async function* sourcesOf(outbox: Outbox): AsyncGenerator<string> {
@@ -194,7 +194,7 @@ async function sendForgotten(deps: SweeperDeps, source: string): Promise<void> {
   );
 }
 
-/** Checks `goesOn` before each read, because a process that lives again sends its own bundles. */
+/** Checks `goesOn` before each read, because a process that lives again sends its own outbox records. */
 async function sendAll(deps: SweeperDeps, source: string, goesOn: () => Promise<boolean>): Promise<void> {
   while (await goesOn()) {
     const left = await deps.outbox

@@ -108,7 +108,7 @@ function createApply({ store, usage, events, clock, refused }: CollectionsDeps):
 }
 
 /**
- * The happenings of a command, counted towards its limits, or why there are none: the state's own refusals come first.
+ * The domain events of a command, counted towards its limits, or why there are none: the state's own refusals come first.
  */
 function decide(
   { command, limits = [], counted = [] }: CollectionOrderCommand,

@@ -13,7 +13,7 @@ function address(domainEvent: LedgerDomainEvent) {
   return { topic: 'ledger' as const, key, version: sequence, causationId };
 }
 
-/** The event of a happening, with the time of its entries: so the same happening always gives the same event. */
+/** The event of a domain event, with the time of its entries: so the same domain event always gives the same event. */
 export function eventOf(domainEvent: LedgerDomainEvent, at: Date): OutgoingEvent {
   // Only the schema's fields are encoded, and a domain event's fields are those of its event.
   const payload = { occurredAt: BigInt(at.getTime()), ...domainEvent };

@@ -66,7 +66,7 @@ export function openMemoryLedger(refundFee: boolean) {
       buckets: [...buckets.values()],
       wallets: [...wallets].map(([key, wallet]) => toWalletDocument(wallet, times.get(key) ?? new Date(0))),
     }),
-    /** Everything except times and pages, which depend on the chunks. */
+    /** Everything except times and pages, which depend on the batches. */
     books: () =>
       structuredClone({
         wallets,

@@ -30,7 +30,7 @@ const born: Payout = {
   causedBy: null,
 };
 
-/** A payout after these happenings, and its published events; each happening is a second after the one before. */
+/** A payout after these domain events, and its published events; each domain event is a second after the one before. */
 function live(...domainEvents: readonly PayoutDomainEvent[]) {
   let payout = born;
   const published = [payoutEvents.accepted(born)];

@@ -132,7 +132,7 @@ export type CollectionStateRefusal =
   | 'collection.completions_exceeded'
   | 'collection.number_limit';
 
-/** The happenings of a command, or why there are none. */
+/** The domain events of a command, or why there are none. */
 export type Decision = Result<readonly CollectionDomainEvent[], CollectionStateRefusal>;
 
 /**

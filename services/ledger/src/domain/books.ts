@@ -64,7 +64,7 @@ export interface Hold {
   readonly fee: bigint;
   readonly rail: string;
   readonly status: 'open' | 'captured' | 'released' | 'refunded' | 'refused';
-  /** Set if it was refused in this chunk. */
+  /** Set if it was refused in this batch. */
   readonly refusal?: Refusal;
 }
 
