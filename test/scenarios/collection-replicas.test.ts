@@ -35,14 +35,12 @@ let second: Replica;
 let ingressUrls: readonly string[];
 
 beforeAll(async () => {
-  const environment = {
+  const environment = withShortSessions({
     'collection-gateway': { RESUBMIT_GRACE_MS: '6000' },
     // A killed replica keeps its partitions until its session ends, and what it had begun waits for that: no break by then.
     reconciler: { NOT_FOUND_GRACE_MS: '120000' },
-  };
-  scenario = closers.use(
-    await openScenario('collect-replicas', withShortSessions(environment), { timeoutMs: RAIL_TIMEOUT_MS }),
-  );
+  });
+  scenario = closers.use(await openScenario('collect-replicas', environment, { timeoutMs: RAIL_TIMEOUT_MS }));
   const { stack, demo } = scenario;
   const { ingressUrl, mongodbUrl, transferUrl, merchants } = stack.runFile();
   client = closers.use(await MongoClient.connect(mongodbUrl));

@@ -21,6 +21,8 @@ export interface AuditProgress {
 export interface AuditReport extends AuditCounts {
   /** Payments that were compared with the books; 0 without a cross check. */
   readonly payments: number;
+  /** Payments of the books that are archived by their age, so that nothing is left to compare; 0 without a cross check. */
+  readonly archived: number;
   /** The first violations, in the order they were found. */
   readonly violations: readonly Violation[];
   /** The newest page of each chain, to compare the chains with in a later audit. */
@@ -71,10 +73,11 @@ export async function auditLedger(options: AuditOptions): Promise<AuditReport> {
     payouts: client.db(`${databasePrefix}payouts`, majority),
     collections: client.db(`${databasePrefix}collections`, majority),
   };
-  const { audit, payments } = await auditDatabases(databases, options);
+  const { audit, payments, archived } = await auditDatabases(databases, options);
   return {
     ...audit.counts(),
     payments,
+    archived,
     violations: audit.findings.violations(),
     violationCounts: audit.findings.counts(),
     heads: audit.heads(),
@@ -85,7 +88,7 @@ export async function auditLedger(options: AuditOptions): Promise<AuditReport> {
 async function auditDatabases(
   databases: Databases,
   options: AuditOptions,
-): Promise<{ readonly audit: LedgerAudit; readonly payments: number }> {
+): Promise<{ readonly audit: LedgerAudit } & Pick<AuditReport, 'payments' | 'archived'>> {
   const { clock, crossCheck = true, settleMs = SETTLE_MS, since = [] } = options;
   const { ledger } = databases;
   const findings = createFindings();
@@ -110,7 +113,8 @@ async function auditDatabases(
   await comparePlaces(databases, session, audit, moment, placed);
   audit.close(moment);
   await orders.orders();
-  return { audit, payments: check ? await checkPayments(databases, check, options) : 0 };
+  const payments = check ? await checkPayments(databases, check, options) : 0;
+  return { audit, payments, archived: check?.archived() ?? 0 };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Clock } from '@pesewa/kernel';
 import type { ClientSession, Db } from 'mongodb';
+import { createArchive, type Gateway } from './archive.ts';
 import type { Findings } from './findings.ts';
 import type { Batch } from './pages.ts';
 import {
@@ -21,15 +22,15 @@ export interface Databases {
   readonly collections: Db;
 }
 
-/** Compares the gateways' records with the books, in both directions (L5, L10, L11). */
+/** Compares the gateways' records with the books, in both directions (L5, L10, L11). Archived ones are only counted. */
 export interface CrossCheck {
   /** Checks that the payments of these entries exist. */
   readonly entries: (batch: Batch) => Promise<void>;
   /** Checks all payments of both gateways; `onRead` gets how many were read so far. */
   readonly payments: (onRead: (count: number) => void) => Promise<void>;
+  /** Payments that entries speak of and whose records are archived. */
+  readonly archived: () => number;
 }
-
-type Gateway = 'payouts' | 'collections';
 
 const PAYMENTS_PER_READ = 1_000;
 const SUSPECTS_MAX = 5_000;
@@ -73,6 +74,9 @@ export function createCrossCheck(deps: {
 }): CrossCheck {
   const { databases, session, findings } = deps;
   const paymentsOf = (gateway: Gateway) => databases[gateway].collection<PaymentRecord>(gateway);
+  const archiveOf = (gateway: Gateway) =>
+    createArchive({ gateway, db: databases[gateway], invariant: rules[gateway], session, findings });
+  const archive = { payouts: archiveOf('payouts'), collections: archiveOf('collections') };
   const judgeAll = { payouts: judgePayouts, collections: judgeCollections } as const;
 
   /**
@@ -98,7 +102,6 @@ export function createCrossCheck(deps: {
   return {
     entries: async ({ pages }) => {
       for (const gateway of ['payouts', 'collections'] as const) {
-        const invariant = rules[gateway];
         const own = pages.flatMap(({ entries }) =>
           entries.flatMap((entry) => (entry && gatewayOf(entry) === gateway ? [entry] : [])),
         );
@@ -108,9 +111,9 @@ export function createCrossCheck(deps: {
           .find({ reference: { $in: references } }, { session, projection: { _id: 0, reference: 1 } })
           .toArray();
         const there = new Set(known.map(({ reference }) => reference));
-        for (const { _id: id, reference } of own) {
-          if (!there.has(reference)) findings.report(invariant, id, `is of no payment among the ${gateway}`);
-        }
+        const gone = own.filter(({ reference }) => !there.has(reference));
+        for (const { _id: id } of await archive[gateway].lost(gone))
+          findings.report(rules[gateway], id, `is of no payment among the ${gateway}`);
       }
     },
     payments: async (onRead) => {
@@ -132,8 +135,10 @@ export function createCrossCheck(deps: {
           suspects = new Map();
         }
         await settleAll(gateway, suspects);
+        await archive[gateway].compare();
       }
     },
+    archived: () => archive.payouts.count() + archive.collections.count(),
   };
 }
 

@@ -1,3 +1,4 @@
+export * from './archive.ts';
 export * from './csv.ts';
 export * from './events/avro.ts';
 export * from './events/causes.ts';

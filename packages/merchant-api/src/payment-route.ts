@@ -13,7 +13,12 @@ const query = z.object({
 /** How a gateway's payment is found: by our reference, or within a merchant by the merchant's or ours. */
 interface PaymentFinder<Payment> {
   readonly byOurs: (reference: string) => Promise<Payment | undefined>;
-  readonly byMerchant: (merchantId: string, reference: string) => Promise<Payment | undefined>;
+  readonly byMerchant: (merchantId: string, reference: string) => Promise<Payment | Archived | undefined>;
+}
+
+/** A payment of which the reference alone is left, and how it ended where that is known. */
+interface Archived {
+  readonly archived: string | null;
 }
 
 /**
@@ -21,7 +26,7 @@ interface PaymentFinder<Payment> {
  *
  * @param view what operators may see of it: nothing that names a person, an account or a number
  */
-export function addPaymentRoute<Payment>(
+export function addPaymentRoute<Payment extends object>(
   operator: Hono,
   { byOurs, byMerchant }: PaymentFinder<Payment>,
   view: (payment: Payment) => object,
@@ -36,6 +41,10 @@ export function addPaymentRoute<Payment>(
     const found = await (merchant === undefined ? byOurs(wanted) : byMerchant(merchant, wanted));
     if (!found)
       return refuseOperator(context, 404, 'not_found', 'no payment with this reference is known here');
+    if ('archived' in found) {
+      const message = `this payment has ended as ${found.archived} and is archived: see PAYMENT_KEEP_DAYS`;
+      return refuseOperator(context, 410, 'archived', message);
+    }
     return answerJson(context, 200, view(found));
   });
 }

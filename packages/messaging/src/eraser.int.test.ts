@@ -1,10 +1,10 @@
-import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
+import { ERASURES } from '@pesewa/contracts';
+import { createIds, firstIdAt, systemClock, systemRandom } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
 import { eventually, openTestScope, prepareTestNames } from '@pesewa/testkit';
 import type { Collection, Db } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { ERASURES, startEraser } from './eraser.ts';
-import { leasesOf, openDatabase, takeLease } from './index.ts';
+import { leasesOf, openDatabase, startEraser, takeLease } from './index.ts';
 
 interface Thing {
   readonly reference: string;
@@ -46,19 +46,20 @@ const daysAgo = (days: number, state: Thing['state'] = 'ended'): Thing => ({
 });
 
 /** An eraser of one replica whose clock moves only when the test moves it. */
-function openEraser(owner: string, aheadMs = 0) {
+function openEraser(owner: string, aheadMs = 0, keepDays = 100) {
   const clock = { ...systemClock, nowMs: () => NOW_MS + aheadMs };
   return startEraser<Thing>(
     { db, owner, clock, logger },
     {
-      collection: things,
+      name: 'things',
+      collection: 'things',
       by: 'reference',
       prefix: 'po',
-      keepMs: 100 * DAY_MS,
-      open: { state: 'open' },
+      open: () => ({ state: 'open' }),
       whole: { name: { $exists: true } },
       erase: { $unset: { name: true } },
     },
+    keepDays,
   );
 }
 
@@ -66,7 +67,7 @@ const named = async () =>
   new Set((await things.find({ name: { $exists: true } }).toArray()).map(({ reference }) => reference));
 const mark = () =>
   db
-    .collection<{ readonly _id: string; readonly after: string; readonly open: readonly string[] }>(ERASURES)
+    .collection<Readonly<{ _id: string; until: string; after: string; open: readonly string[] }>>(ERASURES)
     .findOne({});
 
 it('erases what is old and over, page by page, and leaves what is young or open', async () => {
@@ -102,6 +103,22 @@ it('erases a record on the day that it is old enough', async () => {
   expect(await named()).toEqual(new Set([young.reference]));
   await using _later = openEraser('one', 2 * DAY_MS);
   await eventually(async () => expect(await named()).toEqual(new Set()));
+});
+
+it('notes how far it may come before it erases anything, and never takes that back', async () => {
+  const until = firstIdAt('po', NOW_MS - 100 * DAY_MS);
+  const old = daysAgo(300);
+  await things.insertOne(old);
+  await db.command({ collMod: 'things', validator: { name: { $exists: true } } });
+  await using eraser = openEraser('one');
+  await eventually(async () => expect(await mark()).toMatchObject({ until, after: 'po-' }));
+  expect(await named()).toEqual(new Set([old.reference]));
+  await eraser[Symbol.asyncDispose]();
+  await db.command({ collMod: 'things', validator: {} });
+  await leasesOf(db).deleteMany({});
+  await using _careful = openEraser('two', 0, 200);
+  await eventually(async () => expect(await named()).toEqual(new Set()));
+  expect(await mark()).toMatchObject({ until });
 });
 
 it('leaves it to the replica that has the lease', async () => {

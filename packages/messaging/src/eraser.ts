@@ -1,66 +1,87 @@
+import { ERASURES } from '@pesewa/contracts';
 import { type Clock, firstIdAt, type IdPrefix } from '@pesewa/kernel';
-import type { Did, Logger } from '@pesewa/runtime';
-import type { Collection, Db, Document, Filter, UpdateFilter } from 'mongodb';
+import type { Did, Logger, ServiceScope } from '@pesewa/runtime';
+import type { Db, Document, Filter, UpdateFilter } from 'mongodb';
 import { leasesOf, takeLease } from './lease.ts';
 import { type Loop, startLoop } from './loop.ts';
 
+const DAY_MS = 86_400_000;
 const PAUSE_MS = 3_600_000;
 const LEASE_MS = 60_000;
 const PAGE = 500;
 /** How many open records may lie before the mark; if there are more, the mark stays where it is. */
 const OPEN_MAX = 10_000;
 
-/** How far records have been erased; `_id` is the collection's name. */
+/** How far records have been erased; `_id` is the erasure's name. */
 interface MarkDocument {
   readonly _id: string;
+  /** Only records before this id may have been erased. It never goes back. */
+  readonly until: string;
   /** All records before this id are erased, except those that are still open. */
   readonly after: string;
   /** The ids of those open records. */
   readonly open: readonly string[];
 }
 
-/** The collection in which an eraser stores its mark. */
-export const ERASURES = 'erasures';
-
-/** Which records lose which data, and when. */
+/** Which records lose which data. */
 export interface Erasure<Record extends Document> {
-  readonly collection: Collection<Record>;
+  /** What its note and its lease are called; by the collection, of which there may be several. */
+  readonly name: string;
+  readonly collection: string;
   /** The field with our own id, which must have an index: it sorts by the time the record was made. */
   readonly by: keyof Record & string;
   readonly prefix: IdPrefix;
-  /** How long after it was made a record keeps this data. */
-  readonly keepMs: number;
-  /** Records that are not finished: they lose nothing, however old they are. */
-  readonly open: Filter<Record>;
-  /** Records that still have the data. */
+  /** Records that are not over at a time: nothing of them is erased, however old they are. */
+  readonly open: (nowMs: number) => Filter<Record>;
+  /** Records that still have what is to be erased. */
   readonly whole: Filter<Record>;
   readonly erase: UpdateFilter<Record> | Document[];
 }
 
+interface EraserDeps {
+  readonly db: Db;
+  readonly owner: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What is erased, and how many days after its record was made. */
+export type Erasures<Record extends Document> = readonly (readonly [Erasure<Record>, keepDays: number])[];
+
+/** Starts the erasers of a service; they end with its scope. */
+export async function openErasers<Record extends Document>(
+  { open, clock, logger }: Pick<ServiceScope<unknown>, 'open' | 'clock' | 'logger'>,
+  { db, owner }: Pick<EraserDeps, 'db' | 'owner'>,
+  erasures: Erasures<Record>,
+): Promise<void> {
+  for (const [erasure, keepDays] of erasures)
+    await open(`eraser of ${erasure.name}`, startEraser({ db, owner, clock, logger }, erasure, keepDays));
+}
+
 /**
- * Erases data that records may keep only for a time: oldest records first, one replica at a time. It needs no field and
- * no index of its own: it goes through the ids, and stores how far it is together with the records before that which
- * were still open. Each run checks those again.
+ * Erases what records may keep for so many days after their birth, oldest first, one replica at a time. It costs no field and
+ * no index: it goes through the ids, and notes how far it is and what was still open before that, which each run looks at again.
  */
 export function startEraser<Record extends Document>(
-  deps: { readonly db: Db; readonly owner: string; readonly clock: Clock; readonly logger: Logger },
+  { db, owner, clock, logger }: EraserDeps,
   erasure: Erasure<Record>,
+  keepDays: number,
 ): Loop {
-  const name = erasure.collection.collectionName;
+  const { name } = erasure;
   let run: Awaited<ReturnType<typeof beginRun>> | undefined;
   return startLoop({
     name: `eraser of ${name}`,
     pauseMs: PAUSE_MS,
-    clock: deps.clock,
-    logger: deps.logger,
+    clock,
+    logger,
     round: async (_signal, did) => {
-      const lease = { name: `erase/${name}`, owner: deps.owner, durationMs: LEASE_MS };
-      if (!(await takeLease(leasesOf(deps.db), lease))) {
+      const lease = { name: `erase/${name}`, owner, durationMs: LEASE_MS };
+      if (!(await takeLease(leasesOf(db), lease))) {
         run = undefined;
         return false;
       }
-      run ??= await beginRun(deps.db, erasure, did);
-      const isMore = await run(deps.clock.nowMs(), did);
+      run ??= await beginRun(db, erasure, { nowMs: clock.nowMs(), keepMs: keepDays * DAY_MS }, did);
+      const isMore = await run(did);
       if (!isMore) run = undefined;
       return isMore;
     },
@@ -70,11 +91,13 @@ export function startEraser<Record extends Document>(
 /** A walk from the mark on; each call handles a page and gives whether there may be another. */
 async function beginRun<Record extends Document>(
   db: Db,
-  { collection, by, prefix, keepMs, open, whole, erase }: Erasure<Record>,
+  { name, by, prefix, whole, erase, ...erasure }: Erasure<Record>,
+  { nowMs, keepMs }: { readonly nowMs: number; readonly keepMs: number },
   did: Did,
-): Promise<(nowMs: number, did: Did) => Promise<boolean>> {
+): Promise<(did: Did) => Promise<boolean>> {
+  const collection = db.collection<Record>(erasure.collection);
   const marks = db.collection<MarkDocument>(ERASURES);
-  const _id = collection.collectionName;
+  const open = erasure.open(nowMs);
   const keysOf = async (filter: object, limit: number): Promise<readonly string[]> => {
     const options = { projection: { _id: 0, [by]: 1 }, sort: { [by]: 1 as const }, limit };
     const found = await collection.find(filter as Filter<Record>, options).toArray();
@@ -83,18 +106,26 @@ async function beginRun<Record extends Document>(
   /** Erases the data of finished records among these; gives the ids of the open ones. */
   const eraseOf = async (some: object, erased: Did): Promise<readonly string[]> => {
     const over = { $and: [some, whole, { $nor: [open] }] } as unknown as Filter<Record>;
+    // Read before the update: a record that ends in between stays in the list, so the next run erases it.
+    const stillOpen = await keysOf({ $and: [some, open] }, PAGE);
     erased((await collection.updateMany(over, erase)).modifiedCount);
-    return keysOf({ $and: [some, open] }, PAGE);
+    return stillOpen;
   };
-  const mark = await marks.findOne({ _id });
+  const until = firstIdAt(prefix, nowMs - keepMs);
+  // Written before anything is erased, so that a missing record can be judged: erased by age, or lost.
+  const mark = await marks.findOneAndUpdate(
+    { _id: name },
+    { $max: { until }, $setOnInsert: { after: `${prefix}-`, open: [] } },
+    { upsert: true, returnDocument: 'after' },
+  );
   let after = mark?.after ?? `${prefix}-`;
   let isHeldBack = false;
   const left: string[] = [];
   for (const keys of pagesOf(mark?.open ?? [])) left.push(...(await eraseOf({ [by]: { $in: keys } }, did)));
-  const note = () => marks.updateOne({ _id }, { $set: { after, open: left } }, { upsert: true });
-  if (mark) await note();
-  return async (nowMs, erased) => {
-    const keys = await keysOf({ [by]: { $gt: after, $lt: firstIdAt(prefix, nowMs - keepMs) } }, PAGE);
+  const note = () => marks.updateOne({ _id: name }, { $set: { after, open: left } });
+  await note();
+  return async (erased) => {
+    const keys = await keysOf({ [by]: { $gt: after, $lt: until } }, PAGE);
     const last = keys.at(-1);
     if (last === undefined) return false;
     const stillOpen = await eraseOf({ [by]: { $gt: after, $lte: last } }, erased);

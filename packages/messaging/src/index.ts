@@ -1,12 +1,23 @@
 export type { TopicEnd } from '@pesewa/kafka';
+export {
+  type ArchivedDocument,
+  type ArchivedPayment,
+  archiveOf,
+  type Found,
+  isArchived,
+  isArchivedDocument,
+  isBeforeHorizon,
+  readArchived,
+} from './archive.ts';
 export type { Claimable, ClaimRateLimit } from './claim.ts';
 export { startClaimLoop } from './claim-loop.ts';
 export { CLOCK_SKEW_MAX_MS } from './clock-guard.ts';
 export { type Codec, openCodec, registerSchemas, UndecodableError } from './codec.ts';
 export type { CollectionSchema } from './collections.ts';
 export { ensureCollections } from './ensure-collections.ts';
-export { ERASURES, startEraser } from './eraser.ts';
+export { type Erasure, type Erasures, openErasers, startEraser } from './eraser.ts';
 export type { GroupCommit } from './group-commit.ts';
+export { paymentKeepSettings, refuseEarlyArchive } from './keep-settings.ts';
 export { leasesOf, takeLease } from './lease.ts';
 export { type Loop, startLoop } from './loop.ts';
 export { type Messaging, openMessaging, openMessagingAs } from './messaging.ts';
@@ -39,6 +50,7 @@ export type { Recovery } from './recovery.ts';
 export { type RegistrySettings, registryConnection } from './registry.ts';
 export {
   addStep,
+  lastStep,
   type TimelineStep,
   type TimelineStepDocument,
   timelineFromDocument,

@@ -6,6 +6,7 @@ import type {
   IndexDescription,
   OptionalUnlessRequiredId,
 } from 'mongodb';
+import { type ArchivedDocument, type Found, isArchivedDocument, readArchived } from './archive.ts';
 import type { Claimable } from './claim.ts';
 
 /** The fields of every payment of a merchant, payout or collection. */
@@ -35,14 +36,13 @@ export interface PaymentChange<Payment> {
 export interface PaymentStore<Payment, Document extends PaymentDocument> {
   readonly collection: Collection<Document>;
   readonly insert: (payments: readonly Payment[], session: ClientSession) => Promise<void>;
-  /**
-   * Finds a payment by the merchant's reference or, failing that, by ours, always within the merchant (contract 10.3).
-   */
-  readonly find: (merchantId: string, reference: string) => Promise<Payment | undefined>;
-  readonly findAccepted: (
+  /** By the merchant's reference, else by ours, always within the merchant (contract 10.3). */
+  readonly find: (merchantId: string, reference: string) => Promise<Found<Payment> | undefined>;
+  /** The payments that have these references of their merchants, by {@link paymentId}; absent where one is free. */
+  readonly findTaken: (
     keys: readonly PaymentKey[],
     session?: ClientSession,
-  ) => Promise<readonly Payment[]>;
+  ) => Promise<ReadonlyMap<string, Found<Payment>>>;
   readonly findByReferences: (
     references: readonly string[],
     session?: ClientSession,
@@ -101,6 +101,13 @@ export function openPaymentStore<Payment extends PaymentRecord, Document extends
     const found = await collection.find(filter as Filter<Document>, session ? { session } : {}).toArray();
     return found.map((document) => fromDocument(document as Document));
   };
+  const findTaken = async (keys: readonly PaymentKey[], session?: ClientSession) => {
+    const filter = { _id: { $in: keys.map(paymentId) } } as unknown as Filter<Document>;
+    const found = collection.find<Document | ArchivedDocument>(filter, session ? { session } : {});
+    const read = (document: Document | ArchivedDocument): Found<Payment> =>
+      isArchivedDocument(document) ? readArchived(document) : fromDocument(document);
+    return new Map((await found.toArray()).map((document) => [document._id, read(document)]));
+  };
   const toWrite = ({ before, after }: PaymentChange<Payment>): AnyBulkWriteOperation<Document> => ({
     updateOne: {
       filter: { reference: before.reference, version: before.version } as Filter<Document>,
@@ -115,12 +122,12 @@ export function openPaymentStore<Payment extends PaymentRecord, Document extends
       await collection.insertMany(documents as OptionalUnlessRequiredId<Document>[], { session });
     },
     find: async (merchantId, reference) => {
-      const [own] = await findAll({ _id: paymentId({ merchantId, merchantReference: reference }) });
+      const [own] = (await findTaken([{ merchantId, merchantReference: reference }])).values();
       if (own) return own;
       const [byOurs] = await findAll({ reference, merchantId });
       return byOurs;
     },
-    findAccepted: (keys, session) => findAll({ _id: { $in: keys.map(paymentId) } }, session),
+    findTaken,
     findByReferences: (references, session) => findAll({ reference: { $in: [...references] } }, session),
     save: async (changes, session) => {
       if (changes.length === 0) return;

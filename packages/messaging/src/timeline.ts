@@ -53,3 +53,6 @@ export function timelineFromDocument(
     ...(notKept !== undefined && { notKept }),
   }));
 }
+
+/** Aggregation expression: of a stored timeline the last step alone, which says when a payment ended. */
+export const lastStep = { $slice: [{ $ifNull: ['$timeline', []] }, -1] };

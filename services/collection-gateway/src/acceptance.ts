@@ -10,7 +10,7 @@ import {
   refuse,
   unreachable,
 } from '@pesewa/kernel';
-import { type Messaging, paymentId, type Transaction } from '@pesewa/messaging';
+import { type Found, isArchived, type Messaging, paymentId, type Transaction } from '@pesewa/messaging';
 import type { RailConnector } from '@pesewa/rails';
 import {
   type CollectionForm,
@@ -87,8 +87,10 @@ export function createAcceptance(deps: AcceptanceDeps): AcceptCollection {
     const priced = price(merchant, form, deps.routeRail);
     if (!priced.ok || !deps.messaging.acceptsWork()) {
       // Duplicates take precedence over mobile operator and amount, so they are looked for even if those refuse.
-      const [earlier] = await deps.store.findAccepted([{ merchantId: merchant.id, merchantReference }]);
-      if (earlier) return refuse({ reason: 'DUPLICATE REFERENCE', reference: earlier.reference });
+      const [earlier] = (
+        await deps.store.findTaken([{ merchantId: merchant.id, merchantReference }])
+      ).values();
+      if (earlier) return refuse({ reason: 'DUPLICATE REFERENCE', reference: referenceOf(earlier) });
       return refuse(priced.ok ? takesNoWork : { reason: priced.refusal, reference: '' });
     }
     const collection = newCollection(deps, merchant, priced.value, traceparent);
@@ -132,8 +134,7 @@ async function acceptAll(
   const taken = new Map<string, string>();
   const findTaken = async (some: readonly Candidate[]) => {
     const keys = some.map(({ collection }) => keyOf(collection));
-    for (const earlier of await store.findAccepted(keys, session))
-      taken.set(idOf(earlier), earlier.reference);
+    for (const [id, earlier] of await store.findTaken(keys, session)) taken.set(id, referenceOf(earlier));
   };
   if (isRetry) await findTaken(candidates);
   const book = openCountBook(
@@ -176,6 +177,11 @@ async function acceptAll(
 
 function keyOf({ merchantId, order: { merchantReference } }: Collection) {
   return { merchantId, merchantReference };
+}
+
+/** Our reference of an earlier collection; empty of one that is archived, which has none any more. */
+function referenceOf(earlier: Found<Collection>): string {
+  return isArchived(earlier) ? '' : earlier.reference;
 }
 
 function idOf(collection: Collection): string {

@@ -6,6 +6,7 @@ import {
 } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
 import { unreachable } from '@pesewa/kernel';
+import { type Found, isArchived } from '@pesewa/messaging';
 import { answerJson } from '@pesewa/runtime';
 import type { Context } from 'hono';
 import type { Collection } from './store.ts';
@@ -121,12 +122,13 @@ export function viewStatus(state: keyof typeof checkStatusCodes) {
 }
 
 /** Answers a status check. */
-export function answerStatus(context: Context, collection: Collection | undefined): Response {
+export function answerStatus(context: Context, collection: Found<Collection> | undefined): Response {
   return answerJson(context, 200, viewStatus(stateOf(collection)));
 }
 
-function stateOf(collection: Collection | undefined): keyof typeof checkStatusCodes {
+function stateOf(collection: Found<Collection> | undefined): keyof typeof checkStatusCodes {
   if (!collection) return 'notFound';
+  if (isArchived(collection)) return collection.archived === 'COMPLETED' ? 'completed' : 'failed';
   switch (collection.status) {
     case 'PENDING':
       return 'pending';

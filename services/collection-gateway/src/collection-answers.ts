@@ -6,7 +6,8 @@ import { DECLINED } from './domain/reasons.ts';
 
 /** The meaning of each failedReason (contract 10.10). */
 const meanings: Readonly<Record<CollectionRefusal, string>> = {
-  'DUPLICATE REFERENCE': 'the reference was used before; the answer names the collection that has it',
+  'DUPLICATE REFERENCE':
+    'the reference was used before; the answer names the collection that has it, unless that ended years ago',
   'INCORRECT SECURITY MODULE': 'X-module is missing or wrong',
   'INVALID AMOUNT':
     'zero or less, finer than the currency, less than its fee, or no multiple of five in Cote d’Ivoire',

@@ -115,8 +115,8 @@ describe('the limit per number counts what is accepted, exactly', () => {
       'DUPLICATE REFERENCE',
     );
     const numbers = fifty.map((index) => ({ merchantId: 'limited', merchantReference: `number-${index}` }));
-    const [taken] = await left.store.findAccepted(numbers);
-    const reference = taken?.order.merchantReference ?? '';
+    const [id = ''] = (await left.store.findTaken(numbers)).keys();
+    const reference = id.replace('limited:', '');
     const repeated = await left.collections.accept(limited, payin(reference, customer(0)));
     expect(outcomeOf(repeated)).toBe('DUPLICATE REFERENCE');
     const dear = payin('dear', { ...customer(0), transactionAmount: 0 });

@@ -1,4 +1,4 @@
-import { addStep, idOf, type Transaction } from '@pesewa/messaging';
+import { addStep, type Found, idOf, type Transaction } from '@pesewa/messaging';
 import { type AcceptanceDeps, type AcceptCollection, createAcceptance } from './acceptance.ts';
 import { collectionDecider } from './domain/collection.ts';
 import { describe } from './domain/describe.ts';
@@ -29,7 +29,7 @@ export interface Applied {
 /** The collection gateway's use cases: accepts, shows and advances collections. */
 export interface Collections {
   readonly accept: AcceptCollection;
-  readonly find: (merchantId: string, reference: string) => Promise<Collection | undefined>;
+  readonly find: (merchantId: string, reference: string) => Promise<Found<Collection> | undefined>;
   /** Applies commands within a transaction: loads, decides in order, saves, emits. */
   readonly apply: (
     commands: readonly CollectionOrderCommand[],

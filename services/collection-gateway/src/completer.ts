@@ -1,7 +1,7 @@
 import type { CollectionRefusal } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
-import { CLOCK_SKEW_MAX_MS, type Messaging } from '@pesewa/messaging';
+import { CLOCK_SKEW_MAX_MS, isArchived, type Messaging } from '@pesewa/messaging';
 import { CALL_WITHIN_MS, type CompletionResult, mayStillCall, type RailConnector } from '@pesewa/rails';
 import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
 import type { AnswerDeadline } from './answer-deadline.ts';
@@ -19,7 +19,7 @@ import { digestOfNumber } from './usage.ts';
 /** A refused completion, with a reason of the contract or of the rail, in capitals. */
 export interface CompletionRefusal {
   readonly reason: CollectionRefusal | (string & {});
-  /** Our reference; empty if there is no such collection. */
+  /** Our reference; empty where there is no such collection, or it is archived. */
   readonly reference: string;
   readonly description?: string;
   /** The seconds after which to retry, if it was one too many for its customer's number. */
@@ -84,9 +84,9 @@ export function createCompleter(deps: CompleterDeps): Completer {
     const deadlineAtMs = clock.nowMs() + answerDeadline.deadlineMs;
     const { merchantReference } = form.content;
     const found = await collections.find(merchant.id, merchantReference);
-    if (found?.order.merchantReference !== merchantReference) {
+    if (found && isArchived(found)) return refuse({ reason: 'COLLECTION CLOSED', reference: '' });
+    if (found?.order.merchantReference !== merchantReference)
       return refuse({ reason: 'UNKNOWN REFERENCE', reference: '' });
-    }
     const { reference, order } = found;
     const counted = (outcome: string) => metrics.completion(order.operatorCode, outcome);
     if (!isSameContent(form, order)) {

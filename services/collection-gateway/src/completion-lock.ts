@@ -1,5 +1,5 @@
 import type { Clock } from '@pesewa/kernel';
-import type { GroupCommit } from '@pesewa/messaging';
+import { type GroupCommit, isArchived } from '@pesewa/messaging';
 import type { AnswerDeadline } from './answer-deadline.ts';
 import type { Applied, CollectionOrderCommand, Collections } from './collections.ts';
 import type { NumberLimit } from './domain/limits.ts';
@@ -92,6 +92,6 @@ async function leaseEnds(
     await clock.sleep(pauseMs, closing);
     if (lease === null || clock.nowMs() >= lease.untilMs) return true;
     const now = await collections.find(merchantId, reference);
-    if (now?.completionLease?.token !== lease.token) return true;
+    if (!now || isArchived(now) || now.completionLease?.token !== lease.token) return true;
   }
 }

@@ -1,7 +1,7 @@
 import { judgeAddress } from '@pesewa/addresses';
 import { createDirectory } from '@pesewa/directory';
 import { createCounter } from '@pesewa/merchant-api';
-import { CLOCK_SKEW_MAX_MS, openMessaging } from '@pesewa/messaging';
+import { CLOCK_SKEW_MAX_MS, openErasers, openMessaging } from '@pesewa/messaging';
 import { type Rails, readResubmitGraceMs } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
@@ -12,7 +12,7 @@ import { createApp } from './app.ts';
 import { createCollections } from './collections.ts';
 import { type Completer, createCompleter } from './completer.ts';
 import type { settings } from './config.ts';
-import { startErasing } from './erasing.ts';
+import { erasuresOf } from './erasing.ts';
 import { collectionEvents } from './events.ts';
 import { createHandlers } from './handlers.ts';
 import { collectionCollections } from './indexes.ts';
@@ -87,7 +87,7 @@ export async function composeGateway(
   await messaging.consume(
     createHandlers({ collections, republish, resubmitGraceMs, becameDue: initiator.wake }),
   );
-  await scope.open('erasing', startErasing(scope, messaging, config.PERSONAL_DATA_KEEP_DAYS));
+  await openErasers(scope, messaging, erasuresOf(config));
   addPaymentRoutes(scope.operator, store);
   const requests = createCounter(1);
   const app = createApp({

@@ -1,5 +1,6 @@
 import { refuseOriginsInProduction, webhookAddressSettings } from '@pesewa/addresses';
 import { services } from '@pesewa/contracts';
+import { paymentKeepSettings, refuseEarlyArchive } from '@pesewa/messaging';
 import { railSettings } from '@pesewa/rails';
 import {
   durationMsSetting,
@@ -41,13 +42,10 @@ export const settings = serviceSettings
     MERCHANT_OTP_TRIES_PER_NUMBER_PER_HOUR: perNumber
       .default(10)
       .describe("OTPs passed on for one customer's number in an hour, of one merchant; 1000000 is no limit"),
-    PERSONAL_DATA_KEEP_DAYS: wholeNumberSetting({ min: 30, max: 3_650 })
-      .default(400)
-      .describe(
-        "how long after its acceptance an ended collection keeps people's names, numbers and accounts",
-      ),
+    ...paymentKeepSettings.shape,
   })
-  .superRefine(refuseOriginsInProduction);
+  .superRefine(refuseOriginsInProduction)
+  .superRefine(refuseEarlyArchive);
 
 /** The environment of this process; no other file reads it. */
 export const environment = process.env;

@@ -1,4 +1,5 @@
-import { type CollectionSchema, ERASURES, paymentIndexes } from '@pesewa/messaging';
+import { ERASURES } from '@pesewa/contracts';
+import { type CollectionSchema, paymentIndexes } from '@pesewa/messaging';
 
 /** The collections of the collection-gateway's database. */
 export const collectionCollections: readonly CollectionSchema[] = [

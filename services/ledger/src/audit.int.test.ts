@@ -20,7 +20,7 @@ beforeAll(async () => {
   const { amount, fee } = hold;
   const refund = { ...release, kind: 'refund', reference: 'po-3', amount, fee } as const;
   const order = { ...fund, amount: 90n };
-  await books.report(
+  await books.apply(
     { ...fund, amount: 5_000n },
     { ...fund, reference: 'cm-2', currency: 'XOF', amount: 700n },
     { ...fundFloat, reference: 'cm-3', amount: 9_000n },
@@ -77,6 +77,7 @@ describe('the audit of a real database', () => {
       accounts: 6,
       openHolds: 1,
       payments: 9,
+      archived: 0,
       violationCounts: {},
     });
   });
@@ -96,7 +97,7 @@ describe('the audit of a real database', () => {
 
   it('finds chains that were cut or written anew behind an earlier report', async () => {
     const { heads: since } = await books.audit();
-    await books.report({ ...fund, reference: 'cm-10' });
+    await books.apply({ ...fund, reference: 'cm-10' });
     const { heads: later, violations } = await books.audit({ since });
     expect(violations).toEqual([]);
     await books.restore();
@@ -109,7 +110,7 @@ describe('the audit of a real database', () => {
         message: expect.stringContaining('is missing') as string,
       },
     ]);
-    await books.report({ ...fund, reference: 'cm-11' });
+    await books.apply({ ...fund, reference: 'cm-11' });
     expect((await books.audit()).violations).toEqual([]);
     const rewritten = await books.audit({ since: later });
     expect(rewritten.violations).toMatchObject([
@@ -135,9 +136,9 @@ describe('the audit of a real database', () => {
         const reference = `po-live-${index}`;
         const live = { ...payout, reference, amount: 1n, fee: 0n };
         await payouts.insertOne({ ...live, status: 'INITIALIZED', step: 'accepted' });
-        await books.report({ ...hold, ...live }, { ...fund, reference: `cm-live-${index}`, amount: 5n });
+        await books.apply({ ...hold, ...live }, { ...fund, reference: `cm-live-${index}`, amount: 5n });
         await payouts.updateOne({ reference }, { $set: { status: 'COMPLETED', step: 'ended' } });
-        await books.report({ ...capture, ...live });
+        await books.apply({ ...capture, ...live });
       }
     })();
     try {

@@ -18,7 +18,7 @@ export interface AuditedLedger extends AsyncDisposable {
   readonly payouts: Db;
   readonly collections: Db;
   /** Applies instructions as the consumers of their topics would; orders among them are approved first. */
-  readonly report: (...instructions: readonly Instruction[]) => Promise<void>;
+  readonly apply: (...instructions: readonly Instruction[]) => Promise<void>;
   /** Writes entries without an instruction, as the next page of a chain; everything else stays consistent. */
   readonly post: (
     place: { readonly chain: string; readonly atMs?: number },
@@ -58,7 +58,7 @@ export async function openAuditedLedger(mongodbUrl: string): Promise<AuditedLedg
     });
   return {
     ...byName,
-    report: async (...instructions) => {
+    apply: async (...instructions) => {
       hasWritten = true;
       await approve(open.db, instructions);
       for (const { topic, instructions: batch } of cut(instructions, [3])) {

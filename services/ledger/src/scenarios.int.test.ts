@@ -35,11 +35,11 @@ const scenarios = [anyScenario, lawfulScenario].flatMap((scenario, index) =>
 it.each(scenarios.map((scenario, index) => ({ index, scenario })))(
   `the store keeps the books of scenario $index (seed ${SEED})`,
   async ({ scenario }) => {
-    await books.report(...scenario);
+    await books.apply(...scenario);
     const { violations, entries } = await books.audit({ crossCheck: false });
     expect(violations).toEqual([]);
     expect(entries).toBeGreaterThan(0);
-    await books.report(...scenario);
+    await books.apply(...scenario);
     const again = await books.audit({ crossCheck: false });
     expect([again.violations, again.entries]).toEqual([[], entries]);
   },

@@ -1,6 +1,6 @@
 import { bulkPayoutRequest, parseJson, singlePayoutRequest } from '@pesewa/contracts';
 import type { Merchant, MerchantLimits } from '@pesewa/directory';
-import { openMessaging } from '@pesewa/messaging';
+import { type Found, isArchived, openMessaging } from '@pesewa/messaging';
 import type { AcceptanceDeps } from './acceptance.ts';
 import { openBatchStore } from './batch-store.ts';
 import { createBatches } from './batches.ts';
@@ -37,7 +37,7 @@ export async function openReplica(
   const deps: AcceptanceDeps = {
     store: openPayoutStore(db),
     usage: openUsageStore(db),
-    batchStore: openBatchStore(db),
+    batchStore: openBatchStore(db, 4_000),
     events: payoutEvents,
     messaging,
     clock,
@@ -96,4 +96,10 @@ export function drive<Value>(work: Generator<void, Value>): Value {
     const step = work.next();
     if (step.done) return step.value;
   }
+}
+
+/** A payment that is found and not archived. */
+export function whole<Payment extends object>(found: Found<Payment> | undefined): Payment {
+  if (!found || isArchived(found)) throw new Error('the payment is not there, or archived');
+  return found;
 }

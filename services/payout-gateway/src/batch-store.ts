@@ -25,6 +25,7 @@ interface BatchDocument {
   readonly fees: bigint;
   readonly items: number;
   readonly acceptedAt: Date;
+  readonly forgetAt: Date;
 }
 
 /** The accepted batches, for people to look at; nothing in the lives of their items depends on them (invariant P7). */
@@ -32,8 +33,10 @@ export interface BatchStore {
   readonly insert: (batch: Batch, session: ClientSession) => Promise<void>;
 }
 
-/** Opens the store. */
-export function openBatchStore(db: Db): BatchStore {
+const DAY_MS = 86_400_000;
+
+/** Opens the store, which keeps a batch for so many days. */
+export function openBatchStore(db: Db, keepDays: number): BatchStore {
   const collection = db.collection<BatchDocument>('batches');
   return {
     insert: async ({ terms, ...batch }, session) => {
@@ -51,6 +54,7 @@ export function openBatchStore(db: Db): BatchStore {
           fees: batch.fees,
           items: batch.items,
           acceptedAt: new Date(batch.acceptedAtMs),
+          forgetAt: new Date(batch.acceptedAtMs + keepDays * DAY_MS),
         },
         { session },
       );

@@ -1,5 +1,5 @@
 import { createDirectory } from '@pesewa/directory';
-import { type Messaging, openMessaging } from '@pesewa/messaging';
+import { type Messaging, openErasers, openMessaging } from '@pesewa/messaging';
 import { type Rails, readResubmitGraceMs } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
@@ -13,7 +13,7 @@ import { openBatchStore } from './batch-store.ts';
 import { createBatches } from './batches.ts';
 import type { settings } from './config.ts';
 import { startDecidedEnds } from './decided-ends.ts';
-import { startErasing } from './erasing.ts';
+import { erasuresOf } from './erasing.ts';
 import { payoutEvents } from './events.ts';
 import { createFlagUrl } from './flags.ts';
 import { createHandlers } from './handlers.ts';
@@ -56,7 +56,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   const accepting: AcceptanceDeps = {
     store,
     usage: openUsageStore(db),
-    batchStore: openBatchStore(db),
+    batchStore: openBatchStore(db, config.PAYMENT_KEEP_DAYS),
     events: payoutEvents,
     messaging,
     clock,
@@ -156,6 +156,6 @@ async function startLoops(
       pauseMs: config.SUBMIT_PAUSE_MS,
     }),
   );
-  await scope.open('erasing', startErasing(scope, rest.messaging, config.PERSONAL_DATA_KEEP_DAYS));
+  await openErasers(scope, rest.messaging, erasuresOf(config));
   return submitter.wake;
 }

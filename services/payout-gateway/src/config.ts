@@ -1,4 +1,5 @@
 import { services } from '@pesewa/contracts';
+import { paymentKeepSettings, refuseEarlyArchive } from '@pesewa/messaging';
 import { railSettings } from '@pesewa/rails';
 import {
   durationMsSetting,
@@ -11,29 +12,30 @@ import {
 import { z } from 'zod';
 
 /** The settings of payout-gateway. */
-export const settings = serviceSettings.extend(messagingSettings.shape).extend({
-  ...portSettings(services['payout-gateway']),
-  PUBLIC_URL: z
-    .url({ protocol: /^https?$/ })
-    .optional()
-    .describe('own address as merchants reach it, for images; `http://127.0.0.1:<PORT>` without'),
-  PROCESSORS_TTL_MS: durationMsSetting
-    .default(300_000)
-    .describe('after how long a list of processors is renewed in the background'),
-  RAILS: railSettings.describe('the rails and how to reach them (JSON)').meta(secret),
-  RESUBMIT_GRACE_MS: durationMsSetting
-    .default(30_000)
-    .describe("how long after an attempt a rail's NOT FOUND is believed"),
-  SUBMIT_CONCURRENCY_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
-    .default(64)
-    .describe('payouts under submission at once, for each rail in each of its two queues'),
-  SUBMIT_PAUSE_MS: durationMsSetting
-    .default(500)
-    .describe('pause between looks for due payouts when nothing wakes us'),
-  PERSONAL_DATA_KEEP_DAYS: wholeNumberSetting({ min: 30, max: 3_650 })
-    .default(400)
-    .describe("how long after its acceptance an ended payout keeps people's names, numbers and accounts"),
-});
+export const settings = serviceSettings
+  .extend(messagingSettings.shape)
+  .extend({
+    ...portSettings(services['payout-gateway']),
+    PUBLIC_URL: z
+      .url({ protocol: /^https?$/ })
+      .optional()
+      .describe('own address as merchants reach it, for images; `http://127.0.0.1:<PORT>` without'),
+    PROCESSORS_TTL_MS: durationMsSetting
+      .default(300_000)
+      .describe('after how long a list of processors is renewed in the background'),
+    RAILS: railSettings.describe('the rails and how to reach them (JSON)').meta(secret),
+    RESUBMIT_GRACE_MS: durationMsSetting
+      .default(30_000)
+      .describe("how long after an attempt a rail's NOT FOUND is believed"),
+    SUBMIT_CONCURRENCY_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
+      .default(64)
+      .describe('payouts under submission at once, for each rail in each of its two queues'),
+    SUBMIT_PAUSE_MS: durationMsSetting
+      .default(500)
+      .describe('pause between looks for due payouts when nothing wakes us'),
+    ...paymentKeepSettings.shape,
+  })
+  .superRefine(refuseEarlyArchive);
 
 /** The environment of this process; no other file reads it. */
 export const environment = process.env;

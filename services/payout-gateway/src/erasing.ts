@@ -1,10 +1,14 @@
-import { type Messaging, startEraser } from '@pesewa/messaging';
-import type { ServiceScope } from '@pesewa/runtime';
+import {
+  archiveOf,
+  type Erasure,
+  type Erasures,
+  lastStep,
+  type paymentKeepSettings,
+} from '@pesewa/messaging';
+import type { z } from 'zod';
 import type { PayoutDocument } from './store.ts';
 
-const DAY_MS = 86_400_000;
-
-/** An order as far as events contain it (ADR 46): it names no person and is never sent. */
+/** An order as it is remembered from events (ADR 46): it names nobody, and is never sent. */
 const REMEMBERED = {
   merchantReference: '$order.merchantReference',
   country: '$order.country',
@@ -23,33 +27,43 @@ const REASON = {
 };
 
 /**
- * Erases the beneficiaries and senders of ended payouts. Destination, money, reference and the hash of the content stay
- * for ever: repetitions are recognised by them, and audits compare them (ADR 50).
+ * Whom ended payouts paid, and who sent them. Where each was going, its money, its reference, when it ended and the hash of its
+ * content stay: they are what makes a repetition one, and what audits compare (ADR 50).
  */
-export function startErasing(
-  { clock, logger }: Pick<ServiceScope<unknown>, 'clock' | 'logger'>,
-  { db, owner }: Pick<Messaging, 'db' | 'owner'>,
-  keepDays: number,
-): AsyncDisposable {
-  return startEraser<PayoutDocument>(
-    { db, owner, clock, logger },
+export const personalData: Erasure<PayoutDocument> = {
+  name: 'payouts',
+  collection: 'payouts',
+  by: 'reference',
+  prefix: 'po',
+  open: () => ({ step: { $ne: 'ended' } }),
+  whole: { 'order.sender': { $ne: null } },
+  erase: [
     {
-      collection: db.collection<PayoutDocument>('payouts'),
-      by: 'reference',
-      prefix: 'po',
-      keepMs: keepDays * DAY_MS,
-      open: { step: { $ne: 'ended' } },
-      whole: { 'order.sender': { $ne: null } },
-      erase: [
-        {
-          $set: {
-            // A new object alone would be merged into the existing one.
-            order: { $mergeObjects: [REMEMBERED] },
-            statusReason: REASON,
-          },
-        },
-        { $unset: 'timeline' },
-      ],
+      $set: {
+        // A new object alone would be merged into the existing one.
+        order: { $mergeObjects: [REMEMBERED] },
+        statusReason: REASON,
+        timeline: lastStep,
+      },
     },
-  );
+  ],
+};
+
+/** The references that batches have reserved: they stay taken, and nothing else is kept. */
+const reservations: Erasure<PayoutDocument> = {
+  ...personalData,
+  name: 'payouts/reservations',
+  prefix: 'ba',
+  open: () => ({ step: { $exists: true } }),
+  whole: {},
+  erase: [{ $replaceWith: { _id: '$_id' } }],
+};
+
+/** What payouts lose, and when. */
+export function erasuresOf(config: z.output<typeof paymentKeepSettings>): Erasures<PayoutDocument> {
+  return [
+    [personalData, config.PERSONAL_DATA_KEEP_DAYS],
+    [archiveOf(personalData), config.PAYMENT_KEEP_DAYS],
+    [reservations, config.PAYMENT_KEEP_DAYS],
+  ];
 }

@@ -1,4 +1,5 @@
-import { type CollectionSchema, ERASURES, paymentIndexes } from '@pesewa/messaging';
+import { ERASURES } from '@pesewa/contracts';
+import { type CollectionSchema, paymentIndexes } from '@pesewa/messaging';
 
 /** The collections of the payout-gateway's database. */
 export const payoutCollections: readonly CollectionSchema[] = [
@@ -11,7 +12,7 @@ export const payoutCollections: readonly CollectionSchema[] = [
     ],
   },
   { name: ERASURES },
-  { name: 'batches' },
+  { name: 'batches', indexes: [{ key: { forgetAt: 1 }, expireAfterSeconds: 0 }] },
   { name: 'marks' },
   { name: 'processors' },
   { name: 'wallets' },

@@ -160,6 +160,6 @@ export const payoutOperations = {
         },
       },
     },
-    refusals: ['notFound', 'unavailable'],
+    refusals: ['notFound', 'archived', 'unavailable'],
   }),
 };

@@ -1,5 +1,6 @@
 import { describeProblem, firstProblem, singlePayoutRequest } from '@pesewa/contracts';
 import { readBody } from '@pesewa/merchant-api';
+import { isArchived } from '@pesewa/messaging';
 import { currentTraceparent, type Logger } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { type AppEnv, answer, viewLookedUp, viewSubmitted } from './answers.ts';
@@ -46,8 +47,13 @@ export function createPayoutRoutes(deps: {
       return answer(context, 'unavailable', 'the payout can not be looked up at present: try again');
     const { payout } = found;
     if (!payout) return answer(context, 'notFound', 'Transaction not found');
+    if (isArchived(payout)) return answer(context, 'archived', archivedMessage(payout.archived));
     return answer(context, 'answered', 'Transaction found', viewLookedUp(payout));
   });
 
   return routes;
+}
+
+function archivedMessage(end: string | null): string {
+  return `Transaction archived: ${end === null ? 'it has ended' : `it ended as ${end}`}, and its details are no longer kept`;
 }

@@ -1,7 +1,7 @@
 import type { SinglePayoutRequest } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
 import { accept, continueTrace, feeFor, type Result, refuse } from '@pesewa/kernel';
-import { addStep, type Transaction } from '@pesewa/messaging';
+import { addStep, type Found, type Transaction } from '@pesewa/messaging';
 import {
   type AcceptanceDeps,
   contentHashOf,
@@ -40,7 +40,7 @@ export interface Payouts {
     /** The `traceparent` of the request, unchanged. */
     traceparent?: string,
   ) => Promise<Result<Payout, OrderRefusal>>;
-  readonly find: (merchantId: string, reference: string) => Promise<Payout | undefined>;
+  readonly find: (merchantId: string, reference: string) => Promise<Found<Payout> | undefined>;
   /** Applies commands within a transaction: loads, decides in order, saves, emits. */
   readonly apply: (commands: readonly PayoutOrderCommand[], transaction: Transaction) => Promise<void>;
 }

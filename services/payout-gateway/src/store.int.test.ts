@@ -2,7 +2,7 @@ import { openTestScope, prepareTestNames } from '@pesewa/testkit';
 import { type CommandStartedEvent, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { merchantWith, openReplica, single } from './acceptance.fixture.ts';
+import { merchantWith, openReplica, single, whole } from './acceptance.fixture.ts';
 import { rememberPayout } from './domain/remembered.ts';
 import { openPayoutStore, type PayoutStore } from './store.ts';
 
@@ -34,7 +34,7 @@ async function lookUp(merchantId: string, reference: string) {
   finds.length = 0;
   const found = await store.find(merchantId, reference);
   const levels = finds.map(levelOf);
-  return { merchantReference: found?.order.merchantReference, levels };
+  return { merchantReference: found && whole(found).order.merchantReference, levels };
 }
 
 test('a payout is found by its reference and by ours, by the usual reads', async () => {

@@ -1,10 +1,15 @@
 import type { PayoutStatus } from '@pesewa/contracts';
 import {
+  type ArchivedDocument,
+  type Found,
+  isArchivedDocument,
+  isBeforeHorizon,
   openPaymentStore,
   type PaymentChange,
   type PaymentDocument,
   type PaymentStore,
   paymentId,
+  readArchived,
   type TimelineStep,
   type TimelineStepDocument,
   timelineFromDocument,
@@ -37,10 +42,11 @@ export interface Reservation extends PayoutKey {
   readonly contentHash: string;
 }
 
-/** What a reference is used for. */
+/** What a reference is used for; `archived` by either, so long ago that its content is not known. */
 export type Taken =
   | { readonly kind: 'payout'; readonly payout: Payout }
-  | { readonly kind: 'batch'; readonly contentHash: string };
+  | { readonly kind: 'batch'; readonly contentHash: string }
+  | { readonly kind: 'archived' };
 
 /** The two queues of a rail, so that a large batch does not delay other merchants' single payouts. */
 export const submissionQueues = ['single', 'batch'] as const;
@@ -87,8 +93,10 @@ interface ReservationDocument {
   readonly contentHash: string;
 }
 
+type StoredDocument = PayoutDocument | ReservationDocument | ArchivedDocument;
+
 /** The payouts of this service, and what batches reserve among them. */
-export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 'findAccepted'> {
+export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 'findTaken'> {
   readonly reserve: (reservation: Reservation, session: ClientSession) => Promise<void>;
   /** What each of the references is used for, by {@link paymentId}; unused ones are left out. */
   readonly findTaken: (
@@ -130,7 +138,7 @@ export function openPayoutStore(db: Db): PayoutStore {
   const reservations = db.collection<ReservationDocument>('payouts');
   const payments = openPaymentStore({ collection, toDocument, fromDocument, toUpdate });
   const findOne = (filter: Filter<PayoutDocument>, options: FindOptions) =>
-    collection.findOne<PayoutDocument | ReservationDocument>(filter, options);
+    collection.findOne<StoredDocument>(filter, options);
   const findEither = async (merchantId: string, merchantReference: string, options: FindOptions = {}) =>
     (await findOne({ _id: paymentId({ merchantId, merchantReference }) }, options)) ??
     (await findOne({ reference: merchantReference, merchantId }, options));
@@ -140,7 +148,10 @@ export function openPayoutStore(db: Db): PayoutStore {
     find: async (merchantId, reference) => {
       const found =
         (await findEither(merchantId, reference)) ?? (await findEither(merchantId, reference, LATEST));
-      return found === null || isReservation(found) ? undefined : fromDocument(found);
+      if (found) return foundIn(found);
+      // Once archived it is no longer found by our reference, and after its `09` it is never said not to be there.
+      const isOld = await isBeforeHorizon(db, 'payouts', { prefix: 'po', reference });
+      return isOld ? { archived: null } : undefined;
     },
     reserve: async (reservation, session) => {
       const { merchantId, batchReference, contentHash } = reservation;
@@ -152,7 +163,7 @@ export function openPayoutStore(db: Db): PayoutStore {
     },
     findTaken: async (keys, session) => {
       const filter: Filter<PayoutDocument> = { _id: { $in: keys.map(paymentId) } };
-      const found = collection.find<PayoutDocument | ReservationDocument>(filter, {
+      const found = collection.find<StoredDocument>(filter, {
         ...(session && { session }),
       });
       return new Map((await found.toArray()).map((document) => [document._id, takenBy(document)]));
@@ -185,7 +196,14 @@ function isReservation(document: PayoutDocument | ReservationDocument): document
   return 'kind' in document;
 }
 
-function takenBy(document: PayoutDocument | ReservationDocument): Taken {
+/** What a lookup finds: a batch's reference is that of no payout. */
+function foundIn(document: StoredDocument): Found<Payout> | undefined {
+  if (isArchivedDocument(document)) return document.end === undefined ? undefined : readArchived(document);
+  return isReservation(document) ? undefined : fromDocument(document);
+}
+
+function takenBy(document: StoredDocument): Taken {
+  if (isArchivedDocument(document)) return { kind: 'archived' };
   if (isReservation(document)) return { kind: 'batch', contentHash: document.contentHash };
   return { kind: 'payout', payout: fromDocument(document) };
 }
@@ -202,18 +220,12 @@ function toUpdate(after: Payout) {
 }
 
 function mutable(payout: Payout) {
-  const { status, step, version, attempts, earlierUnclear, railFee, timeline, decided, causedBy } = payout;
-  const state = {
-    status,
-    step,
-    version,
-    attempts,
-    earlierUnclear,
-    railFee,
-    timeline: timelineToDocument(timeline),
-  };
+  const { status, step, version, attempts, earlierUnclear, railFee } = payout;
+  const state = { status, step, version, attempts, earlierUnclear, railFee };
+  const { timeline, decided, causedBy } = payout;
   return {
     ...state,
+    timeline: timelineToDocument(timeline),
     ...(causedBy !== null && { causedBy }),
     ...(decided !== null && { decided: decidedToDocument(decided) }),
   };

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
-import { ensureCollections, openDatabase } from '@pesewa/messaging';
+import { ensureCollections, openDatabase, startEraser } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
 import { eventually } from '@pesewa/testkit';
 import { Binary } from 'mongodb';
 import { expect, test } from 'vitest';
 import type { CallbackDocument } from './callback-document.ts';
-import { startErasing } from './erasing.ts';
+import { bodiesAndSenders } from './erasing.ts';
 import { callbackCollections } from './indexes.ts';
 import { openCallbackStore } from './store.ts';
 
@@ -66,7 +66,7 @@ test('an old callback loses its body and its sender, and keeps what it claimed; 
   ];
   await callbacks.insertMany([old, failed, young]);
   const logger = createLogger({ name: 'test', level: 'silent' });
-  await using _eraser = startErasing({ clock: systemClock, logger }, { db, owner: 'one' }, 90);
+  await using _eraser = startEraser({ db, owner: 'one', clock: systemClock, logger }, bodiesAndSenders, 90);
   await eventually(async () =>
     expect(await callbacks.findOne({ id: old.id })).toHaveProperty('erased', true),
   );

@@ -1,29 +1,17 @@
-import { type Messaging, startEraser } from '@pesewa/messaging';
-import type { ServiceScope } from '@pesewa/runtime';
+import type { Erasure } from '@pesewa/messaging';
 import { Binary } from 'mongodb';
 import type { CallbackDocument } from './callback-document.ts';
 
-const DAY_MS = 86_400_000;
-
-/** Erases the bodies and senders of callbacks; their claims and states are kept with their records. */
-export function startErasing(
-  { clock, logger }: Pick<ServiceScope<unknown>, 'clock' | 'logger'>,
-  { db, owner }: Pick<Messaging, 'db' | 'owner'>,
-  keepDays: number,
-): AsyncDisposable {
-  return startEraser<CallbackDocument>(
-    { db, owner, clock, logger },
-    {
-      collection: db.collection<CallbackDocument>('callbacks'),
-      by: 'id',
-      prefix: 'cb',
-      keepMs: keepDays * DAY_MS,
-      open: { state: 'failed' },
-      whole: { erased: { $exists: false } },
-      erase: {
-        $set: { body: new Binary(Buffer.alloc(0)), headers: [], claimedReason: null, erased: true },
-        $unset: { peerAddress: true, clientAddress: true },
-      },
-    },
-  );
-}
+/** The bodies and senders of callbacks; what they claimed and what became of them is kept as long as they are. */
+export const bodiesAndSenders: Erasure<CallbackDocument> = {
+  name: 'callbacks',
+  collection: 'callbacks',
+  by: 'id',
+  prefix: 'cb',
+  open: () => ({ state: 'failed' }),
+  whole: { erased: { $exists: false } },
+  erase: {
+    $set: { body: new Binary(Buffer.alloc(0)), headers: [], claimedReason: null, erased: true },
+    $unset: { peerAddress: true, clientAddress: true },
+  },
+};

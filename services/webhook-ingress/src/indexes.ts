@@ -1,4 +1,5 @@
-import { type CollectionSchema, ERASURES } from '@pesewa/messaging';
+import { ERASURES } from '@pesewa/contracts';
+import type { CollectionSchema } from '@pesewa/messaging';
 
 /** The collections of the webhook-ingress's database. */
 export const callbackCollections: readonly CollectionSchema[] = [

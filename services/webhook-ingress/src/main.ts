@@ -1,12 +1,12 @@
 import { createAddressList } from '@pesewa/addresses';
-import { openMessaging, prepareDatabase } from '@pesewa/messaging';
+import { openErasers, openMessaging, prepareDatabase } from '@pesewa/messaging';
 import { openRails } from '@pesewa/rails';
 import { runService, serveHttp } from '@pesewa/runtime';
 import { createApp } from './app.ts';
 import { noteUnauthenticatedRails } from './callback-authentication.ts';
 import { createCallbacks } from './callbacks.ts';
 import { environment, settings } from './config.ts';
-import { startErasing } from './erasing.ts';
+import { bodiesAndSenders } from './erasing.ts';
 import { callbackEvents } from './events.ts';
 import { callbackCollections } from './indexes.ts';
 import { createMetrics, gaugeFailed } from './metrics.ts';
@@ -29,7 +29,7 @@ await runService({ name: 'webhook-ingress', settings, environment, prepare }, as
     unverifiedKeepDays: config.UNVERIFIED_CALLBACK_KEEP_DAYS,
   });
   gaugeFailed({ store, registry, clock });
-  await scope.open('erasing', startErasing(scope, messaging, config.CALLBACK_BODY_KEEP_DAYS));
+  await openErasers(scope, messaging, [[bodiesAndSenders, config.CALLBACK_BODY_KEEP_DAYS]]);
   const rails = await scope.open('rails', openRails(config.RAILS, { clock, logger }));
   const perSecondMax = config.UNVERIFIED_CALLBACKS_PER_SECOND_MAX;
   const callbacks = createCallbacks({

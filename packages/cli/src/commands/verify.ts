@@ -105,13 +105,13 @@ function bar({ stage, done, total }: AuditProgress): string {
 }
 
 function describe(report: AuditReport, colours: boolean): string {
-  const { pages, entries, wallets, accounts, openHolds, payments, durationMs } = report;
+  const { pages, entries, wallets, accounts, openHolds, payments, archived, durationMs } = report;
   const perSecond = durationMs === 0 ? entries : Math.round((entries * 1_000) / durationMs);
   const read = [
     `${grouped(entries)} entries on ${grouped(pages)} pages`,
     `${grouped(wallets)} wallets with ${grouped(openHolds)} open holds`,
     `${grouped(accounts)} shared accounts`,
-    `${grouped(payments)} payments`,
+    `${grouped(payments)} payments${archived === 0 ? '' : ` and ${grouped(archived)} archived ones`}`,
   ].join(', ');
   const summary = `${read}: ${seconds.format(durationMs / 1_000)} s, ${grouped(perSecond)} entries/s\n`;
   const total = Object.values(report.violationCounts).reduce((sum, count) => sum + count, 0);

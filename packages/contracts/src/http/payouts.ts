@@ -23,6 +23,7 @@ export const payoutCodes = {
   unauthenticated: { code: '63', status: 401 },
   notPermitted: { code: '57', status: 403 },
   duplicate: { code: '94', status: 409 },
+  archived: { code: '94', status: 410 },
   insufficientFunds: { code: '51', status: 422 },
   overLimit: { code: '61', status: 422 },
   noRoute: { code: '92', status: 422 },

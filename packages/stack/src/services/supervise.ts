@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { ServiceName } from '@pesewa/contracts';
 import type { Child, ChildExit, Supervisor } from '../infrastructure/children.ts';
 import { waitUntil } from '../infrastructure/wait.ts';
@@ -31,6 +32,8 @@ const STABLE_MS = 20_000;
  */
 const nodeOptions = ['--max-semi-space-size=32'];
 const READY_TIMEOUT_MS = 60_000;
+/** Longer than an ordered end may take. */
+const STOP_GRACE_MS = 45_000;
 
 /** The variables that a service inherits from our own environment; all others are given explicitly. */
 const inherited = () => ({
@@ -65,8 +68,7 @@ export async function keepService(options: {
       cwd: options.root,
       env: { ...inherited(), ...options.environment, ...extra },
       logFile: options.logFile,
-      // Longer than an ordered end may take.
-      stopGraceMs: 45_000,
+      stopGraceMs: STOP_GRACE_MS,
     });
     child = launched;
     options.started(launched.pid);
@@ -84,9 +86,7 @@ export async function keepService(options: {
   async function pauseThenStart(): Promise<void> {
     const pauseMs = delayMs;
     delayMs = Math.min(delayMs * 2, BACKOFF_MS.last);
-    await new Promise((resolve) => {
-      setTimeout(resolve, pauseMs);
-    });
+    await setTimeout(pauseMs);
     if (!stopping)
       await start({}).catch((error: unknown) => options.log(`${options.name}: ${String(error)}`));
   }
