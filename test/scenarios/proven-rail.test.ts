@@ -48,6 +48,11 @@ async function polls(ours: string): Promise<number> {
   return journal.filter(({ operation }) => operation === 'lookup' || operation === 'check').length;
 }
 
+/** The rail is asked once if callbacks that contradict each other both arrive before the first is applied; else never. */
+function pollsMax(found: readonly string[]): number {
+  return found.includes('payment.contradiction') ? 1 : 0;
+}
+
 async function breaks(ours: string): Promise<readonly string[]> {
   return (await scenario.stack.operator.breaks(ours)).map(({ kind }) => String(kind));
 }
@@ -85,7 +90,7 @@ describe('a payout over a proven rail ends by its signed callback, without a pol
       breaks: await breaks(ours),
     });
     await expectOutcome(look, { status, entries: entries.toSorted(), reported, breaks: found });
-    expect(await polls(ours)).toBe(0);
+    expect(await polls(ours)).toBeLessThanOrEqual(pollsMax(found));
   });
 });
 
@@ -110,7 +115,7 @@ describe('a collection over a proven rail ends by its signed callback, without a
     const { otp } = flows[flow];
     if (otp !== undefined) await scenario.demo.completeCollection(request, otp);
     await expectOutcome(() => lookAt(request, ours), expected);
-    expect(await polls(ours)).toBe(0);
+    expect(await polls(ours)).toBeLessThanOrEqual(pollsMax(expected.breaks));
   });
 
   it('0012: its own word on another amount is for people, and the rail is asked', async () => {

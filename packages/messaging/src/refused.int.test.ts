@@ -25,9 +25,13 @@ async function takeAtMost(bytes: number): Promise<void> {
   await admin.connect();
   const name = topicNameOf(config, 'ledger');
   const configEntries = [{ name: 'max.message.bytes', value: String(bytes) }];
-  await admin.alterConfigs({
-    validateOnly: false,
-    resources: [{ type: TOPIC_RESOURCE, name, configEntries }],
+  const topic = { type: TOPIC_RESOURCE, name };
+  await admin.alterConfigs({ validateOnly: false, resources: [{ ...topic, configEntries }] });
+  // The controller answers before the broker goes by it.
+  await eventually(async () => {
+    const asked = { ...topic, configNames: ['max.message.bytes'] };
+    const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [asked] });
+    expect(resources[0]?.configEntries[0]?.configValue).toBe(String(bytes));
   });
   await admin.disconnect();
 }
