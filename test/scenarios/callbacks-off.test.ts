@@ -12,7 +12,7 @@ import {
 import { expectedOfPayout, lookAtPayout, type PayoutScenario, payoutScenarios } from './payout-scenarios.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
-/** As told without callbacks. */
+/** The scenarios with what is expected of each where no callback arrives. */
 const silently = <
   Told extends { readonly what: string; readonly withoutCallbacks?: { readonly what: string } },
 >(
@@ -26,8 +26,8 @@ const ours = new Map<string, string>();
 const referenceOf = ({ digits }: Pick<PayoutScenario, 'digits'>) => scenario.reference(`silent-${digits}`);
 
 beforeAll(async () => {
-  // The first poll comes after the reversal of 0014: one that comes after the end, and that no callback tells, is found
-  // by the daily close.
+  // The first poll comes after the reversal of 0014: a reversal after the end that no callback reports is found only by
+  // the daily close.
   scenario = await openScenario('callbacks-off', {
     reconciler: {
       FIRST_POLL_AFTER_MS: '3500',
@@ -55,14 +55,14 @@ afterAll(async () => {
   await scenario[Symbol.asyncDispose]();
 });
 
-/** First the wait, then the look that shows what differs. */
+/** Waits for the expected end, then compares once more so that a failure shows the difference. */
 async function expectInTheEnd(look: () => Promise<unknown>, end: unknown): Promise<void> {
   const asExpected = async () => expect(await look()).toEqual(end);
   await eventually(asExpected, DEADLINE_MS).catch(() => undefined);
   await asExpected();
 }
 
-// Both webhooks of 0014 are due at once, so that their order is open.
+// Both webhooks of 0014 are due at once, so they may arrive in either order.
 const lookAt = async (one: PayoutScenario) => {
   const { reported, ...rest } = await lookAtPayout(scenario, referenceOf(one));
   return { ...rest, reported: reported.toSorted() };
@@ -85,7 +85,7 @@ describe('with all callbacks cut off the reconciler alone finalises (X1, P1, P12
       return journal.filter(({ operation }) => operation === 'lookup').length;
     };
     const before = await lookups();
-    // The one that never ends goes on being asked for; everything else is at rest meanwhile.
+    // The payment that never ends is still polled; nothing else changes meanwhile.
     await eventually(async () => expect(await lookups()).toBeGreaterThan(before + 1));
     for (const one of payoutScenarios) expect(await lookAt(one)).toEqual(expectedOfPayout(one, 'off'));
     for (const one of collectionScenarios) {
@@ -105,7 +105,7 @@ describe('once all is quiet', () => {
     await eventually(async () => {
       await scenario.stack.operator.compare();
       const drifts = await scenario.stack.operator.drift();
-      // What is in flight still is never executed.
+      // The payments that are still in flight are never executed.
       expect(drifts.map(({ drift }) => drift)).toEqual(drifts.map(() => '0'));
       expect(drifts).toHaveLength(8);
     });

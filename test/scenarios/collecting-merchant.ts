@@ -3,19 +3,19 @@ import type { CollectionRequest, MerchantClient } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { expect } from 'vitest';
 
-/** A merchant's side of collections that does what it must where a request breaks (contract 2.9, 4.9). */
+/** A merchant that collects, and retries broken requests as the contract requires (contract 2.9, 4.9). */
 export interface CollectingMerchant {
-  /** The code of a status check; one of `25` after the collection was known is remembered. */
+  /** The code of a status check; a `25` for a collection that was already known is recorded. */
   readonly check: (request: CollectionRequest) => Promise<string>;
-  /** Initiates a collection until the hub knows it: after a broken request it checks the status, and asks again on `25`. */
+  /** Initiates a collection until the hub knows it; after a broken request it checks the status and retries on `25`. */
   readonly initiate: (request: CollectionRequest) => Promise<void>;
-  /** Completes a collection until that is taken, or the collection has ended. */
+  /** Completes a collection until the completion is accepted or the collection has ended. */
   readonly complete: (request: CollectionRequest, otpCode: string | undefined) => Promise<void>;
-  /** The references of collections that were known once and denied later (P9). */
+  /** The references of collections that the hub knew and later answered as unknown (P9). */
   readonly denied: () => readonly string[];
 }
 
-/** The pause of a client before it asks again. */
+/** The pause of a client before it retries. */
 const PAUSE_MS = 300;
 
 /** Builds a {@link CollectingMerchant} over a client that gives up after one try. */
@@ -23,7 +23,7 @@ export function createCollectingMerchant(demo: MerchantClient, deadlineMs: numbe
   const known = new Set<string>();
   const denied = new Set<string>();
 
-  /** Repeats until it succeeds; unlike a test that looks, a client pauses in between. */
+  /** Repeats until it succeeds, with a client's pause in between. */
   const insist = async (attempt: () => Promise<void>) => {
     let pauseMs = 0;
     await eventually(async () => {
@@ -49,7 +49,7 @@ export function createCollectingMerchant(demo: MerchantClient, deadlineMs: numbe
         broken = true;
         const { responseDetails } = await demo.initiateCollection(request);
         if (responseDetails.responseCode === '09') known.add(request.reference);
-        // Refused: for a repeat it is there, and an unclear one is asked for again.
+        // It was refused: a repeated collection already exists, and an unclear one is retried.
         else expect(await check(request), responseDetails.failedReason).not.toBe('25');
       });
     },

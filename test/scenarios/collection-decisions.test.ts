@@ -7,7 +7,7 @@ import { openScenario, type Scenario } from './scenario.ts';
 let scenario: Scenario;
 
 beforeAll(async () => {
-  // The callback must be heard before the first poll: without one, the amount asked counts (ADR 23).
+  // The callback must arrive before the first poll: without a callback the requested amount counts (ADR 23).
   scenario = await openScenario('decisions', {
     reconciler: { FIRST_POLL_AFTER_MS: '6000', POLL_CAP_MS: '2000' },
   });
@@ -17,7 +17,7 @@ afterAll(async () => {
   await scenario[Symbol.asyncDispose]();
 });
 
-/** A collection of 200 whose callback claims one unit more than the rail executed (0012). */
+/** A collection of 200 whose callback claims one unit more than the rail collected (0012). */
 const kenya = (label: string): CollectionRequest => ({
   reference: scenario.reference(label),
   amount: '200',
@@ -34,7 +34,7 @@ const gambia = (label: string): CollectionRequest => ({
   customerNumber: '2203450012',
 });
 
-/** Everything that is to be seen of a collection, from every side. */
+/** The collection as the merchant, the ledger, the rail and the operators see it. */
 async function lookAt(request: CollectionRequest, ours: string) {
   const received = await scenario.stack.simulator.received(scenario.merchantId, request.reference);
   const webhooks = received.map(({ body }) => collectionWebhook.parse(parseJson(body)));
@@ -55,7 +55,7 @@ const undecided = {
   breaks: ['collection.amount_differs 1 open'],
 } as const;
 
-/** Initiates the collection and waits for its break; gives our reference. */
+/** Initiates the collection and waits for its break; returns our reference. */
 async function differs(request: CollectionRequest): Promise<string> {
   const { transactionReference: ours } = await scenario.demo.initiateCollection(request);
   await eventually(async () => expect(await lookAt(request, ours)).toEqual(undecided), 60_000);
@@ -141,7 +141,7 @@ describe('ADR 23: what a customer paid is decided by two people', () => {
       Array.from({ length: 5 }, () => post(`/${id}/approve`, {}, 'approver')),
     );
     expect(approvals.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-    // 1.5 % of 201 is 3.015, the rail's 1 % is 2.01.
+    // Our fee of 1.5 % of 201 is 3.015; the rail's fee of 1 % is 2.01.
     await expectDecided(request, ours, {
       status: 'COMPLETED',
       entries: ['collect 197.98', 'fee 3.02', 'railCost 2.01'],
@@ -152,7 +152,7 @@ describe('ADR 23: what a customer paid is decided by two people', () => {
   });
 
   it('and where the decision was wrong, the wallet comparison shows by how much (ADR 28)', async () => {
-    // The rail received 200 less 2, while our books now say 201 less 2.01.
+    // The rail's wallet received 200 less 2, while our books now have 201 less 2.01.
     await eventually(async () =>
       expect(await drift('GMD')).toMatchObject({ drift: '-0.99', withinRange: false }),
     );

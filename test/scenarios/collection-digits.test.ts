@@ -29,8 +29,8 @@ async function availableIn(currency: string): Promise<number> {
 }
 
 beforeAll(async () => {
-  // A few quick polls, so that the tests need not wait long for what only polls can find. The first one leaves callbacks
-  // the time to come on a busy machine: where a poll is first, the amount asked counts (0012).
+  // Polls are quick, so that the tests need not wait long for what only polls can find. The first one leaves callbacks
+  // the time to arrive on a busy machine: if the poll comes first, the requested amount counts (0012).
   scenario = await openScenario('collect-digits', {
     reconciler: { FIRST_POLL_AFTER_MS: '6000', POLL_CAP_MS: '2000', POLLS_BEFORE_BREAK: '12' },
   });
@@ -50,7 +50,7 @@ describe('every magic number of the simulator (X1, P10, P12, P13, W1, R1, R3)', 
   it.each(collectionScenarios)('$digits by $flow: $what', async (collectionScenario) => {
     const asExpected = async () =>
       expect(await lookAt(collectionScenario)).toEqual(expectedOfCollection(collectionScenario));
-    // First the wait, then the look that shows what differs.
+    // The second comparison shows the difference if the wait has failed.
     await eventually(asExpected, 60_000).catch(() => undefined);
     await asExpected();
   });
@@ -80,7 +80,7 @@ describe('every magic number of the simulator (X1, P10, P12, P13, W1, R1, R3)', 
     const checks = async () =>
       (await scenario.stack.simulator.journal(ours)).filter(({ operation }) => operation === 'check').length;
     const checksBefore = await checks();
-    // The one that never ends goes on being asked for; everything else is at rest meanwhile.
+    // The collection that never ends is still polled; nothing else changes meanwhile.
     await eventually(async () => expect(await checks()).toBeGreaterThan(checksBefore + 1));
     const looks = await Promise.all(
       collectionScenarios.map(
@@ -108,7 +108,7 @@ describe('every magic number of the simulator (X1, P10, P12, P13, W1, R1, R3)', 
       const drifts = (await scenario.stack.operator.drift()).filter(({ currency }) =>
         currencies.some((one) => one === currency),
       );
-      // The rail has 200 less its fee of 2 of the collection whose amount waits for people.
+      // The rail already has 200 less its fee of 2 for the collection whose amount waits for a decision.
       expect(drifts.map(({ drift, withinRange }) => [drift, withinRange])).toEqual(
         currencies.map(() => ['198', true]),
       );

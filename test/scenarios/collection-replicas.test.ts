@@ -16,10 +16,10 @@ import { withShortSessions } from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 const DEADLINE_MS = 90_000;
-/** A frozen process may hold a transaction for the minute that the server allows. */
+/** A frozen process may keep a transaction open for the minute that the server allows. */
 const FROZEN_TEST_TIMEOUT_MS = 240_000;
 const RAIL_TIMEOUT_MS = 2_000;
-/** A rail that takes its time, so that what comes at once is under way at once. */
+/** The rail is slow enough that requests sent together are in progress together. */
 const RAIL_LATENCY_MS = 200;
 
 interface Replica {
@@ -37,7 +37,7 @@ let ingressUrls: readonly string[];
 beforeAll(async () => {
   const environment = withShortSessions({
     'collection-gateway': { RESUBMIT_GRACE_MS: '6000' },
-    // A killed replica keeps its partitions until its session ends, and what it had begun waits for that: no break by then.
+    // A killed replica keeps its partitions until its session ends and its work waits; no break may open before that.
     reconciler: { NOT_FOUND_GRACE_MS: '120000' },
   });
   scenario = closers.use(await openScenario('collect-replicas', environment, { timeoutMs: RAIL_TIMEOUT_MS }));
@@ -80,14 +80,14 @@ function requestFor(flow: keyof typeof orders, label: string, digits = '9999'): 
 
 const balanced = (index: number) => (index % 2 === 0 ? first : second).demo;
 
-/** Our reference of a collection that both replicas know. */
+/** Our reference of a collection, once both replicas know it. */
 async function oursOf(request: CollectionRequest): Promise<string> {
   const { transactionReference, responseDetails } = await first.demo.initiateCollection(request);
   expect(responseDetails.failedReason).toBe('DUPLICATE REFERENCE');
   return transactionReference;
 }
 
-/** What the rail made of the completions that reached it, in order. */
+/** The rail's answers to the completions that reached it, in order. */
 async function completions(ours: string): Promise<readonly string[]> {
   const journal = await scenario.stack.simulator.journal(ours);
   return journal.filter(({ operation }) => operation === 'complete').map(({ outcome }) => outcome);
@@ -107,7 +107,7 @@ async function webhookStatuses(request: CollectionRequest): Promise<readonly str
   );
 }
 
-/** The collection was paid once, credited once and told once, and nobody needs to look at it. */
+/** Expects that the collection was paid, credited and reported exactly once, and has no break. */
 async function expectCreditedOnce(request: CollectionRequest): Promise<void> {
   await becomes(request, 'COMPLETED');
   const ours = await oursOf(request);
@@ -193,7 +193,7 @@ describe('two replicas of collection-gateway (P5, P10, X1)', () => {
   });
 });
 
-/** What the operating system says of a process; `T` is stopped. */
+/** The state of a process as the operating system reports it; `T` is stopped. */
 async function stateOf(pid: number): Promise<string> {
   const { stdout } = await promisify(execFile)('ps', ['-o', 'state=', '-p', String(pid)]);
   return stdout.trim().slice(0, 1);

@@ -5,16 +5,16 @@ import { expect } from 'vitest';
 import type { z } from 'zod';
 import type { Scenario } from './scenario.ts';
 
-/** One way in which a customer takes part (contract 2.8), with an operator of it. */
+/** One way in which a customer takes part (contract 2.8), with a mobile operator that uses it. */
 export interface Flow {
   readonly operatorCode: string;
   readonly country: CollectionRequest['country'];
   readonly currency: string;
-  /** What stands before the four digits. */
+  /** The customer's number without its last four digits. */
   readonly number: string;
   readonly completes: boolean;
   readonly otp?: string;
-  /** What of an answer to payin is not as of a single STK push. */
+  /** The fields of the answer to payin that differ from those of a single STK push. */
   readonly answer: object;
 }
 
@@ -62,29 +62,29 @@ export const flows = {
 
 type FlowName = keyof typeof flows;
 
-/** Their names. */
+/** The names of the flows. */
 export const flowNames = Object.keys(flows) as readonly FlowName[];
 
 const completing = ['stkThenComplete', 'otp6'] as const;
 
-/** What must be true of a collection of 200 once all is quiet. */
+/** The expected final state of a collection of 200. */
 interface BaseScenario {
   readonly digits: string;
   readonly what: string;
-  /** The flows that it is told by, besides STK. */
+  /** The flows in which the scenario is played, in addition to STK. */
   readonly flows?: readonly FlowName[];
-  /** Whether the answer to payin was of no use. */
+  /** Whether the rail's first answer to the initiation was unusable. */
   readonly unclear?: boolean;
   readonly status?: 'COMPLETED' | 'FAILED' | 'PENDING';
   /** Kind and amount of each ledger entry. */
   readonly entries?: readonly string[];
-  /** How often the rail executed it, and how often it was asked to initiate it. */
+  /** How often the rail executed the collection; below, how often it was asked to initiate it. */
   readonly executions?: number;
   readonly submissions?: number;
-  /** What each webhook of the merchant says. */
+  /** The content of each webhook that the merchant receives. */
   readonly reported?: readonly string[];
   readonly breaks?: readonly string[];
-  /** What is otherwise where no callback ever arrives. */
+  /** What differs if no callback ever arrives. */
   readonly withoutCallbacks?: Omit<BaseScenario, 'digits' | 'flows' | 'withoutCallbacks'>;
 }
 
@@ -122,7 +122,7 @@ const baseScenarios: readonly BaseScenario[] = [
   { digits: '0007', what: 'executed, the answer never comes', flows: completing, unclear: true },
   {
     digits: '0015',
-    // A link that was certainly not asked for is refused at once: it could reach nobody.
+    // Without the link flow: if the rail certainly made no link, payin is refused at once.
     what: 'answers 429 twice',
     flows: completing,
     unclear: true,
@@ -131,12 +131,12 @@ const baseScenarios: readonly BaseScenario[] = [
   { digits: '9999', what: 'succeeds', flows: flowNames },
   {
     digits: '0001',
-    what: 'fails, and the callback tells why',
+    what: 'fails, and the callback gives the reason',
     flows: flowNames,
     ...failed,
     reported: ['FAILED 0 0 CUSTOMER DECLINED'],
-    // Only a callback tells why (contract 2.10).
-    withoutCallbacks: { what: 'fails, and nobody tells why', ...failed },
+    // Only a callback gives the reason (contract 2.10).
+    withoutCallbacks: { what: 'fails without a reason', ...failed },
   },
   { digits: '0002', what: 'succeeds without a callback', flows: ['otp6'] },
   { digits: '0003', what: 'fails without a callback', flows: ['otp6'], ...failed },
@@ -149,7 +149,7 @@ const baseScenarios: readonly BaseScenario[] = [
     what: 'callbacks contradict',
     flows: ['otp6'],
     breaks: ['callback.denied'],
-    withoutCallbacks: { what: 'callbacks that contradict, heard by nobody', breaks: [] },
+    withoutCallbacks: { what: 'callbacks that contradict each other, and do not arrive', breaks: [] },
   },
   {
     digits: '0012',
@@ -157,19 +157,19 @@ const baseScenarios: readonly BaseScenario[] = [
     flows: ['link', 'otp6'],
     ...pending,
     breaks: ['collection.amount_differs'],
-    // Without a callback the amount asked counts (ADR 23).
-    withoutCallbacks: { what: 'a callback with another amount, heard by nobody', ...completed },
+    // Without a callback the requested amount counts (ADR 23).
+    withoutCallbacks: { what: 'a callback with another amount, which does not arrive', ...completed },
   },
   { digits: '0014', what: 'just succeeds: collections are not reversed' },
   { digits: '0016', what: 'executed, answers malformed JSON', flows: completing, unclear: true },
 ];
 
-/** A scenario by one of its flows. */
+/** A scenario in one of its flows. */
 export interface CollectionScenario extends BaseScenario {
   readonly flow: FlowName;
 }
 
-/** Every magic number of the simulator (contract 10.18) by every flow that it is told by, those that take longest first. */
+/** Every magic number of the simulator (contract 10.18) in each of its flows, the slowest first. */
 export const collectionScenarios: readonly CollectionScenario[] = baseScenarios.flatMap(
   (collectionScenario) =>
     [...new Set<FlowName>(['stk', ...(collectionScenario.flows ?? [])])].map((flow) => ({
@@ -178,13 +178,13 @@ export const collectionScenarios: readonly CollectionScenario[] = baseScenarios.
     })),
 );
 
-/** What payin answers. */
+/** The answer of payin. */
 export type Payin = z.output<typeof payinResponse>;
 
-/** Names a scenario of a collection within the test. */
+/** The label of a scenario, unique within the test. */
 export const labelOf = ({ digits, flow }: Pick<CollectionScenario, 'digits' | 'flow'>) => `${flow}-${digits}`;
 
-/** What the merchant asks for in a scenario. */
+/** The merchant's request in a scenario. */
 function requestOf(
   scenario: Scenario,
   collectionScenario: Pick<CollectionScenario, 'digits' | 'flow'>,
@@ -195,7 +195,7 @@ function requestOf(
   return { reference, amount: '200', operatorCode, country, currency, customerNumber };
 }
 
-/** The merchant's part: payin, whose answer it gives, and the completion once the rail has the collection. */
+/** Plays the merchant's part: payin, then the completion once the rail has the collection; returns payin's answer. */
 export async function playCollection(
   scenario: Scenario,
   collectionScenario: CollectionScenario,
@@ -219,7 +219,7 @@ function reportedBy(said: z.output<typeof collectionWebhook>): string {
   return `${said.status} ${said.amount_received} ${said.transaction_fee}${why}`;
 }
 
-/** Everything that is to be seen of a collection, from every side. */
+/** The collection as the merchant, the ledger, the rail and the operators see it. */
 export async function lookAtCollection(
   scenario: Scenario,
   collectionScenario: CollectionScenario,
@@ -248,7 +248,7 @@ export async function lookAtCollection(
   };
 }
 
-/** What {@link lookAtCollection} is to show of a scenario in the end, with callbacks or without. */
+/** The result that {@link lookAtCollection} must have in the end, with callbacks or without. */
 export function expectedOfCollection(collectionScenario: CollectionScenario, callbacks: 'on' | 'off' = 'on') {
   const {
     withoutCallbacks,

@@ -38,7 +38,7 @@ const link = (label: string): CollectionRequest => ({
   operatorCode: 'CIWAV',
   currency: 'XOF',
   country: 'CI',
-  // Pending for ten seconds, unless somebody cancels it.
+  // It stays pending for ten seconds, unless it is cancelled.
   customerNumber: '2250707120008',
 });
 
@@ -49,13 +49,13 @@ async function becomes(request: CollectionRequest, responseMessage: string): Pro
   );
 }
 
-/** The collection webhooks that the merchant received, read by the contract. */
+/** The collection webhooks that the merchant received, parsed as the contract describes them. */
 async function webhooks(request: CollectionRequest) {
   const received = await scenario.stack.simulator.received(scenario.merchantId, request.reference);
   return received.map(({ body }) => collectionWebhook.parse(parseJson(body)));
 }
 
-/** Ends as FAILED with one webhook that says why (one of these reasons), and without a ledger entry. */
+/** Expects FAILED, one webhook with one of these reasons, and no ledger entry. */
 async function expectFailedOnce(request: CollectionRequest, ...reasons: readonly string[]): Promise<void> {
   await becomes(request, 'FAILED');
   const [webhook] = await eventually(async () => {
@@ -135,7 +135,7 @@ describe('wrong OTPs (contract 10.12)', () => {
     }
     expect(reasons.slice(0, 3)).toEqual(['INCORRECT OTP', 'INCORRECT OTP', 'OTP ATTEMPTS EXCEEDED']);
     expect(['OTP ATTEMPTS EXCEEDED', 'COLLECTION CLOSED']).toContain(reasons[3]);
-    // The rail is asked at once, which may be before its callback tells why.
+    // The rail is polled at once, which may be before its callback arrives with the reason.
     await expectFailedOnce(request, 'OTP ATTEMPTS EXCEEDED', 'FAILED');
   });
 });
@@ -153,7 +153,7 @@ describe('link collection (CIWAV)', () => {
     const completion = await scenario.demo.completeCollection(request);
     expect(completion.responseDetails.failedReason).toBe('COMPLETION NOT REQUIRED');
     await fetch(`${redirectionUrl}/cancel`, { method: 'POST' });
-    // On a busy machine the poll may be before the callback that tells why.
+    // On a busy machine the poll may come before the callback with the reason.
     await expectFailedOnce(request, 'CANCELLED BY CUSTOMER', 'FAILED');
   });
 

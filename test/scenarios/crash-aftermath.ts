@@ -3,12 +3,12 @@ import { MongoClient } from 'mongodb';
 import { describe, expect, it } from 'vitest';
 import type { Scenario } from './scenario.ts';
 
-/** What must hold once every row has been told: nothing unsent, books that hold, a rail's wallet that agrees. */
+/** Tests what must hold after all rows: empty outboxes, sound books, and rail wallets that agree with them. */
 export function describeAftermath(aftermath: {
   readonly scenario: () => Scenario;
   /** The databases whose outboxes must be empty. */
   readonly databases: readonly string[];
-  /** The kinds of the breaks that people must see, one per payment. */
+  /** The kinds of the breaks that must be open, one per payment. */
   readonly breaks: readonly string[];
 }): void {
   const { scenario } = aftermath;

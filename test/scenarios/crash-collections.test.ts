@@ -14,13 +14,13 @@ import {
 import { bodiesSentOnce, type Crash, DEADLINE_MS, runSequences, withShortSessions } from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
-/** How long merchants, rails and operators insist: whoever they talk to may be dying again and again. */
+/** How long merchants, rails and operators retry: the service that they call may crash again and again. */
 const CLIENT_DEADLINE_MS = 180_000;
 
-/** The break of a callback that speaks of a payment that nobody knows. */
+/** The kind of the break for a callback whose reference is unknown. */
 const UNKNOWN_REFERENCE = 'callback.unknown_reference';
 
-/** What the test reads of a collection's record, behind the services' backs. */
+/** The fields of a collection's record that the test reads directly from the database. */
 interface Recorded {
   readonly _id: string;
   readonly reference: string;
@@ -36,23 +36,23 @@ let merchant: CollectingMerchant;
 
 interface Survivors {
   readonly requests: readonly CollectionRequest[];
-  /** The merchant's part, as it must be done in the end. */
+  /** Resolves once the merchant's part is done; it must succeed in the end. */
   readonly done: Promise<unknown>;
 }
 
-/** What every row's merchant does, that of a process which is back long since included. */
+/** The merchants' part of every row, including rows whose process is long up again. */
 const atWork: Promise<unknown>[] = [];
 const survivors = new Map<CollectionCrashRow, () => Survivors>();
 const rows = collectionCrashActs.flat(2);
 
 beforeAll(async () => {
   const environment = {
-    // Rows wait for each other, so the grace times and leases that a crash leaves are as short as they may be.
+    // Rows wait for each other, so grace times and leases are as short as they may be.
     'collection-gateway': { RESUBMIT_GRACE_MS: '6000' },
     reconciler: {
       FIRST_POLL_AFTER_MS: '800',
       POLL_CAP_MS: '2000',
-      // Services that die again and again finalise nothing: that is no reason to call people.
+      // Services that crash again and again finalise nothing meanwhile; no break may open because of that.
       NOT_FOUND_GRACE_MS: '120000',
       POLLS_BEFORE_BREAK: '1000',
       UNKNOWN_REFERENCE_GRACE_MS: '600000',
@@ -69,7 +69,7 @@ beforeAll(async () => {
   for (const sequences of collectionCrashActs) {
     const reported = await runSequences(scenario, sequences, runScenario);
     for (const row of sequences.flat()) survivors.set(row, () => reported(row));
-    // An act begins once the one before it is over; the tests tell how it ended.
+    // An act begins once the one before it is over; the tests below report how it ended.
     for (const row of sequences.flat()) await expectScenarios(row).catch(() => undefined);
   }
 }, 1_800_000);
@@ -83,12 +83,12 @@ function requestsOf(row: CollectionCrashRow): readonly CollectionRequest[] {
   return row.collections.map(({ flow, digits }, index) => ({
     ...flow.order,
     reference: scenario.reference(`${place}.${row.point}.${index}`),
-    // A number of its own, so that no limit per number applies.
+    // Each collection has its own number, so that no limit per number applies.
     customerNumber: `${flow.dialling}${String(place * 100 + index).padStart(5, '0')}${digits}`,
   }));
 }
 
-/** Makes the collections with the point armed, sees the process die there, and what it has left. */
+/** Makes the collections with the crash point armed, waits for the crash, and records what the process left. */
 async function runScenario(row: CollectionCrashRow, { arm, death }: Crash): Promise<Survivors> {
   if (row.leaves !== undefined) await everyoneElseHasEnded(row);
   const requests = requestsOf(row);
@@ -99,7 +99,7 @@ async function runScenario(row: CollectionCrashRow, { arm, death }: Crash): Prom
     if (row.armed === 'initiation') await initiate();
     await Promise.all(requests.map((request, index) => finish(request, row.collections[index])));
   })();
-  // The next row goes on meanwhile; the test of this one hears of what broke.
+  // The next row starts meanwhile; an error is reported by this row's own test.
   atWork.push(done.catch(() => undefined));
   await death();
   await expectLeft(row, requests);
@@ -107,18 +107,18 @@ async function runScenario(row: CollectionCrashRow, { arm, death }: Crash): Prom
   return { requests, done };
 }
 
-/** Resolves once every earlier row's collections have ended: none of them passes where this row's process is to die. */
+/** Resolves once the collections of all earlier rows have ended, so that none of them passes this row's crash point. */
 async function everyoneElseHasEnded({ point }: CollectionCrashRow): Promise<void> {
   await Promise.all(atWork);
   const pending = () => records.countDocuments({ step: { $ne: 'ended' } });
   await eventually(async () => expect(await pending()).toBe(0), CLIENT_DEADLINE_MS);
   if (!point.startsWith('relay.')) return;
-  // What a crash left behind passes there too, once the sweeper sends it.
+  // Outbox records that a crash left behind pass the point too, when the sweeper sends them.
   const unsent = () => outbox.countDocuments();
   await eventually(async () => expect(await unsent()).toBe(0), CLIENT_DEADLINE_MS);
 }
 
-/** The merchant's part after the initiation, and that of strangers and operators where there is one. */
+/** Plays the merchant's part after the initiation, and the part of strangers and operators if the row has one. */
 async function finish(
   request: CollectionRequest,
   collectionScenario: CollectionScenario | undefined,
@@ -132,11 +132,11 @@ async function finish(
   if (collectionScenario?.decided !== undefined) await decideAmount(request, collectionScenario.decided);
 }
 
-/** A reference of our own form that no collection has. */
+/** A reference in our own format that no collection has. */
 const unknownReferenceOf = ({ reference }: CollectionRequest) =>
   `co-${createHash('sha256').update(reference).digest('hex').slice(0, 32)}`;
 
-/** Two operators' part, once they see the break; what broke is ordered again, under its id. */
+/** Proposes and approves the amount once the break is open; a broken request is repeated under its id. */
 async function decideAmount(request: CollectionRequest, amount: string): Promise<void> {
   const reference = (await recorded(request))?.reference ?? '';
   const seen = () => scenario.stack.operator.breaks(reference);
@@ -169,7 +169,7 @@ async function expectLeft(
     expect(seen).toContainEqual({ step: expect.toBeOneOf([...leaves.steps]) as string, tries: leaves.tries });
 }
 
-/** Sends a callback that claims an end, as a rail would: again until it is taken. */
+/** Sends a callback that claims an end, and repeats it until it is accepted, as a rail would. */
 async function callBack(request: CollectionRequest, reference: string): Promise<void> {
   const body = JSON.stringify({
     transaction_reference: 'forged',
@@ -192,7 +192,7 @@ type End = Omit<CollectionScenario, 'flow' | 'digits' | 'callback' | 'decided'>;
 
 function survivorsOf(row: CollectionCrashRow): Survivors {
   const reported = survivors.get(row);
-  if (!reported) throw new Error('nobody got as far as this row');
+  if (!reported) throw new Error('the run did not reach this row');
   return reported();
 }
 
@@ -210,7 +210,7 @@ async function expectScenario(
 ): Promise<void> {
   const { flow: _flow, digits: _digits, callback, decided: _decided, ...end } = collectionScenario;
   const asExpected = async () => expect(await lookAt(request)).toEqual(end);
-  // First the wait, then the look that shows what differs.
+  // The second comparison shows the difference if the wait has failed.
   await eventually(asExpected, DEADLINE_MS).catch(() => undefined);
   await asExpected();
   if (callback !== 'unknownReference') return;
@@ -224,7 +224,7 @@ const statuses: Readonly<Record<string, End['status']>> = {
   '09': 'PENDING',
 };
 
-/** Everything that is to be seen of a collection, from every side. */
+/** The collection as the merchant, the ledger, the rail and the operators see it. */
 async function lookAt(request: CollectionRequest): Promise<Partial<End>> {
   const ours = (await recorded(request))?.reference ?? '';
   const { stack } = scenario;

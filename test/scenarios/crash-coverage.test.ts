@@ -9,12 +9,12 @@ import type { CrashAt } from './crash-runner.ts';
 const root = join(import.meta.dirname, '..', '..');
 
 interface Source {
-  /** Nothing where it is a package's. */
+  /** Undefined for a package. */
   readonly service: string | undefined;
   readonly text: string;
 }
 
-/** The sources of every package and service, without tests and what only tests use. */
+/** The sources of all packages and services, without tests and test fixtures. */
 function readSources(): readonly Source[] {
   return ['packages', 'services'].flatMap((kind) =>
     readdirSync(join(root, kind)).flatMap((name) =>
@@ -30,7 +30,7 @@ function readSources(): readonly Source[] {
 
 const both = (name: string) => [`${name}.before-commit`, `${name}.after-commit`];
 
-/** The points that a source passes: named ones, those of group commits, those of consumers. */
+/** The crash points in a source: named ones, those of group commits and those of consumers. */
 function pointsIn({ service, text }: Source): readonly string[] {
   return [
     ...[...text.matchAll(/crashPoint\(\s*'([^']+)'/g)].map(([, name = '']) => name),
@@ -41,7 +41,7 @@ function pointsIn({ service, text }: Source): readonly string[] {
   ];
 }
 
-/** Every crash point that the code passes, as `service/point`; a package's is passed by whoever has messages to send. */
+/** Every crash point in the code, as `service/point`; a package's point counts for each service that sends messages. */
 function crashPoints(): readonly string[] {
   const sources = readSources();
   const senders = sources.flatMap(({ service, text }) =>

@@ -9,11 +9,11 @@ const feeBreak = ({ reference }: EndedPayout) => `${reference}/close.differs`;
 const change = (id: string, verb: string) => `/breaks/${encodeURIComponent(id)}/${verb}`;
 const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** How often each line of a history stands in it. */
+/** How often a line occurs in a break's history. */
 const linesOf = (history: unknown, what: string) =>
   (history as readonly { readonly what: string }[]).filter((line) => line.what === what).length;
 
-/** The three steps of an order that corrects what a break is about, one of them with the point armed (ADR 31). */
+/** Runs the three steps of an adjustment for a break, one of them with the crash point armed (ADR 31). */
 const adjusting =
   (armed: 'note' | 'propose' | 'approve'): Doing =>
   async (world, { arm, death }) => {
@@ -82,7 +82,7 @@ const explaining: Doing = async (world, { arm, death }) => {
   };
 };
 
-/** A close over one payout alone, of which the rail tells another fee: one record, one result, one break. */
+/** Runs a close over a single payout whose fee at the rail differs: one record, one result, one break. */
 const closing: Doing = async (world, { arm, death }) => {
   const payout = world.payout();
   const { reference, endedAt } = payout;
@@ -111,10 +111,10 @@ const mapping = {
   time: { format: 'ISO' },
   kinds: { payout: ['payout'], other: ['top up'] },
 };
-/** More than are stored at once. */
+/** More lines than one transaction stores. */
 const ASIDE = 1_200;
 
-/** A statement: a payout as we have it, one of another amount, three that nobody has opened, and much that is none. */
+/** Uploads a statement: a payout that agrees, one with another amount, three unknown ones and many lines set aside. */
 const stating: Doing = async (world, { arm, death }, place) => {
   const [same, other] = [world.payout(), world.payout()];
   const lost = [1, 2, 3].map((at) => `po-${digestOf(`${place}.${at}`).slice(0, 32)}`);
@@ -132,7 +132,7 @@ const stating: Doing = async (world, { arm, death }, place) => {
     mapping: JSON.stringify(mapping),
     sha256: digestOf(content),
     currency: 'NGN',
-    // In which nothing ended here.
+    // In this window no payment of ours ended.
     from: '2020-01-01T00:00:00Z',
     to: '2020-01-02T00:00:00Z',
   });
@@ -142,7 +142,7 @@ const stating: Doing = async (world, { arm, death }, place) => {
   await death();
   const breakIds = [
     `${other.reference}/statement.differs`,
-    // There is room for three.
+    // Three breaks fit under the limit.
     ...lost.slice(0, 2).map((reference) => `${reference}/statement.missing_here`),
   ];
   return {
@@ -167,7 +167,7 @@ const stating: Doing = async (world, { arm, death }, place) => {
   };
 };
 
-/** How each operator action is done. */
+/** The implementation of each operator action. */
 export const actions: Readonly<Record<OperatorAction, Doing>> = {
   'an adjustment is noted': adjusting('note'),
   'an adjustment is proposed': adjusting('propose'),

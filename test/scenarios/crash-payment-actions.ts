@@ -3,10 +3,10 @@ import { expect } from 'vitest';
 import { DEADLINE_MS, type Doing, meanwhile, payOut } from './crash-world.ts';
 
 const HOUR_MS = 3_600_000;
-/** What the payout of 100 NGN takes from the float, in minor units. */
+/** The amount that a payout of 100 NGN takes from the float, in minor units. */
 const MOVED = 10_050n;
 
-/** A payout whose row is gone from the working set: nothing but the audit finds it, and nothing else asks for it. */
+/** Deletes a payout's row from the working set: only the audit finds it and only the audit asks for it. */
 export const auditing: Doing = async (world, { arm, death }, place) => {
   const polls = world.records('reconciler', 'polls');
   await arm();
@@ -43,12 +43,12 @@ export const auditing: Doing = async (world, { arm, death }, place) => {
   };
 };
 
-/** A payout whose row lacks the posting that the ledger has made: its end is published again, and answered again. */
+/** Removes the ledger's posting from a payout's row: its end is published again, and answered again. */
 export const unposting: Doing = async (world, { arm, death }) => {
   const { reference } = world.payout();
   const polls = world.records('reconciler', 'polls');
   await arm();
-  // As if the posting had never been heard of: so the payment is in flight, and the float still holds the amount and the rail's fee.
+  // Without the posting the payment counts as in flight, and the float still holds the amount and the rail's fee.
   const unposted = { posted: false, booksDueAt: new Date(), inFlight: true, mayDebit: MOVED };
   await polls.updateOne({ _id: reference }, { $set: unposted, $unset: { booked: true } });
   const floats = world.records('reconciler', 'floats');
@@ -68,7 +68,7 @@ export const unposting: Doing = async (world, { arm, death }) => {
   };
 };
 
-/** A step that was overdue, and is not any more when it is looked at again. */
+/** Follows a step that was overdue and is no longer overdue at the next check. */
 export const following: Doing = async (world, { arm, death }) => {
   const { reference } = world.payout();
   const steps = world.records('reconciler', 'steps');
@@ -83,7 +83,7 @@ export const following: Doing = async (world, { arm, death }) => {
   };
 };
 
-/** One minor unit too much in a wallet that nothing moves, until it is put back. */
+/** Adds one minor unit to a wallet without movements, and later takes it out again. */
 export const drifting: Doing = async (world, { arm, death }) => {
   const { operator, simulator } = world.scenario.stack;
   const currency = world.stillCurrency();
@@ -102,7 +102,7 @@ export const drifting: Doing = async (world, { arm, death }) => {
   await simulator.setWallet(currency, (Number(before) + 0.01).toFixed(2));
   meanwhile(compareUntil('open', () => isDead));
   await death();
-  // Not while the next rows go on: what they inject may be found by it too.
+  // It must not run while the next rows do: it might find the faults that they inject.
   isDead = true;
   return {
     reported: [`BreakOpened ${id}`, `BreakResolved ${id}`],
@@ -114,7 +114,7 @@ export const drifting: Doing = async (world, { arm, death }) => {
   };
 };
 
-/** A payout of which people decided that it failed an hour after an attempt of which nothing was heard (ADR 34). */
+/** Decides that a payout failed, an hour after an attempt whose result is unknown (ADR 34). */
 export const ending: Doing = async (world, { arm, death }, place) => {
   const payouts = world.records('payouts', 'payouts');
   const merchantReference = world.scenario.reference(`given-up-${place}`);

@@ -17,7 +17,7 @@ const closers = new AsyncDisposableStack();
 let scenario: Scenario;
 let doneBy: (row: ReconcilerCrashRow) => Done;
 
-/** How many payouts each operator action takes: those that have only ended, and those that a close found to differ. */
+/** How many untouched payouts each operator action needs; below, how many that a close found to differ. */
 const fresh: Partial<Record<OperatorAction, number>> = {
   'a close finds a difference': 1,
   'a statement comes in': 2,
@@ -34,13 +34,13 @@ const differing: Partial<Record<OperatorAction, number>> = {
 const count = (each: Partial<Record<OperatorAction, number>>) =>
   reconcilerCrashRows.reduce((sum, { action }) => sum + (each[action] ?? 0), 0);
 
-/** What a process is to be like that dies while an operator action is done. */
+/** The settings of the process that crashes during an operator action. */
 const environments: Partial<Record<OperatorAction, Readonly<Record<string, string>>>> = {
-  // Nothing but the audit asks for its payout.
+  // The first poll is late, so that only the audit finds the payout.
   'an audit finds a payment missing': { FIRST_POLL_AFTER_MS: '60000' },
 };
 
-/** Every row's process dies here, and is started again with the next row's point; the tests look at what is left. */
+/** Runs all rows: the process crashes and is restarted with the next row's point; the tests check the results. */
 beforeAll(async () => {
   const never = '0 0 1 1 *';
   const reconciler = {
@@ -49,7 +49,7 @@ beforeAll(async () => {
     COMPARISON_INTERVAL: never,
     COMPARISON_PAUSE_MS: '100',
     COVERAGE_INTERVAL: never,
-    // Payments are not looked at by themselves: steps that are followed already are.
+    // No step becomes overdue by itself; only the steps that are already followed are checked.
     STEP_LIMIT_MS: '3600000',
     STEP_PAUSE_MS: '500',
     COVERAGE_LAG_MS: '500',
@@ -82,7 +82,7 @@ describe('people and audits, with a process killed at a named point: everything 
   it.each(reconcilerCrashRows)('$service at $point, while $action', (row) => expectEnd(row), 300_000);
 });
 
-/** Each message once, whatever Kafka holds twice: consumers drop the second by its id. */
+/** The messages without repetitions: consumers drop a second copy by its id. */
 const byEventId = (messages: readonly ReadMessage[]) => [
   ...new Map(messages.map((message) => [message.payload['eventId'], message])).values(),
 ];
@@ -102,7 +102,7 @@ describe('what others hear of it', () => {
       );
       expect(heard.toSorted()).toEqual(expected);
     };
-    // First the wait, then the look that shows what differs.
+    // The second comparison shows the difference if the wait has failed.
     await eventually(asExpected).catch(() => undefined);
     await asExpected();
   });

@@ -1,12 +1,12 @@
 import type { CollectionRequest } from '@pesewa/stack';
 import { type CrashAt, rowsAt } from './crash-runner.ts';
 
-/** What a collection by one operator is made of, and what its flow asks of the merchant (contract 2.8). */
+/** The fields of a collection by one mobile operator, and what its flow asks of the merchant (contract 2.8). */
 interface Flow {
   readonly order: Pick<CollectionRequest, 'operatorCode' | 'country' | 'currency' | 'amount'>;
-  /** Before the number's own digits. */
+  /** The customer's number without its last digits. */
   readonly dialling: string;
-  /** What completes it; null where nothing does but the customer. */
+  /** The completion that the merchant sends; null if only the customer completes the collection. */
   readonly completion: { readonly otpCode: string | undefined } | null;
 }
 
@@ -38,27 +38,27 @@ const otherSingleStep: Flow = {
   completion: null,
 };
 
-/** A collection by its flow and magic number, and what must have become of it (contract 10.18). */
+/** A collection by its flow and magic number, with its expected final state (contract 10.18). */
 export interface CollectionScenario {
   readonly flow: Flow;
   readonly digits: string;
   readonly status: 'COMPLETED' | 'FAILED' | 'PENDING';
   readonly entries: readonly string[];
-  /** How often the rail took money, took the initiation on, and took a completion on. */
+  /** How often the rail took money; below, how often it accepted the initiation and a completion. */
   readonly executions: number;
   readonly payins: number;
   readonly completions: number;
-  /** What the merchant was told, each once by its webhook-id. */
+  /** The webhooks that the merchant received, each counted once by its webhook-id. */
   readonly reported: readonly string[];
-  /** The kinds of its breaks, with their status where they are not open any more. */
+  /** The kinds of its breaks, with the status of those that are no longer open. */
   readonly breaks: readonly string[];
-  /** What comes from outside: a stranger's callback that claims the end, or one that speaks of no collection of ours. */
+  /** A callback that a stranger sends: one that claims the end, or one whose reference is not ours. */
   readonly callback?: 'forged' | 'unknownReference';
-  /** What two operators decide that the customer paid. */
+  /** The amount that two operators decide the customer paid. */
   readonly decided?: string;
 }
 
-/** No callback ever comes: only polls find its end. */
+/** No callback ever arrives: only polls find the end. */
 const paid = (flow: Flow, digits = '0002'): CollectionScenario => ({
   flow,
   digits,
@@ -79,7 +79,7 @@ const failing = (flow: Flow, digits = '0003'): CollectionScenario => ({
   reported: ['FAILED'],
 });
 
-/** Pending for ever: the break tells that the callback, which moved nothing, was not lost. */
+/** It stays pending for ever; the break shows that the callback, which changes nothing, was not lost. */
 const claimed = (flow: Flow): CollectionScenario => ({
   ...failing(flow, '0017'),
   status: 'PENDING',
@@ -88,14 +88,14 @@ const claimed = (flow: Flow): CollectionScenario => ({
   callback: 'forged',
 });
 
-/** Its callback tells another amount than was asked: pending until two operators say what it was. */
+/** Its callback claims another amount than was requested, so it stays pending until two operators decide the amount. */
 const decided = (flow: Flow): CollectionScenario => ({
   ...paid(flow, '0012'),
   decided: flow.order.amount,
   breaks: ['collection.amount_differs (resolved)'],
 });
 
-/** The five flows, by both operators where there are two, and two that the customer declines. */
+/** The five flows, by both mobile operators where there are two, and two collections that the customer declines. */
 const everyFlow = [
   ...[link, otherLink, stk, stkThenComplete, sixDigits, fourDigits, singleStep, otherSingleStep].map((flow) =>
     paid(flow),
@@ -104,16 +104,16 @@ const everyFlow = [
   failing(sixDigits),
 ];
 
-/** A named line at which a service dies, and the collections that are under way meanwhile. */
+/** A crash point at which a service dies, and the collections in progress meanwhile. */
 export interface CollectionCrashRow extends CrashAt {
   readonly collections: readonly CollectionScenario[];
-  /** What the merchant does with the point armed: initiate and complete, or complete what was initiated before. */
+  /** What the merchant does with the crash point armed: initiate and complete, or only complete earlier collections. */
   readonly armed: 'initiation' | 'completion';
-  /** The next row begins only once the merchants and operators of this one are done. */
+  /** The next row begins only after the merchants and operators of this one are done. */
   readonly unhurried?: true;
   /**
-   * What the dead process must have left of at least one of the collections, before anyone has gone on with it: the
-   * step and the tries counted; or of none of them anything.
+   * The step and the number of tries that the dead process must have stored for at least one of the collections,
+   * before another process continues it; or `nothing`, if none of the collections may be stored.
    */
   readonly leaves?: 'nothing' | { readonly steps: readonly string[]; readonly tries: number };
 }
@@ -126,7 +126,7 @@ const completing = {
   collections: [paid(stkThenComplete), paid(sixDigits), paid(fourDigits), failing(sixDigits)],
   armed: 'completion',
 } as const;
-/** One alone: its completion is the first outbox record that is sent, its end the second. */
+/** A single collection: its completion is the first outbox record that is sent, its end the second. */
 const alone = (flow: Flow) => ({
   collections: [paid(flow)],
   armed: 'completion' as const,
@@ -144,8 +144,8 @@ const gateway = (points: Parameters<typeof rowsAt>[1], rest: Omit<CollectionCras
   rowsAt('collection-gateway', points, rest);
 
 /**
- * Rows after which a grace time or a lease has to run out are followed by rows that don't mind: a row with `leaves`
- * begins only once everything before it has ended.
+ * Rows after which a grace time or a lease must run out are followed by rows that can start meanwhile: a row with
+ * `leaves` begins only after all collections before it have ended.
  */
 const collectionGateway: readonly CollectionCrashRow[] = [
   ...gateway(['collections.accept.before-commit'], { ...initiating, leaves: 'nothing' }),
@@ -176,7 +176,7 @@ const webhookDispatcher: readonly CollectionCrashRow[] = rowsAt(
   initiating,
 );
 
-/** Callbacks of the rail for every flow, one that comes three times, one that is late, and one of a stranger. */
+/** The rail's callbacks for every flow, one that arrives three times, one that is late, and one from a stranger. */
 const webhookIngress: readonly CollectionCrashRow[] = rowsAt(
   'webhook-ingress',
   ['callbacks.accept.before-commit', 'callbacks.accept.after-commit', ...relay],
@@ -195,7 +195,7 @@ const reconciler: readonly CollectionCrashRow[] = rowsAt(
   'reconciler',
   [
     ...batch('reconciler'),
-    // Several are due at once: at the third pass a page is half asked.
+    // Several collections are due at once: at the third pass half a page has been polled.
     ['reconciler.poll.before-call', 3],
     ['reconciler.poll.after-call', 3],
     'reconciler.poll.before-commit',
@@ -214,7 +214,7 @@ const operatorsDeciding: readonly CollectionCrashRow[] = rowsAt(
     'reconciler.decision.after-commit',
   ],
   {
-    // One alone, and no poll before its callback: without one the amount asked counts.
+    // A single collection, not polled before its callback: without a callback the requested amount counts.
     collections: [decided(stk)],
     armed: 'initiation',
     environment: { FIRST_POLL_AFTER_MS: '20000' },
@@ -233,26 +233,26 @@ const unknownReferences: readonly CollectionCrashRow[] = rowsAt(
 );
 
 /**
- * Every named point that a collection passes (ARCHITECTURE.md, "A crash where, what happens"), in acts that follow one another.
+ * Every crash point that a collection passes (ARCHITECTURE.md, "A crash where, what happens"), in consecutive acts.
  *
- * The sequences of an act run side by side; while the gateway dies, only its own row's collections are under way.
+ * The sequences of an act run side by side; while the gateway crashes, only its own row's collections are in progress.
  */
 export const collectionCrashActs: readonly (readonly (readonly CollectionCrashRow[])[])[] = [
   [collectionGateway],
   [[...ledger, ...webhookDispatcher, ...webhookIngress], reconciler],
-  // By themselves: a rail gives a callback up that an ingress which keeps dying does not take.
+  // They run alone, because a rail gives up on a callback if the ingress crashes too often to accept it.
   [operatorsDeciding],
-  // Last, since these rows wait for no payment to turn up.
+  // They come last, because in these rows no payment ever appears.
   [unknownReferences],
 ];
 
-/** The points that no row is about, by their service, and why; beside those that no payment passes. */
+/** Crash points without a row, by service, and the reason; those that no payment passes are listed elsewhere. */
 export const collectionCrashExceptions: readonly { readonly points: RegExp; readonly reason: string }[] = [
   { points: /^payout-gateway\//, reason: 'the flow of payouts' },
-  { points: /^ledger\/relay\./, reason: 'sends entries, whatever they are about: with the payouts' },
+  { points: /^ledger\/relay\./, reason: 'sends entries of any payment: covered with the payouts' },
   {
     points: /\/webhooks\.(deliver|outcome)\./,
-    reason: 'delivers bodies, whatever they tell: with the payouts',
+    reason: 'delivers bodies of any content: covered with the payouts',
   },
-  { points: /\/reconciler\.comparison\./, reason: 'looks at wallets, not at payments: with the payouts' },
+  { points: /\/reconciler\.comparison\./, reason: 'compares wallets, not payments: covered with the payouts' },
 ];

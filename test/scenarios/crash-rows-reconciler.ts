@@ -1,6 +1,6 @@
 import { type CrashAt, rowsAt } from './crash-runner.ts';
 
-/** What people and audits are at when a process dies; no payment brings it about. */
+/** What operators or audits are doing when a process crashes; payments alone never pass these points. */
 export type OperatorAction =
   | 'an adjustment is noted'
   | 'an adjustment is proposed'
@@ -15,7 +15,7 @@ export type OperatorAction =
   | 'a wallet drifts'
   | 'a payout ends as people decided';
 
-/** A named line at which the reconciler dies, or the ledger or the gateway that carries out what people decided. */
+/** A crash point of the reconciler, or of the ledger or gateway that carries out a decision. */
 export interface ReconcilerCrashRow extends CrashAt {
   readonly action: OperatorAction;
 }
@@ -26,7 +26,7 @@ const during = (action: OperatorAction, ...points: Parameters<typeof rowsAt>[1])
 const atLedger = (action: OperatorAction, name: string) => rowsAt('ledger', both(name), { action });
 const atGateway = (action: OperatorAction, name: string) => rowsAt('payout-gateway', both(name), { action });
 
-/** The kinds of the breaks that an operator action leaves to people. */
+/** The kinds of the breaks that stay open after an operator action. */
 export const leftBy: Readonly<Record<OperatorAction, readonly string[]>> = {
   'an adjustment is noted': [],
   'an adjustment is proposed': [],
@@ -43,13 +43,13 @@ export const leftBy: Readonly<Record<OperatorAction, readonly string[]>> = {
 };
 
 /**
- * Every named point that only people and audits pass, one after another.
+ * Every crash point that only operator actions and audits pass, one after another.
  *
- * Where a lease or a consumer's session has to run out, other rows go on meanwhile. The second time that a rail is asked it
- * tells the same difference again, so that is where a close opens its break.
+ * Other rows run while a lease or a consumer's session runs out. A close opens its break at the second poll, when the
+ * rail reports the same difference again.
  */
 export const reconcilerCrashRows: readonly ReconcilerCrashRow[] = [
-  // First: the only events under way are those of the order.
+  // This row comes first, while the order's events are the only ones in progress.
   ...during('an adjustment is approved', ...both('reconciler.batch')),
   ...during('a close finds a difference', ...both('reconciler.close-page')),
   ...during(
@@ -59,22 +59,22 @@ export const reconcilerCrashRows: readonly ReconcilerCrashRow[] = [
     ['reconciler.close.before-commit', 2],
     ['reconciler.close.after-commit', 2],
   ),
-  // The second step opens the breaks of lines without a payment.
+  // The second step opens the breaks for lines without a payment.
   ...during('a statement is matched', ['reconciler.statement-breaks.after-commit', 2]),
   ...atGateway('a payout ends as people decided', 'payouts.decided'),
   ...atLedger('an adjustment is proposed', 'ledger.command'),
   ...atLedger('an adjustment is approved', 'ledger.decision'),
-  // Before a payment is missing, which would be a drift too.
+  // This row comes before a payment is missing, which would also show as drift.
   ...during('a wallet drifts', 'reconciler.comparison.before-commit'),
   ...during('an adjustment is noted', ...both('reconciler.break')),
   ...during('a wallet drifts', 'reconciler.comparison.after-commit'),
   ...during('an audit finds a payment missing', 'reconciler.coverage.before-commit'),
-  // Half the file is stored.
+  // At the second pass half the file is stored.
   ...during('a statement comes in', ['reconciler.statement.before-commit', 2]),
   ...during('a break is explained', ...both('reconciler.break')),
   ...during('an audit finds a payment missing', 'reconciler.coverage.after-commit'),
   ...during('a statement comes in', ['reconciler.statement.after-commit', 2]),
-  // Two steps look whether it explains the breaks of the statements before, the third opens a break.
+  // Two steps check whether the file explains the breaks of earlier statements; the third opens a break.
   ...during('a statement is matched', ['reconciler.statement-breaks.before-commit', 4]),
   ...during('a step is looked at again', ...both('reconciler.steps')),
   ...during('a posting is missing', ...both('reconciler.books')),

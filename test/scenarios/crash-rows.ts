@@ -1,27 +1,27 @@
 import type { ServiceName } from '@pesewa/contracts';
 import { type CrashAt, rowsAt } from './crash-runner.ts';
 
-/** A named line at which a service dies, and the payouts that are under way meanwhile. */
+/** A crash point at which a service dies, and the payouts in progress meanwhile. */
 export interface CrashRow extends CrashAt {
   readonly payouts: readonly PayoutScenario[];
-  /** How the payouts come: each by itself, all as one batch, or from a wallet with a limit per day. */
+  /** How the payouts are requested: one by one, as one batch, or from a wallet with a daily limit. */
   readonly as: 'singles' | 'batch' | 'limited';
 }
 
-/** A payout by its magic number, and what must have become of it (contract 10.18). */
+/** A payout by its magic number, with its expected final state (contract 10.18). */
 export interface PayoutScenario {
   readonly digits: string;
   readonly status: 'COMPLETED' | 'FAILED' | 'INITIALIZED';
   readonly entries: readonly string[];
   readonly executions: number;
-  /** What the merchant was told, each once by its webhook-id. */
+  /** The webhooks that the merchant received, each counted once by its webhook-id. */
   readonly reported: readonly string[];
-  /** How many callbacks the reconciler has heard of; the test sends one where there is one. */
+  /** How many callbacks the reconciler has received; if there is one, the test has sent it. */
   readonly hints: number;
   readonly breaks: readonly string[];
 }
 
-/** No callback ever comes: only polls find its end. */
+/** No callback ever arrives: only polls find the end. */
 const paid: PayoutScenario = {
   digits: '0002',
   status: 'COMPLETED',
@@ -39,7 +39,7 @@ const failing: PayoutScenario = {
   executions: 0,
   reported: ['FAILED'],
 };
-/** Pending for ever, with a callback that claims an end: the break tells that the callback was not lost. */
+/** It stays pending for ever, with a callback that claims an end; the break shows that the callback was not lost. */
 const claimed: PayoutScenario = {
   digits: '0017',
   status: 'INITIALIZED',
@@ -80,7 +80,7 @@ const payoutGateway = [
     [
       'payouts.accept-batch.before-commit',
       'payouts.accept-batch.after-commit',
-      // After so many of its items.
+      // At the second pass some of the batch's items have been sent.
       ['payouts.submit.before-call', 2],
       ['payouts.submit.after-call', 2],
     ],
@@ -103,7 +103,7 @@ const ledger = at(
 
 const webhookIngress = at(
   'webhook-ingress',
-  // What the rail was answered matters to nobody: the same bytes again are a repeat, and only the sweeper publishes.
+  // The answer to the rail does not matter: the same bytes again are a repetition, and only the sweeper publishes.
   ['callbacks.accept.before-commit', 'callbacks.accept.after-commit', ...relay],
   [claimed],
 );
@@ -113,7 +113,7 @@ const reconciler = at(
   [
     'reconciler.batch.before-commit',
     'reconciler.batch.after-commit',
-    // Two payouts are due at once: at the second pass a page is half asked.
+    // Two payouts are due at once: at the second pass half a page has been polled.
     ['reconciler.poll.before-call', 2],
     ['reconciler.poll.after-call', 2],
     'reconciler.poll.before-commit',
@@ -139,9 +139,9 @@ const webhookDispatcher = at(
 );
 
 /**
- * Every named point of the payout flow (ARCHITECTURE.md, "A crash where, what happens").
+ * Every crash point of the payout flow (ARCHITECTURE.md, "A crash where, what happens").
  *
- * A sequence's rows follow one another, and the sequences run side by side; no service is in two of them.
+ * The rows of a sequence run one after another, and the sequences side by side; no service is in two of them.
  */
 export const crashSequences: readonly (readonly CrashRow[])[] = [
   payoutGateway,
@@ -149,7 +149,7 @@ export const crashSequences: readonly (readonly CrashRow[])[] = [
   [...webhookIngress, ...reconciler],
 ];
 
-/** The points that no row is about, by their service, and why; beside those that no payment passes. */
+/** Crash points without a row, by service, and the reason; those that no payment passes are listed elsewhere. */
 export const crashExceptions: readonly { readonly points: RegExp; readonly reason: string }[] = [
   { points: /^collection-gateway\//, reason: 'the flow of collections' },
   { points: /\/reconciler\.(proposal|decision)\./, reason: 'operators decide amounts of collections alone' },

@@ -3,15 +3,15 @@ import { eventually } from '@pesewa/testkit';
 import { expect } from 'vitest';
 import type { Scenario } from './scenario.ts';
 
-/** How long a test waits for what a crash has delayed. */
+/** How long a test waits for work that a crash has delayed. */
 export const DEADLINE_MS = 90_000;
 
-/** A killed consumer's partitions are free after this long, and every crash of a story waits for that. */
+/** The partitions of a killed consumer are free after this time, and every crash of a scenario waits for that. */
 const SESSION_TIMEOUT_MS = 2_000;
 
 type Environments = Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
 
-/** The environments of services of which one dies again and again. */
+/** Adds short consumer sessions to the environments of services that crash again and again. */
 export const withShortSessions = (environments: Environments = {}): Environments =>
   Object.fromEntries(
     serviceNames.map((name) => [
@@ -20,25 +20,25 @@ export const withShortSessions = (environments: Environments = {}): Environments
     ]),
   );
 
-/** A named line at which a service dies. */
+/** A crash point at which a service dies. */
 export interface CrashAt {
   readonly service: ServiceName;
   readonly point: string;
-  /** Dies at the n-th pass; the first where it isn't said. */
+  /** The pass at which the process dies; the first by default. */
   readonly pass?: number;
-  /** Further variables of the process that is to die, which is started anew with them. */
+  /** Further variables of the process that will crash; it is restarted with them. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** The two moments of a crash that a scenario is played around. */
+/** The two moments of a crash: a scenario is played between them. */
 export interface Crash {
-  /** Arms the point in the running process. */
+  /** Arms the crash point in the running process. */
   readonly arm: () => Promise<void>;
-  /** Resolves once the service has died right there, and says so in its log. */
+  /** Resolves once the service has died at the point, as its log must show. */
   readonly death: () => Promise<void>;
 }
 
-/** One row for each point, a point with the pass at which it strikes where that isn't the first. */
+/** One row for each crash point; a point may come with the pass at which the process dies. */
 export function rowsAt<Rest extends object>(
   service: ServiceName,
   points: readonly (string | readonly [string, number])[],
@@ -52,9 +52,10 @@ export function rowsAt<Rest extends object>(
 }
 
 /**
- * Runs sequences side by side, a sequence's rows one after another, no service in two of them; gives what to ask about a row.
+ * Runs sequences side by side and a sequence's rows one after another; no service may be in two sequences. Returns a
+ * function that gives a row's result.
  *
- * A row whose scenario broke throws when it is asked about, and the others go on.
+ * That function throws if the row's scenario failed; the other rows are not affected.
  */
 export async function runSequences<Row extends CrashAt, Survivors>(
   scenario: Scenario,
@@ -93,7 +94,7 @@ function crashOf(scenario: Scenario, { service, point, pass = 1, environment }: 
   };
 }
 
-/** What the merchant was told: a repeat has the same webhook-id and the same bytes, and counts once (contract 6.3). */
+/** The webhook bodies that the merchant received; repetitions have the same id and bytes and count once. */
 export async function bodiesSentOnce(scenario: Scenario, reference: string): Promise<readonly string[]> {
   const received = await scenario.stack.simulator.received(scenario.merchantId, reference);
   const bodies = new Map<unknown, string>();

@@ -5,40 +5,40 @@ import { expect } from 'vitest';
 import type { Crash } from './crash-runner.ts';
 import type { Scenario } from './scenario.ts';
 
-/** A record of a service's database, as a test reads it behind its back. */
+/** A record that a test reads directly from a service's database. */
 type Stored = Document & { readonly _id: string };
 
 /** A payout of 100 NGN that has completed. */
 export interface EndedPayout {
-  /** Ours. */
+  /** Our reference. */
   readonly reference: string;
   readonly endedAt: Date;
 }
 
-/** What an operator is answered. */
+/** The body of an operator API's answer. */
 type View = Readonly<Record<string, unknown>>;
 
-/** A running stack as people and audits see it, with payouts that have ended for them to look at. */
+/** A running stack with ended payouts, for the operator actions and audits of the tests. */
 export interface CrashWorld {
   readonly scenario: Scenario;
   readonly records: (database: string, collection: string) => Collection<Stored>;
-  /** Calls an operator API again, unchanged, until it takes the call. */
+  /** Repeats a call of an operator API unchanged until it succeeds. */
   readonly insist: (call: OperatorCall) => Promise<View>;
   /** Reads from the reconciler's operator API. */
   readonly look: (path: string) => Promise<View>;
-  /** The one break of a reference; none or two are no answer. */
+  /** The only break of a reference; fails if there is none or more than one. */
   readonly oneBreak: (reference: string) => Promise<View>;
-  /** The next payout that nothing has been done with. */
+  /** The next payout that no row has used. */
   readonly payout: () => EndedPayout;
-  /** The next one of which a close has found that the rail's fee differs. */
+  /** The next payout for which a close has found that the rail's fee differs. */
   readonly differing: () => EndedPayout;
-  /** The next currency in which nothing moves. */
+  /** The next currency without movements. */
   readonly stillCurrency: () => string;
-  /** Changes our own record, so that the rail tells another fee than we have. */
+  /** Changes the fee in our own record, so that the rail's fee differs from it. */
   readonly injectFee: (payouts: readonly EndedPayout[]) => Promise<void>;
 }
 
-/** A call of an operator API; a GET where it has no body. */
+/** A call of an operator API; a GET if it has no body. */
 interface OperatorCall {
   readonly service: 'reconciler' | 'ledger';
   readonly path: string;
@@ -47,35 +47,35 @@ interface OperatorCall {
   readonly as?: 'approver';
 }
 
-/** What an operator action comes to, whoever died meanwhile. */
+/** The expected result of an operator action, whichever process crashed meanwhile. */
 export interface Done {
-  /** Resolves once it has come to its end, once and no more. */
+  /** Resolves once the action has had its effect exactly once. */
   readonly end: () => Promise<void>;
-  /** Everything that reconciliation.events tells of its breaks, as `event breakId`. */
+  /** All events of its breaks on reconciliation.events, as `event breakId`. */
   readonly reported: readonly string[];
-  /** The ids of the orders that the ledger was sent. */
+  /** The ids of the ledger commands that were sent. */
   readonly orders?: readonly string[];
 }
 
-/** Does something with a point armed, sees the process die there, and goes on as people would; `place` is the row's. */
+/** Runs an action with the crash point armed, waits for the crash, and continues as operators would. */
 export type Doing = (world: CrashWorld, crash: Crash, place: number) => Promise<Done>;
 
-/** How long people insist and wait: whoever they talk to may be dying again and again. */
+/** How long operators retry and wait: the service that they call may crash again and again. */
 export const DEADLINE_MS = 240_000;
 
-/** Goes on meanwhile; whoever asks for the end hears of what broke. */
+/** Lets the work continue; the returned function gives its result, or throws its error. */
 export function meanwhile<Value>(work: Promise<Value>): () => Promise<Value> {
   work.catch(() => undefined);
   return () => work;
 }
 
-/** How many payouts the operator actions take. */
+/** How many payouts the operator actions need. */
 interface Wanted {
   readonly fresh: number;
   readonly differing: number;
 }
 
-/** Makes the payouts, and has a close find out about those that differ. */
+/** Makes the payouts, and runs a close that finds those that differ. */
 export async function openCrashWorld(
   scenario: Scenario,
   client: MongoClient,
@@ -120,7 +120,7 @@ export async function openCrashWorld(
   };
 }
 
-/** Gives each once. */
+/** Returns each item once. */
 function takeFrom<Item>(items: readonly Item[]): () => Item {
   const left = items.values();
   return () => {
@@ -144,7 +144,7 @@ function operators({ stack }: Scenario): Pick<CrashWorld, 'insist' | 'look'> {
       }),
     });
     expect(answer.status, `${path}: ${answer.text}`).toBeLessThan(300);
-    // Amounts are text: its numbers are counts and versions.
+    // Amounts are strings; the numbers in the body are counts and versions.
     return JSON.parse(answer.text) as View;
   };
   return {
@@ -153,7 +153,7 @@ function operators({ stack }: Scenario): Pick<CrashWorld, 'insist' | 'look'> {
   };
 }
 
-/** Payouts that have ended and are posted; their ends are put a second apart, so that a close can be about one alone. */
+/** Makes payouts that have ended and are posted; their ends are a second apart, so that a close can cover one alone. */
 async function endPayouts(
   scenario: Scenario,
   records: CrashWorld['records'],
@@ -179,7 +179,7 @@ async function endPayouts(
   return payouts;
 }
 
-/** Requests a payout whose end only a poll finds, and gives our reference; with 0017 there is none. */
+/** Requests a payout whose end only a poll finds, and returns our reference; with digits 0017 it never ends. */
 export async function payOut(
   { demo }: Scenario,
   reference: string,

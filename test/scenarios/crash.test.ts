@@ -8,23 +8,23 @@ import { type CrashRow, crashSequences, type PayoutScenario } from './crash-rows
 import { bodiesSentOnce, type Crash, DEADLINE_MS, runSequences, withShortSessions } from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
-/** The currency in which the merchant has a limit per day, far above what it pays here. */
+/** The currency in which the merchant has a daily limit, far above what it pays here. */
 const limitedCurrency = 'GHS';
 
 let scenario: Scenario;
 let referencesOf: (row: CrashRow) => readonly string[];
 const rows = crashSequences.flat();
 
-/** Every row's process dies here, and is started again with the next row's point; the tests look at what is left. */
+/** Runs all rows: the process crashes and is restarted with the next row's point; the tests check the results. */
 beforeAll(async () => {
   const environment = {
     reconciler: {
       COMPARISON_INTERVAL: '*/5 * * * * *',
-      // However long all the rows take: one that is pending for ever calls people by its callback alone.
+      // However long the rows take, a payment that stays pending gets a break for its callback alone.
       POLLS_BEFORE_BREAK: '1000',
       UNKNOWN_REFERENCE_GRACE_MS: '600000',
     },
-    // A delivery's lease is as long as its deadline makes it.
+    // A delivery's lease depends on its deadline.
     'webhook-dispatcher': { DELIVERY_DEADLINE_MS: '1000' },
   };
   scenario = await openScenario('crash', withShortSessions(environment));
@@ -47,7 +47,7 @@ async function limitPerDay(): Promise<void> {
   expect(changed.ok).toBe(true);
 }
 
-/** Makes the payouts with the point armed, and sees the process die right there. */
+/** Makes the payouts with the crash point armed, and waits for the crash. */
 async function runScenario(row: CrashRow, { arm, death }: Crash): Promise<readonly string[]> {
   await arm();
   const references = await request(row);
@@ -55,7 +55,7 @@ async function runScenario(row: CrashRow, { arm, death }: Crash): Promise<readon
   return references;
 }
 
-/** Makes the payouts; an answer that never came is asked for again, unchanged, as a merchant would. */
+/** Makes the payouts; a request without an answer is repeated unchanged, as a merchant would. */
 async function request(row: CrashRow): Promise<readonly string[]> {
   const label = `${rows.indexOf(row)}.${row.point}`;
   const requests = row.payouts.map(({ digits }, index) => ({
@@ -77,7 +77,7 @@ async function request(row: CrashRow): Promise<readonly string[]> {
   return references;
 }
 
-/** Sends a callback that claims an end, as a rail would: again until it is taken. */
+/** Sends a callback that claims an end, and repeats it until it is accepted, as a rail would. */
 async function callBack(reference: string): Promise<void> {
   const ours = await eventually(async () => {
     const { responseData } = await scenario.demo.lookUpPayout(reference);
@@ -102,12 +102,12 @@ async function expectScenario(reference: string, payoutScenario: PayoutScenario)
   const { digits: _digits, ...end } = payoutScenario;
   const asExpected = async () =>
     expect(await lookAt(reference)).toEqual({ ...end, entries: end.entries.toSorted() });
-  // First the wait, then the look that shows what differs.
+  // The second comparison shows the difference if the wait has failed.
   await eventually(asExpected, DEADLINE_MS).catch(() => undefined);
   await asExpected();
 }
 
-/** Everything that is to be seen of a payout, from every side. */
+/** The payout as the merchant, the ledger, the rail and the operators see it. */
 async function lookAt(reference: string): Promise<Omit<PayoutScenario, 'digits'>> {
   const { responseData } = await scenario.demo.lookUpPayout(reference);
   const ours = responseData?.transactionReference ?? '';
@@ -123,7 +123,7 @@ async function lookAt(reference: string): Promise<Omit<PayoutScenario, 'digits'>
   };
 }
 
-/** The statuses that the merchant was told, each by a body of its own. */
+/** The statuses that the merchant received, without repetitions. */
 async function sentOnce(reference: string): Promise<readonly string[]> {
   const statuses = new Set(await scenario.webhookStatuses(reference));
   expect(await bodiesSentOnce(scenario, reference)).toHaveLength(statuses.size);

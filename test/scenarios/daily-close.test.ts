@@ -16,7 +16,7 @@ let folder: string;
 const startedAt = new Date();
 
 beforeAll(async () => {
-  // Without callbacks nobody tells of a reversal after the end but the close.
+  // Without callbacks only the close finds a reversal after the end.
   scenario = await openScenario('daily-close', {
     reconciler: {
       FIRST_POLL_AFTER_MS: '700',
@@ -35,7 +35,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Closes all that has ended until now by the command line, and gives each payment's line of its file by our reference. */
+/** Closes all payments that have ended so far with the command line; returns the lines of its file by our reference. */
 async function close(name: string): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
   const file = join(folder, `${name}.csv`);
   const runFile = join(folder, 'run.json');
@@ -54,7 +54,7 @@ async function close(name: string): Promise<ReadonlyMap<string, Readonly<Record<
   );
 }
 
-/** Pays 100 and waits for the end that the digits call for. */
+/** Pays 100 and waits for the end that the digits determine. */
 async function pay(digits: string, reference = scenario.reference(`close-${digits}`)) {
   await scenario.demo.requestPayout({ reference, amount: '100', accountNumber: `012345${digits}` });
   return eventually(async () => {
@@ -65,7 +65,7 @@ async function pay(digits: string, reference = scenario.reference(`close-${digit
   }, 60_000);
 }
 
-/** Pays what is reversed once it has completed; where the poll was so late that it found it reversed, another one. */
+/** Makes a payout that is reversed after it completed; retries if the poll was too late to see it completed. */
 async function payAndReverse(triesLeft = 5): ReturnType<typeof pay> {
   const payout = await pay('0014', scenario.reference(`close-0014-${triesLeft}`));
   if (payout.status === 'COMPLETED') return payout;

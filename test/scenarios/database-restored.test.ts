@@ -16,7 +16,7 @@ let restoring: Restoring;
 
 const never = '0 0 1 1 *';
 const DEADLINE_MS = 60_000;
-/** Of each test: the service stands for as long as a stopped partition waits until it is looked at again. */
+/** The timeout of each test: a stopped partition waits a while before its service checks it again. */
 const TEST_MS = 240_000;
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ interface Paid {
   readonly ours: string;
 }
 
-/** A payout by the magic number of its account, once it is `status`. */
+/** Makes a payout with a magic number as account, and waits until it has the status. */
 async function pay(name: string, digits: string, status: string): Promise<Paid> {
   const reference = scenario.reference(name);
   await scenario.demo.requestPayout({ reference, amount: '100', accountNumber: `012345${digits}` });
@@ -59,7 +59,7 @@ function collectionOf(name: string, digits = '9999') {
 
 type CollectionRequestBody = ReturnType<typeof collectionOf>;
 
-/** A collection, once it has been asked for; `ends` waits for its end. */
+/** Initiates a collection; `ends` waits for its end. */
 async function collect(name: string, digits?: string): Promise<CollectionRequestBody> {
   const request = collectionOf(name, digits);
   expect(await scenario.demo.initiateCollection(request)).toMatchObject({
@@ -80,10 +80,10 @@ async function oursOf({ reference }: CollectionRequestBody): Promise<string> {
   return String(record?.['reference']);
 }
 
-/** Copies the database as it stands now; what it misses from here on is what happened since the backup. */
+/** Copies the database in its present state, as the backup that the test restores later. */
 const backUpNow = (name: DatabaseName) => backUp(client, `${scenario.prefix}_${name}`);
 
-/** Restores a database, and does what docs/database-restored.md says of it. */
+/** Restores a database and follows the steps of docs/database-restored.md. */
 async function restore(name: DatabaseName): Promise<void> {
   const details = await restoring.restore(name);
   expect(details[`partitions of ${ownerOf[name]}`]).toContain('our database is at');
@@ -91,7 +91,7 @@ async function restore(name: DatabaseName): Promise<void> {
   await restoring.untilReadAgain(name);
 }
 
-/** A payout ended once, at its rail and for its merchant, and nobody has a question. */
+/** Expects that a payout ended once, for its rail and for its merchant, and has no break. */
 async function expectEndedOnce({ reference, ours }: Paid, status: 'COMPLETED' | 'FAILED'): Promise<void> {
   await scenario.payoutBecomes(reference, status);
   expect(await scenario.executions(ours)).toBe(status === 'COMPLETED' ? 1 : 0);
@@ -105,10 +105,10 @@ async function expectEndedOnce({ reference, ours }: Paid, status: 'COMPLETED' | 
   }, DEADLINE_MS);
 }
 
-/** Our references of payments that moved money, and whose gateway has forgotten them. */
+/** Our references of payments that moved money and that their gateway has forgotten. */
 const forgotten = new Set<string>();
 
-/** The books are in order but for payments that were forgotten, each of which is named; and they agree with the rail's wallets. */
+/** Expects that the audit reports exactly the forgotten payments, and that the books agree with the rail's wallets. */
 async function expectOrder(): Promise<void> {
   const found = await scenario.violations();
   expect(found.filter(({ message }) => !message.startsWith('is of no payment among'))).toEqual([]);
@@ -155,7 +155,7 @@ it(
 );
 
 it(
-  'reconciler: what it watched it watches again, and asks nobody for what has ended',
+  'reconciler: it watches the same payments again, and does not poll those that have ended',
   async () => {
     const open = await pay('reconciler-open', '0017', 'INITIALIZED');
     await backUpNow('reconciler');
@@ -178,7 +178,7 @@ it(
 );
 
 it(
-  'ledger: it comes forward by its own events, and books again what it had not told, once',
+  'ledger: it comes forward by its own events, and books once more what it had not published',
   async () => {
     const { operator } = scenario.stack;
     const open = await pay('ledger-open', '0017', 'INITIALIZED');
@@ -228,7 +228,7 @@ it(
     await ends(underWay, '00');
     await restoring.audit();
     await expectOrder();
-    // This is the bound: their references are free again, and what is open at the rail without a record is a break.
+    // This is the limit of recovery: their references are free again, and payments open at the rail get a break.
     await collect('collections-since');
     await ends(since, '00');
     expect(await breaksOf(openOurs)).toContain('coverage.behind');
@@ -253,7 +253,7 @@ it(
     await expectEndedOnce(underWay, 'COMPLETED');
     expect(await scenario.executions(stays.ours)).toBe(0);
     await scenario.payoutBecomes(stays.reference, 'INITIALIZED');
-    // What was accepted since is there again, and its merchant is told what it is, whatever is sent under its reference.
+    // Payouts accepted since are back, and the merchant gets their state whatever it sends under their references.
     for (const [{ reference, ours }, digits, status] of [
       [since, '9999', 'COMPLETED'],
       [refused, '0003', 'FAILED'],
@@ -282,7 +282,7 @@ it(
   TEST_MS,
 );
 
-/** How often the rail was asked to make each of the payouts. */
+/** How often the rail was asked to submit each of the payouts. */
 const submissionsOf = (...payouts: readonly Paid[]) =>
   Promise.all(
     payouts.map(async ({ ours }) => {

@@ -20,13 +20,13 @@ export const ownerOf = {
   webhooks: 'webhook-dispatcher',
 } as const satisfies Readonly<Record<string, ServiceName>>;
 
-/** A database of the hub, without the prefix of its installation. */
+/** The name of a database of the hub, without the installation's prefix. */
 export type DatabaseName = keyof typeof ownerOf;
 
 const program = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'src', 'main.ts');
 const run = promisify(execFile);
 
-/** How long a stopped partition may stand after it was realigned, and be read up to its end. */
+/** How long a realigned partition may take until it has started again and was read to its end. */
 const GOES_ON_MS = 60_000;
 
 /** Copies a database as a backup does: every collection, by the server itself. */
@@ -40,7 +40,7 @@ export async function backUp(client: MongoClient, name: string): Promise<void> {
       .toArray();
 }
 
-/** Puts the copy in the place of the database: what is not in it is gone, indexes are as they were made. */
+/** Replaces the database by the copy: records that are not in it are gone, and indexes are as the service made them. */
 async function putBack(client: MongoClient, name: string): Promise<void> {
   const db = client.db(name);
   const before = await db.listCollections().toArray();
@@ -50,7 +50,7 @@ async function putBack(client: MongoClient, name: string): Promise<void> {
   await db.dropDatabase();
   const isCapped = new Set<string>();
   for (const { name: coll, specs, ...one } of made) {
-    // A collection with bounds is restored with them, or its service does not start.
+    // A collection keeps its options, such as a capped size; otherwise its service does not start.
     const options = 'options' in one ? one.options : undefined;
     await db.createCollection(coll, options);
     if (options?.['capped'] === true) isCapped.add(coll);
@@ -60,7 +60,7 @@ async function putBack(client: MongoClient, name: string): Promise<void> {
   const backup = client.db(backupOf(name));
   for (const { name: coll } of await backup.listCollections({}, { nameOnly: true }).toArray()) {
     if (isCapped.has(coll)) {
-      // The server merges into none of these.
+      // The server cannot merge into a capped collection.
       const documents = await backup.collection(coll).find().toArray();
       if (documents.length > 0) await db.collection(coll).insertMany(documents);
       continue;
@@ -86,15 +86,15 @@ const stoppedList = z.object({
   ),
 });
 
-/** A stack whose databases can be restored, and the operators who make good what follows from it. */
+/** Restores databases of a stack, and does what operators do afterwards. */
 export interface Restoring {
-  /** Puts the copy of a database in its place while its service is down; gives the service's details of readiness. */
+  /** Restores the copy of a database while its service is down; returns the details of the service's readiness. */
   readonly restore: (database: DatabaseName) => Promise<Readonly<Record<string, string>>>;
-  /** Realigns what is stopped, by the command line, to where the databases stand; gives how many partitions there were. */
+  /** Realigns stopped partitions to the database's positions with the command line; returns how many there were. */
   readonly realign: (database: DatabaseName) => Promise<number>;
-  /** Waits until a service has no partition that is stopped, and has read all that its topics hold. */
+  /** Waits until a service has no stopped partition and has read its topics to the end. */
   readonly untilReadAgain: (database: DatabaseName) => Promise<void>;
-  /** Has the reconciler hold the gateways' records against its working set. */
+  /** Makes the reconciler compare the gateways' records with its working set. */
   readonly audit: () => Promise<void>;
 }
 
@@ -166,7 +166,7 @@ export function createRestoring(scenario: Scenario, client: MongoClient, folder:
   };
 }
 
-/** Waits until the service has its partitions, and has held each against Kafka. */
+/** Waits until the service has its partitions and has compared the position of each with Kafka. */
 async function untilJoined(
   detailsOf: () => Promise<Readonly<Record<string, string>>>,
   service: ServiceName,

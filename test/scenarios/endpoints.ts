@@ -4,21 +4,21 @@ import type { Replica } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import { expect } from 'vitest';
 
-/** The address of a service of several replicas: each connection goes to the next one that is ready. */
+/** One address for a service with several replicas: each connection goes to the next replica that is ready. */
 export interface Endpoints extends AsyncDisposable {
   readonly url: string;
-  /** Resolves once new connections go to the replica, too. */
+  /** Resolves once new connections also go to the replica. */
   readonly add: (replica: Replica) => Promise<void>;
-  /** Resolves once none does; those that are open stay. */
+  /** Resolves once no new connection goes to the replica; open ones stay. */
   readonly remove: (replica: Replica) => Promise<void>;
-  /** Connections that no replica took, or that one of them reset. */
+  /** The number of connections that no replica accepted, or that a replica reset. */
   readonly broken: () => number;
 }
 
-/** How often the replicas are asked whether they are ready. */
+/** The pause between two readiness checks of the replicas. */
 const LOOK_PAUSE_MS = 200;
 
-/** Opens {@link Endpoints} that work as those of Kubernetes: by connection, by `/readyz`, and without what is to end. */
+/** Opens {@link Endpoints} that balance connections as Kubernetes does, over ready replicas that are not ending. */
 export async function openEndpoints(): Promise<Endpoints> {
   const closing = new AbortController();
   const replicas = new Set<Replica>();

@@ -9,7 +9,7 @@ import { expect, it } from 'vitest';
 const root = join(import.meta.dirname, '..', '..');
 const run = randomBytes(3).toString('hex');
 
-/** Starts the same stack each time: its databases and topics stay in the infrastructure of the test run. */
+/** Starts the same stack each time: its databases and topics stay in the test run's infrastructure. */
 const openKept = (dataDirectory: string) =>
   openStack({
     root,

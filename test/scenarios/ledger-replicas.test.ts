@@ -32,13 +32,13 @@ afterAll(async () => {
   await scenario[Symbol.asyncDispose]();
 });
 
-/** What the operating system says of a process; `T` is stopped. */
+/** The state of a process as the operating system reports it; `T` is stopped. */
 async function stateOf(pid: number): Promise<string> {
   const { stdout } = await promisify(execFile)('ps', ['-o', 'state=', '-p', String(pid)]);
   return stdout.trim().slice(0, 1);
 }
 
-/** Pays once from each of four wallets, and waits until all is done and reported. */
+/** Pays once from each of four wallets, and waits until every payout is done and reported. */
 async function payFromEachWallet(label: string): Promise<void> {
   const references = await Promise.all(
     places.map(async (place, index) => {
@@ -57,7 +57,7 @@ async function payFromEachWallet(label: string): Promise<void> {
   }
 }
 
-/** The sequences of each wallet's balances, in the order in which Kafka holds them. */
+/** The sequence numbers of each wallet's balances, in Kafka's order. */
 async function sequencesByWallet(): Promise<ReadonlyMap<string, readonly bigint[]>> {
   const messages = await readTopic(topicPrefix + topics.wallets.name);
   const byWallet = Map.groupBy(messages, ({ key }) => key);

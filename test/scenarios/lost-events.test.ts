@@ -11,7 +11,7 @@ const closers = new AsyncDisposableStack();
 let scenario: Scenario;
 let client: MongoClient;
 
-/** How long a test waits until what was lost is found, published again, and has gone its whole way. */
+/** How long a test waits until a lost event is found, published again and processed by every service. */
 const DEADLINE_MS = 90_000;
 
 const never = '0 0 1 1 *';
@@ -27,7 +27,7 @@ beforeAll(async () => {
     BOOKS_GRACE_MS: '1500',
     STEP_LIMIT_MS: '1500',
     STEP_PAUSE_MS: '300',
-    // What takes its time here is the death of a process: its partitions wait for another owner.
+    // The crash of a process takes the time here: its partitions wait for another owner.
     REPUBLISH_REQUESTS_MAX: '20',
   };
   scenario = await openScenario(
@@ -46,7 +46,7 @@ const paid = ['capture', 'fee', 'hold', 'railCost'];
 const gone = ['hold', 'release'];
 const credited = ['collect', 'fee', 'railCost'];
 
-/** A payout, by the magic number of its account; what becomes of it, and what of it is lost. */
+/** A payout by the magic number of its account, its expected final state, and the event that is lost. */
 interface PayoutRow extends Loss {
   readonly digits: string;
   readonly status: 'COMPLETED' | 'FAILED' | 'REVERSED';
@@ -64,7 +64,7 @@ const isReversed = {
 } as const;
 
 const payoutRows: readonly PayoutRow[] = [
-  // First: the reconciler has found nothing yet, so a fact is all that it has to tell.
+  // This row comes first: the reconciler has found nothing yet, so its first event is a fact.
   { service: 'reconciler', type: 'pesewa.rails.RailStatusObserved', send: 1, ...completes },
   { service: 'payout-gateway', type: 'pesewa.payouts.PayoutAccepted', send: 1, ...completes },
   { service: 'payout-gateway', type: 'pesewa.payouts.PayoutSubmitted', send: 2, ...completes },
@@ -84,7 +84,7 @@ const payoutRows: readonly PayoutRow[] = [
   },
 ];
 
-describe('an event of a payout that is lost before it is sent is found, and published again, by nobody', () => {
+describe('an event of a payout that is lost before it is sent is found and published again without an operator', () => {
   it.each(payoutRows)(
     '$type',
     async ({ digits, status, entries, reported, ...loss }) => {
@@ -152,14 +152,14 @@ describe('what operators order is done, though it is lost', () => {
       await eventually(() => operator.untilApplied([commandId]), DEADLINE_MS);
       expect(await scenario.entryKinds(commandId)).toEqual(['fund']);
       const orders = client.db(`${scenario.prefix}_ledger`).collection('commands');
-      // Published once more, and answered: a service that missed the first answer has the second.
+      // The request is published once more and answered again: a service that missed the first answer gets the second.
       await eventually(async () => expect(await orders.countDocuments({ again: true })).toBe(0), DEADLINE_MS);
     },
     DEADLINE_MS + 60_000,
   );
 });
 
-/** Everybody has the payment as ended, it has no break, and nothing of it is followed any more. */
+/** Expects that every service has the payment as ended, that it has no break and that no step of it is followed. */
 async function expectOrder(reference: string): Promise<void> {
   const reconciler = client.db(`${scenario.prefix}_reconciler`);
   const polls = reconciler.collection<{ _id: string; status: string }>('polls');

@@ -4,7 +4,7 @@ import type { Binary, MongoClient } from 'mongodb';
 import { expect } from 'vitest';
 import type { Scenario } from './scenario.ts';
 
-/** An event that is lost: whose it is, its type, and at which of its process's sends it goes out. */
+/** An event that is lost: its service, its type, and the number of the send at which its process sends it. */
 export interface Loss {
   readonly service: ServiceName;
   readonly type: string;
@@ -21,8 +21,8 @@ const databases: Partial<Record<ServiceName, string>> = {
 const DEADLINE_MS = 60_000;
 
 /**
- * Loses an event for good: its process is frozen between the commit and the send, its outbox record deleted, and then the
- * process killed, so that no copy of it is left. Other records of the same outbox are lost with it.
+ * Loses an event for good: freezes its process between the commit and the send, deletes its outbox record and kills the
+ * process, so that no copy is left. Other records of the same outbox are lost with it.
  */
 export async function lose(
   scenario: Scenario,

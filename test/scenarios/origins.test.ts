@@ -25,14 +25,14 @@ afterAll(async () => {
 
 const traceparentOf = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
 
-/** Every message of every topic, by its event id; what was sent twice stands once. */
+/** Every message of every topic, by its event id; a message that was sent twice occurs once. */
 async function everything(): Promise<ReadonlyMap<string, ReadMessage>> {
   const names = Object.keys(topics) as TopicName[];
   const messages = await Promise.all(names.map(scenario.readTopic));
   return new Map(messages.flat().map((message) => [message.headers['event-id'] ?? '', message]));
 }
 
-/** What is wrong with where a message says that it comes from; nothing where all is well. */
+/** The error in the origin that a message names; undefined if there is none. */
 function flawOf(id: string, message: ReadMessage, all: ReadonlyMap<string, ReadMessage>): string | undefined {
   const type = message.type as EventType;
   const { payload, headers } = message;

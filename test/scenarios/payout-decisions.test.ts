@@ -6,7 +6,7 @@ import { openScenario, type Scenario } from './scenario.ts';
 let scenario: Scenario;
 
 beforeAll(async () => {
-  // The break opens once the grace time of the attempt, 8 s, is over: what people know of it must be from after that.
+  // The break opens after the attempt's grace time of 8 s; a decision needs knowledge from after that time.
   scenario = await openScenario('payout-decisions', {
     reconciler: { POLLS_BEFORE_BREAK: '24', POLL_BASE_MS: '300', POLL_CAP_MS: '600' },
   });
@@ -31,7 +31,7 @@ const breaksOf = async (ours: string) =>
     (one) => `${String(one['kind'])} ${String(one['status'])}`,
   );
 
-/** A payout of 100 GHS that its rail never ends (0017), and our reference of it. */
+/** Makes a payout of 100 GHS that its rail never ends (0017), and returns its references. */
 async function stuck(label: string): Promise<{ readonly reference: string; readonly ours: string }> {
   const reference = scenario.reference(label);
   await scenario.demo.requestPayout({

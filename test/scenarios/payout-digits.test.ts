@@ -7,7 +7,7 @@ let scenario: Scenario;
 const referenceOf = ({ digits }: Pick<PayoutScenario, 'digits'>) => scenario.reference(`digits-${digits}`);
 
 beforeAll(async () => {
-  // A few quick polls, so that the tests need not wait long for what only polls can find.
+  // Polls are quick, so that the tests need not wait long for what only polls can find.
   scenario = await openScenario('payout-digits', {
     reconciler: { POLL_CAP_MS: '2000', POLLS_BEFORE_BREAK: '9' },
   });
@@ -32,7 +32,7 @@ describe('every magic number of the simulator (X1, P12, P13, W1, R1, R3)', () =>
       expect(await lookAtPayout(scenario, referenceOf(payoutScenario))).toEqual(
         expectedOfPayout(payoutScenario),
       );
-    // First the wait, then the look that shows what differs.
+    // The second comparison shows the difference if the wait has failed.
     await eventually(asExpected, 60_000).catch(() => undefined);
     await asExpected();
   });
@@ -44,7 +44,7 @@ describe('every magic number of the simulator (X1, P12, P13, W1, R1, R3)', () =>
       return journal.filter(({ operation }) => operation === 'lookup').length;
     };
     const before = await looks('0017');
-    // The one that never ends goes on being asked for; everything else is at rest meanwhile.
+    // The payout that never ends is still polled; nothing else changes meanwhile.
     await eventually(async () => expect(await looks('0017')).toBeGreaterThan(before + 1));
     for (const payoutScenario of payoutScenarios) {
       expect(await lookAtPayout(scenario, referenceOf(payoutScenario))).toEqual(
@@ -57,7 +57,7 @@ describe('every magic number of the simulator (X1, P12, P13, W1, R1, R3)', () =>
     await eventually(async () => {
       await scenario.stack.operator.compare();
       const [drift] = (await scenario.stack.operator.drift()).filter(({ currency }) => currency === 'NGN');
-      // What is in flight still is never executed.
+      // The payouts that are still in flight are never executed.
       expect(drift).toMatchObject({ drift: '0', withinRange: true });
     });
   });

@@ -7,7 +7,7 @@ import { withShortSessions } from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 const PAYOUTS = 40;
-/** Few at once and a rail that takes its time: one replica alone could not be done before the other has begun. */
+/** With few payouts at a time and a slow rail, one replica alone cannot finish before the other has begun. */
 const quick = { SUBMIT_CONCURRENCY_MAX: '4' };
 const RAIL_LATENCY_MS = 200;
 
@@ -33,7 +33,7 @@ afterAll(async () => {
   await scenario[Symbol.asyncDispose]();
 });
 
-/** What the operating system says of a process; `T` is stopped. */
+/** The state of a process as the operating system reports it; `T` is stopped. */
 async function stateOf(pid: number): Promise<string> {
   const { stdout } = await promisify(execFile)('ps', ['-o', 'state=', '-p', String(pid)]);
   return stdout.trim().slice(0, 1);
@@ -94,12 +94,12 @@ describe('two replicas of payout-gateway (X1, X2, P5)', () => {
     expect(new Set(answers.map(({ responseCode }) => responseCode))).toEqual(new Set(['09']));
     await eventually(async () => expect(await stateOf(frozen)).toBe('T'));
     try {
-      // What the frozen one had in hand goes on without it, once its session and the grace time are over.
+      // The other replica continues the frozen one's payouts, once its session and the grace time are over.
       for (const { reference } of batch) await expectPaidOnce(reference);
     } finally {
       process.kill(frozen, 'SIGCONT');
     }
-    // It must find out that the world has moved on, and be of use again.
+    // The frozen replica must notice that it lost its partitions, and work again.
     const more = requests(`${point}-later`).slice(0, places.length);
     for (const request of more) expect((await second.demo.requestPayout(request)).responseCode).toBe('09');
     for (const { reference } of [...more, ...batch]) await expectPaidOnce(reference);

@@ -1,24 +1,24 @@
 import type { Scenario } from './scenario.ts';
 
-// In NGN the merchant pays 1 for it, and the rail asks 0.50 of us.
+// In NGN the merchant's fee is 1, and the rail's fee is 0.50.
 const held = ['hold 101'];
 const paid = [...held, 'capture 100', 'fee 1', 'railCost 0.5'];
 const released = [...held, 'release 101'];
 
-/** What must be true of a payout of 100 once all is quiet; what isn't said is as of one that completes. */
+/** The expected final state of a payout of 100; absent fields are as for one that completes. */
 export interface PayoutScenario {
   readonly what: string;
   readonly digits: string;
   readonly status?: 'COMPLETED' | 'FAILED' | 'REVERSED' | 'INITIALIZED';
   readonly reason?: string;
   readonly entries?: readonly string[];
-  /** How often the rail executed it, and how often it was asked to. */
+  /** How often the rail executed the payout; below, how often it was asked to. */
   readonly executions?: number;
   readonly submissions?: number;
-  /** The statuses that the merchant was told, in order. */
+  /** The statuses of the webhooks that the merchant received, in order. */
   readonly reported?: readonly string[];
   readonly breaks?: readonly string[];
-  /** What is otherwise where no callback ever arrives. */
+  /** What differs if no callback ever arrives. */
   readonly withoutCallbacks?: Omit<PayoutScenario, 'digits' | 'withoutCallbacks'>;
 }
 
@@ -55,13 +55,13 @@ export const payoutScenarios: readonly PayoutScenario[] = [
     digits: '0011',
     what: 'callbacks contradict',
     breaks: ['callback.denied'],
-    withoutCallbacks: { what: 'callbacks that contradict, heard by nobody', breaks: [] },
+    withoutCallbacks: { what: 'callbacks that contradict each other, and do not arrive', breaks: [] },
   },
   {
     digits: '0012',
     what: 'a callback with another amount',
     breaks: ['callback.amount_differs'],
-    withoutCallbacks: { what: 'a callback with another amount, heard by nobody', breaks: [] },
+    withoutCallbacks: { what: 'a callback with another amount, which does not arrive', breaks: [] },
   },
   { digits: '0013', what: 'the lookup says unknown for 5 s' },
   {
@@ -96,7 +96,7 @@ const completes = {
   breaks: [] as readonly string[],
 } as const;
 
-/** Everything that is to be seen of a payout, from every side. */
+/** The payout as the merchant, the ledger, the rail and the operators see it. */
 export async function lookAtPayout(scenario: Scenario, reference: string) {
   const { responseData } = await scenario.demo.lookUpPayout(reference);
   const ours = responseData?.transactionReference ?? '';
@@ -114,7 +114,7 @@ export async function lookAtPayout(scenario: Scenario, reference: string) {
   };
 }
 
-/** What {@link lookAtPayout} is to show of a scenario in the end, with callbacks or without. */
+/** The result that {@link lookAtPayout} must have in the end, with callbacks or without. */
 export function expectedOfPayout(payoutScenario: PayoutScenario, callbacks: 'on' | 'off' = 'on') {
   const { withoutCallbacks, what: _what, digits: _digits, ...reported } = payoutScenario;
   const { what: _other, ...otherwise } = withoutCallbacks ?? { what: '' };

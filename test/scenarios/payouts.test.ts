@@ -24,7 +24,7 @@ async function pay(label: string, digits: string, amount = '100'): Promise<strin
   return reference;
 }
 
-/** The end of a payout that the rail paid: one execution, one capture, one webhook. */
+/** Expects that the rail paid the payout: one execution, one capture, one webhook. */
 async function expectPaidOnce(reference: string): Promise<void> {
   const ours = await scenario.payoutBecomes(reference, 'COMPLETED');
   await eventually(async () => expect(await scenario.entryKinds(ours)).toEqual(capturedKinds));
@@ -210,7 +210,7 @@ it('an outage of the rail makes payouts wait, and fails none (X5)', async () => 
   const before = await opened();
   await simulator.setFaults({ outage: true });
   const references: string[] = [];
-  // Payouts come in until so many resets in a row have opened the circuit, and some after that.
+  // Payouts arrive until enough consecutive resets have opened the circuit, and a few more after that.
   await eventually(async () => {
     references.push(await pay(`outage-${references.length}`, '9999'));
     expect(await opened()).toBeGreaterThan(before);

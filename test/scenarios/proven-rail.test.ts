@@ -8,7 +8,7 @@ let scenario: Scenario;
 
 beforeAll(async () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-  // No poll comes within the time of these tests: what ends here ends by the rail's signed word alone.
+  // No poll happens during these tests: payments end only by the rail's signed callbacks.
   scenario = await openScenario(
     'proven',
     {
@@ -42,7 +42,7 @@ function requestOf(flow: keyof typeof flows, digits: string): CollectionRequest 
   };
 }
 
-/** How often the rail was asked what became of a payment. */
+/** How often the rail was polled for a payment. */
 async function polls(ours: string): Promise<number> {
   const journal = await scenario.stack.simulator.journal(ours);
   return journal.filter(({ operation }) => operation === 'lookup' || operation === 'check').length;
@@ -57,7 +57,7 @@ async function breaks(ours: string): Promise<readonly string[]> {
   return (await scenario.stack.operator.breaks(ours)).map(({ kind }) => String(kind));
 }
 
-/** What every payment came to, to be looked at again when the last one has. */
+/** Checks of each payment's end, repeated after the last payment has ended. */
 const outcomes: (() => Promise<void>)[] = [];
 
 async function expectOutcome(look: () => Promise<unknown>, expected: object): Promise<void> {

@@ -17,20 +17,20 @@ import { type Endpoints, openEndpoints } from './endpoints.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 const SEED = 52;
-/** Some six acts a second, of four requests or so each. */
+/** About six acts a second, of about four requests each. */
 const load = { pauseMs: 165, misbehaving: 0, callbacksArrive: true };
 const LOAD_MAX_MS = 200_000;
 const ROUND_MS = 2_000;
 const REST_MS = 60_000;
-/** Less than what servers allow: a request on a connection that its server has just closed would be lost. */
+/** Shorter than the servers' limit: a request on a connection that its server has just closed would be lost. */
 const IDLE_MAX_MS = 300;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** The services that others reach, each behind an address of its own. */
+/** The services with clients, each behind its own address. */
 type Fronts = Readonly<Partial<Record<ServiceName, Endpoints>>>;
 
-/** Has every client of this process give up a connection before its server does. */
+/** Makes every client of this process close an idle connection before its server does. */
 function giveUpIdleConnections(): void {
   const before = getGlobalDispatcher();
   const agent = new Agent({ keepAliveTimeout: IDLE_MAX_MS, keepAliveMaxTimeout: IDLE_MAX_MS });
@@ -41,7 +41,7 @@ function giveUpIdleConnections(): void {
   });
 }
 
-/** Two replicas of each service, all of them reachable. */
+/** Starts a second replica of each service; returns all replicas, reachable by the fronts. */
 async function openReplicas({ stack }: Scenario, fronts: Fronts): Promise<readonly Replica[]> {
   const { operations } = stack.runFile();
   const pairs = await Promise.all(
@@ -59,7 +59,7 @@ async function openReplicas({ stack }: Scenario, fronts: Fronts): Promise<readon
   return replicas;
 }
 
-/** Merchants that pay and collect by the fronts until they are stopped; gives all that they asked. */
+/** Starts merchants that pay and collect by the fronts until they are stopped; returns all their calls. */
 function startLoad({ stack }: Scenario, fronts: Fronts) {
   const calls: Call[] = [];
   const over = new AbortController();
@@ -102,8 +102,8 @@ function startLoad({ stack }: Scenario, fronts: Fronts) {
 }
 
 /**
- * Restarts a replica as Kubernetes does: it is taken from its service's endpoints, and gets its signal once new connections go
- * elsewhere, which is what the pause before the signal is for. Connections that are open go on.
+ * Restarts a replica as Kubernetes does: it leaves its service's endpoints, and gets its signal once new connections go
+ * to the others, which the pause before the signal ensures. Open connections stay.
  */
 async function restart(replica: Replica, front: Endpoints | undefined): Promise<string> {
   const startedMs = performance.now();
@@ -117,7 +117,7 @@ async function restart(replica: Replica, front: Endpoints | undefined): Promise<
   return `${replica.service.name}: ended in ${took[0]} (with its start), ready after ${took[1]}`;
 }
 
-/** What of a run its merchants or the rail could notice. */
+/** The effects of a run that its merchants or the rail could notice. */
 function noticed(calls: readonly Call[], fronts: Fronts) {
   return {
     failed: calls.filter(({ outcome }) => outcome === 'ambiguous' || outcome === 'strange'),
@@ -171,7 +171,7 @@ it('every service restarts one replica after the other, and no request fails', a
   print(`${report(world)}\n${explain(world, violations)}`);
   expect(violations).toEqual([]);
   expect(underWay).toEqual(nothing);
-  // The rail calls again where its callback was not taken.
+  // The rail repeats a callback that was not accepted.
   const callbacks = (await readMoves(stack)).filter(({ kind }) => kind === 'callback');
   expect(callbacks.length).toBeGreaterThan(0);
   expect(new Set(callbacks.map(({ reference }) => reference)).size).toBe(callbacks.length);

@@ -15,38 +15,38 @@ import {
 import { createTopicReader, eventually, type ReadMessage, topicNameOf } from '@pesewa/testkit';
 import { expect } from 'vitest';
 
-/** All seven services as processes, with the merchant `demo` and the verbs that tests are told with. */
+/** All seven services as processes, with the merchant `demo` and the actions that tests use. */
 export interface Scenario extends AsyncDisposable {
   readonly stack: Stack;
   readonly demo: MerchantClient;
   readonly merchantId: string;
-  /** What this stack's databases, topics and consumer groups begin with. */
+  /** The prefix of this stack's databases, topics and consumer groups. */
   readonly prefix: string;
-  /** A merchant's reference of this test's own. */
+  /** A merchant's reference that only this test uses. */
   readonly reference: (name: string) => string;
-  /** Waits until the payout has the status; gives our own reference. */
+  /** Waits until the payout has the status; returns our own reference. */
   readonly payoutBecomes: (reference: string, status: string) => Promise<string>;
   /** The kinds of a payment's ledger entries, in alphabetical order. */
   readonly entryKinds: (ourReference: string) => Promise<readonly string[]>;
-  /** How often the rail really executed the payment. */
+  /** How often the rail executed the payment. */
   readonly executions: (ourReference: string) => Promise<number>;
   /** The statuses of the webhooks that the merchant received for a payout, in order. */
   readonly webhookStatuses: (reference: string) => Promise<readonly string[]>;
-  /** What the audit of the books finds, those of payouts and collections included (L1 to L12). */
+  /** The violations that the audit of the books finds, payouts and collections included (L1 to L12). */
   readonly violations: () => Promise<readonly Violation[]>;
-  /** Has the running process of a service die where it passes a crash point for the n-th time from now on. */
+  /** Makes the running process of a service die when it next passes a crash point for the n-th time. */
   readonly arm: (service: ServiceName, point: string, pass: number) => Promise<void>;
-  /** Reads a whole topic as it now stands. */
+  /** Reads a topic from its beginning to its present end. */
   readonly readTopic: (topic: TopicName) => Promise<readonly ReadMessage[]>;
-  /** How many lines of a service's log hold the text, those of earlier runs included. */
+  /** How many lines of a service's log contain the text, including those of earlier runs. */
   readonly logLines: (service: ServiceName, text: string) => Promise<number>;
 }
 
 const root = join(import.meta.dirname, '..', '..');
 
 /**
- * Opens a stack of its own on the infrastructure of the test run, or on another one; `environment` adds to single services,
- * `rail` to the rail.
+ * Opens a separate stack on the test run's infrastructure, or on the one given; `environment` adds settings to single
+ * services, `rail` to the rail.
  */
 export async function openScenario(
   name: string,

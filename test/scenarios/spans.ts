@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A span as a collector gets it. */
+/** A span as a collector receives it. */
 export interface Span {
   readonly service: string;
   readonly traceId: string;
@@ -30,7 +30,7 @@ interface Export {
 const asRecord = (attributes: readonly Attribute[]): Readonly<Record<string, unknown>> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
-/** A collector of spans (OTLP over HTTP, as JSON), and the settings by which a service sends it all of them. */
+/** Opens a collector of spans (OTLP over HTTP, as JSON), with the settings that make a service send it all spans. */
 export async function openCollector() {
   const spans: Span[] = [];
   const server = createServer((request, response) => {

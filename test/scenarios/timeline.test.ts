@@ -19,7 +19,7 @@ import { openCollector } from './spans.ts';
 
 const OTP = '123456';
 const WRONG_OTP = '654321';
-/** What both requests carry and no operator is to read: the last four digits of numbers alone are data. */
+/** The fields of both requests that no operator may read; of numbers only the last four digits are shown. */
 const personalFields = new Set([
   'accountName',
   'accountNumber',
@@ -51,7 +51,7 @@ beforeAll(async () => {
 
 afterAll(() => closers.disposeAsync());
 
-/** Runs the command line as a program, against this stack alone. */
+/** Runs the command line as a program against this stack. */
 function pesewa(...call: readonly string[]) {
   return new Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>(
     (resolve) => {
@@ -72,7 +72,7 @@ const timeline = z.object({
   lines: z.array(z.object({ at: z.string(), service: z.string(), what: z.string(), detail: z.string() })),
 });
 
-/** Everything known of a payment, once its webhook has arrived and its money is booked. */
+/** The timeline of a payment, once its webhook has arrived and its money is booked. */
 async function timelineOf(ours: string, ...call: readonly string[]) {
   await eventually(async () => {
     const deliveries = await scenario.stack.operator.deliveries(ours);
@@ -90,7 +90,7 @@ async function timelineOf(ours: string, ...call: readonly string[]) {
   return { stdout, reported: lines.map(({ service, what }) => `${service}: ${what}`) };
 }
 
-/** That the wanted lines stand in this order, whatever is between them. */
+/** Expects the wanted lines in this order; other lines may be between them. */
 function expectInOrder(reported: readonly string[], wanted: readonly string[]): void {
   let from = 0;
   for (const line of wanted) {
@@ -100,7 +100,7 @@ function expectInOrder(reported: readonly string[], wanted: readonly string[]): 
   }
 }
 
-/** Every value of a personal field in a request's body, and the words of names. */
+/** Every value of a personal field in a request's body, and each single word of a name. */
 function personalIn(value: unknown, field = ''): readonly string[] {
   if (typeof value === 'string') {
     if (!personalFields.has(field) || value === '') return [];
@@ -110,8 +110,8 @@ function personalIn(value: unknown, field = ''): readonly string[] {
   return Object.entries(value).flatMap(([name, inner]) => personalIn(inner, name));
 }
 
-it('of a payout that was unclear tells every service’s part, in order, and of no person', async () => {
-  // Executed, yet answered with HTTP 500; and the merchant is away when its webhook comes first.
+it('of a payout that was unclear has every service’s part, in order, and no personal data', async () => {
+  // The rail executes it but answers HTTP 500, and the merchant's endpoint fails at the first webhook.
   const request: PayoutRequest = {
     reference: scenario.reference('unclear'),
     amount: '100',
@@ -148,7 +148,7 @@ it('of a payout that was unclear tells every service’s part, in order, and of 
   for (const secret of personal) expect(`${printed.stdout}${stdout}`).not.toContain(secret);
 });
 
-it('of a collection tells its completions too, and of no person and no OTP', async () => {
+it('of a collection has its completions too, and no personal data and no OTP', async () => {
   const request: CollectionRequest = {
     reference: scenario.reference('otp'),
     amount: '100.50',
@@ -202,7 +202,7 @@ it('names a service that does not answer, and shows what the others know', async
   expect(stderr).toContain('http://127.0.0.1:1 does not answer');
 });
 
-it('tells where reconciliation stands, and compares the wallets now', async () => {
+it('reports the state of reconciliation, and compares the wallets now', async () => {
   await eventually(async () => {
     const { code, stdout, stderr } = await pesewa('reconcile', 'run');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -214,7 +214,7 @@ it('tells where reconciliation stands, and compares the wallets now', async () =
     expect(stdout).toContain(part);
 });
 
-it('a payout is one trace over every service, from the merchant’s request to its webhook, and tells of no person', async () => {
+it('a payout is one trace over every service, from the merchant’s request to its webhook, without personal data', async () => {
   const [traceId, parentSpanId] = ['5'.repeat(32), '6'.repeat(16)];
   const request = { reference: scenario.reference('traced'), amount: '70', accountNumber: '0123459999' };
   const { transferUrl } = scenario.stack.runFile();
@@ -248,7 +248,7 @@ it('a payout is one trace over every service, from the merchant’s request to i
     'pesewa.rail': 'upstream',
     'pesewa.reference': ours,
   });
-  // Neither rails nor merchants are told of our traces (ADR 38).
+  // Our traces are passed neither to rails nor to merchants (ADR 38).
   expect(spans.map(({ service }) => service)).not.toContain('provider-simulator');
   expect(collector.spans.map(({ service }) => service)).toContain('provider-simulator');
   const reported = JSON.stringify(collector.spans);

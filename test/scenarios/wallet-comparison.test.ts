@@ -7,7 +7,7 @@ import { openScenario, type Scenario } from './scenario.ts';
 let scenario: Scenario;
 
 beforeAll(async () => {
-  // Oftener than anyone would, so that many comparisons meet payments in flight.
+  // Far more often than in production, so that many comparisons meet payments in flight.
   scenario = await openScenario('wallets', {
     reconciler: {
       COMPARISON_INTERVAL: '* * * * * *',
@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 const LOAD_MS = 10_000;
-/** So that a fast machine has no more left to do than a slow one. */
+/** The upper limit of payments, so that a fast machine has no more to finish than a slow one. */
 const LOAD_MAX = 450;
 const QUIET_MS = 90_000;
 
@@ -35,7 +35,7 @@ const run = z.object({
 const drift = run.extend({ railBalance: z.string(), drift: z.string(), unexplained: z.string() });
 const page = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item) });
 
-/** What the reconciler answers an operator. */
+/** Reads a list from the reconciler's operator API. */
 async function ask<Item extends z.ZodType>(path: string, item: Item): Promise<readonly z.output<Item>[]> {
   const { operations, operatorToken } = scenario.stack.runFile();
   const url = `${operations['reconciler']}${path}`;
@@ -50,10 +50,10 @@ const breaksIn = (currency: string) => scenario.stack.operator.breaks(`upstream:
 
 const DIGITS = ['9999', '0001', '0002', '0009', '0010', '0014'] as const;
 
-/** Whether it is a payout that the rail takes back. */
+/** Whether the payment is a payout that the rail reverses. */
 const isReversed = (index: number) => index % 3 !== 0 && DIGITS[index % DIGITS.length] === '0014';
 
-/** Payouts and collections of every sort that end, one after another. */
+/** Makes the payment with this index, from a cycle of payouts and collections that end in every way. */
 async function pay(index: number): Promise<string> {
   const digits = DIGITS[index % DIGITS.length] ?? '9999';
   const reference = scenario.reference(`load-${index}`);
@@ -89,7 +89,7 @@ describe('wallets against floats under load (R1, L13)', () => {
       paid += 3;
       if (paid % 30 === 0) await scenario.stack.operator.compare();
     }
-    // The rail takes payouts back some time after their end: only then nothing moves any more.
+    // The rail reverses payouts some time after their end; only after that nothing changes any more.
     for (const reference of reversed) await scenario.payoutBecomes(reference, 'REVERSED');
     await eventually(async () => {
       await scenario.stack.operator.compare();
@@ -100,14 +100,14 @@ describe('wallets against floats under load (R1, L13)', () => {
     for (const currency of ['NGN', 'KES']) {
       const runs = await runsIn(currency);
       expect(runs.filter(({ withinRange }) => !withinRange)).toEqual([]);
-      // The comparisons have met payments in flight: else they would have proved little.
+      // Comparisons that met no payment in flight would have proved little.
       expect(runs.filter(({ lower, upper }) => lower !== upper).length).toBeGreaterThan(1);
       expect(await breaksIn(currency)).toEqual([]);
     }
   }, 150_000);
 });
 
-/** Puts another balance at the rail than it has: more by so many minor units, of a currency with two decimals. */
+/** Raises the rail's balance by some minor units, in a currency with two decimals. */
 async function inject(currency: string, byMinor: number): Promise<string> {
   const before = (await scenario.stack.simulator.wallets()).find((one) => one.currency === currency);
   const minor = Math.round(Number(before?.balance ?? '0') * 100) + byMinor;
@@ -119,7 +119,7 @@ describe('one minor unit that nothing explains', () => {
   it.each([
     ['too much', 'NGN', 1, '0.01', '-0.01'],
     ['too little', 'KES', -1, '-0.01', '0.01'],
-    ['too much, in a currency that nobody funded', 'USD', 1, '0.01', '-0.01'],
+    ['too much, in a currency without funding', 'USD', 1, '0.01', '-0.01'],
   ])(
     'of %s (%s) is found with its sign, is one break over many runs, and closes with its cause',
     async (_, currency, byMinor, amount, back) => {
