@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import { collections, openCollections } from './collections.ts';
-// One rule after the other; what takes the most, and what looks back over all of it, last.
+// The rules run one after another; the slowest, and those that check all earlier ones, come last.
 import './rules/collection-mobile-operators.ts';
 import './rules/collection-module.ts';
 import './rules/collection-amounts.ts';

@@ -10,25 +10,25 @@ import { encodeKey, matching } from './conformance.ts';
 import { moduleOf, paths, statusBody } from './rules/collection-requests.ts';
 import { payinAnswer, rejectedAnswer, statusAnswer } from './rules/collection-shapes.ts';
 
-/** A request to the collection API as it goes over the wire; nothing of it is normalised on the way. */
+/** A request to the collection API, sent without any normalisation. */
 export interface CollectionCall {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** The raw target, sent as it is. */
+  /** The raw request target, sent unchanged. */
   readonly path: string;
-  /** The public key in clear, encoded for `X-business`; demo's where absent, none where null. */
+  /** The unencoded public key for `X-business`: demo's if absent, no header if null. */
   readonly key?: string | null;
-  /** The value of `X-module`; what the body asks for where absent, none where null. */
+  /** The value of `X-module`: computed from the body if absent, no header if null. */
   readonly module?: string | null;
-  /** The value of `X-app`; `api` where absent, none where null. */
+  /** The value of `X-app`: `api` if absent, no header if null. */
   readonly app?: string | null;
-  /** The value of `Content-Type`; JSON where absent, none where null. */
+  /** The value of `Content-Type`: JSON if absent, no header if null. */
   readonly type?: string | null;
-  /** Further headers, name and value by turns, so that one can be sent twice. */
+  /** Further headers as alternating names and values, so that a header can be sent twice. */
   readonly headers?: readonly string[];
   readonly body?: string | Buffer | readonly Buffer[];
 }
 
-/** What a single request does otherwise than the merchant's client does. */
+/** The parts of a request that differ from what the merchant's client sends. */
 export type Liberties = Partial<Omit<CollectionCall, 'path' | 'body'>>;
 
 interface RawAnswer {
@@ -37,33 +37,33 @@ interface RawAnswer {
   readonly text: string;
 }
 
-/** An answer of payin or complete-payin whose shape was checked. */
+/** An answer of payin or complete-payin, after its shape was checked. */
 export interface PayinAnswer extends RawAnswer {
   readonly code: '09' | '06';
   readonly reason: string | undefined;
   readonly description: string | undefined;
   /** Our reference. */
   readonly reference: string;
-  /** What is asked of the merchant next: the fields of contract 2.9 beside the details and the reference. */
+  /** The merchant's next step: the fields of contract 2.9 without the details and the reference. */
   readonly next: Readonly<Record<string, unknown>>;
 }
 
-/** An answer of check-status whose shape was checked; without code and message where the request was refused. */
+/** An answer of check-status, after its shape was checked; a refused request has no code and message. */
 export interface StatusAnswer extends RawAnswer {
   readonly code: string | undefined;
   readonly message: string | undefined;
-  /** What the four-field body names as error. */
+  /** The `error` of the four-field body. */
   readonly error: string | undefined;
 }
 
-/** What a merchant of a test's own has: wallets in the four currencies, a fee of 1 % where nothing is said. */
+/** The options of a test's own merchant, which has wallets in the four currencies and by default a fee of 1 %. */
 interface MerchantOptions {
   readonly limits?: NewMerchant['limits'];
   readonly collectionFee?: NewMerchant['wallets'][number]['collectionFee'];
   readonly currencies?: readonly string[];
 }
 
-/** What the rules of the collection API are told with. */
+/** The stack and the actions that the rules of the collection API use. */
 export interface CollectionConformance extends AsyncDisposable {
   readonly scenario: Scenario;
   readonly directory: DirectoryAdmin;
@@ -72,17 +72,17 @@ export interface CollectionConformance extends AsyncDisposable {
   readonly call: (call: CollectionCall) => Promise<RawAnswer>;
   readonly payin: (body: CollectionCall['body'], liberties?: Liberties) => Promise<PayinAnswer>;
   readonly complete: (body: CollectionCall['body'], liberties?: Liberties) => Promise<PayinAnswer>;
-  /** Asks for the state by the reference, or by the whole text of a body. */
+  /** Checks the status by a reference, or with the full text of a body. */
   readonly check: (asked: string | { readonly body: string }, liberties?: Liberties) => Promise<StatusAnswer>;
-  /** Creates a merchant; gives its public key. */
+  /** Creates a merchant; returns its public key. */
   readonly addMerchant: (id: string, options?: MerchantOptions) => Promise<string>;
 }
 
-/** Hundreds of collections stay open here: after the first poll they are asked for seldom, unless a callback hints. */
+/** Hundreds of collections stay open here, so after the first poll they are polled rarely unless a callback arrives. */
 const seldom = { POLL_BASE_MS: '10000', POLL_CAP_MS: '60000' };
 const countries: Readonly<Record<string, string>> = { GMD: 'GMB', GHS: 'GHA', XOF: 'CIV', KES: 'KEN' };
 
-/** The stack under test, once {@link openCollections} has opened it: all rules are tried on one. */
+/** The stack under test, which all rules share; set by {@link openCollections}. */
 export let collections: CollectionConformance;
 
 /** Opens the stack under test. */
@@ -175,7 +175,7 @@ async function send(agent: Agent, origin: string, call: CollectionCall): Promise
   return { status: response.statusCode, headers: response.headers, text };
 }
 
-/** Several buffers have no length together, so they go in chunks. */
+/** Several buffers are sent as a stream, without a content length. */
 function bytesOf(body: CollectionCall['body']): string | Buffer | Readable | null {
   if (body === undefined) return null;
   return typeof body === 'string' || Buffer.isBuffer(body) ? body : Readable.from(body);
@@ -186,7 +186,7 @@ function readPayin(answer: RawAnswer): PayinAnswer {
   const { responseCode: code, statusDescription: description } = responseDetails;
   const reason = 'failedReason' in responseDetails ? responseDetails.failedReason : undefined;
   const statuses: Readonly<Record<string, number>> = collectionRefusals;
-  // A rail's own reason goes with 200, as acceptance does (contract 10.10).
+  // A reason of the rail is answered with 200, as acceptance is (contract 10.10).
   expect([reason, answer.status]).toEqual([reason, statuses[reason ?? ''] ?? 200]);
   return { ...answer, code, reason, description, reference: transactionReference, next: asked };
 }
@@ -202,7 +202,7 @@ function readStatus(answer: RawAnswer): StatusAnswer {
   return { ...answer, code: responseCode, message: responseMessage, error: undefined };
 }
 
-/** Expects a refusal whose description names a field, and that nothing of it is left (P3). */
+/** Expects a refusal whose description names a field, and that nothing was stored (P3). */
 export async function expectNothing(
   reference: string,
   answer: PayinAnswer,
@@ -214,19 +214,19 @@ export async function expectNothing(
   expect((await collections.check(reference)).code).toBe('25');
 }
 
-/** Expects an accepted collection; gives our reference. */
+/** Expects an accepted collection; returns our reference. */
 export function expectPending(answer: PayinAnswer): string {
   expect(answer).toMatchObject({ status: 200, code: '09', reason: undefined });
   expect(answer.reference).not.toBe('');
   return answer.reference;
 }
 
-/** Waits until check-status tells the code. */
+/** Waits until check-status answers with the code. */
 export async function becomes(reference: string, code: string, liberties: Liberties = {}): Promise<void> {
   await eventually(async () => expect((await collections.check(reference, liberties)).code).toBe(code));
 }
 
-/** What the rail was asked to complete, in order. */
+/** The completions that the rail was asked for, in order. */
 export async function completions(ours: string): Promise<readonly string[]> {
   const journal = await collections.scenario.stack.simulator.journal(ours);
   return journal.filter(({ operation }) => operation === 'complete').map(({ outcome }) => outcome);

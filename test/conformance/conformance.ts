@@ -7,19 +7,19 @@ import { expect } from 'vitest';
 import { openScenario, type Scenario } from '../scenarios/scenario.ts';
 import { envelope, lookedUp, submitted, wallets } from './shapes.ts';
 
-/** A request as it goes over the wire; nothing of it is normalised on the way. */
+/** A request, sent without any normalisation. */
 export interface ApiCall {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** The raw target, sent as it is. */
+  /** The raw request target, sent unchanged. */
   readonly path: string;
-  /** The public key in clear, encoded for `x-api-key`; demo's where absent, none where null. */
+  /** The unencoded public key for `x-api-key`: demo's if absent, no header if null. */
   readonly key?: string | null;
-  /** Further headers, name and value by turns, so that one can be sent twice. */
+  /** Further headers as alternating names and values, so that a header can be sent twice. */
   readonly headers?: readonly string[];
   readonly body?: string;
 }
 
-/** An answer of the payout API whose envelope was checked. */
+/** An answer of the payout API, after its envelope was checked. */
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ export interface ApiAnswer {
   readonly data: unknown;
 }
 
-/** What the tests of the contract are told with: a stack, and a merchant's side that takes every liberty. */
+/** What the contract tests use: a stack, and a merchant's client that can send anything. */
 export interface Conformance extends AsyncDisposable {
   readonly scenario: Scenario;
   readonly directory: DirectoryAdmin;
@@ -40,17 +40,17 @@ export interface Conformance extends AsyncDisposable {
   readonly submit: (body: string, key?: string | null) => Promise<ApiAnswer>;
   readonly submitBulk: (body: string, key?: string | null) => Promise<ApiAnswer>;
   readonly lookUp: (reference: string, key?: string) => Promise<ApiAnswer>;
-  /** Creates a merchant with a wallet in NGN; gives its public key, once its money is there. */
+  /** Creates a merchant with a wallet in NGN; returns its public key once the wallet is funded. */
   readonly addMerchant: (id: string, options?: MerchantOptions) => Promise<string>;
 }
 
-/** What a merchant of a test's own has: a million NGN where nothing is said, no money where null. */
+/** The options of a test's own merchant, which has a million NGN by default and no money if null. */
 interface MerchantOptions {
   readonly funding?: string | null;
   readonly limits?: NewMerchant['limits'];
 }
 
-/** Fields of a body by their dotted path; `undefined` leaves a field out. */
+/** Fields of a body by their dotted path; `undefined` removes a field. */
 export type Changes = Readonly<Record<string, unknown>>;
 
 const fee = { fixedMinor: 0n, basisPoints: 100n, minimumMinor: 1n };
@@ -59,13 +59,13 @@ const plenty = { requestsPerSecond: 1_000_000 };
 /** The Base64 of a public key, as `x-api-key` carries it (contract 5). */
 export const encodeKey = (publicKey: string): string => Buffer.from(publicKey).toString('base64');
 
-/** Any text that the pattern is found in, within an expectation. */
+/** Expects a text that matches the pattern. */
 export const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);
 
-/** A JSON number by its own text. */
+/** A JSON number with exactly this text. */
 export const number = jsonNumber;
 
-/** The text of a valid single payout to Nigeria, changed where the test says so (contract 2.2). */
+/** The text of a valid single payout to Nigeria, with the test's changes (contract 2.2). */
 export function singleBody(reference: string, changes: Changes = {}): string {
   return changed(
     {
@@ -111,7 +111,7 @@ export function bulkBody(reference: string, itemCount: number, changes: Changes 
   );
 }
 
-/** The text of a body with some of its fields changed. */
+/** The text of a body with some fields changed. */
 export function changed(body: Record<string, unknown>, changes: Changes): string {
   for (const [path, value] of Object.entries(changes)) setField(body, path.split('.'), value);
   return JSON.stringify(body);
@@ -124,7 +124,7 @@ function setField(target: object, [name = '', ...rest]: readonly string[], value
   else Reflect.set(target, name, value);
 }
 
-/** The stack under test, once {@link openApi} has opened it: all rules are tried on one. */
+/** The stack under test, which all rules share; set by {@link openApi}. */
 export let api: Conformance;
 
 /** Opens the stack under test. */
@@ -229,7 +229,7 @@ async function createMerchant(
   return created.value.publicKey;
 }
 
-/** Expects a refusal with a code whose message names a field, and that nothing of it is left (P3). */
+/** Expects a refusal with a code and a message that names a field, and that nothing was stored (P3). */
 export async function expectRefused(
   reference: string,
   answer: ApiAnswer,
@@ -240,13 +240,13 @@ export async function expectRefused(
   expect((await api.lookUp(reference)).code).toBe('25');
 }
 
-/** Expects an accepted single payout and reads it (contract 4.1). */
+/** Expects an accepted single payout and parses it (contract 4.1). */
 export function expectAccepted(answer: ApiAnswer) {
   expect(answer).toMatchObject({ status: 200, code: '09' });
   return submitted.parse(answer.data);
 }
 
-/** Expects a found payout and reads it (contract 4.3). */
+/** Expects a found payout and parses it (contract 4.3). */
 export function expectFound(answer: ApiAnswer) {
   expect(answer).toMatchObject({ status: 200, code: '00' });
   return lookedUp.parse(answer.data);

@@ -75,7 +75,7 @@ describe.each(pages)('the commands of %s', (file) => {
   });
 });
 
-/** The settings of a page, evaluated once, as a shell keeps them for whoever follows the page. */
+/** The settings of a page, evaluated once, as the shell of a reader keeps them. */
 async function evaluate({ settings, settingNames }: Page): Promise<Readonly<Record<string, string>>> {
   const shown = settingNames.map((name) => `printf '%s\\n' "$${name}"`).join('\n');
   const { stdout } = await run('sh', ['-euc', `${addressed(settings)}\n${shown}`]);
@@ -87,7 +87,7 @@ const receivedWebhooks = z.object({
   webhooks: z.array(z.object({ headers: z.record(z.string(), z.string()), body: z.string() })),
 });
 
-/** The body of the one webhook that reached the merchant, proven by the documented sample. */
+/** The body of the only webhook that the merchant received, verified with the documented sample. */
 function provenBody(stdout: string, isFromPesewa: DocumentedCheck): string {
   const { webhooks } = receivedWebhooks.parse(json(stdout));
   expect(webhooks).toHaveLength(1);
@@ -117,7 +117,7 @@ function documents(directory: string): readonly string[] {
   return names.map((name) => `${directory}/${name}`);
 }
 
-/** What headings are linked by: their words in lower case, joined by hyphens. */
+/** The anchors of a page's headings: their words in lower case, joined by hyphens. */
 function anchorsOf(markdown: string): ReadonlySet<string> {
   const headings = [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading.toLowerCase());
   return new Set(headings.map((heading) => heading.replaceAll(/[^\w\- ]/g, '').replaceAll(' ', '-')));
@@ -164,7 +164,7 @@ const flowPages = {
   otp: 'collect-by-otp.md',
 } as const;
 
-/** The rows that a mobile operator must have: one, or one for each transactionType where its country asks for that. */
+/** The rows that a mobile operator must have: one, or one per transactionType if its country requires that field. */
 function mobileOperatorRows({
   code,
   country,
@@ -205,7 +205,7 @@ const signingSample = z.object({
 
 type DocumentedCheck = z.output<typeof sample>['isFromPesewa'];
 
-/** The check of webhooks.md, as it stands there. */
+/** The verification code of webhooks.md, unchanged. */
 async function documentedCheck(): Promise<DocumentedCheck> {
   await using folder = await webhookSamples();
   const module: unknown = await import(pathToFileURL(path.join(folder.path, 'pesewa.mjs')).href);
@@ -261,7 +261,7 @@ it('the sample of callbacks.md signs what the sample of webhooks.md takes for ou
 const secret = (): string =>
   scenario.stack.merchants.find(({ id }) => id === 'demo')?.webhookSecret ?? 'no such merchant';
 
-/** A webhook as it reached the merchant's endpoint, with the headers that prove it. */
+/** A webhook as the merchant's endpoint received it, with the headers that authenticate it. */
 async function receivedWebhook(label: string) {
   const reference = scenario.reference(label);
   await scenario.demo.requestPayout({ reference, amount: '10', accountNumber: '0123459999' });
@@ -277,7 +277,7 @@ async function receivedWebhook(label: string) {
 
 const webhookSamples = () => samplesOf('docs/api/webhooks.md');
 
-/** The samples of a page in a folder of their own, each by the file name in its first line. */
+/** Writes the samples of a page into a new folder, each under the file name in its first line. */
 async function samplesOf(page: string) {
   const samples = blocksOf(await read(page)).filter(({ language }) => language === 'js');
   const folder = await temporaryFolder();

@@ -7,41 +7,41 @@ import { expect } from 'vitest';
 import { z } from 'zod';
 import { openScenario, type Scenario } from '../scenarios/scenario.ts';
 
-/** What a callback is about; the end of its address. */
+/** The kind of payment that a callback is about, which is the last part of its address. */
 export type Kind = 'payouts' | 'collections';
 
-/** A callback as it goes over the wire. */
+/** A callback as it is sent. */
 export interface Sent {
   readonly rail: string;
   readonly kind: Kind;
   readonly body: string | Uint8Array;
-  /** Further headers, name and value by turns, so that one can be sent twice. */
+  /** Further headers as alternating names and values, so that a header can be sent twice. */
   readonly headers?: readonly string[];
-  /** The ingress that it goes to; the stack's own where absent. */
+  /** The address of the ingress; the stack's own by default. */
   readonly url?: string;
 }
 
-/** A payment that callbacks are about: our reference, and how to look at it. */
+/** A payment that callbacks are about: our reference, and a function that reads its state. */
 export interface Target {
   readonly kind: Kind;
   readonly ours: string;
   readonly look: () => Promise<Seen>;
 }
 
-/** Everything of a payment that a forged callback might want to move. */
+/** The state of a payment that a forged callback might try to change. */
 export interface Seen {
   readonly status: string | undefined;
   readonly entries: readonly Readonly<Record<string, unknown>>[];
-  /** The bodies of the merchant's webhooks. */
+  /** The bodies of the webhooks that the merchant received. */
   readonly reported: readonly string[];
-  /** What the rail was asked besides its word on the payment's status. */
+  /** The number of requests to the rail other than polls. */
   readonly orders: number;
   readonly executions: number;
 }
 
 const secretOf = (byte: number): string => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
 
-/** The secrets of the rails that sign. */
+/** The secrets of the rails that sign their callbacks. */
 export const secrets = { old: secretOf(1), current: secretOf(2), other: secretOf(3), proven: secretOf(4) };
 
 const unreachable = {
@@ -51,7 +51,7 @@ const unreachable = {
   publicKey: 'a-rail-that-nobody-calls',
 };
 
-/** The rails of the ingress; payments go over the first alone, whose callbacks nothing proves. */
+/** The rails of the ingress; payments use only the first, whose callbacks are not authenticated. */
 const rails = [
   { ...unreachable, name: 'upstream' },
   { ...unreachable, name: 'signed', callbackSecrets: [secrets.old, secrets.current] },
@@ -75,22 +75,22 @@ const rejectedView = z.object({
 });
 const timelineView = z.object({ items: z.array(z.object({ what: z.string(), detail: z.string() })) });
 
-/** What the tests of the callback addresses are told with. */
+/** The stack and the actions that the tests of the callback addresses use. */
 export interface Ingress extends AsyncDisposable {
   readonly scenario: Scenario;
   readonly send: (sent: Sent) => Promise<{ readonly status: number; readonly text: string }>;
-  /** The callbacks kept about a reference. */
+  /** The callbacks stored for a reference. */
   readonly kept: (ours: string) => Promise<readonly z.output<typeof keptView>[]>;
-  /** Why each request with this very body was rejected. */
+  /** The reason for each rejection of a request with exactly this body. */
   readonly rejections: (body: string | Uint8Array) => Promise<readonly string[]>;
-  /** What the reconciler has noted of a payment, each line as `what detail`. */
+  /** The reconciler's timeline of a payment, each line as `what detail`. */
   readonly timeline: (ours: string) => Promise<readonly string[]>;
   readonly breaks: (ours: string) => Promise<readonly string[]>;
   readonly pay: (label: string, digits: string) => Promise<Target>;
   readonly collect: (label: string, digits: string) => Promise<Target>;
 }
 
-/** The ingress under test, once {@link openIngress} has opened it: all rules are tried on one. */
+/** The ingress under test, which all rules share; set by {@link openIngress}. */
 export let ingress: Ingress;
 
 /** Opens the stack under test. */
@@ -99,7 +99,7 @@ export async function openIngress(): Promise<void> {
   const scenario = resources.use(
     await openScenario('ingress', {
       'webhook-ingress': { RAILS: JSON.stringify(rails) },
-      // What is pending for ever shall open no break of its own here; unknown references soon do.
+      // Payments that stay pending must open no break here; unknown references open one soon.
       reconciler: {
         POLL_CAP_MS: '2000',
         POLLS_BEFORE_BREAK: '10000',
@@ -172,7 +172,7 @@ async function collect(scenario: Scenario, label: string, digits: string): Promi
     operatorCode: 'KESAF',
     currency: 'KES',
     country: 'KE',
-    // Each of a number of its own: a number takes few collections at a time.
+    // Each collection has its own number, because of the limit per number.
     customerNumber: `2547${String(nextCustomer++).padStart(4, '0')}${digits}`,
   };
   const { transactionReference: ours } = await scenario.demo.initiateCollection(request);
@@ -208,34 +208,34 @@ function targetOf(
   return { kind, ours, look };
 }
 
-// What is booked last in each state.
+// The last ledger entry in each state.
 const payoutEntries: Readonly<Record<string, string>> = { COMPLETED: 'capture', FAILED: 'release' };
 const collected: Readonly<Record<string, string>> = { COMPLETED: 'collect' };
 
-/** Waits until the rail has a payment, and it has its status, its entries and, where it has ended, its webhook. */
+/** Waits until the rail has a payment and it has its status, its entries and, if it has ended, its webhook. */
 export async function becomes(target: Target, status: string): Promise<Seen> {
   return eventually(async () => {
     const seen = await target.look();
     const reported = status === 'PENDING' || status === 'INITIALIZED' ? 0 : 1;
     expect([seen.status, seen.reported.length, seen.orders]).toEqual([status, reported, 1]);
-    // The merchant may hear of an end before the ledger has booked it.
+    // The merchant's webhook may arrive before the ledger has booked the end.
     const kinds = seen.entries.map((entry) => entry['kind']);
     expect([...kinds, undefined]).toContain((target.kind === 'payouts' ? payoutEntries : collected)[status]);
     return seen;
   }, 60_000);
 }
 
-/** What a callback claims of a payment of 200. */
+/** What a callback claims about a payment of 200. */
 export interface Claimed {
   readonly status: string;
   readonly amount?: number;
   readonly fee?: number;
   readonly currency?: string;
-  /** Put where nobody reads, so that two bodies differ. */
+  /** Written to a field that is not read, so that two bodies differ. */
   readonly mark?: string;
 }
 
-/** The body of a callback after contract 6.1 or 6.2, as a rail would write it. */
+/** The body of a callback in the form of contract 6.1 or 6.2, as a rail would write it. */
 export function callbackBody(kind: Kind, ours: string, claimed: Claimed): string {
   const { status, amount = 200, fee, currency, mark = '' } = claimed;
   if (kind === 'payouts') {
@@ -267,7 +267,7 @@ export function callbackBody(kind: Kind, ours: string, claimed: Claimed): string
   });
 }
 
-/** The headers of Standard Webhooks for a body, made without the code under test. */
+/** The Standard Webhooks headers for a body, computed without the code under test. */
 export function signed(
   body: string | Uint8Array,
   secret: string,
@@ -279,7 +279,7 @@ export function signed(
   return ['webhook-id', id, 'webhook-timestamp', timestamp, 'webhook-signature', `v1,${signature}`];
 }
 
-/** The Base64 of the HMAC over id, timestamp and raw bytes. */
+/** The HMAC over id, timestamp and raw bytes, in Base64. */
 export function signatureOf(message: {
   readonly id: string;
   readonly timestamp: string;
@@ -294,7 +294,7 @@ export function signatureOf(message: {
     .digest('base64');
 }
 
-/** A reference of our form that belongs to no payment. */
+/** A reference in our format that belongs to no payment. */
 export function unknownReference(kind: Kind): string {
   return `${kind === 'payouts' ? 'po' : 'co'}-${randomBytes(16).toString('hex')}`;
 }

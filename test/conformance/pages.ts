@@ -6,17 +6,17 @@ export interface PageBlock {
   readonly text: string;
 }
 
-/** A command of a page that calls the API, and what the page says it prints. */
+/** A command of a page that calls the API, and the output that the page shows for it. */
 export interface PageCommand {
   readonly script: string;
-  /** What is compared: the text, the JSON, or the body of the one webhook that the simulator shows. */
+  /** What is compared: the text, the JSON, or the body of the only webhook that the simulator shows. */
   readonly prints: 'text' | 'json' | 'webhook';
-  /** Whether a second time means the same: a payin is accepted once. */
+  /** Whether the command may be run twice; a payin is accepted only once. */
   readonly isRepeatable: boolean;
   readonly expected: unknown;
 }
 
-/** The commands of a page in their order, and the settings that they share. */
+/** The commands of a page in order, and the settings that they share. */
 export interface Page {
   /** Shell assignments, evaluated once for all commands. */
   readonly settings: string;
@@ -32,7 +32,7 @@ export function blocksOf(markdown: string): readonly PageBlock[] {
   }));
 }
 
-/** Reads a page as somebody follows it: settings once, then each command, compared with the block that follows it. */
+/** Reads a page as a reader follows it: settings once, then each command with the output that follows it. */
 export function readPage(markdown: string): Page {
   const blocks = blocksOf(markdown);
   const isSettings = (text: string) => /^[A-Z]+=/.test(text);
@@ -49,7 +49,7 @@ export function readPage(markdown: string): Page {
   };
 }
 
-/** What follows a command is what it prints; without it any success will do. */
+/** The output shown after a command; if there is none, any success is accepted. */
 function printedBy(
   script: string,
   following: PageBlock | undefined,
@@ -73,7 +73,7 @@ function printedBy(
   }
 }
 
-/** What a page prints, as an expectation; `…` stands for any text. */
+/** The output that a page shows, as an expectation; `…` matches any text. */
 function expectation(shown: unknown): unknown {
   if (typeof shown === 'string') {
     return shown.includes('…')

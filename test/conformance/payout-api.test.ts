@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import { api, openApi } from './conformance.ts';
-// Balances first, while nothing has moved them; then one rule after the other; what takes the most last.
+// Balances come first, before anything has changed them; the slowest rules come last.
 import './rules/inquiries.ts';
 import './rules/single-fields.ts';
 import './rules/acceptance.ts';

@@ -1,7 +1,7 @@
 import { numberText } from '@pesewa/contracts';
 import { z } from 'zod';
 
-// Written from the contract and closed: a field too many fails as one too few does.
+// The shapes follow the contract and are strict: an additional field fails as a missing one does.
 
 const text = z.string().min(1);
 
@@ -22,7 +22,7 @@ export const submitted = z.strictObject({
   feeAmount: numberText,
 });
 
-/** The record of a looked up payout and of its webhook (contract 2.4, 4.3, 6.1). */
+/** The record in a lookup's answer and in a webhook (contract 2.4, 4.3, 6.1). */
 export const lookedUp = z.strictObject({
   ...submitted.shape,
   valueAmount: numberText,

@@ -156,7 +156,7 @@ describe('contract 3.1, 6.1: the outcome and its webhook', () => {
     ['FAILED', '0001', ['FAILED'], /./],
     ['REVERSED', '0014', ['COMPLETED', 'REVERSED'], /./],
   ])(
-    '%s: lookup and webhook tell the same seven fields (digits %s)',
+    '%s: lookup and webhook have the same seven fields (digits %s)',
     async (status, digits, reported, reason) => {
       const reference = next();
       expectAccepted(

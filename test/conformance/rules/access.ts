@@ -153,7 +153,7 @@ describe('contract 4.3: payout status lookup', () => {
     'single;x=1',
   ])('a reference of %j finds nothing and reaches nothing else', async (segment) => {
     const answer = await api.call({ path: `/api/v1/transactions/${segment}/query` });
-    // Only an answer about a reference may say that it is not stored.
+    // Code 25 is only allowed with status 400, in an answer about a reference.
     expect([
       [400, '25'],
       [404, '30'],
@@ -199,7 +199,7 @@ describe('contract 9: the version is part of the path', () => {
 
 describe('contract 10.17: 65: the rate of one merchant', () => {
   it('is refused with Retry-After beyond 50 a second, and leaves another merchant alone', async () => {
-    // Nobody has asked in this merchant's name before, so its first second is whole.
+    // A new merchant has made no request yet, so its rate limit is unused.
     const floodKey = await api.addMerchant('flood', { funding: null, limits: { requestsPerSecond: 50 } });
     const ask = (key: string) => api.call({ method: 'POST', path: balance, key });
     const [flood, others] = await Promise.all([
@@ -243,7 +243,7 @@ describe('P3: a refused payout leaves nothing', () => {
       expect([answer.code, answer.successful]).toEqual([code, false]);
       expect((await api.lookUp(reference, key)).code).toBe('25');
     }
-    // Once a later payout of the same wallet has ended, whatever an earlier one had set off would show.
+    // Once a later payout of the same wallet has ended, the effects of an earlier one would be visible.
     expectAccepted(await api.submit(singleBody(reference), key));
     await eventually(async () =>
       expect(expectFound(await api.lookUp(reference, key)).transactionStatus).toBe('COMPLETED'),
@@ -265,7 +265,7 @@ describe('P3: a refused payout leaves nothing', () => {
   });
 });
 
-/** The Base64 letter that decodes to the same bits but for one that padding leaves unread. */
+/** The Base64 letter that differs only in a bit that decoding ignores because of padding. */
 function nextLetter(letter: string): string {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
   return letters[letters.indexOf(letter) + 1] ?? 'A';

@@ -17,13 +17,13 @@ import { webhook } from '../shapes.ts';
 let serial = 0;
 const next = (): string => api.scenario.reference(`bulk-${(serial += 1)}`);
 
-/** The accepted answer of a bulk has no data (contract 4.2). */
+/** Expects the accepted answer of a bulk payout, which has no data (contract 4.2). */
 function expectTaken(answer: ApiAnswer): void {
   expect(answer).toMatchObject({ status: 200, code: '09', data: undefined });
   expect(answer.message).toMatch(/submitted/i);
 }
 
-/** Refused as a whole: no item of it is there afterwards (invariant P7). */
+/** Expects that a bulk payout is refused as a whole: none of its items exists afterwards (invariant P7). */
 async function expectRefusal(
   changes: Changes,
   code: string,
@@ -37,7 +37,7 @@ async function expectRefusal(
   for (const item of [0, 1, 2]) expect((await api.lookUp(`${reference}.${item}`)).code).toBe('25');
 }
 
-/** An item as a message may name it: `beneficiaries.1` or `beneficiaries[1]`. */
+/** Matches the name of an item in a message: `beneficiaries.1` or `beneficiaries[1]`. */
 const named = (index: number, field = ''): RegExp =>
   new RegExp(`beneficiaries(?:\\.${index}|\\[${index}\\])(?!\\d)${field === '' ? '' : `.*${field}`}`);
 

@@ -4,7 +4,7 @@ import { type CollectionCall, collections, expectPending, type Liberties } from 
 import { encodeKey } from '../conformance.ts';
 import { base64, next, paths, payinBody, statusBody } from './collection-requests.ts';
 
-/** Refused by all three operations: by each in the same bytes whatever the cause; gives the two texts. */
+/** Expects that all three operations refuse the caller; returns the two texts, which must not depend on the cause. */
 async function expectStranger(liberties: Liberties): Promise<readonly [string, string]> {
   const reference = next('stranger');
   const body = payinBody(reference);
@@ -59,7 +59,7 @@ describe('contract 5: X-business is the Base64 of the public key', () => {
     await expectOneShape(wrong.map((headers) => ({ key: null, headers })));
   });
 
-  it('a suspended merchant is nobody', async () => {
+  it('a suspended merchant is unknown', async () => {
     const key = await collections.addMerchant('suspended');
     await collections.directory.suspend('suspended');
     await expectOneShape([{ key }, { key: null }]);
@@ -140,7 +140,7 @@ describe('the names of headers are read in any case (contract 5)', () => {
   });
 });
 
-/** The Base64 letter that decodes to the same bits but for one that padding leaves unread. */
+/** The Base64 letter that differs only in a bit that decoding ignores because of padding. */
 function after(letter: string): string {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
   return letters[letters.indexOf(letter) + 1] ?? 'A';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { collections, expectNothing, expectPending } from '../collections.ts';
 import { next, payinBody, words } from './collection-requests.ts';
 
-/** Every spelling of an address that is nobody's on the internet (contract 10.15): the parsed host is what counts. */
+/** Every spelling of an address that is not public (contract 10.15): the parsed host counts. */
 const inner = words(`
   127.0.0.1 localhost localhost. LOCALHOST a.localhost 127.1 0x7f.1 0177.0.0.1 2130706433 127.0.0.1.
   １２７.０.０.１ ①②⑦.⓪.⓪.① 127。0。0。1 %31%32%37.0.0.1 0 0.0.0.0

@@ -24,7 +24,7 @@ describe.concurrent('contract 2.8: transactionAmount', () => {
     ['5.0', 'CIORA', '5'],
     ['1.05e2', 'CIORA', '105'],
     ['1e3', 'CIWAV', '1000'],
-    // A float takes it for …02.
+    // As a float this amount becomes …02.
     ['89000000000000.01', 'GMQMO', '89000000000000.01'],
     ['9007199254740990', 'CIORA', '9007199254740990'],
   ])('contract 10.4: %s by %s is accepted as %s', async (amount, operatorCode, exact) => {
@@ -61,7 +61,7 @@ describe.concurrent('contract 2.8: transactionAmount', () => {
     }
   });
 
-  it('the step of Cote d’Ivoire binds nobody else', async () => {
+  it('the step of Cote d’Ivoire applies to no other country', async () => {
     for (const operatorCode of ['GMQMO', 'GHMTN', 'KESAF'])
       expectPending(await collections.payin(asked(number('7'), operatorCode).body));
   });

@@ -16,7 +16,7 @@ import { rejectedAnswer } from './collection-shapes.ts';
 
 const BYTES_MAX = 16_384;
 
-/** A valid body whose module is known before it is bent. */
+/** A valid body whose module is computed before the body is damaged. */
 function bendable() {
   const reference = next('body');
   const customerNumber = customerIn('GM');
@@ -24,7 +24,7 @@ function bendable() {
   return { reference, module, body: payinBody(reference, { customerNumber }) };
 }
 
-/** Refused by both operations that take such a body, and nothing of it is left. */
+/** Expects that both operations with such a body refuse it, and that nothing was stored. */
 async function expectUnread(bend: (body: string) => string | Buffer, type?: string | null): Promise<void> {
   const { reference, module, body } = bendable();
   const liberties = { module, ...(type !== undefined && { type }) };

@@ -29,7 +29,7 @@ describe.concurrent('contract 4.8: complete-payin', () => {
       });
       await becomes(reference, '00');
       expect(await completions(ours)).toEqual(['accepted']);
-      // Replayed, it changes nothing.
+      // A replay changes nothing.
       expect(await collections.complete(otp === undefined ? body : withOtp(body, otp))).toMatchObject({
         status: 200,
         reason: 'COLLECTION CLOSED',
@@ -123,7 +123,7 @@ describe.concurrent('contract 4.8: the same values as payin', () => {
 });
 
 describe('contract 10.12: UNKNOWN REFERENCE', () => {
-  it('in the same bytes for one that nobody used, another merchant’s, and our own', async () => {
+  it('in the same bytes for an unused one, another merchant’s, and our own', async () => {
     const reference = next('foreign');
     const body = payinBody(reference);
     const ours = expectPending(await collections.payin(body));

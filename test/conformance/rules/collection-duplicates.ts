@@ -13,7 +13,7 @@ describe.concurrent('contract 7: a transactionReference is used once, for ever',
     ['another amount', { transactionAmount: number('101') }],
     ['another customer', { customerNumber: '2209990000' }],
     ['another mobile operator', { operatorCode: 'GMWAV' }],
-    ['a mobile operator that nobody has', { operatorCode: 'GMXXX' }],
+    ['an unknown mobile operator', { operatorCode: 'GMXXX' }],
     ['an amount that is none', { transactionAmount: number('0.001') }],
     ['another name', { customerName: 'Another' }],
   ])('%s is DUPLICATE REFERENCE', async (_what, changes) => {
@@ -36,7 +36,7 @@ describe.concurrent('contract 7: a transactionReference is used once, for ever',
     expect((await collections.check(reference)).code).toBe(code);
   });
 
-  it('references are told apart by their bytes', async () => {
+  it('references are distinguished by their bytes', async () => {
     const reference = next('bytes');
     const ours = [reference, reference.toUpperCase(), `${reference}.`, `${reference}0`];
     for (const one of ours) expectPending(await collections.payin(payinBody(one)));
@@ -81,7 +81,7 @@ describe('invariant P5: repeats at once', () => {
     expect(answers.filter(({ code }) => code === '09')).toHaveLength(1);
     const [asked] = await collections.scenario.stack.simulator.journal(answers[taken]?.reference ?? '');
     expect(asked?.amount).toBe(String(taken + 1));
-    // What completes it is the content that was taken, and no other.
+    // Only the content that was accepted completes it.
     for (const [index, body] of bodies.slice(0, 3).entries()) {
       if (index === taken) continue;
       expect(await collections.complete(withOtp(body))).toMatchObject({ reason: 'REQUEST MISMATCH' });

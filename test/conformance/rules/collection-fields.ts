@@ -47,7 +47,7 @@ const control = [
   '\ufeff',
 ];
 
-/** Refused naming the field, and nothing of it is left. */
+/** Expects a refusal that names the field, and that nothing was stored. */
 async function expectInvalid(field: string, changes: Changes): Promise<void> {
   const reference = next('field');
   const answer = await collections.payin(payinBody(reference, changes));

@@ -13,7 +13,7 @@ const nothingFurther = {
 };
 const completion = { paymentCompletionRequired: true, paymentCompletionUrl: paths.complete };
 const anAddress = matching(/^https?:\/\/[^/]+\/./);
-/** What payin answers in each flow (contract 2.9 and 10.11). */
+/** The answer of payin in each flow (contract 2.9 and 10.11). */
 const flows = {
   link: {
     ...nothingFurther,
@@ -27,7 +27,7 @@ const flows = {
   otp4: { ...nothingFurther, ...completion, otpIsRequired: true, lengthOfOtp: '4' },
 } as const;
 
-/** The contract's table, with each transactionType that tells flows apart or must be sent. */
+/** The contract's table, with each transactionType that determines the flow or is required. */
 const table: readonly (readonly [string, string | undefined, keyof typeof flows])[] = [
   ['GMWAV', undefined, 'link'],
   ['GMAFR', undefined, 'stkThenComplete'],
@@ -62,7 +62,7 @@ describe('contract 2.8, 2.9: what payin answers in the flow of each mobile opera
   });
 
   it.concurrent.each(['GMWAV', 'GMAFR', 'GMQMO', 'CIWAV', 'CIMOO', 'CIMTN', 'CIORA'])(
-    '%s: a transactionType that nobody asks for changes no flow',
+    '%s: a transactionType that is not required changes no flow',
     async (operatorCode) => {
       const flow = table.find(([code]) => code === operatorCode)?.[2] ?? 'stk';
       for (const transactionType of ['1', '2', '', null]) {
@@ -120,7 +120,7 @@ describe('contract 10.10: OPERATOR NOT AVAILABLE for a mobile operator, country 
   );
 
   it.each<readonly [string, Changes]>([
-    ['a code that nobody has', { operatorCode: 'GMXXX' }],
+    ['an unknown code', { operatorCode: 'GMXXX' }],
     ['a code in small letters', { operatorCode: 'gmqmo' }],
     ['a name that objects have', { operatorCode: '__proto__' }],
     ['a country that we don’t serve', { transactionCountry: 'NG' }],

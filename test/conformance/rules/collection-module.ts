@@ -88,7 +88,7 @@ describe.concurrent('contract 5: X-module is the Base64 of amount, reference and
 
 describe('contract 7: a wrong X-module is 06 INCORRECT SECURITY MODULE with 200', () => {
   it('nothing but the right bytes counts, and the same reference may be used afterwards', async () => {
-    // Of a length that needs padding, so that its absence shows.
+    // The module's length needs padding, so that missing padding has an effect.
     const customerNumber = customerIn('GM');
     const text = padded(next('wrong'), customerNumber);
     const body = payinBody(text.reference, { customerNumber });
@@ -153,7 +153,7 @@ describe('contract 7: a wrong X-module is 06 INCORRECT SECURITY MODULE with 200'
       ),
     );
     expect(amounts).toEqual(['1', '10']);
-    // Taken apart differently, it names a collection that nobody has.
+    // Split differently, the same text names an unknown collection.
     const shifted = revised(bodies[0] ?? '', {
       transactionReference: `0x${tail}${customerNumber.slice(0, 3)}`,
       customerNumber: customerNumber.slice(3),
@@ -207,7 +207,7 @@ describe('contract 5: each operation has its own X-module', () => {
   });
 });
 
-/** A reference whose module is not a multiple of three bytes long, and the module's text. */
+/** A reference whose module's length is not a multiple of three bytes, and the module's text. */
 function padded(requested: string, customerNumber: string) {
   const { length } = `100${requested}${customerNumber}`;
   const reference = length % 3 === 0 ? `${requested}x` : requested;

@@ -9,7 +9,7 @@ interface Fault {
   readonly liberties?: Liberties;
 }
 
-// In the order of contract 10.2; the rate comes second and is tried with the rates.
+// In the order of contract 10.2; the rate limit, which comes second, is tested in collection-rates.ts.
 const faults: readonly Fault[] = [
   { reason: 'UNAUTHORIZED', liberties: { key: 'a-key-that-nobody-has' } },
   { reason: 'INVALID REQUEST', changes: { 'requestHeader.requestType': '' } },

@@ -106,7 +106,7 @@ describe.concurrent('contract 10.12: at most three tries', () => {
     const late = await collections.complete(withOtp(body, right));
     expect(late).toMatchObject({ status: 200, code: '06', reference: ours });
     expect(['OTP ATTEMPTS EXCEEDED', 'COLLECTION CLOSED']).toContain(late.reason);
-    // The rail's own word ends it.
+    // The rail's status ends it.
     await becomes(reference, '06');
     expect(await collections.complete(withOtp(body, right))).toMatchObject({ reason: 'COLLECTION CLOSED' });
     expect(await completions(ours)).toEqual(['incorrect otp', 'incorrect otp', 'incorrect otp']);

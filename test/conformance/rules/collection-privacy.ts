@@ -10,7 +10,7 @@ import { base64, next, payinBody, withOtp } from './collection-requests.ts';
 
 const mark = randomBytes(4).toString('hex');
 const anyDigits = (length: number): string => String(randomInt(10 ** (length - 1), 10 ** length));
-/** Nobody else has these: where one turns up, it was carried there. */
+/** Random digits that occur nowhere else: wherever they are found, our services have copied them. */
 const heart = anyDigits(6);
 const customerNumber = (digits: string): string => `220${heart}${digits}`;
 const wrongOtp = anyDigits(6);
@@ -18,12 +18,12 @@ const personal = { customerName: `Canary ${mark}`, customerEmail: `canary-${mark
 const description = `An order of ${mark}`;
 
 const answers: string[] = [];
-/** What `X-module` carried: it holds the number. */
+/** The values of `X-module`, which contain the customer's number. */
 const modules: string[] = [];
 const references = new Map<string, string>();
 let key = '';
 
-/** One collection of the canary, with everything that can go wrong on its way. */
+/** Makes one collection with the canary's data, with refused requests on the way. */
 async function report(digits: string, operatorCode: string): Promise<void> {
   const reference = next('canary');
   const changes = {
@@ -51,7 +51,7 @@ async function report(digits: string, operatorCode: string): Promise<void> {
     await becomes(reference, digits === '0001' ? '06' : '00', { key });
 }
 
-/** Where a canary is found among texts, by their names. */
+/** The names of the texts that contain a canary. */
 function found(
   texts: ReadonlyMap<string, string>,
   canaries: Readonly<Record<string, string>>,

@@ -13,7 +13,7 @@ const expectTooMany = (answer: PayinAnswer): void => {
 
 describe('contract 10.17: the rate of one merchant', () => {
   it('beyond 50 a second is TOO MANY REQUESTS with Retry-After, stores nothing, and leaves others alone', async () => {
-    // Nobody has asked in this merchant's name before, so its first second is whole.
+    // A new merchant has made no request yet, so its rate limit is unused.
     const key = await collections.addMerchant('flood', { limits: { requestsPerSecond: 50 } });
     const bodies = Array.from({ length: 150 }, () => payinBody(next('flood')));
     const [flood, others] = await Promise.all([
@@ -31,7 +31,7 @@ describe('contract 10.17: the rate of one merchant', () => {
     await eventually(async () => expectPending(await collections.payin(again, { key })));
   });
 
-  it('binds all three operations; check-status tells it in its four fields', async () => {
+  it('applies to all three operations; check-status answers it with its four fields', async () => {
     const key = collections.rivalKey;
     const body = payinBody(next('rate'));
     const [payins, completions, checks] = await Promise.all([

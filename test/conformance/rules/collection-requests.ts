@@ -14,15 +14,15 @@ const currencies: Readonly<Record<string, string>> = { GM: 'GMD', GH: 'GHS', CI:
 const run = randomBytes(3).toString('hex');
 let serial = 0;
 
-/** A reference that nobody used before. */
+/** A new reference. */
 export const next = (label: string): string => `${label}-${(serial += 1)}-${run}`;
 
-/** A customer whom nobody asked for money before; the last four digits choose what becomes of it (contract 10.18). */
+/** A new customer number; its last four digits determine the outcome (contract 10.18). */
 export function customerIn(country: string, digits = '9999'): string {
   return `${dialling[country] ?? '220'}${String((serial += 1)).padStart(5, '0')}${digits}`;
 }
 
-/** The text of a valid payin of 100 by a mobile operator of the contract's table, changed where the test says so. */
+/** The text of a valid payin of 100 by a mobile operator of the contract's table, with the test's changes. */
 export function payinBody(reference: string, changes: Changes = {}, operatorCode = 'GMQMO'): string {
   const country = operatorCode.slice(0, 2);
   return changed(
@@ -50,7 +50,7 @@ export function payinBody(reference: string, changes: Changes = {}, operatorCode
 /** A body with the customer's OTP, or with other changes. */
 export const withOtp = (body: string, otpCode: unknown = '123456'): string => revised(body, { otpCode });
 
-/** A body that exists already, changed; its numbers keep their own text. */
+/** An existing body with changes; its numbers keep their text. */
 export function revised(body: string, changes: Changes): string {
   const { transactionAmount, ...rest } = parseJson(body) as Record<string, unknown>;
   return changed({ ...rest, transactionAmount: number(String(transactionAmount)) }, changes);
@@ -74,7 +74,7 @@ export const words = (text: string): readonly string[] => text.trim().split(/\s+
 /** The Base64 of a text, as the headers of contract 5 carry it. */
 export const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** What the merchant of a body would write into `X-module`: amount, reference and number as they stand there. */
+/** The `X-module` that belongs to a body: its amount, reference and number as written in it. */
 export function moduleOf(path: string, body: unknown): string {
   const fields = typeof body === 'string' ? readable(body) : {};
   const written = (name: string): string => {

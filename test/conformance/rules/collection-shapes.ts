@@ -1,7 +1,7 @@
 import { numberText } from '@pesewa/contracts';
 import { z } from 'zod';
 
-// Written from the contract and closed: a field too many fails as one too few does.
+// The shapes follow the contract and are strict: an additional field fails as a missing one does.
 
 const text = z.string().min(1);
 
@@ -20,7 +20,7 @@ const pending = z.strictObject({
   redirectionUrl: z.string(),
 });
 
-/** A refusal asks for nothing further. */
+/** A refusal asks for no further step. */
 const failed = z.strictObject({
   responseDetails: z.strictObject({
     responseCode: z.literal('06'),

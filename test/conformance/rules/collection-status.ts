@@ -6,7 +6,7 @@ import { base64, customerIn, next, payinBody, statusBody } from './collection-re
 
 const rejected = { status: 400, code: undefined, message: undefined, error: 'Bad Request' };
 
-describe.concurrent('contract 2.10 and 10.14: what check-status tells', () => {
+describe.concurrent('contract 2.10 and 10.14: the answers of check-status', () => {
   it.each([
     ['00', 'COMPLETED', '9999'],
     ['06', 'FAILED', '0001'],
@@ -108,7 +108,7 @@ describe('contract 4.9: everything refused is 400 in exactly four fields', () =>
       expectPending(await collections.payin(payinBody(reference)));
       for (const value of wrong) {
         const body = statusBody(reference, { [field]: value });
-        // The module fits what can be asked at all, so that nothing but the field is wrong.
+        // The module fits the reference if it is a text, so that only the tested field is wrong.
         const module =
           field === 'transactionReference' && typeof value === 'string' ? base64(value) : base64(reference);
         expect(await collections.check({ body }, { module })).toMatchObject(rejected);

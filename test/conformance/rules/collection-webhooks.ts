@@ -6,7 +6,7 @@ import { type Changes, matching, number } from '../conformance.ts';
 import { customerIn, next, payinBody, withOtp } from './collection-requests.ts';
 import { webhookBody } from './collection-shapes.ts';
 
-/** Every webhook that a merchant received for a reference, read by the contract's closed shape. */
+/** Every webhook that a merchant received for a reference, parsed with the contract's strict shape. */
 async function received(reference: string, merchantId = 'demo') {
   const all = await collections.scenario.stack.simulator.received(merchantId, reference);
   return all.map(({ body, headers, path }) => ({
@@ -17,7 +17,7 @@ async function received(reference: string, merchantId = 'demo') {
   }));
 }
 
-/** The one webhook of a collection, once it is there. */
+/** Waits for the only webhook of a collection. */
 function expectWebhook(reference: string, merchantId = 'demo') {
   return eventually(async () => {
     const all = await received(reference, merchantId);
@@ -28,10 +28,10 @@ function expectWebhook(reference: string, merchantId = 'demo') {
   });
 }
 
-/** A time of a webhook as milliseconds: it is in UTC (contract 10.15). */
+/** The time of a webhook, which is in UTC, in milliseconds (contract 10.15). */
 const utc = (time: string): number => Date.parse(`${time.replace(' ', 'T')}Z`);
 
-/** Initiates and, where the flow asks for it, completes; gives both references. */
+/** Initiates a collection and completes it if the flow needs that; returns both references. */
 async function collect(operatorCode: string, changes: Changes = {}, key = collections.demoKey) {
   const reference = next('reported');
   const body = payinBody(reference, changes, operatorCode);

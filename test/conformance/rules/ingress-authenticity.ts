@@ -22,7 +22,7 @@ const headersOf = (timestamp: string, signature: string, messageId = id): readon
   signature,
 ];
 
-/** Makes the headers for a body of the rail `signed`. */
+/** Computes the headers for a body of the rail `signed`. */
 type Sign = (body: string) => readonly string[];
 
 const forgeries: readonly (readonly [string, string, Sign])[] = [
@@ -136,7 +136,7 @@ const genuine: readonly (readonly [string, Sign])[] = [
   ],
 ];
 
-/** A callback about a payment that is not there, so that nothing of it depends on other tests. */
+/** A callback about an unknown payment, so that it is independent of other tests. */
 function about(rail: string, kind: Kind): Sent & { readonly body: string; readonly ours: string } {
   const ours = unknownReference(kind);
   return { rail, kind, ours, body: callbackBody(kind, ours, { status: 'COMPLETED' }) };
@@ -168,7 +168,7 @@ describe('contract 10.16: a rail with secrets', () => {
     });
   });
 
-  it('what nobody authenticated is kept as evidence without ever being read', async () => {
+  it('a callback without authentication is stored as evidence and never read', async () => {
     const body = Buffer.from('\u0000 no JSON, and the phone number 220345 9999');
     await expectRejected({ rail: 'signed', kind: 'payouts', body }, 401, 'signature.missing');
   });
@@ -209,7 +209,7 @@ describe('contract 10.16: a rail with addresses', () => {
     }
   });
 
-  /** How many proxies are trusted, the header, and whether its sender is taken for a listed one. */
+  /** The number of trusted proxies, the header, and whether the sender counts as a listed one. */
   const senders: readonly (readonly [number, string | undefined, boolean])[] = [
     [0, undefined, false],
     [0, '203.0.113.7', false],

@@ -13,7 +13,7 @@ import {
   unknownReference,
 } from '../ingress.ts';
 
-/** Where a payment stands when the forged callback comes: the digits that bring it there, without a true callback. */
+/** The state of a payment when the forged callback arrives, and the digits that lead to it without a true callback. */
 const states = [
   { kind: 'payouts', digits: '0017', status: 'INITIALIZED' },
   { kind: 'payouts', digits: '0002', status: 'COMPLETED' },
@@ -33,12 +33,12 @@ const forgeries = states.flatMap((state) =>
   claims[state.kind].map((claimed) => ({
     ...state,
     claimed,
-    // A claim of no end, or of the end that it has, denies nothing.
+    // A claim without an end, or of the payment's real end, contradicts nothing.
     breaks: claimed === 'INITIALIZED' || claimed === state.status ? [] : ['callback.denied'],
   })),
 );
 
-/** A payment and what it looked like before anyone lied about it. */
+/** A payment and its state before the forged callback. */
 interface Victim {
   readonly target: Target;
   readonly before: Seen;
@@ -49,7 +49,7 @@ async function victim(kind: Kind, label: string, digits: string, status: string)
   return { target, before: await becomes(target, status) };
 }
 
-/** Sends a body to a rail's address and waits until the reconciler has looked into it. */
+/** Sends a callback to a rail's address and waits until the reconciler has polled the rail for it. */
 async function lie({ target }: Victim, claimed: Claimed, rail = 'upstream', headers: readonly string[] = []) {
   const { kind, ours } = target;
   const body = callbackBody(kind, ours, claimed);
@@ -146,7 +146,7 @@ describe('ADR 20: the word of another rail proves nothing', () => {
     const one = await victim(kind, `foreign-${kind}`, '0017', status);
     const body = callbackBody(kind, one.target.ours, { status: 'COMPLETED' });
     await lie(one, { status: 'COMPLETED' }, 'proven', signed(body, secrets.proven));
-    // It makes the rail be asked, and is no matter of this payment beyond that.
+    // The callback causes a poll of the rail and has no other effect on this payment.
     expect(await ingress.timeline(one.target.ours)).toContain('other rail COMPLETED');
     await expectUnmoved(one, []);
   });
@@ -160,7 +160,7 @@ describe('ADR 20: the word of another rail proves nothing', () => {
   });
 });
 
-describe('ADR 24: a reference that nobody knows', () => {
+describe('ADR 24: an unknown reference', () => {
   it.each(['payouts', 'collections'] as const)(
     'is kept, and shown to people after the grace time (%s)',
     async (kind) => {

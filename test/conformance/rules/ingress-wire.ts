@@ -7,7 +7,7 @@ const kinds = ['payouts', 'collections'] as const satisfies readonly Kind[];
 const KIB = 1_024;
 const BODY_BYTES_MAX = 64 * KIB;
 
-/** A body of exactly so many bytes that a callback's reading takes. */
+/** A readable callback of exactly this many bytes. */
 function bodyOf(kind: Kind, ours: string, bytes: number): string {
   const body = callbackBody(kind, ours, { status: 'COMPLETED' });
   return `${body}${' '.repeat(bytes - Buffer.byteLength(body))}`;

@@ -26,7 +26,7 @@ async function expectRefusal(changes: Changes, code: string, names = ''): Promis
   await expectRefused(reference, answer, { code, names });
 }
 
-/** The fields that each place asks for, complete (contract 2.2). */
+/** The complete fields that each place requires (contract 2.2). */
 const kenya: Changes = {
   country: 'Kenya',
   currency: 'KES',
@@ -264,7 +264,7 @@ describe('contract 2.2: channel, country, currency, bankCode', () => {
   });
 
   it.each([
-    ['nobody has', '999999999'],
+    ['is unknown', '999999999'],
     ['another country has', '01'],
     ['looks like an operator of the database', '$044'],
   ])('contract 10.1: 92: a bankCode that %s', async (_what, bankCode) => {
