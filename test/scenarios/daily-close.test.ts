@@ -98,7 +98,7 @@ it('finds that both sides agree on every payment, and finds an unreported end', 
     fee_ours: '0.5',
     fee_theirs: '0.5',
   });
-  expect(found.get(collected)).toMatchObject({ status_theirs: 'completed', amount_theirs: 'not told' });
+  expect(found.get(collected)).toMatchObject({ status_theirs: 'completed', amount_theirs: 'not reported' });
   expect(found.get(reversed.ours)).toMatchObject({
     status_ours: 'reversed',
     status_theirs: 'reversed',

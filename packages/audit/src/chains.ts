@@ -76,7 +76,7 @@ export function createChains(findings: Findings, options: ChainsOptions = {}): C
     page: (page, entries) => {
       const { _id: id, chain, number, hash, at } = page;
       pages += 1;
-      if (!writers.has(chain)) findings.report('L6', id, 'belongs to a chain that nobody writes');
+      if (!writers.has(chain)) findings.report('L6', id, 'belongs to a chain that no partition writes');
       const before = tails.get(chain) ?? beginning;
       const expected = before.number + 1n;
       tails.set(chain, { number, hash, atMs: at.getTime() });

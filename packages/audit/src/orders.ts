@@ -23,7 +23,7 @@ type OrderedEntry = Pick<EntryRecord, 'kind' | 'debit' | 'credit' | 'amount' | '
 
 /** Why an entry does not match its order; undefined if it does (L12). */
 function judgeOrder(entry: OrderedEntry, order: OrderRecord | undefined): string | undefined {
-  if (!order) return 'was ordered by nobody';
+  if (!order) return 'has no order';
   const { status, requestedBy, decidedBy, target, currency } = order;
   if (status !== 'approved') return `was applied, but its order is ${status}`;
   if (!requestedBy || !decidedBy) return 'was ordered, but not by two who are named';

@@ -126,7 +126,7 @@ describe('pesewa reconcile close', () => {
     expect(await line.run('reconcile', 'close', '--date', '2026-11-20', '--dry-run')).toBe(0);
     expect(line.requests).toEqual([posted({ date: '2026-11-20' }, `${url}?dryRun=true`)]);
     expect(line.printed()).toBe(
-      '2026-11-20: would ask for 1,204 payments\nRAIL      PAYMENTS  AT LEAST\nupstream      1204      61 s\nnobody was asked\n',
+      '2026-11-20: would ask for 1,204 payments\nRAIL      PAYMENTS  AT LEAST\nupstream      1204      61 s\nno rail was asked\n',
     );
   });
 
@@ -145,7 +145,7 @@ describe('pesewa reconcile close', () => {
     const late = { ...matched, late: 1_003 };
     const line = commandLine([answer(200, late)]);
     expect(await line.run('reconcile', 'close')).toBe(0);
-    expect(line.printed()).toContain('\n1,003 of them came late: told of only after it had been done once\n');
+    expect(line.printed()).toContain('\n1,003 of them came late: reported only after it had been done once\n');
     const json = commandLine([answer(200, late)]);
     await json.run('reconcile', 'close', '--json');
     expect(JSON.parse(json.printed())).toMatchObject({ late: 1_003 });

@@ -5,7 +5,7 @@ export const helpGroups = {
   merchants: 'Merchants and their settings:',
   money: 'Moving money, by two operators:',
   looking: 'Looking at money and payments:',
-  reconciling: 'Payments that do not end, and money that nobody explains:',
+  reconciling: 'Payments that do not end, and unexplained money:',
   callbacks: 'Callbacks of rails:',
   webhooks: 'Webhooks to merchants:',
   parked: 'Messages that could not be applied, and partitions that are stopped:',

@@ -87,7 +87,7 @@ export function createProgram(ports: CliPorts): Command {
   explainEveryCommand(program);
   withExitCodes(
     program,
-    '0 where it is done and well; else 1, and one line on stderr says what was refused, was not told, or is not well.',
+    '0 if it is done and well; else 1, and one line on stderr says what was refused, was not answered, or is not well.',
   );
   return program;
 }

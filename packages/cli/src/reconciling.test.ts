@@ -93,7 +93,7 @@ describe('pesewa reconcile run', () => {
     expect(await line.run('reconcile', 'run')).toBe(1);
     expect(line.shown).toEqual(['comparing every wallet: each rail is asked up to three times …']);
     expect(line.printed()).toBe('no wallet was compared\n');
-    expect(line.complained()).toContain('nothing was compared: no rail told of a wallet');
+    expect(line.complained()).toContain('nothing was compared: no rail reported a wallet');
   });
 
   it('waits for no wallet of a rail that was removed', async () => {
@@ -183,7 +183,7 @@ describe('pesewa reconcile status', () => {
     expect(await line.run('reconcile', 'status')).toBe(1);
     expect(line.printed()).not.toContain('payouts');
     expect(line.printed()).toContain('payment.stuck');
-    expect(line.complained()).toContain('did not tell in time: caughtUp, open');
+    expect(line.complained()).toContain('did not answer in time: caughtUp, open');
   });
 
   it('shows what is left of removed rails', async () => {

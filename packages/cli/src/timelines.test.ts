@@ -98,7 +98,7 @@ describe.each([['timeline'], ['reconcile timeline']])('pesewa %s', (name) => {
   it('refuses an unknown payment, and text that is no reference', async () => {
     const line = installation();
     expect(await line.run(...command, 'po-9')).toBe(1);
-    expect(line.complained()).toContain('reference: nobody knows anything of po-9');
+    expect(line.complained()).toContain('reference: there is nothing about po-9');
     const hostile = installation();
     expect(await hostile.run(...command, '../po-1')).toBe(1);
     expect(hostile.requests).toEqual([]);

@@ -67,7 +67,7 @@ export function createTimelines(ask: Ask): Timelines {
       const lines = mergeTimeline(sources);
       const { missing, cut } = gaps.known();
       if (lines.length === 0 && missing.length === 0)
-        throw new CliError(`reference: nobody knows anything of ${wanted}: ours begins with po- or co-`);
+        throw new CliError(`reference: there is nothing about ${wanted}: ours begins with po- or co-`);
       return {
         reference,
         payment: sources.payment,

@@ -147,7 +147,7 @@ async function offsets(
   const answers = await Promise.all(
     [...Map.groupBy(places, leaderOf)].map(async ([leader, led]) => {
       const [first] = led;
-      if (leader < 0 && first) throw new Error(`nobody leads ${idOf(first)}`);
+      if (leader < 0 && first) throw new Error(`there is no leader for ${idOf(first)}`);
       const question = byTopic(led).map(({ topic, partitions }) => ({
         topic,
         partitions: partitions.map(({ partition }) => ({ partition, timestamp }) as const),

@@ -24,7 +24,7 @@ export async function measureClockSkewMs(client: MongoClient, clock: Pick<Clock,
   const askedMs = clock.nowMs();
   const { localTime } = await client.db('admin').command({ hello: 1 });
   const answeredMs = clock.nowMs();
-  if (!(localTime instanceof Date)) throw new TypeError('the server does not tell its time');
+  if (!(localTime instanceof Date)) throw new TypeError('the server does not report its time');
   const serverMs = localTime.getTime();
   if (serverMs < askedMs) return askedMs - serverMs;
   return Math.min(0, answeredMs - serverMs);

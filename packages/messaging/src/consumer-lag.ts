@@ -33,7 +33,7 @@ export function gaugeLag(options: {
   };
   const lag = new Gauge({
     name: 'consumer_lag_messages',
-    help: 'Messages that wait to be applied, in the partitions of this process, by topic; none where Kafka does not tell.',
+    help: 'Messages that wait to be applied, in the partitions of this process, by topic; no value while Kafka does not answer.',
     labelNames: ['topic'],
     registers: [registry],
     collect: async () => {

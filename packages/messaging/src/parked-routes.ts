@@ -107,8 +107,8 @@ export function addParkedRoutes(operator: Hono, deps: ParkedRouteDeps): void {
 const refuseParked = refuserOf<ParkedRefusal>({
   'parked.unknown': [404, 'not_found', 'there is no such parked message'],
   'parked.closed': [409, 'closed', 'the message is no longer parked: look at it to see what became of it'],
-  'discard.open': [409, 'undecided', 'to discard it is proposed already, and not decided yet'],
-  'discard.none': [409, 'not_proposed', 'nobody has proposed to discard it'],
+  'discard.open': [409, 'undecided', 'a discard of it is already proposed, and not decided yet'],
+  'discard.none': [409, 'not_proposed', 'no discard of it is proposed'],
   'discard.same_operator': [
     403,
     'same_operator',

@@ -140,7 +140,7 @@ const refuse = refuserOf<RealignRefusal>({
     'the position is not what it was: look at it again, and order or propose again',
   ],
   'realign.open': [409, 'undecided', 'another realignment is proposed, and not decided yet'],
-  'realign.none': [409, 'not_proposed', 'nobody has proposed to realign this partition'],
+  'realign.none': [409, 'not_proposed', 'no realignment of this partition is proposed'],
   'realign.same_operator': [
     403,
     'same_operator',

@@ -72,7 +72,7 @@ export function judgePosition(standing: Standing): Position {
     if (low > 0n)
       return stopped(
         'unknown start',
-        'Kafka no longer keeps the first messages, and nobody knows whether they were applied',
+        'Kafka no longer keeps the first messages, and it is unknown whether they were applied',
       );
     return { kind: 'begins', next: low };
   }

@@ -86,7 +86,7 @@ export const serviceSettings = tracingSettings.extend({
     .string()
     .min(16)
     .describe(
-      'bearer token of the operator APIs; whoever has it is `operator`, who orders in development alone',
+      'bearer token of the operator APIs; its holder is `operator`, who can order only in development',
     )
     .meta(secret),
   OPERATORS: operatorsSetting

@@ -102,7 +102,7 @@ export function forNamedOperators(sharedMayOrder: boolean): MiddlewareHandler {
       return answerJson(context, 403, {
         code: 'named_operator_required',
         message:
-          'OPERATOR_TOKEN may look, and is nobody: order and decide with the token of an operator of OPERATORS',
+          'OPERATOR_TOKEN can only read: order and decide with the token of an operator of OPERATORS',
       });
     }
     await next();

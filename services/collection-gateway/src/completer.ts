@@ -202,7 +202,7 @@ async function close(deps: CompleterDeps, { reference, completionClosed }: Colle
       command: { kind: 'closeCompletion' },
     });
   } catch (error) {
-    deps.logger.warn({ err: error, reference }, 'that no OTP is passed on any more is not told yet');
+    deps.logger.warn({ err: error, reference }, 'it is not recorded yet that no further OTP is passed on');
   }
 }
 

@@ -42,7 +42,7 @@ export function createMetrics(
   });
   const queued: Gauge = new Gauge({
     name: 'queued_collections',
-    help: 'Collections that wait to be initiated again; not a number where the database does not tell.',
+    help: 'Collections that wait to be initiated again; not a number while the database does not answer.',
     registers,
     collect: async () => {
       queued.set(await withDeadline(countQueued(store), COUNT_TIMEOUT_MS, clock).catch(() => Number.NaN));

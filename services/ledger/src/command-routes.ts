@@ -33,7 +33,7 @@ const order = <Shape extends z.ZodRawShape>(shape: Shape) =>
 
 function describeUnknown(keys: readonly string[]): string {
   const identity = keys.find((key) => key === 'requestedBy' || key === 'approvedBy');
-  if (identity !== undefined) return `${identity} must be left out: who you are is told by your token`;
+  if (identity !== undefined) return `${identity} must be left out: your token says who you are`;
   return `${keys.join(', ')} is no field of this order`;
 }
 

@@ -111,7 +111,7 @@ export function toRefusalDocument(
   { reference, status: _refused, refusal, ...hold }: Hold,
   at: Date,
 ): RefusalDocument {
-  if (!refusal) throw new TypeError('a hold was refused by nobody');
+  if (!refusal) throw new TypeError('a refused hold has no refusal recorded');
   return { _id: reference, ...hold, ...refusal, at };
 }
 

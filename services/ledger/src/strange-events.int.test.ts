@@ -196,9 +196,9 @@ it.each([
     'a refusal',
     'order',
     () => reportSince(withdraw('cm-much')),
-    'what became of cm-much/withdraw is not told in full',
+    'the outcome of cm-much/withdraw is not reported in full',
   ],
-  ['a decision', 'kind', async () => [rejected], 'what became of cm-asked is not told in full'],
+  ['a decision', 'kind', async () => [rejected], 'the outcome of cm-asked is not reported in full'],
 ])('reads nothing into what is missing: %s without its %s', async (_name, field, happen, reason) => {
   const [event, ...more] = await happen();
   const reported = [unreported(event, field), ...more];

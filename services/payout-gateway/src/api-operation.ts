@@ -32,7 +32,7 @@ const meanings: Readonly<Record<PayoutCode, string>> = {
   invalidAmount: 'a number that is no acceptable amount',
   unauthenticated: 'the key is missing or wrong',
   notPermitted: 'the merchant is suspended',
-  duplicate: 'the reference was used before, with other content or too long ago to tell',
+  duplicate: 'the reference was used before, with other content, or too long ago to compare',
   archived: 'the payout has ended, so long ago that its details are no longer kept',
   insufficientFunds: 'the wallet has not enough',
   overLimit: 'over a limit of the merchant',

@@ -56,7 +56,7 @@ export async function startRemembering(deps: RememberingDeps): Promise<Rememberi
   deps.health.addDetail('acceptance', () =>
     isWhole()
       ? undefined
-      : 'no payout is accepted before our own events tell which ones the database has forgotten',
+      : 'no payout is accepted before our own events show which ones the database has forgotten',
   );
   const look = async () => {
     sinceMs ??= (await newestMs()) - OVERLAP_MS;

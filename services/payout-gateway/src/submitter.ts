@@ -146,7 +146,7 @@ async function callRail(
 ): Promise<SubmissionResult> {
   if (!mayStillCall(claimedAtMs, nowMs))
     return { kind: 'notSent', why: 'the claim is too old', retryAfterMs: LATE_RETRY_MS };
-  if (payout.order.sender === null) throw new TypeError(`nobody knows whom ${payout.reference} is to pay`);
+  if (payout.order.sender === null) throw new TypeError(`the recipient of ${payout.reference} is unknown`);
   const order = railOrder(payout.reference, payout.order);
   return inTraceOf(payout.traceparent, () => rail.submitPayout(order));
 }

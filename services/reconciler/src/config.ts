@@ -38,7 +38,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe('how long after a rail took a payment on its NOT FOUND is not believed yet'),
   UNKNOWN_REFERENCE_GRACE_MS: durationMsSetting
     .default(600_000)
-    .describe('how long a callback may speak of a payment that nobody knows before people see it'),
+    .describe('how long a callback may name an unknown payment before it becomes a break'),
   UNKNOWN_REFERENCES_OPEN_MAX: wholeNumberSetting({ min: 0, max: 1_000_000 })
     .default(1_000)
     .describe('how many such references are shown as breaks at once, per rail; more are counted only'),

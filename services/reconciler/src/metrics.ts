@@ -39,7 +39,7 @@ export function createMetrics(
   });
   const open = new Gauge({
     name: 'open_payments',
-    help: 'Payments of the working set that have not ended, by kind; none where the database does not tell.',
+    help: 'Payments of the working set that have not ended, by kind; no value while the database does not answer.',
     labelNames: ['kind'],
     registers: [registry],
     collect: async () => {
@@ -50,7 +50,7 @@ export function createMetrics(
   });
   const hidden = new Counter({
     name: 'unknown_references_hidden_total',
-    help: 'References of callbacks that nobody knows and that got no break, since too many are open; by rail.',
+    help: 'Unknown references of callbacks that got no break because too many are open, by rail.',
     labelNames: ['rail'],
     registers: [registry],
   });
@@ -147,7 +147,7 @@ export function gaugeAwaitingLedger(
 ): void {
   const awaiting = new Gauge({
     name: 'payments_awaiting_ledger',
-    help: 'Payments that lack an entry of the ledger a grace time later and are not judged yet; none where the database does not tell.',
+    help: 'Payments that lack an entry of the ledger a grace time later and are not judged yet; no value while the database does not answer.',
     registers: [registry],
     collect: async () => {
       const counted = count(new Date(clock.nowMs()), COUNT_TIMEOUT_MS);

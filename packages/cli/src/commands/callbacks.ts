@@ -20,7 +20,7 @@ interface RejectedOptions extends ListOptions {
 export function addCallbackCommands(program: Command, ports: CliPorts): void {
   const callbacks = program
     .command('callbacks')
-    .description('what rails told us; with a reference alone, of that payment');
+    .description('what rails reported to us; with a reference, for that payment alone');
   addAboutCommand(callbacks, ports);
   addFailedCommand(callbacks, ports);
   addRejectedCommand(callbacks, ports);
@@ -82,7 +82,7 @@ function addRejectedCommand(callbacks: Command, ports: CliPorts): void {
 function addOrderCommands(callbacks: Command, ports: CliPorts): void {
   const redrive = callbacks
     .command('redrive')
-    .description('reads a callback that failed again, and tells of it; of any other it tells once more')
+    .description('reads a failed callback again and publishes it; any other callback is published once more')
     .argument('<id>', 'its id')
     .action(async (id: string, _options: object, command: Command) => {
       const { operations } = await openContext(ports, command);

@@ -148,7 +148,7 @@ export function addWithdrawCommand(breaks: Command, ports: CliPorts): void {
     .command('withdraw')
     .description('frees a break from an adjustment whose order was rejected, or can no longer be approved')
     .argument('<id>', 'its id')
-    .option('--dry-run', 'tell whether it can be withdrawn, and change nothing')
+    .option('--dry-run', 'show whether it can be withdrawn, and change nothing')
     .action(async (id: string, options: { readonly dryRun?: boolean }, command: Command) => {
       const { operations } = await openContext(ports, command);
       const pending = pendingOf(await operations.breaks.show(id));

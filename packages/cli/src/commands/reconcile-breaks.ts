@@ -30,7 +30,7 @@ export function addBreakCommands(reconcile: Command, ports: CliPorts): void {
   });
   addTextCommand(breaks, ports, {
     verb: 'explain',
-    description: 'tells why it differs; the break stays until its cause is gone, or somebody resolves it',
+    description: 'explains why it differs; the break stays until its cause is gone, or somebody resolves it',
     argument: 'why it differs',
     example: '"a fee that the rail took twice"',
     changeOf: (explanation) => ({ verb: 'explain', body: { explanation } }),
@@ -165,7 +165,7 @@ function addExportCommand(breaks: Command, ports: CliPorts): void {
 function addShowCommand(breaks: Command, ports: CliPorts): void {
   const show = breaks
     .command('show')
-    .description('one break: what differs, who has it, its history, and where more is told')
+    .description('one break: what differs, who has it, its history, and where to read more')
     .argument('<id>', 'its id')
     .option('--json', 'print JSON')
     .action(async (id: string, options: { readonly json?: boolean }, command: Command) => {

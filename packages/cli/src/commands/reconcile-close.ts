@@ -44,7 +44,7 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
     .option('--to <time>', 'with --from: the time before which it ends')
     .option('--rail <rail>', 'one rail (default: all of them)')
     .option('--wait', 'stay until it is done, and show how far it is')
-    .option('--dry-run', 'tell how many payments it would ask for, and ask for none')
+    .option('--dry-run', 'show how many payments it would ask for, and ask for none')
     .option('--export <file>', 'write every payment with its result to a file; the close must be done')
     .addOption(
       new Option('--format <format>', 'of the file (default: by its ending, else csv)').choices([
@@ -164,7 +164,7 @@ function describePreview({ id, payments, rails, exists }: ClosePreview, colours:
   const heading = ['RAIL', 'PAYMENTS', 'AT LEAST'];
   const table = formatTable(heading, rows, { colours, empty: 'nothing ended then', right: heading.slice(1) });
   const known = exists ? 'it is made already: it would only be shown\n' : '';
-  return `${id}: would ask for ${payments.toLocaleString('en-GB')} payments\n${table}${known}nobody was asked\n`;
+  return `${id}: would ask for ${payments.toLocaleString('en-GB')} payments\n${table}${known}no rail was asked\n`;
 }
 
 function describe(
@@ -185,7 +185,7 @@ function describe(
     `${id}: ${state}`,
     ...(summary ? [summary.join(', ')] : []),
     ...(late > 0
-      ? [`${late.toLocaleString('en-GB')} of them came late: told of only after it had been done once`]
+      ? [`${late.toLocaleString('en-GB')} of them came late: reported only after it had been done once`]
       : []),
   ];
   const written = options.export === undefined ? '' : `every payment is in ${options.export}\n`;

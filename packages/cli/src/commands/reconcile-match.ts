@@ -49,13 +49,13 @@ export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
       '--mapping <mapping>',
       'which column holds what: a JSON file, or the name of a mapping that the reconciler keeps',
     )
-    .option('--currency <currency>', 'of every line, where no column tells it')
+    .option('--currency <currency>', 'the currency of every line, if no column has it')
     .option(
       '--from <time>',
       "payments that ended from then on must be in it (default: the first line's time)",
     )
     .option('--to <time>', "the time before which they ended (default: after the last line's time)")
-    .option('--dry-run', 'read and match it, tell what it comes to, and leave nothing')
+    .option('--dry-run', 'read and match it, show the result, and store nothing')
     .option('--export <file>', 'write every record with its result to a file')
     .addOption(
       new Option('--format <format>', 'of that file (default: by its ending, else csv)').choices([
@@ -172,7 +172,7 @@ function describe(
 ): string {
   const { id, lines, counts, discrepancies, from, to, breaksOpened, breaksHidden } = statement;
   const window =
-    from === null ? 'no time is told: payments without a line are not looked for' : `from ${from} to ${to}`;
+    from === null ? 'no time is given: payments without a line are not looked for' : `from ${from} to ${to}`;
   const results = Object.entries(counts ?? {}).filter(([, count]) => count > 0);
   const totals = formatTable(
     ['RESULT', 'RECORDS'],

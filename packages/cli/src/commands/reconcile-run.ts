@@ -21,11 +21,11 @@ export function addRunCommand(reconcile: Command, ports: CliPorts): void {
       const [silent] = compared.notCompared;
       if (silent) {
         throw new CliError(
-          `${silent.rail} ${silent.currency} was not compared: the rail or our own services did not tell in time, see the reconciler's log`,
+          `${silent.rail} ${silent.currency} was not compared: the rail or our own services did not answer in time, see the reconciler's log`,
         );
       }
       if (compared.runs.length === 0)
-        throw new CliError("nothing was compared: no rail told of a wallet, see the reconciler's log");
+        throw new CliError("nothing was compared: no rail reported a wallet, see the reconciler's log");
       const [open] = compared.runs.filter(({ withinRange }) => !withinRange);
       if (open) throw new CliError(`${open.rail} ${open.currency} is out of range: pesewa reconcile drift`);
     });

@@ -34,7 +34,7 @@ export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
       );
       if (found.unreported.length > 0) {
         throw new CliError(
-          `the reconciler did not tell in time: ${found.unreported.join(', ')}; see its log, and whether its database is well`,
+          `the reconciler did not answer in time: ${found.unreported.join(', ')}; see its log, and whether its database is well`,
         );
       }
     });
@@ -45,7 +45,7 @@ export function addStatusCommand(reconcile: Command, ports: CliPorts): void {
   );
   withExitCodes(
     status,
-    '1 where a part was not told in time; the others are printed. 0 however much is open.',
+    '1 if a part was not answered in time; the others are printed. 0 however much is open.',
   );
 }
 

@@ -47,7 +47,7 @@ export function addTimelineCommand(parent: Command, ports: CliPorts): void {
   timeline.addHelpText('after', ORDER);
   withExitCodes(
     timeline,
-    '1 where a service could not be asked, which is named; what the others tell is printed all the same.',
+    '1 if a service could not be asked, which is named; the answers of the others are printed all the same.',
   );
 }
 
@@ -57,7 +57,7 @@ function describe(
 ) {
   const stands =
     payment === null
-      ? `${reference}: its gateway tells nothing of it`
+      ? `${reference}: its gateway has no record of it`
       : `${reference}: ${payment.status}, step ${payment.step}, version ${payment.version}, ${payment.amount} ${payment.currency} at ${payment.rail}`;
   const next = reconciliation?.nextPollAt;
   const polled = next === null || next === undefined ? '' : `next poll ${next}\n`;

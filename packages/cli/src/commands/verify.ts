@@ -35,7 +35,7 @@ export function addVerifyCommand(program: Command, ports: CliPorts): void {
       '--settle <seconds>',
       'how long what disagrees may take to agree while events are on their way (default: 120)',
     )
-    .option('--since <file>', 'an earlier report (--json): what it told of the chains must still be there')
+    .option('--since <file>', 'an earlier report (--json): its chains must still be there, unchanged')
     .option('--json', 'print JSON, with the newest page of each chain')
     .action(async (options: VerifyOptions, command: Command) => {
       const { addresses } = await openContext(ports, command);

@@ -11,7 +11,7 @@ export function describe(domainEvent: PayoutDomainEvent): string {
     case 'decided':
       return `two operators decided that it ${domainEvent.decided.outcome}: it waits for the attempt under way`;
     case 'lapsed':
-      return 'what two operators decided has lapsed: nobody knows how an attempt ended that came after what they knew';
+      return 'what two operators decided has lapsed: it is unknown how an attempt ended that they could not know of';
     case 'completed':
     case 'failed':
       return domainEvent.byPeople ? `${domainEvent.kind}, as two operators decided` : domainEvent.kind;

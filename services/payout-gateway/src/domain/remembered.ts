@@ -85,7 +85,7 @@ function birthOf({ payload, version, traceparent = '' }: Accepted): RememberedPa
   };
 }
 
-const BY_EVENTS = ', as its event tells: the database was restored, and had forgotten it';
+const BY_EVENTS = ', by its event: the restored database had forgotten it';
 
 function follow(payout: RememberedPayout, event: OwnEvent): RememberedPayout {
   if (isAccepted(event) || event.version <= payout.version) return payout;

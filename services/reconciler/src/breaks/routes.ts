@@ -62,7 +62,7 @@ const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
     {
       error: (issue) =>
         issue.code === 'unrecognized_keys'
-          ? `${issue.keys.join(', ')} is no field of this request: who you are is told by your token`
+          ? `${issue.keys.join(', ')} is no field of this request: your token says who you are`
           : 'the body must be a JSON object',
     },
   );
@@ -188,9 +188,9 @@ const refuseKnown = refuserOf<Extract<BreakRefusal, string>>({
 });
 
 const rivals = {
-  'break.reported': (id) => `${id} tells the same discrepancy, and is open: go on there`,
+  'break.reported': (id) => `${id} reports the same discrepancy and is open: continue there`,
   'adjustment.elsewhere': (id) =>
-    `${id} has an adjustment of the same field of this payment already, pending or applied: withdraw it there first, or go on there`,
+    `${id} has an adjustment of the same field of this payment already, pending or applied: withdraw it there first, or continue there`,
 } as const satisfies Record<Extract<BreakRefusal, object>['why'], (breakId: string) => string>;
 
 function refuseBreak(context: Context, refusal: BreakRefusal): Response {

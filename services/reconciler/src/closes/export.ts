@@ -4,7 +4,7 @@ import type { CloseRecord } from './store.ts';
 import { viewClose, viewRecord } from './views.ts';
 
 /** Written for what a lookup does not report, which is not the same as zero. */
-const NOT_REPORTED = 'not told';
+const NOT_REPORTED = 'not reported';
 
 const HEADING = [
   'reference',
@@ -33,7 +33,7 @@ const HEADING = [
 /**
  * Writes a close and its records as they are read, so that memory does not grow with them.
  *
- * JSON is one object, `{"close", "records"}`; CSV has one line per payment, and "not told" for what a lookup does not
+ * JSON is one object, `{"close", "records"}`; CSV has one line per payment, and "not reported" for what a lookup does not
  * report.
  */
 export function exportClose(

@@ -35,7 +35,7 @@ const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
-        ? `${issue.keys.join(', ')} is no field of a decision: who you are is told by your token`
+        ? `${issue.keys.join(', ')} is no field of a decision: your token says who you are`
         : 'the body must be a JSON object',
   });
 

@@ -153,7 +153,7 @@ function differenceOf(kind: Finding['kind'], claim: Claim, tracked: Tracked, ter
   const claimed = readMinor(claim.amount, terms);
   const than =
     kind === 'callback.amount_differs'
-      ? 'the rail itself tells'
+      ? 'the rail itself reports'
       : tracked.received === null
         ? 'was asked'
         : 'it completed with';

@@ -65,7 +65,7 @@ export function autoResolutionsOf(
   if (end !== undefined && after.status !== before.status)
     causes.push({ kind: 'payment.end_untaken', resolution: `its owner has taken it: ${end.name}` });
   if (observation.kind === 'asked')
-    causes.push({ kind: 'payout.unattempted', resolution: `an attempt is told: ${observation.name}` });
+    causes.push({ kind: 'payout.unattempted', resolution: `an attempt is reported: ${observation.name}` });
   if ('name' in observation) causes.push(...bornOut(after, observation), ...covered(before, observation));
   return causes.filter(({ kind }) => after.breaks.includes(kind));
 }

@@ -22,7 +22,7 @@ export function judgeBooks(tracked: Tracked): Finding | undefined {
   const { terms, status, booked } = tracked;
   if (terms === null) {
     if (!isBooked(tracked)) return undefined;
-    const detail = 'the ledger has an entry, and nobody has opened the payment';
+    const detail = 'the ledger has an entry, and the payment is unknown';
     return { kind: 'books.unexplained_entry', amount: booked === null ? null : -booked.minor, detail };
   }
   const amount = offBy(tracked, terms);

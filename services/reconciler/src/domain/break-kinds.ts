@@ -35,26 +35,26 @@ export const breakKinds = {
   },
   'callback.amount_differs': {
     about: 'payment',
-    opens: "a callback claims another amount than the rail itself tells or proves; the rail's word stands",
+    opens: "a callback claims another amount than the rail's lookup or a proven callback reports; the rail's amount counts",
     closes: null,
     manualResolution: 'final',
   },
   'callback.fee_differs': {
     about: 'payment',
     opens:
-      "a callback claims another fee for a collection than the rail's schedule, or a proven one a fee that is none; the fact goes out without it",
+      "a callback claims another fee for a collection than the rail's schedule, or a proven one claims a fee that the payment cannot have cost; the fact is published without it",
     closes: null,
     manualResolution: 'final',
   },
   'callback.unknown_reference': {
     about: 'payment',
-    opens: 'a callback speaks of a payment that nobody has opened a grace time later',
-    closes: 'its owner or the ledger speaks of it, or it is forgotten',
+    opens: 'a callback names a payment that is still unknown a grace time later',
+    closes: 'an event of its owner or of the ledger names it, or it is forgotten',
     manualResolution: 'final',
   },
   'payout.amount_differs': {
     about: 'payment',
-    opens: 'the lookup or a proven callback tells another amount than was asked; no fact goes out',
+    opens: 'the lookup or a proven callback reports another amount than was requested; no fact is published',
     closes: null,
     manualResolution: 'ended',
   },
@@ -89,7 +89,7 @@ export const breakKinds = {
   'payment.contradiction': {
     about: 'payment',
     opens:
-      'the rail contradicts an end that our own record has, or itself, or tells one that the payment can not have',
+      'the rail contradicts the end in our own record, or itself, or reports an end that the payment cannot have',
     closes: null,
     manualResolution: 'ended',
   },
@@ -117,7 +117,7 @@ export const breakKinds = {
   'coverage.behind': {
     about: 'payment',
     opens:
-      'the audit finds that a gateway has no record of an open payment, or has one open whose end it told',
+      'the audit finds that a gateway has no record of an open payment, or has a payment open whose end it published',
     closes: 'a later audit finds its record level again, or the payment ends',
     manualResolution: 'again',
   },
@@ -131,14 +131,14 @@ export const breakKinds = {
   'payout.unattempted': {
     about: 'payment',
     opens:
-      'a payout was accepted long ago, its rail can be asked and does not know it, and no attempt to send it was ever told',
-    closes: 'an attempt is told, or the payout ends',
+      'a payout was accepted long ago, its rail can be asked and does not know it, and no attempt to send it was ever reported',
+    closes: 'an attempt is reported, or the payout ends',
     manualResolution: 'ended',
   },
   'payment.end_untaken': {
     about: 'payment',
     opens:
-      'the rail tells an end, and its owner has not taken it many allowed lags later, though every poll tells it again',
+      'the rail reports an end, and its owner has not taken it over after many times the allowed lag, though every poll reports it again',
     closes: 'the payment ends',
     manualResolution: 'ended',
   },
@@ -171,8 +171,8 @@ export const breakKinds = {
   },
   'books.unexplained_entry': {
     about: 'entry',
-    opens: 'the ledger has an entry for a payment that nobody has opened',
-    closes: 'the owner speaks of the payment',
+    opens: 'the ledger has an entry for an unknown payment',
+    closes: 'an event of the owner names the payment',
     manualResolution: 'final',
   },
   'books.ledger_behind': {
@@ -191,14 +191,14 @@ export const breakKinds = {
   'close.differs': {
     about: 'payment',
     opens:
-      'the daily close finds that the rail tells another status, amount or fee of an ended payment than we have, and no other open break tells it; nothing moves until people have asked the rail which is right, and corrected it by an order to the ledger',
+      'the daily close finds that the rail reports another status, amount or fee of an ended payment than our books, and no other open break covers it; nothing moves until operators have asked the rail which is right and corrected it by an order to the ledger',
     closes: 'a later close finds both the same',
     manualResolution: 'again',
   },
   'close.missing_there': {
     about: 'payment',
     opens:
-      'the daily close asks for a payment that ended here, and the rail does not know it; no other open break tells its status',
+      'the daily close asks for a payment that ended here, and the rail does not know it; no other open break covers its status',
     closes: 'a later close finds it',
     manualResolution: 'again',
   },

@@ -182,7 +182,7 @@ it('reports each field that differs, with its own amount', () => {
   expect(both).toMatchObject({
     kind: 'close.differs',
     amount: -9_999n,
-    detail: 'the rail tells another amount and fee than we have',
+    detail: 'the rail reports another amount and fee than our books',
     reports: [
       { field: 'amount', amount: -9_999n },
       { field: 'fee', amount: -1n },

@@ -136,7 +136,7 @@ export function mergeFindings(one: FoundBreak, other: FoundBreak): FoundBreak {
 /** The text of a break about several fields; undefined for kinds with only one. */
 export function differsText(kind: string, reports: readonly ReportedDiscrepancy[]): string | undefined {
   const fields = reports.map(({ field }) => field).join(' and ');
-  if (kind === 'close.differs') return `the rail tells another ${fields} than we have`;
+  if (kind === 'close.differs') return `the rail reports another ${fields} than our books`;
   return kind === 'statement.differs' ? `the rail's statement differs in ${fields}` : undefined;
 }
 

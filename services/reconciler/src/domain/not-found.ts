@@ -45,7 +45,7 @@ function lostPayout(question: Question): Finding | undefined {
     return { kind: 'payout.refused_again', amount, detail };
   }
   if (isUnattempted(question)) {
-    const detail = 'the rail does not know it, and no attempt to send it was ever told';
+    const detail = 'the rail does not know it, and no attempt to send it was ever reported';
     return { kind: 'payout.unattempted', amount, detail };
   }
   return undefined;

@@ -73,7 +73,7 @@ export function mappingProblem(mapping: StatementMapping): string | undefined {
   if (has('debit') === has('amount'))
     return 'columns must have either amount, or both debit and credit, and not all of them';
   if (has('direction') && !has('amount'))
-    return 'columns.direction tells the direction of columns.amount, which is missing';
+    return 'columns.direction gives the direction of columns.amount, which is missing';
   for (const [field, words] of [
     ['direction', 'directions'],
     ['status', 'statuses'],
@@ -87,7 +87,7 @@ export function mappingProblem(mapping: StatementMapping): string | undefined {
   }
   const reports = [mapping.holds !== undefined, has('debit'), has('direction'), has('kind')];
   if (mapping.holds !== undefined && reports.filter(Boolean).length > 1)
-    return 'holds is for files whose lines do not tell what they are: leave it out, or the columns that tell';
+    return 'holds is for files whose lines do not say what they are: leave out holds, or the columns that say it';
   if (has('time') !== (time !== undefined))
     return has('time')
       ? 'time.format is required: columns.time is named'
@@ -98,7 +98,7 @@ export function mappingProblem(mapping: StatementMapping): string | undefined {
   if (!has('reference') && !has('time'))
     return 'columns must have reference or time: without both no line can be matched';
   return delimiter === decimal && !header
-    ? 'delimiter is the decimal separator: without a header nobody can tell whether every amount is quoted'
+    ? 'delimiter is the decimal separator: without a header it is unknown whether every amount is quoted'
     : undefined;
 }
 

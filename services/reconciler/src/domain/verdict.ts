@@ -115,7 +115,7 @@ function untakenBy(question: Question) {
   const { endReportedAtMs } = tracked;
   const isDue = endReportedAtMs !== null && waitedMs(question, endReportedAtMs) >= LAG_TIMES * lagMs;
   if (source !== 'poll' || !isScheduled || !isDue) return undefined;
-  const detail = `its owner has not taken the end that was told; the rail says ${answer.kind}`;
+  const detail = `its owner has not taken over the reported end; the rail says ${answer.kind}`;
   return { kind: 'payment.end_untaken', amount: terms.amount, detail } as const;
 }
 

@@ -136,7 +136,7 @@ function breakOf(tracked: Tracked, rail: string, openedAt: Date): FoundBreak {
     rail,
     currency: null,
     amount: null,
-    detail: `a callback of ${rail} speaks of a payment that nobody has opened`,
+    detail: `a callback of ${rail} names an unknown payment`,
     openedAt,
   };
 }

@@ -70,5 +70,5 @@ function detailOf({ result, how = [], payment, row }: RecordDocument): string {
     return `a further line of the rail's statement moves money for ${payment ?? 'a payment'}`;
   return row?.reference === undefined
     ? "a line of the rail's statement fits no payment by amount and time"
-    : "a line of the rail's statement names a payment that nobody has opened";
+    : "a line of the rail's statement names an unknown payment";
 }

@@ -69,7 +69,7 @@ export const statementMapping: z.ZodType<StatementMapping> = fields({
       .optional(),
   })
     .refine(({ format, offset }) => needsOffset(format) || offset === undefined, {
-      error: 'has an offset, yet its format tells the zone itself: leave it out',
+      error: 'has an offset, yet its format contains the zone: leave it out',
     })
     .optional(),
   positive: oneOf(['credit', 'debit']).default('credit'),

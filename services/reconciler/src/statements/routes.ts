@@ -50,7 +50,7 @@ const uploadQuery = z
           error: `must have at most ${MAPPING_LENGTH_MAX} characters: keep it with PUT /statement-mappings/{name}`,
         }),
       sha256: z
-        .string({ error: 'is required: the SHA-256 of the file in hex, as sha256sum tells it' })
+        .string({ error: 'is required: the SHA-256 of the file in hex, as sha256sum prints it' })
         .regex(/^[0-9a-f]{64}$/, {
           error: 'must be the SHA-256 of the file, 64 hex digits in small letters',
         }),
@@ -202,7 +202,7 @@ async function readTerms(
   const mapping = await findMapping(query.data.mapping, mappings);
   if (!mapping.ok) return mapping;
   if (currency === null && mapping.value.columns.currency === undefined)
-    return refuse('currency is required: the mapping names no column that tells it');
+    return refuse('currency is required: the mapping names no column for it');
   return accept({ rail, currency, from, to, mapping: mapping.value, digest });
 }
 

@@ -40,7 +40,7 @@ export function addStatusRoutes(operator: Hono, deps: StatusRouteDeps): void {
       try {
         return await withDeadline(read, PART_TIMEOUT_MS, clock);
       } catch (error) {
-        logger.warn({ err: error, part: name }, 'a part of the status was not told in time');
+        logger.warn({ err: error, part: name }, 'a part of the status was not read in time');
         unreported.push(name);
         return null;
       }

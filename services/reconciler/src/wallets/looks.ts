@@ -97,7 +97,7 @@ async function look(deps: LookDeps, rail: RailWallets): Promise<Look | undefined
   if (balances.kind === 'unknown') {
     deps.logger.warn(
       { rail: rail.name, why: balances.why },
-      'the rail did not tell its balances; nothing is compared',
+      'the rail did not report its balances; nothing is compared',
     );
     return undefined;
   }
