@@ -45,7 +45,7 @@ export const operatorTools = (): readonly Manifest[] => [
     { component },
     {
       spec: {
-        // Without it there would be one: at first, and again as soon as nobody else claims the field.
+        // Without the field there would be one replica, at first and whenever no other manager owns the field.
         replicas: 0,
         selector: { matchLabels: operatorLabels },
         ...rollOut,

@@ -22,7 +22,7 @@ describe('whom a request comes from', () => {
     [1, '203.0.113.7:443', undefined],
     [1, '"203.0.113.7"', undefined],
     [1, '127.1', undefined],
-  ])('behind %i proxies, told %j: %s', (trustedProxies, forwardedFor, expected) => {
+  ])('behind %i proxies, with the header %j: %s', (trustedProxies, forwardedFor, expected) => {
     expect(clientAddress({ peerAddress, forwardedFor, trustedProxies })).toBe(expected);
   });
 

@@ -60,7 +60,7 @@ it('secrets may be given as files', async () => {
 });
 
 it.each(['merchants list', 'ledger verify', 'prepare'])(
-  '%s refuses in one line, and tells no secret',
+  '%s refuses in one line, and prints no secret',
   async (call) => {
     const { ports, complained } = commandLine();
     ports.environment['NODE_ENV'] = 'production';

@@ -53,7 +53,7 @@ describe('a decision over an amount', () => {
       "amount: 100.505 can't be moved: write a positive decimal number no finer than KES allows",
     ],
     [
-      'a collection that waits for nobody',
+      'a collection without an open decision',
       ['co-1', '1'],
       [answer(200, { items: [], next: null })],
       'reference: no amount of co-1 waits for people: see pesewa timeline',

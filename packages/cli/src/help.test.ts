@@ -69,7 +69,7 @@ describe.each(leaves.map((leaf) => [pathOf(leaf), leaf] as const))('%s --help', 
 });
 
 it.each([[], ...['status', 'run', 'drift', 'timeline', 'close', 'match'].map((name) => ['reconcile', name])])(
-  'pesewa %s %s tells its exit codes',
+  'the help of pesewa %s %s has its exit codes',
   async (...words) => {
     expect(await helpOf(...words)).toMatch(/\nExit code: [01] /);
   },

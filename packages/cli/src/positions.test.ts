@@ -77,7 +77,7 @@ it('skips messages by two: one proposes, the other approves with a token of thei
     ok({ ...skipping, status: 'approved', decidedBy: 'kofi' }),
   ]);
   const where = ['realign', 'ledger', TOPIC, '3'];
-  expect(await line.run(...where, '--to', '100', '--reason', 'told by hand')).toBe(0);
+  expect(await line.run(...where, '--to', '100', '--reason', 'chosen by hand')).toBe(0);
   expect(line.printed()).toContain(`pesewa realign ledger ${TOPIC} 3 --approve`);
   expect(await line.run(...where, '--approve')).toBe(0);
   expect(line.requests[1]).toEqual({

@@ -60,7 +60,7 @@ async function exchangeMessage(settings: KafkaSettings): Promise<string> {
   await using producer = openProducer({ ...options, clock: systemClock, partitionsOf: () => 1 });
   await Promise.all([admin.connect(), consumer.connect()]);
   await admin.createTopics({ topics: [{ topic }], waitForLeaders: true });
-  const body = encodeRecordBody({ key: 'wallet', value: 'told in secret' });
+  const body = encodeRecordBody({ key: 'wallet', value: 'sent in secret' });
   await producer.produce({ source: 'test', records: [{ topic, key: 'wallet', body }] });
   const read = Promise.withResolvers<string>();
   await consumer.subscribe({ topics: [topic], fromBeginning: true });
@@ -76,7 +76,7 @@ describe('a broker that wants TLS and credentials', () => {
   it.each(['scram-sha-256', 'scram-sha-512'] as const)(
     'takes and gives messages by %s',
     async (mechanism) => {
-      expect(await exchangeMessage(scram({ KAFKA_SASL_MECHANISM: mechanism }))).toBe('told in secret');
+      expect(await exchangeMessage(scram({ KAFKA_SASL_MECHANISM: mechanism }))).toBe('sent in secret');
     },
   );
 
@@ -89,7 +89,7 @@ describe('a broker that wants TLS and credentials', () => {
       KAFKA_TLS_CERTIFICATE: certificate,
       KAFKA_TLS_KEY: key,
     };
-    expect(await exchangeMessage(settings)).toBe('told in secret');
+    expect(await exchangeMessage(settings)).toBe('sent in secret');
     const foreign = createCertificateAuthority('another authority').issue('pesewa');
     expect(
       await refusal({ ...settings, KAFKA_TLS_CERTIFICATE: foreign.certificate, KAFKA_TLS_KEY: foreign.key }),
@@ -157,7 +157,7 @@ describe('a broker that wants tokens', () => {
 
   it('takes and gives messages, with one token for all connections', async () => {
     const { command, count } = await tokenCommand([broker.issueToken(3_600)]);
-    expect(await exchangeMessage(settings(command))).toBe('told in secret');
+    expect(await exchangeMessage(settings(command))).toBe('sent in secret');
     expect(await count()).toBe(1);
   });
 

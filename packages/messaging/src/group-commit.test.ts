@@ -136,7 +136,7 @@ it('commits without those that were given up while it was at work', async () => 
 it.each([
   ['commit has an unknown outcome', failure(91, 'UnknownTransactionCommitResult')],
   ['cluster was not there for all its retries', failure(251, 'TransientTransactionError')],
-])('tells all of a group whose %s, and tries none alone', async (_what, error) => {
+])('rejects all of a group whose %s, and tries none alone', async (_what, error) => {
   let tries = 0;
   const { submit } = open(async () => {
     tries += 1;

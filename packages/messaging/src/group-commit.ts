@@ -198,7 +198,7 @@ function createFinish<Item, Outcome>(options: {
     const work = async (transaction: Transaction) => {
       // Checked in every attempt, because an attempt may come seconds after the one before.
       const live = group.every(isLive) ? group : group.filter(isLive);
-      if (live.length === 0) throw new AbandonedError('nobody waits any more');
+      if (live.length === 0) throw new AbandonedError('no caller waits any more');
       const outcomes = await options.apply(live.map(itemOf), transaction, isRetry);
       if (!live.every(isLive)) throw new AbandonedError('given up meanwhile');
       return { live, outcomes };

@@ -8,7 +8,7 @@ import { headerOf } from './received.ts';
 /** A parked message with the content to read it from again; without it if the message was too large to keep. */
 export interface KeptParked extends ParkedMessage {
   readonly kept: KeptMessage | null;
-  /** How often it was changed. A change is written only if nobody else has made one meanwhile. */
+  /** How often it was changed. A change is written only if this number is still the same. */
   readonly changes: number;
 }
 

@@ -228,7 +228,7 @@ it('shows the bytes of an unreadable message, keeps it through a replay, and dis
     body: { message: 'the message stays parked: not in the registry wire format' },
   });
 
-  await service.call('POST', pathOf(one, '/discard'), 'ama', { reason: 'nobody knows who wrote it' });
+  await service.call('POST', pathOf(one, '/discard'), 'ama', { reason: 'its writer is unknown' });
   expect(await service.call('POST', pathOf(one, '/discard/approve'), 'kofi')).toMatchObject({
     status: 200,
     body: { state: 'discarded' },

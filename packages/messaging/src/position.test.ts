@@ -46,7 +46,7 @@ describe('a partition goes on', () => {
 
 describe('a partition begins', () => {
   it.each<readonly [string, Case]>([
-    ['where nobody has read it', {}],
+    ['where no consumer has read it', {}],
     ['where it is empty', { high: 0n }],
     ['where a group had come to its start and no further', { committed: 0n }],
   ])('%s', (_name, given) => {

@@ -132,7 +132,7 @@ it('skips messages by two operators alone', async () => {
   await service.start();
   await stoppedAt(service);
   const place = { topic: topic.topic, partition: 0 };
-  const request = { ...place, to: 'end', reason: 'told by hand' };
+  const request = { ...place, to: 'end', reason: 'chosen by hand' };
   const beyond = { ...request, to: String(end + 1) };
   expect((await service.call('POST', '/positions/realign', 'ama', beyond)).body).toMatchObject({
     code: 'beyond_end',

@@ -39,7 +39,7 @@ describe('a plan', () => {
     ['lost, from the start', lost, 'start', { next: 10n, appliedAgain: 70n, skipped: 0n }],
     ['lost, to where Kafka knows us', lost, 80n, { next: 80n, appliedAgain: 0n, skipped: 70n }],
     ['start gone, from what is left', cut, 'start', { next: 10n, appliedAgain: 0n, skipped: 6n }],
-    ['nobody knows, from what is left', {}, 'start', { next: 10n, appliedAgain: 0n, skipped: 0n }],
+    ['no known position, from what is left', {}, 'start', { next: 10n, appliedAgain: 0n, skipped: 0n }],
     ['end gone, from the start', shortened, 'start', { next: 10n, appliedAgain: 90n, skipped: 0n }],
     // Messages written since the cut may be new, whatever their offsets.
     ['end gone, from the end', shortened, 'end', { next: 100n, appliedAgain: 0n, skipped: 90n }],
@@ -69,7 +69,7 @@ const proposed: Realignment = {
   next: 100n,
   appliedAgain: 0n,
   skipped: 50n,
-  reason: 'told by hand',
+  reason: 'chosen by hand',
   requestedBy: 'ama',
   at: day(1),
   status: 'proposed',

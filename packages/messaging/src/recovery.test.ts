@@ -69,7 +69,7 @@ it('is older as long as one partition is, however far the others are', () => {
 it.each<readonly [string, PartitionPosition, boolean]>([
   ['fits', fits, false],
   ['has read everything', partition({ next: 100n, committed: 100n }), false],
-  ['has a position that Kafka was not told yet', partition({ next: 40n }), false],
+  ['has a position that is not committed to Kafka yet', partition({ next: 40n }), false],
   ['was restored', partition({ next: 40n, committed: 80n }), true],
   ['is lost', partition({ committed: 80n }), true],
   [

@@ -25,7 +25,7 @@ async function loadNextVersion(): Promise<typeof present> {
     event.name === 'WalletFunded' ? { ...event, fields: [...event.fields, note] } : event,
   );
   const audited = before.find(({ name }) => name === 'WalletFunded');
-  if (!audited) throw new Error('the ledger tells of no fundings');
+  if (!audited) throw new Error('the ledger has no event for fundings');
   Object.assign(contracts.topics.ledger, { events: [...events, { ...audited, name: 'WalletAudited' }] });
   return import('./index.ts');
 }

@@ -59,7 +59,7 @@ export function createHttpExchange(options: {
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     maxHeaderSize: HEADER_BYTES_MAX,
-    // With HTTP/2 a request can move between streams and sessions, so that we could not tell whether it was sent.
+    // With HTTP/2 a request can move between streams and sessions, so that we could not know whether it was sent.
     allowH2: false,
     connect: { timeout: options.connectTimeoutMs },
   });

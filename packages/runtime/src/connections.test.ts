@@ -160,7 +160,7 @@ describe('what can not be read', () => {
     ['KAFKA_SASL_MECHANISM', `plain-${canary}`],
     ['SCHEMA_REGISTRY_URL', `hub:${canary}@registry`],
     ['ALLOW_INSECURE', canary],
-  ])('of %s is told by its name, and never quoted', (variable, value) => {
+  ])('of %s is reported by the variable’s name, and its value is never quoted', (variable, value) => {
     const read = () => parseConfig(schema, { ...secure, [variable]: value });
     expect(read).toThrow(`${variable}`);
     expect(read).not.toThrow(canary);

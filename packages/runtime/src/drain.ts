@@ -8,7 +8,7 @@ export interface DrainLimits {
   readonly delayMs: number;
   /** How long open connections may bring another request before idle ones are closed. */
   readonly lingerMs: number;
-  /** When requests still in progress are told to hurry. */
+  /** When requests still in progress are asked to finish soon. */
   readonly hurryAfterMs: number;
   /** When requests still in progress are cut off. */
   readonly timeoutMs: number;

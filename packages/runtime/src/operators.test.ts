@@ -67,7 +67,7 @@ describe('the guard', () => {
     ['the-main-token', 'operator'],
     ['token-of-ama', 'ama'],
     ['token-of-kofi', 'kofi-2'],
-  ])('tells routes whose token it is: %s', async (token, name) => {
+  ])('gives routes the name of the token’s owner: %s', async (token, name) => {
     expect(await ask(`Bearer ${token}`)).toEqual([200, name]);
   });
 

@@ -97,7 +97,7 @@ export const kafkaRules: readonly Rule[] = [
       (objects) => (specOf(named(objects, 'KafkaTopic', 'ledger.events.v1'))['replicas'] = 1),
       (objects) => (specOf(named(objects, 'KafkaTopic', 'payouts.events.v1'))['partitions'] = 12),
       (objects) =>
-        (specOf(named(objects, 'KafkaTopic', 'payouts.events.v1'))['topicName'] = 'nobody.knows.v1'),
+        (specOf(named(objects, 'KafkaTopic', 'payouts.events.v1'))['topicName'] = 'unknown.topic.v1'),
     ],
   },
   {

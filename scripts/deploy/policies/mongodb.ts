@@ -70,7 +70,7 @@ export const mongodbRules: readonly Rule[] = [
     ],
   },
   {
-    name: 'nobody but the backup has a right over all databases, and people write in the directory alone',
+    name: 'only the backup has a right over all databases, and people write only in the directory',
     check: ({ objects }) =>
       listAt(mongodb(objects), 'users')
         .filter((user) => {

@@ -91,7 +91,7 @@ const policy = (objects: readonly Rendered[], name: string): Fields =>
 /** Rules about allowed connections. */
 export const networkRules: readonly Rule[] = [
   {
-    name: 'nobody is reached or reaches out unless a policy says so; all reach the name service',
+    name: 'every connection needs a policy; all pods reach the name service',
     check: ({ objects }) => {
       const all = ofKind(objects, 'NetworkPolicy').filter((one) => isSame(at(one, 'spec.podSelector'), {}));
       const denies = all.some(
@@ -206,7 +206,7 @@ export const networkRules: readonly Rule[] = [
     ],
   },
   {
-    name: 'the internet is neither a private range nor where a cloud tells its secrets',
+    name: 'the internet contains neither private ranges nor a cloud's metadata addresses',
     check: ({ objects }) =>
       callersOutside().flatMap((name) =>
         toInternet(objects, name).flatMap(({ peer }) => {

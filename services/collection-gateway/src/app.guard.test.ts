@@ -60,7 +60,7 @@ describe.each(paths)('who asks for %s (contract 5)', (path) => {
     ['with something behind it', `${base64(PUBLIC_KEY)}x`],
     ['encoded twice', base64(base64(PUBLIC_KEY))],
     ['sent twice', `${base64(PUBLIC_KEY)}, ${base64(PUBLIC_KEY)}`],
-    ["of nobody's", base64('pk_fixture_merchant_2')],
+    ['of no merchant', base64('pk_fixture_merchant_2')],
     ['of 8 kB', 'A'.repeat(8_192)],
   ])('X-business %s is refused in one shape', async (_, value) => {
     expect(await send({ 'x-business': value })).toEqual(stranger(path));

@@ -32,7 +32,7 @@ describe('check-status', () => {
   it.each([
     ['00', 'COMPLETED'],
     ['06', 'FAILED'],
-  ] as const)('tells the end of one that is archived: %s', async (code, archived) => {
+  ] as const)('reports the end of an archived one: %s', async (code, archived) => {
     const gateway = openGateway({}, new Map([['demo:order-1', { archived }]]));
     expect(await check(gateway, 'order-1')).toEqual(says(code, archived));
   });

@@ -153,7 +153,7 @@ describe('complete-payin', () => {
     },
   );
 
-  it('of a collection that is closed at the rail alone goes on: the rail’s status tells the end', async () => {
+  it('of a collection that is closed at the rail alone goes on: the rail’s status has the end', async () => {
     const { gateway, complete, reference } = await initiatedGateway();
     gateway.rail.script.completion = { kind: 'refused', reason: 'COLLECTION CLOSED' };
     for (let round = 0; round < 2; round += 1)

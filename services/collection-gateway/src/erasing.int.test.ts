@@ -55,7 +55,7 @@ test('an old collection that has ended names no person, keeps its money, and its
   });
 });
 
-test('an older one that has ended is archived: its reference stays taken, and its end is told', async () => {
+test('an older one that has ended is archived: its reference stays taken, and its end is still reported', async () => {
   const ends = { paid: 'COMPLETED', unpaid: 'FAILED' } as const;
   const stored = replica.store.collection;
   for (const [reference, status] of Object.entries(ends)) {
@@ -68,7 +68,7 @@ test('an older one that has ended is archived: its reference stays taken, and it
   const deps = { ...scope, db: replica.db, clock: later, owner: 'one' };
   const marks = replica.db.collection<Readonly<{ _id: string; open: readonly string[] }>>(ERASURES);
   {
-    // Alone it finds nobody's data erased, and leaves them all to its next round.
+    // Without the first stage it finds no erased payments, and leaves them all to its next round.
     await using _archive = startEraser(deps, archiveOf(personalData), 1_000);
     await eventually(async () =>
       expect((await marks.findOne({ _id: 'collections/archive' }))?.open).toHaveLength(4),

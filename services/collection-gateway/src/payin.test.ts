@@ -159,7 +159,7 @@ describe('payin', () => {
     ['Invalid amount', 'INVALID AMOUNT'],
     ['not\u202e  registered\u0007', 'NOT REGISTERED'],
     ['', 'FAILED'],
-  ])('tells the rail’s reason %j as %s', async (reason, reported) => {
+  ])('reports the rail’s reason %j as %s', async (reason, reported) => {
     const gateway = openGateway();
     gateway.rail.script.initiation = { kind: 'failed', reason };
     const answer = await gateway.send({ path: 'payin', body: payinBody() });
@@ -205,7 +205,7 @@ describe('payin', () => {
 
   it.each([
     ['a mobile operator of another country', { operatorCode: 'CIMTN' }, 'OPERATOR NOT AVAILABLE'],
-    ['a mobile operator nobody knows', { operatorCode: 'GMXYZ' }, 'OPERATOR NOT AVAILABLE'],
+    ['an unknown mobile operator', { operatorCode: 'GMXYZ' }, 'OPERATOR NOT AVAILABLE'],
     ['another currency', { transactionCurrency: 'XOF' }, 'OPERATOR NOT AVAILABLE'],
     ['a mobile operator without a rail', { ...ivoryCoast, operatorCode: 'CIMOO' }, 'OPERATOR NOT AVAILABLE'],
     ['an amount of nothing', { transactionAmount: 0 }, 'INVALID AMOUNT'],

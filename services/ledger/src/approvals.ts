@@ -45,7 +45,7 @@ export function createApprovals(db: Db): Approvals {
         if (reason !== undefined) reasons.set(index, reason);
       }
       if (reasons.size === 0) return reasons;
-      // Rare: a replay of orders from before approvals existed, or an order that nobody proposed.
+      // Rare: a replay of orders from before approvals existed, or an order that was never proposed.
       const entryIds = new Map(
         [...reasons.keys()].flatMap((index) => {
           const named = orders[index];

@@ -91,7 +91,7 @@ describe('a proposal', () => {
       { ...floatOrder, direction: 'surplus', reason: 'break br-1' },
       { kind: 'suspense', target: 'upstream', direction: 'surplus', reason: 'break br-1' },
     ],
-  ])('is taken in the name of whoever has the token: %s', async (kind, body, request) => {
+  ])('is taken in the name of the token’s owner: %s', async (kind, body, request) => {
     const { ask, said } = open({});
     expect(await ask(`/commands/${kind}`, body)).toEqual([
       202,
@@ -225,7 +225,7 @@ describe('an order', () => {
       { order: approved, outcome: { status: 'refused', reason: 'insufficient funds' } },
       { refusedFor: 'insufficient funds' },
     ],
-  ] as const)('tells what became of it: %s', async (status, found, more) => {
+  ] as const)('shows its outcome: %s', async (status, found, more) => {
     const { ask } = open({ found });
     expect(await ask('/commands/cm-1')).toMatchObject([200, { status, approvedBy: 'esi', ...more }]);
     expect(await ask('/commands/cm-2')).toMatchObject([404, { code: 'not_found' }]);

@@ -131,7 +131,7 @@ export const forgeries: readonly InjectedFault[] = [
     (books) => postNext(books, { ...costing, reference: 'po-2' }),
   ],
   [
-    'money that nobody ordered',
+    'money without an order',
     'L12',
     'cm-9/fund',
     (books) => postNext(books, { ...funding, reference: 'cm-9' }),

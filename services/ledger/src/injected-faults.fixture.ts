@@ -73,7 +73,7 @@ export const changes: readonly InjectedFault[] = [
     (books) => buckets(books).updateOne({ _id: `feeIncome:KES#${payoutsChain}` }, { $inc: { credits: 5n } }),
   ],
   [
-    'a page that tells other totals',
+    'a page with other totals',
     'L3',
     pageId(payoutsChain, 3n),
     (books) =>

@@ -21,7 +21,7 @@ function ledgerAfter(batches: readonly Batch[], refundFee: boolean) {
   return ledger;
 }
 
-describe(`the books keep L1 to L9, whatever is told (seed ${SEED})`, () => {
+describe(`the books keep L1 to L9 after any messages (seed ${SEED})`, () => {
   it(
     'after every batch',
     () => {

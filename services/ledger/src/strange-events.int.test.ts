@@ -108,7 +108,7 @@ const rejected = published(
 
 it.each([
   ['a page', () => reportSince(hold('po-1')), 'page 1 of payouts/0'],
-  ['the last that was told', async () => (await reportSince(hold('po-1'))).slice(0, 1), 'po-1/hold'],
+  ['the last one that was published', async () => (await reportSince(hold('po-1'))).slice(0, 1), 'po-1/hold'],
   ['a refusal', () => reportSince(withdraw('cm-much')), 'the refusal of cm-much/withdraw'],
   ['a decision', async () => [rejected], 'the decision about cm-asked'],
 ])('books nothing of what it does not know, being no older one: %s', async (_name, happen, lacking) => {
@@ -180,7 +180,7 @@ it('asks once whether what is missing may be left out, however quiet the partiti
 
 /** An event in which an older schema lacked a field. */
 function unreported(event: OwnEvent | undefined, field: string): OwnEvent {
-  if (!event || !(field in event.payload)) throw new TypeError(`nothing tells of its ${field}`);
+  if (!event || !(field in event.payload)) throw new TypeError(`no event has its ${field}`);
   return { ...event, payload: { ...event.payload, [field]: '' } } as OwnEvent;
 }
 
@@ -215,13 +215,13 @@ it.each([
 
 it('recognises incomplete events whose content its database has', async () => {
   const [event, page] = await report(hold('po-1'));
-  if (!page) throw new TypeError('no page was told');
+  if (!page) throw new TypeError('no page was published');
   expect(await comeForward(database, [unreported(event, 'rail'), page], { isOlder: false })).toEqual(asOne);
 });
 
 it('writes no page of another partition', async () => {
   const [event, page] = await reportSince(hold('po-1'));
-  if (!event || page?.type !== 'pesewa.ledger.PageWritten') throw new TypeError('no page was told');
+  if (!event || page?.type !== 'pesewa.ledger.PageWritten') throw new TypeError('no page was published');
   const other: OwnEvent = { ...page, payload: { ...page.payload, chain: 'payouts/7' } };
   await expect(comeForward(database, [event, other])).rejects.toThrow(
     'page 1 of payouts/7 is of another partition',

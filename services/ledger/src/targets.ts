@@ -7,7 +7,7 @@ export interface UnknownTarget {
   readonly message: string;
 }
 
-/** Checks that an order's merchant or rail exists: a mistyped name would move money to an account that nobody owns. */
+/** Checks that an order's merchant or rail exists: a mistyped name would move money to an account without an owner. */
 export interface Targets {
   readonly whyUnknown: (request: OperatorRequest) => Promise<UnknownTarget | undefined>;
 }

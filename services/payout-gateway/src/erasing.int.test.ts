@@ -96,7 +96,7 @@ test('an older one that has ended for long is archived: its reference stays take
     store.collection.updateOne({ _id: `demo:${name}` }, { $set: end(atMs) });
   await endOf('paid', systemClock.nowMs());
   await endOf('late', later(300).nowMs());
-  // Brought back from events it names nobody from the start, and is open.
+  // A payout rebuilt from events has no personal data from the start; it is open.
   const back = { 'order.sender': null, step: 'unknown' as const };
   await store.collection.updateOne({ _id: 'demo:back' }, { $set: back });
   const stored = (name: string) => db.collection('payouts').findOne({ _id: `demo:${name}` as never });

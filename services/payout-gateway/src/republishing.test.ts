@@ -84,7 +84,7 @@ describe('what is published again', () => {
     ['failed', [failed]],
     ['completed', [held, completed]],
     ['was reversed', [held, completed, reversed]],
-  ])('of one that %s, was forgotten and is told by these events: the same', async (_what, domainEvents) => {
+  ])('of one that %s, was forgotten and is rebuilt from these events: the same', async (_what, domainEvents) => {
     const { published } = live(...domainEvents);
     const own = published.map((event) => ({
       ...event,

@@ -90,7 +90,7 @@ test('what was brought back is in no queue, and not the newest that was sent to 
     [{ ...event, traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-00` }],
     nowMs,
   );
-  if (!back) throw new Error('nothing is told');
+  if (!back) throw new Error('the events have no acceptance');
   await replica.messaging.inTransaction(({ session }) => replica.store.insert([back], session));
   expect(await store.find('demo', 'forgotten')).toEqual(back);
   expect(await store.collection.findOne({ reference: back.reference })).toMatchObject({ queue: 'none' });

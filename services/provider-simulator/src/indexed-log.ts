@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 export interface IndexedLog extends AsyncDisposable {
   /** Appends a line, which is on disk once {@link IndexedLog.flushed} has resolved. */
   readonly append: (line: string, keys: readonly string[]) => void;
-  /** Appends a line that nobody waits for; it reaches the disk within a fraction of a second. */
+  /** Appends a line that no caller waits for; it reaches the disk within a fraction of a second. */
   readonly appendLazily: (line: string, keys: readonly string[]) => void;
   /** Resolves when every line appended (not lazily) up to now is on disk. */
   readonly flushed: () => Promise<void>;

@@ -73,7 +73,7 @@ export type JournalEffect =
 export interface Journal extends AsyncDisposable {
   readonly recordEvent: (terms: Terms, event: PaymentEvent) => void;
   readonly recordWallet: (nowMs: number, currency: string, minor: bigint) => void;
-  /** Records a request that changed nothing; nobody waits for the disk. */
+  /** Records a request that changed nothing, without waiting for the disk. */
   readonly noteRequest: (nowMs: number, entry: Omit<JournalEntry, 'at' | 'kind'>) => void;
   /** Resolves when every recorded effect up to now is on disk. */
   readonly flushed: () => Promise<void>;

@@ -83,7 +83,7 @@ describe('a payout is answered as its magic digits say (contract 10.18)', () => 
     expect(await status(simulator, 'r1')).toBe('COMPLETED');
   });
 
-  it('0015 is told to come back twice', async () => {
+  it('0015 is asked to retry twice', async () => {
     await using simulator = await startSimulator();
     const [first, second, third] = [
       await submit(simulator, 'r1', '0015'),

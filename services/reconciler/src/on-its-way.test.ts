@@ -34,7 +34,7 @@ it('asks nothing more where nothing waits', async () => {
 it.each([
   ['the database refuses', () => Promise.reject(new Error('not authorized'))],
   ['the database does not answer', () => new Promise<never>(() => undefined)],
-])('tells nothing where %s', async (_, found) => {
+])('gives no result if %s', async (_, found) => {
   const onItsWay = reading(found);
   expect(await onItsWay.waiting(['ingress'])).toBeUndefined();
   expect(await onItsWay.hasLeft([{ of: 'ingress', outboxRecords: ['b0'] }])).toBeUndefined();

@@ -46,7 +46,7 @@ function delivery(index: number): DeliveryDocument {
   };
 }
 
-/** What MongoDB's profiler tells of a read. */
+/** The fields that MongoDB's profiler records for a read. */
 interface Profiled {
   readonly docsExamined: number;
   readonly keysExamined: number;

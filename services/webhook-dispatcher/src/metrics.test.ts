@@ -20,7 +20,7 @@ function openMetrics(reads: Partial<Options['store']> = {}) {
   return { registry, metrics: createDeliveryMetrics(registry, { store, clock }) };
 }
 
-it('tells the backlog, how long the oldest due delivery has waited, and the endpoints by their states', async () => {
+it('shows the backlog, how long the oldest due delivery has waited, and the endpoints by their states', async () => {
   const { registry } = openMetrics();
   const text = await registry.metrics();
   for (const line of [
@@ -36,12 +36,12 @@ it('tells the backlog, how long the oldest due delivery has waited, and the endp
 it.each([
   ['none is pending', undefined],
   ['the first one is due later', new Date(NOW_MS + 60_000)],
-])('tells that none is overdue where %s', async (_, dueAt) => {
+])('shows that none is overdue if %s', async (_, dueAt) => {
   const { registry } = openMetrics({ firstDueAt: async () => dueAt });
   expect(await registry.metrics()).toContain('oldest_due_webhook_seconds 0');
 });
 
-it('tells nothing of the backlog where the database does not tell, and the rest all the same', async () => {
+it('shows no backlog if the database does not answer, and the rest all the same', async () => {
   const silent = () => Promise.reject(new Error('no primary'));
   const { registry } = openMetrics({ countEndpoints: silent, countPending: silent, firstDueAt: silent });
   const text = await registry.metrics();

@@ -112,7 +112,7 @@ test.each([
   ['one key twice', body.replace('"amount":20.5', '"amount":20.5,"amount":205')],
   ['a status that is none', payoutBody({ transactionStatus: 'DONE' })],
   ['no UTF-8', new Uint8Array([0x7b, 0xff, 0x7d])],
-])('a body that is %s is kept as rejected, answered 400 and not told of', async (_, bytes) => {
+])('a body that is %s is kept as rejected, answered 400 and not published', async (_, bytes) => {
   const ingress = openIngress();
   const answer = await ingress.post(path, bytes, { cookie: 'a=b' });
   expect(answer.status).toBe(400);

@@ -27,7 +27,7 @@ describe('a rail with a secret takes signed callbacks alone (contract 10.16)', (
     ['that of another rail', body, signed(body, { secrets: [secretOf(9)] }), 'signature.wrong'],
     ['that of a retired secret', body, signed(body, { secrets: [secretOf(2)] }), 'signature.wrong'],
     ['garbage, unsigned', 'garbage', {}, 'signature.missing'],
-  ])('%s is refused, kept and not told of', async (_, bytes, headers, reason) => {
+  ])('%s is refused, kept and not published', async (_, bytes, headers, reason) => {
     const ingress = openIngress({ rail: { ...oneSecret, callbacks: 'proven' } });
     const answer = await ingress.post(path, bytes, headers);
     expect([answer.status, await answer.json()]).toEqual([401, refusals[401]]);

@@ -21,7 +21,7 @@ export type DismissRefusal = 'callback.unknown' | 'callback.not_failed';
 export interface OperatorActions {
   /** Processes a stored callback again, by its id: a failed one is read again, any other is published again. */
   readonly redrive: (id: string) => Promise<Result<'passed_on', RedriveRefusal>>;
-  /** Dismisses a failed callback, which nobody waits for any more. */
+  /** Dismisses a failed callback, which is then no longer listed as failed. */
   readonly dismiss: (id: string) => Promise<Result<'dismissed', DismissRefusal>>;
 }
 

@@ -36,8 +36,8 @@ export interface Rejections {
     request: JudgedRequest,
     reason: RejectionReason,
     /**
-     * Keys under which the same bytes may be stored as failed: they turn out to be no callback, so nobody waits for
-     * them any more.
+     * Keys under which the same bytes may be stored as failed: they turn out to be no callback, so they need no
+     * reading any more.
      */
     keys: readonly string[],
   ) => Promise<Result<null, 'not_kept'>>;

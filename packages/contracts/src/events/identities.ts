@@ -103,7 +103,7 @@ export interface Identifiable {
 
 /**
  * The id of an event, derived from its type and the fields that {@link eventIdentities} lists; a reader who knows those
- * can therefore tell which event an id belongs to.
+ * can therefore determine which event an id belongs to.
  *
  * @throws TypeError if a listed field is missing, and for commands, which have ids of their own
  */

@@ -107,7 +107,7 @@ type EventOf<Schema> = Schema extends AvroRecord
   ? { readonly type: FullName<Schema>; readonly payload: AvroPayload<Schema> }
   : never;
 
-/** Every event of a topic as `{ type, payload }`, told apart by its full record name. */
+/** Every event of a topic as `{ type, payload }`, distinguished by its full record name. */
 export type TopicEvent<Name extends TopicName> = EventOf<SchemaOf<Name>>;
 
 /** Every schema of every topic, with its topic. */

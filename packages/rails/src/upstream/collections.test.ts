@@ -131,7 +131,7 @@ describe('the link of a link flow (contract 2.9)', () => {
       'https://pay.example/1',
     ],
     [
-      'told as the completion’s',
+      'in the field of the completion',
       answer({}, { redirectionUrl: null, paymentCompletionUrl: 'https://pay.example/2' }),
       'https://pay.example/2',
     ],
@@ -152,7 +152,7 @@ describe('the link of a link flow (contract 2.9)', () => {
     ['an invisible character', 'https://pay.example/can\u200bary'],
     ['more than an address may hold', `https://pay.example/canary${'x'.repeat(2_048)}`],
     ['nothing', ''],
-  ])('that is or has %s is left out, and told without it', async (_, address) => {
+  ])('that is or has %s is left out, also from the warning', async (_, address) => {
     const { rail, warnings } = createRailFixture(answering(200, link(address)), secure);
     expect(await rail.initiateCollection(byLink)).toEqual({ kind: 'accepted', redirectionUrl: '' });
     expect(warnings).toEqual([[{ rail: 'upstream', reference: 'co-1' }, expect.any(String)]]);

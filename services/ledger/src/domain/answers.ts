@@ -59,8 +59,8 @@ export function answerEntryIds(instruction: Instruction): readonly string[] {
 }
 
 /**
- * The answer to a repeated instruction, the same as the first time, because whoever asks again may never have received
- * it. Undefined if it was not answered before.
+ * The answer to a repeated instruction, the same as the first time, because the sender may never have received
+ * the first one. Undefined if it was not answered before.
  */
 export function answerAgain(instruction: Instruction, known: KnownAnswers): Answer | undefined {
   const { reference } = instruction;

@@ -55,7 +55,7 @@ describe('what two operators decide of a payout (ADR 34)', () => {
   it.each<[string, PayoutState]>([
     ['never sent', payoutDecider.initial],
     ['sent for the first time since', at({ attempts: 1, attemptedAtMs: 120_001, step: 'unknown' })],
-  ])('completed is refused of one that was %s: nobody can have been paid', (_name, state) => {
+  ])('completed is refused of one that was %s: it cannot have been paid', (_name, state) => {
     payout.givenState(state).when(decide('completed')).isRefused('payout.not_attempted');
   });
 

@@ -196,7 +196,7 @@ describe('ends that the ledger has booked, and an older record does not know', (
     ['held', payout.given(held)],
     ['under submission', payout.givenState(submitting)],
     ['at its rail', payout.given(held, submitted)],
-  ])('end a payout that is %s, so that nobody claims it', (_where, given) => {
+  ])('end a payout that is %s, so that it is not claimed again', (_where, given) => {
     const decision = given.when(recover('FAILED'));
     decision.emits(recovered('FAILED'));
     decision.leadsTo({ status: 'FAILED', step: 'ended', dueAtMs: null, statusReason: 'Failed', railFee: 5n });

@@ -50,7 +50,7 @@ it.each<[string, PayoutState, readonly PayoutCommand[]]>([
   ['another decision of theirs', submitting, [decide('failed', over), decide('completed', over + 10)]],
   ['ends that the ledger has booked', submitting, [booked('COMPLETED'), booked('REVERSED')]],
   ['contradictions', submitting, [observe('completed', over), observe('failed', over + 1)]],
-])('changes nothing when it is told again, at once or in the end: %s', (_name, before, commands) => {
+])('changes nothing when it is repeated, at once or in the end: %s', (_name, before, commands) => {
   const once = commands.reduce(reported, before);
   expect(once).not.toBe(before);
   expect(commands.reduce(reported, once)).toBe(once);

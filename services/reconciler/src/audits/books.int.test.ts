@@ -97,7 +97,7 @@ describe('the ledger against the gateways, on real daemons (ADR 27)', () => {
       ...waiting.flatMap((one, at) => [accepted(one), at % 2 ? completed(one) : payoutFailed(one)]),
     );
     await untilBreak('ledger', 'books.ledger_behind', 'open');
-    await until('all of them told', async () =>
+    await until('all of them reported', async () =>
       /at least 32 payments/.test(String((await breaks('ledger'))[0]?.['detail'])),
     );
     expect(await harness.metrics()).toMatch(/^payments_awaiting_ledger 40$/m);

@@ -28,7 +28,7 @@ const inject = async (
     step: 'unknown',
     version: 4n,
     acceptedAt: new Date(Date.now() - 60_000),
-    order: { country: name === 'payouts' ? 'KEN' : 'KE', beneficiary: { accountName: 'nobody reads this' } },
+    order: { country: name === 'payouts' ? 'KEN' : 'KE', beneficiary: { accountName: 'never read' } },
     ...more,
   };
   await gateway(name)

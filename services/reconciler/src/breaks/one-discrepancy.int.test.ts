@@ -228,7 +228,7 @@ describe('an adjustment', () => {
     const again = await matched(further(window), line(reference, '-101'));
     expect(again.of(reference)).toMatchObject({ result: 'differs', breakId: first });
     expect(await openOf(reference)).toEqual(['callback.amount_differs']);
-    // An order that was withdrawn, but is booked all the same, delays nobody.
+    // An order that was withdrawn but is booked all the same delays no other resolution.
     await publish(booked(`bk-2-${reference}`));
     await until('that entry', async () => (await show(second))['status'] === 'resolved');
     expect((await change(second, 'notes', { text: 'booked twice' })).status).toBe(200);

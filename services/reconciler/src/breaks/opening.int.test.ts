@@ -23,7 +23,7 @@ describe('two transactions side by side', () => {
 
   it.each([
     ['that open one discrepancy', false],
-    ['of which one closes what tells it for the other', true],
+    ['of which one closes the break that covers the other', true],
   ])('%s: the second is refused, and run again', async (_what, closes) => {
     const store = openBreakStore(harness.database());
     const { client } = harness.database();

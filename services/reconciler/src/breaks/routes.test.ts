@@ -183,7 +183,7 @@ describe('the routes of breaks', () => {
       { ...adjustment, rail: undefined, merchantId: 'demo', amount: '+3' },
       { what: 'adjust', terms: { kind: 'adjust', target: 'demo', minor: 300n } },
     ],
-  ])('%s in the name of whoever holds the token', async (verb, body, request) => {
+  ])('%s in the name of the token’s owner', async (verb, body, request) => {
     const { ask, said } = open();
     expect(await ask(`${path}/${verb}`, { ...body, version: 4 })).toMatchObject([200, { id: found._id }]);
     expect(said).toMatchObject([{ id: found._id, by: 'ama', version: 4, request }]);

@@ -24,7 +24,7 @@ function open(time: string, ...days: readonly string[]) {
       countWindow: async () => new Map(),
       countRecords: async () => counts,
       readRecords: () => {
-        throw new Error('nobody reads here');
+        throw new Error('this is never read');
       },
     },
     clock: { nowMs: () => Date.parse(`2026-11-21T${time}Z`) },

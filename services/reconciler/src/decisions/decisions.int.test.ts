@@ -188,8 +188,8 @@ describe('an amount that two operators decide', () => {
       status: 409,
       body: { code: 'duplicate' },
     });
-    // It completed meanwhile with an amount that nobody named: people must look at it, and no decision can change it
-    // any more.
+    // It completed meanwhile with an amount that no callback claimed: operators must check it, and no decision can
+    // change it any more.
     await publish(collected(reference, 10_000n));
     await until('the end', async () => (await rowOf(reference))?.status === 'completed');
     expect(await approve(body['id'])).toMatchObject({ status: 409, body: { code: 'ended' } });

@@ -71,10 +71,10 @@ describe('the routes of decisions', () => {
     ['/decisions', 'propose', request],
     ['/decisions/dc-1/approve', 'approve', {}],
     ['/decisions/dc-1/reject', 'reject', {}],
-  ])('let nobody at %s %s whose token is no person’s, in production', async (path, _name, body) => {
+  ])('refuse at %s to %s with a token that belongs to no person, in production', async (path, _name, body) => {
     const { ask, said } = open({ sharedMayOrder: false });
     expect(await ask(path, body, OPERATOR)).toMatchObject([403, { code: 'named_operator_required' }]);
-    expect(await ask(path, body, 'a-token-of-nobody')).toMatchObject([403, { code: 'forbidden' }]);
+    expect(await ask(path, body, 'an-unknown-token')).toMatchObject([403, { code: 'forbidden' }]);
     expect(await ask(path, body, null)).toMatchObject([401, { code: 'unauthenticated' }]);
     expect(said).toEqual([]);
     expect((await ask('/decisions', undefined, OPERATOR))[0]).toBe(200);

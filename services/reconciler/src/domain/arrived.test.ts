@@ -32,7 +32,7 @@ describe('the time in which what is sent arrives', () => {
 describe('a payment after Kafka was away for twenty minutes', () => {
   const backMs = 20 * MINUTE_MS;
   const ask = (open: ReturnType<typeof collection>, arrived: ArrivedTime | null, polledAtMs: number) => {
-    if (!open.terms) throw new Error('nobody to ask');
+    if (!open.terms) throw new Error('the payment has no terms');
     const answer = open.endReportedAtMs === null ? ({ kind: 'notFound' } as const) : checked;
     const asked = { terms: open.terms, expectedFee: 50n, source: 'poll', answer, isScheduled: true } as const;
     const verdict = judge({ ...settings, ...asked, tracked: open, arrived, polledAtMs });
@@ -47,7 +47,7 @@ describe('a payment after Kafka was away for twenty minutes', () => {
   };
 
   it.each([
-    ['whose end was told', reported, 'payment.end_untaken'],
+    ['whose end was reported', reported, 'payment.end_untaken'],
     ['that was accepted', unsent, 'payout.unattempted'],
   ])('%s is judged by the time since then alone', (_name, payment, kind) => {
     expect(ask(payment, null, backMs)).toEqual([]);

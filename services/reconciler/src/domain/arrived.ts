@@ -1,6 +1,6 @@
 /**
  * A period throughout which everything our services sent to one another arrived, as far as can be known by now. Before
- * it something was on its way for too long, or nobody checked; milliseconds.
+ * it something was on its way for too long, or there was no check; milliseconds.
  */
 export interface ArrivedTime {
   readonly sinceMs: number;

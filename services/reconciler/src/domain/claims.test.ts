@@ -159,7 +159,7 @@ describe.each<[string, Partial<Claim>]>([
 });
 
 describe('a callback that names another currency', () => {
-  it.each([false, true])('is no fact, and one break that tells it (proven: %s)', (proven) => {
+  it.each([false, true])('is no fact, and one break that reports it (proven: %s)', (proven) => {
     const tracked = collection(called({ currency: 'GHS', proven }));
     const { fact, breaks, details, verdict } = poll(tracked);
     expect({ fact, breaks }).toEqual({ fact: null, breaks: [DIFFERS] });

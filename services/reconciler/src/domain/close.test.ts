@@ -48,8 +48,8 @@ function match(
 describe('a payment of a close, once its difference was reported twice', () => {
   it.each<[string, Tracked, RailAnswer]>([
     ['a payout as agreed', payout('completed'), lookedUp],
-    ['a payout whose fee the rail does not tell', payout('completed'), paid(10_000n, null)],
-    ['a payout whose fee its owner did not tell', payout('completed', { charged: null }), paid(10_000n, 7n)],
+    ['a payout whose fee the rail does not report', payout('completed'), paid(10_000n, null)],
+    ['a payout whose fee its owner did not report', payout('completed', { charged: null }), paid(10_000n, 7n)],
     ['a failed payout', payout('failed'), refused],
     ['a reversed payout', payout('reversed'), paid(10_000n, 50n, 'reversed')],
     [
@@ -155,7 +155,7 @@ describe('what may pass by itself', () => {
     ['another amount', { status: 'completed', amount: 9_000n, fee: 50n }, 'differs', -1_000n],
     ['another status', { status: 'failed', amount: null, fee: null }, 'differs', -10_000n],
     ['NOT FOUND', notFound, 'missing_there', -10_000n],
-  ])('is no reason to forget what was told once: %s', (_name, lastReported, result, amount) => {
+  ])('is no reason to drop an earlier report: %s', (_name, lastReported, result, amount) => {
     const difference = { theirs: lastReported, differences: [{ minor: amount }] };
     for (const answer of [{ kind: 'unknown' }, { kind: 'unaskable', why: 'no country' }] as const) {
       expect(match(payout('completed'), answer, { tries: 4, lastReported })).toMatchObject({

@@ -159,7 +159,7 @@ describe('a record that is behind its own events', () => {
   it.each<[string, Tracked, OwnerRecord | null]>([
     ['lost', open, null],
     ['open again', closed, record('open')],
-  ])('is told once and changes nothing: %s', (_name, ours, of) => {
+  ])('is reported once and changes nothing: %s', (_name, ours, of) => {
     const reported = audit(ours, of, 'coverage.behind');
     expect(reported).toEqual({ ...ours, breaks: ['coverage.behind'], timeline: reported.timeline });
     expect(audit(reported, of, 'coverage.behind')).toBe(reported);

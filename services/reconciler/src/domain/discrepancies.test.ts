@@ -30,7 +30,7 @@ const differs = (kind: 'close' | 'statement', ...names: readonly ReportedDiscrep
 /** The break that a finding opened when there was none. */
 function opened(finding: FoundBreak, ...others: readonly Break[]): Break {
   const { own } = placeFinding(finding, others);
-  if (!own) throw new Error('others tell it');
+  if (!own) throw new Error('other breaks cover it');
   return findBreak(own, undefined);
 }
 

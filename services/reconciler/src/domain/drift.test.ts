@@ -100,7 +100,7 @@ describe('what brought a wallet back into its range', () => {
       "the rail's balance moved by -50 units, payments moved our float by -50 units, operators' orders moved our float by -1 units",
     ],
     [{}, 'payments now in flight explain it'],
-  ])('is told by what has moved since: %o', (change, reported) => {
+  ])('is found in what has moved since: %o', (change, reported) => {
     expect(cause(change)).toBe(
       `the wallet is back in range: since -1 units was last unexplained, ${reported}`,
     );

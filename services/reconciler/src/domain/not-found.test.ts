@@ -81,7 +81,7 @@ describe('a collection that the rail does not know', () => {
 });
 
 it.each(['collection', 'payout'] as const)(
-  'a %s that the rail has told an end of is never sent again, however its lookup lags',
+  'a %s of which the rail has reported an end is never sent again, however its lookup lags',
   (kind) => {
     const claim: Claim = {
       rail: 'upstream',

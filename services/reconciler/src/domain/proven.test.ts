@@ -92,7 +92,7 @@ describe.each<PaymentKind>(['payout', 'collection'])('a proven callback of a %s'
     });
   });
 
-  it.each(['PENDING', 'INITIALIZED', 'garbage', ''])('that tells %j is no fact', (status) => {
+  it.each(['PENDING', 'INITIALIZED', 'garbage', ''])('that says %j is no fact', (status) => {
     expect(judgeProven(take(kind, []).tracked, termsOf(kind), says(kind, status), settings)).toBeUndefined();
   });
 

@@ -11,7 +11,7 @@ describe('why a collection failed, if the rail itself reports only that it did',
     called({ status: 'FAILED', reason, ...given });
 
   it.each<[string, readonly PaymentObservation[], string]>([
-    ['nobody says', [], 'FAILED'],
+    ['no callback says', [], 'FAILED'],
     ['a callback says', [because('Customer declined')], 'CUSTOMER DECLINED'],
     ['callbacks agree', [because('EXPIRED'), because(' expired '), because(null)], 'EXPIRED'],
     ['callbacks disagree', [because('EXPIRED'), because('INSUFFICIENT FUNDS')], 'FAILED'],

@@ -41,7 +41,7 @@ it.each<[string, readonly PaymentObservation[]]>([
     'all of it',
     [...claims, ...bookings, opened('collection'), ...many, ended('collection', 'completed'), ...claims],
   ],
-])('changes nothing when it is told again: %s', (_name, observations) => {
+])('changes nothing when it is repeated: %s', (_name, observations) => {
   const once = reported(awaited('co-1', 0), observations);
   expect(reported(once, observations)).toBe(once);
   // Each of them twice in a row, as if its offset had been lost.

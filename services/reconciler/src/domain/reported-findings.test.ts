@@ -45,8 +45,8 @@ describe('what the lookup says against the end of a payment', () => {
     expect(poll(resolved(), { kind: 'unknown' }).verdict.undecided).toBe(true);
     for (const answer of [failed, lookedUp, { kind: 'pending' }, { kind: 'notFound' }] as const)
       expect(poll(resolved(), answer)).toMatchObject({ breaks: [], verdict: { undecided: false } });
-    const nobody = poll(resolved(), { kind: 'unaskable', why: 'the rail is not configured here' });
-    expect(nobody).toMatchObject({ breaks: [], verdict: { undecided: false } });
+    const unaskable = poll(resolved(), { kind: 'unaskable', why: 'the rail is not configured here' });
+    expect(unaskable).toMatchObject({ breaks: [], verdict: { undecided: false } });
   });
 
   it('stays resolved as long as the rail says what people knew', () => {

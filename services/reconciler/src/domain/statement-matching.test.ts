@@ -25,7 +25,7 @@ describe('a line and its payment', () => {
     ['are the same before the payment was reversed', {}, { status: 'reversed' }],
     ['are both reversed', { status: 'reversed' }, { status: 'reversed' }],
     ['are a reversal both', { kind: 'reversal' }, { status: 'reversed' }],
-    ['are a reversal told by its direction', { kind: 'collection' }, { status: 'reversed' }],
+    ['are a reversal recognised by its direction', { kind: 'collection' }, { status: 'reversed' }],
   ] as const)('%s', (_, line, ours) => {
     expect(compare(row(line), payment(ours), 'upstream').result).toBe('matched');
   });

@@ -117,8 +117,8 @@ it.each<[string, PaymentObservation]>([
     'the ledger posts it',
     { kind: 'posted', name: 'CollectionCredited', posting: 'capture', moved: null, atMs: 9_000 },
   ],
-  ['its owner speaks of it', { kind: 'asked', name: 'Requested', version: 2n, atMs: 9_000, answer: null }],
-])('a reference that nobody knew is known once %s: its break closes', (_name, observation) => {
+  ['its owner publishes it', { kind: 'asked', name: 'Requested', version: 2n, atMs: 9_000, answer: null }],
+])('an unknown reference is known once %s: its break closes', (_name, observation) => {
   const before = { ...fold(awaited('co-1', 0), [called()]), breaks: ['callback.unknown_reference'] };
   const after = apply(before, observation, timing);
   expect(autoResolutionsOf(before, after, observation)).toMatchObject([

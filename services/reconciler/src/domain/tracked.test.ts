@@ -184,7 +184,7 @@ describe('a payment of the working set', () => {
 
   it.each<[string, PaymentObservation, number]>([
     ['a proven end is judged, not asked about', hint('COMPLETED', { proven: true }), 31_000],
-    ['a proven callback that tells no end makes a poll due', hint('PENDING', { proven: true }), 7_000],
+    ['a proven callback without an end makes a poll due', hint('PENDING', { proven: true }), 7_000],
     ['the proof of another rail is a hint', hint('COMPLETED', { proven: true, rail: 'other' }), 7_000],
     ['the proof of another kind is a hint', hint('COMPLETED', { proven: true, kind: 'collection' }), 7_000],
   ])('%s', (_name, called, dueAtMs) => {
@@ -255,7 +255,7 @@ describe('a payment that is over', () => {
     ['is asked about', { ...over, dueAtMs: 1 }],
     ['is held against the books', { ...over, booksDueAtMs: 1 }],
     ['had a break', { ...over, breaks: ['payment.contradiction'] }],
-    ['has told of one', { ...over, known: [{ kind: 'a', about: 'b', since: 'resolved' }] }],
+    ['has a reported finding', { ...over, known: [{ kind: 'a', about: 'b', since: 'resolved' }] }],
   ] as const)('is none while it %s', (_what, tracked: Tracked) => {
     expect(isOver(tracked)).toBe(false);
   });

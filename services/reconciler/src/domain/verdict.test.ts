@@ -111,7 +111,7 @@ describe('a payout under poll', () => {
       { fact: 'notFound', breaks: ['callback.denied'] },
     ],
     [
-      'a claim, no answer: nobody is denied',
+      'a claim and no answer: the claim is not denied',
       { answer: { kind: 'unknown' }, callbacks: [says('COMPLETED')], polledAtMs: LAG_MS - 1 },
       { lagging: true },
     ],
@@ -133,7 +133,7 @@ describe('a payout under poll', () => {
     ],
     ['many polls without an end', { answer: { kind: 'pending' }, polls: 19 }, { breaks: ['payment.stuck'] }],
     ['one poll fewer', { answer: { kind: 'pending' }, polls: 18 }, {}],
-    ['many polls, the last of which tells the end', { answer: paid, polls: 19 }, { fact: 'completed' }],
+    ['many polls, the last of which finds the end', { answer: paid, polls: 19 }, { fact: 'completed' }],
     [
       'many polls, and the rail does not know it',
       { answer: { kind: 'notFound' }, polls: 19 },
@@ -230,7 +230,7 @@ describe('an ended payout under poll', () => {
     ],
     ['paid, yet failed here', { status: 'failed', answer: paid }, { breaks: ['payment.contradiction'] }],
     [
-      'paid, yet failed here, and told before',
+      'paid, yet failed here, and reported before',
       {
         status: 'failed',
         answer: paid,
@@ -242,7 +242,7 @@ describe('an ended payout under poll', () => {
     ],
     ['reversed, yet failed here', { status: 'failed', answer: back }, { breaks: ['payment.contradiction'] }],
     [
-      'not found after the end that the rail told',
+      'not found after the end that the rail reported',
       { status: 'completed', answer: { kind: 'notFound' }, acceptedAtMs: 0, polledAtMs: 900_000 },
       {},
     ],

@@ -118,7 +118,7 @@ it('hears a reversal whose callback was forged before, though the lookup lags be
   expect((await resolve(id)).status).toBe(200);
   const seen = await pollsOf(reference);
   await publish(callback(reference, 'REVERSED'));
-  await until('a poll that is told the old state', async () => (await pollsOf(reference)) > seen);
+  await until('a poll that finds the old state', async () => (await pollsOf(reference)) > seen);
   answers.set(reference, reversed);
   await until('the fact', () => facts(reference).includes('reversed'));
   expect(await breaksOf(reference)).toEqual(['callback.denied']);

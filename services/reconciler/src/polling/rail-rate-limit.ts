@@ -6,7 +6,7 @@ export interface RailRateLimit {
   /**
    * Takes as many tokens to ask a rail as there are, at most `wanted`; gives how many, 0 if none is left.
    *
-   * @param limits `perSecond` is the rate over all replicas; up to half a second's worth accumulates while nobody asks
+   * @param limits `perSecond` is the rate over all replicas; the tokens of up to half a second accumulate
    */
   readonly take: (
     rail: string,

@@ -75,7 +75,7 @@ describe('a step that takes longer than it can, on real daemons (ADR 42)', () =>
     expect(about(reference, 'BreakOpened')).toHaveLength(1);
   });
 
-  it('is reported to nobody if the first request brings the answer', async () => {
+  it('opens no break if the first request brings the answer', async () => {
     const reference = await injectPayout('accepted');
     await eventually(async () => expect(requests(reference)).toEqual(['hold']));
     await setStep(reference, 'held');

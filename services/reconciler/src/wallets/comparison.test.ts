@@ -221,7 +221,7 @@ describe('the comparison of wallets with floats', () => {
 
   it.each<[string, () => void]>([
     [
-      'one of our services has not told Kafka what it knows',
+      'one of our services has events that it has not published yet',
       () => void outboxes.push(['b'], ...Array.from({ length: 100_000 }, () => ['b'])),
     ],
     ['an outbox can not be asked', () => void outboxes.push(undefined)],

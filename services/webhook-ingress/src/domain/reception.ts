@@ -5,7 +5,7 @@ export const callbackStates = ['passed_on', 'failed', 'dismissed'] as const;
 
 /**
  * `passed_on`: its event is published. `failed`: it is stored, but our own reading of it failed. `dismissed`: it
- * failed, and nobody waits for it any more.
+ * failed, and turned out to be no callback or was dismissed by an operator.
  */
 export type CallbackState = (typeof callbackStates)[number];
 
