@@ -46,7 +46,7 @@ function partsOf(made: string | SignedBody | null, headers: Readonly<Record<stri
   return { body: made.text, headers: { ...headers, ...made.headers } };
 }
 
-/** Sends requests over 64 connections unless told otherwise, one at a time on each. */
+/** Sends requests over 64 connections by default, one at a time on each. */
 export async function sendLoad(options: LoadOptions): Promise<Load> {
   const { origin, pathname } = new URL(options.url);
   const { method = 'POST', connections = CONNECTIONS } = options;

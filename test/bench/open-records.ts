@@ -37,7 +37,7 @@ export function initiation(reference: string, occurredAtMs: number): Message {
   };
 }
 
-/** What the collection gateway would publish once its rail has told that the customer paid. */
+/** What the collection gateway would publish once its rail has reported that the customer paid. */
 export function completion(reference: string, occurredAtMs: number): Message {
   const shared = common(reference, occurredAtMs);
   return {

@@ -68,7 +68,7 @@ async function measureMatching(
       value: Math.round((LINES / doneMs) * MS_PER_SECOND),
       unit: 'lines/s',
       floor,
-      detail: `until every record is told: ${detail}; floor: csv-parse alone, the same file`,
+      detail: `until every line has a result: ${detail}; floor: csv-parse alone, the same file`,
     }),
     against({
       name: 'statements.taken',

@@ -130,7 +130,7 @@ function acceptedIsRecorded(
       event.type === 'opened' && event.merchantId === merchantId && event.merchantReference === reference,
   );
   if (isReported) return [];
-  return [{ rule: 'P8 unannounced', reference, what: 'was answered 09, and no event tells of it' }];
+  return [{ rule: 'P8 unannounced', reference, what: 'was answered 09, and there is no event for it' }];
 }
 
 /** P9: a payment that was accepted or shown is never unknown later; an item is known once its batch is. */

@@ -55,7 +55,7 @@ export function checkReconcilers({ reconcilerEvents }: World): readonly Violatio
     if (openings > 1) found.push(['R3 opened again', `was opened and closed ${openings} times`]);
     // Only payments move these wallets, so payments in flight explain each difference, whatever fault there was.
     if (openings > 0 && subject.endsWith('/wallet.drift'))
-      found.push(['R3 drift', 'was told of a wallet that only payments moved']);
+      found.push(['R3 drift', 'was reported for a wallet that only payments moved']);
     return violationsOf(subject, found);
   });
 }

@@ -39,7 +39,7 @@ describe('the checker', () => {
 
   it('uses the versions of a break, whichever of its events came first', () => {
     const [opened] = world.reconcilerEvents;
-    if (!opened) throw new Error('no break was told');
+    if (!opened) throw new Error('no break was opened');
     const resolved = { ...opened, id: 'ev-3', type: 'resolved', version: opened.version + 1n } as const;
     expect(checkWorld({ ...world, reconcilerEvents: [resolved, ...world.reconcilerEvents] })).toEqual([]);
     const older = { ...resolved, version: 0n };

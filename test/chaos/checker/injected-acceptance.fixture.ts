@@ -52,12 +52,12 @@ export const injectedInAcceptance: readonly InjectedFault[] = [
   ],
   [
     'P4 unreadable',
-    'an answer that nobody can read',
+    'an unreadable answer',
     withMore('calls', { ...callOf('m-po-paid'), outcome: 'strange', ours: null }),
   ],
   [
     'P4 never clear',
-    'a merchant who was never told',
+    'a merchant without an answer',
     withMore('calls', {
       ...callOf('m-refused'),
       outcome: 'ambiguous',
@@ -66,7 +66,7 @@ export const injectedInAcceptance: readonly InjectedFault[] = [
   ],
   [
     'P4 never clear',
-    'a merchant who was never told of its batch',
+    'a merchant without an answer for its batch',
     withMore('calls', { ...batch, outcome: 'ambiguous', endedAtMs: batch.endedAtMs + 1 }),
   ],
   [

@@ -42,7 +42,7 @@ export const injectedOutside: readonly InjectedFault[] = [
   ],
   [
     'X2 stranger',
-    'a request for a payment that nobody has',
+    'a request for an unknown payment',
     withMore('moves', { ...move('po-open', 'request'), reference: 'po-nobody' }),
   ],
   [
@@ -66,7 +66,7 @@ export const injectedOutside: readonly InjectedFault[] = [
   ],
   [
     'L5 untold entry',
-    'a hold of which the ledger never told',
+    'a hold that the ledger never published',
     without('ledgerEvents', ({ reference, kind }) => reference === 'po-open' && kind === 'hold'),
   ],
   ['L11 missing entry', 'a collection without its credit', without('entries', of('co-paid'))],
@@ -145,7 +145,7 @@ export const injectedOutside: readonly InjectedFault[] = [
   ],
   [
     'W1 owed to nobody',
-    'an end of which nothing tells',
+    'an end without a delivery',
     {
       ...without('deliveries', of('co-paid')),
       received: world.received.filter((one) => one.reference !== 'co-paid'),
@@ -180,12 +180,12 @@ export const injectedOutside: readonly InjectedFault[] = [
   ],
   [
     'W3 stranger',
-    'a delivery for a payment that nobody has',
+    'a delivery for an unknown payment',
     withMore('deliveries', { ...delivery('po-paid'), id: 'wh-2', reference: 'po-nobody' }),
   ],
   [
     'W3 stranger',
-    'a webhook for a payment that nobody has',
+    'a webhook for an unknown payment',
     withMore('received', { ...received('po-paid'), reference: 'po-nobody' }),
   ],
   [

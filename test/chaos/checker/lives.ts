@@ -61,7 +61,7 @@ function open(evidence: Evidence): readonly Finding[] {
   if (!mayStay)
     return [['P1 left open', `is ${payment.status}, and the rail would have ended it had it been asked`]];
   if (reported.some((kind) => breaksOfOpen.has(kind))) return [];
-  return [['P1 untold', `is ${payment.status}, and no break tells people`]];
+  return [['P1 untold', `is ${payment.status}, and no open break says so`]];
 }
 
 /** P1: one terminal event, and no second of its sort. */
@@ -79,7 +79,7 @@ function path({ payment, events }: Evidence): readonly Finding[] {
     return [['P2 beginning', 'its history does not begin with its opening']];
   const found: Finding[] = [];
   const twice = events.find(({ version }, at) => events[at + 1]?.version === version);
-  if (twice) found.push(['P2 version twice', `version ${twice.version} was told twice`]);
+  if (twice) found.push(['P2 version twice', `version ${twice.version} was published twice`]);
   if (events.filter(({ type }) => type === 'opened').length > 1)
     found.push(['P2 opened twice', 'is opened more than once']);
   const last = events.findLast(isEnd);
@@ -144,7 +144,7 @@ function endsStay({ events }: Evidence): readonly Finding[] {
 function timesGrow({ payment, events }: Evidence): readonly Finding[] {
   const found: Finding[] = [];
   const back = events.find(({ atMs }, at) => (events[at + 1]?.atMs ?? atMs) < atMs);
-  if (back) found.push(['P14 back in time', `what follows ${back.type} is told of an earlier time`]);
+  if (back) found.push(['P14 back in time', `the event after ${back.type} has an earlier time`]);
   const { acceptedAtMs, attemptedAtMs } = payment;
   if (attemptedAtMs !== null && attemptedAtMs < acceptedAtMs)
     found.push(['P14 early attempt', 'was attempted before it was accepted']);

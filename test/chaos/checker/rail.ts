@@ -21,7 +21,7 @@ const reportedOf: ReadonlySet<string> = new Set(['hold', 'capture', 'release', '
 function reported({ entryKinds, reportedKinds }: Evidence): readonly Finding[] {
   return [...entryKinds]
     .filter((kind) => reportedOf.has(kind) && !reportedKinds.has(kind))
-    .map((kind): Finding => ['L5 untold entry', `has a ${kind}, and no event of the ledger tells of it`]);
+    .map((kind): Finding => ['L5 untold entry', `has a ${kind}, and the ledger published no event for it`]);
 }
 
 /** X1: money moves at most once. */

@@ -17,7 +17,7 @@ export function checkStrangers(world: World): readonly Violation[] {
       ({ reference, merchantId }): Violation => ({
         rule: 'W3 stranger',
         reference,
-        what: `${merchantId} is told of it, and no gateway knows it`,
+        what: `${merchantId} has a webhook for it, and no gateway knows it`,
       }),
     ),
     ...world.breaks

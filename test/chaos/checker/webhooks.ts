@@ -23,7 +23,7 @@ function endsOf({ api, status }: Payment): readonly string[] {
 function delivered({ payment, deliveries, received }: Evidence): readonly Finding[] {
   return endsOf(payment).flatMap((kind): readonly Finding[] => {
     const [delivery, ...others] = deliveries.filter((one) => one.kind === kind);
-    if (!delivery) return [['W1 owed to nobody', `nothing tells the merchant of ${kind}`]];
+    if (!delivery) return [['W1 owed to nobody', `there is no delivery of ${kind} to the merchant`]];
     if (others.length > 0) return [['W1 owed twice', `${kind} is owed ${others.length + 1} times`]];
     if (delivery.state === 'exhausted') return [];
     if (delivery.state !== 'delivered') return [['W1 undelivered', `${kind} is ${delivery.state}`]];
@@ -40,7 +40,7 @@ function sameBytes({ payment, deliveries, received }: Evidence): readonly Findin
     if (received.some((attempt) => attempt.webhookId === id && attempt.body !== body))
       found.push(['W2 other bytes', `${kind} arrived with other bytes`]);
     if (endsOf(payment).includes(kind) && !reports(delivery, payment))
-      found.push(['W2 another content', `${kind} tells something else than the record`]);
+      found.push(['W2 another content', `the body of ${kind} differs from the record`]);
     return found;
   });
 }
@@ -80,7 +80,7 @@ function onlyEnds({ payment, deliveries, received }: Evidence): readonly Finding
       .map(
         ({ kind }): Finding => [
           'W3 no such end',
-          `is ${payment.status}, and the merchant is told of ${kind}`,
+          `is ${payment.status}, and the merchant has a webhook for ${kind}`,
         ],
       ),
     ...received
