@@ -25,8 +25,8 @@ runs a short demo of money moving, and stays up until Ctrl-C.
 
   --once      stop after the demo; exit code 0 if it ended well
   --no-demo   skip the demo
-  --keep      keep the data in .pesewa/data and go on with it next time; without Docker. Otherwise all of it is gone
-              once this ends
+  --keep      keep the data in .pesewa/data and use it again next time; without Docker. By default all data is
+              deleted when this ends
   --cluster   on three Kafka nodes and three MongoDB members, always local daemons; about 4 GB of memory
   --help      show this
 
@@ -76,7 +76,7 @@ async function main(): Promise<number> {
     },
   });
   const first = await Promise.race([opening, interrupted.promise]);
-  // Partly started: the watchdogs stop what runs already, in reverse order, as soon as this process has ended.
+  // The stack is partly started: its watchdogs stop the running parts in reverse order once this process has ended.
   if (typeof first === 'string') return INTERRUPTED;
   await using opened = first;
   stack = opened;
@@ -96,7 +96,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Containers keep no data, so what is to be kept is with local daemons or at the addresses of the environment. */
+/** Containers keep no data, so kept data needs local daemons or the infrastructure that the environment names. */
 function infrastructure(keep: boolean): Promise<Infrastructure> {
   if (!keep) return openInfrastructure({ root, log: say });
   const env = { ...process.env, PESEWA_INFRASTRUCTURE: 'local' };

@@ -4,34 +4,34 @@ import type { ClientSession, Db } from 'mongodb';
 import type { Findings, Invariant } from './findings.ts';
 import type { EntryRecord } from './records.ts';
 
-/** The databases of payments, each with a collection of the same name. */
+/** The databases that contain payments, each in a collection of the same name. */
 export type Gateway = 'payouts' | 'collections';
 
-/** What a gateway has archived, as far as entries without a payment speak of it. */
+/** Checks ledger entries without a payment against what a gateway has archived. */
 export interface Archive {
-  /** Of entries whose payment is gone those that no archive explains. */
+  /** Returns those of the entries without a payment that archiving does not explain. */
   readonly lost: (
     entries: readonly Pick<EntryRecord, '_id' | 'reference' | 'kind'>[],
   ) => Promise<readonly Pick<EntryRecord, '_id'>[]>;
-  /** Holds what entries speak of against what is there: of fewer archived payments some are lost. */
+  /** Reports a violation if fewer payments are archived than the entries name: the others are lost. */
   readonly compare: () => Promise<void>;
-  /** Archived payments that entries speak of. */
+  /** The number of archived payments that the entries name. */
   readonly count: () => number;
 }
 
 const prefixes: Readonly<Record<Gateway, IdPrefix>> = { payouts: 'po', collections: 'co' };
 
-/** The first entry of a payment; each has one at most (L7). */
+/** The kinds of a payment's first entry, of which each payment has at most one (L7). */
 const FIRST: ReadonlySet<string> = new Set(['hold', 'collect']);
 
 /**
- * Builds the {@link Archive} of a gateway. What is archived keeps no reference of ours, but that begins with the time of birth,
- * and how old a payment must be at least was noted before any was archived.
+ * Builds the {@link Archive} of a gateway. An archived payment does not keep our reference, but a reference begins with
+ * its creation time, and the reference before which payments may be archived is noted before any is archived.
  */
 export function createArchive(deps: {
   readonly gateway: Gateway;
   readonly db: Db;
-  /** The rule that is broken where payments are lost. */
+  /** The invariant that lost payments violate. */
   readonly invariant: Invariant;
   readonly session: ClientSession;
   readonly findings: Findings;
@@ -43,7 +43,7 @@ export function createArchive(deps: {
   return {
     lost: async (entries) => {
       if (entries.some(({ reference }) => !isArchived(reference))) {
-        // Only now: a note that was read before the payment may be older than what has archived it.
+        // Read only now: a note that was read before the payment could be older than the run that archived the payment.
         const notes = db.collection<{ readonly _id: string; readonly until: string }>(ERASURES);
         horizon = (await notes.findOne({ _id: archiveNoteOf(gateway) }, { session }))?.until ?? '';
       }
@@ -54,7 +54,7 @@ export function createArchive(deps: {
       if (count === 0) return;
       const stored = await db.collection(gateway).countDocuments({ end: { $exists: true } }, { session });
       if (stored >= count) return;
-      const message = `entries speak of ${count} archived payments, and ${stored} are archived: the others are lost`;
+      const message = `entries name ${count} archived payments, and ${stored} are archived: the others are lost`;
       findings.report(invariant, gateway, message);
     },
     count: () => count,

@@ -28,7 +28,7 @@ export interface CrossCheck {
   readonly entries: (batch: Batch) => Promise<void>;
   /** Checks all payments of both gateways; `onRead` gets how many were read so far. */
   readonly payments: (onRead: (count: number) => void) => Promise<void>;
-  /** Payments that entries speak of and whose records are archived. */
+  /** The number of payments that entries name and whose records are archived. */
   readonly archived: () => number;
 }
 

@@ -4,45 +4,45 @@ import type { Db, Document, Filter } from 'mongodb';
 import type { Erasure } from './eraser.ts';
 
 /**
- * How long a payment must have been at rest before it is archived, whenever it was accepted: longer than anybody who consumes its
- * events, asks for them again or compares its record looks back.
+ * How long a payment must be without changes before it is archived, whenever it was accepted: longer than any consumer of
+ * its events, any request for republishing and any comparison of its record looks back.
  */
 const REST_MS = 400 * 86_400_000;
 
-/** What is left of a payment in its collection: the reference of its merchant, taken for ever, and how it ended. */
+/** The rest of an archived payment: its merchant's reference, which stays taken, and its end. */
 export interface ArchivedDocument {
   readonly _id: string;
-  /** Absent where it was no payment: a reference that a batch had reserved. */
+  /** Absent for a reference that a batch had only reserved. */
   readonly end?: keyof typeof archivedEnds;
 }
 
-/** A payment of which nothing is kept but its merchant's reference. */
+/** A payment of which only its merchant's reference and its end are kept. */
 export interface ArchivedPayment {
-  /** How it ended; null if the request does not allow to know it. */
+  /** How the payment ended; null if that is not known. */
   readonly archived: ArchivedEnd | null;
 }
 
-/** What is found by a reference: the payment, or that it is archived. */
+/** The result of looking up a reference: the payment, or what is left of an archived one. */
 export type Found<Payment> = Payment | ArchivedPayment;
 
-/** Whether what was found is archived. */
+/** Whether the found payment is archived. */
 export function isArchived<Payment extends object>(found: Found<Payment>): found is ArchivedPayment {
   return 'archived' in found;
 }
 
-/** Whether a document is what is left of one: every other has our reference. */
+/** Whether a document is that of an archived payment; all others have our reference. */
 export function isArchivedDocument(document: object): document is ArchivedDocument {
   return !('reference' in document);
 }
 
-/** An archived payment as it was stored. */
+/** Converts a stored document to an archived payment. */
 export function readArchived({ end }: ArchivedDocument): ArchivedPayment {
   return { archived: end === undefined ? null : archivedEnds[end] };
 }
 
 /**
- * The second stage of erasing payments: what the first has left of them makes room for an {@link ArchivedDocument}, in place, so
- * that their merchants' references stay taken with no further read (ADR 53).
+ * Builds the second stage of erasing payments from the first one: it replaces their documents in place by an
+ * {@link ArchivedDocument}, so that the merchants' references stay taken without a further read (ADR 53).
  */
 export function archiveOf<Record extends Document>(first: Erasure<Record>): Erasure<Record> {
   return {
@@ -57,7 +57,7 @@ export function archiveOf<Record extends Document>(first: Erasure<Record>): Eras
   };
 }
 
-/** Whether a text is a reference of ours so old that its payment may be archived, which is no longer found by it. */
+/** Whether a text is a reference of ours that is so old that its payment may be archived; lookups no longer find it. */
 export async function isBeforeHorizon(
   db: Db,
   collection: string,

@@ -9,31 +9,31 @@ const DAY_MS = 86_400_000;
 const PAUSE_MS = 3_600_000;
 const LEASE_MS = 60_000;
 const PAGE = 500;
-/** How many open records may lie before the mark; if there are more, the mark stays where it is. */
+/** The maximum number of open records before the mark; if there are more, the mark does not advance. */
 const OPEN_MAX = 10_000;
 
-/** How far records have been erased; `_id` is the erasure's name. */
+/** The progress of an erasure; `_id` is the erasure's name. */
 interface MarkDocument {
   readonly _id: string;
-  /** Only records before this id may have been erased. It never goes back. */
+  /** Only records before this id may have been erased; it never decreases. */
   readonly until: string;
-  /** All records before this id are erased, except those that are still open. */
+  /** All records up to this id are erased, except those that are still open. */
   readonly after: string;
-  /** The ids of those open records. */
+  /** The ids of the open records up to `after`. */
   readonly open: readonly string[];
 }
 
-/** Which records lose which data. */
+/** An erasure: which records lose which data. */
 export interface Erasure<Record extends Document> {
-  /** What its note and its lease are called; by the collection, of which there may be several. */
+  /** The name of its mark and its lease. A collection may have several erasures. */
   readonly name: string;
   readonly collection: string;
-  /** The field with our own id, which must have an index: it sorts by the time the record was made. */
+  /** The field with our own id, which sorts by the record's creation time; the field must have an index. */
   readonly by: keyof Record & string;
   readonly prefix: IdPrefix;
-  /** Records that are not over at a time: nothing of them is erased, however old they are. */
+  /** Matches records that are still open at a time: nothing of them is erased, however old they are. */
   readonly open: (nowMs: number) => Filter<Record>;
-  /** Records that still have what is to be erased. */
+  /** Matches records that still have the data to erase. */
   readonly whole: Filter<Record>;
   readonly erase: UpdateFilter<Record> | Document[];
 }
@@ -45,10 +45,10 @@ interface EraserDeps {
   readonly logger: Logger;
 }
 
-/** What is erased, and how many days after its record was made. */
+/** Erasures, each with the number of days after the record's creation. */
 export type Erasures<Record extends Document> = readonly (readonly [Erasure<Record>, keepDays: number])[];
 
-/** Starts the erasers of a service; they end with its scope. */
+/** Starts the erasers of a service; they stop with its scope. */
 export async function openErasers<Record extends Document>(
   { open, clock, logger }: Pick<ServiceScope<unknown>, 'open' | 'clock' | 'logger'>,
   { db, owner }: Pick<EraserDeps, 'db' | 'owner'>,
@@ -59,8 +59,9 @@ export async function openErasers<Record extends Document>(
 }
 
 /**
- * Erases what records may keep for so many days after their birth, oldest first, one replica at a time. It costs no field and
- * no index: it goes through the ids, and notes how far it is and what was still open before that, which each run looks at again.
+ * Erases the data of records that are older than `keepDays`, oldest first, in one replica at a time. It needs no field
+ * and no index of its own: it follows the ids, and stores how far it got and which records before that are open. Each
+ * run checks these again.
  */
 export function startEraser<Record extends Document>(
   { db, owner, clock, logger }: EraserDeps,
@@ -88,7 +89,7 @@ export function startEraser<Record extends Document>(
   });
 }
 
-/** A walk from the mark on; each call handles a page and gives whether there may be another. */
+/** Begins a run at the mark; each call of the result handles a page and returns whether there may be another. */
 async function beginRun<Record extends Document>(
   db: Db,
   { name, by, prefix, whole, erase, ...erasure }: Erasure<Record>,
@@ -103,16 +104,16 @@ async function beginRun<Record extends Document>(
     const found = await collection.find(filter as Filter<Record>, options).toArray();
     return found.map((record) => String(record[by]));
   };
-  /** Erases the data of finished records among these; gives the ids of the open ones. */
+  /** Erases the data of the ended records that match; returns the ids of the open ones. */
   const eraseOf = async (some: object, erased: Did): Promise<readonly string[]> => {
     const over = { $and: [some, whole, { $nor: [open] }] } as unknown as Filter<Record>;
-    // Read before the update: a record that ends in between stays in the list, so the next run erases it.
+    // They are read before the update: a record that ends in between stays in the list, so the next run erases it.
     const stillOpen = await keysOf({ $and: [some, open] }, PAGE);
     erased((await collection.updateMany(over, erase)).modifiedCount);
     return stillOpen;
   };
   const until = firstIdAt(prefix, nowMs - keepMs);
-  // Written before anything is erased, so that a missing record can be judged: erased by age, or lost.
+  // The mark is written before anything is erased, so that a missing record can be judged: erased by age, or lost.
   const mark = await marks.findOneAndUpdate(
     { _id: name },
     { $max: { until }, $setOnInsert: { after: `${prefix}-`, open: [] } },

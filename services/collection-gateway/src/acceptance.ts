@@ -30,7 +30,7 @@ export interface PayinRefusal {
   readonly reason: CollectionRefusal;
   readonly reference: string;
   readonly description?: string;
-  /** The seconds after which to retry, if it was one too many for its customer's number. */
+  /** The seconds after which to retry, if the limit for the customer's number was exceeded. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -179,7 +179,7 @@ function keyOf({ merchantId, order: { merchantReference } }: Collection) {
   return { merchantId, merchantReference };
 }
 
-/** Our reference of an earlier collection; empty of one that is archived, which has none any more. */
+/** Our reference of an earlier collection; empty if it is archived, because the reference is no longer stored. */
 function referenceOf(earlier: Found<Collection>): string {
   return isArchived(earlier) ? '' : earlier.reference;
 }
@@ -188,7 +188,7 @@ function idOf(collection: Collection): string {
   return paymentId(keyOf(collection));
 }
 
-/** The merchant's own limit, and last the one over all merchants. */
+/** The merchant's own limit, followed by the one over all merchants. */
 function limitsOf(
   deps: Pick<AcceptanceDeps, 'collectionsPerNumberPerHour'>,
   { id, limits }: Merchant,

@@ -9,8 +9,8 @@ import type { z } from 'zod';
 import type { CollectionDocument } from './store.ts';
 
 /**
- * Who ended collections were asked of. Their money, their references and when they ended stay: they are what makes a
- * repetition one, and what audits compare (ADR 50).
+ * Erases the customers of ended collections. Amounts, references and end stay, because they identify a repeated request
+ * and because audits compare them (ADR 50).
  */
 export const personalData: Erasure<CollectionDocument> = {
   name: 'collections',
@@ -36,7 +36,7 @@ export const personalData: Erasure<CollectionDocument> = {
   ],
 };
 
-/** What collections lose, and when. */
+/** The erasures of collections, each with its number of days. */
 export function erasuresOf(config: z.output<typeof paymentKeepSettings>): Erasures<CollectionDocument> {
   return [
     [personalData, config.PERSONAL_DATA_KEEP_DAYS],

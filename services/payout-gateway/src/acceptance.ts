@@ -22,8 +22,8 @@ export interface AcceptanceDeps {
   readonly ids: Ids;
   readonly routePayout: (question: RouteQuestion) => Promise<Route>;
   /**
-   * Whether the database has every payout that was ever published. Until then a new request may be a repetition of one
-   * it has forgotten (ADR 46).
+   * Whether the database has every payout that was ever published. Until then a new request may repeat one that the
+   * database has forgotten (ADR 46).
    */
   readonly isWhole: () => boolean;
   /** Whether the wallet seems to hold the minor units; only advice, because the ledger decides (contract 10.8). */
@@ -121,7 +121,7 @@ export const takesNoWork: OrderRefusal = {
  * the document that counts the day.
  */
 export function createAcceptance(deps: AcceptanceDeps): (candidate: Candidate) => Promise<Acceptance> {
-  // If a batch of the merchant is about to take the same reference, no other merchant's payouts wait for that.
+  // A payout may wait for a batch that reserves the same reference; payouts of other merchants must not wait with it.
   const ownerOf = ({ payout }: Candidate) => payout.merchantId;
   const free = deps.messaging.groupCommit<Candidate, Acceptance>(
     'payouts.accept',

@@ -8,7 +8,7 @@ import {
 import type { z } from 'zod';
 import type { PayoutDocument } from './store.ts';
 
-/** An order as it is remembered from events (ADR 46): it names nobody, and is never sent. */
+/** The order of a payout that was rebuilt from events (ADR 46): it has no personal data and is never sent. */
 const REMEMBERED = {
   merchantReference: '$order.merchantReference',
   country: '$order.country',
@@ -27,8 +27,8 @@ const REASON = {
 };
 
 /**
- * Whom ended payouts paid, and who sent them. Where each was going, its money, its reference, when it ended and the hash of its
- * content stay: they are what makes a repetition one, and what audits compare (ADR 50).
+ * Erases the beneficiaries and senders of ended payouts. Bank, amounts, references, end and the hash of the content stay,
+ * because they identify a repeated request and because audits compare them (ADR 50).
  */
 export const personalData: Erasure<PayoutDocument> = {
   name: 'payouts',
@@ -49,7 +49,7 @@ export const personalData: Erasure<PayoutDocument> = {
   ],
 };
 
-/** The references that batches have reserved: they stay taken, and nothing else is kept. */
+/** Erases everything but the references that batches have reserved, which stay taken. */
 const reservations: Erasure<PayoutDocument> = {
   ...personalData,
   name: 'payouts/reservations',
@@ -59,7 +59,7 @@ const reservations: Erasure<PayoutDocument> = {
   erase: [{ $replaceWith: { _id: '$_id' } }],
 };
 
-/** What payouts lose, and when. */
+/** The erasures of payouts, each with its number of days. */
 export function erasuresOf(config: z.output<typeof paymentKeepSettings>): Erasures<PayoutDocument> {
   return [
     [personalData, config.PERSONAL_DATA_KEEP_DAYS],
