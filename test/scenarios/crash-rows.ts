@@ -139,7 +139,7 @@ const webhookDispatcher = at(
 );
 
 /**
- * Every crash point of the payout flow (ARCHITECTURE.md, "A crash where, what happens").
+ * Every crash point of the payout flow (ARCHITECTURE.md, "What happens after a crash").
  *
  * The rows of a sequence run one after another, and the sequences side by side; no service is in two of them.
  */

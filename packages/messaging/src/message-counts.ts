@@ -4,7 +4,7 @@ import { Counter, type Registry } from 'prom-client';
 export function countEmitted(registry: Registry): (types: readonly string[]) => void {
   const events = new Counter({
     name: 'events_emitted_total',
-    help: 'Events that were committed to be published, by type; what is published again counts again.',
+    help: 'Events that were committed for publishing, by type; an event that is published again counts again.',
     labelNames: ['type'],
     registers: [registry],
   });

@@ -34,7 +34,7 @@ export function openOutboxBound(options: {
   let isFull = false;
   const gauge = new Gauge({
     name: 'outbox_full',
-    help: '1 while so much waits for Kafka that nothing is taken on from outside, 0 otherwise.',
+    help: '1 while so many events wait for Kafka that no new work is accepted, 0 otherwise.',
     registers: [registry],
   });
   health.addDetail('outbox', () =>

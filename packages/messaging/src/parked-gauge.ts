@@ -17,7 +17,7 @@ export function gaugeParked(options: {
   const { store, topicNames, registry, clock } = options;
   const gauge: Gauge<'topic'> = new Gauge({
     name: 'messages_parked',
-    help: 'Messages that could not be applied and wait for people, by topic.',
+    help: 'Messages that could not be applied and wait for an operator, by topic.',
     labelNames: ['topic'],
     registers: [registry],
     collect: async () => {

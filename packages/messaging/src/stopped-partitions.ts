@@ -24,7 +24,7 @@ export function showStoppedPartitions(options: {
   const said = new Map<string, string>();
   const gauge = new Gauge({
     name: 'consumer_partitions_stopped',
-    help: 'Partitions that stand still until people let them go on, by topic.',
+    help: 'Partitions that are stopped until an operator realigns them, by topic.',
     labelNames: ['topic'],
     registers: [options.metrics],
   });

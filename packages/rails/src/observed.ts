@@ -24,14 +24,14 @@ export function createRailMetrics(registry: Registry): RailMetrics {
   const watched = new Map<string, () => Circuit>();
   const calls = new Histogram({
     name: 'rail_call_seconds',
-    help: 'How long calls to rails took, waiting for their turn included, by rail, operation and result.',
+    help: 'Duration of calls to rails, including the wait in the queue, by rail, operation and result.',
     labelNames: ['rail', 'operation', 'result'],
     buckets: SECONDS,
     registers: [registry],
   });
   const states = new Gauge({
     name: 'rail_circuit_state',
-    help: 'State of the circuit breaker of a rail in this process: 1 for the one that it is in, 0 for the others.',
+    help: 'State of the circuit breaker of a rail in this process: 1 for its present state, 0 for the others.',
     labelNames: ['rail', 'state'],
     registers: [registry],
     collect: () => {

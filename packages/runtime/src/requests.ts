@@ -35,13 +35,13 @@ export function createRequestMeter(
 ): RequestMeter {
   const requests = new Counter({
     name: 'http_requests_total',
-    help: 'Requests by route, method and status; `aborted` where the client was gone before its answer.',
+    help: 'Requests by route, method and status; `aborted` if the client disconnected before its answer.',
     labelNames: ['route', 'method', 'status'],
     registers: [registry],
   });
   const seconds = new Histogram({
     name: 'http_request_seconds',
-    help: 'How long requests took until their answer was ready, by route and method.',
+    help: 'Time from a request until its answer was ready, by route and method.',
     labelNames: ['route', 'method'],
     buckets: SECONDS,
     registers: [registry],

@@ -206,7 +206,7 @@ export const networkRules: readonly Rule[] = [
     ],
   },
   {
-    name: 'the internet contains neither private ranges nor a cloud's metadata addresses',
+    name: 'the internet contains neither private ranges nor the metadata addresses of clouds',
     check: ({ objects }) =>
       callersOutside().flatMap((name) =>
         toInternet(objects, name).flatMap(({ peer }) => {

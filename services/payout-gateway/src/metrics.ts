@@ -32,7 +32,7 @@ export function gaugeOldestHeld(options: {
   };
   const oldest = new Gauge({
     name: 'oldest_held_payout_seconds',
-    help: 'For how long the longest held payout of a rail has been due to be sent; 0 where none waits.',
+    help: 'How long the payout of a rail that is due longest has waited to be sent; 0 if none waits.',
     labelNames: ['rail'],
     registers: [registry],
     collect: async () => {
@@ -56,7 +56,7 @@ export function countSubmissions(
 ) => typeof submit {
   const requests = new Counter({
     name: 'payout_requests_total',
-    help: 'Well-formed payouts and batches by outcome: accepted, which repetitions are too, or the code of the refusal.',
+    help: 'Well-formed payouts and batches, by outcome: accepted, which includes repetitions, or the code of the refusal.',
     labelNames: ['kind', 'outcome'],
     registers: [registry],
   });

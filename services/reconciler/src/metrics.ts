@@ -33,7 +33,7 @@ export function createMetrics(
     withDeadline(count, COUNT_TIMEOUT_MS, clock).catch(() => undefined);
   const polls = new Counter({
     name: 'polls_total',
-    help: 'Polls of rails, by rail and what it said.',
+    help: 'Polls of rails, by rail and answer.',
     labelNames: ['rail', 'result'],
     registers: [registry],
   });
@@ -57,7 +57,7 @@ export function createMetrics(
   const polling = countPolling(registry);
   const oldest = new Gauge({
     name: 'oldest_due_seconds',
-    help: 'For how long the longest due payment of a rail has been waiting for its poll; 0 where none waits.',
+    help: 'How long the payment of a rail that is due longest has waited for its poll; 0 if none waits.',
     labelNames: ['rail'],
     registers: [registry],
     collect: async () => {
@@ -90,13 +90,13 @@ function countPolling(registry: Registry): Pick<Metrics, 'claimed' | 'ended'> {
   });
   const rateLimited = new Counter({
     name: 'claims_rate_limited_total',
-    help: 'Looks for due payments that the permitted rate of a rail has cut short; by rail.',
+    help: 'Searches for due payments that the rate limit of a rail has cut short, by rail.',
     labelNames: ['rail'],
     registers: [registry],
   });
   const polls = new Histogram({
     name: 'polls_per_finalised_payment',
-    help: 'Polls that a payment took until its owner ended it, by kind.',
+    help: 'Number of polls until the owner of a payment ended it, by kind.',
     labelNames: ['kind'],
     buckets: POLLS_BUCKETS,
     registers: [registry],
@@ -116,13 +116,13 @@ export function countCoverage(
 ): (run: Pick<CoverageRun, 'status' | 'sources' | 'found'>) => void {
   const runs = new Counter({
     name: 'coverage_runs_total',
-    help: 'Audits of the working set against the records of the gateways, by how they went.',
+    help: 'Audits of the working set against the records of the gateways, by result.',
     labelNames: ['status'],
     registers: [registry],
   });
   const sources = new Counter({
     name: 'coverage_sources_total',
-    help: 'Audits of one gateway each, by the kind of its payments and how they went.',
+    help: 'Audits of single gateways, by the kind of their payments and result.',
     labelNames: ['kind', 'status'],
     registers: [registry],
   });
@@ -147,7 +147,7 @@ export function gaugeAwaitingLedger(
 ): void {
   const awaiting = new Gauge({
     name: 'payments_awaiting_ledger',
-    help: 'Payments that lack an entry of the ledger a grace time later and are not judged yet; no value while the database does not answer.',
+    help: 'Payments that still lack a ledger entry after the grace time and are not judged yet; no value while the database does not answer.',
     registers: [registry],
     collect: async () => {
       const counted = count(new Date(clock.nowMs()), COUNT_TIMEOUT_MS);

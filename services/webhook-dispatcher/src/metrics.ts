@@ -30,7 +30,7 @@ export function createDeliveryMetrics(
   const registers = [registry];
   const attempts = new Histogram({
     name: 'webhook_attempt_seconds',
-    help: 'How long attempts to deliver took, by what came of them: the class of the status, or why there was none.',
+    help: 'Duration of delivery attempts, by outcome: the class of the status, or why there was none.',
     labelNames: ['outcome'],
     buckets: SECONDS,
     registers,
@@ -57,7 +57,7 @@ function gaugeBacklog(
     withDeadline(read(READ_TIMEOUT_MS), READ_TIMEOUT_MS, clock);
   const exhausted = new Gauge({
     name: 'webhooks_exhausted',
-    help: 'Deliveries that were given up and wait for people; 10,000 stands for more.',
+    help: 'Deliveries that were given up and wait for an operator; 10,000 means at least as many.',
     registers,
     collect: async () => {
       exhausted.set(await ask(store.countExhausted).catch(() => Number.NaN));
@@ -65,7 +65,7 @@ function gaugeBacklog(
   });
   const pending = new Gauge({
     name: 'webhooks_pending',
-    help: `Deliveries that have not ended; ${PENDING_MAX.toLocaleString('en')} stands for more.`,
+    help: `Deliveries that have not ended; ${PENDING_MAX.toLocaleString('en')} means at least as many.`,
     registers,
     collect: async () => {
       pending.set(await ask(store.countPending).catch(() => Number.NaN));
@@ -73,7 +73,7 @@ function gaugeBacklog(
   });
   const oldest = new Gauge({
     name: 'oldest_due_webhook_seconds',
-    help: 'For how long the delivery that has been due longest waits for its attempt; 0 where none waits.',
+    help: 'How long the delivery that is due longest has waited for its attempt; 0 if none waits.',
     registers,
     collect: async () => {
       const age = ask(store.firstDueAt).then((dueAt) => secondsSince(dueAt, clock.nowMs()));
@@ -82,7 +82,7 @@ function gaugeBacklog(
   });
   const endpoints = new Gauge({
     name: 'webhook_endpoints',
-    help: 'Endpoints that are owed webhooks: failing, where an attempt of one has failed, else waiting.',
+    help: 'Endpoints with open deliveries: failing if an attempt of one has failed, otherwise waiting.',
     labelNames: ['state'],
     registers,
     collect: async () => {

@@ -35,7 +35,7 @@ export function noteUnauthenticatedRails(options: {
 }): void {
   const gauge = new Gauge({
     name: 'rail_callbacks_unauthenticated',
-    help: '1 where neither addresses nor secrets are set for the callbacks of a rail.',
+    help: '1 if neither addresses nor secrets are set for the callbacks of a rail.',
     labelNames: ['rail'],
     registers: [options.registry],
   });

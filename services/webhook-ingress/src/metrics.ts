@@ -27,7 +27,7 @@ const READ_TIMEOUT_MS = 1_000;
 export function createMetrics(registry: Registry): CallbackMetrics {
   const callbacks = new Counter({
     name: 'callbacks_total',
-    help: 'Callbacks by rail, kind and what became of them; rejected ones by reason.',
+    help: 'Callbacks by rail, kind and result; rejected ones also by reason.',
     labelNames: ['rail', 'kind', 'result', 'reason'],
     registers: [registry],
   });
@@ -52,7 +52,7 @@ export function gaugeFailed(options: {
 }): void {
   const gauge: Gauge = new Gauge({
     name: 'callbacks_failed',
-    help: 'Callbacks that are stored as failed, and wait to be read; 10,000 stands for more.',
+    help: 'Callbacks that are stored as failed and wait to be read again; 10,000 means at least as many.',
     registers: [options.registry],
     collect: async () => {
       const counted = withDeadline(options.store.countFailed(), READ_TIMEOUT_MS, options.clock);

@@ -14,13 +14,13 @@ export function createCloseMetrics(
 ): { readonly finished: (result: CloseResult) => void } {
   const records = new Counter({
     name: 'close_records_total',
-    help: 'Payments that closes have asked for and know the result of, by result.',
+    help: 'Payments that closes have compared with the rail, by result.',
     labelNames: ['result'],
     registers: [registry],
   });
   const age = new Gauge({
     name: 'last_close_age_seconds',
-    help: 'How long ago the newest day ended whose close over all rails was done; none where there is no such close.',
+    help: 'Time since the end of the newest day whose close over all rails is done; no value if there is no such close.',
     registers: [registry],
     collect: async () => {
       const newest = await withDeadline(store.newestDone(), READ_TIMEOUT_MS, clock).catch(() => undefined);

@@ -52,7 +52,7 @@ function gaugeOldestOpen({ registry, store, clock }: StandingDeps): void {
   const look = sharedLook(store.oldestOpen, clock);
   const oldest = new Gauge({
     name: 'oldest_open_payment_seconds',
-    help: 'Age of the oldest open payment, by kind and by what the rail has said of it; 0 where none is open.',
+    help: 'Age of the oldest open payment, by kind and the last answer of its rail; 0 if none is open.',
     labelNames: ['kind', 'state'],
     registers: [registry],
     collect: async () => {
@@ -68,7 +68,7 @@ function gaugeBreaks({ registry, breaks, clock }: StandingDeps): void {
   const look = sharedLook(breaks.countOpen, clock);
   const open = new Gauge({
     name: 'open_breaks',
-    help: 'Breaks that wait for people, or for their cause to go away, by kind.',
+    help: 'Open breaks, by kind.',
     labelNames: ['kind'],
     registers: [registry],
     collect: async () => {
@@ -79,7 +79,7 @@ function gaugeBreaks({ registry, breaks, clock }: StandingDeps): void {
   });
   const oldest = new Gauge({
     name: 'oldest_open_break_seconds',
-    help: 'For how long the oldest open break has been open, by kind.',
+    help: 'Age of the oldest open break, by kind.',
     labelNames: ['kind'],
     registers: [registry],
     collect: async () => {

@@ -64,7 +64,7 @@ function gaugeAge(
   const startedMs = clock.nowMs();
   const age = new Gauge({
     name: 'last_arrival_age_seconds',
-    help: 'How long ago all was sent that is known to have arrived, by kind of payment; the time since the start while nothing is known.',
+    help: 'Age of the newest time up to which all events are known to have arrived, by kind of payment; the time since the start while nothing is known.',
     labelNames: ['kind'],
     registers: [registry],
     collect: () => {

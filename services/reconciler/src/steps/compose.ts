@@ -56,7 +56,7 @@ export async function composeSteps(scope: Scope, parts: Parts): Promise<void> {
 function gaugeSteps({ metrics, clock }: Pick<Scope, 'metrics' | 'clock'>, stepStore: StepStore): void {
   const oldest = new Gauge({
     name: 'oldest_overdue_step_seconds',
-    help: 'For how long the oldest payment has stood at a step longer than it can, by step; none where no payment does.',
+    help: 'How long the oldest overdue step of a payment has lasted, by step; no value if none is overdue.',
     labelNames: ['step'],
     registers: [metrics],
     collect: async () => {

@@ -21,7 +21,7 @@ export type RequestRepublication = (
 export function createRequests(registry: Registry, clock: Pick<Clock, 'nowMs'>): RequestRepublication {
   const requests = new Counter({
     name: 'republish_requests_total',
-    help: 'Steps whose owner was asked to publish again what its record proves; by step.',
+    help: 'Steps whose owner was asked to publish its events again, by step.',
     labelNames: ['step'],
     registers: [registry],
   });
