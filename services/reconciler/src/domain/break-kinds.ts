@@ -61,28 +61,28 @@ export const breakKinds = {
   'collection.amount_differs': {
     about: 'payment',
     opens:
-      'a callback names another amount or currency than was asked, and the rail says COMPLETED; the collection stays pending until people decide. Or it comes after the end, and names another than it completed with: then a closed one opens again',
+      'a callback claims another amount or currency than was requested, and the rail reports COMPLETED; the collection stays pending until two operators decide. Or a callback after the end claims another amount than the collection completed with; then a closed break opens again',
     closes:
-      'the collection completes with an amount that was approved, or that the callback named; with any other it stays, and so does one that opens after the end',
+      'the collection completes with an approved amount or with the one that the callback claimed; with any other amount the break stays, and so does one that opens after the end',
     manualResolution: 'decided',
   },
   'payout.not_found': {
     about: 'payment',
-    opens: 'the rail took the payout on, and its lookup denies it a grace time later; nothing is sent again',
+    opens: 'the rail accepted the payout, and after the grace time its lookup does not find it; nothing is sent again',
     closes: 'the payout ends',
     manualResolution: 'ended',
   },
   'payout.refused_again': {
     about: 'payment',
     opens:
-      'the rail refused an attempt after an unclear one, and its lookup finds neither a grace time later; the hold stays',
+      'the rail refused an attempt after an unclear one, and after the grace time its lookup finds neither; the hold stays',
     closes: 'the payout ends',
     manualResolution: 'ended',
   },
   'collection.not_found': {
     about: 'payment',
     opens:
-      'the rail says NOT FOUND, and has said nothing else that is clear for two grace times: one for the owner to initiate it again, one for the rail to know it; polling goes on',
+      'the rail answers NOT FOUND and has given no other clear answer for two grace times: one for the owner to initiate it again, one for the rail to register it; polling continues',
     closes: 'the collection ends',
     manualResolution: 'ended',
   },
@@ -96,42 +96,42 @@ export const breakKinds = {
   'payment.stuck': {
     about: 'payment',
     opens:
-      "many scheduled polls and no end, and no other break but of callbacks; or it can't be asked at all (rail not configured, country not known): polling goes on, at the cap",
+      "many scheduled polls found no end and there is no other break except for callbacks, or the rail can't be polled (not configured, country unknown); polling continues with the longest pause",
     closes: 'the payment ends',
     manualResolution: 'ended',
   },
   'coverage.missing': {
     about: 'payment',
     opens:
-      'the audit finds an open record of a gateway that the working set lacks; it is taken in and polled',
-    closes: 'its event comes after all, or the payment ends',
+      'the audit finds an open record of a gateway that is missing in the working set; it is added and polled',
+    closes: 'its event arrives, or the payment ends',
     manualResolution: 'ended',
   },
   'coverage.ended': {
     about: 'payment',
     opens:
-      'the audit finds a payment open here that has ended by the record of its gateway; its end is taken over',
-    closes: 'the event of that end comes after all',
+      'the audit finds a payment that is open here and has ended in the record of its gateway; the end is taken over',
+    closes: 'the event of that end arrives',
     manualResolution: 'again',
   },
   'coverage.behind': {
     about: 'payment',
     opens:
       'the audit finds that a gateway has no record of an open payment, or has a payment open whose end it published',
-    closes: 'a later audit finds its record level again, or the payment ends',
+    closes: 'a later audit finds its record up to date, or the payment ends',
     manualResolution: 'again',
   },
   'hold.unanswered': {
     about: 'payment',
     opens:
-      'a payout is accepted, and the ledger has not answered whether its money is held, though its gateway has published it again and again',
+      'a payout is accepted, and the ledger has not answered its hold, although its gateway has published it repeatedly',
     closes: 'the answer comes, or the payout ends',
     manualResolution: 'again',
   },
   'payout.unattempted': {
     about: 'payment',
     opens:
-      'a payout was accepted long ago, its rail can be asked and does not know it, and no attempt to send it was ever reported',
+      'a payout was accepted long ago, its rail answers and does not know it, and no attempt to send it was ever reported',
     closes: 'an attempt is reported, or the payout ends',
     manualResolution: 'ended',
   },
@@ -145,27 +145,27 @@ export const breakKinds = {
   'webhook.missing': {
     about: 'payment',
     opens:
-      'a payment has ended, and its merchant is owed no webhook for it, though its gateway has published the end again and again',
-    closes: 'the webhook is owed',
+      'a payment has ended and there is no webhook for its merchant, although its gateway has published the end repeatedly',
+    closes: 'the webhook is created',
     manualResolution: 'again',
   },
   'books.unposted': {
     about: 'payment',
     opens:
-      'a payment completed, and the ledger has no entry for it a grace time later, nor after its end was published again',
+      'a payment completed, and the ledger has no entry for it after the grace time, even though its end was published again',
     closes: 'the entry comes',
     manualResolution: 'again',
   },
   'books.posted_wrongly': {
     about: 'payment',
-    opens: 'the ledger has an entry that the state of its payment does not bear out',
-    closes: 'the state comes to bear it out',
+    opens: 'the ledger has an entry that contradicts the state of its payment',
+    closes: 'the state agrees with the entry',
     manualResolution: 'again',
   },
   'books.unreleased': {
     about: 'payment',
     opens:
-      'a payout failed, and the ledger has not released its hold a grace time later, nor after its end was published again',
+      'a payout failed, and the ledger has not released its hold after the grace time, even though its end was published again',
     closes: 'the release comes',
     manualResolution: 'again',
   },
@@ -178,7 +178,7 @@ export const breakKinds = {
   'books.ledger_behind': {
     about: 'service',
     opens:
-      'payments wait for their entries, and the ledger has not applied what the gateways had published a grace time ago; one for all of them',
+      'payments wait for their entries, and the ledger has not applied events that the gateways published a grace time ago; one break for all payments',
     closes: 'the ledger has applied what the gateways have published',
     manualResolution: 'again',
   },
@@ -192,7 +192,7 @@ export const breakKinds = {
     about: 'payment',
     opens:
       'the daily close finds that the rail reports another status, amount or fee of an ended payment than our books, and no other open break covers it; nothing moves until operators have asked the rail which is right and corrected it by an order to the ledger',
-    closes: 'a later close finds both the same',
+    closes: 'a later close finds that both agree',
     manualResolution: 'again',
   },
   'close.missing_there': {
@@ -205,7 +205,7 @@ export const breakKinds = {
   'statement.differs': {
     about: 'payment',
     opens: "a line of the rail's statement differs from our payment in status, amount, fee or currency",
-    closes: 'a later statement has the payment as we have it',
+    closes: 'a later statement agrees with our record',
     manualResolution: 'again',
   },
   'statement.missing_here': {
