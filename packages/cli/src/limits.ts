@@ -16,7 +16,7 @@ export interface LimitOptions {
 export function addLimitOptions(command: Command): Command {
   return command
     .option('--requests-per-second <count>', 'how many requests it may send')
-    .option('--name-enquiries-per-minute <count>', 'how many account holders it may ask for')
+    .option('--name-enquiries-per-minute <count>', 'how many name enquiries it may make')
     .option(
       '--collections-per-number-per-hour <count>',
       "how often it may ask one customer's number to pay; 1000000 is no limit",

@@ -92,7 +92,7 @@ function addOrderCommands(callbacks: Command, ports: CliPorts): void {
   withExamples(redrive, ['pesewa callbacks redrive cb-0193e5c1']);
   const dismiss = callbacks
     .command('dismiss')
-    .description('waits no longer for a callback that failed; its bytes stay')
+    .description('dismisses a failed callback; its bytes stay')
     .argument('<id>', 'its id')
     .action(async (id: string, _options: object, command: Command) => {
       const { operations } = await openContext(ports, command);

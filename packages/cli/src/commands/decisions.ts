@@ -26,7 +26,7 @@ export function addDecisionCommands(program: Command, ports: CliPorts): void {
   const decisions = program
     .command('decisions')
     .description(
-      'what customers paid, and how payouts ended, where people must decide it; alone it lists them',
+      'decisions on what customers paid and how payouts ended; without a verb it lists the newest',
     );
   addListCommand(decisions, ports);
   addProposeCommand(decisions, ports);
@@ -39,7 +39,7 @@ function addListCommand(decisions: Command, ports: CliPorts): void {
   const list = decisions
     .command('list', { isDefault: true })
     .description('the newest decisions, with who proposed and who decided')
-    .addOption(new Option('--status <status>', 'only those that stand here').choices(decisionStatuses))
+    .addOption(new Option('--status <status>', 'only those with this status').choices(decisionStatuses))
     .option('--reference <reference>', 'only those of one payment, by our transactionReference')
     .option('--limit <count>', 'how many at most', '50')
     .option('--json', 'print JSON')
@@ -180,9 +180,9 @@ async function sendProposal(
 function addApproveCommand(decisions: Command, ports: CliPorts): void {
   const approve = decisions
     .command('approve')
-    .description('agrees to what another operator proposed: the payment ends by it, which nothing undoes')
+    .description('approves the proposal of another operator: the payment ends by it, which cannot be undone')
     .argument('<id>', 'its id')
-    .option('--dry-run', 'show the decision and what it would bring about, and approve nothing')
+    .option('--dry-run', 'show the decision and its effect, and approve nothing')
     .action(async (id: string, options: { readonly dryRun?: boolean }, command: Command) => {
       const { operations } = await openContext(ports, command);
       if (options.dryRun) {

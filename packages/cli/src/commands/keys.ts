@@ -13,7 +13,7 @@ export function addKeyCommands(program: Command, ports: CliPorts): void {
     .command('add')
     .description('adds a key beside the present ones and prints it')
     .argument('<merchant>', 'its id')
-    .option('--public-key <key>', 'the key: 16 to 128 letters, digits, - and _; one is made without')
+    .option('--public-key <key>', 'the key: 16 to 128 letters, digits, - and _ (default: a new one)')
     .action(async (id: string, options: { readonly publicKey?: string }, command: Command) => {
       const { withDirectory } = await openContext(ports, command);
       const { publicKey } = await withDirectory(async (admin) =>
@@ -27,7 +27,7 @@ export function addKeyCommands(program: Command, ports: CliPorts): void {
   ]);
   const remove = keys
     .command('remove')
-    .description('takes a key away; the last one stays, suspend the merchant instead')
+    .description('removes a key; the last one stays: suspend the merchant instead')
     .argument('<merchant>', 'its id')
     .argument('<key>', 'the key, or its SHA-256 in hex as merchants list --json shows it')
     .action(async (id: string, key: string, _options: unknown, command: Command) => {

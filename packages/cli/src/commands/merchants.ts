@@ -57,8 +57,8 @@ function addCreateCommand(merchants: Command, ports: CliPorts): void {
     .option('--payout-fee <fee>', `price of a payout: ${feeForm}`, DEFAULT_FEE)
     .option('--collection-fee <fee>', `price of a collection: ${feeForm}`, DEFAULT_FEE)
     .option('--payouts-url <url>', 'address of its payout webhooks')
-    .option('--collections-url <url>', 'address of its collection webhooks, where a request names none')
-    .option('--public-key <key>', 'its public key; one is made without')
+    .option('--collections-url <url>', 'address of its collection webhooks if a request names none')
+    .option('--public-key <key>', 'its public key (default: a new one)')
     .action(async (id: string, options: CreateOptions, command: Command) => {
       const merchant = newMerchant(id, options);
       const { withDirectory } = await openContext(ports, command);
@@ -121,11 +121,11 @@ function addSettingCommands(merchants: Command, ports: CliPorts): void {
   withExamples(setWallet, ['pesewa merchants set-wallet demo GHS Ghana --payout-fee 1.5%']);
   const setWebhooks = merchants
     .command('set-webhooks')
-    .description('changes where webhooks go; what is not given stays')
+    .description('changes the webhook settings of a merchant; those not given stay')
     .argument('<merchant>', 'its id')
     .option('--payouts-url <url>', 'address of payout webhooks, or none')
     .option('--collections-url <url>', 'address of collection webhooks, or none')
-    .option('--rotate-secret', 'make a new secret; the one before it goes on signing beside it')
+    .option('--rotate-secret', 'make a new secret; webhooks are also signed with the previous one')
     .action(async (id: string, options: WebhookOptions, command: Command) => {
       if (!options.payoutsUrl && !options.collectionsUrl && !options.rotateSecret) {
         throw new CliError('nothing to set: give --payouts-url, --collections-url or --rotate-secret');
@@ -150,7 +150,7 @@ function addSettingCommands(merchants: Command, ports: CliPorts): void {
 function addLimitsCommand(merchants: Command, ports: CliPorts): void {
   const setLimits = merchants
     .command('set-limits')
-    .description('changes how much a merchant may do; what is not given stays')
+    .description('changes the limits of a merchant; those not given stay')
     .argument('<merchant>', 'its id')
     .action(async (id: string, options: LimitOptions, command: Command) => {
       if (Object.keys(options).length === 0) throw new CliError('nothing to set: give a limit');

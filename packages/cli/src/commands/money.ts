@@ -143,7 +143,7 @@ function addSuspenseCommand(program: Command, ports: CliPorts): void {
     .description('orders money that no record explains at a rail into suspense, or back from it')
     .argument('<rail>', 'its name')
     .argument(...currencyArgument)
-    .argument('<amount>', 'with its sign: +12.50 where the rail has more than our float, -12.50 where less')
+    .argument('<amount>', 'with its sign: +12.50 if the rail has more than our float, -12.50 if less')
     .action(
       async (rail: string, currencyText: string, text: string, options: OrderOptions, command: Command) => {
         const currency = readCurrency('currency', currencyText);

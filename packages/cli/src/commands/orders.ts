@@ -28,7 +28,7 @@ function addListCommand(orders: Command, ports: CliPorts): void {
   const list = orders
     .command('list')
     .description('the newest orders, with who asked and who decided')
-    .addOption(new Option('--status <status>', 'only those that stand here').choices(orderStatuses))
+    .addOption(new Option('--status <status>', 'only those with this status').choices(orderStatuses))
     .option('--limit <count>', 'how many at most', '50')
     .option('--json', 'print JSON')
     .action(async (options: ListOptions, command: Command) => {
@@ -61,7 +61,7 @@ function addShowCommand(orders: Command, ports: CliPorts): void {
 function addApproveCommand(orders: Command, ports: CliPorts): void {
   const approve = orders
     .command('approve')
-    .description('lets the order of another operator happen, and waits until the ledger has applied it')
+    .description('approves the order of another operator, and waits until the ledger has applied it')
     .argument('<id>', 'its id')
     .option('--dry-run', 'show the order and approve nothing')
     .action(async (id: string, options: { readonly dryRun?: boolean }, command: Command) => {

@@ -17,7 +17,7 @@ const REPLAYED_MAX = 1_000;
 export function addParkedCommands(program: Command, ports: CliPorts): void {
   const parked = program
     .command('parked')
-    .description('messages that services could not apply and put aside; alone it lists them');
+    .description('messages that services could not apply and parked; without a verb it lists them');
   addListCommand(parked, ports);
   addShowCommand(parked, ports);
   addReplayCommand(parked, ports);
@@ -41,7 +41,7 @@ function addListCommand(parked: Command, ports: CliPorts): void {
     .description('the messages that wait for people, the newest first')
     .addOption(serviceOption('only those of this service'))
     .addOption(
-      new Option('--state <state>', 'only those that stand here')
+      new Option('--state <state>', 'only those in this state')
         .choices([...parkedStates, 'any'])
         .default('parked'),
     )
@@ -87,7 +87,7 @@ function addShowCommand(parked: Command, ports: CliPorts): void {
 function addReplayCommand(parked: Command, ports: CliPorts): void {
   const replay = parked
     .command('replay')
-    .description('puts messages through their handler again, each once; one that fails stays parked')
+    .description('applies messages again, each once; one that fails stays parked')
     .argument('[id]', ID)
     .addOption(serviceOption('instead of an id: all that wait at this service, in the order of their topics'))
     .option('--topic <topic>', 'with --service: only those of this topic')
@@ -158,7 +158,7 @@ async function replayOne(
 function addDiscardCommand(parked: Command, ports: CliPorts): void {
   const discard = parked
     .command('discard')
-    .description('proposes that a message shall never have an effect; another operator approves it')
+    .description('proposes to discard a message, so that it never has an effect; another operator approves it')
     .argument('<id>', ID)
     .requiredOption(
       '--reason <text>',
@@ -181,7 +181,7 @@ function addDecideCommands(parked: Command, ports: CliPorts): void {
   const approve = parked
     .command('approve')
     .description(
-      'agrees to discard what another operator proposed to: it never has an effect, which nothing undoes',
+      'approves the discard that another operator proposed: the message never has an effect, which cannot be undone',
     )
     .argument('<id>', ID)
     .action(async (id: string, _options: object, command: Command) => {

@@ -25,7 +25,7 @@ interface RealignOptions {
 export function addRealignCommand(program: Command, ports: CliPorts): void {
   const realign = program
     .command('realign')
-    .description('lists the partitions that are stopped; with a partition says where it goes on')
+    .description('lists the stopped partitions; with a partition, sets where it continues')
     .argument('[service]', `who consumes it: ${consumingServices.join(', ')}`)
     .argument('[topic]', 'its topic, as the list shows it')
     .argument('[partition]', 'its number')
@@ -38,14 +38,14 @@ export function addRealignCommand(program: Command, ports: CliPorts): void {
       'why, in one line of at most 200 characters, without names or numbers of people',
     )
     .option('--dry-run', 'show how many messages would be applied again or skipped, and change nothing')
-    .option('--approve', 'agree to what another operator proposed: what is skipped never has an effect')
+    .option('--approve', 'approve the proposal of another operator: skipped messages never have an effect')
     .option('--reject', 'end a proposal, your own too: the partition stays stopped')
     .addOption(
       new Option('--service <name>', 'without a partition: only those of this service').choices(
         consumingServices,
       ),
     )
-    .option('--all', 'without a partition: those that go on, too')
+    .option('--all', 'without a partition: also those that are not stopped')
     .option('--json', 'without a partition: print JSON')
     .action(
       async (

@@ -16,7 +16,7 @@ export function addBreakCommands(reconcile: Command, ports: CliPorts): void {
   const breaks = reconcile
     .command('breaks')
     .description(
-      'what differs between a rail, our books and our records; alone it lists what is not resolved',
+      'what differs between a rail, our books and our records; without a verb it lists what is not resolved',
     );
   addListCommand(breaks, ports);
   addShowCommand(breaks, ports);
@@ -61,7 +61,7 @@ interface FilterOptions extends Omit<BreakFilters, 'status'> {
 function addFilters(command: Command): Command {
   return command
     .addOption(
-      new Option('--status <status>', 'only those that stand here')
+      new Option('--status <status>', 'only those with this status')
         .choices([...breakStatuses, 'unresolved', 'all'])
         .default('unresolved'),
     )
@@ -72,7 +72,7 @@ function addFilters(command: Command): Command {
     .option('--kind <kind>', 'only those of a kind, such as wallet.drift')
     .option('--rail <rail>', 'only those of a rail')
     .option('--currency <currency>', 'only those in a currency')
-    .option('--owner <operator>', 'only those that somebody has')
+    .option('--owner <operator>', 'only those that an operator has')
     .option(
       '--older-than <age>',
       'only those opened longer ago than minutes, hours or days, such as 90m, 12h or 7d',
@@ -135,7 +135,7 @@ function addExportCommand(breaks: Command, ports: CliPorts): void {
     breaks
       .command('export')
       .description('writes breaks to a file, however many there are')
-      .argument('<file>', 'its path; what is there is replaced once the new one is whole'),
+      .argument('<file>', 'its path; an existing file is replaced once the new one is complete'),
   )
     .addOption(
       new Option('--format <format>', 'of the file (default: by its ending, else csv)').choices([

@@ -37,13 +37,13 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
   const close = reconcile
     .command('close')
     .description(
-      'asks the rails again for every payment that ended in a day, and matches what they say with what we have; a day is closed once, so repeat it to look how far it is',
+      'polls the rails again for every payment that ended on a day, and compares their answers with our records; a day is closed once, so repeat the command to see its progress',
     )
     .option('--date <day>', 'the day, UTC, such as 2026-11-20 (default: yesterday)')
     .option('--from <time>', 'instead of a day: a time with its zone, or a date; at most 31 days before --to')
     .option('--to <time>', 'with --from: the time before which it ends')
     .option('--rail <rail>', 'one rail (default: all of them)')
-    .option('--wait', 'stay until it is done, and show how far it is')
+    .option('--wait', 'wait until it is done, and show the progress')
     .option('--dry-run', 'show how many payments it would ask for, and ask for none')
     .option('--export <file>', 'write every payment with its result to a file; the close must be done')
     .addOption(

@@ -41,7 +41,7 @@ export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
   const match = reconcile
     .command('match')
     .description(
-      "holds every line of a rail's statement (CSV) against our payments, by reference, then by amount and time; the same file again goes on where it stopped, and opens no break twice",
+      "compares every line of a rail's statement (CSV) with our payments, by reference, then by amount and time; the same file again continues where it stopped, and opens no break twice",
     )
     .argument('<file>', 'the statement as the rail sent it')
     .requiredOption('--rail <rail>', 'whose statement it is')
@@ -92,7 +92,7 @@ export function addMatchCommand(reconcile: Command, ports: CliPorts): void {
     'pesewa reconcile match nov.csv --rail upstream --mapping upstream-daily --from 2026-11-01 --to 2026-12-01 --export result.csv',
   ]);
   match.addHelpText('after', MAPPING);
-  withExitCodes(match, '1 where anything is not matched; what differs is printed first.');
+  withExitCodes(match, '1 if any record is not matched; the differences are printed first.');
 }
 
 async function requestOf(file: string, options: MatchOptions): Promise<StatementRequest> {

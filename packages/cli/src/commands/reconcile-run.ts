@@ -11,7 +11,7 @@ import { describeRuns, SIGNS } from './reconcile-drift.ts';
 export function addRunCommand(reconcile: Command, ports: CliPorts): void {
   const run = reconcile
     .command('run')
-    .description("compares each rail's wallets with our float now, and prints what came of it")
+    .description("compares each rail's wallets with our float now, and prints the result")
     .option('--json', 'print JSON')
     .action(async (options: { readonly json?: boolean }, command: Command) => {
       const { operations } = await openContext(ports, command);

@@ -12,7 +12,7 @@ import { addTimelineCommand } from './reconcile-timeline.ts';
 export function addReconcileCommands(program: Command, ports: CliPorts): void {
   const reconcile = program
     .command('reconcile')
-    .description('whether every payment ends and every unit of money is explained, and what to do where not');
+    .description('whether every payment ends and every unit of money is explained, and what to do if not');
   addStatusCommand(reconcile, ports);
   addBreakCommands(reconcile, ports);
   addTimelineCommand(reconcile, ports);

@@ -11,7 +11,7 @@ export function addBalanceCommand(program: Command, ports: CliPorts): void {
     .command('balance')
     .description("a merchant's wallets as the ledger has them")
     .argument('<merchant>', 'its id')
-    .argument('[currency]', 'one currency; every wallet of the merchant without')
+    .argument('[currency]', 'one currency (default: every wallet of the merchant)')
     .option('--json', 'print JSON')
     .action(
       async (

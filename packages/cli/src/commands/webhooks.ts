@@ -10,7 +10,7 @@ export function addWebhookCommands(program: Command, ports: CliPorts): void {
   const webhooks = program.command('webhooks').description('the webhooks that merchants are owed');
   const endpoints = webhooks
     .command('endpoints')
-    .description("merchants' endpoints that are owed webhooks, those with the most failing ones first")
+    .description("merchants' endpoints with open deliveries, those with the most failing ones first")
     .option('--json', 'print JSON')
     .action(async (options: { readonly json?: boolean }, command: Command) => {
       const { operations } = await openContext(ports, command);

@@ -101,7 +101,7 @@ function judgeCollection(
   for (const { fee } of unscheduled) {
     const claimed = readMinor(fee, terms);
     const amount = claimed === null ? null : claimed - scheduled;
-    const detail = 'a callback claims another fee than the rail charges; it is not taken';
+    const detail = 'a callback claims another fee than the rail charges; the fee is not taken over';
     findings.push({
       kind: 'callback.fee_differs',
       amount,

@@ -48,7 +48,7 @@ export function autoResolutionsOf(
   if (isUnknown(before) && !isUnknown(after) && 'name' in observation) {
     causes.push({
       kind: 'callback.unknown_reference',
-      resolution: `the payment turned up: ${observation.name}`,
+      resolution: `the payment appeared: ${observation.name}`,
     });
   }
   const end = endIn(observation);
@@ -63,7 +63,7 @@ export function autoResolutionsOf(
   }
   // A reversal is an end too, which the owner applies after another.
   if (end !== undefined && after.status !== before.status)
-    causes.push({ kind: 'payment.end_untaken', resolution: `its owner has taken it: ${end.name}` });
+    causes.push({ kind: 'payment.end_untaken', resolution: `its owner has taken it over: ${end.name}` });
   if (observation.kind === 'asked')
     causes.push({ kind: 'payout.unattempted', resolution: `an attempt is reported: ${observation.name}` });
   if ('name' in observation) causes.push(...bornOut(after, observation), ...covered(before, observation));
@@ -93,10 +93,10 @@ function covered(before: Tracked, observation: PaymentObservation): readonly Aut
     if (endIn(observation) !== undefined && observation.gap !== undefined)
       return [{ kind: 'coverage.missing', resolution: `the payment ended: ${observation.name}` }];
     const isLevel = gapBetween(before, observation.record) === undefined;
-    return isLevel ? [{ kind: 'coverage.behind', resolution: 'its record is level again' }] : [];
+    return isLevel ? [{ kind: 'coverage.behind', resolution: 'its record is up to date again' }] : [];
   }
   if (observation.kind === 'opened')
-    return [{ kind: 'coverage.missing', resolution: `its event came: ${observation.name}` }];
+    return [{ kind: 'coverage.missing', resolution: `its event arrived: ${observation.name}` }];
   if (observation.kind !== 'ended') return [];
   const isSameEnd = before.status === observation.status;
   return coverageKinds

@@ -37,7 +37,7 @@ function lostPayout(question: Question): Finding | undefined {
   const { tracked, terms } = question;
   const { amount } = terms;
   if (isOver(question, tracked.acceptedAtMs)) {
-    const detail = 'the rail took it on, yet its lookup does not find it';
+    const detail = 'the rail accepted it, yet its lookup does not find it';
     return { kind: 'payout.not_found', amount, detail };
   }
   if (isOver(question, tracked.refusedAtMs)) {
@@ -65,6 +65,6 @@ function lostCollection(question: Question): Finding | undefined {
   const { tracked, terms, notFoundGraceMs } = question;
   const withLongerGrace = { ...question, notFoundGraceMs: COLLECTION_GRACES * notFoundGraceMs };
   if (!isOver(withLongerGrace, tracked.notFoundSinceMs)) return undefined;
-  const detail = 'the rail has not known it since it was first asked again, and still does not';
+  const detail = 'the rail has not known it since it was first polled again, and still does not';
   return { kind: 'collection.not_found', amount: terms.amount, detail };
 }

@@ -151,7 +151,7 @@ async function forget(
   const resolutions = old.map(
     ({ reference }): Resolution => ({
       id: breakId(reference, KIND),
-      resolution: 'no such payment turned up; the callback stays with the ingress',
+      resolution: 'no such payment appeared; the callback stays with the ingress',
     }),
   );
   const closed = await breaks.resolve(resolutions, new Date(nowMs), transaction.session);

@@ -52,7 +52,7 @@ describe('a callback for an unknown payment', () => {
     await until('the closing', () => resolutions(`${reference}/callback.unknown_reference`).length > 0);
     expect(await breakOf(reference)).toMatchObject({
       status: 'resolved',
-      resolution: 'the payment turned up: PayoutAccepted',
+      resolution: 'the payment appeared: PayoutAccepted',
     });
     expect(about(reference, 'BreakOpened')).toHaveLength(1);
     expect(resolutions(`${reference}/callback.unknown_reference`)).toHaveLength(1);
@@ -70,7 +70,7 @@ describe('a callback for an unknown payment', () => {
     await until('the closing', () => resolutions(`${reference}/callback.unknown_reference`).length > 0);
     expect(await breakOf(reference)).toMatchObject({
       status: 'resolved',
-      resolution: 'the payment turned up: HoldCaptured',
+      resolution: 'the payment appeared: HoldCaptured',
     });
     expect(await rowOf(reference)).toMatchObject({ posted: true, callbacks: [{ status: 'COMPLETED' }] });
   });

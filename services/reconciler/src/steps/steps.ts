@@ -242,7 +242,7 @@ async function report(
     const { reference } = step;
     const autoResolution = {
       kind: stepKinds[step.step],
-      resolution: 'the step is done: what was missing has come',
+      resolution: 'the step is done: the missing event has arrived',
     };
     const tracked = changed.get(reference);
     if (tracked) changed.set(reference, afterAutoResolutions(tracked, [autoResolution], nowMs));
