@@ -20,7 +20,7 @@ export const webhookAddressSettings = z.object({
     )
     .pipe(z.array(origin))
     .default([])
-    .describe('origins that skip the address check, by commas; refused in production'),
+    .describe('origins that skip the address check, separated by commas; refused in production'),
 });
 
 /**

@@ -10,7 +10,7 @@ export const paymentKeepSettings = z.object({
   PAYMENT_KEEP_DAYS: wholeNumberSetting({ min: 1_000, max: 36_500 })
     .default(4_000)
     .describe(
-      'how long after its acceptance an ended payment is kept; of older ones their references stay taken',
+      'how long after its acceptance an ended payment is kept; the references of older ones stay taken',
     ),
 });
 

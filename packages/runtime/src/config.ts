@@ -95,11 +95,11 @@ export const serviceSettings = tracingSettings.extend({
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
-    .describe('least level that is logged'),
+    .describe('lowest level that is logged'),
   DRAIN_DELAY_MS: wholeNumberSetting({ min: 0, max: 10_000 })
     .default(0)
     .describe(
-      'for how long the public port still takes connections once the process is to end; 0 where they go elsewhere before, as during a preStop pause',
+      'how long the public port still accepts connections once the process is ending; 0 if they go elsewhere before, as during a preStop pause',
     ),
   NODE_ENV: environmentSetting,
   CRASH_AT: z
@@ -129,22 +129,22 @@ export const messagingSettings = connectionSettings.extend({
     .string()
     .regex(/^[a-z0-9_-]{0,24}$/)
     .default('')
-    .describe('put before every database name'),
+    .describe('prefix of every database name'),
   TOPIC_PREFIX: z
     .string()
     .regex(/^[a-z0-9._-]{0,40}$/)
     .default('')
-    .describe('put before every topic and consumer group'),
+    .describe('prefix of every topic and consumer group'),
   CONSUMER_SESSION_TIMEOUT_MS: wholeNumberSetting({ min: 1_000, max: 300_000 })
     .default(30_000)
     .describe(
-      'after how long a consumer that went silent loses its partitions; not less than the brokers allow (`group.min.session.timeout.ms`, 6000 where it was not changed)',
+      'how long a consumer may be silent before it loses its partitions; not less than the brokers allow (`group.min.session.timeout.ms`, by default 6000)',
     ),
   PARKED_IN_A_ROW_MAX: wholeNumberSetting({ min: 1, max: 10_000 })
     .default(10)
-    .describe('after how many parked messages without one that is applied a partition stops'),
+    .describe('number of consecutively parked messages after which a partition stops'),
   // Room for 1,000 payments a second for two hours, or 4,000 for half an hour: an event takes about 600 bytes.
   OUTBOX_WAITING_BYTES_MAX: wholeNumberSetting({ min: 1_000, max: Number.MAX_SAFE_INTEGER })
     .default(4 * 1_024 * 1_024 * 1_024)
-    .describe('how many bytes of events may wait for Kafka before nothing is taken on from outside'),
+    .describe('how many bytes of events may wait for Kafka before no new work is accepted'),
 });

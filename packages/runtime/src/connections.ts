@@ -62,7 +62,7 @@ export const connectionSettings = z.object({
       error:
         'must be mongodb://… or mongodb+srv://…, what is special in names and passwords as %40 and the like',
     })
-    .describe('connection string of the MongoDB replica set; TLS and credentials are said in it')
+    .describe('connection string of the MongoDB replica set, with TLS and credentials')
     .meta(secret),
   KAFKA_BROKERS: z
     .string()
@@ -71,10 +71,10 @@ export const connectionSettings = z.object({
   KAFKA_TLS: z.enum(['on', 'off']).default('off').describe('whether Kafka is reached over TLS'),
   KAFKA_TLS_CA: certificatesSetting
     .optional()
-    .describe("authorities that sign the brokers' certificates (PEM); those that Node trusts, without"),
+    .describe("authorities that sign the brokers' certificates (PEM); by default those that Node trusts"),
   KAFKA_TLS_CERTIFICATE: certificatesSetting
     .optional()
-    .describe('our own certificate (PEM), where brokers ask for one'),
+    .describe('our own certificate (PEM), if brokers ask for one'),
   KAFKA_TLS_KEY: privateKeySetting
     .optional()
     .describe('the private key of our certificate (PEM)')
@@ -88,10 +88,10 @@ export const connectionSettings = z.object({
   KAFKA_SASL_TOKEN_COMMAND: z
     .string()
     .optional()
-    .describe('program that writes the token of `oauthbearer` to stdout, with arguments by spaces; no shell'),
+    .describe('program that writes the token of `oauthbearer` to stdout, with arguments separated by spaces; no shell'),
   SCHEMA_REGISTRY_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
-    .describe('base of the Confluent-compatible schema registry API'),
+    .describe('base address of the Confluent-compatible schema registry API'),
   SCHEMA_REGISTRY_USERNAME: z.string().optional().describe('the user at the schema registry'),
   SCHEMA_REGISTRY_PASSWORD: z
     .string()
@@ -100,14 +100,14 @@ export const connectionSettings = z.object({
     .meta(secret),
   SCHEMA_REGISTRY_TLS_CA: certificatesSetting
     .optional()
-    .describe("authorities that sign the registry's certificate (PEM); those that Node trusts, without"),
+    .describe("authorities that sign the registry's certificate (PEM); by default those that Node trusts"),
   ALLOW_INSECURE: z
     .string()
     .transform(listOf)
     .pipe(z.array(z.enum(systems)))
     .default([])
     .describe(
-      'what production may reach without TLS or credentials, by commas: `kafka`, `registry`, `mongodb`; and `callbacks`, where webhook-ingress may take those that nothing authenticates',
+      'connections that production may use without TLS or credentials, separated by commas: `kafka`, `registry`, `mongodb`; and `callbacks`, if webhook-ingress may accept callbacks without authentication',
     ),
 });
 

@@ -16,18 +16,18 @@ export const tracingSettings = z.object({
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .optional()
     .describe(
-      'collector that spans are sent to (OTLP over HTTP, `/v1/traces` is added); none are recorded without one',
+      'address of the collector that receives spans (OTLP over HTTP, `/v1/traces` is added); without it no spans are recorded',
     ),
   OTEL_TRACES_SAMPLER: z
     .enum(['parentbased_traceidratio', 'traceidratio'])
     .default('parentbased_traceidratio')
-    .describe('whether clients decide by their `traceparent` which of their requests are recorded'),
+    .describe('whether clients decide with their `traceparent` which of their requests are recorded'),
   OTEL_TRACES_SAMPLER_ARG: z.coerce
     .number()
     .min(0)
     .max(1)
     .default(1)
-    .describe('share of the traces that are recorded, where the client does not decide'),
+    .describe('share of the traces that are recorded if the client does not decide'),
 });
 
 const QUEUE_SPANS_MAX = 8_192;

@@ -20,7 +20,7 @@ export const settings = serviceSettings
   .extend({
     ...portSettings(services['collection-gateway']),
     RAILS: railSettings.describe('the rails and how to reach them (JSON)').meta(secret),
-    RAIL_DEADLINE_MS: durationMsSetting.default(10_000).describe('how long an answer waits for the rail'),
+    RAIL_DEADLINE_MS: durationMsSetting.default(10_000).describe('how long the answer to a merchant waits for the rail'),
     RESUBMIT_GRACE_MS: durationMsSetting
       .default(30_000)
       .describe("how long after an attempt a rail's NOT FOUND is believed"),
@@ -29,7 +29,7 @@ export const settings = serviceSettings
       .describe('queued collections under initiation at once'),
     INITIATE_PAUSE_MS: durationMsSetting
       .default(500)
-      .describe('pause between looks for queued collections when nothing wakes us'),
+      .describe('pause between searches for queued collections without a wake-up'),
     INITIATE_FOR_MS: durationMsSetting
       .default(600_000)
       .describe('how long after its acceptance a queued collection is still sent'),

@@ -14,12 +14,12 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .string()
     .default('')
     .transform((text) => (text === '' ? [] : text.split(',').map((name) => name.trim())))
-    .describe('the rails that orders may name, separated by commas; any, where it is empty'),
+    .describe('the rails that orders may name, separated by commas; any if it is empty'),
   OWN_EVENTS_GAPS: z
     .enum(['stop', 'pass'])
     .default('stop')
     .describe(
-      'whether a restored ledger goes on where its own topic lacks what it had published since the backup',
+      'whether a restored ledger continues if its own topic lacks events that it published since the backup',
     ),
   ORDERS_AGAIN_AFTER_MS: wholeNumberSetting({ min: 100, max: 86_400_000 })
     .default(60_000)

@@ -19,10 +19,10 @@ export const settings = serviceSettings
     PUBLIC_URL: z
       .url({ protocol: /^https?$/ })
       .optional()
-      .describe('own address as merchants reach it, for images; `http://127.0.0.1:<PORT>` without'),
+      .describe('own address as merchants reach it, for images; by default `http://127.0.0.1:<PORT>`'),
     PROCESSORS_TTL_MS: durationMsSetting
       .default(300_000)
-      .describe('after how long a list of processors is renewed in the background'),
+      .describe('age at which a list of processors is renewed in the background'),
     RAILS: railSettings.describe('the rails and how to reach them (JSON)').meta(secret),
     RESUBMIT_GRACE_MS: durationMsSetting
       .default(30_000)
@@ -32,7 +32,7 @@ export const settings = serviceSettings
       .describe('payouts under submission at once, for each rail in each of its two queues'),
     SUBMIT_PAUSE_MS: durationMsSetting
       .default(500)
-      .describe('pause between looks for due payouts when nothing wakes us'),
+      .describe('pause between searches for due payouts without a wake-up'),
     ...paymentKeepSettings.shape,
   })
   .superRefine(refuseEarlyArchive);

@@ -45,9 +45,9 @@ export const configSchema = serviceSettings
     CALLBACK_COLLECTIONS_URL: z
       .url()
       .default('http://127.0.0.1:4030/rails/upstream/collections')
-      .describe('where callbacks of collections go that name no webhookUrl'),
+      .describe('where callbacks go for collections without a webhookUrl'),
     CALLBACK_DELAY_MS: durationMsSetting.default(500).describe('from a payment to its callback'),
-    CALLBACK_TIMEOUT_MS: durationMsSetting.default(5_000).describe('bound on one try of a callback'),
+    CALLBACK_TIMEOUT_MS: durationMsSetting.default(5_000).describe('deadline of one try of a callback'),
     CALLBACK_ATTEMPTS_MAX: wholeNumberSetting({ min: 1, max: 20 })
       .default(5)
       .describe('tries of one callback'),
@@ -55,7 +55,7 @@ export const configSchema = serviceSettings
       .string()
       .startsWith('whsec_')
       .optional()
-      .describe('signs callbacks after Standard Webhooks; unsigned without')
+      .describe('secret that signs callbacks after Standard Webhooks; without it they are unsigned')
       .meta(secret),
     CUSTOMER_DELAY_MS: durationMsSetting.default(500).describe('until a customer accepts or pays'),
     COMPLETION_WINDOW_MS: durationMsSetting
@@ -64,9 +64,9 @@ export const configSchema = serviceSettings
     ANSWER_HOLD_MS: durationMsSetting.default(60_000).describe('how long an answer that never comes is held'),
     WALLETS: walletsSetting
       .prefault(DEFAULT_WALLETS)
-      .describe('initial balances, CURRENCY:BALANCE with commas'),
+      .describe('initial balances, CURRENCY:BALANCE separated by commas'),
     JOURNAL_FILE: z.string().default('.pesewa/simulator/journal.jsonl').describe('the journal'),
-    RECEIVED_FILE: z.string().optional().describe('received webhooks; beside the journal without'),
+    RECEIVED_FILE: z.string().optional().describe('file of received webhooks; by default beside the journal'),
   })
   .transform((config) => ({
     ...config,

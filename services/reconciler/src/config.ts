@@ -17,7 +17,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   RAILS: railSettings.describe('the rails and how to reach them (JSON)').meta(secret),
   FIRST_POLL_AFTER_MS: durationMsSetting
     .default(30_000)
-    .describe('the first poll comes so long after the rail was asked'),
+    .describe('time from the request to the rail until the first poll'),
   POLL_BASE_MS: wholeNumberSetting({ min: 100, max: 86_400_000 })
     .default(30_000)
     .describe('pause after the first poll; it doubles from poll to poll'),
@@ -26,28 +26,28 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe('longest pause between polls'),
   POLL_PAUSE_MS: wholeNumberSetting({ min: 10, max: 60_000 })
     .default(500)
-    .describe('pause between looks for due payments when nothing wakes us'),
+    .describe('pause between searches for due payments without a wake-up'),
   POLLS_BEFORE_BREAK: wholeNumberSetting({ min: 1, max: 10_000 })
     .default(20)
-    .describe('polls without an end after which people are called'),
+    .describe('number of polls without an end after which a break opens'),
   CALLBACK_LAG_MS: durationMsSetting
     .default(60_000)
     .describe("how long a rail's lookup may lag behind a callback"),
   NOT_FOUND_GRACE_MS: durationMsSetting
     .default(30_000)
-    .describe('how long after a rail took a payment on its NOT FOUND is not believed yet'),
+    .describe('how long after a rail accepted a payment its NOT FOUND does not count'),
   UNKNOWN_REFERENCE_GRACE_MS: durationMsSetting
     .default(600_000)
     .describe('how long a callback may name an unknown payment before it becomes a break'),
   UNKNOWN_REFERENCES_OPEN_MAX: wholeNumberSetting({ min: 0, max: 1_000_000 })
     .default(1_000)
-    .describe('how many such references are shown as breaks at once, per rail; more are counted only'),
+    .describe('how many such references are shown as breaks at once, per rail; more are only counted'),
   UNKNOWN_REFERENCE_KEEP_DAYS: wholeNumberSetting({ min: 1, max: 3_650 })
     .default(30)
-    .describe('after how long such a reference is forgotten and its break closed'),
+    .describe('how long until such a reference is forgotten and its break closed'),
   PAYMENT_KEEP_DAYS: wholeNumberSetting({ min: 400, max: 3_650 })
     .default(800)
-    .describe('how long after its end a payment with nothing left to do and no break is watched for'),
+    .describe('how long after its end a payment without open work and without a break stays in the working set'),
   COVERAGE_INTERVAL: z
     .string()
     .default('30 2 * * *')
@@ -55,37 +55,37 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe("cron expression of the audit of our payments against the gateways' records"),
   COVERAGE_LAG_MS: durationMsSetting
     .default(60_000)
-    .describe('how late an event of a gateway may be before the audit takes it for lost'),
+    .describe('how late an event of a gateway may be before the audit considers it lost'),
   STEP_LIMIT_MS: wholeNumberSetting({ min: 100, max: 86_400_000 })
     .default(60_000)
     .describe(
-      'how long a step of ours may take, whatever it waits for: the answer to a hold, the opening of a payment here, its webhook',
+      'how long a step of our services may take: the answer to a hold, the opening of a payment here, its webhook',
     ),
   STEP_PAUSE_MS: wholeNumberSetting({ min: 10, max: 3_600_000 })
     .default(5_000)
-    .describe('pause between looks for steps that take longer'),
+    .describe('pause between searches for steps that take longer'),
   REPUBLISH_REQUESTS_MAX: wholeNumberSetting({ min: 1, max: 100 })
     .default(3)
-    .describe('how often the owner of such a payment publishes its events again before people see it'),
+    .describe('how often the owner of such a payment publishes its events again before a break opens'),
   BOOKS_GRACE_MS: durationMsSetting
     .default(60_000)
-    .describe('how long the ledger may lag behind the end of a payment before people see it'),
+    .describe('how long the ledger may lag behind the end of a payment before a break opens'),
   CLOSE_INTERVAL: z
     .string()
     .default('0 3 * * *')
     .refine(validate, { error: 'must be a cron expression of five or six fields' })
     .describe(
-      'cron expression of the daily close; by it yesterday is closed, and each day before that was missed',
+      'cron expression of the daily close; it closes yesterday and each missed day before',
     ),
   CLOSE_LAG_MS: durationMsSetting
     .default(600_000)
-    .describe('how long after its end a day can be closed: events of it may still be on their way'),
+    .describe('how long after its end a day can be closed, because its events may still be on their way'),
   CLOSE_POLLS_PER_SECOND: wholeNumberSetting({ min: 1, max: 100_000 })
     .default(20)
     .describe("how often closes may ask a rail, over all replicas, within the rail's own rate"),
   CLOSE_TRIES_MAX: wholeNumberSetting({ min: 2, max: 1_000 })
     .default(12)
-    .describe('after how many answers that are not clear a payment is unclear in its close'),
+    .describe('number of unclear answers after which a payment is unclear in its close'),
   CLOSE_KEEP_DAYS: wholeNumberSetting({ min: 35, max: 3_650 })
     .default(400)
     .describe('how long closes and their records are kept'),
@@ -99,13 +99,13 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe('pause before a drift out of range is measured again'),
   STATEMENT_BYTES_MAX: wholeNumberSetting({ min: 1_024, max: 100_000_000_000 })
     .default(1_000_000_000)
-    .describe("how large a rail's statement may be"),
+    .describe("maximum size of a rail's statement"),
   STATEMENT_LINES_MAX: wholeNumberSetting({ min: 1, max: 100_000_000 })
     .default(5_000_000)
-    .describe('how many lines it may have'),
+    .describe('maximum number of its lines'),
   STATEMENT_BREAKS_MAX: wholeNumberSetting({ min: 0, max: 100_000 })
     .default(1_000)
-    .describe('how many breaks one statement may open; what is beyond is in its results only'),
+    .describe('how many breaks one statement may open; further findings are only in its results'),
   STATEMENT_KEEP_DAYS: wholeNumberSetting({ min: 1, max: 3_650 })
     .default(90)
     .describe('how long a statement and its results are kept'),

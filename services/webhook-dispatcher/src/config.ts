@@ -32,22 +32,22 @@ export const settings = serviceSettings
       .transform(list)
       .pipe(z.array(delayMs).min(1))
       .default([...retryDelaysMs])
-      .describe('pauses after the first, second, … failed attempt, by commas'),
+      .describe('pauses after the first, second, … failed attempt, separated by commas'),
     DELIVERY_DEADLINE_MS: wholeNumberSetting({ min: 100, max: 60_000 })
       .default(10_000)
-      .describe('one deadline over a whole attempt'),
+      .describe('deadline of a whole attempt'),
     DELIVERY_CONCURRENCY_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
       .default(512)
-      .describe('deliveries in hand at once in this process, waiting ones included'),
+      .describe('deliveries in progress at once in this process, including waiting ones'),
     DELIVERY_CONCURRENCY_PER_ENDPOINT_MAX: wholeNumberSetting({ min: 1, max: 1_000 })
       .default(16)
       .describe('attempts at once per merchant and endpoint'),
     DELIVERY_PAUSE_MS: durationMsSetting
       .default(500)
-      .describe('pause between looks for due deliveries when nothing wakes us'),
+      .describe('pause between searches for due deliveries without a wake-up'),
     DELIVERY_KEEP_DAYS: wholeNumberSetting({ min: WEBHOOK_KEEP_DAYS_MIN, max: 3_650 })
       .default(90)
-      .describe('how long a delivery that has ended can be listed and resent, and each attempt be looked at'),
+      .describe('how long an ended delivery can be listed and resent, and its attempts shown'),
   })
   .superRefine(refuseOriginsInProduction);
 

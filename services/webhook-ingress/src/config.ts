@@ -23,32 +23,32 @@ const everySetting = serviceSettings.extend(messagingSettings.shape).extend({
     .describe('how long a callback waits to be stored before it is answered 503'),
   REPASS_AFTER_MS: durationMsSetting
     .default(60_000)
-    .describe('how long after it was passed on a callback that comes again is passed on again'),
+    .describe('how long after it was passed on a repeated callback is passed on again'),
   TRUSTED_PROXIES: wholeNumberSetting({ min: 0, max: 10 })
     .default(0)
     .describe(
-      'proxies of ours before this service; so many entries of X-Forwarded-For are believed, from the right',
+      'number of our own proxies before this service; that many entries of X-Forwarded-For are trusted, from the right',
     ),
   TRUSTED_PROXY_ADDRESSES: addressRangesSetting.describe(
-    'addresses and CIDR ranges of those proxies, by commas; where set, X-Forwarded-For is believed from them alone',
+    'addresses and CIDR ranges of those proxies, separated by commas; if set, X-Forwarded-For is trusted only from them',
   ),
   REQUEST_TIMEOUT_MS: wholeNumberSetting({ min: 100, max: 120_000 })
     .default(15_000)
-    .describe('by when a whole request must have come; looked at every 5 s, so it is cut up to 5 s later'),
+    .describe('how long a whole request may take to arrive; checked every 5 s, so it is cut off up to 5 s later'),
   CALLBACK_KEEP_DAYS: keepDaysSetting
     .default(400)
-    .describe('how long a callback is kept; another value counts for those that come after it'),
+    .describe('how long a callback is kept; a new value applies to later callbacks'),
   UNVERIFIED_CALLBACK_KEEP_DAYS: keepDaysSetting
     .default(30)
-    .describe('the same for callbacks that neither a signature nor a list of addresses vouches for'),
+    .describe('the same for callbacks without a verified signature or a listed address'),
   CALLBACK_BODY_KEEP_DAYS: keepDaysSetting
     .default(90)
     .describe(
-      'how long the body, the headers and the sender of a callback are kept; those that failed keep them',
+      'how long the body, the headers and the sender of a callback are kept; failed callbacks keep them',
     ),
   UNVERIFIED_CALLBACKS_PER_SECOND_MAX: wholeNumberSetting({ min: 1, max: 1_000_000 })
     .default(2_000)
-    .describe('callbacks without a verified signature that are taken, per rail and replica'),
+    .describe('callbacks without a verified signature that are accepted, per rail and replica'),
 });
 
 /** The settings of webhook-ingress. */
