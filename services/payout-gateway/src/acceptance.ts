@@ -111,7 +111,7 @@ export function insufficientFunds(
  */
 export const takesNoWork: OrderRefusal = {
   code: 'unavailable',
-  message: 'nothing new is taken at present and nothing is stored: send it again later',
+  message: 'no new payout is accepted at present and nothing was stored: send it again later',
 };
 
 /**

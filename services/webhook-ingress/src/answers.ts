@@ -56,7 +56,7 @@ const answers: Readonly<Record<Ending, Answer>> = {
   'signature.missing': unauthenticated,
   'body.malformed': malformed,
   'reference.foreign': malformed,
-  cut: { status: 408, body: { code: 'cut', message: 'the body did not come whole' } },
+  cut: { status: 408, body: { code: 'cut', message: 'the body did not arrive in full' } },
   too_large: {
     status: 413,
     body: { code: 'too_large', message: `a callback has at most ${BODY_BYTES_MAX} bytes` },

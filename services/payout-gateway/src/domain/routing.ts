@@ -28,7 +28,7 @@ export function noRouteRefusal(
     case 'unavailable':
       return {
         code: 'unavailable',
-        message: 'the processors are not known at present: nothing is stored, try again',
+        message: 'the list of processors is not available at present: nothing is stored, try again',
       };
     default:
       return unreachable(route);
