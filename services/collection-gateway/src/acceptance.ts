@@ -117,7 +117,7 @@ export function createAcceptance(deps: AcceptanceDeps): AcceptCollection {
 const takesNoWork: PayinRefusal = {
   reason: 'SERVICE UNAVAILABLE',
   reference: '',
-  description: 'no new collection is accepted at present and nothing was stored: send it again later',
+  description: 'no new collection is accepted at present: nothing was recorded, send it again later',
 };
 
 function tooMany({ retryAfterSeconds }: NumberLimit): PayinRefusal {
