@@ -65,9 +65,9 @@ export const deployed: Readonly<Record<MessagingService, Deployed>> = {
 /** The size of what prepares an installation, and of the simulator. */
 export const smallSize: Size = { cpu: '100m', memoryMi: 512, ephemeralMi: 128 };
 
-/** Services forget a Pod for so long before its process closes. */
+/** How long before its process closes a Pod is removed from its Services. */
 const PRE_STOP_SECONDS = 8;
-/** What is left over of a Pod's grace. */
+/** The reserve at the end of a Pod's grace period. */
 const SPARE_SECONDS = 12;
 
 /** The seconds of a Pod's end: Services stop routing to it first, then the process closes, and a reserve remains. */

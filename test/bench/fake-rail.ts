@@ -17,7 +17,7 @@ export interface FakeRail extends AsyncDisposable {
   readonly answered: readonly Asked[];
   /** Requests of any kind that came while it was down. */
   readonly refused: () => number;
-  /** From now on it answers everything with HTTP 503, or as a rail that works. */
+  /** Makes it answer every further request with HTTP 503, or as a working rail. */
   readonly setDown: (isDown: boolean) => void;
 }
 

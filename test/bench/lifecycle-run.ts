@@ -9,11 +9,11 @@ import { against, alone, type Row } from './rows.ts';
 import { openSharedStack } from './shared-stack.ts';
 import { countBytes, openMessageCounter, readVolumes, type Volumes } from './volumes.ts';
 
-/** What is sent through all services, and the names of its rows. */
+/** The kind of payment that is sent through all services, and the names of its rows. */
 export interface Subject {
   readonly name: string;
   readonly one: 'payout' | 'collection';
-  /** What one is, for the row's detail. */
+  /** The description of one payment, for the row's detail. */
   readonly about: string;
   /** How each is requested; `reference` gives one of its own each time. */
   readonly requests: (

@@ -14,7 +14,7 @@ import { watchMemory } from './processes.ts';
 const BACKLOG = 100_000;
 const OUTAGE_MS = 3_600_000;
 const PER_SECOND = 500;
-/** As its own limits leave it, and the default for polls is half of them. */
+/** The rail's own limits; by default polls may use half of them. */
 const limits = { requestsPerSecondMax: 2 * PER_SECOND, concurrencyMax: 128 };
 const railAnswers = { answerMs: 20, pendingEvery: 4 };
 const FIRST_POLL_AFTER_MS = 2_000;
@@ -119,7 +119,7 @@ async function overdue(records: Collection<OpenRecord>): Promise<readonly string
     .map(({ _id }) => _id);
 }
 
-/** From the return of the rail until every payment of the backlog has ended. */
+/** Measures the time from the rail's return until every payment of the backlog has ended. */
 async function catchUpOn(
   { log }: BenchOptions,
   { rail, feed, records }: Parts,

@@ -9,7 +9,7 @@ import { residentMib, watchMemory } from './processes.ts';
 import { against, alone, type Row } from './rows.ts';
 
 const LINES = 1_000_000;
-/** Of the lines so many name a payment, and of the payments so many have no line. */
+/** How many lines name a payment; below, how many payments have no line. */
 const PAYMENTS = 200_000;
 const UNREPORTED = 1_000;
 const INSERT = 10_000;

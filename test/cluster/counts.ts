@@ -20,9 +20,9 @@ export interface Counts {
   readonly unreported: Readonly<Record<string, number>>;
   /** Currencies whose wallet at the rail differs from the books. */
   readonly drifted: number;
-  /** By kind and state. */
+  /** The number of breaks by kind and state. */
   readonly breaks: Readonly<Record<string, number>>;
-  /** By rule. */
+  /** The number of violations by rule. */
   readonly violations: Readonly<Record<string, number>>;
 }
 

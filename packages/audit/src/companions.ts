@@ -5,7 +5,7 @@ import { type EntryRecord, toWhole } from './records.ts';
 /** The entries, by id, that a page's entries refer to on any page. */
 export type Earlier = Pick<ReadonlyMap<string, EntryRecord>, 'get'>;
 
-/** For entries that refer to none. */
+/** The earlier entries of entries that refer to none. */
 export const nothingEarlier: Earlier = new Map();
 
 /** The ids of entries that must have been written before this one, on any page; most entries have none. */

@@ -17,7 +17,7 @@ const endpoint = z.object({
 /** A merchant's endpoint that is owed webhooks, as webhook-dispatcher shows it. */
 export type EndpointView = z.output<typeof endpoint>;
 
-/** So many endpoints are shown by webhook-dispatcher. */
+/** The maximum number of endpoints that webhook-dispatcher shows. */
 export const ENDPOINTS_MAX = 100;
 
 /** The webhooks that merchants are owed, as webhook-dispatcher keeps them. */

@@ -36,7 +36,7 @@ export interface PaymentChange<Payment> {
 export interface PaymentStore<Payment, Document extends PaymentDocument> {
   readonly collection: Collection<Document>;
   readonly insert: (payments: readonly Payment[], session: ClientSession) => Promise<void>;
-  /** By the merchant's reference, else by ours, always within the merchant (contract 10.3). */
+  /** Finds a payment of the merchant by the merchant's reference, else by ours (contract 10.3). */
   readonly find: (merchantId: string, reference: string) => Promise<Found<Payment> | undefined>;
   /** The payments that have these references of their merchants, by {@link paymentId}; absent where one is free. */
   readonly findTaken: (

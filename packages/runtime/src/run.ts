@@ -15,7 +15,7 @@ import { createRequestMeter, type RequestMeter } from './requests.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
 import { startTracing } from './tracing.ts';
 
-/** What a composition root is given: everything of the process that other code must not access directly. */
+/** What a composition root receives: the parts of the process that other code must not access directly. */
 export interface ServiceScope<Config> {
   readonly config: Config;
   readonly logger: Logger;

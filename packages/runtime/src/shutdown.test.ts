@@ -4,7 +4,7 @@ import { createLogger } from './logger.ts';
 import { createShutdown } from './shutdown.ts';
 
 const WITHIN_MS = 24_000;
-/** What a step has that names no time. */
+/** The time for a step that names none. */
 const MOMENT_MS = 250;
 
 /** A shutdown whose time passes only when nothing else can happen, so that a hanging step hangs for its full time. */

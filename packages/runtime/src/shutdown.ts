@@ -1,9 +1,9 @@
 import { type Clock, DeadlineError, withDeadline } from '@pesewa/kernel';
 import type { Logger } from './logger.ts';
 
-/** What can be ended in order, once what is under way in it has ended. */
+/** A resource that can be closed in order, after its work in progress has ended. */
 export interface Endable extends AsyncDisposable {
-  /** How long its end may take: so much is kept for it, whatever the steps before it take. Absent, it takes a moment. */
+  /** How long closing may take; this time is reserved, however long the steps before it take. A moment by default. */
   readonly endsWithinMs?: number;
 }
 
@@ -27,7 +27,7 @@ interface Step {
   readonly resource: Endable;
 }
 
-/** What every step has beside the time that it names. */
+/** The time that every step has in addition to the time that it names. */
 const MOMENT_MS = 250;
 
 const needMs = ({ resource }: Step): number => MOMENT_MS + (resource.endsWithinMs ?? 0);
@@ -35,8 +35,8 @@ const needMs = ({ resource }: Step): number => MOMENT_MS + (resource.endsWithinM
 const sumMs = (steps: readonly Step[]): number => steps.reduce((sum, step) => sum + needMs(step), 0);
 
 /**
- * Builds a {@link Shutdown} that takes at most `withinMs`: each step may take what is left but for what those after it
- * need, so that one that hangs is gone on without, and costs none of them its time.
+ * Builds a {@link Shutdown} that takes at most `withinMs`. Each step may take the remaining time minus what the later
+ * steps need, so a step that hangs is abandoned and takes no time from them.
  *
  * Opening what would need more than `withinMs` together is refused.
  */

@@ -17,14 +17,14 @@ const alerts = (objects: readonly Rendered[]): readonly Fields[] =>
     listAt(one, 'spec.groups').flatMap((group) => listAt(group, 'rules')),
   );
 
-/** What says that a service is down. */
+/** The expression of the alert that a service is down. */
 const whenDown = (objects: readonly Rendered[]): string =>
   textAt(
     alerts(objects).find(({ alert }) => alert === 'ServiceDown'),
     'expr',
   );
 
-/** What other software than ours has metrics of too, and the labels that they are asked by. */
+/** Metric names that other software uses too, with the labels of the query. */
 const OF_OTHERS_TOO = /\b(?:up|http_\w+|process_\w+|nodejs_\w+)\b(?:\{(?<labels>[^}]*)\})?/g;
 
 /** The labels that ask for our services: all of them, or one. */

@@ -18,9 +18,9 @@ export interface Known {
    * when it was written again is only found by its postings.
    */
   readonly lacking: (pages: readonly WrittenPage[]) => Promise<ReadonlyMap<WrittenPage, Lack>>;
-  /** Of these postings, by name, those that are neither booked nor refused nor left out. */
+  /** Returns those of the named postings that are neither booked nor refused nor left out. */
   readonly unanswered: (names: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** Of these orders, by id, those that are neither decided nor left out. */
+  /** Returns those of the orders, by id, that are neither decided nor left out. */
   readonly undecided: (ids: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Records, by people's decision, that these are missing for good: later checks skip them. */
   readonly leaveOut: (ids: readonly string[], session?: ClientSession) => Promise<void>;

@@ -13,7 +13,7 @@ import type { LedgerStore } from './store.ts';
 
 /** How far a page that is written again may differ from the published one. */
 export type Tolerance =
-  /** Not at all: it follows the newest page of its chain, and each wallet has the published number. */
+  /** No difference: it follows the newest page of its chain, and each wallet has the published number. */
   | 'none'
   /** Numbers of wallets may differ, because an earlier entry was never published. */
   | 'numbers'

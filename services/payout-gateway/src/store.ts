@@ -42,7 +42,7 @@ export interface Reservation extends PayoutKey {
   readonly contentHash: string;
 }
 
-/** What a reference is used for; `archived` by either, so long ago that its content is not known. */
+/** What a reference is used for; `archived` is a payout or batch so old that its content is not known. */
 export type Taken =
   | { readonly kind: 'payout'; readonly payout: Payout }
   | { readonly kind: 'batch'; readonly contentHash: string }

@@ -1,6 +1,6 @@
 import type { CollectionSchema } from '@pesewa/messaging';
 
-/** By this the audit reads open payments in pages; with `open` among its keys, counting reads no document. */
+/** The index by which the audit reads open payments in pages; because `open` is a key, counting reads no document. */
 export const OPEN_KEY = { open: 1, 'terms.kind': 1, openedAt: 1, _id: 1 } as const;
 
 /** Sums are read from its keys alone, so `inFlight` must be among them; payments of one size are found by it too. */

@@ -6,7 +6,7 @@ import type { CollectionSchema } from '@pesewa/messaging';
  */
 const FORGET = { key: { forgetAt: 1 }, expireAfterSeconds: 0 } as const;
 
-/** What is due, the oldest first: by the keys alone, which name the state for that reason. */
+/** The index for due deliveries, the oldest first; the state is a key so that no document is read. */
 export const DUE_KEY = { state: 1, dueAt: 1, lane: 1 } as const;
 
 const PENDING = { partialFilterExpression: { state: 'pending' } } as const;

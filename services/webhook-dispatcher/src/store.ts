@@ -109,7 +109,7 @@ export interface DeliveryStore {
   /** The destinations of unfinished deliveries. */
   readonly endpoints: (timeoutMs: number) => Promise<readonly Endpoint[]>;
   readonly countEndpoints: (timeoutMs: number) => Promise<EndpointCounts>;
-  /** How many deliveries have not ended; {@link PENDING_MAX} stands for more. */
+  /** How many deliveries have not ended; {@link PENDING_MAX} means at least as many. */
   readonly countPending: (timeoutMs: number) => Promise<number>;
   /** When the delivery that is due first is due, or was; nothing where none is pending. */
   readonly firstDueAt: (timeoutMs: number) => Promise<Date | undefined>;
@@ -118,7 +118,7 @@ export interface DeliveryStore {
   readonly listAttempts: (deliveryId: string, limit: number) => Promise<readonly AttemptDocument[]>;
 }
 
-/** So many pending deliveries are counted, by keys alone: the count of a scrape must not grow with the backlog. */
+/** The maximum count of pending deliveries, because the cost of a scrape must not grow with the backlog. */
 export const PENDING_MAX = 50_000;
 const EXHAUSTED_MAX = 10_000;
 const DAY_MS = 86_400_000;

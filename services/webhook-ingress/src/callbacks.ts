@@ -52,7 +52,7 @@ interface Deps {
   readonly isWithinRate: (rail: string) => boolean;
 }
 
-/** For each of the two writers; a group commit refuses more than 10,000 items. */
+/** The limits of each of the two writers; a group commit refuses more than 10,000 items. */
 const HELD_MAX = { itemsMax: 5_000, bytesMax: 32 * 1024 * 1024 } as const;
 
 /** Builds {@link Callbacks}. */

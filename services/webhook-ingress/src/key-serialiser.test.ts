@@ -96,7 +96,7 @@ test('what waited too long is let go of, and never goes on', async () => {
   underWay[0]?.end();
   expect(await first).toBe('a');
   expect(names()).toEqual(['a']);
-  // Nothing of it is left.
+  // The items that waited too long no longer take up room.
   const again = ['c', 'd'].map((name) => submit({ key: name, name }));
   for (const work of underWay) work.end();
   expect(await Promise.all(again)).toEqual(['c', 'd']);

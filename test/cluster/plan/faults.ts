@@ -16,7 +16,7 @@ export interface Strike {
   readonly index: number;
 }
 
-/** What is broken at once and for how long, and how long everything is well before that. */
+/** A set of simultaneous faults with its duration, and the healthy pause before it. */
 export interface Step {
   readonly pauseMs: number;
   readonly strikes: readonly Strike[];

@@ -21,7 +21,7 @@ const { closed, finished, nextHour, paidAt, recordOf } = closeSteps(harness, unt
 beforeAll(harness.open);
 afterAll(harness.close);
 
-/** What the clock starts each night; the running replica does the rest. */
+/** Opens the closes that the clock opens each night; the running replica does the rest. */
 async function night(): Promise<void> {
   const closeStore = openCloseStore(harness.database());
   const clock = { nowMs: () => Date.now() };

@@ -10,9 +10,9 @@ export interface Timed {
 export interface Surroundings {
   readonly before: Timed | undefined;
   readonly after: Timed | undefined;
-  /** Not after the line, the nearest last. */
+  /** Those before or at the line's time, the nearest last. */
   readonly earlier: readonly Timed[];
-  /** After the line, the nearest first. */
+  /** Those after the line's time, the nearest first. */
   readonly later: readonly Timed[];
 }
 

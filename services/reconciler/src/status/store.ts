@@ -36,7 +36,7 @@ export interface StatusStore {
   readonly duePolls: (watch: string, now: Date, overdueBefore: Date) => Promise<DuePolls>;
   /** The rails with payments to ask about, configured or not, from keys alone. */
   readonly watched: () => Promise<readonly string[]>;
-  /** Of each kind and state that has any, the oldest first. */
+  /** The oldest open payment of each kind and state that has any, the oldest of all first. */
   readonly oldestOpen: () => Promise<readonly OldestPayment[]>;
   /** In the order of kinds. */
   readonly openBreaks: () => Promise<readonly OpenBreaks[]>;

@@ -5,13 +5,13 @@ const REQUESTS = { from: ['reconciler'], topics: ['railNotices'] } as const;
 const ENDS = { from: ['payouts', 'collections'], topics: ['payouts', 'collections'] } as const;
 const LEDGER = { from: ['ledger'], topics: ['ledger'] } as const;
 
-/** From the reconciler to the owners of payments, both of them. */
+/** The hops from the reconciler to both owners of payments. */
 export const toOwners: readonly Hop[] = [
   { ...REQUESTS, by: 'payout-gateway' },
   { ...REQUESTS, by: 'collection-gateway' },
 ];
 
-/** From there to the webhook that an ended payment waits for. */
+/** The hops from there to the webhook of an ended payment. */
 export const toWebhooks: readonly Hop[] = [
   { ...ENDS, by: 'webhook-dispatcher' },
   { ...ENDS, by: 'reconciler' },
