@@ -162,7 +162,7 @@ it('a message that stops a partition is reported once, however often it is check
   expect(said).toEqual(['a partition is stopped']);
   expect(await count()).toBe('1');
   await assignment.consume(batch);
-  expect(said).toEqual(['a partition is stopped', 'a stopped partition goes on']);
+  expect(said).toEqual(['a partition is stopped', 'a stopped partition continues']);
   expect(await count()).toBe('0');
   await assignment.release();
 });

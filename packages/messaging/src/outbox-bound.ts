@@ -54,7 +54,7 @@ export function openOutboxBound(options: {
       isFull = bytes > (wasFull ? bytesMax * LET_GO_SHARE : bytesMax);
       gauge.set(isFull ? 1 : 0);
       if (isFull && !wasFull) logger.error({ bytes, bytesMax }, 'too much waits for Kafka: work is refused');
-      if (wasFull && !isFull) logger.info({ bytes, bytesMax }, 'work is taken on again');
+      if (wasFull && !isFull) logger.info({ bytes, bytesMax }, 'work is accepted again');
       return false;
     },
   });

@@ -87,7 +87,7 @@ export function addParkedRoutes(operator: Hono, deps: ParkedRouteDeps): void {
     const by = operatorOf(context);
     const proposed = await parked.proposeDiscard(idOf(context), { reason, by });
     if (!proposed.ok) return refuseParked(context, proposed.refusal);
-    logger.info({ parked: idOf(context), operator: by }, 'to discard a parked message was proposed');
+    logger.info({ parked: idOf(context), operator: by }, 'the discard of a parked message was proposed');
     return answerJson(context, 202, view(proposed.value));
   });
   for (const verdict of ['approve', 'reject'] as const) {
@@ -106,7 +106,7 @@ export function addParkedRoutes(operator: Hono, deps: ParkedRouteDeps): void {
 
 const refuseParked = refuserOf<ParkedRefusal>({
   'parked.unknown': [404, 'not_found', 'there is no such parked message'],
-  'parked.closed': [409, 'closed', 'the message is no longer parked: look at it to see what became of it'],
+  'parked.closed': [409, 'closed', 'the message is no longer parked: show it to see its outcome'],
   'discard.open': [409, 'undecided', 'a discard of it is already proposed, and not decided yet'],
   'discard.none': [409, 'not_proposed', 'no discard of it is proposed'],
   'discard.same_operator': [

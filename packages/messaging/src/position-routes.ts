@@ -113,7 +113,7 @@ function targetOf(to: string): RealignTarget {
 
 const refuse = refuserOf<RealignRefusal>({
   'realign.unknown': [404, 'not_found', 'topic, partition: this service consumes no such partition'],
-  'realign.fits': [409, 'not_stopped', 'the position fits: the partition goes on by itself'],
+  'realign.fits': [409, 'not_stopped', 'the position fits: the partition continues by itself'],
   'realign.added': [
     409,
     'added',
@@ -137,7 +137,7 @@ const refuse = refuserOf<RealignRefusal>({
   'realign.moved': [
     409,
     'moved',
-    'the position is not what it was: look at it again, and order or propose again',
+    'the position has changed: read it again, then order or propose again',
   ],
   'realign.open': [409, 'undecided', 'another realignment is proposed, and not decided yet'],
   'realign.none': [409, 'not_proposed', 'no realignment of this partition is proposed'],

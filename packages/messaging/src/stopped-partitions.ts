@@ -48,7 +48,7 @@ export function showStoppedPartitions(options: {
     delete: ({ topic, partition }) => {
       const id = `${topic}/${partition}`;
       if (stopped.delete(id)) count(topic);
-      if (said.delete(id)) options.logger.info({ topic, partition }, 'a stopped partition goes on');
+      if (said.delete(id)) options.logger.info({ topic, partition }, 'a stopped partition continues');
     },
     release: ({ topic, partition }) => {
       if (stopped.delete(`${topic}/${partition}`)) count(topic);

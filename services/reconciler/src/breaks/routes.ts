@@ -166,7 +166,7 @@ const refuseKnown = refuserOf<Extract<BreakRefusal, string>>({
   'break.changed': [409, 'changed', 'version: the break has changed since you looked at it: look again'],
   'break.resolved': [409, 'resolved', 'the break is resolved: reopen it, or add a note'],
   'break.unresolved': [409, 'unresolved', 'the break is not resolved'],
-  'break.full': [409, 'full', 'people have changed this break too often: resolve it'],
+  'break.full': [409, 'full', 'the break was changed too often: resolve it'],
   'break.waits_for_end': [
     409,
     'waits',
