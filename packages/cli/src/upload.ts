@@ -17,7 +17,7 @@ const PIECE_BYTES = 262_144;
  */
 export const uploadHttp: OperationsUpload = async ({ urlOf, token, file, progress }) => {
   const unreadable = () => {
-    throw new CliError(`FILE: ${file} can't be read: fix the path, or what you may read`);
+    throw new CliError(`FILE: ${file} can't be read: check the path and its permissions`);
   };
   const { size } = await stat(file).catch(unreadable);
   const hash = createHash('sha256');
@@ -43,7 +43,7 @@ export const uploadHttp: OperationsUpload = async ({ urlOf, token, file, progres
     let isAnswered = false;
     const silent = () => {
       if (!isAnswered)
-        reject(new CliError(`${url.origin} does not answer, or went away: repeat it, it goes on from there`));
+        reject(new CliError(`${url.origin} does not answer, or disconnected: repeat the command, which continues where it stopped`));
     };
     let sent = 0;
     content.on('data', (piece) => {

@@ -114,7 +114,7 @@ function addOutcomeCommand(decisions: Command, ports: CliPorts): void {
     .addArgument(
       new Argument(
         '<outcome>',
-        'failed: the rail has not paid and will not; completed: it paid what was asked',
+        'failed: the rail has not paid and will not; completed: it paid the requested amount',
       ).choices(decidedOutcomes),
     )
     .requiredOption(

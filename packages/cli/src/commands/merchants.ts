@@ -79,7 +79,7 @@ function addCreateCommand(merchants: Command, ports: CliPorts): void {
 
 function addStatusCommands(merchants: Command, ports: CliPorts): void {
   for (const [name, done, description] of [
-    ['suspend', 'suspended', 'refuses everything the merchant asks from now on; what is under way goes on'],
+    ['suspend', 'suspended', 'refuses all further requests of the merchant; payments in progress continue'],
     ['resume', 'resumed', 'lets a suspended merchant go on'],
   ] as const) {
     const change = merchants

@@ -63,7 +63,7 @@ function addListCommand(parked: Command, ports: CliPorts): void {
   ]);
   withExitCodes(
     list,
-    '1 where a service gave no answer; what the others answered is printed. 0 however much is parked.',
+    '1 if a service gave no answer; the answers of the others are printed. 0 however much is parked.',
   );
 }
 

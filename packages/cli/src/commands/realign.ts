@@ -69,7 +69,7 @@ export function addRealignCommand(program: Command, ports: CliPorts): void {
   ]);
   withExitCodes(
     realign,
-    '1 where a service gave no answer; what the others answered is printed. 0 however many are stopped.',
+    '1 if a service gave no answer; the answers of the others are printed. 0 however many are stopped.',
   );
 }
 
@@ -142,7 +142,7 @@ async function start(
   ports.print(
     done.status === 'proposed'
       ? `proposed by ${done.requestedBy}: ${effectOf(done)}; another operator approves it with pesewa realign ${at.service} ${at.topic} ${at.partition} --approve\n`
-      : `${done.status}: ${effectOf(done)}; the partition goes on within half a minute\n`,
+      : `${done.status}: ${effectOf(done)}; the partition continues within half a minute\n`,
   );
 }
 

@@ -23,7 +23,7 @@ export function addBreakCommands(reconcile: Command, ports: CliPorts): void {
   addAssignCommand(breaks, ports);
   addTextCommand(breaks, ports, {
     verb: 'note',
-    description: 'adds to what is known of a break; a resolved one as well',
+    description: 'adds a note to a break, also to a resolved one',
     argument: 'what is known',
     example: '"asked the rail, ticket 4711"',
     changeOf: (text) => ({ verb: 'notes', body: { text } }),
@@ -37,7 +37,7 @@ export function addBreakCommands(reconcile: Command, ports: CliPorts): void {
   });
   addTextCommand(breaks, ports, {
     verb: 'resolve',
-    description: 'closes a break; what is found again by the next run opens it again, with its history',
+    description: 'closes a break; if the next run finds the difference again, the break opens again with its history',
     argument: 'what became of it',
     example: '"the rail paid it back on 2026-11-03"',
     changeOf: (resolution) => ({ verb: 'resolve', body: { resolution } }),

@@ -26,10 +26,10 @@ export function addDriftCommand(parent: Command, ports: CliPorts): void {
 
 /** What the sign of a drift means. */
 export const SIGNS =
-  '\nDrift: what the rail has less our float. + is more at the rail than we know of, - is less. Payments in flight explain a range.';
+  '\nDrift: the balance at the rail less our float. + is more at the rail than in our books, - is less. Payments in flight explain a range.';
 
 const REMOVED =
-  '\nremoved: the rail is no longer in RAILS of the reconciler, so its wallet is not compared any more; shown is what was found last\n';
+  '\nremoved: the rail is no longer in RAILS of the reconciler, so its wallet is not compared any more; the last result is shown\n';
 
 /** Comparisons of wallets as a table, and below it the unexplained amounts with their candidates. */
 export function describeRuns(

@@ -196,7 +196,7 @@ function describe(
       ? `${(discrepancies ?? 0) - records.length} more: see --export\n`
       : '';
   const breaks = dryRun
-    ? 'a dry run: nothing is left of it, and no break was opened\n'
+    ? 'a dry run: nothing was stored, and no break was opened\n'
     : `${breaksOpened} breaks opened${breaksHidden > 0 ? `, ${breaksHidden} more had no room` : ''}: see reconcile breaks\n`;
   const head = `${id ?? 'dry run'}: ${lines.toLocaleString('en-GB')} lines, ${window}\n`;
   return `${head}\n${totals}\n${list}${more}${breaks}`;

@@ -33,7 +33,7 @@ export function addRunCommand(reconcile: Command, ports: CliPorts): void {
   run.addHelpText('after', SIGNS);
   withExitCodes(
     run,
-    '1 where a wallet is out of range, or could not be compared; what came of the others is printed.',
+    '1 if a wallet is out of range or could not be compared; the results of the others are printed.',
   );
 }
 

@@ -33,7 +33,7 @@ export function addVerifyCommand(program: Command, ports: CliPorts): void {
     .option('--books-only', 'leave the records of payouts and collections out')
     .option(
       '--settle <seconds>',
-      'how long what disagrees may take to agree while events are on their way (default: 120)',
+      'how long differences may take to disappear while events are on their way (default: 120)',
     )
     .option('--since <file>', 'an earlier report (--json): its chains must still be there, unchanged')
     .option('--json', 'print JSON, with the newest page of each chain')
