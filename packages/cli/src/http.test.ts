@@ -39,7 +39,7 @@ it('leaves the file as it was where the answer breaks off, or is a refusal', asy
     response.write('half of it', () => response.destroy());
   });
   await writeFile(broken.file, 'as it was');
-  await expect(downloadHttp(broken.request)).rejects.toThrow('could not be written whole');
+  await expect(downloadHttp(broken.request)).rejects.toThrow('could not be written completely');
   expect(await readFile(broken.file, 'utf8')).toBe('as it was');
   expect(await readdir(broken.folder)).toEqual(['close.csv']);
   const refused = await serve((_request, response) => {

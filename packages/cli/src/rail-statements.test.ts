@@ -100,7 +100,7 @@ describe('reconcile match', () => {
     expect(await line.run(...call, ...mapped(), '--dry-run')).toBe(1);
     expect(line.requests).toHaveLength(1);
     expect(JSON.stringify(line.requests[0])).toContain('dryRun=true');
-    expect(line.printed()).toContain('nothing is left of it');
+    expect(line.printed()).toContain('nothing was stored');
   });
 
   it.each([

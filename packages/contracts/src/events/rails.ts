@@ -111,7 +111,7 @@ export const railNotices = [
       {
         name: 'outcome',
         type: { type: 'enum', name: 'DecidedOutcome', symbols: ['failed', 'completed'] },
-        doc: 'failed: the rail has not paid and will not; completed: it paid the requested amount',
+        doc: 'failed: the rail has not paid and will not; completed: it paid what was asked',
       },
       {
         name: 'railFee',
