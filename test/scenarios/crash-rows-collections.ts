@@ -254,5 +254,8 @@ export const collectionCrashExceptions: readonly { readonly points: RegExp; read
     points: /\/webhooks\.(deliver|outcome)\./,
     reason: 'delivers bodies of any content: covered with the payouts',
   },
-  { points: /\/reconciler\.comparison\./, reason: 'compares wallets, not payments: covered with the payouts' },
+  {
+    points: /\/reconciler\.comparison\./,
+    reason: 'compares wallets, not payments: covered with the payouts',
+  },
 ];

@@ -145,7 +145,9 @@ describe('pesewa reconcile close', () => {
     const late = { ...matched, late: 1_003 };
     const line = commandLine([answer(200, late)]);
     expect(await line.run('reconcile', 'close')).toBe(0);
-    expect(line.printed()).toContain('\n1,003 of them came late: reported only after it had been done once\n');
+    expect(line.printed()).toContain(
+      '\n1,003 of them came late: reported only after it had been done once\n',
+    );
     const json = commandLine([answer(200, late)]);
     await json.run('reconcile', 'close', '--json');
     expect(JSON.parse(json.printed())).toMatchObject({ late: 1_003 });

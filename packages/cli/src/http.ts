@@ -49,7 +49,9 @@ export const downloadHttp: OperationsDownload = async ({ url, token, file }) => 
   } catch (error) {
     await rm(partial, { force: true }).catch(() => undefined);
     if (error instanceof CliError) throw error;
-    throw new CliError(`${file}: it could not be written completely: check the free space and repeat the command`);
+    throw new CliError(
+      `${file}: it could not be written completely: check the free space and repeat the command`,
+    );
   } finally {
     clearTimeout(timer);
   }

@@ -43,7 +43,11 @@ export const uploadHttp: OperationsUpload = async ({ urlOf, token, file, progres
     let isAnswered = false;
     const silent = () => {
       if (!isAnswered)
-        reject(new CliError(`${url.origin} does not answer, or disconnected: repeat the command, which continues where it stopped`));
+        reject(
+          new CliError(
+            `${url.origin} does not answer, or disconnected: repeat the command, which continues where it stopped`,
+          ),
+        );
     };
     let sent = 0;
     content.on('data', (piece) => {

@@ -97,7 +97,10 @@ export function createBatches(
             toMs: deps.clock.nowMs(),
           });
           if (wanted.length < readings.length)
-            deps.logger.info({ topic: topicName, partition }, 'discarded events arrived again, without effect');
+            deps.logger.info(
+              { topic: topicName, partition },
+              'discarded events arrived again, without effect',
+            );
         });
         // Runs once the writes of this transaction are on their way to the server.
         setImmediate(meanwhile);

@@ -134,11 +134,7 @@ const refuse = refuserOf<RealignRefusal>({
     'beyond_end',
     'to: the topic ends before that; use start, end, or an offset up to high',
   ],
-  'realign.moved': [
-    409,
-    'moved',
-    'the position has changed: read it again, then order or propose again',
-  ],
+  'realign.moved': [409, 'moved', 'the position has changed: read it again, then order or propose again'],
   'realign.open': [409, 'undecided', 'another realignment is proposed, and not decided yet'],
   'realign.none': [409, 'not_proposed', 'no realignment of this partition is proposed'],
   'realign.same_operator': [

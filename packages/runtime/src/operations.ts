@@ -101,8 +101,7 @@ export function forNamedOperators(sharedMayOrder: boolean): MiddlewareHandler {
     if (!sharedMayOrder && isSharedOperator(operatorOf(context))) {
       return answerJson(context, 403, {
         code: 'named_operator_required',
-        message:
-          'OPERATOR_TOKEN can only read: order and decide with the token of an operator of OPERATORS',
+        message: 'OPERATOR_TOKEN can only read: order and decide with the token of an operator of OPERATORS',
       });
     }
     await next();

@@ -20,7 +20,9 @@ export const settings = serviceSettings
   .extend({
     ...portSettings(services['collection-gateway']),
     RAILS: railSettings.describe('the rails and how to reach them (JSON)').meta(secret),
-    RAIL_DEADLINE_MS: durationMsSetting.default(10_000).describe('how long the answer to a merchant waits for the rail'),
+    RAIL_DEADLINE_MS: durationMsSetting
+      .default(10_000)
+      .describe('how long the answer to a merchant waits for the rail'),
     RESUBMIT_GRACE_MS: durationMsSetting
       .default(30_000)
       .describe("how long after an attempt a rail's NOT FOUND is believed"),

@@ -185,7 +185,10 @@ async function repeatRefusals(deps: Deps, run: Run, refused: readonly Refused[])
 async function leaveOut({ gaps, known, logger }: Deps, run: Run, id: string): Promise<void> {
   if (gaps === 'stop') throw cannot(run, `the outcome of ${id} is not reported in full`);
   await known.leaveOut([id]);
-  logger.warn({ partition: run.partition, leftOut: [id] }, 'an outcome that is not reported in full is left out');
+  logger.warn(
+    { partition: run.partition, leftOut: [id] },
+    'an outcome that is not reported in full is left out',
+  );
 }
 
 type Decided = Extract<OwnNews, { readonly kind: 'order' }>;

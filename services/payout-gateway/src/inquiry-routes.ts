@@ -69,7 +69,8 @@ async function listProcessors(context: Context<AppEnv>, deps: InquiryDeps): Prom
   if (asked.value === undefined) return answer(context, 'malformed', 'country is required');
   const country = countryCode(asked.value);
   const list = country === undefined ? [] : await deps.processors.list(country);
-  if (!list) return answer(context, 'unavailable', 'the list of processors is not available at present: try again');
+  if (!list)
+    return answer(context, 'unavailable', 'the list of processors is not available at present: try again');
   const data = list.map((processor) => viewProcessor(processor, country ?? '', deps.flagUrl));
   return answer(context, 'answered', 'Processors retrieved successfully', data);
 }

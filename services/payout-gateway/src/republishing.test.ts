@@ -84,15 +84,18 @@ describe('what is published again', () => {
     ['failed', [failed]],
     ['completed', [held, completed]],
     ['was reversed', [held, completed, reversed]],
-  ])('of one that %s, was forgotten and is rebuilt from these events: the same', async (_what, domainEvents) => {
-    const { published } = live(...domainEvents);
-    const own = published.map((event) => ({
-      ...event,
-      causationId: event.causationId ?? '',
-    })) as unknown as readonly OwnEvent[];
-    const back = rememberPayout(own, 9_000);
-    expect(back && (await republished(back))).toEqual(published);
-  });
+  ])(
+    'of one that %s, was forgotten and is rebuilt from these events: the same',
+    async (_what, domainEvents) => {
+      const { published } = live(...domainEvents);
+      const own = published.map((event) => ({
+        ...event,
+        causationId: event.causationId ?? '',
+      })) as unknown as readonly OwnEvent[];
+      const back = rememberPayout(own, 9_000);
+      expect(back && (await republished(back))).toEqual(published);
+    },
+  );
 
   it('leaves out what the record does not prove', async () => {
     const { payout } = live(held, submitted, completed);

@@ -47,7 +47,9 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe('how long until such a reference is forgotten and its break closed'),
   PAYMENT_KEEP_DAYS: wholeNumberSetting({ min: 400, max: 3_650 })
     .default(800)
-    .describe('how long after its end a payment without open work and without a break stays in the working set'),
+    .describe(
+      'how long after its end a payment without open work and without a break stays in the working set',
+    ),
   COVERAGE_INTERVAL: z
     .string()
     .default('30 2 * * *')
@@ -74,9 +76,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .string()
     .default('0 3 * * *')
     .refine(validate, { error: 'must be a cron expression of five or six fields' })
-    .describe(
-      'cron expression of the daily close; it closes yesterday and each missed day before',
-    ),
+    .describe('cron expression of the daily close; it closes yesterday and each missed day before'),
   CLOSE_LAG_MS: durationMsSetting
     .default(600_000)
     .describe('how long after its end a day can be closed, because its events may still be on their way'),

@@ -34,7 +34,9 @@ const everySetting = serviceSettings.extend(messagingSettings.shape).extend({
   ),
   REQUEST_TIMEOUT_MS: wholeNumberSetting({ min: 100, max: 120_000 })
     .default(15_000)
-    .describe('how long a whole request may take to arrive; checked every 5 s, so it is cut off up to 5 s later'),
+    .describe(
+      'how long a whole request may take to arrive; checked every 5 s, so it is cut off up to 5 s later',
+    ),
   CALLBACK_KEEP_DAYS: keepDaysSetting
     .default(400)
     .describe('how long a callback is kept; a new value applies to later callbacks'),

@@ -158,7 +158,9 @@ async function replayOne(
 function addDiscardCommand(parked: Command, ports: CliPorts): void {
   const discard = parked
     .command('discard')
-    .description('proposes to discard a message, so that it never has an effect; another operator approves it')
+    .description(
+      'proposes to discard a message, so that it never has an effect; another operator approves it',
+    )
     .argument('<id>', ID)
     .requiredOption(
       '--reason <text>',

@@ -37,7 +37,8 @@ export function addBreakCommands(reconcile: Command, ports: CliPorts): void {
   });
   addTextCommand(breaks, ports, {
     verb: 'resolve',
-    description: 'closes a break; if the next run finds the difference again, the break opens again with its history',
+    description:
+      'closes a break; if the next run finds the difference again, the break opens again with its history',
     argument: 'what became of it',
     example: '"the rail paid it back on 2026-11-03"',
     changeOf: (resolution) => ({ verb: 'resolve', body: { resolution } }),

@@ -21,7 +21,10 @@ export function addDriftCommand(parent: Command, ports: CliPorts): void {
   const path = pathOf(drift);
   withExamples(drift, [path, `${path} --json`]);
   drift.addHelpText('after', SIGNS);
-  withExitCodes(drift, '0 whatever it shows; pesewa reconcile run compares anew, and its exit code says whether all is in range.');
+  withExitCodes(
+    drift,
+    '0 whatever it shows; pesewa reconcile run compares anew, and its exit code says whether all is in range.',
+  );
 }
 
 /** What the sign of a drift means. */

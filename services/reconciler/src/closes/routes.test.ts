@@ -236,7 +236,9 @@ describe('a close is shown', () => {
     expect(response.headers.get('content-disposition')).toBe('attachment; filename="close-2026-11-20.csv"');
     const [heading, collection, payout, pending] = (await response.text()).split('\r\n');
     expect(heading).toContain('amount_ours,amount_theirs,amount_difference,fee_ours');
-    expect(collection).toContain('completed,completed,,90071992547409.91,not reported,,not reported,not reported,,');
+    expect(collection).toContain(
+      'completed,completed,,90071992547409.91,not reported,,not reported,not reported,,',
+    );
     expect(payout).toContain("'=cmd|1");
     expect(payout).toContain('100,100,,0.5,0.49,-0.01,,po-1/close.differs,yes,');
     expect(pending).toContain('pending,not reported,not reported,');

@@ -71,14 +71,17 @@ describe('the routes of decisions', () => {
     ['/decisions', 'propose', request],
     ['/decisions/dc-1/approve', 'approve', {}],
     ['/decisions/dc-1/reject', 'reject', {}],
-  ])('refuse at %s to %s with a token that belongs to no person, in production', async (path, _name, body) => {
-    const { ask, said } = open({ sharedMayOrder: false });
-    expect(await ask(path, body, OPERATOR)).toMatchObject([403, { code: 'named_operator_required' }]);
-    expect(await ask(path, body, 'an-unknown-token')).toMatchObject([403, { code: 'forbidden' }]);
-    expect(await ask(path, body, null)).toMatchObject([401, { code: 'unauthenticated' }]);
-    expect(said).toEqual([]);
-    expect((await ask('/decisions', undefined, OPERATOR))[0]).toBe(200);
-  });
+  ])(
+    'refuse at %s to %s with a token that belongs to no person, in production',
+    async (path, _name, body) => {
+      const { ask, said } = open({ sharedMayOrder: false });
+      expect(await ask(path, body, OPERATOR)).toMatchObject([403, { code: 'named_operator_required' }]);
+      expect(await ask(path, body, 'an-unknown-token')).toMatchObject([403, { code: 'forbidden' }]);
+      expect(await ask(path, body, null)).toMatchObject([401, { code: 'unauthenticated' }]);
+      expect(said).toEqual([]);
+      expect((await ask('/decisions', undefined, OPERATOR))[0]).toBe(200);
+    },
+  );
 
   it.each<[object | string, number, RegExp]>([
     ['{', 400, /well-formed JSON/],

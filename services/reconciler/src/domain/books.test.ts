@@ -99,7 +99,12 @@ describe('the books of a payment', () => {
       'books.posted_wrongly',
       null,
     ],
-    ['an entry of an unknown payment', fold(awaited('po-1', 0), [captured]), 'books.unexplained_entry', 10_000n],
+    [
+      'an entry of an unknown payment',
+      fold(awaited('po-1', 0), [captured]),
+      'books.unexplained_entry',
+      10_000n,
+    ],
   ])('are not: %s is found', (_name, tracked, kind, amount) => {
     expect(judgeBooks(tracked)).toMatchObject({ kind, amount });
     expect(tracked.booksDueAtMs).toBe(timing.nowMs + timing.booksGraceMs);

@@ -35,7 +35,8 @@ export const breakKinds = {
   },
   'callback.amount_differs': {
     about: 'payment',
-    opens: "a callback claims another amount than the rail's lookup or a proven callback reports; the rail's amount counts",
+    opens:
+      "a callback claims another amount than the rail's lookup or a proven callback reports; the rail's amount counts",
     closes: null,
     manualResolution: 'final',
   },
@@ -68,7 +69,8 @@ export const breakKinds = {
   },
   'payout.not_found': {
     about: 'payment',
-    opens: 'the rail accepted the payout, and after the grace time its lookup does not find it; nothing is sent again',
+    opens:
+      'the rail accepted the payout, and after the grace time its lookup does not find it; nothing is sent again',
     closes: 'the payout ends',
     manualResolution: 'ended',
   },

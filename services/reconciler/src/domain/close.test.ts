@@ -49,7 +49,11 @@ describe('a payment of a close, once its difference was reported twice', () => {
   it.each<[string, Tracked, RailAnswer]>([
     ['a payout as agreed', payout('completed'), lookedUp],
     ['a payout whose fee the rail does not report', payout('completed'), paid(10_000n, null)],
-    ['a payout whose fee its owner did not report', payout('completed', { charged: null }), paid(10_000n, 7n)],
+    [
+      'a payout whose fee its owner did not report',
+      payout('completed', { charged: null }),
+      paid(10_000n, 7n),
+    ],
     ['a failed payout', payout('failed'), refused],
     ['a reversed payout', payout('reversed'), paid(10_000n, 50n, 'reversed')],
     [

@@ -68,6 +68,7 @@ function oddFee(terms: Terms, claim: Claim): Finding | undefined {
   if (!isPaid || claim.fee === null || readFee(claim.fee, terms) !== null) return undefined;
   const claimed = readMinor(claim.fee, terms);
   const amount = claimed === null ? null : claimed - terms.railFee;
-  const detail = 'a proven callback claims a fee that the payment cannot have cost; the fee is not taken over';
+  const detail =
+    'a proven callback claims a fee that the payment cannot have cost; the fee is not taken over';
   return { kind, amount, detail, about: [`proven ${claimed ?? 'no fee'}`] };
 }
