@@ -88,9 +88,7 @@ export const connectionSettings = z.object({
   KAFKA_SASL_TOKEN_COMMAND: z
     .string()
     .optional()
-    .describe(
-      'program that writes the token of `oauthbearer` to stdout, with arguments separated by spaces; no shell',
-    ),
+    .describe('program that prints the token of `oauthbearer`, with arguments separated by spaces; no shell'),
   SCHEMA_REGISTRY_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
     .describe('base address of the Confluent-compatible schema registry API'),
