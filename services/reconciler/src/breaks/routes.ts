@@ -188,7 +188,7 @@ const refuseKnown = refuserOf<Extract<BreakRefusal, string>>({
 });
 
 const rivals = {
-  'break.reported': (id) => `${id} tells the same discrepancy, and is open: go on there`,
+  'break.covered': (id) => `${id} tells the same discrepancy, and is open: go on there`,
   'adjustment.elsewhere': (id) =>
     `${id} has an adjustment of the same field of this payment already, pending or applied: withdraw it there first, or go on there`,
 } as const satisfies Record<Extract<BreakRefusal, object>['why'], (breakId: string) => string>;

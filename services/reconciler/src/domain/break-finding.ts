@@ -15,8 +15,8 @@ export function findBreak(found: FoundBreak, current: Break | undefined): Break 
   }
   const { reports: _reports, coveredKeys: _matters, ...before } = current;
   if (current.status === 'resolved') {
-    const reported = { ...found, openedAt: current.openedAt };
-    return openedAgain({ ...before, ...reported }, { at, by: null, what: 'opened again', amount });
+    const foundAgain = { ...found, openedAt: current.openedAt };
+    return openedAgain({ ...before, ...foundAgain }, { at, by: null, what: 'opened again', amount });
   }
   if (isSameFinding(found, current)) return current;
   const { reports, coveredKeys } = found;

@@ -40,8 +40,8 @@ function denialOf(claim: Claim, { terms, answer }: Question): Finding {
 function contradictionBy(claim: Claim, { terms, answer, source }: Question): Finding {
   const detail = `a proven callback says ${claim.status.toUpperCase()}, and the rail also says ${answer.kind}`;
   // If two proven callbacks contradict each other, the finding names both, whichever came first.
-  const reported = [claimedEnd(claim) ?? '', ...(source === 'provenCallback' ? [answer.kind] : [])];
-  const about = reported.map((end) => `proven ${end}`);
+  const ends = [claimedEnd(claim) ?? '', ...(source === 'provenCallback' ? [answer.kind] : [])];
+  const about = ends.map((end) => `proven ${end}`);
   return { kind: 'payment.contradiction', amount: terms.amount, detail, about };
 }
 

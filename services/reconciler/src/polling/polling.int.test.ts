@@ -134,8 +134,8 @@ describe('three replicas', () => {
     const replicas = await Promise.all([-1_000, 0, 1_000].map((aheadMs) => harness.join(aheadMs)));
     try {
       await until('every fact', () => {
-        const reported = new Set(heard.map(({ payload }) => payload['reference']));
-        return due.every((reference) => reported.has(reference));
+        const references = new Set(heard.map(({ payload }) => payload['reference']));
+        return due.every((reference) => references.has(reference));
       });
       expect(timesOf(due).toSorted()).toEqual(due.toSorted());
       expect(heard.filter(({ payload }) => due.includes(String(payload['reference'])))).toHaveLength(240);

@@ -168,8 +168,8 @@ describe('a collection that the rail does not know', () => {
     });
     expect(about(lost, 'BreakOpened')).toHaveLength(1);
     expect(await rowOf(lost)).toMatchObject({ status: 'open' });
-    const reported = new Set(about(lost, 'RailStatusObserved').map(({ payload }) => payload['status']));
-    expect(reported).toEqual(new Set(['notFound']));
+    const statuses = new Set(about(lost, 'RailStatusObserved').map(({ payload }) => payload['status']));
+    expect(statuses).toEqual(new Set(['notFound']));
     await publish(failed(lost));
     await until('the closing', () => resolutions(`${lost}/collection.not_found`).length > 0);
     expect(await breakOf(lost)).toMatchObject({
