@@ -5,7 +5,7 @@ import type { Applied, CollectionOrderCommand, Collections } from './collections
 import type { NumberLimit } from './domain/limits.ts';
 import type { Collection } from './store.ts';
 
-/** What a completion needs to ask for the collection's request for its turn with the rail. */
+/** What a completion needs to ask for the lock on its collection. */
 export interface LockRequest {
   readonly collection: Collection;
   readonly limits: readonly NumberLimit[];

@@ -56,8 +56,8 @@ function wasLast({ order, completionAttempts }: CollectionState): boolean {
  * Records the rail's answer to a completion.
  *
  * A try that was certainly not sent does not count. After one that was accepted, or found closed at the rail, none is
- * needed, whoever has the has the lock now; after a final refusal none is allowed. Any other outcome counts only for its own
- * token, so that a late one does not end another's lease.
+ * needed, whoever has the lock now; after a final refusal none is allowed. Any other outcome counts only for its
+ * own token, so that a late one does not end another's lease.
  */
 export function recordCompletion(
   outcome: CompletionOutcome,

@@ -41,7 +41,7 @@ export interface Remembered {
 export type ReceptionOutcome = 'stored' | 'repeated' | 'repassed' | 'recovered' | 'failed' | 'id_reused';
 
 /** A claim to publish now, and whether its proof counts; for bytes that contradict earlier ones it does not. */
-export interface Report {
+export interface PassedOn {
   readonly claim: Claim;
   readonly mayBeProven: boolean;
   readonly atMs: number;
@@ -50,7 +50,7 @@ export interface Report {
 /** A decision: the outcome, the records to store, and the claim to publish, if any. */
 export interface Decision<Outcome> extends Remembered {
   readonly outcome: Outcome;
-  readonly passesOn: Report | null;
+  readonly passesOn: PassedOn | null;
 }
 
 /** How many different bodies are kept under one id, including the first. */
@@ -154,7 +154,7 @@ function conclude<Outcome>(
 ): Decision<Outcome | 'failed'> {
   if (claim === null) return { outcome: 'failed', first, own, passesOn: null };
   const reportedDigest = first.reportedDigest ?? own.digest;
-  const reported: CallbackRecord = {
+  const passedOn: CallbackRecord = {
     ...own,
     state: 'passed_on',
     claim,
@@ -166,7 +166,7 @@ function conclude<Outcome>(
   const noted = { ...(isSuperseded ? dismissed(first, SUPERSEDED) : first), reportedDigest };
   return {
     outcome,
-    ...withOwn(noted, { ...reported, reportedDigest }),
+    ...withOwn(noted, { ...passedOn, reportedDigest }),
     passesOn: { claim, mayBeProven: reportedDigest === own.digest, atMs: nowMs },
   };
 }
