@@ -49,7 +49,7 @@ export interface CollectionScenario {
   readonly payins: number;
   readonly completions: number;
   /** What the merchant was told, each once by its webhook-id. */
-  readonly reported: readonly string[];
+  readonly webhooks: readonly string[];
   /** The kinds of its breaks, with their status where they are not open any more. */
   readonly breaks: readonly string[];
   /** What comes from outside: a stranger's callback that claims the end, or one that speaks of no collection of ours. */
@@ -67,7 +67,7 @@ const paid = (flow: Flow, digits = '0002'): CollectionScenario => ({
   executions: 1,
   payins: 1,
   completions: flow.completion === null ? 0 : 1,
-  reported: ['COMPLETED'],
+  webhooks: ['COMPLETED'],
   breaks: [],
 });
 
@@ -76,14 +76,14 @@ const failing = (flow: Flow, digits = '0003'): CollectionScenario => ({
   status: 'FAILED',
   entries: [],
   executions: 0,
-  reported: ['FAILED'],
+  webhooks: ['FAILED'],
 });
 
 /** Pending for ever: the break tells that the callback, which moved nothing, was not lost. */
 const claimed = (flow: Flow): CollectionScenario => ({
   ...failing(flow, '0017'),
   status: 'PENDING',
-  reported: [],
+  webhooks: [],
   breaks: ['callback.denied'],
   callback: 'forged',
 });

@@ -52,7 +52,7 @@ export interface Done {
   /** Resolves once it has come to its end, once and no more. */
   readonly end: () => Promise<void>;
   /** Everything that reconciliation.events tells of its breaks, as `event breakId`. */
-  readonly reported: readonly string[];
+  readonly events: readonly string[];
   /** The ids of the orders that the ledger was sent. */
   readonly orders?: readonly string[];
 }

@@ -10,17 +10,17 @@ export function checkRail(evidence: Evidence): readonly Violation[] {
     ...agrees(evidence),
     ...sameSum(evidence),
     ...booked(evidence),
-    ...reported(evidence),
+    ...published(evidence),
   ]);
 }
 
 /** The entries that an event of the ledger reports; those of fees go with another. */
-const reportedOf: ReadonlySet<string> = new Set(['hold', 'capture', 'release', 'collect', 'refund']);
+const kindsWithEvent: ReadonlySet<string> = new Set(['hold', 'capture', 'release', 'collect', 'refund']);
 
 /** L5: each entry of a payment is published. */
-function reported({ entryKinds, reportedKinds }: Evidence): readonly Finding[] {
+function published({ entryKinds, publishedKinds }: Evidence): readonly Finding[] {
   return [...entryKinds]
-    .filter((kind) => reportedOf.has(kind) && !reportedKinds.has(kind))
+    .filter((kind) => kindsWithEvent.has(kind) && !publishedKinds.has(kind))
     .map((kind): Finding => ['L5 untold entry', `has a ${kind}, and no event of the ledger tells of it`]);
 }
 
