@@ -40,7 +40,7 @@ async function openPublisher(scope: ReturnType<typeof openTestScope>) {
   return (ids: readonly string[]) => Promise.all(ids.map((id) => publish.submit(funded(id))));
 }
 
-it('applies a batch again with care where a unique key is taken', async () => {
+it('applies a batch again as a retry where a unique key is taken', async () => {
   await using scope = openTestScope(config);
   await using publishers = openTestScope(config);
   const publish = await openPublisher(publishers);

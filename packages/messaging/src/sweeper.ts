@@ -4,7 +4,7 @@ import type { Collection } from 'mongodb';
 import { endLease, type Lease, takeLease } from './lease.ts';
 import { type Loop, startLoop } from './loop.ts';
 import {
-  commitOutboxRecords,
+  recordsOfGroupCommits,
   type Outbox,
   type OutboxRecordDocument,
   outboxRecordsOf,
@@ -141,10 +141,10 @@ export async function startPresence(deps: PresenceDeps): Promise<Loop> {
  * have.
  */
 async function* sourcesOf(outbox: Outbox): AsyncGenerator<string> {
-  let after: string = commitOutboxRecords._id.$gte;
+  let after: string = recordsOfGroupCommits._id.$gte;
   for (;;) {
     const next = await outbox.findOne(
-      { _id: { $gte: after, $lt: commitOutboxRecords._id.$lt } },
+      { _id: { $gte: after, $lt: recordsOfGroupCommits._id.$lt } },
       { projection: { _id: 1 }, sort: { _id: 1 } },
     );
     if (!next) return;

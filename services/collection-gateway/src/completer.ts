@@ -160,7 +160,7 @@ const descriptions: Readonly<Partial<Record<CollectionStateRefusal, string>>> = 
   'collection.completions_exceeded': 'it was passed on ten times: wait for the webhook',
 };
 
-/** The answer to a completion without a get the lock: the same as for an earlier one that the rail accepted, or why not. */
+/** The answer to a completion that did not get the lock: the same as for an earlier one that the rail accepted, or why not. */
 async function answerWithoutLock(
   deps: CompleterDeps,
   { applied, waited }: CompletionLock,

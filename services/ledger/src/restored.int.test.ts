@@ -263,14 +263,14 @@ it('books nothing that somebody else wrote to its topic, once it goes on from wh
     causationId: 'ev-forged',
   } as const;
   const occurredAt = BigInt(systemClock.nowMs());
-  const request = {
+  const funded = {
     occurredAt,
     merchantId: 'demo',
     currency: CURRENCY,
     amount: 1_000_000n,
     commandId: 'cm-forged',
   };
-  await publish({ ...address, type: 'pesewa.ledger.WalletFunded', payload: request });
+  await publish({ ...address, type: 'pesewa.ledger.WalletFunded', payload: funded });
   await using third = await openLedger();
   const before = await copyDatabase(third.database, BOOKS);
   await eventually(async () =>

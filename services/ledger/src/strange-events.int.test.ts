@@ -108,7 +108,7 @@ const rejected = published(
 
 it.each([
   ['a page', () => applyAndRestore(hold('po-1')), 'page 1 of payouts/0'],
-  ['the last that was told', async () => (await applyAndRestore(hold('po-1'))).slice(0, 1), 'po-1/hold'],
+  ['the last that was published', async () => (await applyAndRestore(hold('po-1'))).slice(0, 1), 'po-1/hold'],
   ['a refusal', () => applyAndRestore(withdraw('cm-much')), 'the refusal of cm-much/withdraw'],
   ['a decision', async () => [rejected], 'the decision about cm-asked'],
 ])('books nothing of what it does not know, being no older one: %s', async (_name, happen, lacking) => {

@@ -2,7 +2,7 @@
  * Keeps one merchant's endpoint from delaying the others by limiting concurrent deliveries per bulkhead, in this process.
  */
 export interface Bulkheads {
-  /** Waits for a place in the bulkhead and gives the function that leaves it; undefined if the lane's queue is full too. */
+  /** Waits for a place in the bulkhead and gives the function that leaves it; undefined if its queue is full too. */
   readonly enter: (bulkhead: string) => Promise<(() => void) | undefined>;
   /** The bulkheads without a free place: nothing more should be claimed for them. */
   readonly full: () => readonly string[];

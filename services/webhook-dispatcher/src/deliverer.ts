@@ -45,7 +45,7 @@ export function startDeliverer(deps: DelivererDeps): Loop {
   return startClaimLoop({
     name: 'webhook deliverer',
     collection: deps.store.collection,
-    // A getter, because the loop reads it in every round: deliveries of full lanes are not claimed.
+    // A getter, because the loop reads it in every round: deliveries of full bulkheads are not claimed.
     open: {
       state: 'pending',
       get lane() {

@@ -138,7 +138,7 @@ export const breakKinds = {
   'payment.end_untaken': {
     about: 'payment',
     opens:
-      'the rail tells an end, and its owner has not taken it many allowed lags later, though every poll tells it again',
+      'the rail tells an end, and its owner has not taken it after many times the allowed lag, though every poll tells it again',
     closes: 'the payment ends',
     manualResolution: 'ended',
   },

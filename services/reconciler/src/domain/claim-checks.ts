@@ -55,8 +55,8 @@ interface Judgement {
 const FINE: Judgement = { isDenied: false };
 
 /**
- * Judges one claim. Another end denies it at once; an answer without an end denies it the allowed lag after it first
- * came. It also settles for that long after it last came, because a claim that was forged once may be true when it
+ * Judges one claim. Another end denies it at once; an answer without an end denies it once the allowed lag is over since
+ * it first came. It also lags for that long after it last came, because a claim that was forged once may be true when it
  * comes again.
  *
  * A completed payment may still be reversed, so COMPLETED denies a claim of REVERSED only after the allowed lag.

@@ -42,7 +42,7 @@ describe('a payment whose end the rail reports, and whose owner does not apply i
     expect(poll({ ...collection(), polls: 500 })).toMatchObject({ fact: 'completed', breaks: [] });
   });
 
-  it('has many allowed lags to end, and is a break of its own after', () => {
+  it('has many times the allowed lag to end, and is a break of its own after', () => {
     expect(endReported.endReportedAtMs).toBe(8_000);
     expect(poll(endReported, checked, { polledAtMs: 907_999 })).toMatchObject({ fact: 'completed', breaks: [] });
     const { fact, breaks, details, after } = poll(endReported, checked, { polledAtMs: 908_000 });
@@ -64,7 +64,7 @@ describe('a payment whose end the rail reports, and whose owner does not apply i
     ]);
   });
 
-  it('is published again the allowed lag after it was reported, and not before', () => {
+  it('is published again once the allowed lag is over since it was reported, and not before', () => {
     const { verdict } = {
       verdict: { fact: { status: 'completed', amount: null, fee: null, reason: null } },
     } as const;
@@ -86,7 +86,7 @@ describe('a payment whose end the rail reports, and whose owner does not apply i
   });
 });
 
-describe('a NOT FOUND', () => {
+describe('NOT FOUND', () => {
   it('is one break, though a callback says COMPLETED', () => {
     const first = collection(called());
     expect(poll(first, { kind: 'notFound' }, { polledAtMs: 66_000 }).breaks).toEqual([]);

@@ -104,7 +104,7 @@ function stuckBy(
   return { kind, amount: terms.amount, detail: `no end after ${polls} polls; the rail says ${answer.kind}` };
 }
 
-/** How many allowed lags its owner has to apply an end; every poll publishes the end again. */
+/** How many times the allowed lag its owner has to apply an end; every poll publishes the end again. */
 const LAG_TIMES = 15;
 
 /**
@@ -120,7 +120,7 @@ function untakenBy(question: Question) {
 }
 
 /**
- * Whether the owner of a payment must publish its end again. The end was published to it the allowed lag ago, and either
+ * Whether the owner of a payment must publish its end again. The end was published to it at least the allowed lag ago, and either
  * the owner never received it, in which case it is published once more, or the owner's own event never reached us.
  * Messages still on their way count as neither.
  */

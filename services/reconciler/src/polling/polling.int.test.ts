@@ -185,7 +185,7 @@ describe('what can’t be asked', () => {
     expect(await harness.metrics()).toMatch(/^claims_total\{rail="upstream"\} [1-9]/m);
   });
 
-  it('is left alone by the rail’s own request: a poll that it turned away counts, and nothing else is asked', async () => {
+  it('is left alone where the rail asks for it: a poll that it turned away counts, and nothing else is asked', async () => {
     const [first, ...others] = await backlog(21);
     if (first === undefined) throw new Error('no payment');
     await until('their polls', () => new Set(timesOf([first, ...others])).size === 21);

@@ -154,7 +154,7 @@ describe('a collection that the rail does not know', () => {
     const [lost, found] = [ids.next('co'), ids.next('co')];
     for (const reference of [lost, found]) answers.set(reference, { kind: 'notFound' });
     await publish(initiated(lost), initiated(found));
-    await until('a NOT FOUND', async () => (await rowOf(found))?.notFoundSince !== undefined);
+    await until('NOT FOUND', async () => (await rowOf(found))?.notFoundSince !== undefined);
     answers.set(found, { kind: 'pending' });
     await until('it is known', async () => (await rowOf(found))?.notFoundSince === undefined);
     await until('the break', () => about(lost, 'BreakOpened').length > 0);
