@@ -241,8 +241,8 @@ function finished(
 ): AnyBulkWriteOperation<CloseRecord> {
   const { result, differences, theirs, why } = matching;
   const isDone = result !== 'pending';
-  const turn = { pollsInRound: record.tries, lagging: false };
-  const pauseMs = pauseBeforePoll(deps.schedule, turn, deps.random.fraction());
+  const pollState = { pollsInRound: record.tries, lagging: false };
+  const pauseMs = pauseBeforePoll(deps.schedule, pollState, deps.random.fraction());
   const set = {
     result,
     tries: record.tries + 1,
