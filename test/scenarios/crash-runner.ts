@@ -6,7 +6,7 @@ import type { Scenario } from './scenario.ts';
 /** How long a test waits for what a crash has delayed. */
 export const DEADLINE_MS = 90_000;
 
-/** A killed consumer's partitions are free after this long, and every crash of a story waits for that. */
+/** A killed consumer's partitions are free after this long, and every crash of a scenario waits for that. */
 const SESSION_TIMEOUT_MS = 2_000;
 
 type Environments = Partial<Record<ServiceName, Readonly<Record<string, string>>>>;

@@ -58,7 +58,7 @@ it('records nothing without an endpoint; with one, requests, messages and calls 
     { type: 'first', eventId: 'ev-1', traceparent: passedOn },
     { type: 'unsampled', eventId: 'ev-2', traceparent: `00-${TRACE}-${PARENT}-00` },
     { type: 'second', eventId: 'ev-3', traceparent: passedOn },
-    { type: 'unreported', eventId: 'ev-4' },
+    { type: 'untraced', eventId: 'ev-4' },
   ];
   recordApplied(place, messages, { fromMs: 1_700_000_000_000, toMs: 1_700_000_000_250 });
   await inTraceOf(passedOn, () =>

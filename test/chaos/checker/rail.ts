@@ -142,8 +142,8 @@ export function checkPurses({ purses, moves, payments, breaks }: World): readonl
 
 /** Collections that their customers paid, and that wait for people to say how much (ADR 23). */
 function undecidedOf(payments: World['payments'], breaks: World['breaks']): ReadonlySet<string> {
-  const doubted = breaks.filter(({ kind, isOpen }) => isOpen && kind === 'collection.amount_differs');
-  const references = new Set(doubted.map(({ reference }) => reference));
+  const differing = breaks.filter(({ kind, isOpen }) => isOpen && kind === 'collection.amount_differs');
+  const references = new Set(differing.map(({ reference }) => reference));
   const open = payments.filter((payment) => !isEnded(payment) && references.has(payment.reference));
   return new Set(open.map(({ reference }) => reference));
 }

@@ -13,7 +13,7 @@ interface TimelineOptions {
 }
 
 const ORDER = `
-Order: by time, by the clock of each service; where those differ, lines that are close may be swapped. Equal
+Order: by time, as each service has it by its clock; where clocks differ, lines that are close may be swapped. Equal
 times stand in the order of the flow: request, attempt, answer, callback, reconciler, end, entries, webhooks.
 
 Gap: of very many steps a service keeps the first and the newest; how many were between stands in their place.`;
