@@ -30,9 +30,9 @@ function countBy<Item>(items: readonly Item[], key: (item: Item) => string): Rec
   return Object.fromEntries([...Map.groupBy(items, key)].map(([name, all]) => [name, all.length]));
 }
 
-const openRules: ReadonlySet<string> = new Set(['P1 left open', 'P1 untold', 'R1 open, ended there']);
+const openRules: ReadonlySet<string> = new Set(['P1 left open', 'P1 unreported', 'R1 open, ended there']);
 const unpublishedRules: ReadonlySet<string> = new Set([
-  'L5 untold entry',
+  'L5 unpublished entry',
   'P8 unannounced',
   'P2 beginning',
   'P2 another end',
@@ -57,7 +57,7 @@ export function countsOf(
     restedAfterSeconds: Number.isFinite(run.restedAfterMs) ? Math.round(run.restedAfterMs / 1_000) : null,
     unpublished: countBy(
       violations.filter(({ rule }) => unpublishedRules.has(rule)),
-      ({ rule, what }) => (rule === 'L5 untold entry' ? what.slice(0, what.indexOf(',')) : rule),
+      ({ rule, what }) => (rule === 'L5 unpublished entry' ? what.slice(0, what.indexOf(',')) : rule),
     ),
     drifted: violations.filter(({ rule }) => rule === 'L13 float' || rule === 'X4 wallet moved').length,
     breaks: countBy(world.breaks, ({ kind, isOpen }) => `${kind} ${isOpen ? 'open' : 'resolved'}`),

@@ -61,7 +61,7 @@ function open(evidence: Evidence): readonly Finding[] {
   if (!mayStay)
     return [['P1 left open', `is ${payment.status}, and the rail would have ended it had it been asked`]];
   if (openBreaks.some((kind) => breaksOfOpen.has(kind))) return [];
-  return [['P1 untold', `is ${payment.status}, and no break tells people`]];
+  return [['P1 unreported', `is ${payment.status}, and no break tells people`]];
 }
 
 /** P1: one terminal event, and no second of its sort. */

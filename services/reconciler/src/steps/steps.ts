@@ -193,7 +193,7 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
   await writeFollowUps(deps, outcome, nowMs, transaction);
 }
 
-/** The overdue steps that people are shown. */
+/** The breaks to open and to close, and the payments to add. */
 interface FollowUps {
   readonly opened: (FollowedStep & { readonly step: ReportedStep })[];
   readonly closed: (FollowedStep & { readonly step: ReportedStep })[];
