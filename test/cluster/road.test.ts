@@ -108,10 +108,7 @@ function eventOf(merchantId: string, number: number): OutgoingEvent {
 }
 
 /** Commits outbox records from number 1 on, each after the one before; gives how many. */
-async function commitUntil(
-  commits: GroupCommit<number, number>,
-  isOver: () => boolean,
-): Promise<number> {
+async function commitUntil(commits: GroupCommit<number, number>, isOver: () => boolean): Promise<number> {
   let number = 0;
   while (!isOver()) {
     number += 1;

@@ -33,10 +33,13 @@ async function openPublisher(scope: ReturnType<typeof openTestScope>) {
     database: 'publisher',
     produces: ['ledger'],
   });
-  const publish = publisher.groupCommit<OutgoingEvent, undefined>('test.publish', async (events, { emit }) => {
-    for (const event of events) emit(event);
-    return Promise.resolve(events.map(() => undefined));
-  });
+  const publish = publisher.groupCommit<OutgoingEvent, undefined>(
+    'test.publish',
+    async (events, { emit }) => {
+      for (const event of events) emit(event);
+      return Promise.resolve(events.map(() => undefined));
+    },
+  );
   return (ids: readonly string[]) => Promise.all(ids.map((id) => publish.submit(funded(id))));
 }
 

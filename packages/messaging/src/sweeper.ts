@@ -4,11 +4,11 @@ import type { Collection } from 'mongodb';
 import { endLease, type Lease, takeLease } from './lease.ts';
 import { type Loop, startLoop } from './loop.ts';
 import {
-  recordsOfGroupCommits,
   type Outbox,
   type OutboxRecordDocument,
   outboxRecordsOf,
   ownerOf,
+  recordsOfGroupCommits,
   sourceOf,
   unpackOutboxRecord,
 } from './outbox-record.ts';

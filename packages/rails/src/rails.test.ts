@@ -83,9 +83,7 @@ describe('the settings of the rails', () => {
     const first = { ...leastSettings, callbackSecrets: [secret] };
     const second = { ...leastSettings, name: 'second', callbackSecrets: [unpadded] };
     const found = problems([first, second]);
-    expect(found).toEqual([
-      expect.stringContaining('1.callbackSecrets.0: is the secret of another place'),
-    ]);
+    expect(found).toEqual([expect.stringContaining('1.callbackSecrets.0: is the secret of another place')]);
     expect(JSON.stringify(found)).not.toContain(unpadded);
     expect(problems([{ ...leastSettings, callbackSecrets: [secret, secret] }])).toEqual([
       expect.stringContaining('0.callbackSecrets.1'),

@@ -102,7 +102,9 @@ test('whole batches that race for one wallet take all it has, and never more', a
     payouts.apply(holds),
     commands.apply(withdrawals, { topic: 'ledgerCommands' }),
   ]);
-  const taken = [...eventTypesOf(held), ...eventTypesOf(withdrawn)].filter((type) => !type.endsWith('Refused'));
+  const taken = [...eventTypesOf(held), ...eventTypesOf(withdrawn)].filter(
+    (type) => !type.endsWith('Refused'),
+  );
   expect(taken).toHaveLength(50);
   expect((await walletOf('crowd'))?.available).toBe(0n);
   const entries = await database.db

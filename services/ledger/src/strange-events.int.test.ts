@@ -203,9 +203,7 @@ it.each([
   const [event, ...more] = await happen();
   const events = [lackingField(event, field), ...more];
   const before = await copyDatabase(database, BOOKS);
-  await expect(comeForward(database, events)).rejects.toThrow(
-    `can't bring our database forward: ${reason}`,
-  );
+  await expect(comeForward(database, events)).rejects.toThrow(`can't bring our database forward: ${reason}`);
   expect(await copyDatabase(database, BOOKS)).toEqual(before);
   await comeForward(database, events, { gaps: 'pass' });
   expect(await copyDatabase(database, BOOKS)).toEqual(before);

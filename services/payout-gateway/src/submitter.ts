@@ -126,10 +126,7 @@ function createRecorder(deps: SubmitterDeps, closing: AbortSignal): RecordOutcom
       } catch (error) {
         const logged = { err: error, reference, attempt: attempts, outcome: outcome.kind };
         if (closing.aborted) {
-          return deps.logger.error(
-            logged,
-            'the answer of the rail is not recorded; its lookup will decide',
-          );
+          return deps.logger.error(logged, 'the answer of the rail is not recorded; its lookup will decide');
         }
         deps.logger.warn(logged, 'the answer of the rail is not recorded yet');
       }

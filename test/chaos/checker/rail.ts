@@ -21,7 +21,9 @@ const kindsWithEvent: ReadonlySet<string> = new Set(['hold', 'capture', 'release
 function published({ entryKinds, publishedKinds }: Evidence): readonly Finding[] {
   return [...entryKinds]
     .filter((kind) => kindsWithEvent.has(kind) && !publishedKinds.has(kind))
-    .map((kind): Finding => ['L5 unpublished entry', `has a ${kind}, and no event of the ledger tells of it`]);
+    .map(
+      (kind): Finding => ['L5 unpublished entry', `has a ${kind}, and no event of the ledger tells of it`],
+    );
 }
 
 /** X1: money moves at most once. */

@@ -1,7 +1,7 @@
 import { unreachable } from '@pesewa/kernel';
 import { collectEntryId } from './collection-postings.ts';
 import type { Instruction, InstructionOf, LedgerDomainEvent } from './instructions.ts';
-import { orderEntryId, domainEventOfFloat, domainEventOfWallet } from './order-postings.ts';
+import { domainEventOfFloat, domainEventOfWallet, orderEntryId } from './order-postings.ts';
 import { causeOf, insufficientFunds, type Unnumbered } from './outcomes.ts';
 
 /** The fields of a stored entry that the answer was made from. */
@@ -113,7 +113,8 @@ export function answerAgain(instruction: Instruction, known: KnownAnswers): Answ
     case 'adjust': {
       const { merchantId: owner } = instruction;
       const refused = known.refusals.get(orderEntryId(instruction));
-      if (!refused) return answer(entryOf(instruction.kind), undefined, () => domainEventOfWallet(instruction));
+      if (!refused)
+        return answer(entryOf(instruction.kind), undefined, () => domainEventOfWallet(instruction));
       const { amount, reason = '', causationId, sequence, at } = refused;
       const common = { causationId, currency: instruction.currency, amount, commandId: reference };
       const refusal = { owner, reason, order: instruction.kind, sequence };

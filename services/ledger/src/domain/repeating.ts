@@ -29,7 +29,11 @@ export function repeatPostings(snapshot: Snapshot, postings: readonly Answered[]
     const refundFee = 'fee' in answered.event.payload && answered.event.payload.fee > 0n;
     const outcome = postInstruction(books, instruction, { refundFee });
     if (outcome.kind === 'known') return outcome;
-    if (outcome.kind !== 'posted' || !isWhole(answered.event) || !isSameEvent(outcome.domainEvent, answered)) {
+    if (
+      outcome.kind !== 'posted' ||
+      !isWhole(answered.event) ||
+      !isSameEvent(outcome.domainEvent, answered)
+    ) {
       differing.push(postingId(instruction));
       return outcome;
     }

@@ -88,7 +88,10 @@ interface Explained {
   readonly reason: string;
 }
 
-function pairsOf(explained: readonly Explained[], size: bigint): readonly (readonly [Explained, Explained])[] {
+function pairsOf(
+  explained: readonly Explained[],
+  size: bigint,
+): readonly (readonly [Explained, Explained])[] {
   const pairs: [Explained, Explained][] = [];
   const earlier = new Map<bigint, Explained>();
   for (const one of explained.slice(0, PAIRED_MAX)) {

@@ -101,8 +101,6 @@ describe('what brought a wallet back into its range', () => {
     ],
     [{}, 'payments now in flight explain it'],
   ])('is told by what has moved since: %o', (change, why) => {
-    expect(cause(change)).toBe(
-      `the wallet is back in range: since -1 units was last unexplained, ${why}`,
-    );
+    expect(cause(change)).toBe(`the wallet is back in range: since -1 units was last unexplained, ${why}`);
   });
 });

@@ -17,7 +17,9 @@ export function judgeNotFound(question: Question): Judged {
   const isEndReported = tracked.callbacks.some(
     (claim) => isProven(claim, terms) && claimedEnd(claim) !== undefined,
   );
-  const fact = isEndReported ? null : ({ status: 'notFound', amount: null, fee: null, reason: null } as const);
+  const fact = isEndReported
+    ? null
+    : ({ status: 'notFound', amount: null, fee: null, reason: null } as const);
   return { fact, findings: finding ? [finding] : [] };
 }
 

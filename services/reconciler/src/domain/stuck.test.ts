@@ -44,7 +44,10 @@ describe('a payment whose end the rail reports, and whose owner does not apply i
 
   it('has many times the allowed lag to end, and is a break of its own after', () => {
     expect(endReported.endReportedAtMs).toBe(8_000);
-    expect(poll(endReported, checked, { polledAtMs: 907_999 })).toMatchObject({ fact: 'completed', breaks: [] });
+    expect(poll(endReported, checked, { polledAtMs: 907_999 })).toMatchObject({
+      fact: 'completed',
+      breaks: [],
+    });
     const { fact, breaks, details, after } = poll(endReported, checked, { polledAtMs: 908_000 });
     expect({ fact, breaks }).toEqual({ fact: 'completed', breaks: ['payment.end_untaken'] });
     expect(details[0]).toContain('owner');
